@@ -22,10 +22,9 @@ from sizer.catalog.loader import load_catalog
 from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms
-from sizer.sizing.recommend import MAX_SERVERS
 from sizer.sizing.search.feasibility import evaluate_space
 from sizer.sizing.search.posterior import Reached, posterior_of
-from sizer.sizing.search.space import Space
+from sizer.sizing.search.space import MAX_SERVERS, Space
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest
 

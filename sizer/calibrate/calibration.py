@@ -16,8 +16,7 @@ from sizer.base.estimate import Estimate
 from sizer.calibrate.cases import Levels, generation, link_level
 from sizer.calibrate.engine import Effect, Fit
 from sizer.calibrate.extrapolation import DnnLike, known_as
-from sizer.calibrate.fit.host_effects import HostTask
-from sizer.calibrate.fit.hosts import HostFit, HostWork
+from sizer.calibrate.fit.hosts import HostFit, HostTask, HostWork
 from sizer.calibrate.fit.runs import (
     EpochsCurve,
     RunOverhead,
@@ -28,16 +27,15 @@ from sizer.calibrate.fit.runs import (
 )
 from sizer.calibrate.gpu_memory import MemoryFit
 from sizer.calibrate.ids import release_year
-from sizer.calibrate.modern.epochs import mlperf_curve
+from sizer.calibrate.modern.design_rates import mlperf_curve
 from sizer.calibrate.notes import CalibrationNote, FitNote
 from sizer.calibrate.observations import read_stored, write_stored
 from sizer.calibrate.parameters import HOST_LINK_RATE, effects, prior_of
 from sizer.calibrate.rules import CATALOGUE_DERIVES_FROM
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Gpu, Recipe, Stack
-from sizer.perf.epochs import epochs_to_target
-from sizer.perf.step_draws import drawn_estimate, drawn_terms
-from sizer.perf.step_terms import TERM_NAMES, StepTerms
+from sizer.perf.step_terms import TERM_NAMES, StepTerms, drawn_estimate, drawn_terms
+from sizer.perf.training_time import epochs_to_target
 
 STORED_VERSION = 7
 # A page cache that is pinned (or local drives that hold the set) never evicts; nothing is fitted there.

@@ -17,8 +17,7 @@ from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn, Gpu, Stack
 from sizer.perf.exchange import gradient_bytes
-from sizer.perf.inference_step import InferenceRun
-from sizer.perf.training_step import TrainingRun
+from sizer.perf.training_step import InferenceRun, TrainingRun
 
 # A row that names no servers and no link between them, with as many GPUs as one server holds.
 _ONE_SERVER_GPUS = 16

@@ -14,9 +14,9 @@ from sizer.calibrate.fit.runs import epochs_names, recipe_points
 from sizer.calibrate.parameters import HOST_LINK_RATE, prior_of
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Recipe, Stack
-from sizer.perf.epochs import epochs_to_target
-from sizer.perf.preprocess import core_seconds_per_sample
+from sizer.perf.pipeline import core_seconds_per_sample
 from sizer.perf.step_terms import StepTerms
+from sizer.perf.training_time import epochs_to_target
 
 # Key of a quantity -> generator of its numbers. Every quantity has a stream of its own, so that no number depends on
 # what else is drawn, in which order or in which blocks.

@@ -9,17 +9,13 @@ from collections import Counter
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import Levels, RateCase, generation
-from sizer.calibrate.fit.blocks import cache_block, epochs_block, host_block, run_block
-from sizer.calibrate.fit.host_rows import host_rows
-from sizer.calibrate.fit.hosts import stack_scatter
-from sizer.calibrate.fit.joint import JointFit, fit_joint
+from sizer.calibrate.fit.hosts import host_rows, stack_scatter
+from sizer.calibrate.fit.joint import JointFit, cache_block, epochs_block, fit_joint, host_block, run_block
 from sizer.calibrate.fit.memory import fit_memory
 from sizer.calibrate.fit.network import network_block, usable_all_reduces
-from sizer.calibrate.fit.rates import rate_blocks, usable_cases, usable_speedups
+from sizer.calibrate.fit.rates import fit_scaling, leave_sources_out, rate_blocks, usable_cases, usable_speedups
 from sizer.calibrate.fit.runs import CACHE_ROWS, cache_positions, recipe_points
-from sizer.calibrate.fit.scaling import fit_scaling
-from sizer.calibrate.fit.spread import leave_sources_out
-from sizer.calibrate.memory_rows import load_memory_rows, measured_rows, telling
+from sizer.calibrate.gpu_memory import load_memory_rows, measured_rows, telling
 from sizer.calibrate.observations import Observation, load_observations, observations_digest
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Recipe

@@ -4,12 +4,11 @@ import numpy as np
 
 from sizer.base.estimate import Estimate
 from sizer.calibrate.calibration import Calibration
-from sizer.calibrate.fit.host_effects import HostTask
-from sizer.calibrate.fit.host_rows import busy_cores, host_task, sample_bytes_of
+from sizer.calibrate.fit.hosts import HostTask, busy_cores, host_task, sample_bytes_of
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import LOADERS, Observation
 from sizer.catalog.model import Catalog
-from sizer.perf.preprocess import decode_samples_per_s
+from sizer.perf.pipeline import decode_samples_per_s
 
 _HOST_LOADERS = ("framework", "dali-cpu")
 

@@ -15,13 +15,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import get_type_hints
 
 import numpy as np
 
 from sizer.base.arrays import Floats
 from sizer.base.estimate import Z90, Estimate
-from sizer.base.formats.csv_rows import rows_of_file
+from sizer.base.formats.csv_rows import bounded, rows_of_file, typed_row
 from sizer.base.resources import data_dir
 from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.engine import (
@@ -135,13 +134,8 @@ def load_runs() -> tuple[OwnRun, ...]:
     CalibrationError
         Naming the line and the column of a cell that is wrong.
     """
-    kinds = get_type_hints(OwnRun)
-
-    def run(cells: dict[str, str], place: str) -> OwnRun:
-        del place
-        return OwnRun(**{name: kind(cells[name]) for name, kind in kinds.items()})
-
-    return tuple(rows_of_file(runs_path(), "own networks", run, key="id"))
+    rows = rows_of_file(runs_path(), "own networks", lambda cells, _: typed_row(OwnRun, cells, bounded), key="id")
+    return tuple(rows)
 
 
 def trainings_of(kind: str) -> list[OwnRun]:

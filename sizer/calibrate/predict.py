@@ -9,8 +9,7 @@ from sizer.base.estimate import Z90, Estimate, Spread
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import CaseArrays, RateCase, resolve
 from sizer.calibrate.extrapolation import notes_on
-from sizer.calibrate.fit.host_effects import HostTask
-from sizer.calibrate.fit.host_rows import IMAGENET_BYTES, host_cores, matching_rate
+from sizer.calibrate.fit.hosts import IMAGENET_BYTES, HostTask, host_cores, matching_rate
 from sizer.calibrate.fit.network import resolve_all_reduce
 from sizer.calibrate.fit.rates import speedup_cases
 from sizer.calibrate.fit.runs import CACHE_ROWS, samples_of
@@ -24,9 +23,8 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Recipe
 from sizer.perf.caches import hit_fraction
-from sizer.perf.preprocess import cpu_utilization_fraction
-from sizer.perf.step_draws import drawn_estimate
-from sizer.perf.step_terms import StepRate, StepTerms
+from sizer.perf.pipeline import cpu_utilization_fraction
+from sizer.perf.step_terms import StepRate, StepTerms, drawn_estimate
 
 # A recipe that stands for another round or target: one step of the published growth (60 to 72 epochs).
 _OTHER_RECIPE_LOG_SD = 0.15
@@ -374,3 +372,55 @@ def _all_reduce(row: Observation, context: _Context) -> Prediction:
     if row.id in context.calibration.used:
         status = CALIBRATED
     return Prediction(Estimate.log_normal(math.exp(value), sd), status)
+
+
+# Predictions and effects listed, largest change first.
+_SHOWN = 10
+
+
+# Below these nothing changed: rounding of another build of the linear algebra.
+_LEAST_LOG_MOVE = 1e-3
+
+
+_LEAST_SD_MOVE = 0.05
+
+
+@dataclass(frozen=True)
+class FitComparison:
+    """Difference between two calibrations."""
+
+    new_rows: tuple[str, ...]  # ids that are fitted now and were not before
+    gone_rows: tuple[str, ...]
+    n_predictions: int  # that both make
+    n_moved: int
+    predictions: tuple[tuple[str, float, float], ...]  # id, before, after; in the unit of the row, largest move first
+    effects: tuple[tuple[str, float, float, float], ...]  # name, before, after, move in standard deviations
+
+
+def compare_fits(
+    before: Calibration, after: Calibration, rows: tuple[Observation, ...], catalog: Catalog
+) -> FitComparison:
+    """Compare the predictions of ``rows`` and the effects that both calibrations have."""
+    moves = []
+    both = zip(rows, predict_all(rows, catalog, before), predict_all(rows, catalog, after), strict=True)
+    for row, old, new in both:
+        if old.estimate is not None and new.estimate is not None and min(old.estimate.value, new.estimate.value) > 0:
+            moves.append((row.id, float(old.estimate.value), float(new.estimate.value)))
+    moves.sort(key=lambda move: -abs(np.log(move[2] / move[1])))
+    moved = [move for move in moves if abs(np.log(move[2] / move[1])) >= _LEAST_LOG_MOVE]
+    was = dict(zip(before.names, before.fit.values.tolist(), strict=True))
+    effects = [
+        (name, was[name], float(value), float((value - was[name]) / sd))
+        for name, value, sd in zip(after.names, after.fit.values, after.fit.sd, strict=True)
+        if name in was and abs(value - was[name]) >= _LEAST_SD_MOVE * sd
+    ]
+    effects.sort(key=lambda effect: -abs(effect[3]))
+    old_used, new_used = before.used | before.host_used, after.used | after.host_used
+    return FitComparison(
+        tuple(sorted(new_used - old_used)),
+        tuple(sorted(old_used - new_used)),
+        len(moves),
+        len(moved),
+        tuple(moved[:_SHOWN]),
+        tuple(effects[:_SHOWN]),
+    )

@@ -12,7 +12,6 @@ from sizer.calibrate.cross_validation import load_cross_validation
 from sizer.calibrate.ids import UnknownName, unknown_names, with_ids
 from sizer.calibrate.language.basis import accuracy_by_generation
 from sizer.calibrate.language.calibration import language_calibration
-from sizer.calibrate.language.peers import runs_of_peers
 from sizer.calibrate.language.rows import NEEDED_COLUMNS, is_language_file, load_language_rows
 from sizer.calibrate.language.validate import validate_language
 from sizer.calibrate.language.whole_runs import whole_run_accuracy
@@ -73,9 +72,8 @@ def built_in_report(catalog: Catalog) -> ValidationReport:
         *emulation_accuracy(),
         *at_limit_accuracy(),
     )
-    peer_runs = runs_of_peers(language_calibration(), catalog)
     generations = accuracy_by_generation(language_calibration(), catalog)
-    return replace(report, figures=report.figures + others, peer_runs=peer_runs, generations=generations)
+    return replace(report, figures=report.figures + others, generations=generations)
 
 
 def report_on_files(paths: Sequence[Path], catalog: Catalog) -> ValidationReport:

@@ -9,7 +9,7 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats
 from sizer.base.estimate import Z90, Estimate
-from sizer.base.formats.csv_rows import is_stated, number_of, rows_of_file
+from sizer.base.formats.csv_rows import is_stated, number_within, rows_of_file
 from sizer.base.resources import data_dir
 from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, FitNote, RowStatus, RowUse, note
@@ -108,12 +108,9 @@ def _number(cells: dict[str, str], name: str) -> float | None:
     if not is_stated(text):
         return None
     try:
-        value = number_of(text)
-    except ValueError:
-        raise ValueError(f"{name}: {text[:40]!r} is not a number") from None
-    if not 0 < value <= _MAX_NUMBER:
-        raise ValueError(f"{name}: {text[:40]} must be above 0 and at most {_MAX_NUMBER:g}")
-    return value
+        return number_within(text, 1e-9, _MAX_NUMBER)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
 
 
 def _count(cells: dict[str, str], name: str) -> float | None:

@@ -15,7 +15,6 @@ from sizer.calibrate.cross_validation import CrossValidation
 from sizer.calibrate.fit.rates import is_rate
 from sizer.calibrate.ids import UnknownName
 from sizer.calibrate.language.basis import GroupAccuracy
-from sizer.calibrate.language.peers import PeerRuns
 from sizer.calibrate.notes import CALIBRATED, CalibrationNote, RowStatus, RowUse
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.predict import predict_all
@@ -78,7 +77,6 @@ class ValidationReport:
     # Only for the built-in observations: the same rows predicted by fits that had not seen their source.
     unseen: tuple[ValidatedRow, ...] = ()
     figures: tuple[AccuracyTarget, ...] = ()
-    peer_runs: tuple[PeerRuns, ...] = ()  # this tool on the runs that others were validated with
     unknown: tuple[UnknownName, ...] = ()  # names in files of others that mean nothing known
     generations: tuple[GroupAccuracy, ...] = ()  # runs of language models by generation of GPU and software stack
 

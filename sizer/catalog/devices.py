@@ -74,6 +74,10 @@ class Device(Item):
     delivered: DeliveredRack | None = None  # absent: it is mounted in a rack of the design
 
 
+# Uses of the ports of adapters, which only servers have: these run slower links, too.
+ADAPTER_USES: tuple[PortUse, ...] = ("compute", "storage-network")
+
+
 class Port(Frozen):
     """Ports of one kind on a device. ``also`` lists kinds that the same port can run instead (VPI)."""
 
@@ -89,9 +93,14 @@ class Port(Frozen):
     where: LongText
     note: LongText = ""
 
+    @property
+    def kinds(self) -> tuple[LinkType, ...]:
+        """Links that the file lists, its own first."""
+        return (self.kind, *self.also, *self.on_request)
+
     def runs(self, kind: LinkType) -> bool:
-        """Whether links of a kind can end here: those it is planned with, and slower ones that its adapter runs."""
-        return kind in (self.kind, *self.also, *self.on_request) or self.kind.adapter_runs(kind)
+        """Whether links of a kind can end here: those listed, and slower ones where the port is one of an adapter."""
+        return kind in self.kinds or (self.use in ADAPTER_USES and self.kind.adapter_runs(kind))
 
 
 class Rack(Item):

@@ -21,7 +21,7 @@ def joining(ports: Sequence[Port], kind: LinkType) -> list[Port]:
 
 def _is_usual(port: Port, kind: LinkType) -> bool:
     """Whether ports of a group join a fabric of ``kind`` at a rate that they are sold for."""
-    return port.use not in _APART and kind in (port.kind, *port.also, *port.on_request)
+    return port.use not in _APART and kind in port.kinds
 
 
 def plans_unasked(ports: Sequence[Port], kind: LinkType) -> bool:

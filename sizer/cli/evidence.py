@@ -64,16 +64,15 @@ def calibrate_command(as_json: AsJson = False) -> None:
     from sizer.calibrate.calibration import load_calibration, save_calibration
     from sizer.calibrate.cross_validation import cross_validate, save_cross_validation
     from sizer.calibrate.engine import fits_path, save_fits
-    from sizer.calibrate.fit.comparison import compare_fits
     from sizer.calibrate.fitting import calibrate_with_fit
-    from sizer.calibrate.language.accuracy import accuracy
-    from sizer.calibrate.language.calibration import calibrate, language_calibration
+    from sizer.calibrate.language.calibration import accuracy, calibrate, language_calibration
     from sizer.calibrate.language.rows import load_language_rows
     from sizer.calibrate.language.whole_runs import save_predicted
     from sizer.calibrate.modern.calibration import calibrate_modern
     from sizer.calibrate.modern.rows import load_modern
     from sizer.calibrate.observations import load_observations
     from sizer.calibrate.own_networks import calibrate_own_networks
+    from sizer.calibrate.predict import compare_fits
     from sizer.calibrate.serving.accuracy import calibrate_serving
     from sizer.calibrate.serving.rows import load_serving_rows
     from sizer.catalog.loader import load_catalog

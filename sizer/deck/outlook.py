@@ -85,7 +85,7 @@ def _scaling_texts(answer: WorkloadAnswer, n_gpus: int) -> Iterator[str]:
     yield f"{words.plural(n_gpus, 'GPU')} deliver {words.estimate(answer.throughput, unit)}."
     if n_gpus > 1 and answer.bottleneck in ("gpu", "exchange"):
         share = words.percent(answer.scaling_efficiency)
-        if answer.language is None:
+        if answer.kind.compares_one_gpu:
             yield f"That is {share} of {grouped(n_gpus)} times the rate of one GPU."
         else:
             yield f"A GPU does {share} of what it does in the fewest servers that hold the model."
@@ -93,7 +93,7 @@ def _scaling_texts(answer: WorkloadAnswer, n_gpus: int) -> Iterator[str]:
 
 
 def _efficiencies(context: GuideContext) -> Table:
-    name = words.scaling_name(is_language=any(answer.language is not None for answer in context.answers))
+    name = words.scaling_name(is_language=any(not answer.kind.compares_one_gpu for answer in context.answers))
     return record_table(
         "efficiencies",
         f"{name} at {words.plural(context.design.n_gpus, 'GPU')}",

@@ -97,8 +97,8 @@ def _happening(key: str, design: DesignAnswer, answer: WorkloadAnswer) -> tuple[
         found = answer.language
         batch = f"batch {answer.batch_per_gpu} per GPU" if found is None else f"micro batch {found.layout.micro_batch}"
         return batch, gpus
-    if answer.language is not None:
-        layout = answer.language.layout
+    if answer.kind.trains_language:
+        layout = answer.trained.layout
         exposed = significant(100 * layout.step_shares["exposed traffic"], 2)
         return f"TP {layout.tensor}, PP {layout.pipeline}, DP {layout.data}", f"{exposed} % of a step"
     if answer.exchanged_bytes is None:

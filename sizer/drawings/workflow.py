@@ -168,7 +168,7 @@ class _Steps:
     def end(self) -> str:
         """What ends the training: a number of tokens, an accuracy, or either of several workloads."""
         trained = [answer for answer in self.design.workloads if answer.workload.task == "training"]
-        tokens = [answer.language is not None for answer in trained]
+        tokens = [not answer.kind.rereads for answer in trained]
         if all(tokens):
             return "all tokens are read"
         return "tokens are read or the accuracy is reached" if any(tokens) else "the accuracy is reached"

@@ -5,7 +5,7 @@ from typing import Any
 
 from sizer.base.formats.json_document import fields_of, json_document
 from sizer.calibrate.calibration import Calibration
-from sizer.calibrate.fit.comparison import FitComparison
+from sizer.calibrate.predict import FitComparison
 from sizer.calibrate.validate import ValidatedRow, ValidationReport
 from sizer.evidence.validation_text import MEASURES, status_summaries
 from sizer.present.text.calibration import note_text, note_texts, status_text

@@ -5,9 +5,8 @@ from collections import Counter
 
 from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.calibration import Calibration
-from sizer.calibrate.fit.comparison import FitComparison
 from sizer.calibrate.language.basis import GroupAccuracy
-from sizer.calibrate.language.peers import PeerRuns
+from sizer.calibrate.predict import FitComparison
 from sizer.calibrate.validate import Summary, ValidationReport, summaries, summarise
 from sizer.present.text.calibration import note_text, status_text
 
@@ -91,14 +90,6 @@ def status_summaries(report: ValidationReport) -> tuple[Summary, ...]:
     return summaries(list(report.rows), lambda row: status_text(row.status), only_meant=False)
 
 
-# Runs that other tools were validated with, by their source.
-PEER_RUNS = {
-    "korthikanti-2022": "Megatron-LM of 2022, 22 B to 1 T parameters on 8 to 512 A100",
-    "vtrain": "GPT, 3.6 B to 175 B parameters on 64 to 512 A100",
-    "simumax": "Llama 3 and DeepSeek, shortened, on 8 B200",
-}
-
-
 def report_text(report: ValidationReport) -> str:
     """Tables of the summaries."""
     if not report.rows:
@@ -124,10 +115,6 @@ def report_text(report: ValidationReport) -> str:
     if report.figures:
         lines += ["", f"{'accuracy targets':{width}} {'rows':>5} {'measured':>9} {'target':>13}"]
         lines += [_target_line(target, width) for target in report.figures]
-    if report.peer_runs:
-        title = "mean errors of step times on runs that other tools were validated with, here left out of the fit"
-        lines += ["", f"{title:{width}} {'rows':>5} {'here':>9} {'in 90 %':>8}  there"]
-        lines += [_peer_run_line(one, width) for one in report.peer_runs]
     if report.generations:
         lines += ["", "language models by generation of GPU and software stack", head]
         lines += [_group_line(one, width) for one in report.generations]
@@ -140,11 +127,6 @@ def _group_line(one: GroupAccuracy, width: int) -> str:
     name = f"{one.generation or 'other'}: {one.stack}, up to {one.most_gpus} GPUs"
     errors = f"{one.median:7.1%} {one.p90:7.1%} {one.bias:7.1%} {one.coverage:7.1%}"
     return f"{name:{width}} {one.runs:5d} {one.runs:9d} {errors}"
-
-
-def _peer_run_line(one: PeerRuns, width: int) -> str:
-    theirs = ", ".join(f"{name} {error:.1%}" for name, error in one.theirs.items())
-    return f"{PEER_RUNS[one.source]:{width}} {one.rows:5d} {one.mean:9.1%} {one.coverage:8.1%}  {theirs}"
 
 
 def _target_line(target: AccuracyTarget, width: int) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sizer.base.quantities import NARROW_SPACE, grouped, si, significant
-from sizer.calibrate.modern.without_runs import related_network
+from sizer.calibrate.modern.published import related_network
 from sizer.explain.inputs import StageInput, number
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.stages import measured_rates

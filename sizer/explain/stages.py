@@ -10,13 +10,13 @@ from sizer.catalog.sample_formats import FORMAT_NAMES, HOST_STEPS
 from sizer.explain import measured_stages
 from sizer.explain.inputs import StageInput, StageInputs, in_unit, number
 from sizer.explain.language_stages import FORMULA, step_terms
-from sizer.perf.step_draws import N_DRAWS
 from sizer.perf.step_terms import (
     EFFICIENCY,
     FILL,
     INTER,
     INTRA,
     LAUNCH,
+    N_DRAWS,
     OVERLAP,
     RUN_AHEAD,
     SCALE_OUT,
@@ -27,8 +27,8 @@ from sizer.perf.training_step import INTER_HOP_S, INTRA_HOP_S, TRAINING_PASSES
 from sizer.present import words
 from sizer.present.text.calibration import note_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
+from sizer.sizing.design.rate_models import design_rates
 from sizer.sizing.stages import gpu_side, sharding
-from sizer.sizing.stages.measured_rates import is_measured
 from sizer.sizing.stages.serving_rates import serving_run
 from sizer.sizing.stages.storage_rates import node_read_rate
 
@@ -279,14 +279,24 @@ def _serving(model: WorkloadOnDesign) -> StageInputs:
 
 
 def _gpu(model: WorkloadOnDesign) -> StageInputs:
-    if model.work.serving is not None:
-        return _serving(model)
-    if model.work.language is not None:
-        parts_of_step, layout = step_terms(model)
-        return StageInputs(FORMULA, parts_of_step, (f"Layout: {layout}.",))
-    if is_measured(model.work, model.platform.gpu.id):
-        of_design = (model.platform.server.name, model.platform.gpu.name, model.work.dnn.name)
-        return StageInputs(measured_stages.FORMULA, measured_stages.gpu_inputs(model), (), of_design, ("gpu",))
+    return _GPU.get(design_rates(model.work, model.platform.gpu.id).name, _of_step)(model)
+
+
+def _language(model: WorkloadOnDesign) -> StageInputs:
+    parts_of_step, layout = step_terms(model)
+    return StageInputs(FORMULA, parts_of_step, (f"Layout: {layout}.",))
+
+
+def _mlperf(model: WorkloadOnDesign) -> StageInputs:
+    of_design = (model.platform.server.name, model.platform.gpu.name, model.work.dnn.name)
+    return StageInputs(measured_stages.FORMULA, measured_stages.gpu_inputs(model), (), of_design, ("gpu",))
+
+
+# By the model of rates; all others have the step of V100 networks.
+_GPU = {"serving": _serving, "language": _language, "mlperf": _mlperf}
+
+
+def _of_step(model: WorkloadOnDesign) -> StageInputs:
     terms = _terms(model)
     v = terms.values
     parts = (model.platform.server.name, model.platform.gpu.name, model.work.dnn.name)

@@ -34,10 +34,9 @@ from sizer.present.text.warnings import design_warnings
 from sizer.questions.maximum.export import maximum_content
 from sizer.questions.ownership.analysis import ownership
 from sizer.questions.ownership.export import ownership_content
-from sizer.sizing.checks import DesignCheck, MissingFact
-from sizer.sizing.design.checkpoint_storage import checkpoint_storage
-from sizer.sizing.design.storage_streams import demand_over_time
-from sizer.sizing.limits import bound_of
+from sizer.sizing.checks import DesignCheck, MissingFact, bound_of
+from sizer.sizing.design.spares import checkpoint_storage
+from sizer.sizing.design.storage_need import demand_over_time
 from sizer.sizing.reasons import StorageNeed
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult, Stage, WorkloadAnswer
 from sizer.sizing.stages.checkpoints import CheckpointedJob

@@ -239,7 +239,7 @@ class _Export:
 
 
 def _device_type(device: Device) -> dict[str, Any]:
-    ports = [(port.name, port.kinds[0], port.use) for port in device_ports(device)]
+    ports = [(port.name, port.group.kind, port.group.use) for port in device_ports(device)]
     found: dict[str, Any] = yaml.safe_load(device_type_yaml(device, ports))
     return found
 

@@ -29,7 +29,7 @@ from sizer.sizing.customer_copy import not_offered
 from sizer.sizing.decision_options import USUAL_CONFIDENCE, DecisionOption, as_built, on_sale_today
 from sizer.sizing.design.decisions import Decisions, decisions
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.design.next_sizes import next_sizes
+from sizer.sizing.design.storage_need import next_sizes
 from sizer.sizing.growth.growth_plan import growth_plan
 from sizer.sizing.growth.result import GrowthPlan, as_billed, without_money
 from sizer.sizing.redundancy_cost import spare_cost

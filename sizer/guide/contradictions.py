@@ -53,7 +53,7 @@ def _figures(result: SizingResult) -> Iterator[str]:
     """No efficiency above 100 %, no typical draw above the maximum, no magnitude that no purchase has."""
     design = result.design
     for answer in design.workloads:
-        name, is_alike = answer.workload.name, answer.language is None
+        name, is_alike = answer.workload.name, answer.kind.compares_one_gpu
         if answer.time is not None and not 0 < answer.time.total_s.value < _LONGEST_S and answer.rate_is_predicted:
             yield f"{name} takes {float(answer.time.total_s.value):g} s"
         if is_alike and answer.scaling_efficiency > 1 + _ROUNDED and answer.workload.task == "training":

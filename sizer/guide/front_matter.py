@@ -58,7 +58,7 @@ def key_figures(result: SizingResult) -> list[tuple[str, str]]:
     first = design.workloads[0]
     speed = ("throughput", si(float(first.throughput.value), words.sample_unit(first.dnn)))
     # Of stated tokens the days count, whatever the target.
-    is_timed = first.workload.target.time_to_train_s is not None or first.language is not None
+    is_timed = first.workload.target.time_to_train_s is not None or first.kind.trains_language
     if first.time is not None and is_timed and first.workload.target.samples_per_s is None:
         speed = ("time to train", duration(float(first.time.total_s.value), compared_time_s(first)))
     if result.maximum is not None and result.maximum.workload == 0:

@@ -102,7 +102,7 @@ def _lengths(context: GuideContext) -> Iterator[str]:
     """How long a training of given epochs takes whose target is no time; the first sentence says it of tokens."""
     for answer in context.answers:
         work = answer.workload
-        is_asked = answer.language is None and work.epochs is not None
+        is_asked = not answer.kind.trains_language and work.epochs is not None
         if answer.time is not None and is_asked and work.target.time_to_train_s is None and answer.rate_is_predicted:
             name = f"{work.name}: " if context.has_many_workloads else ""
             length = result_text.epochs_text(answer)

@@ -83,7 +83,7 @@ def _stores_more(context: GuideContext) -> bool:
 
 def _has_samples(context: GuideContext) -> bool:
     """Whether a network is trained on samples, step by step through the stages of the data path."""
-    return any(answer.language is None and answer.serving is None for answer in context.answers)
+    return any(answer.kind.compares_one_gpu and answer.kind.reads_data for answer in context.answers)
 
 
 def _has_data(context: GuideContext) -> bool:

@@ -134,14 +134,14 @@ def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
     warm, cold = (float(rate.value) for rate in (answer.storage_bytes_per_s, answer.cold_storage_bytes_per_s))
     target, probability = target_text(workload, answer.dnn), chance(answer.probability)
     reads = f"{si(cold, 'B/s')} in the first epoch, then {si(warm, 'B/s')}"
-    if answer.language is not None:
+    if answer.kind.trains_language:
         reads = f"{si(cold, 'B/s')} of tokens, each read once"
     at_most = "at most " if answer.rate_is_upper_bound else ""
     head = [
         f"  settings     {settings_text(answer)}",
         f"  GPU memory   {memory_text(answer.memory)}",
     ]
-    if answer.serving is not None:
+    if not answer.kind.reads_data:
         head = [f"  {label.lower():<12} {text}" for label, text in serving_rows(design, answer, with_cost=True)]
     lines = [
         f"{workload.name}: {answer.dnn.name} with {used_stack_text(answer)}",
@@ -155,16 +155,16 @@ def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
     lines += [
         f"  throughput   {at_most}{interval(answer.throughput, unit)}",
         *_measured_lines(answer, unit),
-        *([] if answer.serving is not None else [f"  storage      {reads}"]),
+        *([] if not answer.kind.reads_data else [f"  storage      {reads}"]),
         f"  utilization  host CPUs {percent(float(answer.cpu_utilization_fraction.value))}, "
         f"GPUs {percent(answer.gpu_busy_fraction)}",
     ]
-    if answer.language is not None:
+    if answer.kind.trains_language:
         lines += [
-            f"  layout       {layout_sentence(answer.language)}",
-            f"  step         {step_sentence(answer.language)}",
-            f"  basis        {basis_sentence(answer.language)}",
-            *([f"  stacks       {others}"] if (others := stacks_sentence(answer.language)) else []),
+            f"  layout       {layout_sentence(answer.trained)}",
+            f"  step         {step_sentence(answer.trained)}",
+            f"  basis        {basis_sentence(answer.trained)}",
+            *([f"  stacks       {others}"] if (others := stacks_sentence(answer.trained)) else []),
             f"  checkpoints  {checkpoint_sentence(design, answer)}",
             f"  goodput      {goodput_sentence(answer)}",
         ]
@@ -199,9 +199,9 @@ def _measured_lines(answer: WorkloadAnswer, unit: str) -> list[str]:
 
 def _data_lines(answer: WorkloadAnswer, size: str) -> list[str]:
     each = si(answer.sample_bytes, "B")
-    if answer.serving is not None:
+    if not answer.kind.reads_data:
         return [f"  models       {size} on storage, read when a server starts"]
-    if answer.language is not None:
+    if answer.kind.trains_language:
         return [f"  data         {answer.dataset.name}, {size}, {each} per token"]
     access = f"{name(answer.workload.access)}, {name(answer.workload.cache)}"
     return [f"  data         {size}, {each} per sample", f"  access       {access}"]

@@ -2,6 +2,7 @@
 
 import math
 from bisect import insort
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +11,156 @@ from numpy.typing import ArrayLike
 from sizer.base.arrays import Floats, Ints
 from sizer.base.interruption import pause_point
 from sizer.perf.arguments import require_at_least
-from sizer.perf.server_pool import FreeGpus, ServerPool
-from sizer.perf.shared_gpus import SharedGpus
+
+
+def servers_of(gpus: int, gpus_per_server: int, whole_servers: bool) -> int:
+    """Whole servers that a job takes; 0 where it shares one with others."""
+    return -(-gpus // gpus_per_server) if whole_servers or gpus > gpus_per_server else 0
+
+
+class FreeGpus:
+    """Servers sorted by their free GPUs, while jobs start and end on them."""
+
+    def __init__(self, free: list[int], gpus_per_server: int) -> None:
+        self.free, self.fitted, self.n_free = list(free), gpus_per_server, sum(free)
+        # Servers by their free GPUs; dictionaries, as sets that keep their order.
+        self.having: list[dict[int, None]] = [{} for _ in range(gpus_per_server + 1)]
+        for server, count in enumerate(free):
+            self.having[count][server] = None
+
+    def find(self, gpus: int, whole: int, without: frozenset[int] = frozenset()) -> tuple[int, ...] | None:
+        """Servers on which a job could start now; None where there is no room."""
+        if whole:
+            found: list[int] = []
+            for server in self.having[self.fitted]:
+                if server not in without:
+                    found.append(server)
+                    if len(found) == whole:
+                        return tuple(found)
+            return None
+        for count in range(gpus, self.fitted + 1):
+            for server in self.having[count]:
+                if server not in without:
+                    return (server,)
+        return None
+
+    def take(self, gpus: int, whole: int, without: frozenset[int] = frozenset()) -> tuple[int, ...] | None:
+        """Start a job, if there is room."""
+        found = self.find(gpus, whole, without)
+        if found is not None:
+            self.change(found, -(self.fitted if whole else gpus))
+        return found
+
+    def change(self, servers: tuple[int, ...], gpus: int) -> None:
+        """Give back so many GPUs of each server; take them where it is below 0."""
+        for server in servers:
+            count = self.free[server]
+            del self.having[count][server]
+            count += gpus
+            self.free[server] = count
+            self.having[count][server] = None
+        self.n_free += gpus * len(servers)
+
+
+@dataclass(frozen=True)
+class ServerPool:
+    """Servers with the GPUs that the permanently running jobs leave free."""
+
+    gpus_per_server: int
+    free: Ints  # (servers,) GPUs
+    placed: tuple[tuple[int, ...], ...]  # servers of every job that always runs, in the order given; (): no room
+
+    @property
+    def n_servers(self) -> int:
+        """Servers."""
+        return len(self.free)
+
+    @property
+    def all_placed(self) -> bool:
+        """Whether every job that always runs has its GPUs."""
+        return all(self.placed)
+
+    @classmethod
+    def of(
+        cls, n_servers: int, gpus_per_server: int, gpus: Sequence[int] = (), whole_servers: Sequence[bool] = ()
+    ) -> "ServerPool":
+        """Place jobs that always run: the largest first, each where it leaves the fewest GPUs free.
+
+        Best fit of falling sizes is no optimum, but wastes little: it fills servers exactly wherever one size divides
+        the next.
+        """
+        places = FreeGpus([gpus_per_server] * n_servers, gpus_per_server)
+        wholes = [servers_of(g, gpus_per_server, whole) for g, whole in zip(gpus, whole_servers, strict=True)]
+        placed: list[tuple[int, ...]] = [()] * len(gpus)
+        for job in sorted(range(len(gpus)), key=lambda job: (-wholes[job], -gpus[job])):
+            placed[job] = places.take(gpus[job], wholes[job]) or ()
+        return cls(gpus_per_server, np.array(places.free, dtype=np.int64), tuple(placed))
+
+
+class SharedGpus:
+    """GPUs taken from the free ones of a cluster while a session runs on them, each for so many sessions at once.
+
+    Sessions that share with equally many others are alike: any of them may join any such GPU.
+    """
+
+    def __init__(self, places: FreeGpus) -> None:
+        self._places = places
+        self._server: list[int] = []
+        self._n_sessions: list[int] = []  # that run on each GPU ever shared
+        self._most: list[int] = []
+        self._opened_s: list[float] = []
+        self._with_room: dict[
+            int, dict[int, None]
+        ] = {}  # by sessions per GPU: GPUs with room; a set that keeps its order
+        self.pieces: list[tuple[float, float]] = []  # from and to of every GPU that was shared and is free again
+        self.n_places = 0  # free, on GPUs that are shared now
+
+    def take(self, per_gpu: int, now: float, without: frozenset[int] = frozenset()) -> int | None:
+        """GPU on which a session starts: the fullest shared one with room, else a free one; None: no room."""
+        room = self._with_room.setdefault(per_gpu, {})
+        found = max(
+            (gpu for gpu in room if self._server[gpu] not in without),
+            key=lambda gpu: self._n_sessions[gpu],
+            default=None,
+        )
+        if found is None:
+            servers = self._places.take(1, 0, without)
+            if servers is None:
+                return None
+            found = len(self._server)
+            self._server.append(servers[0])
+            self._n_sessions.append(0)
+            self._most.append(per_gpu)
+            self._opened_s.append(now)
+            room[found] = None
+            self.n_places += per_gpu
+        self._n_sessions[found] += 1
+        self.n_places -= 1
+        if self._n_sessions[found] == per_gpu:
+            del room[found]
+        return found
+
+    def give_back(self, gpu: int, now: float) -> None:
+        """End a session; with the last one its GPU is free for any job."""
+        self._n_sessions[gpu] -= 1
+        self.n_places += 1
+        room = self._with_room[self._most[gpu]]
+        if self._n_sessions[gpu]:
+            room[gpu] = None
+            return
+        room.pop(gpu, None)  # of two sessions the first that ends has put it there
+        self.n_places -= self._most[gpu]
+        self._places.change((self._server[gpu],), 1)
+        self.pieces.append((self._opened_s[gpu], now))
+
+    def server_of(self, gpu: int) -> int:
+        """Server of a GPU."""
+        return self._server[gpu]
+
+    def n_sessions(self, gpu: int) -> int:
+        """Sessions that run on a GPU."""
+        return self._n_sessions[gpu]
+
 
 DAY_S = 86_400.0
 WEEK_S = 7 * DAY_S
@@ -347,3 +496,57 @@ class _Queue:
         if free:
             asked = self.whole[job] * self.places.fitted or self.gpus[job]
             self.waiting.append((begin, end, free, free >= asked))
+
+
+def shares_of_time(
+    start_s: ArrayLike, end_s: ArrayLike, amount: ArrayLike, begin_s: float, until_s: float
+) -> tuple[Floats, Floats]:
+    """Levels of a sum of amounts, each there from its start to its end, and the share of the time of each level.
+
+    Parameters
+    ----------
+    start_s, end_s : array_like, shape (pieces,)
+        From when to when a piece is there. [s]
+    amount : array_like, shape (pieces,)
+        What it adds, in any unit.
+    begin_s, until_s : float
+        Window that is looked at. [s]
+
+    Returns
+    -------
+    levels, shares : ndarray
+        Levels that rise, and the share of the window that the sum spends on each.
+
+    Examples
+    --------
+    >>> shares_of_time([0.0, 2.0], [6.0, 4.0], [1.0, 2.0], 0.0, 10.0)   # 1 for 4 s, 3 for 2 s, nothing for 4 s
+    (array([0., 1., 3.]), array([0.4, 0.4, 0.2]))
+    """
+    amounts = np.asarray(amount, float)
+    starts = np.clip(np.asarray(start_s, float), begin_s, until_s)
+    ends = np.clip(np.asarray(end_s, float), begin_s, until_s)
+    times = np.concatenate([[begin_s], starts, ends, [until_s]])
+    steps = np.concatenate([[0.0], amounts, -amounts, [0.0]])
+    order = np.argsort(times, kind="stable")
+    level, length = np.cumsum(steps[order])[:-1], np.diff(times[order])
+    most = float(np.abs(level).max())
+    if most > 0:
+        # Sums of thousands of amounts leave rounding behind, which must not make a level of its own.
+        level = np.round(level, 9 - int(np.ceil(np.log10(most))))
+    levels, place = np.unique(np.maximum(level[length > 0], 0.0), return_inverse=True)
+    shares = np.bincount(place, weights=length[length > 0], minlength=len(levels))
+    return levels, shares / (until_s - begin_s)
+
+
+def level_at_percentile(levels: Floats, shares: Floats, percentile: float) -> float:
+    """Smallest level that the sum does not exceed for a share ``percentile`` of the time.
+
+    Parameters
+    ----------
+    levels, shares : ndarray, shape (levels,)
+        Rising levels and the share of the time at each, from :func:`shares_of_time`.
+    percentile : float
+        Share of the time, in 0..1. [-]
+    """
+    reached = np.cumsum(shares)
+    return float(levels[min(int(np.searchsorted(reached, percentile - 1e-12)), len(levels) - 1)])

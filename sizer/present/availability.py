@@ -14,9 +14,8 @@ from sizer.present import words
 from sizer.present.charting import COLUMN_PX, LIGHT, QUIET_OPACITY, Chart, ChartBar, Palette, bar_chart, time_unit
 from sizer.present.tables import Cell, Row, Table, basis_note, fact_table, row
 from sizer.sizing.assumptions import InterruptionRate, RestartTimes
-from sizer.sizing.design.checkpoint_storage import checkpoint_storage
-from sizer.sizing.design.spares import COVERED_SHARE, SpareServers, spare_servers, wait_for_repairs
-from sizer.sizing.design.storage_streams import writes_one_checkpoint
+from sizer.sizing.design.spares import COVERED_SHARE, SpareServers, checkpoint_storage, spare_servers, wait_for_repairs
+from sizer.sizing.design.storage_need import writes_one_checkpoint
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.checkpoints import CheckpointedJob
 

@@ -236,14 +236,14 @@ def scaling_finding(answer: WorkloadAnswer, n_gpus: int) -> str:
     rate = si(float(answer.throughput.value), sample_unit(answer.dnn))
     if n_gpus == 1:
         return f"One GPU delivers {rate}"
-    if answer.language is not None and n_gpus <= np.min(answer.scaling.n_gpus):
+    if not answer.kind.compares_one_gpu and n_gpus <= np.min(answer.scaling.n_gpus):
         return f"{grouped(n_gpus)} GPUs deliver {rate}"
-    if answer.bottleneck not in ("gpu", "exchange") and answer.language is None:
+    if answer.bottleneck not in ("gpu", "exchange") and answer.kind.compares_one_gpu:
         return f"{STAGES[answer.bottleneck]} limits at {grouped(n_gpus)} GPUs"
-    name = scaling_name(is_language=answer.language is not None)
+    name = scaling_name(is_language=not answer.kind.compares_one_gpu)
     text = f"{name} at {grouped(n_gpus)} GPUs: {percent(answer.scaling_efficiency)}"
     gpus, rates = np.atleast_1d(answer.scaling.n_gpus), np.atleast_1d(answer.scaling.throughput.value)
-    if answer.language is not None:
+    if not answer.kind.compares_one_gpu:
         return f"{text}, compared with the fewest servers that hold the model"
     if gpus.max() < 2 * n_gpus:
         return text

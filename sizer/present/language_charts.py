@@ -1,7 +1,7 @@
 """Charts of a language model's training: where the time of a step goes, and what fills the memory of a GPU."""
 
 from sizer.base.quantities import significant
-from sizer.perf.language.memory import GIB
+from sizer.perf.language.step import GIB
 from sizer.present import words
 from sizer.present.charting import COLUMN_PX, LIGHT, QUIET_OPACITY, Chart, ChartBar, Palette, bar_chart
 from sizer.sizing.result import WorkloadAnswer

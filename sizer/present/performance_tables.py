@@ -18,7 +18,7 @@ from sizer.present.text.layouts import recompute_text, sharding_text
 from sizer.present.text.money import price_range_text
 from sizer.present.text.serving import serving_rows
 from sizer.present.text.stages import measurement_text, stage_text
-from sizer.sizing.limits import AnyLimit, bound_of
+from sizer.sizing.checks import AnyLimit, bound_of
 from sizer.sizing.result import (
     STAGES,
     DesignAnswer,
@@ -83,7 +83,7 @@ def figures_table(answer: WorkloadAnswer, number: int) -> Table:
     """Rates and utilization of a workload on the design."""
     return fact_table(
         f"figures-{number}",
-        "Expected rates in steady state" if answer.language is None else "Expected rates, interruptions included",
+        f"Expected rates{', interruptions included' if answer.kind.trains_language else ' in steady state'}",
         [
             row("Throughput", throughput_text(answer), kind="strong"),
             *_reads(answer),
@@ -103,9 +103,9 @@ def _processor_text(share: Estimate) -> str:
 
 def _reads(answer: WorkloadAnswer) -> list[tuple[str, str]]:
     cold, warm = answer.cold_storage_bytes_per_s, answer.storage_bytes_per_s
-    if answer.serving is not None:
+    if not answer.kind.reads_data:
         return []
-    if answer.language is not None:
+    if answer.kind.trains_language:
         return [("Tokens read from storage", words.estimate(cold, "B/s"))]
     if answer.is_one_epoch:
         return [("Read from storage", words.estimate(cold, "B/s"))]
@@ -122,13 +122,13 @@ def _reads(answer: WorkloadAnswer) -> list[tuple[str, str]]:
 def scaling_rows(answer: WorkloadAnswer) -> list[tuple[str, str]]:
     """How the rate scales: of a language model the rate per GPU, which another layout may raise above that of fewer."""
     share = words.percent(answer.scaling_efficiency)
-    if answer.serving is not None:  # replicas add up
+    if not answer.kind.reads_data:  # replicas add up
         return []
-    if answer.language is not None:
-        each = float(answer.throughput.value) / answer.language.gpus_used
+    if answer.kind.trains_language:
+        each = float(answer.throughput.value) / answer.trained.gpus_used
         rate = f"{significant(each)} {words.sample_unit(answer.dnn)}" if answer.rate_is_predicted else NOT_PREDICTED
         compared = (f"{words.scaling_name(is_language=True)} compared with the fewest servers", share)
-        is_more = answer.language.gpus_used > np.min(answer.scaling.n_gpus)
+        is_more = answer.trained.gpus_used > np.min(answer.scaling.n_gpus)
         return [("Rate of one GPU", rate), *_utilization(answer), *([compared] if is_more else [])]
     # Where something else limits, the GPUs wait for it: that is no matter of scaling.
     if answer.bottleneck not in ("gpu", "exchange"):
@@ -223,7 +223,7 @@ def time_table(answer: WorkloadAnswer, number: int) -> Table | None:
     time = answer.time
     if time is None:
         return None
-    if answer.language is not None:
+    if answer.kind.trains_language:
         return fact_table(
             f"time-{number}",
             "Time to train",

@@ -71,7 +71,7 @@ def _is_same_software(run: NearbyMeasurement, answer: WorkloadAnswer) -> bool | 
     if not run.is_same_stack:
         return False
     # On the GPUs of another vendor a language model runs on another stack than was asked for.
-    return answer.language is None or answer.language.stack == answer.language.work.stack
+    return not answer.kind.trains_language or answer.trained.stack == answer.trained.work.stack
 
 
 def references_table(answers: Sequence[WorkloadAnswer], design: DesignAnswer) -> Table | None:

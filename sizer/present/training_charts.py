@@ -8,7 +8,6 @@ import numpy as np
 from sizer.base.arrays import Floats
 from sizer.base.quantities import duration, grouped, significant
 from sizer.drawings.shapes import text_width
-from sizer.perf.pipeline import read_bytes
 from sizer.present.charting import (
     COLUMN_PX,
     HEIGHT_PX,
@@ -46,7 +45,7 @@ _SMALLEST_SHARE = 0.25
 
 def epoch_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
     """The cold first epoch and a later one with 90 % intervals and bottlenecks; None of language models."""
-    if answer.time is None or answer.language is not None or answer.is_one_epoch:
+    if answer.time is None or not answer.kind.rereads or answer.is_one_epoch:
         return None
     time = answer.time
     parts = [
@@ -69,14 +68,7 @@ def cold_limit(answer: WorkloadAnswer) -> str:
     """
     assert answer.time is not None
     first, later = float(answer.time.first_epoch_s.value), float(answer.time.epoch_s.value)
-    if first <= (1 + _SAME) * later:
-        return answer.bottleneck
-    cold_rate = float(answer.cold_storage_bytes_per_s.value) / answer.sample_bytes
-    warm_bytes = float(read_bytes(answer.sample_bytes, answer.cache_hit_fraction))
-    storage = next(stage for stage in answer.stages if stage.key == "storage")
-    # The slowest of several uncertain stages is slower than the median of each: its lower end tells.
-    storage_rate = float(storage.capacity.low) * warm_bytes / answer.sample_bytes
-    return "storage" if storage_rate <= (1 + 10 * _SAME) * cold_rate else "network"
+    return answer.bottleneck if first <= (1 + _SAME) * later else answer.time.cold_limit
 
 
 def epoch_finding(answer: WorkloadAnswer) -> str:
@@ -96,7 +88,7 @@ def epoch_finding(answer: WorkloadAnswer) -> str:
 
 def time_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
     """Where the time of a training goes, one part after the other. None without a length, and of language models."""
-    if answer.time is None or answer.language is not None:
+    if answer.time is None or not answer.kind.rereads:
         return None
     time = answer.time
     first, evaluations = float(time.first_epoch_s.value), float(time.evaluations_s.value)
@@ -129,7 +121,7 @@ def time_finding(answer: WorkloadAnswer, later_share: float) -> str:
 
 def accuracy_caption(answer: WorkloadAnswer) -> str:
     """What bounds the gain of more GPUs."""
-    if answer.language is not None:
+    if not answer.kind.rereads:
         return "More GPUs take more sequences a step unless the request fixes the batch. The band is the 90 % interval."
     if _times_slower(answer, design_gpus(answer)):
         return "On several servers the exchange takes longer than the arithmetic. The band is the 90 % interval."
@@ -254,7 +246,7 @@ def _mark(
 
 def _how(answer: WorkloadAnswer) -> str:
     """How to read the chart."""
-    if answer.language is not None:
+    if not answer.kind.rereads:
         return "Line and band: with checkpoints and interruptions, with the 90 % interval; dot: this design"
     if answer.recipe is None or answer.workload.epochs is not None:
         return "Line and band: with a cold first epoch, with the 90 % interval; dot: this design"

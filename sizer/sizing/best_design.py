@@ -8,7 +8,7 @@ from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.networks.ports import nodes_of
 from sizer.physical.platform import Platform
-from sizer.sizing.growth.first_purchase import first_purchases
+from sizer.sizing.growth.growth_plan import first_purchases
 from sizer.sizing.maximum import with_fixed_target
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, design_of, most_servers, search, unmet_error
 from sizer.sizing.result import DesignAnswer

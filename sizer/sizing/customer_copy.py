@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sizer.bom.customer import customer_bill, unpriced_bill
-from sizer.sizing.maximum_result import Maximum
 from sizer.sizing.reasons import QuoteToSettle, RunnerUpKind
-from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult, SpareCost, Verdict
+from sizer.sizing.result import DesignAnswer, Maximum, ParetoPoint, SizingResult, SpareCost, Verdict
 from sizer.workload.quote import Quote
 from sizer.workload.request import SizingRequest, ranks_by_cost
 

@@ -16,17 +16,15 @@ from sizer.catalog.labels import sample_unit
 from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms
+from sizer.sizing.checks import SizeLimit
 from sizer.sizing.constraints.tiers import with_tiers
-from sizer.sizing.limits import SizeLimit
-from sizer.sizing.maximum_result import LimitDesign, LimitStep, Maximum
-from sizer.sizing.recommend import MAX_SERVERS
-from sizer.sizing.result import DesignAnswer
+from sizer.sizing.result import DesignAnswer, LimitDesign, LimitStep, Maximum
 from sizer.sizing.search.feasibility import evaluate_space
 from sizer.sizing.search.infeasible_error import infeasible_error
 from sizer.sizing.search.least import amount_of, certain_rows, least_row, possible, promising
 from sizer.sizing.search.main_items import check_budget
 from sizer.sizing.search.part_counts import PartCounts
-from sizer.sizing.search.space import design_space
+from sizer.sizing.search.space import MAX_SERVERS, design_space
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.workload_run import run_on

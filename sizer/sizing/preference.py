@@ -6,8 +6,7 @@ import numpy as np
 
 from sizer.sizing.reasons import Preference, PreferenceKind
 from sizer.sizing.search.part_counts import PartCounts
-from sizer.sizing.search.ranking import Ranking, beyond_budget, rank_key, uncertainty
-from sizer.sizing.search.settling import row_difference
+from sizer.sizing.search.ranking import Ranking, beyond_budget, rank_key, row_difference, uncertainty
 from sizer.workload.request import ranks_by_cost
 
 

@@ -5,30 +5,28 @@ from dataclasses import replace
 
 import numpy as np
 
+from sizer.base.arrays import Floats, Ints
 from sizer.base.errors import InfeasibleError
 from sizer.base.quantities import grouped
 from sizer.bom.prices import prices_for
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.platforms import platforms
+from sizer.sizing.checks import COMPUTE_LIMITS, Limit, bound_of
 from sizer.sizing.constraints.tiers import with_tiers
 from sizer.sizing.design.evaluate_design import design_answer
-from sizer.sizing.limits import Limit, bound_of
+from sizer.sizing.maximum import budget_error_text
 from sizer.sizing.reasons import Binding, BindingKind
 from sizer.sizing.result import DesignAnswer
-from sizer.sizing.search.feasibility import evaluate_space
+from sizer.sizing.search.feasibility import EvaluatedSpace, evaluate_space
 from sizer.sizing.search.infeasible_error import infeasible_error
-from sizer.sizing.search.larger_sizes import MOST_SERVERS, TAKE_SERVERS, larger_sizes, servers_expected
 from sizer.sizing.search.nearest_design import nearest_design
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking
-from sizer.sizing.search.space import Space, design_space
+from sizer.sizing.search.space import MAX_SERVERS, Space, design_space
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest
 
-# Largest cluster looked at first where the request states none: beyond it a two-level fabric of 36-port switches ends
-# (648 end points, four ports a DGX-1). Where none so large meets the targets, larger ones are looked at.
-MAX_SERVERS = 160
 # How often the numbers of servers are raised: rates of larger clusters may grow less than those before.
 _MOST_RAISED = 4
 # GPUs of the usual server: what a number of GPUs in all calls for in servers, where it is more than these.
@@ -99,7 +97,7 @@ def search(
 
 def unmet_error(counts: PartCounts, calibration: Calibration) -> InfeasibleError:
     """Error of a request that no design meets; where its limit of servers or its storage tier is to blame, with the
-    design that meets it without.
+    design that meets it without, and where the budget alone is, with what that buys.
     """
     request = counts.request
     nearest, most = nearest_design(counts), request.limits.servers
@@ -127,6 +125,8 @@ def unmet_error(counts: PartCounts, calibration: Calibration) -> InfeasibleError
             return InfeasibleError(
                 f"{error} Without storage_tier = {tier!r} a design meets the request: {design[0]} ({design[1]})."
             )
+    if broken == {Limit.BUDGET}:
+        return InfeasibleError(f"{error}{budget_error_text(request, counts.catalog, calibration)}")
     return error
 
 
@@ -172,3 +172,88 @@ def binding_of(counts: PartCounts, row: int) -> Binding:
     if not broken:
         return Binding(BindingKind.NONE, count)
     return Binding(BindingKind.LIMIT, count, broken[0], bound_of(broken[0], counts.request.limits))
+
+
+# Largest number of servers that a search looks at; fewer where the fabric ends before.
+MOST_SERVERS = 10_000
+
+
+# What more servers may mend. A workload that starts to fit the GPUs on more of them is not foreseen.
+TAKE_SERVERS = {*COMPUTE_LIMITS, Limit.TEAM_WAITS, Limit.CONFIDENCE, Limit.SERVER_LOSS} - {Limit.GPU_MEMORY}
+
+
+# Scaling is judged over the last two doublings: layouts of language models divide some numbers better than others.
+_DOUBLINGS = 2
+
+
+# Sizes are a step apart where there would be more of them.
+_MOST_SIZES = 512
+
+
+def servers_expected(evaluated: EvaluatedSpace) -> float:
+    """Servers at which the targets of a request may be met, by how the largest designs of its search scale.
+
+    Infinite where more servers would not do: the rate does not grow enough, or another limit is broken.
+    """
+    most = int(evaluated.space.sizes[-1])
+    others = [kept[:, -1] for limit, kept in evaluated.class_passes.items() if limit not in TAKE_SERVERS]
+    could = np.logical_and.reduce(others)[evaluated.class_of]
+    if not could.any():
+        return math.inf
+    sizes = evaluated.space.sizes
+    place = int(np.searchsorted(sizes, max(most // 2**_DOUBLINGS, 1)))
+    fewer, share = int(sizes[place]), _delivered_shares(evaluated)[:, [place, -1]][could]
+    exponent = np.ones(len(share))
+    if fewer < most:
+        with np.errstate(divide="ignore", invalid="ignore"):  # fewer servers may deliver nothing
+            exponent = np.log(share[:, 1] / share[:, 0]) / math.log(most / fewer)
+    return float(max(servers_by_scaling(most, share[:, 1], exponent).min(), most + 1.0))
+
+
+def servers_by_scaling(n_servers: int, share: Floats, exponent: Floats) -> Floats:
+    """Servers that deliver all of what is asked, where so many deliver a share; infinite where no number does.
+
+    Notes
+    -----
+    n servers deliver n/(a + b n), after Amdahl's law. Their share s grows as n^k, k = a/(a + b n) being ``exponent``,
+    and is 1 at n k/(k - (1 - s)) servers. Each delivers no more than it does now, even where k is above 1.
+    """
+    k, missing = np.minimum(exponent, 1.0), 1 - np.minimum(share, 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.where(k > missing, n_servers * k / (k - missing), np.inf))
+
+
+def larger_sizes(evaluated: EvaluatedSpace) -> Ints | None:
+    """Numbers of servers to look at besides those of a space; None where no other one would help.
+
+    Larger ones where no design meets the targets. Where one does, those that were passed over just below the first size
+    of each platform that meets them, so that one server fewer is known to miss.
+    """
+    sizes = evaluated.space.sizes
+    if evaluated.runs.any():
+        first = np.unique(evaluated.runs.argmax(axis=1)[evaluated.runs.any(axis=1)])
+        gaps = [np.arange(sizes[place - 1] + 1, sizes[place]) for place in first if place]
+        between = np.concatenate([sizes[:0], *gaps])
+        return between if len(between) else None
+    expected, most = servers_expected(evaluated), int(sizes[-1])
+    if expected > MOST_SERVERS:
+        return None
+    low, high = max(most + 1, math.floor(expected * _FEWER)), min(MOST_SERVERS, math.ceil(expected * _MORE))
+    return np.arange(low, high + 1, max(1, math.ceil((high - low) / _MOST_SIZES)))
+
+
+def _delivered_shares(evaluated: EvaluatedSpace) -> Floats:
+    """(platforms, sizes) share of what the targets ask of them that servers deliver at the confidence asked."""
+    targets, shares = evaluated.targets, []
+    for comp, need in zip(targets.computes, targets.needs, strict=True):
+        stages = (comp.decode, comp.host_link, *((comp.gpu,) if need.counts_gpu else ()))
+        # Of rows whose GPUs do not hold the network nothing is asked: they deliver all of that.
+        asked = np.where(need.samples_per_s > 0, need.samples_per_s, 1.0)
+        shares += [
+            np.where(need.samples_per_s > 0, stage.quantile(1 - targets.confidence) / asked, 1.0) for stage in stages
+        ]
+    return np.asarray(np.min(shares, axis=0)[evaluated.kind_of_class][evaluated.class_of])
+
+
+# Looked at besides the number expected: a little fewer, and more for platforms that take more than the best one.
+_FEWER, _MORE = 15 / 16, 5 / 4

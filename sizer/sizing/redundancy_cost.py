@@ -7,7 +7,7 @@ from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.roles import Role
 from sizer.sizing.best_design import best_design
-from sizer.sizing.design.differences import cost_difference, open_between
+from sizer.sizing.design.decisions import cost_difference, open_between
 from sizer.sizing.result import DesignAnswer, SpareCost
 from sizer.workload.request import Resilience, SizingRequest
 

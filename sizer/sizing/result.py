@@ -20,10 +20,8 @@ from sizer.physical.networks.ports import nodes_of
 from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
 from sizer.sizing.assumptions import DesignAssumption, OpenPoint
-from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck, MissingFact
+from sizer.sizing.checks import AnyLimit, CheckKind, CheckResult, DesignCheck, MissingFact, SizeLimit
 from sizer.sizing.constraints.tiers import StorageTier
-from sizer.sizing.limits import AnyLimit
-from sizer.sizing.maximum_result import Maximum
 from sizer.sizing.reasons import (
     Binding,
     CostDifference,
@@ -46,6 +44,76 @@ from sizer.workload.eras import EquipmentBasis
 from sizer.workload.request import Loss, SizingRequest, Target, Workload
 from sizer.workload.sample_format import FormatBasis
 from sizer.workload.stack_choice import StackChoice, StackEvidence
+from sizer.workload.work_kinds import WorkKind, kind_of
+
+
+@dataclass(frozen=True)
+class LimitDesign:
+    """A design with the rate that it reaches at the confidence of the request."""
+
+    server: str
+    server_name: str
+    gpu: str
+    gpu_name: str
+    host_memory: str | None  # id of the memory in place of the server's standard one
+    storage: str
+    storage_name: str
+    n_servers: int
+    n_gpus: int
+    storage_nodes: int
+    samples_per_s: float
+    cost: float | None  # at most, with the confidence of the request; None: not told
+    power_w: float
+    racks: int
+    rack_units: float
+
+    @property
+    def parts(self) -> tuple[str, str, str | None, str, int, int, int]:
+        """What tells one design from another."""
+        return (
+            *(self.server, self.gpu, self.host_memory, self.storage),
+            *(self.n_servers, self.n_gpus, self.storage_nodes),
+        )
+
+    def amount(self, limit: SizeLimit) -> float | None:
+        """What it takes of a limited quantity; None: not told."""
+        amounts = {
+            SizeLimit.BUDGET: self.cost,
+            SizeLimit.POWER: self.power_w,
+            SizeLimit.RACKS: float(self.racks),
+            SizeLimit.RACK_UNITS: self.rack_units,
+            SizeLimit.SERVERS: float(self.n_servers),
+        }
+        return amounts[limit]
+
+
+@dataclass(frozen=True)
+class LimitStep:
+    """What more of one limit brings while the others stay as they are."""
+
+    limit: SizeLimit
+    bound: float  # as the request states it
+    following: LimitDesign | None  # the next faster design beyond the limit; None: more of it alone brings nothing
+
+    @property
+    def binds(self) -> bool:
+        """Whether more of this limit alone makes a faster design possible."""
+        return self.following is not None
+
+
+@dataclass(frozen=True)
+class Maximum:
+    """The most that the limits of a request give."""
+
+    workload: int
+    samples_per_s: float  # that the described design reaches at the confidence of the request: its target
+    highest_samples_per_s: float  # of all designs within the limits; at most 1 % more
+    confidence: float
+    design: LimitDesign  # the cheapest of those within 1 % of the highest rate
+    steps: tuple[LimitStep, ...]  # one for each limit that the request sets
+    runner_up: LimitDesign | None  # the fastest on another platform within the limits
+    is_largest: bool  # no limit but the largest cluster that is looked at stops it
+
 
 # Stages of the data path in their order; the key is used in files, the label on pages.
 STAGES = {
@@ -89,6 +157,7 @@ class TrainingTime:
     epoch_s: Estimate
     evaluations_s: Estimate
     total_s: Estimate
+    cold_limit: str  # key of the stage that the first epoch waits for where it is slower: storage or network
     # How many times as long as its steps the whole run takes; counted in the total. None: nothing is counted.
     whole_run: Estimate | None = None
 
@@ -249,6 +318,23 @@ class WorkloadAnswer:
         """What a language model keeps of its state; None of other networks."""
         return None if self.language is None else self.language.work.checkpoints
 
+    @property
+    def kind(self) -> WorkKind:
+        """What differs from other kinds of workload."""
+        return kind_of(trains_language=self.language is not None, serves=self.serving is not None)
+
+    @property
+    def trained(self) -> LanguageAnswer:
+        """How the training of a language model is divided over the GPUs."""
+        assert self.language is not None
+        return self.language
+
+    @property
+    def served(self) -> ServingAnswer:
+        """How a language model in use is divided over the GPUs."""
+        assert self.serving is not None
+        return self.serving
+
 
 def design_name(platform: Platform, n_servers: int, storage_nodes: int) -> str:
     """Short name of a design: '9 x DGX-1 + 8 x Isilon F800 nodes'."""
@@ -290,6 +376,11 @@ class DesignAnswer:
         """GPUs that run a workload: the layout of a language model may leave some without work."""
         divided = answer.language or answer.serving
         return self.n_gpus if divided is None else divided.gpus_used
+
+    @property
+    def layouts(self) -> tuple[LanguageAnswer, ...]:
+        """Layouts of the language models that are trained."""
+        return tuple(answer.language for answer in self.workloads if answer.language)
 
     @property
     def usable_bytes(self) -> float:

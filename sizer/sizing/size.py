@@ -7,19 +7,18 @@ from itertools import takewhile
 import numpy as np
 
 from sizer.base import units
-from sizer.base.errors import InfeasibleError
 from sizer.bom.prices import usual_rate_usd
 from sizer.bom.rental import RunRental, run_rental
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.existing_use import has_main
 from sizer.sizing.assumptions import UsualExchangeRate
+from sizer.sizing.checks import Limit
 from sizer.sizing.design import assumptions
-from sizer.sizing.design.differences import with_bills
+from sizer.sizing.design.decisions import with_bills
 from sizer.sizing.design.verdict import verdict_of
-from sizer.sizing.growth.first_purchase import FirstPurchases, first_purchases, is_same
-from sizer.sizing.limits import Limit
-from sizer.sizing.maximum import budget_error_text, described_maximum, maximum
+from sizer.sizing.growth.growth_plan import FirstPurchases, first_purchases, is_same
+from sizer.sizing.maximum import described_maximum, maximum
 from sizer.sizing.preference import preference_of
 from sizer.sizing.reasons import (
     PreferenceKind,
@@ -33,12 +32,19 @@ from sizer.sizing.reasons import (
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, design_of, search, unmet_error
 from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.result import DesignAnswer, IdleServers, ParetoPoint, SizingResult
-from sizer.sizing.search.choice import counts_ruled_out
 from sizer.sizing.search.front import front_rows
-from sizer.sizing.search.nearest_design import nearest_design
+from sizer.sizing.search.nearest_design import counts_ruled_out
 from sizer.sizing.search.part_counts import PartCounts
-from sizer.sizing.search.ranking import Ranking, best_of, beyond_budget, keys, rank_key, uncertainty
-from sizer.sizing.search.settling import quotes_to_settle, row_difference
+from sizer.sizing.search.ranking import (
+    Ranking,
+    best_of,
+    beyond_budget,
+    keys,
+    quotes_to_settle,
+    rank_key,
+    row_difference,
+    uncertainty,
+)
 from sizer.sizing.stack_default import with_stack_defaults
 from sizer.workload.eras import eras_asked
 from sizer.workload.request import SizingRequest, ranks_by_cost
@@ -82,10 +88,7 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     ranking = Ranking(counts)
     order = ranking.first(MAX_PLATFORMS_SHOWN)
     if not order:
-        error = unmet_error(counts, fitted)
-        if nearest_design(counts)[1] == (Limit.BUDGET,):
-            error = InfeasibleError(f"{error}{budget_error_text(request, catalog, fitted)}")
-        raise error
+        raise unmet_error(counts, fitted)
     choice = _first_year(counts, ranking, order, fitted)
     planned = first_purchases(request, catalog, fitted)
     if planned is not None and not is_same(planned.designs[0], choice.platforms[0]):

@@ -18,7 +18,7 @@ from sizer.base.resources import data_dir
 from sizer.catalog.model import Catalog
 from sizer.present.words import capital
 from sizer.sizing.customer_copy import customer_copy
-from sizer.sizing.requote import requoted
+from sizer.sizing.project import requoted
 from sizer.sizing.result import SizingResult
 from sizer.sizing.size import size
 from sizer.ui.error_messages import RequestFault, quantity_faults, request_faults, sentences

@@ -41,6 +41,7 @@ from sizer.workload.stack_choice import MeasuredStacks, StackChoice, StackEviden
 from sizer.workload.table import DEFAULT_DATASET
 from sizer.workload.target_text import check_length
 from sizer.workload.transformer.custom_transformer import CustomTransformer
+from sizer.workload.work_kinds import WorkKind, kind_of
 
 ItemT = TypeVar("ItemT", bound=Item)
 
@@ -143,7 +144,29 @@ class ResolvedWorkload:
     @property
     def is_laid_out(self) -> bool:
         """Whether a layout divides the network over the GPUs, which then sets its rates, memory and batch."""
-        return self.language is not None or self.serving is not None
+        return self.kind.is_laid_out
+
+    @property
+    def kind(self) -> WorkKind:
+        """What differs from other kinds of workload."""
+        return kind_of(trains_language=self.language is not None, serves=self.serving is not None)
+
+    @property
+    def trained(self) -> LanguageWork:
+        """The training of a language model."""
+        assert self.language is not None
+        return self.language
+
+    @property
+    def served(self) -> ServingWork:
+        """The language model in use."""
+        assert self.serving is not None
+        return self.serving
+
+    @property
+    def samples_per_record(self) -> float:
+        """Samples that lie in one record of the data: tokens in a sequence."""
+        return 1 if self.language is None else self.language.sequence
 
     @property
     def language_checkpoints(self) -> Checkpoints | None:

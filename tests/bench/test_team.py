@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sizer.perf.scheduling import schedule
-from sizer.perf.server_pool import ServerPool
+from sizer.perf.scheduling import ServerPool, schedule
 
 N_JOBS = 10_000
 SIZES = (1, 1, 1, 2, 4, 8, 16)  # GPUs of a job; 16 take two whole servers

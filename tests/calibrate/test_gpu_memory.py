@@ -9,7 +9,7 @@ from sizer.base.errors import CalibrationError
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.cases import RateCase, resolve
 from sizer.calibrate.fit.memory import fit_memory
-from sizer.calibrate.memory_rows import MemoryKind, load_memory_rows, measured_rows, n_moments, telling
+from sizer.calibrate.gpu_memory import MemoryKind, load_memory_rows, measured_rows, n_moments, telling
 from sizer.calibrate.observations import load_observations
 from sizer.perf.gpu_memory import fit_probability, largest_batch, training_state_bytes
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sizer.calibrate.accuracy_targets import AccuracyMeasure
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.draws import Draws, streams
-from sizer.calibrate.fit.host_effects import HostTask
+from sizer.calibrate.fit.hosts import HostTask
 from sizer.calibrate.notes import FitNote
 from sizer.calibrate.observations import load_observations
 from sizer.calibrate.predict import predict_all

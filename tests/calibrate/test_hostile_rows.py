@@ -1,9 +1,11 @@
 """Files of measurements with characters that no text may hold, and files that hold nothing."""
 
+from dataclasses import dataclass
+
 import pytest
 
 from sizer.base.errors import CalibrationError, RequestError
-from sizer.base.formats.csv_rows import rows_of_file
+from sizer.base.formats.csv_rows import bounded, rows_of_file, typed_row
 from sizer.calibrate.observations import load_observations, observation_texts
 
 
@@ -42,3 +44,23 @@ def test_an_empty_file_has_no_rows(tmp_path):
 def test_a_device_is_no_file_of_measurements():
     with pytest.raises(RequestError, match="a device or a pipe; give a file"):
         load_observations("/dev/zero")
+
+
+@dataclass(frozen=True)
+class Run:
+    name: str
+    gpus: int
+    rate: float
+    batch: float | None = None
+    notes: str = ""
+
+
+def test_a_row_is_typed_by_its_fields():
+    found = typed_row(Run, {"name": "a", "gpus": "8", "rate": "1e3", "batch": "", "other": "x"}, bounded)
+    assert found == Run("a", 8, 1000.0)
+
+
+def test_every_wrong_cell_of_a_row_is_named():
+    with pytest.raises(ValueError, match="gpus") as refused:
+        typed_row(Run, {"name": "a", "gpus": "8.5", "rate": "", "batch": "fast"}, bounded)
+    assert [line.partition(":")[0] for line in str(refused.value).splitlines()] == ["gpus", "batch", "rate"]

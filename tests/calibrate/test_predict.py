@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from sizer.calibrate.calibration import load_calibration
-from sizer.calibrate.fit.comparison import compare_fits
 from sizer.calibrate.notes import FitNote
 from sizer.calibrate.observations import load_observations, read_rows
 from sizer.calibrate.parameters import prior_of
-from sizer.calibrate.predict import predict, predict_all
+from sizer.calibrate.predict import compare_fits, predict, predict_all
 from sizer.catalog.loader import shipped_catalog
 from sizer.evidence.validation_text import comparison_text
 from tests.factories.observations import observation_text

@@ -76,8 +76,8 @@ def test_a_rate_in_bytes_is_enough(tmp_path):
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("a,v1.0,x,unet3d,a100,0,5", "accelerators: 0 must be above 0"),
-        ("a,v1.0,x,unet3d,a100,nan,5", "accelerators: nan must be above 0"),
+        ("a,v1.0,x,unet3d,a100,0,5", "accelerators: 0 must be 1e-09 to"),
+        ("a,v1.0,x,unet3d,a100,nan,5", "accelerators: nan must be 1e-09 to"),
         ("a,v1.0,x,unet3d,a100,4,fast", "samples_per_s: 'fast' is not a number"),
         ('a,v1.0,x,unet3d,a100,4,"1,234"', "samples_per_s: '1,234' is not a number"),
         ("a,v1.0,x,unet3d,a100,4,1_000", "samples_per_s: '1_000' is not a number"),

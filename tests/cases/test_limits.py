@@ -5,8 +5,7 @@ import pytest
 from sizer import InfeasibleError, size
 from sizer.calibrate.calibration import stored_calibration
 from sizer.sizing.best_design import best_design
-from sizer.sizing.checks import CheckResult
-from sizer.sizing.limits import Limit
+from sizer.sizing.checks import CheckResult, Limit
 from sizer.sizing.recommend import search
 from sizer.sizing.search.nearest_design import nearest_design
 from tests.cases.case_book import NAMES, budget_of, catalog, designed, expect, request

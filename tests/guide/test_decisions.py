@@ -16,7 +16,7 @@ from sizer.sizing.best_design import best_design
 from sizer.sizing.decision_options import as_built, on_sale_today
 from sizer.sizing.design.decisions import RackLimit, decisions, rack_choice
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.design.rejections import RejectionKind, rejection
+from sizer.sizing.design.verdict import RejectionKind, rejection
 from sizer.sizing.reasons import SelectionKind
 from sizer.sizing.size import size
 from sizer.workload.request import Target

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from sizer.calibrate.calibration import load_calibration
 from sizer.catalog.loader import shipped_catalog
-from sizer.perf.epochs import epochs_to_target
+from sizer.perf.training_time import epochs_to_target
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from sizer.perf.preprocess import core_seconds_per_sample, cpu_utilization_fraction, decode_samples_per_s
+from sizer.perf.pipeline import core_seconds_per_sample, cpu_utilization_fraction, decode_samples_per_s
 
 
 def test_line_through_the_dgx1_runs():

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from sizer.perf.scheduling import schedule
-from sizer.perf.server_pool import ServerPool, servers_of
+from sizer.perf.scheduling import ServerPool, schedule, servers_of
 
 N_JOBS = 60_000
 

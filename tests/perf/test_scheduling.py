@@ -8,10 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from sizer.perf.levels_over_time import level_at_percentile, shares_of_time
 from sizer.perf.queueing import erlang_c, mean_wait_s, waits_longer_probability
-from sizer.perf.scheduling import DAY_S, WEEK_S, schedule, working_times_s
-from sizer.perf.server_pool import ServerPool, servers_of
+from sizer.perf.scheduling import (
+    DAY_S,
+    WEEK_S,
+    ServerPool,
+    level_at_percentile,
+    schedule,
+    servers_of,
+    shares_of_time,
+    working_times_s,
+)
 
 
 def run(jobs, n_servers, gpus_per_server, *, backfill=False, standing=()):

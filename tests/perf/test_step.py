@@ -7,9 +7,16 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from sizer.perf.exchange import hierarchical_allreduce_time_s
-from sizer.perf.inference_step import InferenceRun, inference_samples_per_s
 from sizer.perf.step_terms import SCALE_OUT, TERM_NAMES, StepTerms
-from sizer.perf.training_step import INTER_HOP_S, INTRA_HOP_S, LAST_BUCKET_FRACTION, TrainingRun, training_samples_per_s
+from sizer.perf.training_step import (
+    INTER_HOP_S,
+    INTRA_HOP_S,
+    LAST_BUCKET_FRACTION,
+    InferenceRun,
+    TrainingRun,
+    inference_samples_per_s,
+    training_samples_per_s,
+)
 
 K = len(TERM_NAMES)
 _TYPICAL = {

@@ -7,7 +7,7 @@ import numpy as np
 
 from sizer.base.estimate import Estimate
 from sizer.calibrate.language.basis import RunBasis
-from sizer.perf.language.memory import GIB
+from sizer.perf.language.step import GIB
 from sizer.present.language_charts import memory_chart, step_chart
 from sizer.present.performance_tables import stacks_table
 from sizer.present.text.layouts import stacks_sentence

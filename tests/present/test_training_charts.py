@@ -7,9 +7,11 @@ import pytest
 
 from sizer.base.estimate import Estimate
 from sizer.drawings.palette import BAND_OPACITY
+from sizer.perf.stage_capacity import Capacity
 from sizer.present.charting import broken, time_unit
 from sizer.present.training_charts import accuracy_chart, cold_limit, design_gpus, epoch_chart
 from sizer.questions.failures.charts import failure_chart
+from sizer.sizing.design.workload_figures import cold_limit as limit_of_cold_epoch
 from sizer.sizing.result import WorkloadAnswer
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
@@ -55,18 +57,10 @@ def test_epochs_by_hand():
 
 def test_what_holds_up_a_cold_epoch():
     """Storage of 60,000 images/s cold holds up a cold rate of 60,000; where it could pass far more, the way to it."""
+    assert limit_of_cold_epoch(Capacity.exact(np.array([60e3])), 60e3) == "storage"
+    assert limit_of_cold_epoch(Capacity.exact(np.array([240e3])), 60e3) == "network"
     answer = slow_at_first()
-    cold = replace(answer, cache_hit_fraction=0.5, cold_storage_bytes_per_s=Estimate.exact(60e3 * answer.sample_bytes))
-
-    def with_storage(rate: float) -> WorkloadAnswer:
-        stages = tuple(
-            replace(stage, capacity=Estimate.exact(rate)) if stage.key == "storage" else stage for stage in cold.stages
-        )
-        return replace(cold, stages=stages)
-
-    # Half of the reads hit, so warm the storage passes twice its cold rate.
-    assert cold_limit(with_storage(120e3)) == "storage"
-    assert cold_limit(with_storage(480e3)) == "network"
+    assert cold_limit(answer) == answer.time.cold_limit
     even = replace(answer, time=replace(answer.time, first_epoch_s=answer.time.epoch_s))
     assert cold_limit(even) == answer.bottleneck
 

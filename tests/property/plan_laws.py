@@ -47,11 +47,12 @@ def ports_balance(row, plan):
             for device, port in {*zip(devices.tolist(), numbers.tolist(), strict=True)}:
                 if device >= 0:
                     assert plan.devices[device].status != "reserved"
-                    assert ports[plan.devices[device].item][port].runs(run.kind)
+                    assert ports[plan.devices[device].item][port].group.runs(run.kind)
         assert (run.a_device != run.b_device).all()
     assert max(used.values(), default=1) == 1
     at_switches = sum(
-        is_switch(plan, device) and ports[plan.devices[device].item][port].use != "management" for device, port in used
+        is_switch(plan, device) and ports[plan.devices[device].item][port].group.use != "management"
+        for device, port in used
     )
     # The uplinks of out-of-band switches are their own ports, counted as ends of the in-band network on the other side.
     uplinks = sum(run.run.a_device.size for run in plan.cables if run.run.role is Role.MANAGEMENT_UPLINK)

@@ -12,7 +12,7 @@ from sizer.catalog.loader import shipped_catalog
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.platforms import platforms
 from sizer.sizing.constraints.stored_data import storage_demand
-from sizer.sizing.search.storage_units import StorageUnits
+from sizer.sizing.search.feasibility import StorageUnits
 from sizer.workload.resolve import resolve
 from tests.property.law_examples import law
 

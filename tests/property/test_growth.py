@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sizer.sizing.growth.cheapest_sequence import cheapest_sequence
+from sizer.sizing.growth.purchase_planner import cheapest_sequence
 
 YEARS, SIZES = st.integers(1, 4), st.integers(1, 4)
 

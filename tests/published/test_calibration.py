@@ -12,7 +12,7 @@ from sizer.calibrate.accuracy_targets import AccuracyMeasure
 from sizer.calibrate.calibration import load_calibration, save_calibration
 from sizer.calibrate.cross_validation import load_cross_validation, without_source
 from sizer.calibrate.extrapolation import unmeasured
-from sizer.calibrate.fit.host_effects import HostTask
+from sizer.calibrate.fit.hosts import HostTask
 from sizer.calibrate.fitting import calibrate, calibrate_with_fit
 from sizer.calibrate.notes import CALIBRATED, FitNote, RowUse
 from sizer.calibrate.observations import load_observations, observations_digest, stored_path

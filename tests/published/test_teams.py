@@ -8,7 +8,7 @@ import pytest
 from sizer.calibrate.calibration import stored_calibration
 from sizer.physical.platforms import platforms
 from sizer.questions.team.analysis import team_answer
-from sizer.sizing.constraints.team_jobs import job_facts
+from sizer.sizing.constraints.team_limits import job_facts
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.size import size
 from sizer.sizing.stages.platform_columns import cache_bytes, columns

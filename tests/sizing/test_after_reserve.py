@@ -10,8 +10,8 @@ from sizer.present.text.verdict import reason_texts
 from sizer.questions.failures.analysis import failure_cases
 from sizer.questions.team.analysis import team_model
 from sizer.sizing.best_design import best_design
+from sizer.sizing.checks import Limit
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.limits import Limit
 from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.servers_needed import fewest_servers
 from sizer.sizing.size import size

@@ -12,7 +12,7 @@ from sizer import SizingRequest, project
 from sizer.base.errors import InfeasibleError
 from sizer.calibrate.calibration import stored_calibration
 from sizer.sizing.best_design import best_design
-from sizer.sizing.limits import Limit
+from sizer.sizing.checks import Limit
 from sizer.sizing.recommend import search
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.stages.gpu_memory import memory_of, resolved

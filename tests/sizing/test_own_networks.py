@@ -8,10 +8,10 @@ import pytest
 from sizer import SizingRequest
 from sizer.base.errors import RequestError
 from sizer.calibrate.calibration import stored_calibration
-from sizer.perf.step_terms import EFFICIENCY, TERM_NAMES, StepTerms
+from sizer.perf.step_terms import EFFICIENCY, LAUNCH, TERM_NAMES, StepTerms
 from sizer.sizing.stages.compute_side import STATED_HOST_LOG_SD, core_seconds
 from sizer.sizing.stages.gpu_memory import resolved
-from sizer.sizing.stages.own_networks import check_measured, far_rates, own_fit, own_terms, run_on
+from sizer.sizing.stages.own_networks import check_measured, far_rates, own_fit, own_terms, rate_log_sd, run_on
 
 DNN = {"name": "ours", "forward_flop": 49e9, "parameters": 21e6, "input_bytes": 1.2e6}
 V100 = "v100-sxm2-16gb"
@@ -46,12 +46,23 @@ def test_software_and_batch_are_those_of_published_trainings_of_its_kind(catalog
 
 def test_the_spread_of_a_network_that_is_like_another_is_no_smaller_than_of_one_of_its_kind(catalog):
     none = StepTerms(np.zeros(len(TERM_NAMES)), np.zeros((len(TERM_NAMES),) * 2), np.zeros(()))
-    terms = [
-        own_terms(one, catalog.gpus[V100], own_fit(one, catalog), none)
-        for one in (work(catalog, said, batch_per_gpu=16) for said in ({"like": "ssd-resnet34"}, {"kind": "detector"}))
-    ]
+    works = [work(catalog, said, batch_per_gpu=16) for said in ({"like": "ssd-resnet34"}, {"kind": "detector"})]
+    gpu, fits = catalog.gpus[V100], [own_fit(one, catalog) for one in works]
+    terms = [own_terms(one, gpu, fit, none) for one, fit in zip(works, fits, strict=True)]
     assert terms[0].values[EFFICIENCY] == terms[1].values[EFFICIENCY]
-    assert float(terms[0].between_log_sd) == float(terms[1].between_log_sd) > 0.3
+    assert terms[0].values[LAUNCH] == -np.inf  # part of the published shares
+    spreads = [rate_log_sd(one, gpu, fit, np.array([16.0]))[0] for one, fit in zip(works, fits, strict=True)]
+    assert spreads[0] == spreads[1] > 0.3
+
+
+def test_each_batch_of_a_what_if_has_its_own_spread(catalog):
+    """Small steps do not fill a GPU, and teams differ more in them."""
+    one, batches = work(catalog, {"kind": "detector"}), np.array([2.0, 64.0, 16.0])
+    gpu, fit = catalog.gpus[V100], own_fit(one, catalog)
+    spreads = rate_log_sd(one, gpu, fit, batches)
+    assert spreads[0] > spreads[2] > spreads[1]
+    for batch, spread in zip(batches, spreads, strict=True):
+        assert spread == pytest.approx(float(rate_log_sd(one, gpu, fit, np.array([batch]))[0]))
 
 
 def test_a_rate_above_the_peak_is_refused(catalog):

@@ -17,10 +17,10 @@ from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.draws import Draws
 from sizer.calibrate.fit import hosts
 from sizer.perf import step_terms
-from sizer.perf.step_draws import drawn_terms
+from sizer.perf.step_terms import drawn_terms
 from sizer.sizing.recommend import search
 from sizer.sizing.search.posterior import posterior, posterior_of
-from sizer.sizing.stages import gpu_side, step_rates
+from sizer.sizing.stages import gpu_side
 from tests.factories.examples import catalog
 
 DRAWS = 4000
@@ -75,7 +75,7 @@ class Middle:
 @pytest.fixture
 def at_the_medians(monkeypatch):
     """Judge and draws with every term at its value; nothing is kept of draws that others made, nor of these."""
-    kept = (hosts._estimate.cache_clear, step_rates._drawings.clear, step_terms._draws.clear)
+    kept = (hosts._estimate.cache_clear, gpu_side._drawings.clear, step_terms._draws.clear)
     for store in ("_of_one", "_of_many"):
         monkeypatch.setattr(gpu_side, store, lambda *_: StoredAnswers(0))
     for forget in kept:

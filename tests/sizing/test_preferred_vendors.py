@@ -13,7 +13,7 @@ from sizer.catalog.model import vendors_of
 from sizer.sizing.best_design import best_design
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.reasons import PreferenceKind, RunnerUpKind, SelectionKind
-from sizer.sizing.search.preference import preferred_first, preferred_parts
+from sizer.sizing.search.ranking import preferred_first, preferred_parts
 from sizer.workload.sentence.reader import read_sentence
 from tests.factories.prices import all_priced
 

@@ -6,7 +6,7 @@ import pytest
 
 from sizer.base.errors import RequestError
 from sizer.bom.bill import LineNoteKind
-from sizer.sizing.requote import requoted
+from sizer.sizing.project import requoted
 from sizer.sizing.size import size
 from sizer.workload.quote import Quote
 from sizer.workload.request import SizingRequest

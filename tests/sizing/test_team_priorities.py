@@ -4,7 +4,7 @@ import pytest
 
 from sizer.perf.queueing import waits_longer_probability
 from sizer.sizing.constraints.job_mix import JobMix, PermanentJobs, QueuedJobs
-from sizer.sizing.constraints.team_simulation import fewest_servers, simulated
+from sizer.sizing.constraints.team_limits import fewest_servers, simulated
 
 HOUR_S = 3600.0
 

@@ -12,12 +12,18 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from sizer.base.errors import RequestError
-from sizer.perf.levels_over_time import level_at_percentile
-from sizer.sizing.constraints import job_mix, team_reads
-from sizer.sizing.constraints import team_simulation as team_runs
+from sizer.perf.scheduling import level_at_percentile
+from sizer.sizing.constraints import job_mix, team_limits
 from sizer.sizing.constraints.job_mix import JobMix, PermanentJobs, QueuedJobs
-from sizer.sizing.constraints.team_reads import Reads, added, standing_demand, worst_bytes_per_s
-from sizer.sizing.constraints.team_simulation import Simulated, fewest_servers, simulated
+from sizer.sizing.constraints.team_limits import (
+    Reads,
+    Simulated,
+    added,
+    fewest_servers,
+    simulated,
+    standing_demand,
+    worst_bytes_per_s,
+)
 
 
 def one_kind(gpus=1, jobs_a_day=60.0, hours=2.0, fitted=4, hours_a_day=24.0, days=7, **other):
@@ -85,7 +91,7 @@ def test_giving_up_early_changes_no_verdict(order):
     for n_servers in range(1, 7):
         run = simulated(case, n_servers)
         whole = all(run.share_within(kind, wait) >= 0.9 for kind, wait in enumerate((3600.0, 600.0)))
-        assert team_runs.meets(case, n_servers, (3600.0, 600.0), 0.9) == whole
+        assert team_limits.meets(case, n_servers, (3600.0, 600.0), 0.9) == whole
         seen.append(whole)
     assert {True, False} == set(seen)
 
@@ -124,9 +130,9 @@ def test_standing_demand_agrees_with_all_that_can_happen(counts, percentile):
 def test_many_levels_are_joined_upwards():
     levels, shares = np.arange(5000.0), np.full(5000, 1 / 5000)
     both, there = added((levels, shares), (np.array([0.0, 1.0]), np.array([0.5, 0.5])))
-    assert len(both) <= 2 * team_reads._MOST_LEVELS
+    assert len(both) <= 2 * team_limits._MOST_LEVELS
     assert float(there.sum()) == pytest.approx(1.0)
-    assert 0 <= float(both @ there) - (2499.5 + 0.5) <= 5000 / team_reads._MOST_LEVELS
+    assert 0 <= float(both @ there) - (2499.5 + 0.5) <= 5000 / team_limits._MOST_LEVELS
 
 
 @given(

@@ -13,7 +13,6 @@ from sizer.base.resources import data_dir
 from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.language.calibration import language_calibration
-from sizer.calibrate.language.peers import runs_of_peers
 from sizer.calibrate.modern.calibration import modern_calibration
 from sizer.calibrate.observations import load_observations
 from sizer.calibrate.serving.calibration import serving_calibration
@@ -123,16 +122,6 @@ def test_claimed_accuracy_of_other_networks_is_what_validate_prints(
         row: [f"{figures[rate].rows:,}", *_shares(figures[rate]), *_shares(figures[time])]
         for row, (rate, time) in OTHER_NETWORKS.items()
     }
-
-
-def test_claimed_errors_on_runs_of_other_tools_are_what_validate_prints() -> None:
-    rows = _rows("mean error of step times")
-    found = runs_of_peers(language_calibration(), shipped_catalog())
-    assert {row[0]: row[1:3] for row in rows.values()} == {
-        str(one.rows): [f"{100 * one.mean:.1f} %", f"{100 * one.coverage:.0f} %"] for one in found
-    }
-    for one, row in zip(sorted(found, key=lambda peer: -peer.rows), rows.values(), strict=True):
-        assert all(f"{name} {100 * error:.1f} %" in row[3] for name, error in one.theirs.items())
 
 
 def test_claimed_error_of_unseen_sources_is_the_stored_one() -> None:

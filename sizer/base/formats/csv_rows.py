@@ -2,11 +2,13 @@
 
 import csv
 import io
+import math
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import TypeVar
+from types import NoneType
+from typing import TypeVar, get_args
 
 from sizer.base.errors import CalibrationError, RequestError
 from sizer.base.faults import shown
@@ -158,6 +160,69 @@ def rows_of_file(path: Path, what: str, make: Callable[[dict[str, str], str], T]
         more = [f"and {len(faults) - _MAX_FAULTS} more"] if len(faults) > _MAX_FAULTS else []
         raise CalibrationError("\n".join(faults[:_MAX_FAULTS] + more))
     return rows
+
+
+def typed_row(kind: type[T], cells: dict[str, str], number: Callable[[str, str], float | None], **others: object) -> T:
+    """A record as the dataclass whose fields are its columns; others than those are left out.
+
+    An empty cell leaves a field its default; without one, text is empty and what may be None is None.
+
+    Parameters
+    ----------
+    kind : type
+        Fields are text, whole numbers and numbers.
+    cells : dict of str to str
+    number : callable
+        Makes a number of a column and its cell, or raises ValueError.
+    **others : object
+        Fields that are no cell of their own.
+
+    Raises
+    ------
+    ValueError
+        Naming the columns of all cells that are wrong, and those without which a row says nothing.
+    """
+    columns = fields(kind)  # type: ignore[arg-type]  # a dataclass
+    kinds, values, faults = {column.name: column.type for column in columns}, dict(others), []
+    for name, cell in cells.items():
+        if name in kinds and name not in others and cell:
+            try:
+                values[name] = cell if kinds[name] is str else int(cell) if kinds[name] is int else number(name, cell)
+            except ValueError as error:
+                faults.append(f"{name}: {error}")
+    for column in columns:
+        if column.default is MISSING and column.name not in values:
+            if kinds[column.name] is str:
+                values[column.name] = ""
+            elif NoneType in get_args(kinds[column.name]):
+                values[column.name] = None
+            elif not cells.get(column.name):
+                faults.append(f"{column.name}: is missing")
+    if faults:
+        raise ValueError("\n".join(faults))
+    return kind(**values)
+
+
+def number_within(text: str, low: float, high: float, *, or_zero: bool = False) -> float:
+    """Number of a cell within bounds.
+
+    Raises
+    ------
+    ValueError
+        If it is none, or outside them.
+    """
+    try:
+        value = number_of(text)
+    except ValueError:
+        raise ValueError(f"{text[:40]!r} is not a number") from None
+    if not (math.isfinite(value) and (low <= value <= high or (or_zero and value == 0))):
+        raise ValueError(f"{text[:40]} must be {'0 or ' if or_zero else ''}{low:g} to {high:g}")
+    return value
+
+
+def bounded(_: str, text: str) -> float:
+    """Number of any column: 0, or a published quantity of any unit."""
+    return number_within(text, 1e-9, 1e18, or_zero=True)
 
 
 def is_stated(text: str) -> bool:

@@ -21,9 +21,10 @@ from sizer.calibrate.gpu_memory import (
     REFERENCE_FLOP,
     WITHIN_FAMILY_LOG_SD,
     MemoryFit,
+    MemoryKind,
+    MemoryRow,
     UnseenMemory,
 )
-from sizer.calibrate.memory_rows import MemoryKind, MemoryRow
 from sizer.perf.gpu_memory import FITS_PROBABILITY, INFERENCE_WEIGHT_BYTES, training_state_bytes
 
 # Effects of every fit: mean and standard deviation before the rows are seen.

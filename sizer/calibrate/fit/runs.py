@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike
 
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Estimate
-from sizer.calibrate.fit.host_rows import matching_rate
+from sizer.calibrate.fit.hosts import matching_rate
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.rules import exclusion_of
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Recipe
-from sizer.perf.epochs import epochs_to_target
+from sizer.perf.training_time import epochs_to_target
 
 # Access pattern -> rows of cache misses that show it. ``sharded``: records read file by file, in order inside a file.
 CACHE_ROWS = {
@@ -135,8 +135,7 @@ def curve_alone(recipe: Recipe) -> EpochsCurve:
     if not recipe.points:
         raise CalibrationError(f"recipe {recipe.id} has no published point of epochs")
     # Solvers take long to import, and sizing seldom needs them.
-    from sizer.calibrate.fit.blocks import epochs_block
-    from sizer.calibrate.fit.joint import fit_joint
+    from sizer.calibrate.fit.joint import epochs_block, fit_joint
 
     fit = fit_joint([epochs_block(recipe)]).fit
     return epochs_curve(recipe, [fit.value(name) for name in epochs_names(recipe)])

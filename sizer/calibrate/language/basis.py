@@ -8,8 +8,7 @@ import numpy as np
 from sizer.calibrate.engine import ErrorStatistics
 from sizer.calibrate.language.calibration import LanguageCalibration
 from sizer.calibrate.language.cases import LanguageCase
-from sizer.calibrate.language.rows import LanguageRow
-from sizer.calibrate.language.stacks import stack_named
+from sizer.calibrate.language.rows import LanguageRow, stack_named
 from sizer.catalog.model import Catalog
 
 

@@ -1,25 +1,32 @@
 """The fits to the shipped rows and what they predict: step time, memory and time to train with 90 % intervals."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
 
-from sizer.base.arrays import Floats
-from sizer.base.estimate import Estimate
-from sizer.calibrate.accuracy_targets import AccuracyTarget
-from sizer.calibrate.engine import Fit, FittedModel, StoredFits, digest_of, fits_path, load_fits
+from sizer.base.arrays import Bools, Floats
+from sizer.base.estimate import Estimate, normal_cdf
+from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
+from sizer.calibrate.engine import ErrorStatistics, Fit, FittedModel, StoredFits, digest_of, fits_path, load_fits
 from sizer.calibrate.language import fit, gpu_memory
-from sizer.calibrate.language.cases import LanguageCase, arrays, cases_of, runtimes
+from sizer.calibrate.language.cases import LanguageCase, arrays, cases_of, runtimes, work_flop
 from sizer.calibrate.language.fit import STEPS, StepInputs, effects_of, step_law
-from sizer.calibrate.language.gpu_memory import PEAKS, peaks_measured
-from sizer.calibrate.language.rows import LanguageRow, load_language_rows, rows_digest
-from sizer.calibrate.language.time_to_train import SEQUENCES, Run, benchmark_of, fit_benchmarks, sequences_measured
+from sizer.calibrate.language.gpu_memory import PEAKS, REFUSED, peaks_measured
+from sizer.calibrate.language.rows import TUNED, LanguageRow, group_of_stack, load_language_rows, rows_digest
+from sizer.calibrate.language.time_to_train import (
+    MINUTE,
+    SEQUENCES,
+    Run,
+    benchmark_of,
+    fit_benchmarks,
+    sequences_measured,
+)
 from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.model import Catalog
-from sizer.perf.language.step import COEFFICIENTS, matmul_seconds
+from sizer.perf.language.step import COEFFICIENTS, FILLED, matmul_seconds
 
 Value = TypeVar("Value")
 # Of a time to train without the global batch, beyond what is guessed: blanked in the 108 fitted ones, 58 % were inside
@@ -194,3 +201,175 @@ def _digest(used: Sequence[LanguageCase], stated: Sequence[LanguageCase]) -> str
     ]
     inputs = (*arrays(used), *arrays(stated)[:2], runtimes(stated))
     return digest_of((rows_digest(), names), [*map(np.array, priors), *(c for one in inputs for c in astuple(one))])
+
+
+@dataclass(frozen=True)
+class StackWorth:
+    """Rate of a stack compared with another one, with the same layout."""
+
+    stack: str  # id
+    rate_ratio: Estimate  # its rate over that of the other
+    runs: int  # published runs of it that the fit has; 0: the interval is that of any stack
+
+
+def stack_worths(
+    calibration: LanguageCalibration,
+    stacks: Mapping[str, str],
+    chosen: str,
+    *,
+    is_lora: bool,
+    inputs: StepInputs | None = None,
+) -> tuple[StackWorth, ...]:
+    """Worth of every stack compared with the chosen one, the fastest first.
+
+    Parameters
+    ----------
+    calibration : LanguageCalibration
+    stacks : mapping
+        Id of a stack to its name in the fit, the chosen one among them.
+    chosen : str
+        Id.
+    is_lora : bool
+        Whether adapters are trained: some stacks differ in it.
+    inputs : StepInputs, optional
+        The one layout that is compared: tuned software starts kernels faster, which counts more where they are short.
+        Absent: only the effects of the stacks are compared.
+    """
+    runs = dict.fromkeys(stacks, 0)
+    for case in calibration.cases:
+        for name, stack in stacks.items():
+            runs[name] += case.levels.stack == stack
+    fit, mine = calibration.fit, _effects(stacks[chosen], is_lora)
+    steps = {} if inputs is None else {is_tuned: _step(inputs, calibration, is_tuned) for is_tuned in (False, True)}
+
+    def worth(name: str) -> StackWorth:
+        theirs = _effects(stacks[name], is_lora)
+        # What both stacks share cancels, known or not.
+        contrast = [(0, name, float((name in theirs) - (name in mine))) for name in dict.fromkeys((*theirs, *mine))]
+        slower, (tuned, plain) = 0.0, (stacks[stack].startswith(TUNED) for stack in (name, chosen))
+        if inputs is not None and tuned != plain:
+            (theirs_log_s, theirs_slopes), (mine_log_s, mine_slopes) = steps[tuned], steps[plain]
+            slower = theirs_log_s - mine_log_s
+            # The steps have the factors already, the interval also has their spread.
+            moved = zip(COEFFICIENTS, (theirs_slopes - mine_slopes).tolist(), strict=True)
+            contrast += [(1, factor, slope) for factor, slope in moved]
+        values, covariance = fit.terms([one for one in contrast if one[2]], 2)
+        return StackWorth(name, Estimate.log_normal(np.exp(-slower - values[0]), np.sqrt(covariance.sum())), runs[name])
+
+    found = [worth(name) for name in stacks if name != chosen]
+    return tuple(sorted(found, key=lambda one: -float(one.rate_ratio.value)))
+
+
+def _step(inputs: StepInputs, calibration: LanguageCalibration, is_tuned: bool) -> tuple[float, Floats]:
+    """Logarithm of the seconds of a step with software that is tuned or not, and its slopes by the factors."""
+    shapes, layouts, machines = inputs
+    law = step_law((shapes, replace(layouts, is_tuned=np.array([is_tuned])), machines))
+    log_s, slopes = law(np.append(calibration.factors, 0.0)[None, :])
+    return float(log_s[0]), slopes[0, :-1]
+
+
+def _effects(stack: str, is_lora: bool) -> Sequence[str]:
+    found = [f"stack:{stack}", f"stack_group:{group_of_stack(stack)}"]
+    return [*found, f"lora:{stack}"] if is_lora else found
+
+
+# The newest round is predicted by what came before it.
+NEWEST_ROUND = "mlperf-training-v5.1"
+
+
+def accuracy(calibration: LanguageCalibration) -> tuple[AccuracyTarget, ...]:
+    """Every measure of accuracy, each group left out in turn: about half a minute."""
+    steps, memory, cases = calibration.steps, calibration.memory, calibration.cases
+    stacks: dict[str, set[str]] = {}
+    for case in cases:
+        stacks.setdefault(case.levels.stack, set()).add(case.row.source)
+    known = np.array([len(stacks[case.levels.stack]) > 1 for case in cases])
+    of_source = steps.left_out(case.row.source for case in cases)
+    seen, by_series = (
+        ErrorStatistics.of(*steps.errors()),
+        ErrorStatistics.of(*steps.left_out(c.row.series or c.row.row_id for c in cases)),
+    )
+    by_source, usual, strange = (
+        ErrorStatistics.of(*(part[rows] for part in of_source)) for rows in (..., known, ~known)
+    )
+    rates, times = newest_round(steps)
+    better = sources_better_than_one_utilization(cases, of_source[0])
+    peaks, peaks_left_out = (
+        ErrorStatistics.of(*memory.errors()),
+        ErrorStatistics.of(*memory.left_out(c.row.source for c in memory.cases)),
+    )
+    refused = refused_that_ran(memory, cases)
+    m = AccuracyMeasure
+    return (
+        AccuracyTarget(m.LANGUAGE_MEDIAN, seen.median, 0.0, 0.04, seen.rows),
+        AccuracyTarget(m.LANGUAGE_P90, seen.p90, 0.0, 0.15, seen.rows),
+        AccuracyTarget(m.LANGUAGE_SERIES_MEDIAN, by_series.median, 0.0, 0.07, by_series.rows),
+        AccuracyTarget(m.LANGUAGE_SOURCE_MEDIAN, usual.median, 0.0, 0.10, usual.rows),
+        AccuracyTarget(m.LANGUAGE_BETTER, float(np.mean(better)), 0.8, 1.0, len(better)),
+        AccuracyTarget(m.LANGUAGE_STRANGE_MEDIAN, strange.median, 0.0, 0.15, strange.rows),
+        AccuracyTarget(m.LANGUAGE_ROUND_RATES, float(np.median(np.abs(rates))), 0.0, 0.08, len(rates)),
+        AccuracyTarget(m.LANGUAGE_ROUND_TIMES, float(np.median(np.abs(times))), 0.0, 0.10, len(times)),
+        AccuracyTarget(m.LANGUAGE_COVERAGE, seen.coverage, 0.85, 0.96, seen.rows),
+        AccuracyTarget(m.LANGUAGE_SERIES_COVERAGE, by_series.coverage, 0.85, 0.96, by_series.rows),
+        AccuracyTarget(m.LANGUAGE_SOURCE_COVERAGE, by_source.coverage, 0.85, 0.96, by_source.rows),
+        AccuracyTarget(m.LANGUAGE_STRANGE_COVERAGE, strange.coverage, 0.85, 0.96, strange.rows),
+        AccuracyTarget(m.LANGUAGE_MEMORY_MEDIAN, peaks.median, 0.0, 0.05, peaks.rows),
+        AccuracyTarget(m.LANGUAGE_MEMORY_SOURCE_MEDIAN, peaks_left_out.median, 0.0, 0.15, peaks_left_out.rows),
+        AccuracyTarget(m.LANGUAGE_MEMORY_COVERAGE, peaks_left_out.coverage, 0.85, 0.96, peaks_left_out.rows),
+        AccuracyTarget(m.LANGUAGE_MEMORY_RAN, float(np.mean(refused)), 0.0, 0.0, len(refused)),
+        AccuracyTarget(m.LANGUAGE_BIAS, abs(seen.bias), 0.0, 0.03, seen.rows),
+        AccuracyTarget(m.LANGUAGE_SOURCE_BIAS, abs(by_source.bias), 0.0, 0.03, by_source.rows),
+        AccuracyTarget(m.LANGUAGE_STRANGE_BIAS, abs(strange.bias), 0.0, 0.03, strange.rows),
+    )
+
+
+def refused_that_ran(memory: FittedModel[LanguageCase], cases: Sequence[LanguageCase]) -> Bools:
+    """Of runs whose layout is stated, whether the model takes their memory for impossible: they ran all the same."""
+    stated = [case for case in cases if not case.guessed]
+    held = [replace(case, runtime=case.runtime | {"is_allocated": 0.0}) for case in stated]
+    log_peaks, log_sd = memory.predict(held)
+    room = FILLED * np.array([case.machine["memory_bytes"] for case in stated])
+    return np.asarray(normal_cdf((np.log(room) - log_peaks) / log_sd) < REFUSED)
+
+
+def newest_round(steps: FittedModel[LanguageCase]) -> tuple[Floats, Floats]:
+    """Errors of step times and of times to train of the newest round of MLPerf, predicted without it.
+
+    A benchmark that the round is the first to run has no time to train to learn from and is left out of the second.
+    """
+    cases = steps.cases
+    out = np.array([case.row.source == NEWEST_ROUND for case in cases])
+    rates, _ = steps.refitted(out).errors(out)
+    before = fit_benchmarks([case for case, is_out in zip(cases, out, strict=True) if not is_out])
+    known = {name for name, _ in before.cases}
+    newest = zip((case for case, is_out in zip(cases, out, strict=True) if is_out), rates.tolist(), strict=True)
+    timed = [one for one in newest if benchmark_of(one[0]) in known and one[0].row.ttt_min]
+    logs, _ = before.predict([(benchmark_of(case), case.layout["batch"]) for case, _ in timed])
+    took = [(case.log_step_s or np.nan) + error - np.log(case.layout["batch"] * MINUTE * (case.row.ttt_min or np.nan))
+            for case, error in timed]  # fmt: skip
+    return rates, logs + np.array(took)
+
+
+def sources_better_than_one_utilization(cases: Sequence[LanguageCase], errors: Floats) -> list[bool]:
+    """For each source, whether it is predicted better than by one utilization for each GPU and precision.
+
+    The utilization is the median model-FLOP utilization of the runs of other sources; a source of which no other ran
+    the GPU and precision has none.
+    """
+    matmul_flop_per_s = np.array([case.machine["matmul_flop_per_s"] for case in cases])
+    idle = np.array([c.log_step_s for c in cases], dtype=float) - np.log(work_flop(cases) / matmul_flop_per_s)
+    sources = np.array([case.row.source for case in cases])
+    groups = np.array([case.levels.gpu_precision for case in cases])
+    found = []
+    for source in np.unique(sources):
+        mine = sources == source
+        plain, ours = [], []
+        for group in np.unique(groups[mine]):
+            others = idle[~mine & (groups == group)]
+            if len(others):
+                here = mine & (groups == group)
+                plain += list(np.abs(idle[here] - np.median(others)))
+                ours += list(np.abs(errors[here]))
+        if plain:
+            found.append(bool(np.median(ours) < np.median(plain)))
+    return found

@@ -11,21 +11,95 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats
 from sizer.calibrate.ids import wordings
-from sizer.calibrate.language.asked import gpu_named
-from sizer.calibrate.language.layout import layout_of
-from sizer.calibrate.language.machine import machine_values
-from sizer.calibrate.language.rows import LanguageRow
-from sizer.calibrate.language.runtime import USUAL_RECOMPUTE, runtime_values
-from sizer.calibrate.language.shapes import shape_named, shape_of_row, shapes_by_name
-from sizer.calibrate.language.stacks import TUNED, group_of_stack, number_format, stack_named
-from sizer.calibrate.language.wordings import ModelNames, family_of, usual_words
+from sizer.calibrate.language.layout import USUAL_RECOMPUTE, layout_of, runtime_values
+from sizer.calibrate.language.rows import TUNED, LanguageRow, group_of_stack, number_format, stack_named
+from sizer.calibrate.language.shapes import (
+    ModelNames,
+    family_of,
+    gpu_named,
+    shape_named,
+    shape_of_row,
+    shapes_by_name,
+    usual_words,
+)
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.catalog.model import Catalog
 from sizer.catalog.networks import TransformerShape
 from sizer.catalog.schema import Gpu
-from sizer.perf.language.memory import FILLED, MemoryFactors, MemoryUse, Runtime, memory_use
-from sizer.perf.language.shape import Shapes
-from sizer.perf.language.step import RECOMPUTE, Layouts, Machines
+from sizer.perf.language.step import (
+    FILLED,
+    GIB,
+    RECOMPUTE,
+    Layouts,
+    Machines,
+    MemoryFactors,
+    MemoryUse,
+    Runtime,
+    Shapes,
+    memory_use,
+)
+
+# Measured rate of large matrix products over the peak where nobody measured it: the median of those measured.
+_USUAL_MATMUL_SHARE = {"bf16": 0.75, "fp8": 0.72, "fp4": 0.45}
+_NEAR_BF16 = ("bf16", "fp16")
+GBIT = 1e9 / 8
+# Logarithm of the ratio of two sizes of memory, below which they are one rounded differently.
+_SAME_SIZE = 0.12
+_USUAL_NIC_GBIT = 400.0
+
+
+def machine_values(row: LanguageRow, gpu: Gpu, precision: str, domain: int | None) -> dict[str, float]:
+    """Fields of :class:`sizer.perf.language.step.Machines` of a row, and the memory of its GPU."""
+    matmul = {name: _matmul(gpu, name) for name in ("bf16", precision)}
+    return {
+        "matmul_flop_per_s": matmul[precision],
+        "attention_flop_per_s": matmul["bf16"],
+        "memory_bytes": _memory_bytes(row, gpu),
+        "memory_bytes_per_s": gpu.memory_bytes_per_s.value if gpu.memory_bytes_per_s else 2e12,
+        "domain_gpus": float(domain or row.gpus_per_node or 8.0),
+        "domain_bytes_per_s": gpu.nvlink_bytes_per_s.value if gpu.nvlink_bytes_per_s else 3e10,
+        "nic_bytes_per_s": _nic_gbit(row, gpu) * GBIT,
+    }
+
+
+def _memory_bytes(row: LanguageRow, gpu: Gpu) -> float:
+    """Memory of the GPU; of a size that the catalogue does not have, as the row names it. Sizes are sold in GiB."""
+    stated = re.search(r"([0-9]{2,3}) ?gb", row.gpu.lower())
+    named = float(stated[1]) * GIB if stated else gpu.memory_bytes.value
+    return named if abs(math.log(named / gpu.memory_bytes.value)) > _SAME_SIZE else gpu.memory_bytes.value
+
+
+def _matmul(gpu: Gpu, precision: str) -> float:
+    """Rate of large matrix products, measured where it was, else the usual share of the peak. [FLOP/s]"""
+    name = "bf16" if precision in _NEAR_BF16 else precision
+    if name in gpu.matmul_flop_per_s:
+        return gpu.matmul_flop_per_s[name].value
+    if name == "bf16":
+        return gpu.peak_mixed_flop_per_s.value * _USUAL_MATMUL_SHARE[name]
+    peak = gpu.peak_flop_per_s.get(name)
+    # A GPU without the format computes in the next wider one.
+    return peak.value * _USUAL_MATMUL_SHARE[name] if peak else _matmul(gpu, "fp8" if name == "fp4" else "bf16")
+
+
+def _nic_gbit(row: LanguageRow, gpu: Gpu) -> float:
+    """Line rate of the network of one GPU, as the text says it; else that of the usual adapter. [Gbit/s]"""
+    text = row.network.lower().replace("gb/sec", "gb/s").replace("gbps", "gb/s")
+    a_node = row.gpus_per_node or 8.0
+    if found := re.search(r"([0-9]+) ?gb/s per gpu", text):
+        return float(found[1])
+    if found := re.search(r"([0-9]+)x[^;,]*?([0-9]{2,3}) ?gb/s per node", text):
+        return float(found[1]) * float(found[2]) / a_node
+    if found := re.search(r"([0-9]+) gb/s per node", text):
+        return float(found[1]) / a_node
+    if "omni-path" in text:
+        return 400.0 / a_node
+    pairs = [float(n) * float(rate) for n, rate in re.findall(r"([0-9]+)x [^;,]*?([0-9]{3}) ?gb/s", text)]
+    if pairs:
+        return max(pairs) / a_node
+    if gpu.id.startswith("a100"):
+        return 200.0
+    return 800.0 if re.match(r"g?b300", gpu.id) else _USUAL_NIC_GBIT
+
 
 # Of a run that does not state its sequence, and no other run of its model does.
 _USUAL_SEQUENCE = 4096.0

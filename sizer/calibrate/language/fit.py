@@ -9,8 +9,7 @@ from sizer.base.arrays import Floats
 from sizer.calibrate.engine import Effect, Law, Prior, RateModel, by_differences, kind_of
 from sizer.calibrate.language.cases import LanguageCase, arrays
 from sizer.calibrate.language.layout import CONTRADICTION
-from sizer.perf.language.shape import Shapes
-from sizer.perf.language.step import COEFFICIENTS, Efficiencies, Layouts, Machines, step_time
+from sizer.perf.language.step import COEFFICIENTS, Efficiencies, Layouts, Machines, Shapes, step_time
 
 StepInputs = tuple[Shapes, Layouts, Machines]
 

@@ -7,8 +7,8 @@ import numpy as np
 from sizer.base.arrays import Floats
 from sizer.calibrate.engine import Effect, FittedModel, Law, Prior, RateModel, by_differences
 from sizer.calibrate.language.cases import LanguageCase, arrays, runtimes
-from sizer.calibrate.language.stacks import TUNED
-from sizer.perf.language.memory import GIB, MEMORY_FACTORS, MemoryFactors, memory_use
+from sizer.calibrate.language.rows import TUNED
+from sizer.perf.language.step import GIB, MEMORY_FACTORS, MemoryFactors, memory_use
 
 # The terms are counted from what the software keeps; half widths of what that leaves open.
 PRIOR_SD = {

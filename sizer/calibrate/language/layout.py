@@ -1,14 +1,128 @@
 """The layout of a run: as its source states it; what is left open follows from it or is the usual."""
 
+import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
-from sizer.calibrate.language.degrees import usual_degrees
-from sizer.calibrate.language.rows import LanguageRow
-from sizer.calibrate.language.runtime import EARLY_ATTENTION, is_from_hopper_on, is_unfused
-from sizer.calibrate.language.stacks import TUNED, number_format, stack_named
+import numpy as np
+
+from sizer.calibrate.language.rows import TUNED, LanguageRow, number_format, stack_named
 from sizer.catalog.schema import Gpu
-from sizer.perf.language.step import RECOMPUTE
+from sizer.perf.language.step import RECOMPUTE, Shapes
+
+# Bytes of a parameter's gradient, where it is not divided: FP32 sums of micro batches are the rule; NVIDIA's recipes
+# (performance scripts of NeMo and Megatron-Bridge, submissions to MLPerf) reduce in BF16, Megatron-DeepSpeed keeps FP16
+# gradients in FP16, and BF16 ones next to their FP32 sums.
+_GRADIENT_BYTES = {"nemo": 2.0, "mlperf": 2.0, "primus": 2.0, "mlperf-rocm": 2.0}
+_USUAL_GRADIENT_BYTES = 4.0
+# The optimizer's FP32 weights and two FP32 moments; full sharding adds gradients up in FP32. NeMo AutoModel trains the
+# BF16 weights that it loads: its benchmark recipes take torch.optim.Adam without FP32 weights, so that moments and
+# gradients are BF16, too (NVIDIA-NeMo/Automodel, examples/benchmark/configs, optimizer).
+_OPTIMIZER_BYTES, _SHARED_GRADIENT_BYTES = {"nemo-automodel": 6.0}, {"nemo-automodel": 2.0}
+_USUAL_OPTIMIZER_BYTES, _USUAL_SHARED_GRADIENT_BYTES = 12.0, 4.0
+_DEEPSPEED = "megatron-deepspeed"
+_DEEPSPEED_GRADIENT_BYTES = {"fp16": 2.0, "bf16": 6.0}
+# Bytes of logits an element: BF16, FP32 and gradient. The fused loss of llm-foundry leaves BF16 logits and a gradient
+# in their place; NeMo AutoModel computes the loss in BF16 (recipes, fp32_upcast: false).
+_LOGIT_BYTES = {"llm-foundry": 4.0, "nemo-automodel": 6.0}
+_USUAL_LOGIT_BYTES = 10.0
+# What a source that does not print recomputation recomputes, where recipes say so: activation_checkpointing is true in
+# most of NeMo AutoModel's. Elsewhere the least that fits.
+USUAL_RECOMPUTE = {"nemo-automodel": "full"}
+# Attention without a fused kernel: Megatron before FlashAttention (May 2022), which runs from the next year on have, as
+# have all on GPUs that are younger.
+_UNFUSED_ATTENTION, _FUSED_FROM = (_DEEPSPEED, "megatron-lm"), "2023"
+# Attention by the FlashAttention of 2023, the year of MosaicML's benchmarks of llm-foundry.
+EARLY_ATTENTION = ("llm-foundry",)
+# Submissions to MLPerf log what is allocated: at TP 4 and TP 8 Llama 3.1 405B takes 109.1 and 58.8 GiB, and twice the
+# difference leaves nothing that TP does not divide. Others print what is reserved (torchtitan, nanotron), or seen from
+# outside.
+_REPORTS_ALLOCATED = ("mlperf",)
+
+
+def is_from_hopper_on(gpu: Gpu) -> bool:
+    """Whether a GPU is of Hopper's generation or a later one: those have FP8."""
+    return "fp8" in gpu.peak_flop_per_s
+
+
+def is_unfused(stack: str, date: str, gpu: Gpu) -> bool:
+    """Whether a run writes its attention scores to memory; the date is of its publication, "" if that is not known."""
+    return stack in _UNFUSED_ATTENTION and date < _FUSED_FROM and not is_from_hopper_on(gpu)
+
+
+def runtime_values(stack: str, precision: str, element_bytes: float) -> dict[str, float]:
+    """Fields of :class:`sizer.perf.language.step.Runtime` of a stack and a number format."""
+    gradient = _GRADIENT_BYTES.get(stack, _USUAL_GRADIENT_BYTES)
+    if stack == _DEEPSPEED:
+        gradient = _DEEPSPEED_GRADIENT_BYTES.get(precision, gradient)
+    return {
+        "element_bytes": element_bytes,
+        "gradient_bytes": gradient,
+        "shared_gradient_bytes": _SHARED_GRADIENT_BYTES.get(stack, _USUAL_SHARED_GRADIENT_BYTES),
+        "optimizer_bytes": _OPTIMIZER_BYTES.get(stack, _USUAL_OPTIMIZER_BYTES),
+        "logit_bytes": _LOGIT_BYTES.get(stack, _USUAL_LOGIT_BYTES),
+        "is_allocated": float(stack in _REPORTS_ALLOCATED),
+    }
+
+
+# Share of a GPU's memory that weights, gradients and optimizer may take, so that activations have the rest.
+_STATE_SHARE = 0.6
+# Bytes of weights and gradients of a parameter, and of its optimizer, which replicas divide.
+_WHOLE, _DIVIDED = 4.0, 12.0
+_TENSOR, _PIPELINE, _EXPERT = (1, 2, 4, 8), (1, 2, 4, 8, 16, 32), (1, 2, 4, 8, 16, 32, 64)
+
+
+def usual_degrees(
+    row: LanguageRow, shape: dict[str, float], memory_bytes: float, domain: float
+) -> tuple[float, float, float]:
+    """Tensor, pipeline and expert parallelism of a run: as stated, else the least that fits.
+
+    Parameters
+    ----------
+    row : LanguageRow
+    shape : dict
+        Of its model.
+    memory_bytes : float
+        Of a GPU. [B]
+    domain : float
+        GPUs that NVLink or its like joins.
+    """
+    counts = Shapes(**{name: np.array([value]) for name, value in shape.items()})
+    dense = float(counts.dense_parameters_used[0]) + float(2 * counts.vocabulary[0] * counts.hidden[0])
+    experts = float(counts.expert_parameters[0]) if shape["experts"] > 1 else 0.0
+    context = row.cp or 1.0
+
+    def choices(stated: float | None, known: Sequence[int], most: float, whole: float) -> list[float]:
+        if stated is not None:
+            return [stated]
+        return [float(n) for n in known if n <= most and whole % n == 0]
+
+    tensors = choices(row.tp, _TENSOR, min(domain, row.gpus), shape["heads"])
+    # With the replicas stated the stages are what is left: any number that divides the layers, such as 35 of 105.
+    numbers = range(1, int(min(shape["layers"], row.gpus)) + 1) if row.dp else _PIPELINE
+    stages = choices(row.pp, numbers, row.gpus, shape["layers"])
+    parts = choices(row.ep, _EXPERT, min(domain, row.gpus), shape["experts"]) if experts else [row.ep or 1.0]
+    found = [
+        (t, p, e)
+        for t, p, e in itertools.product(tensors, stages, parts)
+        if row.gpus % (t * p * context) == 0 and e * p <= row.gpus
+    ]
+    if row.dp:
+        found = [one for one in found if one[0] * one[1] * context * row.dp == row.gpus] or found
+    if not found:
+        return row.tp or 1.0, row.pp or 1.0, row.ep or 1.0
+
+    def state_bytes(t: float, p: float, e: float) -> float:
+        held, routed = dense / (t * p), experts / (p * e)
+        once = held / (row.gpus / (t * p)) + routed / max(1.0, row.gpus / (p * e))
+        return _WHOLE * (held + routed) + _DIVIDED * once
+
+    fitting = [one for one in found if state_bytes(*one) <= _STATE_SHARE * memory_bytes]
+    if fitting:
+        return min(fitting, key=lambda one: (one[0] * one[1], one[2], one[1]))
+    return min(found, key=lambda one: state_bytes(*one))
+
 
 # Bytes of an element of a matrix; other formats have two.
 _ELEMENT_BYTES = {"fp8": 1.0, "fp4": 0.5}

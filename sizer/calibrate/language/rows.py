@@ -2,11 +2,12 @@
 
 import hashlib
 import math
+import re
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sizer.base.formats.csv_rows import number_of, rows_of_file
+from sizer.base.formats.csv_rows import number_within, rows_of_file, typed_row
 from sizer.base.resources import data_dir
 
 # Columns by which a file of this kind is known. It may have any field of :class:`LanguageRow`; others are left out.
@@ -35,7 +36,7 @@ class LanguageRow:
     model: str
     gpu: str
     precision: str
-    gpus: float  # 0: not stated
+    gpus: float = 0.0  # 0: not stated
     kind: str = ""
     arch: str = ""
     params_b: float | None = None
@@ -89,10 +90,6 @@ class LanguageRow:
         return None
 
 
-_TEXTS = {one.name for one in fields(LanguageRow) if one.type in (str, "str")}
-_COLUMNS = {one.name for one in fields(LanguageRow)}
-
-
 def is_language_file(columns: Iterable[str]) -> bool:
     """Whether the header is that of language-model measurements."""
     return set(NEEDED_COLUMNS) <= set(columns)
@@ -117,53 +114,54 @@ def load_language_rows(path: Path | None = None) -> tuple[LanguageRow, ...]:
         Naming the line and the column of every cell that is no number in its range, and every id that stands twice.
     """
     file = shipped_path() if path is None else path
-    lines: dict[str, str] = {}
-
-    def row_of(cells: dict[str, str], place: str) -> LanguageRow:
-        row = _row(cells, place)
-        if row.row_id in lines:
-            raise ValueError(f"row_id: {row.row_id[:40]!r} is used by {lines[row.row_id]} already; ids are unique")
-        lines[row.row_id] = place
-        return row
-
-    return tuple(rows_of_file(file, "language-model measurements", row_of))
+    return tuple(rows_of_file(file, "language-model measurements", _row, key="row_id"))
 
 
 def _row(cells: dict[str, str], place: str) -> LanguageRow:
-    values: dict[str, object] = {"row_id": place, "source": "", "model": "", "gpu": "", "precision": ""}
-    faults = []
-    for name, cell in cells.items():
-        if name in _COLUMNS and cell:
-            try:
-                values[name] = _cell(name, cell)
-            except ValueError as error:
-                faults.append(f"{name}: {error}")
-    if faults:
-        raise ValueError("\n".join(faults))
-    values.setdefault("gpus", _gpus_of(values, cells.get("nodes", "")))
-    return LanguageRow(**values)  # type: ignore[arg-type]  # every value is of its column's kind
+    row = typed_row(LanguageRow, cells | {"row_id": cells.get("row_id") or place}, _number)
+    return row if row.gpus else replace(row, gpus=_gpus_of(row, cells.get("nodes", "")))
 
 
-def _gpus_of(values: dict[str, object], nodes: str) -> float:
+def _gpus_of(row: LanguageRow, nodes: str) -> float:
     """GPUs of a run that states them otherwise: nodes times their GPUs, or the product of the degrees; else 0."""
-    each = values.get("gpus_per_node")
-    if isinstance(each, float) and nodes.isdecimal():
-        return each * float(nodes[:9])
-    degrees = [values.get(name) for name in ("dp", "tp", "pp", "cp")]
-    stated = [float(degree) for degree in degrees if isinstance(degree, float)]
-    return math.prod(stated) if degrees[0] is not None else 0.0
+    if row.gpus_per_node is not None and nodes.isdecimal():
+        return row.gpus_per_node * float(nodes[:9])
+    degrees = (row.dp, row.tp, row.pp, row.cp)
+    return math.prod(degree for degree in degrees if degree is not None) if row.dp is not None else 0.0
 
 
-def _cell(name: str, text: str) -> str | float | None:
-    if name in _TEXTS:
-        return text
+def _number(name: str, text: str) -> float | None:
     low, high = _LIMITS.get(name, _ANY_COUNT if name in _COUNTS else _ANY_NUMBER)
-    try:
-        value = number_of(text)
-    except ValueError:
-        raise ValueError(f"{text[:40]!r} is not a number") from None
-    if name in _COUNTS and value == 0:
-        return None
-    if not (math.isfinite(value) and low <= value <= high):
-        raise ValueError(f"{text[:40]} must be {low:g} to {high:g}")
-    return value
+    value = number_within(text, low, high, or_zero=name in _COUNTS)
+    return None if name in _COUNTS and value == 0 else value
+
+
+# Words of a software column and the stack that they mean; the first that is found counts.
+STACK_WORDS = (
+    ("automodel", "nemo-automodel"), ("megatron-deepspeed", "megatron-deepspeed"), ("deepspeed", "deepspeed"),
+    ("llm-foundry", "llm-foundry"), ("nanotron", "nanotron"), ("torchtitan", "torchtitan"), ("maxtext", "maxtext"),
+    ("paxml", "paxml"), ("megatron-lm", "megatron-lm"), ("megatron", "nemo"), ("nemo", "nemo"),
+    ("fsdp", "pytorch-fsdp"), ("primus", "primus"), ("pytorch", "pytorch"),
+)  # fmt: skip
+_GROUPS = {"nemo-automodel": "pytorch", "llm-foundry": "pytorch", "torchtitan": "pytorch", "pytorch-fsdp": "pytorch",
+           "pytorch": "pytorch", "maxtext": "jax", "paxml": "jax"}  # fmt: skip
+TUNED = "mlperf"
+
+
+def stack_named(row: LanguageRow) -> str:
+    """The software stack: submissions to MLPerf are tuned for their benchmark and count as one of their own."""
+    if "mlperf" in row.source.lower() or row.software.lower().startswith(TUNED):
+        return f"{TUNED}-rocm" if re.search(r"\bmi[0-9]", row.gpu.lower()) else TUNED
+    text = row.software.lower()
+    return next((stack for word, stack in STACK_WORDS if word in text), f"other:{text[:40]}")
+
+
+def group_of_stack(stack: str) -> str:
+    """The group of stacks that share an effect."""
+    return _GROUPS.get(stack, stack.split("-")[0] if stack.startswith(TUNED) else "megatron")
+
+
+def number_format(text: str) -> str:
+    """Number format of the matrix products: "bf16", "fp8", "fp4"."""
+    plain = text.lower().replace("bfloat", "bf").replace("float", "fp")
+    return next((name for name in ("fp4", "fp8", "bf16", "fp16") if name in plain), "bf16")

@@ -1,13 +1,19 @@
 """Shapes of models: of the catalogue's, and of those that a measurement names or describes in part."""
 
+import difflib
 import math
 import re
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import lru_cache
 
-from sizer.calibrate.language.rows import LanguageRow
+from sizer.base.errors import RequestError
+from sizer.base.faults import nearest
+from sizer.calibrate.language.rows import STACK_WORDS, LanguageRow
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.catalog.model import Catalog
 from sizer.catalog.networks import TransformerShape
+from sizer.catalog.schema import Gpu
 from sizer.workload.transformer.usual_shape import USUAL_HEAD_SIZE, usual_shape, usual_width
 
 _MEASURED_VOCABULARY = 50_304.0
@@ -58,7 +64,7 @@ def plain_name(text: str) -> str:
 
 
 def shape_values(shape: TransformerShape) -> dict[str, float]:
-    """A shape as the step model takes it: fields of :class:`sizer.perf.language.shape.Shapes`."""
+    """A shape as the step model takes it: fields of :class:`sizer.perf.language.step.Shapes`."""
     mixture = shape.experts > 1
     width = float(shape.expert_ffn or shape.ffn)
     return {
@@ -249,3 +255,148 @@ def _usual_mixture(size: float, active: float, arch: str, guessed: list[str]) ->
         "q_rank": 0.0,
         "kv_rank": 0.0,
     }
+
+
+# Makers that stand before a model's name.
+_MAKERS = frozenset(("meta", "nvidia", "openai", "google", "mosaicml", "xai", "moonshotai"))
+_KINDS = ("pretrain", "pretrain_proxy", "sft", "lora")
+_RECOMPUTE = ("", "none", "selective", "full")
+_FULLY_SHARDED = ("fsdp", "zero3", "hsdp", "fullshard", "hybridshard")
+_NOT_SHARDED = ("ddp", "zero0", "noshard", "none")
+
+
+class ModelNames:
+    """Models by their names in the catalogue and in known rows, whatever case and punctuation."""
+
+    def __init__(self, catalog: Catalog, known: Iterable[LanguageRow]) -> None:
+        self._models = {plain_name(row.model): row.model for row in known} | _of_catalogue(catalog)
+
+    def model_of(self, row: LanguageRow) -> str:
+        """Name of a row's model in the shipped rows or the catalogue; else the row's own without its organisation."""
+        model = row.model.rsplit("/", 1)[-1].strip() or row.model
+        return self._models.get(plain_name(row.model)) or self._models.get(plain_name(model)) or model
+
+
+@lru_cache(maxsize=8)
+def _of_catalogue(catalog: Catalog) -> dict[str, str]:
+    """Each name of the catalogue's language models, as :func:`plain_name` writes it."""
+    found: dict[str, str] = {}
+    for dnn in catalog.dnns.values():
+        if dnn.transformer is not None:
+            for name in (dnn.id, dnn.name, *dnn.aliases, dnn.transformer.measured_as):
+                found.setdefault(plain_name(name), dnn.transformer.measured_as or dnn.name)
+    found.pop("", None)
+    return found
+
+
+def family_of(model: str) -> str:
+    """The first word of a model's name, without its version."""
+    words = re.split(r"[\s_-]+", model.lower().rsplit("/", 1)[-1].strip())
+    while len(words) > 1 and words[0] in _MAKERS:
+        words = words[1:]
+    usual = "-".join(words)
+    return re.split(r"v?[0-9]|[-.]", usual)[0] or usual
+
+
+def usual_words(row: LanguageRow, names: ModelNames) -> LanguageRow:
+    """A row with the words of the shipped rows for its model, task, sharding and recomputation."""
+    kind, recompute = row.kind.lower(), row.recompute.lower()
+    return replace(
+        row,
+        model=names.model_of(row),
+        kind=kind if kind in _KINDS else "pretrain",
+        sharding=_sharding(row.sharding),
+        recompute=recompute if recompute in _RECOMPUTE else "",
+    )
+
+
+def _sharding(text: str) -> str:
+    plain = plain_name(text)
+    if any(word in plain for word in _FULLY_SHARDED):
+        return "fsdp"
+    return "ddp" if plain.startswith(_NOT_SHARDED) else text
+
+
+# What may follow the name of software: its release, or what kind of thing it is.
+_AFTER_SOFTWARE = re.compile(r"[\s_-]*(?:framework|stack|containers?|v?\d+(?:\.\d+)*)$", re.I)
+
+
+def gpu_asked(text: str, catalog: Catalog) -> Gpu:
+    """The GPU of the catalogue with a name: its id, name or alias, or leading words of them.
+
+    Of a family alone, such as V100, the one in servers: SXM.
+
+    Raises
+    ------
+    RequestError
+        If none has this name.
+    """
+    gpu = gpu_named(text, catalog)
+    if gpu is None:
+        hint = nearest(text, _short_names(catalog)) or "."
+        raise RequestError(f"GPU {text[:60]!r} is not in the catalogue{hint} Known are {', '.join(catalog.gpus)}")
+    return gpu
+
+
+def gpu_named(text: str, catalog: Catalog) -> Gpu | None:
+    """As :func:`gpu_asked`; None if no GPU has this name."""
+    if text in catalog.gpus:
+        return catalog.gpus[text]
+    whole, parts = _gpu_names(catalog)
+    name = "".join(word for word in _words(text) if word not in GPU_MAKERS)
+    return whole.get(name) or parts.get(name)
+
+
+@lru_cache(maxsize=8)
+def _gpu_names(catalog: Catalog) -> tuple[dict[str, Gpu], dict[str, Gpu]]:
+    """GPUs by their whole names, and by the words with which these begin."""
+    whole: dict[str, Gpu] = {}
+    parts: dict[str, Gpu] = {}
+    for gpu in sorted(catalog.gpus.values(), key=lambda gpu: ("sxm" not in gpu.id, len(gpu.id))):
+        for name in (gpu.id, gpu.name, *gpu.aliases):
+            words = [word for word in _words(name) if word not in GPU_MAKERS]
+            whole.setdefault("".join(words), gpu)
+            for count in range(1, len(words)):
+                parts.setdefault("".join(words[:count]), gpu)
+    return whole, parts
+
+
+def _short_names(catalog: Catalog) -> list[str]:
+    return [name for gpu in catalog.gpus.values() for name in (gpu.aliases or (gpu.name, gpu.id))]
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[a-z0-9]+", text.lower())
+
+
+def check_software(text: str, catalog: Catalog) -> None:
+    """Refuse the name of software that neither the catalogue nor the published runs have.
+
+    Raises
+    ------
+    RequestError
+        With the nearest name and those that are known.
+    """
+    if plain_name(text) not in _software_names(catalog) and (
+        plain_name(_AFTER_SOFTWARE.sub("", text.strip()[:100])) not in _software_names(catalog)
+    ):
+        names = software_names(catalog)
+        by_case = {name.lower(): name for name in names}
+        near = difflib.get_close_matches(text[:60].lower(), by_case, n=1, cutoff=0.5)
+        hint = f"; did you mean {by_case[near[0]]!r}?" if near else "."
+        raise RequestError(f"software {text[:60]!r} is not known{hint} Known are {', '.join(names)}")
+
+
+def software_names(catalog: Catalog) -> list[str]:
+    """Names of software for language models: frameworks of the catalogue, their other names, and others that ran."""
+    stacks = [stack for stack in catalog.stacks.values() if stack.trains_language]
+    named = [name for stack in stacks for name in (stack.framework, *stack.aliases)]
+    known = {plain_name(name) for name in named}
+    return sorted([*named, *(word for word, _ in STACK_WORDS if plain_name(word) not in known)], key=str.lower)
+
+
+@lru_cache(maxsize=8)
+def _software_names(catalog: Catalog) -> frozenset[str]:
+    stacks = [stack for stack in catalog.stacks.values() if stack.trains_language]
+    own = (name for stack in stacks for name in (stack.id, stack.name))
+    return frozenset(plain_name(name) for name in (*software_names(catalog), *own))

@@ -12,8 +12,7 @@ from sizer.calibrate.language.time_to_train import MINUTE
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.validate import ValidatedRow
 from sizer.catalog.model import Catalog
-from sizer.perf.language.memory import GIB
-from sizer.perf.language.shape import TRAINING_FLOP
+from sizer.perf.language.step import GIB, TRAINING_FLOP
 
 # Quantities of a row: tokens/s of one GPU, as the files state them, seconds to the target of a benchmark, and the peak
 # of one GPU's memory.

@@ -15,14 +15,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Z90, Estimate
-from sizer.base.formats.csv_rows import rows_of_file
+from sizer.base.formats.csv_rows import bounded, rows_of_file, typed_row
 from sizer.base.resources import data_dir
 from sizer.base.units import DAY_S
 from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
@@ -83,18 +83,15 @@ def load_trainings() -> tuple[WholeTraining, ...]:
     CalibrationError
         Naming the line and the column of a cell that is wrong.
     """
-    kinds = get_type_hints(WholeTraining)
-    del kinds["shape"]
 
-    def training(cells: dict[str, str], place: str) -> WholeTraining:
-        del place
+    def training(cells: dict[str, str], _: str) -> WholeTraining:
         sizes: dict[str, Any] = {name: int(cells[name]) for name in _SIZES}
         if int(cells["experts"]) > 1:
             counts = {name: int(cells[name]) for name in ("experts", "active_experts")}
             sizes |= {**counts, "expert_ffn": sizes["ffn"]}
         head_size = sizes["hidden"] // sizes["heads"]
         shape = TransformerShape(**sizes, head_size=head_size, gated=cells["gates"] == "3")
-        return WholeTraining(**{name: kind(cells[name]) for name, kind in kinds.items()}, shape=shape)
+        return typed_row(WholeTraining, cells, bounded, shape=shape)
 
     return tuple(rows_of_file(trainings_path(), "whole trainings", training, key="id"))
 

@@ -19,8 +19,7 @@ from sizer.calibrate.engine import (
     with_spreads,
 )
 from sizer.calibrate.modern.accelerators import accelerator_of
-from sizer.calibrate.modern.rows import ModernRow
-from sizer.calibrate.modern.rules import fits_rate, fits_time
+from sizer.calibrate.modern.rows import ModernRow, fits_rate, fits_time
 from sizer.calibrate.modern.terms import STEPS, TRAININGS, Training, prior_of
 
 RATE, TIME = "rate", "time"

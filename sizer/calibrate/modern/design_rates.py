@@ -13,10 +13,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Floats
+from sizer.base.errors import CalibrationError
 from sizer.calibrate.engine import Fit, StoredFits, kind_of, sum_of_parts
+from sizer.calibrate.fit.runs import EpochsCurve
 from sizer.calibrate.modern.accelerators import Accelerator, accelerator_of
 from sizer.calibrate.modern.calibration import RATE, TIME, modern_calibration
-from sizer.calibrate.modern.published import n_runs, newest_round, published_batches
+from sizer.calibrate.modern.published import (
+    levels_of,
+    n_runs,
+    newest_round,
+    published_batches,
+)
 from sizer.calibrate.modern.rows import ModernRow
 from sizer.calibrate.modern.terms import (
     COMPUTE,
@@ -33,7 +40,7 @@ from sizer.calibrate.modern.terms import (
     step_parts,
     training_parts,
 )
-from sizer.calibrate.modern.without_runs import levels_of
+from sizer.catalog.schema import Recipe
 
 # Effects of the size of a system; they have terms of their own, that of one size is interpolated between sizes.
 _OF_SIZE = ("size", "size-batch", "scale")
@@ -240,3 +247,23 @@ def _row(system: MeasuredSystem, n_servers: int, round_: str) -> ModernRow:
         flags="",
         place="design",
     )
+
+
+def mlperf_curve(recipe: Recipe) -> EpochsCurve:
+    """Curve of a recipe whose samples to the target come from the fit of MLPerf rows.
+
+    Raises
+    ------
+    CalibrationError
+        If the recipe does not say how many samples an epoch has.
+    """
+    if recipe.epoch_samples is None:
+        raise CalibrationError(f"recipe {recipe.id} has no epoch_samples, the samples of an epoch")
+    found, epoch = convergence_of(recipe.mlperf), recipe.epoch_samples.value
+    points = tuple((batch, float(found.samples(batch)) / epoch) for batch in found.batches)
+    return EpochsCurve(found.few_samples / epoch, found.few_samples / found.steps, 1.0, found.log_sd, points)
+
+
+def published_evaluation_share(recipe: Recipe) -> float | None:
+    """Time of the evaluations over that of the training, of a recipe with published runs; None of others."""
+    return convergence_of(recipe.mlperf).evaluation_share if recipe.mlperf else None

@@ -8,7 +8,48 @@ from pathlib import Path
 
 from sizer.base.formats.csv_rows import is_stated, number_of, rows_of_file
 from sizer.base.resources import data_dir
-from sizer.calibrate.modern.wordings import accelerator_named, benchmark_named, link_named
+from sizer.calibrate.modern.accelerators import sourced_accelerators
+from sizer.calibrate.notes import CalibrationNote, FitNote, note
+
+_BOARD = re.compile(r"(?<![a-z])(?:pcie|nvl|sxm)(?!ink)")
+# Links between the GPUs of a server by the form of their boards, where a row does not state them. The one row with xgmi
+# ran untuned software, of which that effect tells more than of the links of OAM boards, which are as fast as NVLink.
+_LINKS = {"sxm": "nvlink", "oam": "nvlink", "pcie": "pcie"}
+# Benchmarks that files of results name otherwise than the fits.
+_BENCHMARKS = {"flux1": "flux"}
+
+
+def accelerator_named(written: str) -> str:
+    """Name of an accelerator as the fits have it, also of one that is named by its id in the catalogue."""
+    text, known = written.strip().lower(), sourced_accelerators()
+    return text if text in known else next((name for name, item in known.items() if item.gpu == text), text)
+
+
+def benchmark_named(written: str) -> str:
+    """Name of a benchmark as the fits have it; one that is not among them as it is."""
+    text = written.strip().lower()
+    return _BENCHMARKS.get(text, text)
+
+
+def link_named(written: str, accelerator: str) -> str:
+    """Link between the GPUs of a server as the fits have it; where no wording tells it, that of their board."""
+    text, form = written.strip().lower(), _form_of(accelerator)
+    if "xgmi" in text or "infinity" in text:
+        return "xgmi"
+    if "bridge" in text or ("nvlink" in text and form == "pcie"):
+        return "bridge"
+    if "nvlink" in text or "nvswitch" in text:
+        generation = re.search(r"nvlink\D{0,5}([1-9])(?!\d)", text)
+        return f"nvlink{generation[1]}" if generation else "nvlink"
+    return "pcie" if "pci" in text else _LINKS.get(form, "")
+
+
+def _form_of(accelerator: str) -> str:
+    """Form of an accelerator's board as the catalogue has it, without its generation, or as its name says it."""
+    known = sourced_accelerators().get(accelerator)
+    found = _BOARD.search(accelerator)
+    return known.form_factor.rstrip("0123456789") if known else found[0] if found else ""
+
 
 MAX_NUMBER = 1e15
 # Columns by which a file is known to be of this kind.
@@ -145,3 +186,43 @@ def _row(cells: dict[str, str], place: str) -> ModernRow:
         flags=text("flags"),
         place=place,
     )
+
+
+# Runs without an accelerator are named so in the column of the accelerator.
+_NO_ACCELERATOR = "cpu-only"
+# BERT runs whose samples were counted from evaluations that were assumed to be evenly spaced go wrong above this.
+_MOST_SAMPLES_OF_EVEN_EVALUATIONS = 4.6e6
+
+
+def missing_fact(row: ModernRow) -> CalibrationNote | None:
+    """Why a row cannot be predicted, whatever the fits know."""
+    if not row.benchmark:
+        return note(FitNote.DNN_NOT_NAMED)
+    if not row.accelerator:
+        return note(FitNote.GPU_NOT_NAMED)
+    if row.accelerator == _NO_ACCELERATOR:
+        return note(FitNote.NO_GPU_RAN)
+    if row.accelerators is None:
+        return note(FitNote.COUNTS_NOT_STATED)
+    if row.global_batch is None:
+        return note(FitNote.BATCH_NOT_STATED)
+    return None
+
+
+def exclusion(row: ModernRow) -> CalibrationNote | None:
+    """Why the fit of the rates leaves out a row that can be predicted."""
+    if "under 60%" in row.flags:
+        return note(FitNote.TRAINING_SHARE_LOW)
+    return None
+
+
+def fits_rate(row: ModernRow) -> bool:
+    """Whether the fit of the rates uses a row."""
+    return row.samples_per_s is not None and missing_fact(row) is None and exclusion(row) is None
+
+
+def fits_time(row: ModernRow) -> bool:
+    """Whether the fit of the times to train uses a row."""
+    samples = row.samples_to_converge or 0.0
+    miscounted = "evenly spaced" in row.flags and samples > _MOST_SAMPLES_OF_EVEN_EVALUATIONS
+    return row.time_to_train_s is not None and fits_rate(row) and not miscounted

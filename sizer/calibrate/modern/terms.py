@@ -12,8 +12,8 @@ import numpy as np
 
 from sizer.calibrate.engine import Effect, Law, Prior, RateModel, kind_of, sum_of_parts
 from sizer.calibrate.modern.accelerators import accelerator_of
+from sizer.calibrate.modern.published import levels_of, related_network
 from sizer.calibrate.modern.rows import ModernRow
-from sizer.calibrate.modern.without_runs import levels_of, related_network
 
 # Parts of a step: arithmetic, memory traffic, launches, exchange between servers and its latency, exchange inside a
 # server without NVLink. Parts of a training: samples at small batches, growth with the batch, evaluations, fixed time.

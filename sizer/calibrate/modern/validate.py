@@ -8,11 +8,9 @@ from sizer.base.estimate import Estimate
 from sizer.calibrate.engine import StoredFits
 from sizer.calibrate.modern.accelerators import sourced_accelerators
 from sizer.calibrate.modern.calibration import RATE, TIME
-from sizer.calibrate.modern.published import fitted_accelerators, fitted_ids, published_runs
-from sizer.calibrate.modern.rows import ModernRow
-from sizer.calibrate.modern.rules import exclusion, missing_fact
+from sizer.calibrate.modern.published import fitted_accelerators, fitted_ids, levels_of, published_runs, related_network
+from sizer.calibrate.modern.rows import ModernRow, exclusion, missing_fact
 from sizer.calibrate.modern.terms import STEPS, TRAININGS, Training
-from sizer.calibrate.modern.without_runs import levels_of, related_network
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.validate import ValidatedRow
 

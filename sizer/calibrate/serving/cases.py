@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sizer.calibrate.language.asked import gpu_named
+from sizer.calibrate.language.shapes import gpu_named
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.serving.deployment import ENGINES, Deployment, ServedModel, missing_facts, model_of
 from sizer.calibrate.serving.rows import CLOSED_LOOP, MLPERF, OFFLINE, ServingRow

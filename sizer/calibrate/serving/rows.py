@@ -1,13 +1,12 @@
 """Published measurements of serving language models as typed rows."""
 
 import hashlib
-import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
-from sizer.base.formats.csv_rows import number_of, rows_of_file
+from sizer.base.formats.csv_rows import bounded, rows_of_file, typed_row
 from sizer.base.resources import data_dir
 
 # Columns by which a file of this kind is known. It may have any field of :class:`ServingRow`; others are left out.
@@ -16,7 +15,6 @@ NEEDED_COLUMNS = ("row_id", "source", "kind", "model", "gpu", "weight_precision"
 # scenarios of MLPerf.
 CLOSED_LOOP, OFFLINE, MLPERF = "closed loop", "offline", "mlperf"
 _KINDS = (CLOSED_LOOP, OFFLINE, MLPERF)
-_LEAST, _MOST = 1e-9, 1e15
 
 
 @dataclass(frozen=True)
@@ -109,8 +107,6 @@ class ServingRow:
         return int(found[1]) * 12 + int(found[2]) - 1 + day
 
 
-_TEXTS = {one.name for one in fields(ServingRow) if one.type in (str, "str")}
-_COLUMNS = {one.name for one in fields(ServingRow)}
 # Files of the shipped rows.
 FILES = ("closed-loop.csv", "mlperf-inference.csv", "offline.csv")
 
@@ -171,47 +167,15 @@ def memory_facts() -> tuple[MemoryFact, ...]:
     """
 
     def fact(cells: dict[str, str], _place: str) -> MemoryFact:
-        return MemoryFact(
-            row_id=cells["row_id"],
-            model=cells["model"],
-            gpu=cells["gpu"],
-            engine=cells["engine"],
-            weight_precision=cells["weight_precision"],
-            kv_precision=cells["kv_precision"],
-            tensor=int(_number(cells["tp"])),
-            input_tokens=_number(cells["input_tokens"]),
-            output_tokens=_number(cells["output_tokens"]),
-            loads=cells["loads"] == "yes",
-            most_concurrent=_number(cells["most_concurrent"]) if cells["most_concurrent"] else None,
-        )
+        tensor, loads = int(bounded("tp", cells["tp"])), cells["loads"] == "yes"
+        return typed_row(MemoryFact, cells, bounded, tensor=tensor, loads=loads)
 
     path = data_dir("catalog") / "benchmarks" / "serving" / "memory.csv"
     return tuple(rows_of_file(path, "memory of serving", fact, key="row_id"))
 
 
 def _row(cells: dict[str, str], place: str) -> ServingRow:
-    values: dict[str, object] = {name: cells.get(name, "") for name in NEEDED_COLUMNS if name in _TEXTS}
-    values["row_id"] = cells.get("row_id") or place
-    faults = []
-    for name, cell in cells.items():
-        if name not in _COLUMNS or not cell:
-            continue
-        try:
-            values[name] = cell if name in _TEXTS else _number(cell)
-        except ValueError as error:
-            faults.append(f"{name}: {error}")
-    if values["kind"] not in _KINDS:
-        faults.append(f"kind: {str(values['kind'])[:40]!r} must be one of {', '.join(_KINDS)}")
-    if faults:
-        raise ValueError("\n".join(faults))
-    return ServingRow(**values)  # type: ignore[arg-type]  # every value is of its column's kind
-
-
-def _number(text: str) -> float:
-    try:
-        value = number_of(text)
-    except ValueError:
-        raise ValueError(f"{text[:40]!r} is not a number") from None
-    if not (math.isfinite(value) and (value == 0 or _LEAST <= value <= _MOST)):
-        raise ValueError(f"{text[:40]} must be 0 or {_LEAST:g} to {_MOST:g}")
-    return value
+    row = typed_row(ServingRow, cells | {"row_id": cells.get("row_id") or place}, bounded)
+    if row.kind not in _KINDS:
+        raise ValueError(f"kind: {row.kind[:40]!r} must be one of {', '.join(_KINDS)}")
+    return row

@@ -16,7 +16,7 @@ from sizer.physical.racks.feeds import Inlet, PowerFeed, feeds
 from sizer.physical.racks.positions import unit_runs
 from sizer.physical.racks.power import energy_kwh_per_year, heat_btu_per_h
 from sizer.physical.racks.site_rules import liquid_heat_w
-from sizer.sizing.design.next_sizes import next_sizes
+from sizer.sizing.design.storage_need import next_sizes
 from sizer.sizing.result import SizingResult
 from sizer.workload.request import Site
 

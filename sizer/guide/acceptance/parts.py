@@ -24,8 +24,8 @@ from sizer.present import words
 from sizer.present.facts.storage_tiers import TIER_CONTENTS, system_name
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import StorageTier, TierContent
-from sizer.sizing.design.checkpoint_storage import checkpoint_storage
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
+from sizer.sizing.design.spares import checkpoint_storage
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.platform_columns import fabric_bytes_per_s, storage_nic_bytes_per_s
 from sizer.sizing.stages.storage_rates import mount_rate, node_read_rate, rate_is_unknown

@@ -33,7 +33,7 @@ def training_tests(design: DesignAnswer, known: Sequence[WorkloadOnDesign | None
         if not answer.rate_is_predicted:
             continue
         mark = f"-{number}" if several else ""
-        tests = _serving(answer, answer.serving) if answer.serving is not None else _runs(design, answer, model)
+        tests = _serving(answer, answer.served) if not answer.kind.reads_data else _runs(design, answer, model)
         for test in tests:
             yield replace(test, key=test.key + mark, about=_about(answer))
 
@@ -130,7 +130,7 @@ def _together(design: DesignAnswer, answer: WorkloadAnswer) -> Iterator[Acceptan
     ]
     if answer.is_one_epoch:
         phases = [("cluster-warm", "the whole epoch, after all caches are dropped", cold)]
-    if answer.language is not None:  # tokens are read once or from afar: no cache makes a difference
+    if not answer.kind.rereads:  # tokens are read once or from afar: no cache makes a difference
         phases = [("cluster-warm", "after the first 100 steps", answer.running_throughput)]
     for key, when, rate in phases:
         text = f"{run}; {when}."
@@ -139,7 +139,7 @@ def _together(design: DesignAnswer, answer: WorkloadAnswer) -> Iterator[Acceptan
         why = basis if criterion.value == float(rate.low) else f"required rate; {_odds(answer)}"
         yield AcceptanceTest(key, "training", text, interval(rate, unit), criterion.text, why, sources, criterion)
     load = answer.cpu_utilization_fraction
-    if answer.language is None and float(load.value) >= _LEAST_LOAD:
+    if answer.kind.rereads and float(load.value) >= _LEAST_LOAD:
         limit = most(100 * float(load.high), "%") if load.high < 1 else None
         yield AcceptanceTest(
             "cpu-load",
@@ -168,11 +168,11 @@ def _time(answer: WorkloadAnswer, run: str) -> Iterator[AcceptanceTest]:
         return
     target = answer.workload.target.time_to_train_s
     total = answer.time.total_s
-    if answer.language is not None and float(total.value) > _LONGEST_TEST_S:
+    if not answer.kind.rereads and float(total.value) > _LONGEST_TEST_S:
         return  # weeks of training are no acceptance test; the rate is
     criterion = most(float(total.high), "s", target)
     basis = "90\u202f% interval of epochs and rate" if target is None else f"target of the request; {_odds(answer)}"
-    whole = "complete training" if answer.language is not None else "complete training with evaluations"
+    whole = "complete training" if not answer.kind.rereads else "complete training with evaluations"
     text = f"{run}; {whole}."
     points = answer.recipe.points if answer.recipe is not None else ()
     sources = tuple(dict.fromkeys((*_sources(answer), *(point.source for point in points))))[:_MOST_SOURCES]
@@ -190,8 +190,8 @@ def _odds(answer: WorkloadAnswer) -> str:
 
 def _about(answer: WorkloadAnswer) -> str:
     """Workload, software and settings of its runs."""
-    if answer.serving is not None:
-        return f"{answer.workload.name}: {replicas_text(answer.serving)}, {software_text(answer.serving)}"
+    if not answer.kind.reads_data:
+        return f"{answer.workload.name}: {replicas_text(answer.served)}, {software_text(answer.served)}"
     return f"{answer.workload.name}: {answer.stack.name}, {settings_text(answer)}"
 
 

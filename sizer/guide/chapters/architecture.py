@@ -103,7 +103,7 @@ def processor_text(context: GuideContext) -> str:
             f"Sample preparation on the host is the bottleneck of {words.listed(limited)}. "
             "More cores, or compressed images decoded on the GPU, would raise the rate."
         )
-    if all(answer.language is not None for answer in context.answers):
+    if all(answer.kind.trains_language for answer in context.answers):
         return "The host processors read token records, which takes under 0.1 % of their time."
     load = max((answer.cpu_utilization_fraction for answer in context.answers), key=lambda load: float(load.value))
     steps = dict.fromkeys(HOST_STEPS[answer.sample_format] for answer in context.answers)

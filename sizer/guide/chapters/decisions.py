@@ -12,7 +12,7 @@ from sizer.present.text import decisions as text
 from sizer.present.text import result_text, storage_need
 from sizer.present.text.calibration import rounded_throughput
 from sizer.sizing.design.decisions import LinkOption
-from sizer.sizing.design.rejections import RejectedDesign, RejectionKind, rejection
+from sizer.sizing.design.verdict import RejectedDesign, RejectionKind, rejection
 
 # Of the documents that price ranges rest on, so many are named.
 _MOST_TITLES = 3
@@ -98,7 +98,7 @@ def _later_storage(context: GuideContext) -> Iterator[str]:
 
 def _simpler(context: GuideContext) -> RejectedDesign | None:
     """A design of fewer devices that meets the request, too; None where the described one is the simplest."""
-    is_language = all(answer.language is not None for answer in context.answers)
+    is_language = all(answer.kind.trains_language for answer in context.answers)
     if context.result.maximum is not None or (is_language and context.decisions.server.is_only_allowed):
         return None  # the search among many servers of one kind takes long, and little can be simpler
     simplest = context.simplest

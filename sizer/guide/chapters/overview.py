@@ -31,13 +31,13 @@ def content(context: GuideContext) -> dict[str, Any]:
         "picture": picture(design),
         "building_block": building_block(context),
         "exchanges": not context.is_single and any(answer.workload.task == "training" for answer in context.answers),
-        "is_pretraining": all(answer.language is not None for answer in context.answers),
+        "is_pretraining": all(answer.kind.trains_language for answer in context.answers),
         # What only serves has no way from data to a model, and no data that stages read.
         "workflow": drawn("workflow", workflow(design)) if not context.only_serves else None,
         "paths": [
             drawn(f"datapath-{number}", datapath(design, answer, words.sample_unit(answer.dnn)))
             for number, answer in enumerate(context.answers, 1)
-            if answer.rate_is_predicted and answer.serving is None
+            if answer.rate_is_predicted and answer.kind.reads_data
         ],
     }
 
@@ -80,7 +80,7 @@ def building_block(context: GuideContext) -> list[str]:
         work = f"each processes its share of the samples{exchange}"
         if context.only_serves:
             work = "requests are shared among the replicas of the model by a load balancer in front of them"
-        if all(answer.language is not None for answer in context.answers):
+        if all(answer.kind.trains_language for answer in context.answers):
             work = "model and batch are divided over their GPUs, which exchange results over the fabric"
         block = f"The building block is {words.with_article(server)} with {gpus}"
         text = f"{block}. {count} of them run one job together: {work}."

@@ -82,7 +82,7 @@ def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> Wor
 
 def _with_rates(context: GuideContext, answer: WorkloadAnswer, number: int) -> WorkloadPerformance:
     palette, n_gpus = context.palette, context.design.n_gpus
-    height = _CURVE_PX if answer.language is None else _LOW_CURVE_PX
+    height = _CURVE_PX if not answer.kind.trains_language else _LOW_CURVE_PX
     return WorkloadPerformance(
         name=answer.workload.name,
         verdict=meets_text(context.result, answer),
@@ -108,7 +108,7 @@ def _with_rates(context: GuideContext, answer: WorkloadAnswer, number: int) -> W
         ),
         layout=layout_table(answer, number),
         unused_gpus=unused_gpus_text(answer, context.design),
-        basis=words.sentence(rate_basis_text(answer.language)) if answer.language is not None else "",
+        basis=words.sentence(rate_basis_text(answer.trained)) if answer.kind.trains_language else "",
         step_chart=charted(
             f"step-chart-{number}",
             step_chart(answer, palette),

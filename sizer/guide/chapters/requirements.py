@@ -30,7 +30,7 @@ def content(context: GuideContext) -> dict[str, Any]:
     return {
         "needs_cluster": result.needs_cluster,
         "server": result.design.platform.server.name,
-        "serves": any(answer.serving is not None for answer in context.answers),
+        "serves": any(not answer.kind.reads_data for answer in context.answers),
         "is_maximum": result.maximum is not None,
         "is_one_rack": result.design.n_servers == 1,
         "is_count": all(answer.workload.target.gpus_busy is not None for answer in context.answers),
@@ -52,9 +52,9 @@ def content(context: GuideContext) -> dict[str, Any]:
 
 def _of_serving(answer: WorkloadAnswer) -> tuple[tuple[str, str | None], ...]:
     """What a language model in use is asked for; empty of other workloads."""
-    if answer.serving is None:
+    if answer.kind.reads_data:
         return ()
-    work = answer.serving.work
+    work = answer.served.work
     return (
         ("Load", words.capital(load_text(work))),
         ("Request", lengths_text(work)),
@@ -88,7 +88,7 @@ def workload_table(answer: WorkloadAnswer, number: int, n_workloads: int, target
                 ("GPU memory", memory_text(answer.memory)),
                 ("Data set", result_text.dataset_text(answer)),
                 ("Format and order", f"{', '.join(stored)}; {words.name(workload.access)}"),
-                ("Cache", words.name(workload.cache) if answer.language is None else None),
+                ("Cache", words.name(workload.cache) if not answer.kind.trains_language else None),
             )
         ),
         ("Length", length),
@@ -101,14 +101,14 @@ def workload_table(answer: WorkloadAnswer, number: int, n_workloads: int, target
 
 def _batch(answer: WorkloadAnswer) -> list[tuple[str, str]]:
     """Batch of a GPU, or of a language model batch and parallel layout."""
-    if answer.language is None:
+    if not answer.kind.trains_language:
         reason = (
             ", by default a usual batch that fits in the GPU memory with a reserve" if answer.batch_is_fitted else ""
         )
         return [("Batch per GPU", f"{grouped(answer.batch_per_gpu)}{reason}")]
     return [
-        ("Step", words.capital(step_size_text(answer.language))),
-        ("Parallel layout", layout_text(answer.language)),
+        ("Step", words.capital(step_size_text(answer.trained))),
+        ("Parallel layout", layout_text(answer.trained)),
     ]
 
 

@@ -130,11 +130,11 @@ def _first_acceptance(context: GuideContext) -> str:
 
 def _replica_gpus(answer: WorkloadAnswer) -> int:
     """GPUs that hold one copy of the model."""
-    if answer.language is None:
+    if not answer.kind.trains_language:
         return 1
-    layout = answer.language.layout
+    layout = answer.trained.layout
     # Fully sharded state is divided over the replicas, too.
-    return answer.language.gpus_used if layout.is_fully_sharded else answer.language.gpus_used // max(layout.data, 1)
+    return answer.trained.gpus_used if layout.is_fully_sharded else answer.trained.gpus_used // max(layout.data, 1)
 
 
 @dataclass(frozen=True)
@@ -185,9 +185,9 @@ def _spare_gpus(context: GuideContext, answer: WorkloadAnswer, gpus: int) -> str
     16 GPUs of a training on 9 replicas of 4 x 16 GPUs: one replica, 64 GPUs.
     """
     more = f"add one {context.design.platform.server.name}"
-    if answer.language is None:
+    if not answer.kind.trains_language:
         return f"leave {words.plural(gpus, 'GPU')} out of the job as spares, {more}"
-    layout = answer.language.layout
+    layout = answer.trained.layout
     each = layout.tensor * layout.pipeline * layout.context
     replicas = math.ceil(gpus / each)
     if replicas >= layout.data:
@@ -255,10 +255,10 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
                 words.sentence("; ".join(note_texts(answer.unmeasured))).rstrip(".") + wide_interval_text(answer),
                 "measure the rate on one server, on loan if possible, before the order",
             )
-        if answer.language is not None and answer.rate_is_predicted and not answer.language.basis.all_three:
+        if answer.kind.trains_language and answer.rate_is_predicted and not answer.trained.basis.all_three:
             yield Risk(
                 "Rate not confirmed by a published run",
-                words.sentence(basis_sentence(answer.language)).rstrip(".") + wide_interval_text(answer),
+                words.sentence(basis_sentence(answer.trained)).rstrip(".") + wide_interval_text(answer),
                 "measure the rate on one server, on loan if possible, before the order",
             )
         if answer.probability is not None and answer.probability < 0.9:
@@ -276,7 +276,7 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
                 "run the one-server acceptance test first; scale the order by its result",
             )
         input_bytes = answer.dnn.input_bytes.value
-        if answer.language is None and answer.sample_bytes > _MUCH_READ * input_bytes:
+        if not answer.kind.trains_language and answer.sample_bytes > _MUCH_READ * input_bytes:
             yield Risk(
                 "Reads of whole samples",
                 f"{si(answer.sample_bytes, 'B')} are read for one input of {si(input_bytes, 'B')}, an assumption",

@@ -90,7 +90,7 @@ def load_text(answer: WorkloadAnswer, *, is_named: bool) -> str:
     """Utilization of the storage by one workload."""
     name = f"{answer.workload.name}: " if is_named else ""
     stage = next(stage for stage in answer.stages if stage.key == "storage")
-    if answer.serving is not None:
+    if not answer.kind.reads_data:
         text = "the storage is read when a replica starts and loads its weights; requests read nothing from it."
     elif answer.bottleneck == "storage":
         text = "storage is the bottleneck of this design; more nodes would raise the rate."
@@ -252,10 +252,10 @@ def _mounted(design: DesignAnswer, catalog: Catalog) -> Iterator[Row]:
 def _required(answer: WorkloadAnswer, is_named: bool) -> Iterator[Row]:
     name = f"{answer.workload.name}: " if is_named else ""
     warm, cold = answer.storage_bytes_per_s, answer.cold_storage_bytes_per_s
-    if answer.serving is not None:
+    if not answer.kind.reads_data:
         yield row(words.capital(f"{name}requests"), "", "none", "")
         return
-    if answer.language is not None:
+    if answer.kind.trains_language:
         yield row(words.capital(f"{name}tokens"), "", words.rounded(cold, "B/s"), "")
         return
     if answer.is_one_epoch:

@@ -6,7 +6,7 @@ from sizer.guide.context import GuideContext
 from sizer.present.availability import checkpoint_table, checkpoint_text, cycle_chart
 from sizer.present.figures import charted
 from sizer.present.storage_streams import level_table, staging_text, streams_table, tiers_table, together_text
-from sizer.sizing.design.storage_streams import demand_over_time, writes_one_checkpoint
+from sizer.sizing.design.storage_need import demand_over_time, writes_one_checkpoint
 from sizer.workload.checkpoints import other_streams
 
 

@@ -199,10 +199,10 @@ def needs(context: GuideContext) -> list[str]:
         name = f"{workload.name}: " if context.has_many_workloads else ""
         precision, data = words.name(workload.precision), result_text.dataset_phrase(answer)
         what = f"{task} of {answer.dnn.name} in {precision}"
-        if answer.language is not None:
+        if answer.kind.trains_language:
             what = result_text.network_text(answer)
-        if answer.serving is not None:
-            sentences.append(f"{name}{serving_need_text(answer, answer.serving)}")
+        if not answer.kind.reads_data:
+            sentences.append(f"{name}{serving_need_text(answer, answer.served)}")
             continue
         sentences.append(f"{name}{what} on {data}. Target: {asked_target_text(context.result, answer)}.")
     team = context.result.request.team
@@ -276,8 +276,8 @@ def _storage(design: DesignAnswer, tier: StorageTier) -> str:
 def _performance_rows(answer: WorkloadAnswer, name: str, is_brief: bool) -> list[Row]:
     """Throughput, time to train and bottleneck of one workload; only the most important of them in brief."""
     rows = [row("Throughput", throughput_text(answer), name or answer.dnn.name)]
-    if answer.serving is not None and not is_brief:
-        found = answer.serving
+    if not answer.kind.reads_data and not is_brief:
+        found = answer.served
         which = f"{found.work.percentile}th percentile at {'the asked load' if found.load == 'asked' else 'most'}"
         rows.append(row("First token", words.estimate(found.ttft_percentile_s, "s"), which))
         rows.append(row("Each later token", words.estimate(found.tpot_percentile_s, "s"), which))

@@ -9,13 +9,24 @@ from sizer.base.quantities import NARROW_SPACE, duration, si, significant
 from sizer.calibrate.calibration import Calibration
 from sizer.explain.language_stages import fitted_values
 from sizer.explain.measured_stages import measured_parts
-from sizer.perf.step_terms import EFFICIENCY, FILL, HOST_LINK, INTER, INTRA, LAUNCH, OVERLAP, SCALE_OUT, STRAGGLER
+from sizer.perf.step_terms import (
+    ABSENT,
+    EFFICIENCY,
+    FILL,
+    HOST_LINK,
+    INTER,
+    INTRA,
+    LAUNCH,
+    OVERLAP,
+    SCALE_OUT,
+    STRAGGLER,
+)
 from sizer.present import words
 from sizer.present.tables import Row, Table, fact_table, row
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from sizer.sizing.design.rate_models import design_rates
 from sizer.sizing.result import WorkloadAnswer
 from sizer.sizing.stages.gpu_side import terms_of
-from sizer.sizing.stages.measured_rates import is_measured
 
 
 def calibration_table(evaluated: EvaluatedDesign, number: int) -> Table:
@@ -37,14 +48,15 @@ def calibration_table(evaluated: EvaluatedDesign, number: int) -> Table:
 def _rows(evaluated: EvaluatedDesign, number: int) -> Iterator[Row]:
     design, calibration = evaluated.result.design, evaluated.calibration
     answer = design.workloads[number - 1]
-    if answer.language is not None:
-        for label, median, interval in fitted_values():
-            yield row(label, median, interval, "–")
-        return
     model = evaluated.workloads[number - 1]
     if model is None:  # the catalogue lacks a part of a saved design
         return
-    if is_measured(model.work, design.platform.gpu.id):
+    name = design_rates(model.work, design.platform.gpu.id).name
+    if name == "language":
+        for label, median, interval in fitted_values():
+            yield row(label, median, interval, "–")
+        return
+    if name == "mlperf":
         for part in measured_parts(model):
             yield row(part.label, part.text(3), "–", part.symbol)
         yield row("Rate of the GPUs", *_rate_texts(answer), "C")
@@ -56,24 +68,26 @@ def _rows(evaluated: EvaluatedDesign, number: int) -> Iterator[Row]:
 
     def line(
         label: str, place: int, text: Callable[[float], str], symbol: str, value: Callable[[float], float] = np.exp
-    ) -> Row:
+    ) -> Iterator[Row]:
+        if terms.values[place] == ABSENT:
+            return
         median, reach = float(terms.values[place]), Z90 * float(sd[place])
         texts = [text(float(value(point))) for point in (median, median - reach, median + reach)]
-        return row(label, texts[0], f"{texts[1]} to {texts[2]}", symbol)
+        yield row(label, texts[0], f"{texts[1]} to {texts[2]}", symbol)
 
-    yield line("Fraction of the GPU's peak rate achieved", EFFICIENCY, words.percent, "η")
-    yield line("Fixed part of a step, independent of the batch", LAUNCH, _ms, "t launch")
-    yield line("Samples needed to fill a GPU", FILL, lambda samples: significant(samples, 2), "f")
+    yield from line("Fraction of the GPU's peak rate achieved", EFFICIENCY, words.percent, "η")
+    yield from line("Fixed part of a step, independent of the batch", LAUNCH, _ms, "t launch")
+    yield from line("Samples needed to fill a GPU", FILL, lambda samples: significant(samples, 2), "f")
     if is_inference:
-        yield line("Rate of one host-to-GPU link", HOST_LINK, _rate, "B host")
+        yield from line("Rate of one host-to-GPU link", HOST_LINK, _rate, "B host")
     elif design.n_gpus > 1:
-        yield line("Rate between the GPUs of a server, per GPU", INTRA, _rate, "B in")
+        yield from line("Rate between the GPUs of a server, per GPU", INTRA, _rate, "B in")
         if design.n_servers > 1:
-            yield line("Fraction of the line rate achieved by the exchange", INTER, words.percent, "u", _share)
-        yield line("Fraction of the backward pass that hides the exchange", OVERLAP, words.percent, "k", _logistic)
-        yield line("Increase in step time per doubling of the GPUs in a server", STRAGGLER, words.percent, "s")
+            yield from line("Fraction of the line rate achieved by the exchange", INTER, words.percent, "u", _share)
+        yield from line("Fraction of the backward pass that hides the exchange", OVERLAP, words.percent, "k", _logistic)
+        yield from line("Increase in step time per doubling of the GPUs in a server", STRAGGLER, words.percent, "s")
         if design.n_servers > 1:
-            yield line("Increase in step time from one server to two", SCALE_OUT, words.percent, "r")
+            yield from line("Increase in step time from one server to two", SCALE_OUT, words.percent, "r")
     yield from _around(answer, calibration)
 
 

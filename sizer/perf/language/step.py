@@ -6,7 +6,99 @@ from functools import cached_property
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats
-from sizer.perf.language.shape import FORWARD_FLOP, LORA_FLOP, TRAINING_FLOP, Shapes
+
+# FLOP for each parameter and token: two forward, two for gradients of activations, two for gradients of weights.
+TRAINING_FLOP, LORA_FLOP, FORWARD_FLOP = 6.0, 4.0, 2.0
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """Shapes of transformers, one array element a model; all arrays have one length or broadcast.
+
+    ``experts`` is 1 and ``shared_ffn`` 0 for a dense model. ``window`` is the attention window of a share of the
+    layers, infinite where every token sees all before it. ``kv_rank`` above 0: latent attention.
+    """
+
+    layers: Floats
+    hidden: Floats
+    ffn: Floats  # of a dense layer
+    heads: Floats
+    kv_heads: Floats
+    head_size: Floats
+    vocabulary: Floats
+    gates: Floats  # matrices of a feed-forward block: 3 gated, 2 plain
+    experts: Floats
+    active_experts: Floats
+    expert_ffn: Floats
+    shared_ffn: Floats  # of the experts that every token uses
+    dense_layers: Floats  # layers without experts, of a mixture
+    window: Floats
+    window_share: Floats  # of the layers, that have the window
+    q_rank: Floats
+    kv_rank: Floats
+
+    @property
+    def is_mixture(self) -> np.ndarray:
+        """Whether tokens are routed to experts."""
+        return np.asarray(self.experts > 1)
+
+    @property
+    def attention_parameters(self) -> Floats:
+        """Parameters of the attention of one layer: queries, keys, values and output.
+
+        With latent attention: down to the ranks and up again (DeepSeek-V3: 128 + 64 wide keys, rope shared).
+        """
+        h, a, k, d = self.hidden, self.heads, self.kv_heads, self.head_size
+        usual = h * d * (2 * a + 2 * k)
+        rope = d / 2
+        queries = np.where(self.q_rank > 0, h * self.q_rank + self.q_rank * a * (d + rope), h * a * (d + rope))
+        latent = queries + h * (self.kv_rank + rope) + self.kv_rank * a * 2 * d + a * d * h
+        return np.asarray(np.where(self.kv_rank > 0, latent, usual))
+
+    @property
+    def routed_parameters_used(self) -> Floats:
+        """Parameters of the routed experts that one token uses, all layers."""
+        layers = np.where(self.is_mixture, self.layers - self.dense_layers, 0.0)
+        return np.asarray(layers * self.gates * self.hidden * self.expert_ffn * self.active_experts)
+
+    @property
+    def dense_parameters_used(self) -> Floats:
+        """Parameters that every token uses, all layers, without embedding and head."""
+        sparse = np.where(self.is_mixture, self.layers - self.dense_layers, 0.0)
+        dense = self.layers - sparse
+        block = self.gates * self.hidden * (dense * self.ffn + sparse * self.shared_ffn)
+        return np.asarray(self.layers * self.attention_parameters + block)
+
+    @property
+    def block_width(self) -> Floats:
+        """Width of the feed-forward blocks that one token passes in a layer; of a mixture in a sparse one."""
+        return np.asarray(np.where(self.is_mixture, self.active_experts * self.expert_ffn + self.shared_ffn, self.ffn))
+
+    @property
+    def linear_parameters_used(self) -> Floats:
+        """Parameters of all linear layers that one token uses, without embedding and head."""
+        return self.dense_parameters_used + self.routed_parameters_used
+
+    @property
+    def expert_parameters(self) -> Floats:
+        """Parameters of all routed experts."""
+        return self.routed_parameters_used * self.experts / self.active_experts
+
+    @property
+    def parameters(self) -> Floats:
+        """All parameters; embedding and head untied."""
+        return self.dense_parameters_used + self.expert_parameters + 2 * self.vocabulary * self.hidden
+
+    def attention_flop(self, sequence: Floats) -> Floats:
+        """FLOP of scores and weighted values of one token, forward and backward, causal: 6 L s a d."""
+        seen = self.window_share * np.minimum(sequence, self.window) + (1 - self.window_share) * sequence
+        return np.asarray(6 * self.layers * seen * self.heads * self.head_size)
+
+    def model_flop(self, sequence: Floats) -> Floats:
+        """FLOP of one token's training by the causal convention, nothing recomputed."""
+        linear = self.linear_parameters_used + self.vocabulary * self.hidden
+        return TRAINING_FLOP * linear + self.attention_flop(sequence)
+
 
 # Bytes of an element in compute precision (BF16), of which activations and gathered weights are made.
 ELEMENT_BYTES = 2.0
@@ -223,3 +315,123 @@ def step_time(shapes: Shapes, layouts: Layouts, machines: Machines, by: Efficien
         optimizer=optimizer * late,
         fixed=(by.fixed_s * less + many * (busy - computing)) * late,
     )
+
+
+GIB = 2.0**30
+# Share of a GPU's memory that a run may fill before allocation fails.
+FILLED = 0.94
+# Bytes a parameter: BF16 weights, as linear layers read them.
+_WEIGHT = 2.0
+# Share of what selective recomputation leaves of the activations.
+_SELECTIVE = 0.55
+# Share of the parameters of adapters.
+_ADAPTERS = 0.005
+
+
+@dataclass(frozen=True)
+class MemoryFactors:
+    """Fitted factors of the terms. All above 0."""
+
+    state: float = 1.0
+    activations: float = 1.0
+    scores: float = 1.0  # of attention that writes its scores to memory
+    narrow: float = 0.85  # activations where linear layers keep their inputs in FP8 or FP4, over those in BF16
+    logits: float = 1.0
+    reserved: float = 1.1  # what the allocator holds over what tensors take
+    constant: float = 3.0  # GiB: context, communication buffers
+
+
+MEMORY_FACTORS = tuple(one.name for one in fields(MemoryFactors))
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """What the software keeps in memory. Arrays."""
+
+    element_bytes: Floats  # of a weight in the number format of the linear layers
+    gradient_bytes: Floats  # of a parameter, where gradients are not divided over the replicas
+    shared_gradient_bytes: Floats  # of a parameter, where full sharding adds gradients up
+    optimizer_bytes: Floats  # of a parameter: weights that the optimizer updates and its two moments
+    logit_bytes: Floats  # of an element of the logits, with its gradient
+    is_allocated: Bools  # tensors are counted only, not what the allocator and the libraries hold beyond them
+
+
+@dataclass(frozen=True)
+class MemoryUse:
+    """Bytes of one GPU of the fullest pipeline stage. Arrays."""
+
+    state: Floats
+    activations: Floats
+    logits: Floats
+    runtime: Floats  # what the allocator and libraries hold beyond them
+
+    @property
+    def total(self) -> Floats:
+        """All of it."""
+        return self.state + self.activations + self.logits + self.runtime
+
+
+def memory_use(
+    shapes: Shapes, layouts: Layouts, runtime: Runtime, by: MemoryFactors, state: Floats | None = None
+) -> MemoryUse:
+    """Bytes that one GPU of the fullest stage holds; every array of one length, or broadcast.
+
+    Parameters
+    ----------
+    shapes : Shapes
+    layouts : Layouts
+    runtime : Runtime
+    by : MemoryFactors
+    state : ndarray, optional
+        The field ``state`` of the same layouts with another recomputation, which it does not depend on. [B]
+    """
+    one, way = shapes, layouts
+    state = by.state * _state_bytes(one, way, runtime) if state is None else state
+
+    whole_tokens = way.micro_batch * way.sequence / way.context
+    tokens = whole_tokens / way.tensor
+    # Without sequence parallelism every tensor rank keeps the inputs of norms and dropouts whole.
+    kept_tokens = np.where(way.is_unfused, whole_tokens, tokens)
+    narrow = np.where(runtime.element_bytes < _WEIGHT, by.narrow, 1.0)
+    wide = one.heads * one.head_size
+    # Attention: input, queries, keys and values, their output; then the input of the block and its inner products.
+    kept = 2 * one.hidden + 4 * wide + 4 * one.kv_heads * one.head_size + 2 * one.gates * one.block_width
+    # A routed token is kept once more for each of its experts, before and after them.
+    kept = tokens * (kept + np.where(one.is_mixture, 4 * one.active_experts * one.hidden, 0.0)) * narrow
+    kept = kept + kept_tokens * np.where(way.is_unfused, 10.0, 2.0) * one.hidden
+    scores = 5 * one.heads * way.sequence * tokens * by.scores * way.is_unfused
+    live = kept + scores
+    layers = one.layers / way.pipeline
+    # The first stage holds as many micro batches as there are stages; with chunks somewhat more.
+    more = np.where(way.virtual > 1, (way.pipeline - 1) / (way.pipeline * way.virtual), 0.0)
+    flying = np.where(way.pipeline > 1, np.minimum(way.pipeline, way.micro_batches) * (1 + more), 1.0)
+    some = (way.recompute > 0) & (way.recompute < 1)
+    saved = np.where(way.recompute >= 1, 2 * kept_tokens * one.hidden, live * np.where(some, _SELECTIVE, 1.0))
+    activations = by.activations * (saved * layers * flying + np.where(way.recompute >= 1, live, 0.0))
+    elements = way.micro_batch * way.sequence * one.vocabulary / (way.tensor * way.context)
+    logits = by.logits * runtime.logit_bytes * elements
+    runs = np.where(runtime.is_allocated, 0.0, by.constant * GIB + (by.reserved - 1) * (state + activations + logits))
+    return MemoryUse(state, activations, np.asarray(logits), runs)
+
+
+def _state_bytes(one: Shapes, way: Layouts, runtime: Runtime) -> Floats:
+    """Bytes of weights, gradients and optimizer on a GPU of the fullest stage."""
+    share = 1 / (way.tensor * way.pipeline)
+    # The first stage holds the embedding, the last the head; of one stage both.
+    ends = np.where(way.pipeline > 1, 1.0, 2.0) * one.vocabulary * one.hidden / way.tensor
+    dense = one.dense_parameters_used * share + ends
+    experts = one.expert_parameters / (way.pipeline * way.expert)
+    held = dense + experts
+    # Held once by each replica: experts by fewer of them, because they are divided over some.
+    once = dense / way.replicas + experts / np.maximum(1.0, way.gpus / (way.pipeline * way.expert))
+    whole = _WEIGHT + runtime.gradient_bytes
+    # Between micro batches of a pipeline weights and gradients stay whole.
+    unsharded = np.where(way.pipeline > 1, _WEIGHT + runtime.shared_gradient_bytes, 0.0)
+    sharded = once * (runtime.shared_gradient_bytes + runtime.optimizer_bytes) + held * unsharded
+    usual = held * whole + runtime.optimizer_bytes * np.where(way.is_optimizer_sharded, once, held)
+    usual = np.where(way.is_fully_sharded, sharded, usual)
+    frozen = runtime.element_bytes * np.where(way.is_fully_sharded, once, held)
+    frozen = frozen + _ADAPTERS * held * (whole + runtime.optimizer_bytes)
+    gathered = 2 * _WEIGHT * held * way.pipeline / one.layers
+    gathered = np.where(way.is_fully_sharded & (way.pipeline <= 1), gathered, 0.0)
+    return np.asarray(np.where(way.is_lora, frozen, usual) + gathered)

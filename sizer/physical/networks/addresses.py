@@ -208,7 +208,7 @@ def _management(plan: Plan, links: Sequence[Connection], roles: dict[str, Role])
         if link.role is not Role.MANAGEMENT_CABLE:
             continue  # joins two management switches
         if link.a.item not in uses:
-            uses[link.a.item] = {port.name: port.use for port in device_ports(plan.catalog.device(link.a.item))}
+            uses[link.a.item] = {port.name: port.group.use for port in device_ports(plan.catalog.device(link.a.item))}
         is_host = (
             role in (Role.GPU_SERVER, Role.HEAD_NODE, Role.STORAGE_SERVER) and uses[link.a.item][link.a.port] != "bmc"
         )

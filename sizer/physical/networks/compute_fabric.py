@@ -82,7 +82,7 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
             spare_ports=to_come,
             is_dealt=spares_one,
             is_spread=mine.size > 1,
-            cage=ports[int(mine[0])].connector if mine.size else "",
+            cage=ports[int(mine[0])].group.connector if mine.size else "",
             rails=rule,
             room=rows.room,
         )

@@ -58,7 +58,7 @@ def in_band(platform: Platform, rows: Shape, management_switches: Ints) -> Netwo
         numbers = in_band_numbers(device)
         if not numbers.size:
             continue
-        cage = device_ports(device)[int(numbers[0])].connector
+        cage = device_ports(device)[int(numbers[0])].group.connector
         extra = reserved if role is Role.GPU_SERVER else 0
         links = quantity * numbers.size * on
         ends.append(Ends(Role.IN_BAND_CABLE, kind, links, role, numbers, spare_ports=extra, is_paired=True, cage=cage))

@@ -16,8 +16,6 @@ from sizer.catalog.links import LinkType
 from sizer.catalog.schema import Device, Port, PortUse, Server, Storage, Switch
 from sizer.physical.capacity import nodes_per_unit
 
-# Uses of the ports of adapters, which only servers have: these run slower links, too.
-ADAPTER_USES: tuple[PortUse, ...] = ("compute", "storage-network")
 # What a port of a server or a storage node is called by its use; a switch numbers its ports as they are printed.
 _NAMES: dict[PortUse, str] = {
     "in-band": "in-band",
@@ -36,14 +34,8 @@ class DevicePort:
     """One port of a device."""
 
     name: str
-    kinds: tuple[LinkType, ...]  # what it can run, its own kind first
-    use: PortUse
-    connector: str = ""  # of its cage; "" where the catalogue does not say
+    group: Port  # of the catalogue's file
     node: int = 0  # of a chassis that holds several nodes, from 1; 0: the device is one node
-
-    def runs(self, kind: LinkType) -> bool:
-        """Whether a link of a kind can end here."""
-        return kind in self.kinds or (self.use in ADAPTER_USES and self.kinds[0].adapter_runs(kind))
 
 
 @lru_cache(maxsize=4096)
@@ -63,15 +55,7 @@ def device_ports(device: Device) -> tuple[DevicePort, ...]:
                 number += 1
                 name = _name(device, groups, group, number)
             used.add(name)
-            found.append(
-                DevicePort(
-                    name,
-                    (group.kind, *group.also, *group.on_request),
-                    group.use,
-                    group.connector,
-                    _node(device, group, number),
-                )
-            )
+            found.append(DevicePort(name, group, _node(device, group, number)))
     return tuple(found)
 
 

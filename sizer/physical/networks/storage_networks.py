@@ -87,7 +87,7 @@ def own_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
         spare_ports=rows.to_come * numbers.size,
         is_dealt=platform.has_spare_switches,
         is_spread=numbers.size > 1,
-        cage=device_ports(platform.server)[int(numbers[0])].connector if numbers.size else "",
+        cage=device_ports(platform.server)[int(numbers[0])].group.connector if numbers.size else "",
     )
     front = front_end_kind(platform)
     storage = Ends(
@@ -125,13 +125,13 @@ def head_storage_ends(platform: Platform, switch: Switch, heads: Ints) -> tuple[
     head = platform.head_node
     if head is None or not np.count_nonzero(heads):
         return ()
-    own = [(number, port) for number, port in enumerate(device_ports(head)) if port.use == "storage-network"]
-    runs = (kind for _, port in own for kind in port.kinds if largest_group(switch, kind) is not None)
+    own = [(number, port) for number, port in enumerate(device_ports(head)) if port.group.use == "storage-network"]
+    runs = (kind for _, port in own for kind in port.group.kinds if largest_group(switch, kind) is not None)
     kind = max(runs, key=lambda one: one.gbit_per_s.value, default=None)
     if kind is None:
         return ()
-    numbers = np.array([number for number, port in own if kind in port.kinds], dtype=np.int64)
-    cage = device_ports(head)[int(numbers[0])].connector
+    numbers = np.array([number for number, port in own if kind in port.group.kinds], dtype=np.int64)
+    cage = device_ports(head)[int(numbers[0])].group.connector
     links = heads * numbers.size
     return (Ends(Role.HEAD_NODE_CABLE, kind, links, Role.HEAD_NODE, numbers, is_by_device=True, cage=cage),)
 
@@ -220,7 +220,7 @@ def capacity_ends(platform: Platform, rows: Shape, *, in_band: bool = False) -> 
     each = _capacity_ports_each(tier)
     numbers = unit_numbers(tier, "storage", each)
     kind = tier.front_end_kind.value
-    cage = device_ports(tier)[int(numbers[0])].connector if in_band and numbers.size else ""
+    cage = device_ports(tier)[int(numbers[0])].group.connector if in_band and numbers.size else ""
     links = rows.tier_nodes * each
     return (Ends(Role.CAPACITY_CABLE, kind, links, Role.CAPACITY_TIER, numbers, is_paired=in_band, cage=cage),)
 
@@ -249,7 +249,7 @@ def storage_cage(platform: Platform, kind: LinkType) -> str:
     """Connector of the front-end ports of the storage; "" where the catalogue does not say."""
     device = platform.storage_server or platform.storage
     numbers = storage_end(platform, kind)[1]
-    return device_ports(device)[int(numbers[0])].connector if numbers.size else ""
+    return device_ports(device)[int(numbers[0])].group.connector if numbers.size else ""
 
 
 def server_storage_kind(platform: Platform) -> LinkType:

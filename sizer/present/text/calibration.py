@@ -229,7 +229,7 @@ def evidence_warning(answer: WorkloadAnswer) -> str:
     interval = wide_interval_text(answer)
     if not (answer.rate_is_predicted and interval):
         return ""
-    if answer.language is not None and not answer.language.basis.all_three:
+    if answer.kind.trains_language and not answer.trained.basis.all_three:
         return f"No published run combines model, GPU, number format and software stack{interval}."
     if not answer.unmeasured:
         return ""

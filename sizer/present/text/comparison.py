@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sizer.base.quantities import NARROW_SPACE, plain, probability_text, si, significant
 from sizer.catalog.labels import item_name, sentence
 from sizer.catalog.model import Catalog
-from sizer.sizing.design.differences import speed_up
+from sizer.sizing.design.decisions import speed_up
 from sizer.sizing.result import DesignAnswer
 from sizer.workload.request import SizingRequest
 from sizer.workload.target_text import target_text

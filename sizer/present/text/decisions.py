@@ -17,7 +17,7 @@ from sizer.sizing.design.decisions import (
     RackLimit,
     ServerChoice,
 )
-from sizer.sizing.design.rejections import RejectedDesign, RejectionKind
+from sizer.sizing.design.verdict import RejectedDesign, RejectionKind
 from sizer.sizing.reasons import BindingKind, NetworkPart
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.workload.request import ranks_by_cost
@@ -130,7 +130,7 @@ def server_trade_off(choice: ServerChoice, design: DesignAnswer) -> str:
     if choice.scaling_efficiency is None or not all(answer.rate_is_predicted for answer in design.workloads):
         return lost
     efficiency = words.percent(choice.scaling_efficiency)
-    if any(answer.language is not None for answer in design.workloads):
+    if any(not answer.kind.compares_one_gpu for answer in design.workloads):
         gpus = words.plural(design.n_gpus, "GPU")
         compared = "compared with the fewest servers that hold the model"
         faster = "; more GPUs allow a faster layout" if choice.scaling_efficiency > _FASTER else ""

@@ -4,10 +4,9 @@ from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, pro
 from sizer.catalog.labels import sample_unit
 from sizer.present import words
 from sizer.present.words import inside_sentence
-from sizer.sizing.limits import TARGET_LIMITS, AnyLimit, Limit, SizeLimit
-from sizer.sizing.maximum_result import Maximum
+from sizer.sizing.checks import TARGET_LIMITS, AnyLimit, Limit, SizeLimit
 from sizer.sizing.reasons import Binding, BindingKind
-from sizer.sizing.result import DesignAnswer, SizingResult, SmallerSize, WorkloadAnswer
+from sizer.sizing.result import DesignAnswer, Maximum, SizingResult, SmallerSize, WorkloadAnswer
 from sizer.sizing.search.infeasible_error import limit_error_text
 from sizer.workload.target_text import target_text
 
@@ -32,7 +31,7 @@ def required_reads_text(answer: WorkloadAnswer) -> str:
     """What the required rate reads from the storage after the first epoch: '8.7 GB/s'; "" where it reads nothing."""
     reads = answer.required_bytes_per_s
     # A language model reads its tokens at a rate that decides nothing.
-    return si(reads, "B/s") if reads and answer.language is None else ""
+    return si(reads, "B/s") if reads and not answer.kind.trains_language else ""
 
 
 def takes_text(answer: WorkloadAnswer) -> str:
@@ -206,7 +205,7 @@ def one_server_text(
     """What one server delivers of a workload, compared with its target and with all servers."""
     if not answer.rate_is_predicted:
         return f"{answer.workload.name}: {not_predicted_text(design, answer)}."
-    if answer.language is not None:
+    if answer.kind.trains_language:
         return _servers_of_language_text(design, answer)
     if samples_per_s is None:
         server = design.platform.server.name
@@ -227,12 +226,12 @@ def one_server_text(
 def _servers_of_language_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
     """What one server delivers of a language model, and how many the target takes at the expected rate."""
     unit, server = sample_unit(answer.dnn), design.platform.server.name
-    assert answer.language is not None  # asked of language models only
+    assert answer.kind.trains_language  # asked of language models only
     needed = answer.required_samples_per_s
     if needed is None:
         target, gpus = target_text(answer.workload, answer.dnn), words.plural(design.platform.gpus_per_server, "GPU")
         return f"{answer.workload.name}: the target is {target}; one {server} has {gpus}."
-    each = float(answer.throughput.value) / answer.language.gpus_used * design.platform.gpus_per_server
+    each = float(answer.throughput.value) / answer.trained.gpus_used * design.platform.gpus_per_server
     least = answer.servers_at_even_odds
     text = f"The target takes {significant(needed)} {unit}; one {server} delivers {significant(each)} in this design"
     if least is None or least >= design.n_servers or answer.probability is None:

@@ -2,7 +2,7 @@
 
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, by_count, grouped, probability_text, significant, tokens_text
-from sizer.perf.language.memory import GIB
+from sizer.perf.language.step import GIB
 from sizer.present.text.result_text import precision_text, trained_text
 from sizer.present.words import listed, plural
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer

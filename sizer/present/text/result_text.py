@@ -181,7 +181,7 @@ def gateway_arithmetic(design: DesignAnswer) -> str:
 def cold_epoch(answer: WorkloadAnswer) -> str:
     """Storage reads of the first epoch, and of the later ones."""
     assert answer.time is not None
-    if answer.language is not None:
+    if answer.kind.trains_language:
         return "The time counts checkpoints, interruptions and restarts; evaluations are not part of it."
     first, later = words.rounded(answer.time.first_epoch_s, "s"), words.rounded(answer.time.epoch_s, "s")
     cold, hits = words.estimate(answer.cold_storage_bytes_per_s, "B/s"), answer.cache_hit_fraction
@@ -252,7 +252,7 @@ def epochs_text(answer: WorkloadAnswer) -> str:
     """Length of a training."""
     if answer.time is None:
         return "not requested"
-    if answer.language is not None:
+    if answer.kind.trains_language:
         return tokens_text(float(answer.time.epochs.value) * answer.dataset_bytes / answer.sample_bytes)
     number, low, high = answer.time.epochs
     # A length that the request states has no interval: "1 epoch", "2.5 epochs".
@@ -288,9 +288,9 @@ def network_text(answer: WorkloadAnswer) -> str:
     """Network, task and number format: 'ResNet-50, training with mixed precision'."""
     if answer.serving is not None:
         return f"{answer.dnn.name}, served in {answer.serving.weights.upper()}"
-    if answer.language is None:
+    if not answer.kind.trains_language:
         return f"{answer.dnn.name}, {words.name(answer.workload.task)} with {precision_text(answer)}"
-    return f"{answer.dnn.name}, training of {trained_text(answer.language.work)} in {precision_text(answer)}"
+    return f"{answer.dnn.name}, training of {trained_text(answer.trained.work)} in {precision_text(answer)}"
 
 
 def precision_text(answer: WorkloadAnswer) -> str:
@@ -314,7 +314,7 @@ def trained_text(work: LanguageWork) -> str:
 
 def dataset_phrase(answer: WorkloadAnswer) -> str:
     """A data set inside a sentence: 'ImageNet (145 GB in 1 280 000 images of 113 kB)'."""
-    if answer.language is not None:
+    if answer.kind.trains_language:
         return f"{answer.dataset.name} ({si(answer.dataset_bytes, 'B')})"
     samples = answer.dataset_bytes / answer.sample_bytes if answer.sample_bytes else 0.0
     return (
@@ -325,7 +325,7 @@ def dataset_phrase(answer: WorkloadAnswer) -> str:
 
 def dataset_text(answer: WorkloadAnswer) -> str:
     """Name, size and samples of a data set."""
-    if answer.language is not None:
+    if answer.kind.trains_language:
         return f"{answer.dataset.name}: {si(answer.dataset_bytes, 'B')}, {si(answer.sample_bytes, 'B')} per token"
     samples = answer.dataset_bytes / answer.sample_bytes if answer.sample_bytes else 0.0
     return (
@@ -345,7 +345,7 @@ def fits(size_bytes: float, room_bytes: float) -> str:
 def cautions(answer: WorkloadAnswer) -> tuple[str, ...]:
     """Cautions about a workload: defaults, what was not measured, extrapolations."""
     notes = (*note_texts(answer.unmeasured), *note_texts(answer.extrapolations))
-    of_serving = () if answer.serving is None else serving_cautions(answer.serving)
+    of_serving = () if answer.kind.reads_data else serving_cautions(answer.served)
     return tuple(dict.fromkeys((*answer.warnings, *of_serving, *default_stack_texts(answer), *notes)))
 
 

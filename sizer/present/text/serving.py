@@ -82,7 +82,7 @@ def needed_text(found: ServingAnswer) -> str:
 
 def used_stack_text(answer: WorkloadAnswer) -> str:
     """Software of a workload; of a language model in use whose engine is not named, those in use."""
-    if answer.serving is not None and not answer.serving.engine:
+    if not answer.kind.reads_data and not answer.served.engine:
         return "vLLM, SGLang or TensorRT-LLM"
     return answer.stack.name
 

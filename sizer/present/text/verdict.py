@@ -195,12 +195,7 @@ def _rate_and_target_text(answer: WorkloadAnswer, result: SizingResult) -> str:
 def _tokens_time_text(answer: WorkloadAnswer) -> str:
     """How long the tokens of a language model take, where the target is no time; "" of others."""
     target = answer.workload.target
-    if (
-        answer.language is None
-        or answer.time is None
-        or target.time_to_train_s is not None
-        or not answer.rate_is_predicted
-    ):
+    if answer.kind.rereads or answer.time is None or target.time_to_train_s is not None or not answer.rate_is_predicted:
         return ""
     value, low, high = answer.time.total_s
     interval = f"90\u202f% interval {duration(low, value)} to {duration(high, value)}"
@@ -244,7 +239,7 @@ def _single_text(kind: VerdictKind, single: DesignAnswer, design: DesignAnswer) 
     if kind is VerdictKind.ONE_SERVER_AND_STORAGE:
         meets = f"You do not need a cluster of servers: one {server} {verb} the target with {chance} confidence."
         reads = [answer for answer in single.workloads if answer.cache_hit_fraction < 1]
-        if all(answer.language is not None for answer in reads):
+        if all(not answer.kind.rereads for answer in reads):
             return f"{meets} Data and checkpoints are kept on {_storage_text(single)}."
         needs = [answer.required_bytes_per_s or float(answer.storage_bytes_per_s.value) for answer in reads]
         return (

@@ -17,11 +17,11 @@ from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms as all_platforms
 from sizer.questions.alternatives.targets import at_lower_confidence, leading_to, with_looser_targets
 from sizer.sizing.best_design import best_design
-from sizer.sizing.design.differences import cost_difference, speed_up
+from sizer.sizing.design.decisions import cost_difference, speed_up
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.reasons import CostDifference
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult
-from sizer.sizing.search.priced_order import MOST_QUOTES
+from sizer.sizing.search.ranking import MOST_QUOTES
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.workload_run import run_on
 from sizer.workload.quote import QuoteOverride

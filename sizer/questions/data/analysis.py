@@ -8,7 +8,7 @@ import numpy as np
 
 from sizer.base.units import HOUR_S
 from sizer.calibrate.calibration import Calibration
-from sizer.calibrate.fit.host_effects import HostTask
+from sizer.calibrate.fit.hosts import HostTask
 from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Storage
@@ -169,7 +169,7 @@ def _checkpoints(result: SizingResult) -> Iterator[Checkpoint]:
     ports = storage_nic_bytes_per_s(design.platform)
     rate = min(ports, published.value if published is not None else np.inf)
     for answer in design.workloads:
-        if answer.is_inference or answer.language is not None:
+        if answer.is_inference or answer.kind.trains_language:
             continue
         each = data.checkpoint_bytes_per_parameter or CHECKPOINT_BYTES_PER_PARAMETER
         size = each * answer.dnn.parameters.value

@@ -197,19 +197,19 @@ def _outside_port(design: DesignAnswer, role: Role) -> _Port | None:
     found = [
         _Port(kind, is_cabled=True)
         for number, (network, kind) in kinds.items()
-        if network in (NetworkRole.IN_BAND, NetworkRole.MANAGEMENT) and device[number].use != "bmc"
+        if network in (NetworkRole.IN_BAND, NetworkRole.MANAGEMENT) and device[number].group.use != "bmc"
     ]
     # Where no switch joins the servers, their ports for the fabric are free.
     networks = design.quantities.networks
     has_fabric = any(net.role is NetworkRole.COMPUTE and int(net.end_points[0]) for net in networks)
     fabric = design.platform.fabric if has_fabric else None
     found += [
-        _Port(port.kinds[0], is_cabled=False)
+        _Port(port.group.kind, is_cabled=False)
         for number, port in enumerate(device)
         if number not in kinds
-        and port.use not in ("bmc", "storage-network", "back-end")
-        and not port.kinds[0].is_infiniband
-        and fabric not in port.kinds
+        and port.group.use not in ("bmc", "storage-network", "back-end")
+        and not port.group.kind.is_infiniband
+        and fabric not in port.group.kinds
     ]
     return max(found, key=lambda port: (port.kind.gbit_per_s.value, port.is_cabled), default=None)
 

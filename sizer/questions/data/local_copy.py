@@ -11,7 +11,7 @@ from sizer.perf.data_transfer import break_even_epoch, fill_time_s
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.quantities import quantities
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
-from sizer.sizing.search.storage_units import StorageUnits
+from sizer.sizing.search.feasibility import StorageUnits
 from sizer.sizing.stages.storage_rates import rate_is_unknown
 from sizer.sizing.stages.workload_run import sequential_bytes_per_s
 

@@ -18,7 +18,7 @@ from sizer.perf.availability.goodput import (
     spares_that_suffice,
     storage_level,
 )
-from sizer.sizing.design.checkpoint_storage import checkpoint_storage
+from sizer.sizing.design.spares import checkpoint_storage
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 
 # Time of a repair where none is stated. An example: it depends on the contract.
@@ -85,7 +85,7 @@ def question_of(design: DesignAnswer, answer: WorkloadAnswer) -> GoodputQuestion
     Adapters are written so fast that no storage or interval changes anything.
     """
     job = answer.job
-    if job is None or (answer.language is not None and answer.language.work.method == "lora"):
+    if job is None or (answer.kind.trains_language and answer.trained.work.method == "lora"):
         return None
     kept = checkpoint_storage(design, job)
     write, read = kept.write_bytes_per_s[0], kept.read_bytes_per_s[0]

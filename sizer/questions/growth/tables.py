@@ -13,7 +13,7 @@ from sizer.physical.capacity import nodes_per_unit
 from sizer.present.bill_tables import sum_text
 from sizer.present.tables import Field, Table, record_table, row
 from sizer.present.words import NO_BREAK, listed, money, percent, plural, sample_unit
-from sizer.sizing.constraints.storage_fill import MOST_FILL
+from sizer.sizing.constraints.stored_data import MOST_FILL
 from sizer.sizing.growth.result import (
     CapacityLimit,
     ClusterSize,

@@ -2,7 +2,7 @@
 
 from sizer.base.formats.json_document import fields_of
 from sizer.questions.maximum.text import point_name
-from sizer.sizing.maximum_result import LimitDesign, Maximum
+from sizer.sizing.result import LimitDesign, Maximum
 
 
 def maximum_content(maximum: Maximum | None) -> dict[str, object] | None:

@@ -3,9 +3,8 @@
 from sizer.base.quantities import by_count, plain, si, significant
 from sizer.catalog.labels import sample_unit
 from sizer.present.words import listed, money, percent, whole
-from sizer.sizing.limits import SizeLimit
-from sizer.sizing.maximum_result import LimitDesign, LimitStep, Maximum
-from sizer.sizing.result import SizingResult
+from sizer.sizing.checks import SizeLimit
+from sizer.sizing.result import LimitDesign, LimitStep, Maximum, SizingResult
 
 LIMIT_NAMES = {
     SizeLimit.BUDGET: "budget",

@@ -14,8 +14,8 @@ from sizer.physical.allowed_parts import fits_era
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms
 from sizer.sizing.constraints.tiers import with_tier_of
-from sizer.sizing.recommend import MAX_SERVERS
 from sizer.sizing.result import DesignAnswer
+from sizer.sizing.search.space import MAX_SERVERS
 from sizer.workload.request import Platforms, SizingRequest
 
 # "design": servers of the described kind, as full as the number of GPUs allows; "spread": more of them, each with

@@ -9,7 +9,7 @@ from sizer.catalog.model import Catalog
 from sizer.questions.scale.analysis import ArrangedDesign, ArrangementPair, ArrangementRun, EqualGpuComparison
 from sizer.questions.scale.arrangement_run import StepBreakdown
 from sizer.questions.scale.arrangements import ExcludedServer, ExclusionReason
-from sizer.sizing.recommend import MAX_SERVERS
+from sizer.sizing.search.space import MAX_SERVERS
 
 # Parts of a step that differ by less than this share of it explain nothing.
 _SEEN = 0.01

@@ -57,7 +57,7 @@ def rates_table(
         key = way.runs[number].answer.bottleneck
         return Cell(STAGES[key], stage=key)
 
-    is_language = base.runs[number].answer.language is not None
+    is_language = not base.runs[number].answer.kind.compares_one_gpu
     widths = (20, 18, 12) if is_language else (24 if is_timed else 29, 22, 16)
     # Of a language model each arrangement has the layout that suits it; a single GPU does not hold the model.
     compared: Field[ArrangedDesign] = (
@@ -232,7 +232,7 @@ def _table(
 
 
 def _layout(answer: WorkloadAnswer) -> str:
-    return "" if answer.language is None else degrees_text(answer.language.layout)
+    return "" if answer.kind.compares_one_gpu else degrees_text(answer.trained.layout)
 
 
 def _ratio_text(base: ArrangedDesign, way: ArrangedDesign, number: int) -> str:

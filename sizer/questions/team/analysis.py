@@ -17,9 +17,7 @@ from sizer.questions.team.result import (
     ReadPattern,
     TeamRun,
 )
-from sizer.sizing.constraints.team_jobs import JobFacts, job_facts
-from sizer.sizing.constraints.team_limits import TeamCase
-from sizer.sizing.constraints.team_simulation import Simulated, fewest_servers, simulated
+from sizer.sizing.constraints.team_limits import JobFacts, Simulated, TeamCase, fewest_servers, job_facts, simulated
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
 from sizer.sizing.stages import evaluate

@@ -38,8 +38,9 @@ from sizer.sizing.design.cluster_need import (
     usual_links,
 )
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
-from sizer.sizing.recommend import MAX_SERVERS, search
+from sizer.sizing.recommend import search
 from sizer.sizing.result import SizingResult, WorkloadAnswer
+from sizer.sizing.search.space import MAX_SERVERS
 from sizer.sizing.stages.platform_columns import cache_bytes
 from sizer.sizing.stages.storage_rates import node_read_rate
 from sizer.workload.request import Platforms, SizingRequest

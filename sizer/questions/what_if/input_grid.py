@@ -32,7 +32,7 @@ from sizer.questions.what_if.varied_input import (
 from sizer.sizing.constraints.stored_data import data_sets, storage_demand
 from sizer.sizing.constraints.tiers import storage_tiers
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
-from sizer.sizing.search.storage_units import StorageUnits
+from sizer.sizing.search.feasibility import StorageUnits
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.workload_run import WorkloadRun, run_on
 from sizer.workload.resolve import ResolvedWorkload

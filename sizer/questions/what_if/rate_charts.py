@@ -206,7 +206,7 @@ def change_charts(model: WorkloadOnDesign, palette: Palette = LIGHT) -> tuple[Ch
     ends = {
         SAMPLE_SIZE: f"{capital(samples)} of {{}}",
         GPU_SPEED: "GPUs {} as fast",
-        **({SERVERS: "{}"} if model.work.language is not None else {}),
+        **({SERVERS: "{}"} if model.work.kind.trains_language else {}),
     }
     looks = [
         (x.part(x.base, len(x.values) - 1), end.format(x.texts[-1]))

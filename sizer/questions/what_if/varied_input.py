@@ -155,7 +155,7 @@ def _counts(least: int, base: int, most: int, unit: int = 1) -> list[float]:
 
 def _sample_size(model: WorkloadOnDesign) -> tuple[VariedInput, ...]:
     """Bytes of a sample; tokens keep theirs."""
-    if model.work.language is not None:
+    if model.work.kind.trains_language:
         return ()
     noun = model.work.dnn.sample
     note = "The data set keeps its number of samples and grows with them, unless its size is set as well."
@@ -196,7 +196,7 @@ def _storage_nodes(model: WorkloadOnDesign) -> tuple[VariedInput, ...]:
 
 def _shared(model: WorkloadOnDesign) -> tuple[VariedInput, ...]:
     """Target, GPU speed and batch, which both kinds of question vary; of language models the target alone."""
-    if model.work.language is not None:  # their layouts are judged by the GPU's measured rates, not by factors
+    if model.work.kind.trains_language:  # their layouts are judged by the GPU's measured rates, not by factors
         return (_target(model),)
     batch = model.work.batch_per_gpu
     halves = (factor * scale for scale in (0.125, 0.25, 0.5, 1, 2, 4) for factor in (1, 1.5))

@@ -9,8 +9,7 @@ import numpy as np
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
 from sizer.base.quantities import duration, grouped
-from sizer.perf.scheduling import WEEK_S, working_times_s
-from sizer.perf.server_pool import ServerPool, servers_of
+from sizer.perf.scheduling import WEEK_S, ServerPool, servers_of, working_times_s
 from sizer.workload.team import QueueOrder
 
 # Seed of every draw: the same request gives the same bytes.

@@ -1,22 +1,421 @@
 """The team in the search: which sizes meet its waits, and what storage and network must carry for it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
-from sizer.perf.levels_over_time import level_at_percentile
+from sizer.perf.pipeline import read_demand_bytes_per_s
+from sizer.perf.scheduling import LateStartLimit, Schedule, level_at_percentile, schedule, servers_of, shares_of_time
+from sizer.perf.stage_capacity import throughput
 from sizer.physical.platform import Platform
-from sizer.sizing.constraints.job_mix import JobMix, PermanentJobs, QueuedJobs
-from sizer.sizing.constraints.team_jobs import JobFacts, job_facts
-from sizer.sizing.constraints.team_reads import Reads, added, standing_demand, worst_bytes_per_s
-from sizer.sizing.constraints.team_simulation import Simulated, fewest_servers, simulated, without_queue
+from sizer.sizing.constraints.job_mix import JobMix, Jobs, PermanentJobs, QueuedJobs, draw_jobs
+from sizer.sizing.stages import compute_side, evaluate
+from sizer.sizing.stages.gpu_memory import all_fit
 from sizer.sizing.stages.platform_columns import Columns
 from sizer.workload.resolve import ResolvedWorkload
-from sizer.workload.team import PRIORITY_RANKS, Team
+from sizer.workload.team import PRIORITY_RANKS, Team, TeamJob
+
+# Levels of a sum beyond which neighbours are joined (upwards) before the next is added.
+_MOST_LEVELS = 1_000
+
+
+class Reads(NamedTuple):
+    """What a job of one kind reads while it runs."""
+
+    start_up_share: float
+    cold_share: float
+    cold_bytes_per_s: float
+    warm_bytes_per_s: float
+
+    @property
+    def most_bytes_per_s(self) -> float:
+        """At most. [B/s]"""
+        return max(self.cold_bytes_per_s, self.warm_bytes_per_s)
+
+    @property
+    def mean_bytes_per_s(self) -> float:
+        """On average over its time. [B/s]"""
+        warm = 1 - self.start_up_share - self.cold_share
+        return self.cold_share * self.cold_bytes_per_s + warm * self.warm_bytes_per_s
+
+
+def standing_demand(counts: Sequence[int], reads: Sequence[Reads]) -> tuple[Floats, Floats]:
+    """Levels of what jobs that always run read together, and the share of the time of each.
+
+    Each is in its first epoch for its share of the time, independently of the others; when it ends, the next of its
+    kind begins. Starting up is short and counts as a later epoch.
+    """
+    levels, shares = np.zeros(1), np.ones(1)
+    for count, read in zip(counts, reads, strict=True):
+        cold = np.arange(count + 1)
+        chance = _binomial(count, read.cold_share)
+        kept = chance > 1e-15
+        amount = cold * read.cold_bytes_per_s + (count - cold) * read.warm_bytes_per_s
+        levels, shares = added((levels, shares), (amount[kept], chance[kept]))
+    return levels, shares
+
+
+def _binomial(n: int, p: float) -> Floats:
+    """Probabilities of 0 to n successes."""
+    if p in (0.0, 1.0):
+        return np.asarray(np.arange(n + 1) == (n if p else 0), dtype=float)
+    log_choose = np.concatenate([[0.0], np.cumsum(np.log(np.arange(n, 0, -1)) - np.log(np.arange(1, n + 1)))])
+    k = np.arange(n + 1)
+    return np.asarray(np.exp(log_choose + k * np.log(p) + (n - k) * np.log1p(-p)))
+
+
+def added(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    """Distribution of the sum of two independent ones, each levels and shares of the time."""
+    if len(first[0]) == 1 or len(second[0]) == 1:
+        (levels, shares), (one, _) = (first, second) if len(second[0]) == 1 else (second, first)
+        return levels + one[0], shares
+    (levels_a, shares_a), (levels_b, shares_b) = _joined(*first), _joined(*second)
+    levels = (levels_a[:, None] + levels_b[None, :]).reshape(-1)
+    shares = (shares_a[:, None] * shares_b[None, :]).reshape(-1)
+    found, place = np.unique(levels, return_inverse=True)
+    return found, np.asarray(np.bincount(place, weights=shares, minlength=len(found)), dtype=float)
+
+
+def _joined(levels: Floats, shares: Floats) -> tuple[Floats, Floats]:
+    """Few enough levels: neighbours are joined at the higher one."""
+    if len(levels) <= _MOST_LEVELS:
+        return levels, shares
+    last = np.linspace(0, len(levels), _MOST_LEVELS + 1).astype(np.int64)[1:] - 1
+    reached = np.cumsum(shares)[last]
+    return levels[last], np.diff(reached, prepend=0.0)
+
+
+def worst_bytes_per_s(case: JobMix, sizes: Ints, queue: Sequence[Reads], standing: Sequence[Reads]) -> Floats:
+    """Most that all jobs that find room at once could read, on every number of servers. [B/s]
+
+    Exact for the places that the jobs that always run take: every server is filled with the hungriest jobs that fit,
+    whole servers with those that take them.
+    """
+    cluster = case.cluster(int(sizes.max()))
+    fitted = case.gpus_per_server
+    parts: dict[int, float] = {}  # GPUs of a job inside a server -> most that one reads
+    whole: dict[int, float] = {}  # the same by whole servers
+    for kind, read in zip(case.kinds, queue, strict=True):
+        servers = servers_of(kind.gpus, fitted, kind.whole_servers)
+        places, taken = (whole, servers) if servers else (parts, kind.gpus)
+        places[taken] = max(places.get(taken, 0.0), read.most_bytes_per_s)
+    inside = _packed(parts, fitted)
+    whole[1] = max(whole.get(1, 0.0), float(inside[fitted]))
+    best = _packed(whole, int(sizes.max()))
+    used = int((cluster.free < fitted).sum())
+    there = sum(job.n_jobs * read.most_bytes_per_s for job, read in zip(case.standing, standing, strict=True))
+    there += float(inside[cluster.free[cluster.free < fitted]].sum())
+    return np.asarray(there + best[np.maximum(sizes - used, 0)])
+
+
+def _packed(value: dict[int, float], most: int) -> Floats:
+    """Largest sum of values that fit in 0 to ``most`` places, each as often as one likes."""
+    best = np.zeros(most + 1)
+    for room in range(1, most + 1):
+        best[room] = max([best[room - 1], *(best[room - size] + one for size, one in value.items() if size <= room)])
+    return best
+
+
+# Batches of weeks whose scatter gives the standard error.
+N_BATCHES = 13
+# Rounding of a start that was put off to no later time.
+_ROUNDING_S = 1e-6
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A case on so many servers."""
+
+    case: JobMix
+    n_servers: int
+    all_placed: bool  # the jobs that always run
+    start_s: Floats  # (jobs,) inf: no room even on the empty cluster
+    idle_gpus: float  # that stand idle while a job waits, on average
+    fragment_gpus: float  # those of them that would do for the first in line, but are scattered
+    shared_gpus: float = 0.0  # that sessions share, on average
+
+    @property
+    def jobs(self) -> Jobs:
+        """The jobs."""
+        return draw_jobs(self.case)
+
+    @cached_property
+    def is_in_window(self) -> Bools:
+        """(jobs,) jobs that arrive in the weeks that count."""
+        begin, end = self.case.window_s
+        return np.asarray((self.jobs.arrival_s >= begin) & (self.jobs.arrival_s < end))
+
+    def waits_s(self, kind: int) -> Floats:
+        """Waits of the counted jobs of one kind, in the order of their arrival. [s]"""
+        chosen = self.is_in_window & (self.jobs.kind == kind)
+        return np.asarray(self.start_s[chosen] - self.jobs.arrival_s[chosen])
+
+    def share_within(self, kind: int, wait_s: float) -> float:
+        """Share of the jobs of one kind that start within a wait; of a kind that never came, whether it ever could."""
+        waits = self.waits_s(kind)
+        return float((waits <= wait_s + _ROUNDING_S).mean()) if len(waits) else float(self._has_room(kind))
+
+    def _has_room(self, kind: int) -> bool:
+        one, cluster = self.case.kinds[kind], self.case.cluster(self.n_servers)
+        whole = servers_of(one.gpus, self.case.gpus_per_server, one.whole_servers)
+        if not one.fits:
+            return False
+        if whole:
+            return int((cluster.free == cluster.gpus_per_server).sum()) >= whole
+        return int(cluster.free.max(initial=0)) >= one.gpus
+
+    def share_error(self, kind: int, wait_s: float) -> float:
+        """Standard error of that share, from batches of weeks."""
+        begin, end = self.case.window_s
+        chosen = self.is_in_window & (self.jobs.kind == kind)
+        if not chosen.any():
+            return 0.0
+        place = (self.jobs.arrival_s[chosen] - begin) / (end - begin) * N_BATCHES
+        batch = np.minimum(place.astype(np.int64), N_BATCHES - 1)
+        in_time = self.waits_s(kind) <= wait_s + _ROUNDING_S
+        count = np.bincount(batch, minlength=N_BATCHES)
+        met = np.bincount(batch, weights=in_time, minlength=N_BATCHES)
+        share = met.sum() / count.sum()
+        # Of a ratio: batches differ in how many jobs came, too.
+        scatter = ((met - share * count) ** 2).sum() / (N_BATCHES * (N_BATCHES - 1))
+        return float(np.sqrt(scatter) / count.mean())
+
+    def demand(self, reads: Sequence[Reads]) -> tuple[Floats, Floats]:
+        """Levels of what all jobs of the queue read together, and the share of the time of each.
+
+        Parameters
+        ----------
+        reads : sequence of Reads
+            Of every kind of the case.
+        """
+        pieces = []
+        for index, read in enumerate(reads):
+            chosen = (self.jobs.kind == index) & np.isfinite(self.start_s)
+            start, length = self.start_s[chosen], self.jobs.duration_s[chosen]
+            cold = start + read.start_up_share * length
+            warm = cold + read.cold_share * length
+            pieces.append((cold, warm, np.full(len(start), read.cold_bytes_per_s)))
+            pieces.append((warm, start + length, np.full(len(start), read.warm_bytes_per_s)))
+        if not pieces:
+            return np.zeros(1), np.ones(1)
+        starts, ends, amounts = (np.concatenate(column) for column in zip(*pieces, strict=True))
+        return shares_of_time(starts, ends, amounts, *self.case.window_s)
+
+
+@lru_cache(maxsize=160)
+def simulated(case: JobMix, n_servers: int) -> Simulated:
+    """The case on so many servers."""
+    return _run(case, n_servers)
+
+
+def _run(case: JobMix, n_servers: int, late_starts: LateStartLimit | None = None) -> Simulated:
+    cluster, jobs = case.cluster(n_servers), draw_jobs(case)
+    found: Schedule = schedule(
+        jobs.arrival_s,
+        jobs.duration_s,
+        jobs.gpus,
+        jobs.whole_servers,
+        cluster,
+        backfill=case.order == "backfill",
+        priority=_of_kinds([kind.priority for kind in case.kinds], jobs),
+        sessions_per_gpu=_of_kinds([kind.sessions_per_gpu for kind in case.kinds], jobs),
+        late_starts=late_starts,
+    )
+    idle, fragments = found.idle_gpus(*case.window_s)
+    shared = found.shared_gpus(*case.window_s)
+    return Simulated(case, n_servers, cluster.all_placed, found.start_s, idle, fragments, shared)
+
+
+def _of_kinds(values: Sequence[int], jobs: Jobs) -> Ints:
+    """(jobs,) value of the kind of each job."""
+    return np.array(values, dtype=np.int64)[jobs.kind]
+
+
+def without_queue(case: JobMix) -> Simulated:
+    """The case on a cluster without end, where every job starts at once."""
+    return Simulated(case, 0, True, draw_jobs(case).arrival_s, 0.0, 0.0)
+
+
+def meets(case: JobMix, n_servers: int, waits_s: Sequence[float], probability: float) -> bool:
+    """Whether all jobs that always run are placed, and of every kind so many jobs start within its wait.
+
+    A line that is too long is not simulated to its end: once more jobs of a kind are late than may be, it is no.
+    """
+    late_starts = _late_starts(case, tuple(waits_s), probability) if case.kinds else None
+    run = _run(case, n_servers, late_starts)
+    return run.all_placed and all(
+        run.share_within(kind, wait_s) >= probability - 1e-9 for kind, wait_s in enumerate(waits_s)
+    )
+
+
+@lru_cache(maxsize=8)
+def _late_starts(case: JobMix, waits_s: tuple[float, ...], probability: float) -> LateStartLimit:
+    jobs, (begin, end) = draw_jobs(case), case.window_s
+    in_window = (jobs.arrival_s >= begin) & (jobs.arrival_s < end)
+    latest = np.where(in_window, jobs.arrival_s + np.array(waits_s)[jobs.kind] + _ROUNDING_S, np.inf)
+    count = np.bincount(jobs.kind[in_window], minlength=len(case.kinds))
+    return LateStartLimit(latest, jobs.kind, tuple(int(n * (1 - probability) + 1e-6) for n in count))
+
+
+@lru_cache(maxsize=256)
+def fewest_servers(case: JobMix, waits_s: tuple[float, ...], probability: float, most: int) -> int | None:
+    """Fewest servers, up to ``most``, that meet the waits; None where they do not.
+
+    Notes
+    -----
+    More servers are taken to serve no worse. For jobs of one size that is a law; scattered jobs of several sizes can
+    break it by a job or two, far below the error of the simulation. The search starts where the GPUs that all jobs
+    would take without a queue suffice for the share of the time that is asked for, and never goes below the offered
+    load, where the line grows without end.
+    """
+    least = case.least_servers
+    if least > most or not all(case.fits):
+        return None
+    good = min(max(_first_guess(case, probability), least), most)
+    bad = least - 1
+    step = 1
+    while not meets(case, good, waits_s, probability):
+        if good == most:
+            return None
+        bad, good, step = good, min(good + step, most), 2 * step
+    while good - bad > 1:
+        middle = (good + bad) // 2
+        if meets(case, middle, waits_s, probability):
+            good = middle
+        else:
+            bad = middle
+    return good
+
+
+def _first_guess(case: JobMix, probability: float) -> int:
+    jobs, (begin, end) = draw_jobs(case), case.window_s
+    held = np.array(
+        [case.gpus_taken(kind.gpus, kind.whole_servers) / kind.sessions_per_gpu for kind in case.kinds], dtype=float
+    )
+    levels, shares = shares_of_time(
+        jobs.arrival_s, jobs.arrival_s + jobs.duration_s, held[jobs.kind] if len(held) else jobs.duration_s, begin, end
+    )
+    standing = sum(case.gpus_taken(job.gpus, job.whole_servers) * job.n_places for job in case.standing)
+    return int(np.ceil((level_at_percentile(levels, shares, probability) + standing) / case.gpus_per_server))
+
+
+@dataclass(frozen=True)
+class JobFacts:
+    """One kind of job on every row: a platform, or a kind of server. Arrays (rows,)."""
+
+    job: TeamJob
+    jobs_a_day: float  # on a working day; 0: it always runs
+    servers: Ints  # whole servers that it takes; 0: a share of one
+    duration_s: Floats  # mean; inf where it always runs and has no length
+    samples_per_s: Floats  # on its own GPUs, storage not limiting; 0 without a workload
+    start_up_share: Floats  # of its time, in which it reads nothing
+    cold_share: Floats  # of its time, in which it reads its data set for the first time
+    cold_bytes_per_s: Floats
+    warm_bytes_per_s: Floats  # for the rest of its time
+    hit_fraction: Floats  # of its share of the servers' memory, after the first epoch
+
+    def fits(self, row: int) -> bool:
+        """Whether its GPUs hold its network."""
+        return self.job.workload is None or float(self.samples_per_s[row]) != 0
+
+    @property
+    def mean_bytes_per_s(self) -> Floats:
+        """What it reads on average while it runs. [B/s]"""
+        warm = 1 - self.start_up_share - self.cold_share
+        return np.asarray(self.cold_share * self.cold_bytes_per_s + warm * self.warm_bytes_per_s)
+
+    @property
+    def most_bytes_per_s(self) -> Floats:
+        """What it reads at most. [B/s]"""
+        return np.maximum(self.cold_bytes_per_s, self.warm_bytes_per_s)
+
+
+def job_facts(
+    team: Team,
+    works: Sequence[ResolvedWorkload],
+    platforms: Sequence[Platform],
+    cols: Columns,
+    catalog: Catalog,
+    calibration: Calibration,
+) -> tuple[JobFacts, ...]:
+    """Facts of every kind of job.
+
+    Parameters
+    ----------
+    team : Team
+    works : sequence of ResolvedWorkload
+        Of the whole request.
+    platforms : sequence of Platform
+        All platforms, in the order of the compute groups of ``cols``.
+    cols : Columns
+        One entry a row; line rates as they are without an oversubscribed fabric, as a job finds its servers close by.
+    catalog : Catalog
+    calibration : Calibration
+
+    Notes
+    -----
+    A job runs as its workload would on a cluster of its own GPUs: inside one server with its share of the host's
+    cores and memory by GPUs, beyond with whole servers. Storage does not hold it up: it is sized for what all jobs
+    read. The first epoch is read in full, later ones as far as the job's share of the memory does not hold the set.
+    """
+    by_name = {work.request.name: work for work in works}
+    return tuple(
+        _facts(team, job, by_name.get(job.workload or ""), platforms, cols, catalog, calibration) for job in team.job
+    )
+
+
+def _facts(
+    team: Team,
+    job: TeamJob,
+    work: ResolvedWorkload | None,
+    platforms: Sequence[Platform],
+    cols: Columns,
+    catalog: Catalog,
+    calibration: Calibration,
+) -> JobFacts:
+    fitted = cols.gpus_per_server.astype(np.int64)
+    servers = np.array([servers_of(job.gpus, int(count), job.whole_servers) for count in fitted], dtype=np.int64)
+    zero = np.zeros(fitted.shape)
+    stated = np.full(fitted.shape, np.inf if job.duration_s is None else job.duration_s)
+    jobs_a_day = team.jobs_a_day(job)
+    if work is None:
+        return JobFacts(job, jobs_a_day, servers, stated, zero, zero, zero, zero, zero, zero)
+    part = np.where(servers > 0, 1.0, np.minimum(job.gpus / fitted, 1.0))
+    on = np.maximum(servers, 1)
+    own = replace(cols, gpus_per_server=job.gpus / on, cores=cols.cores * part, cache_bytes=cols.cache_bytes * part)
+    comp = compute_side.compute(work, platforms, own, on, calibration, catalog)
+    # What the GPUs of a job do not hold reads nothing.
+    fits = all_fit([work], platforms, own, on, calibration, catalog)
+    rate = np.where(fits, throughput([comp.gpu, comp.decode, comp.host_link]).value, 0.0)
+    epoch_s = np.where(fits, work.n_samples / np.where(fits, rate, 1.0), np.inf)
+    length = evaluate.run_epochs(work, comp, own, on, calibration)
+    duration_s, cold_s = stated, epoch_s
+    if job.duration_s is None and length is not None:
+        cold_s = np.minimum(length.value, 1.0) * epoch_s
+        # Storage holds no epoch up.
+        duration_s = evaluate.time_s(work, length.value, rate, rate, calibration.start_up_s)
+    # A job of unknown length that always runs is taken to read as in its first epoch.
+    known = np.isfinite(duration_s)
+    cold_share = np.where(known, np.minimum(cold_s / np.where(known, duration_s, 1.0), 1.0), 1.0)
+    start_up = np.minimum(calibration.start_up_s / duration_s, 1 - cold_share)
+    return JobFacts(
+        job=job,
+        jobs_a_day=jobs_a_day,
+        servers=servers,
+        duration_s=duration_s,
+        samples_per_s=rate,
+        start_up_share=start_up,
+        cold_share=cold_share,
+        cold_bytes_per_s=read_demand_bytes_per_s(rate, work.sample_bytes),
+        warm_bytes_per_s=read_demand_bytes_per_s(rate, work.sample_bytes, comp.hit_fraction),
+        hit_fraction=comp.hit_fraction,
+    )
 
 
 @dataclass(frozen=True)
@@ -123,7 +522,7 @@ def team_limits(
     platforms : sequence of Platform
         All platforms, in the order of the compute groups of ``cols``.
     cols : Columns
-        One entry a kind of server, as :func:`sizer.sizing.constraints.team_jobs.job_facts` takes them.
+        One entry a kind of server, as :func:`sizer.sizing.constraints.team_limits.job_facts` takes them.
     sizes : ndarray of int, shape (sizes,)
         Numbers of servers. [-]
     looked_at : ndarray of bool, shape (kinds,)

@@ -92,7 +92,7 @@ def _storage_levels(
 
 def _of_checkpoints(design: DesignAnswer) -> Iterator[DesignAssumption]:
     """What the goodput of language models and the storage for their checkpoints rest on, each once."""
-    found = [answer.language for answer in design.workloads if answer.language is not None]
+    found = design.layouts
     if not found:
         return
     for answer in design.workloads:
@@ -129,7 +129,7 @@ def _unknown_by_item(catalog: Catalog) -> dict[str, tuple[str, ...]]:
 def open_points(design: DesignAnswer, catalog: Catalog) -> tuple[OpenPoint, ...]:
     """Facts that the vendors must confirm: unknown or assumed, of the parts of this design."""
     unknown, storage = _unknown_by_item(catalog), design.platform.storage
-    if _write_rate_is_unknown(design) and any(answer.language is not None for answer in design.workloads):
+    if _write_rate_is_unknown(design) and design.layouts:
         asked = dict.fromkeys((*unknown.get(storage.id, ()), "node_write_bytes_per_s"))
         unknown = {**unknown, storage.id: tuple(asked)}
     points: list[OpenPoint] = [

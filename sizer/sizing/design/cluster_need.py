@@ -18,8 +18,8 @@ from sizer.physical.capacity import counts_nodes, node_limits
 from sizer.physical.platform import Platform
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.stages import compute_side, evaluate, gpu_side
+from sizer.sizing.stages.gpu_side import GpuRates
 from sizer.sizing.stages.platform_columns import Columns, columns
-from sizer.sizing.stages.step_rates import GpuRates
 from sizer.sizing.stages.storage_rates import node_read_rate, rate_is_unknown
 
 # Links that a customer's network has anyway, the slower first.

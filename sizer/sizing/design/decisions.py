@@ -1,10 +1,14 @@
 """Why a design has this server, this storage, this fabric and these racks: the numbers that decided, as data."""
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 
+from sizer.bom.bill import Bill
+from sizer.bom.cost import heights_of, line_amounts
+from sizer.bom.prices import prices_for
+from sizer.bom.unit_prices import SMALL, UnitPrices, unit_prices
 from sizer.catalog.fabrics import fabric_ports
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
@@ -17,11 +21,23 @@ from sizer.sizing.assumptions import StorageLevelTaken
 from sizer.sizing.constraints.tiers import StorageTier
 from sizer.sizing.design.cluster_need import MAX_SERVERS, exchange_loss, usual_links
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.design.rejections import RejectedDesign, rejected_designs
-from sizer.sizing.reasons import Binding, NetworkPart, NetworkReason, StorageNeed, StorageReason
+from sizer.sizing.design.verdict import RejectedDesign, rejected_designs
+from sizer.sizing.reasons import (
+    Binding,
+    CostDifference,
+    NetworkPart,
+    NetworkReason,
+    Selection,
+    SelectionKind,
+    StorageNeed,
+    StorageReason,
+)
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.sizing.search.main_items import ranking_currency
+from sizer.sizing.search.ranking import PricedOrder, difference
 from sizer.sizing.stages.language_layouts import EXPOSED
-from sizer.sizing.stages.sharding import gradient_bytes, looked_up_bytes
+from sizer.sizing.stages.sharding import step_exchange_bytes
+from sizer.workload.request import SizingRequest
 from sizer.workload.site import FeedRedundancy
 
 
@@ -252,8 +268,8 @@ def _fabric(evaluated: EvaluatedDesign) -> FabricChoice | None:
     is_shared = platform.storage.kind != "local"
     reads = _read_bytes_per_s(design) / design.n_servers if is_shared else 0.0
     # Terms that are fitted to runs on fast networks do not say what a slow one would hide.
-    training = [model for model in models if not model.work.is_inference and model.work.language is None]
-    comparable = [model for model in training if not model.exchange_is_in_step]
+    exchanges = [(model, size) for model in models if (size := step_exchange_bytes(model.work)) is not None]
+    comparable = [model for model, _ in exchanges if not model.exchange_is_in_step]
     slower = [
         _link_option(kind, evaluated, reads)
         for kind in usual_links(evaluated.catalog)
@@ -274,14 +290,8 @@ def _fabric(evaluated: EvaluatedDesign) -> FabricChoice | None:
         kind=platform.fabric,
         n_ports=n_ports,
         read_bytes_per_s=reads,
-        gradient_bytes=max(
-            (gradient_bytes(one.work) + one.work.batch_per_gpu * looked_up_bytes(one.work) for one in training),
-            default=None,
-        ),
-        exposed_share=max(
-            (one.language.layout.step_shares[EXPOSED] for one in design.workloads if one.language is not None),
-            default=None,
-        ),
+        gradient_bytes=max((size for _, size in exchanges), default=None),
+        exposed_share=max((one.layout.step_shares[EXPOSED] for one in design.layouts), default=None),
         network_fraction=network.load_fraction,
         network_part=network.reason.decided_by if isinstance(network.reason, NetworkReason) else NetworkPart.SERVERS,
         n_switches=int(net.leaves[0] + net.spines[0] + net.cores[0]),
@@ -381,3 +391,89 @@ def rack_choice(design: DesignAnswer, rack_power_w: float | None = None) -> Rack
         existing_w=sum(rack.max_w for rack in there),
         n_packed=packed_racks(design.plan),
     )
+
+
+def speed_up(design: DesignAnswer, base: DesignAnswer) -> float:
+    """Rate of the first workload over that of another design, or its time to train under that: medians. [-]"""
+    one, other = design.workloads[0], base.workloads[0]
+    if one.time is not None and other.time is not None and one.workload.target.time_to_train_s is not None:
+        return float(other.time.total_s.value / one.time.total_s.value)
+    return float(one.throughput.value / other.throughput.value)
+
+
+def with_bills(selection: Selection, designs: Sequence[DesignAnswer]) -> Selection:
+    """A choice by cost with the finished designs that cost less than the first one.
+
+    Parameters
+    ----------
+    selection : Selection
+    designs : sequence of DesignAnswer
+        Platforms shown. Those that depend on more unknown facts than the first are left out.
+
+    Notes
+    -----
+    Compared are the bills, or the costs of ownership, at the confidence of the request: with the cables of the plan,
+    all known prices and the changes of the quote.
+    """
+    if selection.kind not in (SelectionKind.CHEAPEST, SelectionKind.LIKELY_CHEAPEST):
+        return selection
+    is_owned = selection.years is not None
+
+    def unknown(design: DesignAnswer) -> int:
+        return 2 * bool(design.conditional_on) + (is_owned and bool(design.quantities.unknown_power))
+
+    costs = [design.ownership if is_owned else design.cost for design in designs]
+    amounts = {
+        place: round(cost.at_confidence, 2)
+        for place, (design, cost) in enumerate(zip(designs, costs, strict=True))
+        if cost is not None and unknown(design) <= unknown(designs[0])
+    }
+    less = [place for place, amount in amounts.items() if amount < amounts.get(0, 0.0)]
+    return replace(selection, less_on_bill=tuple(sorted(less, key=lambda place: amounts[place])))
+
+
+def open_between(one: Bill, other: Bill) -> tuple[str, ...]:
+    """Items without a price whose number differs between two bills: their prices could reverse the comparison."""
+    counts: list[dict[str, int]] = [{}, {}]
+    for bill, count in zip((one, other), counts, strict=True):
+        for line in bill.bought:
+            if line.extended_net is None:
+                name = line.item or line.description
+                count[name] = count.get(name, 0) + line.quantity
+    first, second = counts
+    return tuple(name for name in dict.fromkeys([*first, *second]) if first.get(name, 0) != second.get(name, 0))
+
+
+def cost_difference(
+    design: DesignAnswer, base: DesignAnswer, request: SizingRequest, catalog: Catalog
+) -> CostDifference:
+    """What a design costs more than another, by the cost intervals that rank designs.
+
+    Parameters
+    ----------
+    design, base : DesignAnswer
+    request : SizingRequest
+        Its confidence and its currency.
+    catalog : Catalog
+
+    Notes
+    -----
+    Amounts of a bill, discounts and prices of the quote included, stand as they are; lines of the quote's own are the
+    same in both bills. Where the bills are in a currency without bands and a main item has no price, the parts of both
+    are compared in the currency of the bands.
+    """
+    book = prices_for(request, catalog)
+    currency = ranking_currency(request, (design.platform, base.platform), book)
+    # Known prices of cables count where both bills hold them.
+    small = () if currency == request.currency else SMALL
+    prices = unit_prices(catalog, book, currency, heights_of(request.confidence), small)
+    one, other = (_order(each, prices, is_of_bill=currency == request.currency) for each in (design, base))
+    return difference(one, other, prices)
+
+
+def _order(design: DesignAnswer, prices: UnitPrices, *, is_of_bill: bool) -> PricedOrder:
+    if not is_of_bill:
+        return PricedOrder.of_parts(design.platform, design.quantities.bought, prices)
+    lines = design.bill.bought
+    amounts = line_amounts(design.bill, design.platform, prices)
+    return PricedOrder.of(design.platform, (line.item for line in lines), (line.quantity for line in lines), amounts)

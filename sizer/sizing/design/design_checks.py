@@ -12,11 +12,10 @@ from sizer.physical.platform import Platform
 from sizer.physical.racks.site_rules import floor_load_kg_per_m2
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck, FactKind, MissingFact, at_most
 from sizer.sizing.constraints.tiers import StorageTier, TierContent
-from sizer.sizing.stages.language_rates import is_unmeasured
-from sizer.sizing.stages.serving_rates import is_unserved
+from sizer.sizing.stages.checkpoints import write_demand_matters
+from sizer.sizing.stages.laid_out_models import laid_out_model
 from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unknown, write_rate_is_unknown
 from sizer.sizing.stages.workload_run import WorkloadRun
-from sizer.sizing.stages.write_demand import write_demand_matters
 from sizer.workload.request import Limits, SizingRequest
 
 
@@ -32,10 +31,9 @@ def missing_for_rate(platform: Platform, run: WorkloadRun, catalog: Catalog) -> 
     is_written = write_demand_matters(run.need.checkpoints, nodes, run.cols).any()
     if is_written and write_rate_is_unknown(platform.storage):
         found.append(MissingFact(FactKind.WRITE_RATE, platform.storage.id, platform.storage.name))
-    if run.work.language is not None and is_unmeasured(platform.gpu, catalog):
-        found.append(MissingFact(FactKind.TRAINING_RATE, platform.gpu.id, platform.gpu.name))
-    if run.work.serving is not None and is_unserved(platform.gpu):
-        found.append(MissingFact(FactKind.SERVING_RATE, platform.gpu.id, platform.gpu.name))
+    model = laid_out_model(run.work)
+    if model is not None and model.is_unknown(platform.gpu, catalog):
+        found.append(MissingFact(model.missing, platform.gpu.id, platform.gpu.name))
     return tuple(found)
 
 

@@ -23,12 +23,17 @@ from sizer.sizing.checks import MissingFact
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import storage_tiers
 from sizer.sizing.design.design_checks import conditional_on, design_checks, missing_for_rate
-from sizer.sizing.design.evidence.rate_models import RateOnDesign, design_rates
 from sizer.sizing.design.money import DesignMoney, design_money
+from sizer.sizing.design.rate_models import RateOnDesign, design_rates
 from sizer.sizing.design.stage_reasons import stage_reasons
 from sizer.sizing.design.storage_need import storage_need
-from sizer.sizing.design.training_time import total_time
-from sizer.sizing.design.workload_figures import MOST_CERTAIN, WorkloadFigures, smaller_sizes, workload_figures
+from sizer.sizing.design.workload_figures import (
+    MOST_CERTAIN,
+    WorkloadFigures,
+    smaller_sizes,
+    total_time,
+    workload_figures,
+)
 from sizer.sizing.reasons import (
     Binding,
     BudgetOfPricedLines,
@@ -46,7 +51,6 @@ from sizer.sizing.stages.gpu_memory import (
     memory_answer,
     memory_of,
     memory_of_layout,
-    memory_of_serving,
 )
 from sizer.sizing.stages.gpu_side import gpu_side
 from sizer.sizing.stages.sharding import step_exchange_bytes
@@ -190,10 +194,9 @@ def _workload_answer(
     model = design_rates(work, gpu.id)
     on_design = RateOnDesign(work, platform, int(n_gpus), n_servers, catalog, calibration)
     missing_runs, reach = model.beyond(on_design)
-    job = None if language is None else language.job
-    if language is None:
-        writer = writer_bytes_per_s(platform, storage_nodes, catalog)
-        job = job_of(work.checkpoints, work.dnn.parameters.value, int(n_gpus), writer)
+    writer = writer_bytes_per_s(platform, storage_nodes, catalog)
+    own = job_of(work.checkpoints, work.dnn.parameters.value, int(n_gpus), writer)
+    job = own if language is None else language.job
     return WorkloadAnswer(
         **vars(figures),
         workload=work.request,
@@ -236,10 +239,9 @@ def _memory(
     work: ResolvedWorkload, figures: WorkloadFigures, gpu: Gpu, n_gpus: float, calibration: Calibration
 ) -> MemoryAnswer:
     """Memory of each GPU: of what a layout divides by that."""
-    if figures.serving is not None:
-        return memory_of_serving(figures.serving, gpu)
-    if figures.language is not None:
-        return memory_of_layout(figures.language, gpu)
+    divided = figures.language or figures.serving
+    if divided is not None:
+        return memory_of_layout(divided, gpu)
     return memory_answer(work, memory_of(work, calibration), gpu, n_gpus)
 
 
@@ -336,5 +338,5 @@ def _small_files(answers: Sequence[WorkloadAnswer], nodes: int) -> Iterator[Desi
         needed = answer.required_samples_per_s
         rate = (float(answer.throughput.value) if needed is None else needed) * (1 - answer.cache_hit_fraction)
         is_small = answer.dataset.format == "raw files" and answer.sample_bytes < _SMALL_FILE_BYTES
-        if is_small and answer.language is None and rate > _FILES_PER_NODE_S * nodes:
+        if is_small and answer.kind.has_files and rate > _FILES_PER_NODE_S * nodes:
             yield ManySmallFiles(answer.workload.name, rate, rate / nodes)

@@ -13,7 +13,7 @@ from sizer.perf.pipeline import Stages
 from sizer.perf.stage_capacity import Capacity
 from sizer.physical.platform import Platform
 from sizer.sizing.design.design_checks import missing_for_rate
-from sizer.sizing.design.evidence.rate_models import design_rates
+from sizer.sizing.design.rate_models import design_rates
 from sizer.sizing.result import SizingResult, WorkloadAnswer
 from sizer.sizing.stages.gpu_memory import resolved, resolved_one
 from sizer.sizing.stages.workload_run import WorkloadRun, run_on

@@ -6,7 +6,7 @@ from sizer.calibrate.calibration import host_task_of
 from sizer.calibrate.fit.hosts import line_sources
 from sizer.perf import pipeline
 from sizer.physical.platform import Platform
-from sizer.sizing.design.evidence.rate_models import design_rates
+from sizer.sizing.design.rate_models import design_rates
 from sizer.sizing.reasons import (
     DecodeReason,
     ExchangeReason,
@@ -75,12 +75,11 @@ def _storage(work: ResolvedWorkload, platform: Platform, run: WorkloadRun, nodes
 def _network(work: ResolvedWorkload, platform: Platform, run: WorkloadRun) -> NetworkReason:
     side, exchanged = run.side, float(run.comp.exchanged_bytes[0])
     front_end, gateway = float(side.front_end_bytes_per_s[0]), float(side.gateway_bytes_per_s[0])
-    read = float(pipeline.read_bytes(work.sample_bytes, run.comp.hit_fraction)[0])
-    rates = {
-        NetworkPart.SERVERS: float(side.server_nic_bytes_per_s[0]) / (read + exchanged),
-        NetworkPart.GATEWAY: gateway / read,
-        NetworkPart.STORAGE: front_end / read,
-    }
+    read = float(pipeline.read_demand_bytes_per_s(1.0, work.sample_bytes, run.comp.hit_fraction)[0])
+    # Of a sample that is read from a cache, its share of the exchange is all that the servers' ports carry.
+    moved = {NetworkPart.SERVERS: read + exchanged, NetworkPart.GATEWAY: read, NetworkPart.STORAGE: read}
+    ends = (float(side.server_nic_bytes_per_s[0]), gateway, front_end)
+    rates = {part: rate / moved[part] if moved[part] else math.inf for part, rate in zip(moved, ends, strict=True)}
     return NetworkReason(
         link=None if platform.storage.kind == "local" else platform.fabric,
         server_bytes_per_s=float(run.cols.storage_nic_bytes_per_s[0]),

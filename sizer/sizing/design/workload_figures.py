@@ -9,17 +9,79 @@ from sizer.base.estimate import Estimate
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Stack
 from sizer.perf.pipeline import bottlenecks, read_demand_bytes_per_s
+from sizer.perf.stage_capacity import Capacity
 from sizer.physical.platform import Platform
 from sizer.sizing.checks import CheckResult, MissingFact
-from sizer.sizing.design.training_time import training_time
+from sizer.sizing.design.rate_models import design_rates
 from sizer.sizing.result import SmallerSize, TrainingTime, WorkloadAnswer
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.language_rates import LanguageAnswer, gpus_at_work, language_answer
-from sizer.sizing.stages.measured_rates import is_measured
 from sizer.sizing.stages.serving_rates import ServingAnswer, serving_answer
 from sizer.sizing.stages.workload_run import WorkloadRun
 from sizer.workload.request import SizingRequest
-from sizer.workload.resolve import ResolvedWorkload
+
+# The rate of several stages together lies at most so far below the low end of the slowest one. [-]
+_NEAR = 0.1
+
+
+def training_time(run: WorkloadRun) -> TrainingTime | None:
+    """Start-up + first (cold) epoch + remaining epochs + evaluations, on the first row of a run.
+
+    None where no length is known, and where the GPUs do not hold the network.
+    """
+    rate, cold = (part[0] for part in run.rates)
+    if run.epochs is None or run.length is None or not rate.value > 0 or (total_s := total_time(run)) is None:
+        return None
+    length, epoch = run.length[0], _seconds(run.work.n_samples, rate)
+    evaluations_s = float(length.value) * evaluate.evaluation_share(run.work) * float(epoch.value)
+    spread = float(np.hypot(length.log_sd, rate.log_sd))
+    return TrainingTime(
+        epochs=run.epochs[0],
+        start_up_s=run.calibration.start_up_s,
+        first_epoch_s=_seconds(run.work.n_samples, cold),
+        epoch_s=epoch,
+        evaluations_s=Estimate.log_normal(evaluations_s, spread) if evaluations_s else Estimate.exact(0.0),
+        total_s=total_s[0],
+        cold_limit=cold_limit(run.cold.storage, float(cold.value)),
+        whole_run=None if run.comp.whole_run is None else run.comp.whole_run[0],
+    )
+
+
+def cold_limit(storage: Capacity, rate: float) -> str:
+    """Key of the stage that a first epoch waits for which is slower than later ones: storage, or the way to it.
+
+    Parameters
+    ----------
+    storage : Capacity
+        Of the first row, with nothing in a cache.
+    rate : float
+        What all stages together reach. [samples/s]
+    """
+    # The slowest of several uncertain stages is slower than the median of each: its lower end tells.
+    return "storage" if float(storage.quantile(0.05)[0]) <= (1 + _NEAR) * rate else "network"
+
+
+def total_time(run: WorkloadRun) -> Estimate | None:
+    """Start-up and the run, whose interval is that of its parts, widened by what is not known of its length. [s]
+
+    None where no length is known.
+    """
+    length, (rate, cold) = run.length, run.rates
+    if length is None or run.work.is_inference:
+        return None
+    value, low, high = (
+        evaluate.time_s(run.work, length.value, steady, in_first, 0.0)
+        for steady, in_first in ((rate.value, cold.value), (rate.high, cold.high), (rate.low, cold.low))
+    )
+    shorter = np.exp(np.hypot(np.log(value / low), np.log(length.value / length.low)))
+    longer = np.exp(np.hypot(np.log(high / value), np.log(length.high / length.value)))
+    start_up_s = run.calibration.start_up_s
+    return Estimate(*(np.asarray(start_up_s + run_s) for run_s in (value, value / shorter, value * longer)))
+
+
+def _seconds(samples: float, rate: Estimate) -> Estimate:
+    return Estimate(samples / rate.value, samples / rate.high, samples / rate.low)
+
 
 # No model makes an outcome certain: tails beyond this are not known.
 MOST_CERTAIN = 0.999
@@ -71,7 +133,7 @@ def workload_figures(
         throughput=rate,
         time=training_time(run),
         storage_bytes_per_s=_reads(rate, work.sample_bytes, hits),
-        cold_storage_bytes_per_s=_reads(cold_rate, work.sample_bytes, 0.0 if serving is None else 1.0),
+        cold_storage_bytes_per_s=_reads(cold_rate, work.sample_bytes, 0.0 if work.kind.reads_data else 1.0),
         cpu_utilization_fraction=_cpu(rate, core_load, float(run.comp.decode.log_sd.flat[0])),
         gpu_busy_fraction=_busy(float(rate.value), run, serving) * (used[0] if used else 1.0),
         cache_hit_fraction=hits,
@@ -79,7 +141,7 @@ def workload_figures(
         next_bottleneck=following,
         probability=None if missing else min(chance, MOST_CERTAIN),
         target_check=met if chance >= evaluate.least_chance(request.confidence) else CheckResult.NOT_MET,
-        stack=_stack(work, language, platform.gpu.id, catalog),
+        stack=design_rates(work, platform.gpu.id).software(work, language, catalog),
         batch_per_gpu=work.batch_per_gpu,
         language=language,
         serving=serving,
@@ -89,7 +151,7 @@ def workload_figures(
 def _busy(rate: float, run: WorkloadRun, serving: ServingAnswer | None) -> float:
     """Share of what the GPUs can pass that they do: of a model in use at the asked load, else as fast as possible."""
     most = float(run.comp.gpu.median[0])
-    asked = rate if serving is None or serving.work.requests_per_s is None else serving.work.requests_per_s
+    asked = (serving and serving.work.requests_per_s) or rate
     return min(1.0, asked / most) if most > 0 else 0.0
 
 
@@ -117,15 +179,6 @@ def smaller_sizes(
         )
         for place, count in enumerate(run.servers.tolist())
     )
-
-
-def _stack(work: ResolvedWorkload, language: LanguageAnswer | None, gpu_id: str, catalog: Catalog) -> Stack:
-    """Software that runs on these GPUs."""
-    if language is not None:
-        return catalog.stacks[language.stack]
-    if not is_measured(work, gpu_id) or work.stack.runs_mlperf:
-        return work.stack
-    return next((stack for stack in catalog.stacks.values() if stack.runs_mlperf), work.stack)
 
 
 def _reads(rate: Estimate, sample_bytes: float, hit_fraction: float) -> Estimate:

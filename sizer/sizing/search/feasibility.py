@@ -18,23 +18,185 @@ from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.perf import pipeline
 from sizer.perf.training_time import training_time_s
+from sizer.physical import capacity
 from sizer.physical.platform import Platform
+from sizer.sizing.checks import COMPUTE_LIMITS, LOSS_LIMITS, STAGE_LIMITS, AnyLimit, Limit
 from sizer.sizing.constraints.redundancy import after_losses
-from sizer.sizing.constraints.stored_data import asks_for_local_drives, lacks_shared_storage
+from sizer.sizing.constraints.stored_data import asks_for_local_drives, lacks_shared_storage, storage_demand
 from sizer.sizing.constraints.team_limits import TeamLimits, team_limits
-from sizer.sizing.limits import COMPUTE_LIMITS, LOSS_LIMITS, STAGE_LIMITS, AnyLimit, Limit
-from sizer.sizing.search.alike import Alike
+from sizer.sizing.constraints.tiers import needed_of
 from sizer.sizing.search.space import Space
 from sizer.sizing.stages import compute_side, evaluate, gpu_memory
+from sizer.sizing.stages.checkpoints import write_demands_matter
 from sizer.sizing.stages.compute_side import Compute
 from sizer.sizing.stages.gpu_memory import MemoryOfWorkload
 from sizer.sizing.stages.joint_targets import NOTHING_KNOWN, JointTargets, Known
-from sizer.sizing.stages.language_rates import is_unmeasured
-from sizer.sizing.stages.platform_columns import Columns, fabric_shares
-from sizer.sizing.stages.serving_rates import is_unserved
-from sizer.sizing.stages.write_demand import write_demands_matter
+from sizer.sizing.stages.laid_out_models import laid_out_model
+from sizer.sizing.stages.platform_columns import Columns, columns, fabric_shares, is_narrowed, narrowed
+from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unknown, write_rate_is_unknown
+from sizer.workload.data import DataRequest
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
+
+
+@dataclass(frozen=True)
+class StorageUnits:
+    """Units of the storage of some platforms. Arrays over the platforms."""
+
+    is_per_node: Bools  # bought by the node
+    per_unit: Ints  # nodes
+    least: Ints  # nodes that the system and the data call for, in whole units
+    most: Ints
+    holds_data: Bools  # whether the largest system holds everything that must fit
+    rate_is_known: Bools
+    write_is_known: Bools
+    capacity_is_known: Bools
+    alike: Ints  # a number of all of these, equal where they are
+
+    @classmethod
+    def of(
+        cls, works: Sequence[ResolvedWorkload], platforms: Sequence[Platform], data_request: DataRequest
+    ) -> "StorageUnits":
+        """Units for the data sets of some workloads together, with their checkpoints and snapshots."""
+        demand = storage_demand(works, data_request)
+        platforms = tuple(platforms)
+        first, kind_of = _kinds(platforms)
+        fixed = _fixed(platforms)
+        least, holds = [], []
+        for platform, (_, unit, low, *_) in zip(first, fixed, strict=True):
+            data = needed_of(platform, demand, data_request)
+            for_data = capacity.smallest_nodes(platform.storage, platform.capacity_option, data)
+            least.append(-(-max(low, int(for_data.nodes)) // unit) * unit)
+            holds.append(bool(for_data.fits))
+        # The smallest system matters only as far as the data do not call for more.
+        rows = [(one[:2], one[3:], *asked) for one, *asked in zip(fixed, least, holds, strict=True)]
+        numbers: dict[tuple[object, ...], int] = {}
+        alike = [numbers.setdefault(row, len(numbers)) for row in rows]
+        is_per_node, per_unit, _, most, *are_known = zip(*fixed, strict=True)
+        columns = (is_per_node, per_unit, least, most, holds, *are_known, alike)
+        return cls(*(np.array(column)[kind_of] for column in columns))
+
+    def take(self, rows: Ints | slice) -> "StorageUnits":
+        """Units of some platforms."""
+        return StorageUnits(**{name: column[rows] for name, column in vars(self).items()})
+
+    def whole(self, wanted: Floats, servers: Ints, is_local: Floats) -> tuple[Ints, Bools]:
+        """Storage nodes in whole units, and whether they give the rate.
+
+        Parameters
+        ----------
+        wanted : ndarray, shape (platforms, sizes)
+            Nodes that the rate calls for; inf where none do. [-]
+        servers : ndarray of int
+            Servers of each size; broadcasts with ``wanted``. [-]
+        is_local : ndarray
+            1 where the drives are in the servers; broadcasts with ``wanted``.
+        """
+        counted, unit, most = self.is_per_node[:, None], self.per_unit[:, None], self.most[:, None]
+        whole = np.ceil(np.maximum(wanted, self.least[:, None]) / unit) * unit
+        # Local drives: one "node" a server. An NFS server: one.
+        there = np.where(is_local > 0, servers, 1)
+        nodes = np.where(counted, np.minimum(whole, most), 0).astype(np.int64)
+        return nodes, np.where(counted, whole <= most, wanted <= there)
+
+
+# Columns that the compute side depends on.
+_OF_SERVERS = (
+    *("gpus_per_server", "cores", "host_links", "cache_bytes"),
+    *("exchange_bytes_per_s", "storage_nic_bytes_per_s", "exchanges_by_storage_nics", "has_usual_level", "compute"),
+)
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Classes of platforms of equal rates, and kinds of servers on a fabric, of which a class has one."""
+
+    facts: Columns  # (platforms,)
+    cols: Columns  # (platforms, 1), or (platforms, sizes) where the fabric narrows them
+    units: StorageUnits
+    fewest_nodes: Ints  # (platforms,) smallest storage system
+    first: Ints  # (classes,) a platform of each class
+    class_of: Ints  # (platforms,)
+    kinds: Ints  # (kinds,) a platform of each kind of servers on a fabric
+    kind_of: Ints  # (classes,)
+
+    @classmethod
+    def of(
+        cls,
+        request: SizingRequest,
+        works: Sequence[ResolvedWorkload],
+        platforms: Sequence[Platform],
+        space: Space,
+        catalog: Catalog,
+    ) -> "Alike":
+        """Those of the designs of a space."""
+        platforms = tuple(platforms)
+        facts = columns(platforms, catalog, request.platforms.gpus_per_server)
+        fewest, each = fewest_nodes(platforms), np.arange(len(platforms))
+        units = StorageUnits.of(works, platforms, request.data)
+        if is_narrowed(request.fabric):
+            # What is left of the line rates differs from platform to platform and from size to size.
+            rows, sizes = space.platform, space.n_servers
+            cols = narrowed(facts.take(rows), platforms, rows, sizes, fewest[rows], request.fabric)
+            cols = cols.shaped((len(platforms), len(space.sizes)))
+            return cls(facts, cols, units, fewest, each, each, each, each)
+        cols = facts.shaped((len(platforms), 1))
+        if request.resilience.keeps_targets_without:
+            # What a loss leaves differs from platform to platform, too.
+            return cls(facts, cols, units, fewest, each, each, each, each)
+        rates, kinds, kind = _groups(platforms, catalog, request.platforms.gpus_per_server)
+        first, class_of = _in_order(rates * (1 + int(units.alike.max())) + units.alike)
+        return cls(facts, cols, units, fewest, first, class_of, kinds, kind[first])
+
+    @cached_property
+    def class_cols(self) -> Columns:
+        """Columns of the classes."""
+        return self.cols.take(self.first)
+
+    @cached_property
+    def class_units(self) -> StorageUnits:
+        """Storage of the classes."""
+        return self.units.take(self.first)
+
+    @cached_property
+    def kind_cols(self) -> Columns:
+        """Columns of the kinds of servers."""
+        return self.class_cols if self._is_each_kind else self.cols.take(self.kinds)
+
+    def kinds_of(self, block: slice) -> Ints | slice:
+        """Places of the kinds of some classes."""
+        return block if self._is_each_kind else self.kind_of[block]
+
+    @cached_property
+    def _is_each_kind(self) -> bool:
+        """Whether there is one class of each kind: both then stand in the same order."""
+        return self.kinds.size == self.first.size
+
+
+@lru_cache(maxsize=128)
+def _groups(platforms: Sequence[Platform], catalog: Catalog, gpus_used: int | None) -> tuple[Ints, Ints, Ints]:
+    """The rates of each platform as a number, a platform of each kind of servers, and the kind of each."""
+    facts = columns(platforms, catalog, gpus_used)
+    _, rates = _distinct(np.stack(facts.as_rows()))
+    kinds, kind = _distinct(np.stack(facts.as_rows(_OF_SERVERS)))
+    return rates, kinds, kind
+
+
+def _distinct(facts: Floats) -> tuple[Ints, Ints]:
+    """First column of every distinct one of (facts, columns), and which of these each column is."""
+    numbers: dict[bytes, int] = {}
+    index = np.array([numbers.setdefault(one.tobytes(), len(numbers)) for one in np.ascontiguousarray(facts.T)])
+    return np.unique(index, return_index=True)[1], index
+
+
+def _in_order(codes: Ints) -> tuple[Ints, Ints]:
+    """:func:`_distinct` of whole numbers: first place of each, in the order of these places, and the number of each."""
+    _, first, index = np.unique(codes, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.size)
+    return first[order], rank[index]
+
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
@@ -150,12 +312,8 @@ class EvaluatedSpace:
 
 def _gpu_unknowns(works: Sequence[ResolvedWorkload], platforms: Sequence[Platform], catalog: Catalog) -> Ints:
     """1 for each platform on whose GPUs no rate of a language model is predicted. (platforms,)"""
-    found = np.zeros(len(platforms), dtype=bool)
-    if any(work.language is not None for work in works):
-        found |= np.array([is_unmeasured(one.gpu, catalog) for one in platforms])
-    if any(work.serving is not None for work in works):
-        found |= np.array([is_unserved(one.gpu) for one in platforms])
-    return found.astype(np.int64)
+    models = {model.verb: model for work in works if (model := laid_out_model(work)) is not None}.values()
+    return np.array([any(model.is_unknown(one.gpu, catalog) for model in models) for one in platforms], dtype=np.int64)
 
 
 def evaluate_space(
@@ -226,7 +384,7 @@ def evaluate_space(
         class_probability=found.chance,
         class_passes=passes,
         class_slowest=found.slowest,
-        class_least_time_s=first.length_s(found.slowest, found.slowest_cold, slice(None), slice(None)),
+        class_least_time_s=first.time_at_rates_s(found.slowest, found.slowest_cold, slice(None), slice(None)),
         class_is_cached=is_cached,
         class_unknowns=(is_read & ~units.rate_is_known[:, None]).astype(np.int64)
         + (is_written & ~units.write_is_known[:, None])
@@ -313,9 +471,9 @@ class _FirstWorkload:
 
     def time_s(self, classes: Ints, sizes: Ints, class_nodes: Ints) -> Floats:
         """Time to train, or of a million samples where the length is not known. [s]"""
-        return self.length_s(*self.rates(classes, sizes, class_nodes), classes, sizes)
+        return self.time_at_rates_s(*self.rates(classes, sizes, class_nodes), classes, sizes)
 
-    def length_s(self, rate: Floats, cold: Floats, classes: Ints | slice, sizes: Ints | slice) -> Floats:
+    def time_at_rates_s(self, rate: Floats, cold: Floats, classes: Ints | slice, sizes: Ints | slice) -> Floats:
         """The same at given rates."""
         if self.epochs is None:
             return training_time_s(1.0, 1e6, rate, rate)
@@ -389,3 +547,33 @@ def _main_parts(platforms: Sequence[Platform]) -> list[int]:
     facts = attrgetter("server.id", "gpus_per_server", "storage.id", "tier_key", "fabric")
     parts = ((facts(one), one.host_memory and one.host_memory.id) for one in platforms)
     return [numbers.setdefault(one, len(numbers)) for one in parts]
+
+
+@lru_cache(maxsize=128)
+def _kinds(platforms: Sequence[Platform]) -> tuple[list[Platform], Ints]:
+    """A platform of each kind of storage, and which of these each platform has."""
+    first: dict[tuple[str, int, str], Platform] = {}
+    keys = [(one.storage.id, one.capacity_option, one.tier_key) for one in platforms]
+    for key, platform in zip(keys, platforms, strict=True):
+        first.setdefault(key, platform)
+    places = {key: place for place, key in enumerate(first)}
+    return list(first.values()), np.array([places[key] for key in keys], dtype=np.int64)
+
+
+@lru_cache(maxsize=128)
+def _fixed(platforms: Sequence[Platform]) -> list[tuple[bool, int, int, int, bool, bool, bool]]:
+    """Of each kind of storage what no data set changes: :class:`StorageUnits` without what the data call for."""
+    found = []
+    for platform in _kinds(platforms)[0]:
+        storage, option, tier = platform.storage, platform.capacity_option, platform.capacity_storage
+        rate_is_known = not (rate_is_unknown(storage) or (tier is not None and rate_is_unknown(tier)))
+        is_known = (rate_is_known, not write_rate_is_unknown(storage), not capacity_is_unknown(storage, option))
+        low, high = capacity.node_limits(storage)
+        found.append((capacity.counts_nodes(storage), capacity.nodes_per_unit(storage), low, high, *is_known))
+    return found
+
+
+@lru_cache(maxsize=128)
+def fewest_nodes(platforms: Sequence[Platform]) -> Ints:
+    """(platforms,) nodes of the smallest storage system of each."""
+    return np.array([capacity.node_limits(platform.storage)[0] for platform in platforms])

@@ -14,19 +14,18 @@ from sizer.physical.networks.storage_networks import front_end_ports
 from sizer.physical.notes import violation_error_text
 from sizer.physical.platform import Platform
 from sizer.physical.protection import nodes_survived
+from sizer.sizing.checks import LOSS_LIMITS, TARGET_LIMITS, AnyLimit, Limit, bound_of
 from sizer.sizing.constraints.remaining_capacity import ON_FABRIC, serves_files, single_corded_device
-from sizer.sizing.constraints.storage_fill import MOST_FILL
-from sizer.sizing.constraints.stored_data import storage_demand
-from sizer.sizing.constraints.team_simulation import simulated
-from sizer.sizing.limits import LOSS_LIMITS, TARGET_LIMITS, AnyLimit, Limit, bound_of
+from sizer.sizing.constraints.stored_data import MOST_FILL, storage_demand
+from sizer.sizing.constraints.team_limits import simulated
 from sizer.sizing.search.nearest_design import nearest_design
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.stages.gpu_memory import MemoryAnswer, memory_answer
-from sizer.sizing.stages.language_rates import layout_refusal, wide_tensor_refusal
-from sizer.sizing.stages.serving_rates import serving_error_text
+from sizer.sizing.stages.laid_out_models import laid_out_model
+from sizer.sizing.stages.language_rates import wide_tensor_refusal
 from sizer.sizing.stages.storage_rates import node_rates, node_write_rates
 from sizer.workload.request import Loss
-from sizer.workload.serving import ServingWork
+from sizer.workload.resolve import ResolvedWorkload
 from sizer.workload.target_text import target_text
 
 # Words of the limits, for errors and for tables.
@@ -80,9 +79,7 @@ def infeasible_error(
     evaluated = counts.evaluated
     for place, work in enumerate(evaluated.works):
         # No limit of a design: it is the layout that runs on no platform.
-        if work.language is not None and (
-            why := wide_tensor_refusal(work.language, evaluated.platforms, f"workload.{place}.layout", counts.catalog)
-        ):
+        if why := wide_tensor_refusal(work, evaluated.platforms, f"workload.{place}.layout", counts.catalog):
             return InfeasibleError(why)
     target = asked or "; ".join(dict.fromkeys(target_text(work.request, work.dnn) for work in evaluated.works))
     row, broken = nearest or nearest_design(counts)
@@ -104,7 +101,6 @@ def infeasible_error(
 def _shortfall_error_text(counts: PartCounts, row: int, broken: Sequence[AnyLimit]) -> str:
     """What the nearest design reaches or takes, so that the reader sees what would be enough."""
     evaluated, work = counts.evaluated, counts.evaluated.works[0]
-    platform = evaluated.platforms[int(evaluated.space.platform[row])]
     if any(limit in LOSS_LIMITS.values() for limit in broken):
         return _loss_error_text(counts, row, broken)
     if Limit.GPU_MEMORY in broken:
@@ -122,7 +118,7 @@ def _shortfall_error_text(counts: PartCounts, row: int, broken: Sequence[AnyLimi
         rates = f"{rate} of the {significant(needed)} {sample_unit(work.dnn)} that the target takes"
         if work.request.target.time_to_train_s is not None:
             return f"takes {duration(float(evaluated.time_at(np.array([row]))[0]))} ({rates}) {chance}"
-        if work.serving is not None and (why := _serving_error_text(counts, work.serving, platform)):
+        if not work.kind.reads_data and (why := _layout_error_text(counts, work, row)):
             return f"serves nothing: {why}"
         return f"reaches {rates} {chance}"
     if Limit.TEAM_WAITS in broken:
@@ -200,10 +196,8 @@ def _memory_error_text(counts: PartCounts, row: int) -> str:
     platform, servers = evaluated.platforms[int(evaluated.space.platform[row])], int(evaluated.space.n_servers[row])
     n_gpus = servers * int(evaluated.gpus_per_server[int(evaluated.space.platform[row])])
     for work in evaluated.works:
-        if work.language is not None and (why := layout_refusal(work.language, platform, n_gpus, counts.catalog)):
-            return f"cannot train it: {why}"
-        if work.serving is not None and (why := _serving_error_text(counts, work.serving, platform)):
-            return f"cannot serve it: {why}"
+        if (model := laid_out_model(work)) is not None and (why := _layout_error_text(counts, work, row)):
+            return f"cannot {model.verb} it: {why}"
     works = zip(evaluated.works, evaluated.memory, strict=True)
     answers = [memory_answer(work, taken, platform.gpu, n_gpus) for work, taken in works]
     place = min(range(len(answers)), key=lambda number: answers[number].probability)
@@ -218,10 +212,13 @@ def _memory_error_text(counts: PartCounts, row: int) -> str:
     return memory_error_text(work.dnn.name, platform.gpu.name, batch, found, most and largest)
 
 
-def _serving_error_text(counts: PartCounts, work: ServingWork, platform: Platform) -> str:
-    """Why the servers of a platform serve nothing of a language model; "" where they do."""
-    used = counts.request.platforms.gpus_per_server or platform.gpus_per_server
-    return serving_error_text(work, platform, min(used, platform.gpus_per_server), counts.catalog)
+def _layout_error_text(counts: PartCounts, work: ResolvedWorkload, row: int) -> str:
+    """Why no layout of a language model runs on a design; "" where one does."""
+    evaluated, model = counts.evaluated, laid_out_model(work)
+    index = int(evaluated.space.platform[row])
+    used = int(evaluated.gpus_per_server[index])
+    platform, servers = evaluated.platforms[index], int(evaluated.space.n_servers[row])
+    return "" if model is None else model.refusal(work, platform, servers, used, counts.catalog)
 
 
 def memory_error_text(dnn: str, gpu: str, batch: int, found: MemoryAnswer, largest: str | int) -> str:

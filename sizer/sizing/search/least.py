@@ -3,7 +3,7 @@
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.sizing.limits import SizeLimit
+from sizer.sizing.checks import SizeLimit
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import beyond_budget, keys
 
@@ -73,14 +73,12 @@ def promising(counts: PartCounts, could: Bools) -> list[int]:
     The order saves counting, nothing rests on it.
     """
     limits, evaluated = counts.request.limits, counts.evaluated
-    used = np.full(could.shape, 1e-9)
-    for limit in SizeLimit:
-        bound = getattr(limits, limit.value)
-        if bound is not None:
-            used = np.maximum(used, _bound(counts, limit) / bound)
+    bounds = {limit: getattr(limits, limit.value) for limit in SizeLimit}
+    used = [_bound(counts, limit) / bound for limit, bound in bounds.items() if bound is not None]
     slowest = evaluated.class_slowest[evaluated.class_of]
-    hope = np.where(could, slowest / used, -np.inf).max(axis=1)
-    return [int(index) for index in np.argsort(-hope, kind="stable") if np.isfinite(hope[index])]
+    with np.errstate(divide="ignore"):  # what takes nothing of a limit may grow without end
+        hope = np.where(could, slowest / np.maximum.reduce(used or [np.ones(could.shape)]), -np.inf).max(axis=1)
+    return [int(index) for index in np.argsort(-hope, kind="stable") if could[index].any()]
 
 
 def amount_of(counts: PartCounts, rows: Ints, limit: SizeLimit) -> Floats:

@@ -23,7 +23,7 @@ from sizer.physical.networks.storage_networks import BACK_END_SIDES
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import leaf_ports
 from sizer.physical.software_lines import SoftwareLine, lines_of
-from sizer.sizing.limits import Limit
+from sizer.sizing.checks import Limit
 from sizer.sizing.search.feasibility import EvaluatedSpace
 from sizer.workload.request import SizingRequest
 

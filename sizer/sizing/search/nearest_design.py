@@ -1,19 +1,37 @@
 """The design that comes nearest to a request that none meets: what it breaks says why."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from sizer.base.arrays import Floats, Ints
-from sizer.sizing.limits import AnyLimit, Limit
-from sizer.sizing.search.choice import nearest_row
+from sizer.base.arrays import Bools, Floats, Ints
+from sizer.sizing.checks import AnyLimit, Limit
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.stages.evaluate import least_chance
+
+
+def counts_ruled_out(limits: Mapping[AnyLimit, Bools]) -> dict[AnyLimit, int]:
+    """Limit -> designs that it excludes, alone or among others, most first; of limits that exclude any."""
+    counts = {limit: int((~passes).sum()) for limit, passes in limits.items()}
+    return {limit: count for limit, count in sorted(counts.items(), key=lambda pair: -pair[1]) if count}
+
+
+def nearest_row(limits: Mapping[AnyLimit, Bools], closeness: Floats) -> tuple[int, tuple[AnyLimit, ...]]:
+    """Row that breaks the fewest limits, and which; of equals the one with the greatest ``closeness``.
+
+    Of an infeasible space this is the design to name: what it breaks is what rules every design out.
+    """
+    breaks = np.stack([~passes for passes in limits.values()])
+    count = breaks.sum(axis=0)
+    rows = np.flatnonzero(count == count.min())
+    row = int(rows[np.argmax(closeness[rows])])
+    return row, tuple(limit for limit, broken in zip(limits, breaks[:, row], strict=True) if broken)
+
 
 # Keeps the amounts of any budget apart, above every design that misses the target.
 _PER_UNIT_OF_MONEY = 1e-13
 # Chances, and shares of a rate, that differ by less are alike.
 _ALIKE = 0.05
-# Far below any rate that is asked. [samples/s]
-_LEAST_RATE = 1e-12
 # Designs of a platform that are counted first.
 _FIRST_COUNTED = 4
 
@@ -32,7 +50,8 @@ def nearest_design(counts: PartCounts) -> tuple[int, tuple[AnyLimit, ...]]:
     meets &= evaluated.class_passes[Limit.GPU_COUNT]  # so many GPUs may be asked for, whatever their rate
     # The weights only order: chance before the share of the rate that is asked, then the fewest servers, and below
     # every design that meets the target. Where no GPUs hold the networks, all are alike.
-    share = np.minimum(evaluated.class_slowest / np.maximum(evaluated.class_required_rate, _LEAST_RATE), 1.0)
+    slowest, asked = evaluated.class_slowest, evaluated.class_required_rate
+    share = np.where(slowest < asked, slowest / np.where(asked > 0, asked, 1.0), 1.0)
     likeliest = (
         np.floor(evaluated.class_probability / _ALIKE) * _ALIKE
         + 1e-6 * np.floor(share / _ALIKE)

@@ -9,16 +9,14 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.calibrate.draws import Draws
 from sizer.catalog.model import Catalog
 from sizer.perf import caches, pipeline
-from sizer.perf.inference_step import InferenceRun
-from sizer.perf.preprocess import decode_samples_per_s
+from sizer.perf.pipeline import decode_samples_per_s
 from sizer.perf.stage_capacity import Capacity
 from sizer.perf.step_terms import StepTerms
-from sizer.perf.training_step import TrainingRun
+from sizer.perf.training_step import InferenceRun, TrainingRun
 from sizer.physical.platform import Platform
 from sizer.sizing.search.feasibility import EvaluatedSpace
-from sizer.sizing.stages import compute_side, evaluate, gpu_side
-from sizer.sizing.stages.compute_side import Compute
-from sizer.sizing.stages.host_bound import host_bound
+from sizer.sizing.stages import compute_side, evaluate, gpu_side, measured_rates
+from sizer.sizing.stages.compute_side import Compute, host_bound
 from sizer.sizing.stages.laid_out import LaidOutRun
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
 from sizer.workload.request import Target
@@ -279,15 +277,17 @@ def _log_scatter(
         return np.asarray(run.log_sd * of_run)
     scatter = np.asarray(terms.between_log_sd) * draws.normal(f"source {source}") + terms.scatter_log_sd * of_run
     if isinstance(run, TrainingRun) and run.log_sd.any():
-        scatter = scatter + run.log_sd * draws.normal(f"measured {work.mlperf} {of.gpu} {of.server}")
+        # Teams differ as sources do.
+        name = f"source {source}" if work.own_kind is not None else measured_rates.draw_name(work, of)
+        scatter = scatter + run.log_sd * draws.normal(name)
     return np.asarray(scatter)
 
 
 def _core_seconds(work: ResolvedWorkload, draws: Draws) -> Floats:
     """(draws,) core time that a sample costs the hosts. [core s]"""
-    if work.serving is not None:
+    if not work.kind.reads_data:
         return np.zeros(1)
-    each = 1 if work.language is None else work.language.sequence
+    each = work.samples_per_record
     if work.request.host_core_s is not None:
         moved = compute_side.STATED_HOST_LOG_SD * draws.normal(f"host {work.request.name}")
         return np.asarray(work.request.host_core_s / each * np.exp(moved))
@@ -301,10 +301,8 @@ def _core_seconds(work: ResolvedWorkload, draws: Draws) -> Floats:
 
 
 def _hits(work: ResolvedWorkload, cols: Columns, servers: Ints, draws: Draws) -> Floats:
-    if work.serving is not None:
-        return np.ones((1, 1))
-    if work.language is not None:  # every token is read once
-        return np.zeros((1, 1))
+    if work.kind.cache_hits is not None:
+        return np.full((1, 1), work.kind.cache_hits)
     position = draws.cache_position(work.request.access, work.request.cache)
     share, exponent = caches.share_and_exponent(
         caches.cached_fraction(cols.cache_bytes, work.dataset_bytes), servers, work.request.access

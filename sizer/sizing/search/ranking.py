@@ -1,15 +1,219 @@
 """The order of designs: money decides, in ranges. The best of each platform, and the platforms among each other."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heappush
 from itertools import count, islice
 
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
+from sizer.bom.cost import component_amounts, heights_of
+from sizer.bom.ownership_interval import row_totals
+from sizer.bom.unit_prices import SMALL, UnitPrices, unit_prices
+from sizer.catalog.items import Item, is_of_vendor
+from sizer.physical.components import Component, DesignParts
+from sizer.physical.platform import Platform
+from sizer.sizing.reasons import CostDifference, QuoteToSettle
 from sizer.sizing.search.part_counts import PartCounts
-from sizer.sizing.search.preference import preferred_first, preferred_parts
-from sizer.workload.request import ranks_by_cost
+from sizer.workload.request import Platforms, ranks_by_cost
+
+MOST_QUOTES = 3
+# Of all that missing prices can move the difference by, the least share of a quote worth asking for.
+_LEAST_SHARE = 0.1
+_AT_CONFIDENCE = 2  # place among the heights
+
+
+@dataclass(frozen=True)
+class PricedOrder:
+    """What a design orders."""
+
+    platform: Platform
+    amounts: Mapping[str, Floats]  # item -> cost at the heights of :func:`sizer.bom.cost.heights_of`
+    pieces: Mapping[str, float]  # item -> number ordered
+    # What owning it costs beyond its purchase, at the heights; 0 where designs are compared by what they cost to buy.
+    running: Floats = field(default_factory=lambda: np.zeros(4))
+
+    @classmethod
+    def of(cls, platform: Platform, items: Iterable[str], pieces: Iterable[int], amounts: Floats) -> "PricedOrder":
+        """The order of some lines that cost ``amounts``, shape (lines, heights); those without an item are left out."""
+        by_item: dict[str, Floats] = {}
+        counts: dict[str, int] = {}
+        for item, number, amount in zip(items, pieces, amounts, strict=True):
+            if not item:
+                continue
+            by_item[item] = np.asarray(by_item.get(item, 0.0) + amount)
+            counts[item] = counts.get(item, 0) + number
+        return cls(platform, by_item, counts)
+
+    @classmethod
+    def of_parts(cls, platform: Platform, parts: Sequence[Component], prices: UnitPrices) -> "PricedOrder":
+        """The order of what is bought of one design."""
+        amounts = component_amounts(parts, platform, prices)[..., 0].T
+        return cls.of(platform, (part.item for part in parts), (int(part.quantity[0]) for part in parts), amounts)
+
+
+def difference(one: PricedOrder, other: PricedOrder, prices: UnitPrices) -> CostDifference:
+    """What an order costs more than another.
+
+    Parameters
+    ----------
+    one, other : PricedOrder
+    prices : UnitPrices
+        By which both are priced, at the heights of :func:`sizer.bom.cost.heights_of`.
+
+    Notes
+    -----
+    A part that both orders hold costs the same in both: its unknown price moves the difference by (pieces of one -
+    pieces of the other) x price. The ends are the sums of what every item can move at most.
+    """
+    moved, running = _moved(one, other), one.running - other.running
+    ranges = [_range(item, amounts, one, other, prices) for item, amounts in moved.items()]
+    low, high = np.sum([*ranges, (running.min(), running.max())], axis=0).tolist()
+    _, expected, at_confidence, _ = np.sum([*moved.values(), running], axis=0)
+    quotes = () if low > 0 or high < 0 else ordered(quotes_between(other, one, prices), prices)[:MOST_QUOTES]
+    return CostDifference(prices.currency, low, float(expected), float(at_confidence), high, tuple(quotes))
+
+
+def quotes_between(one: PricedOrder, other: PricedOrder, prices: UnitPrices) -> list[QuoteToSettle]:
+    """Quotes that move the difference of two orders noticeably."""
+    swings: dict[str, float] = {}
+    moved = _moved(other, one)
+    for item, amounts in moved.items():
+        swing = abs(float(amounts[-1] - amounts[0]))
+        if np.isfinite(swing) and prices.catalog.category_of(item) not in SMALL and not prices.is_known(item):
+            swings[item] = swing
+    least = _LEAST_SHARE * sum(swings.values())
+    gap = float(sum(amounts[_AT_CONFIDENCE] for amounts in (*moved.values(), other.running - one.running)))
+    return [
+        QuoteToSettle(
+            item,
+            prices.catalog.item(item).name,
+            round(swing, 2),
+            _turning_price(one, other, item, gap, prices),
+            prices.currency,
+        )
+        for item, swing in swings.items()
+        if swing > 0 and swing >= least
+    ]
+
+
+def ordered(quotes: list[QuoteToSettle], prices: UnitPrices) -> list[QuoteToSettle]:
+    """Quotes, the heaviest first.
+
+    A quote that turns the order by itself comes before one that does so with others. Support comes last: it is quoted
+    with what it supports.
+    """
+    return sorted(
+        quotes,
+        key=lambda quote: (prices.is_percentage(quote.item), quote.turns_at is None, -(quote.swing or 0.0)),
+    )
+
+
+def _moved(one: PricedOrder, other: PricedOrder) -> dict[str, Floats]:
+    """Item -> what one order pays more for it, at the heights; NaN where both hold a part without any bound."""
+    nothing, found = np.zeros(4), {}
+    for item in dict.fromkeys([*one.amounts, *other.amounts]):
+        first, second = one.amounts.get(item, nothing), other.amounts.get(item, nothing)
+        with np.errstate(invalid="ignore"):  # inf - inf
+            found[item] = np.zeros(4) if np.array_equal(first, second) else np.asarray(first - second)
+    return found
+
+
+def _range(item: str, moved: Floats, one: PricedOrder, other: PricedOrder, prices: UnitPrices) -> tuple[float, float]:
+    """Least and most that one order pays more for an item than another."""
+    first, second = one.amounts.get(item), other.amounts.get(item)
+    if np.isnan(moved).any():
+        return -np.inf, np.inf
+    if first is None or second is None or not _is_other_part(item, one, other, prices):
+        return float(moved.min()), float(moved.max())
+    return float(first[0] - second[-1]), float(first[-1] - second[0])
+
+
+def _is_other_part(item: str, one: PricedOrder, other: PricedOrder, prices: UnitPrices) -> bool:
+    """Whether an item of both orders is not the same part: other drives, another number of GPUs."""
+    if prices.is_percentage(item):
+        return False
+    return not np.array_equal(prices.of(item, one.platform), prices.of(item, other.platform))
+
+
+def _turning_price(one: PricedOrder, other: PricedOrder, item: str, gap: float, prices: UnitPrices) -> float | None:
+    """Price of one piece at which two orders cost the same; None where no price in the band does that.
+
+    Every other price is that of the ranking, at the confidence of the request.
+    """
+    if prices.is_percentage(item) or not np.isfinite(gap):
+        return None
+    more = other.pieces.get(item, 0) - one.pieces.get(item, 0)
+    if not more:
+        return None
+    dearer = other if more > 0 else one
+    low, _, likely, high = prices.of(item, dearer.platform).tolist()
+    # Support that costs a share of the price moves with it.
+    shares = [
+        float(prices.of(name, dearer.platform)[_AT_CONFIDENCE])
+        for name in dearer.amounts
+        if prices.is_percentage(name) and prices.supports(name, item)
+    ]
+    turns_at = likely - gap / (more * (1 + sum(shares)))
+    return round(turns_at, 2) if low <= turns_at <= high else None
+
+
+# Whether a row ranks closely enough behind the first one.
+InReach = Callable[[int, int], bool]
+
+
+def preferred_parts(platforms: Sequence[Platform], asked: Platforms) -> Ints:
+    """How many of server and storage are of a preferred vendor, 0 to 2, of every platform.
+
+    Local drives come with the server, and nobody offers storage that the customer has: both count as the server does.
+    """
+
+    def is_preferred(item: Item) -> bool:
+        return any(is_of_vendor(item.vendor, name) for name in asked.prefer_vendors)
+
+    found = []
+    for platform in platforms:
+        server, storage = platform.server, platform.storage
+        is_offered = storage.kind != "local" and (storage.orderable or storage.server is not None)
+        found.append(int(is_preferred(server)) + int(is_preferred(storage if is_offered else server)))
+    return np.array(found, dtype=np.int64)
+
+
+def preferred_first(rows: Iterator[int], parts: Callable[[int], int], most: int, in_reach: InReach) -> Iterator[int]:
+    """Ranked rows with the preferred one first; the others keep their order.
+
+    Parameters
+    ----------
+    rows : iterator of int
+        Best rows of the platforms in the order of the ranking.
+    parts : callable
+        Parts of preferred vendors of a row. [-]
+    most : int
+        Most of any row: none behind it can have more. [-]
+    in_reach : callable
+        Whether the second row ranks closely enough behind the first one.
+
+    Notes
+    -----
+    Of the rows in reach of the first, the one with the most parts of preferred vendors leads; of equals the first.
+    """
+    looked_at: list[int] = []
+    leader = None
+    for row in rows:
+        looked_at.append(row)
+        if leader is not None and not in_reach(looked_at[0], row):
+            break
+        if leader is None or parts(row) > parts(leader):
+            leader = row
+        if parts(leader) == most:
+            break
+    if leader is None:
+        return
+    yield leader
+    yield from (row for row in looked_at if row != leader)
+    yield from rows
+
 
 Key = tuple[float, ...]
 
@@ -330,3 +534,71 @@ class _Waiting:
         taken = self._sizes[self._start : self._start + self._many]
         self._start, self._many = self._start + self._many, 2 * self._many
         return taken
+
+
+# Designs after the first that are compared with it, and of these the ones whose order quotes would settle.
+_COMPARED, _FOLLOWING = 7, 3
+
+
+def quotes_to_settle(counts: PartCounts, order: Sequence[int]) -> tuple[QuoteToSettle, ...]:
+    """The two or three quotes that could change which design leads, the heaviest first.
+
+    Parameters
+    ----------
+    counts : PartCounts
+    order : sequence of int
+        Best rows of the platforms, ranked by cost.
+
+    Returns
+    -------
+    tuple of QuoteToSettle
+        Empty where the first dominates the next ones: no missing price changes the order.
+
+    Notes
+    -----
+    A quote moves the difference of two designs by (pieces of one - pieces of the other) x the width of its band. The
+    price at which the order turns takes every other price as the ranking does, at the confidence of the request.
+    """
+    heaviest: dict[str, QuoteToSettle] = {}
+    if len(order) < 2:
+        return ()
+    prices = settling_prices(counts)
+    first = order_of_row(counts, order[0], prices, order[0])
+    followers = [row for row in order[1 : 1 + _COMPARED] if counts.unknowns[row] <= counts.unknowns[order[0]]]
+    others = (order_of_row(counts, row, prices, order[0]) for row in followers)
+    unsettled = (other for other in others if not difference(other, first, prices).low > 0)
+    for other in islice(unsettled, _FOLLOWING):
+        for quote in quotes_between(first, other, prices):
+            known = heaviest.get(quote.item)
+            if known is None or (known.swing or 0.0) < (quote.swing or 0.0):
+                heaviest[quote.item] = quote
+    return tuple(ordered(list(heaviest.values()), prices)[:MOST_QUOTES])
+
+
+def order_of_row(counts: PartCounts, row: int, prices: UnitPrices, base: int) -> PricedOrder:
+    """What the design of one row orders; ``prices`` are :func:`settling_prices`.
+
+    Where designs are ranked by what their rate costs, as much of it as has the rate of the row ``base``.
+    """
+    design, platform = counts.design(row), counts.evaluated.platforms[int(counts.evaluated.space.platform[row])]
+    order = PricedOrder.of_parts(platform, design.bought, prices)
+    if counts.request.ranks_by_rate and row != base:
+        share = float(np.divide(*counts.evaluated.gpu_rate_at(np.array([base, row]))))
+        amounts = {item: share * amount for item, amount in order.amounts.items()}
+        return replace(order, amounts=amounts, pieces={item: share * count for item, count in order.pieces.items()})
+    if counts.ownership_rates is None:
+        return order
+    owned = row_totals(DesignParts.of(design), platform, prices, counts.ownership_rates)[:, 0]
+    return replace(order, running=owned - np.sum(list(order.amounts.values()), axis=0))
+
+
+def row_difference(counts: PartCounts, row: int, base: int) -> CostDifference:
+    """What the design of one row costs more than that of another, to buy or to own, as that ranks designs."""
+    prices = settling_prices(counts)
+    return difference(order_of_row(counts, row, prices, base), order_of_row(counts, base, prices, base), prices)
+
+
+def settling_prices(counts: PartCounts) -> UnitPrices:
+    """Prices that rank designs, at the heights of a cost interval."""
+    heights = heights_of(counts.request.confidence)
+    return unit_prices(counts.catalog, counts.prices, counts.unit_prices.currency, heights, SMALL)

@@ -7,6 +7,10 @@ import numpy as np
 
 from sizer.base.arrays import Ints
 
+# Largest cluster looked at first where the request states none: beyond it a two-level fabric of 36-port switches ends
+# (648 end points, four ports a DGX-1). Where none so large meets the targets, larger ones are looked at.
+MAX_SERVERS = 160
+
 
 @dataclass(frozen=True)
 class Space:

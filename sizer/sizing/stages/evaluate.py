@@ -15,7 +15,7 @@ from sizer.base.errors import InfeasibleError
 from sizer.base.estimate import Estimate, normal_quantile
 from sizer.base.quantities import duration
 from sizer.calibrate.calibration import Calibration
-from sizer.calibrate.modern.design_rates import convergence_of
+from sizer.calibrate.modern.design_rates import published_evaluation_share
 from sizer.perf import pipeline, storage
 from sizer.perf.availability.goodput import level_rates, servers_of_eight
 from sizer.perf.stage_capacity import Capacity
@@ -135,7 +135,7 @@ def run_epochs(
 
 def reads_once(work: ResolvedWorkload, length: Estimate | None) -> bool:
     """Whether a training of some epochs reads every sample once, so that no later epoch finds it in a cache."""
-    return length is not None and not work.is_inference and work.language is None and float(np.max(length.high)) <= 1
+    return length is not None and not work.is_inference and work.kind.rereads and float(np.max(length.high)) <= 1
 
 
 def evaluation_share(work: ResolvedWorkload) -> float:
@@ -143,8 +143,8 @@ def evaluation_share(work: ResolvedWorkload) -> float:
 
     An evaluation is a forward pass over the held-back samples; a training step is worth three forward passes.
     """
-    if work.recipe is not None and work.recipe.mlperf:
-        return convergence_of(work.recipe.mlperf).evaluation_share
+    if work.recipe is not None and (published := published_evaluation_share(work.recipe)) is not None:
+        return published
     if work.recipe is None or work.dataset.n_validation_samples is None:
         return 0.0
     per_epoch = work.dataset.n_validation_samples.value / work.recipe.evaluate_every_epochs.value
@@ -338,7 +338,7 @@ def _low_end(cols: Columns) -> Floats:
 
 def operations_per_s(work: ResolvedWorkload, reads_bytes_per_s: Floats) -> Floats:
     """Lookups and reads a second of samples that are files of their own; 0 of records. [1/s]"""
-    if work.dataset.format != "raw files" or work.language is not None:
+    if work.dataset.format != "raw files" or not work.kind.has_files:
         return np.zeros_like(reads_bytes_per_s)
     each = 1 + np.ceil(work.sample_bytes / _READ_BYTES)
     return np.asarray(reads_bytes_per_s / work.sample_bytes * each)

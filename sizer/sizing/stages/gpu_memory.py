@@ -1,6 +1,6 @@
 """GPU memory of a workload: what it takes, whether its batch fits, and the batch of a request that states none."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,19 +13,19 @@ from sizer.base.stored_answers import StoredAnswers, stores_by_catalog
 from sizer.calibrate import own_networks
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.extrapolation import known_as
-from sizer.calibrate.memory_rows import n_moments
+from sizer.calibrate.gpu_memory import n_moments
 from sizer.calibrate.modern.published import largest_batches, published_runs
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.perf import gpu_memory
 from sizer.physical.platform import Platform
 from sizer.sizing.stages import measured_rates
-from sizer.sizing.stages.language_rates import LanguageAnswer, language_run
+from sizer.sizing.stages.laid_out_models import laid_out_model
+from sizer.sizing.stages.language_rates import LanguageAnswer
 from sizer.sizing.stages.measured_rates import PublishedBatches
-from sizer.sizing.stages.network_key import network_key
 from sizer.sizing.stages.own_networks import check_measured
 from sizer.sizing.stages.platform_columns import Columns, compute_groups
-from sizer.sizing.stages.serving_rates import ServingAnswer, serving_run
+from sizer.sizing.stages.serving_rates import ServingAnswer
 from sizer.sizing.stages.sharding import EMBEDDING_BYTES, RECOMPUTED, Sharding, embedding_parameters, sharding_of
 from sizer.workload.custom_network import CustomDnn
 from sizer.workload.request import SizingRequest
@@ -88,6 +88,16 @@ class MemoryAnswer:
     sharding: Sharding
     is_fitted: bool
     has_run: bool = False  # a published run had this batch or a larger one on a GPU of no more memory
+
+
+def network_key(work: ResolvedWorkload) -> tuple[Hashable, ...]:
+    """What batches and GPU memory depend on, and the rates of GPUs of all but language models."""
+    asked = work.request
+    return (
+        *(work.dnn, asked.dnn, work.like, work.stack, work.mlperf, work.own_kind, asked.run, asked.measured),
+        *(asked.precision, asked.task, asked.batch_per_gpu, work.batch_per_gpu, bool(work.batches)),
+        *(tuple(work.batch_sizes), asked.target.gpus_busy if work.batch_sizes else None),
+    )
 
 
 def memory_of(work: ResolvedWorkload, calibration: Calibration) -> MemoryOfWorkload:
@@ -159,31 +169,15 @@ def memory_answer(work: ResolvedWorkload, found: MemoryOfWorkload, gpu: Gpu, n_g
     )
 
 
-def memory_of_serving(found: ServingAnswer, gpu: Gpu) -> MemoryAnswer:
-    """GPU memory of a language model in use: weights, and the requests that the limits let in."""
-    return MemoryAnswer(
-        need_bytes=found.weight_bytes + found.cache_bytes + found.reserve_bytes,
-        state_bytes=found.weight_bytes,
-        memory_bytes=gpu.memory_bytes.value,
-        probability=1.0,
-        largest_batch=int(found.most_concurrent),
-        sharding=Sharding.LAYOUT,
-        is_fitted=True,
-    )
-
-
-def memory_of_layout(found: LanguageAnswer, gpu: Gpu) -> MemoryAnswer:
-    """GPU memory of the layout of a language model."""
-    need = float(found.layout.memory_bytes.value)
-    return MemoryAnswer(
-        need_bytes=need,
-        state_bytes=need,
-        memory_bytes=gpu.memory_bytes.value,
-        probability=found.layout.probability_fits,
-        largest_batch=found.layout.micro_batch,
-        sharding=Sharding.LAYOUT,
-        is_fitted=True,
-    )
+def memory_of_layout(found: LanguageAnswer | ServingAnswer, gpu: Gpu) -> MemoryAnswer:
+    """GPU memory of what a layout divides: of a model in use weights, and the requests that the limits let in."""
+    if isinstance(found, ServingAnswer):
+        state, need = found.weight_bytes, found.weight_bytes + found.cache_bytes + found.reserve_bytes
+        probability, largest = 1.0, int(found.most_concurrent)
+    else:
+        state = need = float(found.layout.memory_bytes.value)
+        probability, largest = found.layout.probability_fits, found.layout.micro_batch
+    return MemoryAnswer(need, state, gpu.memory_bytes.value, probability, largest, Sharding.LAYOUT, is_fitted=True)
 
 
 def batches(work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints) -> Floats:
@@ -217,11 +211,8 @@ def all_fit(
     memory = np.array([catalog.gpus[group.gpu].memory_bytes.value for group in groups])
     fits = np.ones(np.broadcast_shapes(cols.compute.shape, n_servers.shape), dtype=bool)
     for work in works:
-        if work.serving is not None:
-            fits &= serving_run(work, platforms, cols, n_servers, catalog).fits
-            continue
-        if work.language is not None:
-            fits &= language_run(work, platforms, cols, n_servers, catalog).fits
+        if (model := laid_out_model(work)) is not None:
+            fits &= model.run(work, platforms, cols, n_servers, catalog).fits
             continue
         found = memory_of(work, calibration)
         if found.divided_bytes or work.batch_sizes:

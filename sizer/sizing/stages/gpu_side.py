@@ -4,9 +4,10 @@ Arrays may have any shape, as in :mod:`sizer.sizing.stages.evaluate`.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from typing import Any
+from hashlib import blake2b
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,18 +19,135 @@ from sizer.calibrate.own_networks import unknown_network_log_sd
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn, Stack
 from sizer.perf import pipeline
-from sizer.perf.inference_step import InferenceRun
 from sizer.perf.stage_capacity import Capacity
 from sizer.perf.step_terms import TERM_NAMES, StepTerms
-from sizer.perf.training_step import TrainingRun
+from sizer.perf.training_step import InferenceRun, TrainingRun
 from sizer.physical.platform import Platform
-from sizer.sizing.stages import gpu_memory, language_rates, measured_rates, own_networks, serving_rates, sharding
+from sizer.sizing.stages import gpu_memory, language_rates, measured_rates, own_networks, sharding
 from sizer.sizing.stages.laid_out import LaidOutRun
-from sizer.sizing.stages.network_key import network_key
+from sizer.sizing.stages.laid_out_models import laid_out_model
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
-from sizer.sizing.stages.step_rates import GpuRates, gpu_rates
 from sizer.workload.custom_network import CustomDnn
 from sizer.workload.resolve import ResolvedWorkload
+
+# Rates of the GPUs of many designs, with what draws of the coefficients make of them.
+#
+# Draws cost some hundred evaluations of a step. How far they move a rate changes slowly with the number of servers, so
+# they are made once for all platforms that compute alike and at a few sizes; between these the move is interpolated.
+
+# Sizes drawn at, by powers of this ratio. Halfway between two of them the interpolated probability is off by less than
+# half a hundredth.
+_RATIO = 2.0
+
+_Run = TrainingRun | InferenceRun | LaidOutRun
+RunOf = Callable[[Columns, Ints, Floats], _Run]
+
+
+@dataclass(frozen=True)
+class GpuRates:
+    """Rates of all GPUs of every design. [samples/s]"""
+
+    gpu: Capacity  # with exchange and waiting, without the links from the hosts
+    alone: Floats  # median without exchange and waiting
+    exchange: Floats  # the exchange alone; infinite where there is none
+
+
+def gpu_rates(
+    run_of: RunOf, terms: Sequence[StepTerms], cols: Columns, n_servers: Ints, batch_per_gpu: Floats
+) -> GpuRates:
+    """Rates of designs.
+
+    Parameters
+    ----------
+    run_of : callable
+        Gives the runs on servers of some columns, at numbers of servers and batches that broadcast with them.
+    terms : sequence of StepTerms
+        Of every compute group, in the order of ``cols.compute``: on one server, and on several.
+    cols : Columns
+        One entry a row, or (platforms, 1).
+    n_servers : ndarray of int
+        Servers of each row, or (1, sizes). [-]
+    batch_per_gpu : ndarray
+        Samples of one step on one GPU of each row, or (platforms, 1). [-]
+    """
+    run = run_of(cols, n_servers, batch_per_gpu)
+    first, batch, place = _distinct(cols, batch_per_gpu)
+    distinct = Columns(**{name: np.ravel(part)[first][:, None] for name, part in vars(cols).items()})
+    sizes, below, above, share = _grid(n_servers)
+    if isinstance(run, LaidOutRun):
+        gpu = Capacity.log_normal(run.median_samples_per_s, run.log_sd)
+        return GpuRates(gpu, gpu.median, np.full(gpu.median.shape, np.inf))
+    if isinstance(run, InferenceRun):
+        one_server = run_of(distinct, np.ones((1, 1), dtype=np.int64), batch[:, None])
+        assert isinstance(one_server, InferenceRun)
+        drawn = one_server.rate(StepTerms.stack(list(terms))[2 * distinct.compute])
+        gpu = Capacity.of_estimate(drawn.compute).flat_rows(place).scaled(n_servers)
+        return GpuRates(gpu, gpu.median, np.full(gpu.median.shape, np.inf))
+    few = run_of(distinct, sizes[None, :], batch[:, None])
+    assert isinstance(few, TrainingRun)
+    moved = _drawn(few, terms, 2 * distinct.compute + (sizes > 1))
+
+    def at_rows(table: Floats) -> Floats:
+        return np.asarray(table[place, below] * (1 - share) + table[place, above] * share)
+
+    found = run.medians(np.stack([one.values for one in terms])[2 * cols.compute + (n_servers > 1)])
+    median, sd = found.samples_per_s * np.exp(at_rows(moved.log_ratio)), at_rows(moved.log_sd)
+    alone = (moved.alone[:, 0] / sizes[0])[place] * n_servers
+    gpu = Capacity(median, sd, np.zeros_like(sd), at_rows(moved.skew))
+    return GpuRates(gpu, alone, found.exchange_samples_per_s)
+
+
+class _Drawn(NamedTuple):
+    """What draws make of the rates of a few runs."""
+
+    alone: Floats  # median without exchange and waiting [samples/s]
+    log_ratio: Floats  # logarithm of the median over the rate at the values of the terms
+    log_sd: Floats
+    skew: Floats
+
+
+def _drawn(run: TrainingRun, terms: Sequence[StepTerms], index: Ints) -> _Drawn:
+    def work_out() -> _Drawn:
+        own = StepTerms.stack(list(terms))[index]
+        rate = run.rate(own)
+        spread = Capacity.of_estimate(rate.total)
+        log_ratio = np.log(rate.total.value / run.samples_per_s(own.values))
+        return _Drawn(rate.compute.value, log_ratio, spread.log_sd, spread.skew)
+
+    return _drawings.get(_digest(run, [terms[number] for number in index.ravel().tolist()]), work_out)
+
+
+# Questions about a design change one input at a time.
+_drawings: StoredAnswers[_Drawn] = StoredAnswers(1024)
+
+
+def _digest(run: TrainingRun, terms: Sequence[StepTerms]) -> bytes:
+    arrays = (np.asarray(getattr(run, one.name)) for one in fields(run))
+    content = [part for one in arrays for part in (repr(one.shape).encode(), one.tobytes())]
+    return blake2b(b"".join((*content, *(one.digest for one in terms))), digest_size=16).digest()
+
+
+def _distinct(cols: Columns, batch_per_gpu: Floats) -> tuple[Ints, Floats, Ints]:
+    """First row and batch of each kind of server, fabric and batch that a step knows, and which of them rows have."""
+    if cols.compute.size == batch_per_gpu.size == 1:
+        return np.zeros(1, dtype=np.int64), np.ravel(batch_per_gpu), np.zeros(cols.compute.shape, dtype=np.int64)
+    facts = np.stack([np.ravel(part) for part in (cols.compute, cols.gpus_per_server, cols.exchange_bytes_per_s)])
+    _, first, index = np.unique(facts, axis=1, return_index=True, return_inverse=True)
+    levels, level = np.unique(batch_per_gpu, return_inverse=True)
+    codes = np.reshape(index, cols.compute.shape) * levels.size + np.reshape(level, batch_per_gpu.shape)
+    used, place = np.unique(codes, return_inverse=True)
+    return first[used // levels.size], levels[used % levels.size], np.reshape(place, codes.shape)
+
+
+def _grid(n_servers: Ints) -> tuple[Ints, Ints, Ints, Floats]:
+    """Sizes that are drawn at; of every entry, the places of the two beside it and the share of the upper one."""
+    step = np.log(n_servers) / np.log(_RATIO)
+    low = np.floor(step + 1e-9).astype(np.int64)
+    share = np.where(np.abs(step - low) < 1e-9, 0.0, step - low)
+    first, last = int(low.min()), int((low + (share > 0)).max())
+    sizes = np.round(_RATIO ** np.arange(first, last + 1)).astype(np.int64)
+    return sizes, low - first, np.minimum(low + 1, last) - first, share
+
 
 # Designs of one question whose answers are stored: requests of a batch ask for few networks on the same servers.
 _MOST_ROWS = 8192
@@ -76,7 +194,7 @@ def gpu_side(
             exchanged_bytes=np.broadcast_to(moved, shape),
             batch_per_gpu=np.broadcast_to(gpu_memory.batches(work, platforms, cols, n_servers), shape),
             within_log_sd=np.broadcast_to(within, shape),
-            between_log_sd=max(float(one.between_log_sd) for one in terms),
+            between_log_sd=float(np.max(_between_log_sd(work, platforms, cols, n_servers, terms, catalog))),
             replicas=_replicas(work, platforms, cols, n_servers, catalog),
         )
 
@@ -85,7 +203,7 @@ def gpu_side(
         return work_out()
     arrays = (n_servers, *cols.as_rows(_READ))
     key = (
-        network_key(work),
+        gpu_memory.network_key(work),
         # Of a platform alone, its group is all that counts besides the columns: storage may differ.
         compute_groups(platforms)[0][0] if len(platforms) == 1 else tuple(platforms),
         *((one.shape, one.tobytes()) for one in arrays),
@@ -105,11 +223,38 @@ _READ = (
 )
 
 
+def _between_log_sd(
+    work: ResolvedWorkload,
+    platforms: Sequence[Platform],
+    cols: Columns,
+    n_servers: Ints,
+    terms: Sequence[StepTerms],
+    catalog: Catalog,
+) -> Floats:
+    """Spread of the logarithm of a rate between sources."""
+    if work.own_kind is not None:
+        return _own_log_sd(work, platforms, cols, gpu_memory.batches(work, platforms, cols, n_servers), catalog)
+    return np.array([float(one.between_log_sd) for one in terms])
+
+
+def _own_log_sd(
+    work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, batch_per_gpu: Floats, catalog: Catalog
+) -> Floats:
+    """Spread of the logarithm of the rate of a network of one's own on every row, by its batch."""
+    batch, compute = np.broadcast_arrays(batch_per_gpu, cols.compute)
+    fit, log_sd = own_networks.own_fit(work, catalog), np.zeros(batch.shape)
+    for number, group in enumerate(compute_groups(platforms)[0]):
+        rows = compute == number
+        log_sd[rows] = own_networks.rate_log_sd(work, catalog.gpus[group.gpu], fit, batch[rows])
+    return log_sd
+
+
 def _replicas(
     work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints, catalog: Catalog
 ) -> Floats | None:
     """Replicas of a language model where each reads its weights for itself at a restart."""
-    if work.language is None or not work.language.checkpoints.replica_bytes:
+    checkpoints = work.language_checkpoints
+    if checkpoints is None or not checkpoints.replica_bytes:
         return None
     return language_rates.language_run(work, platforms, cols, n_servers, catalog).replicas
 
@@ -187,8 +332,9 @@ def terms_of(
 def _group_terms(
     work: ResolvedWorkload, group: ComputeGroup, has_many_servers: bool, calibration: Calibration, catalog: Catalog
 ) -> StepTerms:
-    if measured_rates.is_measured(work, group.gpu):
-        return measured_rates.measured_terms(work, group, catalog)
+    fitted = measured_rates.measured_terms(work, group, catalog)
+    if fitted is not None:
+        return fitted
     rest = (calibration, work.stack, work.request.precision, "inference" if work.is_inference else "training", catalog)
     terms = (
         _terms(work.request.dnn, *rest, group, has_many_servers)
@@ -216,10 +362,8 @@ def step_run(
 
     The batch of what a layout divides is that of its layout.
     """
-    if work.serving is not None:
-        return serving_rates.serving_run(work, platforms, cols, n_servers, catalog)
-    if work.language is not None:
-        return language_rates.language_run(work, platforms, cols, n_servers, catalog)
+    if (model := laid_out_model(work)) is not None:
+        return model.run(work, platforms, cols, n_servers, catalog)
     groups, _ = compute_groups(platforms)
     precision = work.request.precision
     peak = np.array([peak_flop_per_s(catalog.gpus[group.gpu], precision) for group in groups])[cols.compute]
@@ -244,11 +388,9 @@ def step_run(
         "looked_up_bytes": sharding.looked_up_bytes(work),
     }
     run = TrainingRun.of(**arguments, peak_flop_per_s=peak)
-    if not work.mlperf:
-        return run
-    published = np.array([measured_rates.published_peak_flop_per_s(group.gpu, catalog) for group in groups])
-    nominal = TrainingRun.of(**arguments, peak_flop_per_s=published[cols.compute])
-    return measured_rates.at_measured_rates(run, nominal, work, platforms, cols, n_servers, batch, catalog)
+    if work.own_kind is not None:
+        return replace(run, log_sd=_own_log_sd(work, platforms, cols, batch, catalog))
+    return measured_rates.at_measured_rates(run, arguments, work, platforms, cols, n_servers, batch, catalog)
 
 
 def exchanged_bytes(work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints) -> Floats:

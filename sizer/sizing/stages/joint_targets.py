@@ -12,7 +12,7 @@ import numpy as np
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.calibrate.calibration import Calibration
 from sizer.perf.pipeline import Stages, StorageSide
-from sizer.sizing.limits import AnyLimit, Limit
+from sizer.sizing.checks import AnyLimit, Limit
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.compute_side import Compute
 from sizer.sizing.stages.evaluate import Need

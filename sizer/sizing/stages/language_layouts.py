@@ -10,19 +10,16 @@ from sizer.base.arrays import Ints
 from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate
 from sizer.base.faults import nearest
-from sizer.calibrate.language.asked import check_software, gpu_asked
 from sizer.calibrate.language.basis import RunBasis, basis_of
 from sizer.calibrate.language.calibration import LanguageCalibration
 from sizer.calibrate.language.cases import LanguageCase, arrays, cases_of, gpu_of_case
 from sizer.calibrate.language.fit import StepInputs
-from sizer.calibrate.language.rows import LanguageRow
-from sizer.calibrate.language.shapes import shape_values
-from sizer.calibrate.language.stacks import stack_named
+from sizer.calibrate.language.rows import LanguageRow, stack_named
+from sizer.calibrate.language.shapes import check_software, gpu_asked, shape_values
 from sizer.catalog.model import Catalog
 from sizer.catalog.networks import TransformerShape
 from sizer.catalog.schema import Dnn
-from sizer.perf.language.memory import GIB, MemoryUse
-from sizer.perf.language.step import StepTime
+from sizer.perf.language.step import GIB, MemoryUse, StepTime
 from sizer.sizing.stages.language_search import FastestLayouts, fastest_layouts
 from sizer.workload.transformer.layout_pins import NO_PINS, LayoutPins, check_pins, undivided_error_text
 from sizer.workload.transformer.number_formats import check_format, number_format_named

@@ -16,11 +16,9 @@ from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate
 from sizer.base.units import bytes_per_s_from_gbit_per_s
 from sizer.calibrate.language.basis import RunBasis
-from sizer.calibrate.language.calibration import language_calibration
+from sizer.calibrate.language.calibration import language_calibration, stack_worths
 from sizer.calibrate.language.cases import gpu_of_case
-from sizer.calibrate.language.rows import LanguageRow
-from sizer.calibrate.language.stack_worth import stack_worths
-from sizer.calibrate.language.stacks import stack_named
+from sizer.calibrate.language.rows import LanguageRow, stack_named
 from sizer.calibrate.language.whole_runs import WholeTraining, whole_runs
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
@@ -119,7 +117,6 @@ def language_run(
     Layouts are judged at every number of servers up to 128, at every second one up to 256 and so on; one between them
     has the rate of the fastest one below it.
     """
-    assert work.language is not None
     shape = np.broadcast_shapes(cols.compute.shape, n_servers.shape)
     group, per_server = (np.broadcast_to(part, shape).reshape(-1) for part in (cols.compute, cols.gpus_per_server))
     servers = np.broadcast_to(n_servers, shape).reshape(-1)
@@ -132,7 +129,7 @@ def language_run(
     for number, used in {(int(a), int(b)) for a, b in kinds[:, first].T}:
         rows = np.flatnonzero((group == number) & (per_server == used))
         one = _cluster(catalog, groups[number].server, groups[number].gpu, used, groups[number].fabric)
-        table = _table(work.language, one, int(servers[rows].max()), busy, catalog)
+        table = _table(work.trained, one, int(servers[rows].max()), busy, catalog)
         at = np.searchsorted(table.servers, servers[rows], side="right") - 1
         rate[rows], sd[rows], fits[rows] = table.tokens_per_s[at], table.log_sd[at], table.tokens_per_s[at] > _NO_RATE
         replicas[rows] = table.replicas[at]
@@ -282,9 +279,12 @@ def layout_refusal(work: LanguageWork, platform: Platform, n_gpus: int, catalog:
     return ""
 
 
-def wide_tensor_refusal(work: LanguageWork, platforms: Sequence[Platform], place: str, catalog: Catalog) -> str:
+def wide_tensor_refusal(
+    resolved_work: ResolvedWorkload, platforms: Sequence[Platform], place: str, catalog: Catalog
+) -> str:
     """Why the tensor parallelism of a request runs on no platform: none joins as many GPUs; "" where one does."""
-    if work.pins.tensor is None:
+    work = resolved_work.language
+    if work is None or work.pins.tensor is None:
         return ""
     groups = {
         (one.server.id, one.gpu.id): _cluster(catalog, one.server.id, one.gpu.id, one.gpus_per_server, one.fabric)

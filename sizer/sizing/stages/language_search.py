@@ -17,9 +17,21 @@ from sizer.calibrate.language.calibration import LanguageCalibration
 from sizer.calibrate.language.cases import LanguageCase, arrays, runtimes
 from sizer.calibrate.language.fit import StepInputs
 from sizer.calibrate.language.gpu_memory import REFUSED, stack_effect
-from sizer.perf.language.memory import FILLED, MEMORY_FACTORS, MemoryFactors, MemoryUse, memory_use
-from sizer.perf.language.shape import Shapes
-from sizer.perf.language.step import COEFFICIENTS, RECOMPUTE, Efficiencies, Layouts, Machines, StepTime, step_time
+from sizer.perf.language.step import (
+    COEFFICIENTS,
+    FILLED,
+    MEMORY_FACTORS,
+    RECOMPUTE,
+    Efficiencies,
+    Layouts,
+    Machines,
+    MemoryFactors,
+    MemoryUse,
+    Shapes,
+    StepTime,
+    memory_use,
+    step_time,
+)
 from sizer.workload.transformer.layout_pins import LayoutPins, divides_layers, wide_tensor_error_text
 
 # Probability at which a layout that is searched counts as one that fits.

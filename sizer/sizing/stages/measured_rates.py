@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dnn
 from sizer.perf import exchange
 from sizer.perf.step_terms import (
+    ABSENT,
     EFFICIENCY,
     FILL,
     INTER,
@@ -56,8 +58,6 @@ _V100 = "v100-sxm2-16gb"
 _IMAGES = (SampleFormat.JPEG, SampleFormat.SLIDES, SampleFormat.TENSORS, SampleFormat.VOLUMES, SampleFormat.VIDEO)
 # The logarithm of a rate is nearly straight in how fast the GPU is: the last step is below 1e-12.
 _NEWTON_STEPS = 6
-# Far below and far above any term: its effect is none.
-_NONE, _ALL = -40.0, 80.0
 # Times to train that differ by less are about the same: the fit of the times is not better.
 _ABOUT_AS_FAST = 0.08
 # Numbers of servers at which batches are chosen, in powers of two.
@@ -98,6 +98,11 @@ def published_peak_flop_per_s(gpu_id: str, catalog: Catalog) -> float:
 def is_measured(work: ResolvedWorkload, gpu_id: str) -> bool:
     """Whether the rate of a workload on a GPU comes from the fit of MLPerf runs."""
     return bool(work.mlperf) and gpu_id in accelerator_names()
+
+
+def draw_name(work: ResolvedWorkload, group: ComputeGroup) -> str:
+    """What designs share that are wrong together about a fitted rate: network and server."""
+    return f"measured {work.mlperf} {group.gpu} {group.server}"
 
 
 def measured_rows(work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns) -> Bools:
@@ -190,8 +195,13 @@ def largest_batch(benchmark: str, gpu: Accelerator) -> float:
     return min(batch for _, batch in largest_batches(benchmark))
 
 
-def measured_terms(work: ResolvedWorkload, group: ComputeGroup, catalog: Catalog) -> StepTerms:
-    """Terms at which the model of a step gives the parts that the fit of MLPerf runs has; all spread is of the rate."""
+def measured_terms(work: ResolvedWorkload, group: ComputeGroup, catalog: Catalog) -> StepTerms | None:
+    """Terms at which the model of a step gives the parts that the fit of MLPerf runs has; all spread is of the rate.
+
+    None where the rate does not come from that fit.
+    """
+    if not is_measured(work, group.gpu):
+        return None
     factor = work_factor(work)
     parts = system_on(work.mlperf, group, gpus_of(catalog, group), 8 * 50e9, catalog, factor).parts()
     known = accelerator(group.gpu)
@@ -201,16 +211,16 @@ def measured_terms(work: ResolvedWorkload, group: ComputeGroup, catalog: Catalog
     flop_s = TRAINING_PASSES * work.dnn.forward_flop.value * factor / known.peak_flop_per_s
     values[EFFICIENCY] = math.log(flop_s / parts.sample_s)
     values[LAUNCH] = math.log(parts.launch_s)
-    values[INTRA] = _ALL if parts.inside_s == 0 else math.log(size / parts.inside_s)
+    values[INTRA] = -ABSENT if parts.inside_s == 0 else math.log(size / parts.inside_s)
     values[INTER] = math.log(size / parts.exchange_bytes)
     # Parts of a step follow one another, all of the exchange that is fitted is exposed, and nothing waits beside it.
-    values[[RUN_AHEAD, FILL, OVERLAP, STRAGGLER, SCALE_OUT]] = _NONE
+    values[[RUN_AHEAD, FILL, OVERLAP, STRAGGLER, SCALE_OUT]] = ABSENT
     return StepTerms(values, np.zeros((len(values), len(values))), np.zeros(()))
 
 
 def at_measured_rates(
     run: TrainingRun,
-    nominal: TrainingRun,
+    arguments: Mapping[str, Any],
     work: ResolvedWorkload,
     platforms: Sequence[Platform],
     cols: Columns,
@@ -222,8 +232,10 @@ def at_measured_rates(
 
     Parameters
     ----------
-    run, nominal : TrainingRun
-        Runs by the model of a step, at the peaks of ``catalog`` and at the published ones.
+    run : TrainingRun
+        Runs by the model of a step, at the peaks of ``catalog``.
+    arguments : mapping
+        Those of :meth:`TrainingRun.of` that they have, without the peaks.
     work, platforms, cols, n_servers : ResolvedWorkload, sequence of Platform, Columns, ndarray of int
         As of :func:`sizer.sizing.stages.compute_side.compute`.
     batch : ndarray, shape (rows,)
@@ -234,6 +246,8 @@ def at_measured_rates(
     groups = compute_groups(platforms)[0]
     if not any(is_measured(work, group.gpu) for group in groups):
         return run
+    peaks = np.array([published_peak_flop_per_s(group.gpu, catalog) for group in groups])
+    nominal = TrainingRun.of(**arguments, peak_flop_per_s=peaks[cols.compute])
     shape = np.broadcast_shapes(run.shape, cols.compute.shape)
     factor, log_sd = np.ones(shape), np.zeros(shape)
     servers, size, again = np.broadcast_to(n_servers, shape), np.broadcast_to(batch, shape), work_factor(work)
@@ -243,6 +257,7 @@ def at_measured_rates(
         system = system_on(work.mlperf, rows.group, rows.gpus_per_server, rows.nic_bytes_per_s, catalog, again)
         found = system.rate(servers[where], size[where])
         terms = measured_terms(work, rows.group, catalog)
+        assert terms is not None  # of a network that was measured
         modelled = np.broadcast_to(nominal.samples_per_s(terms.values), shape)[where]
         factor[where], log_sd[where] = np.exp(found.log) / modelled, found.sd
     return run.scaled(factor, log_sd)

@@ -5,6 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from sizer.base.arrays import Floats
 from sizer.base.errors import RequestError
 from sizer.base.quantities import si
 from sizer.calibrate.cases import peak_flop_per_s
@@ -22,12 +23,10 @@ from sizer.calibrate.own_networks import (
 )
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
-from sizer.perf.step_terms import EFFICIENCY, FILL, LAUNCH, SCALE_OUT, STRAGGLER, StepTerms
+from sizer.perf.step_terms import ABSENT, EFFICIENCY, FILL, LAUNCH, SCALE_OUT, STRAGGLER, StepTerms
 from sizer.workload.measured import Measured
 from sizer.workload.resolve import ResolvedWorkload
 
-# Launches, and GPUs waiting for one another, are part of the published shares: logarithm of nothing.
-_NONE = -40.0
 _THIS = "of the request"
 # A rate so many times what is predicted, or so many times below it, is more often another unit than another network.
 _FAR = 5.0
@@ -35,7 +34,7 @@ _FAR = 5.0
 
 def run_on(work: ResolvedWorkload, gpu: Gpu, rate: Measured | None = None) -> OwnRun:
     """The training of a workload on a GPU as a run among the published ones: its network and its team are its own."""
-    batch = work.batch_on(gpu.id) if rate is None else rate.batch_per_gpu or work.batch_on(gpu.id)
+    batch = (rate and rate.batch_per_gpu) or work.batch_on(gpu.id)
     return OwnRun(
         id=work.request.name,
         team=_THIS,
@@ -46,8 +45,7 @@ def run_on(work: ResolvedWorkload, gpu: Gpu, rate: Measured | None = None) -> Ow
         generation=gpu.generation or "",
         peak_flop_per_s=gpu.peak_mixed_flop_per_s.value,
         gpus=1 if rate is None else rate.gpus,
-        # A what-if varies the batch from row to row; the spread is that of the middle one.
-        batch_per_gpu=float(np.median(batch)),
+        batch_per_gpu=float(np.ravel(batch)[0]),
         precision=_precision(work, gpu),
         measured=TUNED if work.request.run == "benchmark" and rate is None else TRAINING,
         samples_per_s=0.0 if rate is None else rate.samples_per_s,
@@ -107,18 +105,17 @@ def far_rates(work: ResolvedWorkload, catalog: Catalog) -> list[float]:
 def own_terms(work: ResolvedWorkload, gpu: Gpu, fit: Fit, exchange: StepTerms) -> StepTerms:
     """Terms of a step on a GPU: arithmetic as published trainings had it, the exchange as of other networks.
 
-    All spread of the arithmetic is of the rate: its effects are no parameters of the model of the exchange.
+    Launches, and GPUs waiting for one another, are part of the published shares. The spread of the arithmetic is one of
+    the rate, see :func:`rate_log_sd`: its effects are no parameters of the model of the exchange.
     """
     run = run_on(work, gpu)
-    values, covariance = fit.terms(effects_of(run), N_TERMS)
-    _, slopes = SHARES.law([run])(values[None, :])
-    log_sd = fit.interval_sd(slopes[0] @ covariance @ slopes[0])
+    values, _ = fit.terms(effects_of(run), N_TERMS)
     terms = exchange.values.copy()
     # The published shares are those of the peak in mixed precision.
     terms[EFFICIENCY] = values[SHARE] + np.log(run.peak_flop_per_s / peak_flop_per_s(gpu, work.request.precision))
     terms[FILL] = values[FILL_FLOP] - np.log(run.forward_flop)
     shown = [EFFICIENCY, FILL, LAUNCH, STRAGGLER, SCALE_OUT]
-    terms[shown[2:]] = _NONE
+    terms[shown[2:]] = ABSENT
     known = exchange.covariance.copy()
     known[shown, :] = known[:, shown] = 0.0
     return replace(
@@ -126,6 +123,16 @@ def own_terms(work: ResolvedWorkload, gpu: Gpu, fit: Fit, exchange: StepTerms) -
         values=terms,
         covariance=known,
         scatter_log_sd=np.zeros(()),
-        between_log_sd=np.asarray(log_sd),
+        between_log_sd=np.zeros(()),
         effects=tuple(effect for effect in exchange.effects if effect[0] not in shown),
     )
+
+
+def rate_log_sd(work: ResolvedWorkload, gpu: Gpu, fit: Fit, batch_per_gpu: Floats) -> Floats:
+    """Spread of the logarithm of the rate at each batch, between networks of a kind and the teams that train them."""
+    run = run_on(work, gpu)
+    values, covariance = fit.terms(effects_of(run), N_TERMS)
+    batches, place = np.unique(batch_per_gpu, return_inverse=True)
+    law = SHARES.law([replace(run, batch_per_gpu=batch) for batch in batches.tolist()])
+    _, slopes = law(np.broadcast_to(values, (len(batches), N_TERMS)))
+    return fit.interval_sd(np.einsum("ij,jk,ik->i", slopes, covariance, slopes))[place].reshape(batch_per_gpu.shape)

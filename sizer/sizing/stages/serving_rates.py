@@ -41,7 +41,6 @@ _MOST_IN_FLIGHT = 512.0
 # Servers that hold one replica where one does not.
 _SERVERS_OF_REPLICA = (2, 4, 8)
 _NO_RATE, _UNKNOWN_SD = 0.0, 0.5
-_NEXT_TO_NOTHING = 1e-12
 # Weights as requests name them -> as the model of serving has them.
 _WEIGHTS = {"fp16": "bf16", "bf16": "bf16", "fp8": "fp8", "mxfp8": "fp8", "fp4": "nvfp4", "nvfp4": "nvfp4"}
 # Formats that GPUs without them widen as they read the weights.
@@ -307,8 +306,9 @@ def _chosen(layouts: Sequence[_Layout], n_servers: Ints) -> tuple[Ints, Ints]:
     parts = [(one.servers, one.replicas, one.requests_per_s, one.fits) for one in layouts]
     servers, replicas, each, fits = np.array(parts, dtype=float).T[:, :, None]
     counts = n_servers // servers * replicas
+    served = counts * each
     # Where none serves anything, one that has room comes nearest.
-    which = np.argmax(counts * (each + _NEXT_TO_NOTHING * fits), axis=0)
+    which = np.argmax(np.where(served.max(axis=0) > 0, served, counts * fits), axis=0)
     return which, counts[which, np.arange(len(n_servers))].astype(np.int64)
 
 

@@ -81,7 +81,7 @@ def gradient_bytes(work: ResolvedWorkload) -> float:
 
 def step_exchange_bytes(work: ResolvedWorkload) -> float | None:
     """What a GPU exchanges in a step of a training; None where a layout decides it, or nothing is exchanged. [B]"""
-    if work.is_inference or work.language is not None:
+    if work.is_inference or work.is_laid_out:
         return None
     return gradient_bytes(work) + work.batch_per_gpu * looked_up_bytes(work)
 

@@ -25,7 +25,7 @@ from sizer.present.text.design_size import binding_text
 from sizer.present.text.plan import network_notes_text, note_sentences, part_note_text
 from sizer.present.text.warnings import design_warnings
 from sizer.present.words import estimate, sample_unit, sentence
-from sizer.sizing.design.next_sizes import next_sizes
+from sizer.sizing.design.storage_need import next_sizes
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult
 from sizer.ui import look, why
 from sizer.ui.architecture import cards, platforms

@@ -60,8 +60,8 @@ def show(view: View) -> None:
         chart(specs["step"])
         st.header("GPU memory", anchor=False)
         chart(specs["memory"])
-        assert answer.language is not None  # it has a layout
-        look.note(sentence(basis_sentence(answer.language)))
+        assert answer.kind.trains_language  # it has a layout
+        look.note(sentence(basis_sentence(answer.trained)))
         if (stacks := stacks_table(answer, 1)) is not None:
             look.table(stacks, sources)
     st.header("Scaling", anchor=False)

@@ -134,7 +134,7 @@ def _compared(view: View, number: int, same: EqualGpuComparison, ways: Sequence[
     look.table(rates_table(ways, number, first=first), sources)
     table = steps_table(ways, number, first=first)
     answer = first.runs[number].answer
-    if table is None and answer.language is not None:
+    if table is None and answer.kind.trains_language:
         look.note("Of language models, the layout decides the time of a step; the page Performance has its parts.")
     elif table is None:
         look.note("Batch inference exchanges no gradients, so there is no step breakdown.")

@@ -91,7 +91,7 @@ def start_length(path: RequestPath, answers: Sequence[WorkloadAnswer]) -> str:
         tokens = parse(TOKENS, state.get((*path, "tokens")))
     except ValueError:
         return _USUAL_TIME
-    if answer is None or answer.language is None:
+    if answer is None or not answer.kind.trains_language:
         return _USUAL_TIME
     return f"{math.ceil(tokens / float(answer.throughput.low) / DAY_S)} d"
 

@@ -5,10 +5,9 @@ import dataclasses
 import pytest
 
 from sizer.base.errors import RequestError
-from sizer.calibrate.language.asked import check_software, gpu_asked
 from sizer.calibrate.language.calibration import language_calibration
-from sizer.calibrate.language.rows import LanguageRow
-from sizer.calibrate.language.stacks import stack_named
+from sizer.calibrate.language.rows import LanguageRow, stack_named
+from sizer.calibrate.language.shapes import check_software, gpu_asked
 from sizer.sizing.stages.language_layouts import LayoutQuestion, search_layouts
 from sizer.workload.transformer.number_formats import formats_of
 from tests.factories import examples

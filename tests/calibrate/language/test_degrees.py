@@ -2,7 +2,7 @@
 
 import pytest
 
-from sizer.calibrate.language.degrees import usual_degrees
+from sizer.calibrate.language.layout import usual_degrees
 from sizer.calibrate.language.rows import LanguageRow
 from sizer.calibrate.language.shapes import shape_values
 from tests.factories import examples

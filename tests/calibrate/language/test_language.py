@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from sizer.base.errors import CalibrationError
-from sizer.calibrate.language import accuracy
-from sizer.calibrate.language.calibration import fit_steps, language_calibration
+from sizer.calibrate.accuracy_targets import AccuracyMeasure
+from sizer.calibrate.language.calibration import fit_steps, language_calibration, newest_round
 from sizer.calibrate.language.cases import LanguageCase, arrays, cases_of
-from sizer.calibrate.language.rows import LanguageRow, load_language_rows
-from sizer.calibrate.language.stacks import number_format
+from sizer.calibrate.language.rows import LanguageRow, load_language_rows, number_format
 from sizer.calibrate.language.validate import MEMORY, RATE, TIME, validate_language
 from sizer.calibrate.notes import FitNote, RowUse
 from tests.factories import examples
@@ -48,7 +47,7 @@ def test_a_row_of_a_stranger_is_predicted(tmp_path):
         ("12.27", "-1", "step_time_s: -1 must be"),
         ("8192", "many", "seq: 'many' is not a number"),
         (",8,BF16", ",0,BF16", "gpus: 0 must be 1 to"),
-        ("8192,128,1,1", "8192,128,1,0.5", "tp: 0.5 must be 1 to"),
+        ("8192,128,1,1", "8192,128,1,0.5", "tp: 0.5 must be 0 or 1 to"),
     ],
 )
 def test_a_bad_cell_is_named_with_its_line(tmp_path, cell, by, says):
@@ -151,8 +150,8 @@ def test_factors_stay_physical():
 def test_the_stored_accuracy_is_that_of_the_fit():
     """The newest round, left out again here, has the stored figures; the others take half a minute to measure."""
     stored = {one.measure: one for one in language_calibration().figures}
-    rates, times = accuracy.newest_round(language_calibration().steps)
-    measures = accuracy.AccuracyMeasure
+    rates, times = newest_round(language_calibration().steps)
+    measures = AccuracyMeasure
     assert stored[measures.LANGUAGE_ROUND_RATES].value == pytest.approx(np.median(np.abs(rates)), rel=0.02)
     assert stored[measures.LANGUAGE_ROUND_TIMES].value == pytest.approx(np.median(np.abs(times)), rel=0.02)
     assert stored[measures.LANGUAGE_ROUND_RATES].rows == len(rates)

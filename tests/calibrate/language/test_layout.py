@@ -111,7 +111,7 @@ def test_every_row_has_an_answer(tmp_path):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (ROW + ROW, "'a' is used by rows.csv:2 already"),
+        (ROW + ROW, "'a' is used by line 2 already"),
         (ROW.replace("8192", "8_192"), "seq: '8_192' is not a number"),
         (ROW.replace("8192", "\u0668\u0661\u0669\u0662"), "is not a number"),
     ],

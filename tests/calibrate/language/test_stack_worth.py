@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from sizer.calibrate.language.calibration import language_calibration
+from sizer.calibrate.language.calibration import language_calibration, stack_worths
 from sizer.calibrate.language.fit import EFFECT_SD
-from sizer.calibrate.language.stack_worth import stack_worths
 
 STACKS = {"a": "nemo", "b": "torchtitan", "c": "megatron-lm", "d": "primus"}
 

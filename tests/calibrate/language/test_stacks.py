@@ -1,7 +1,6 @@
 """Software stacks of published runs of language models."""
 
-from sizer.calibrate.language.rows import load_language_rows
-from sizer.calibrate.language.stacks import TUNED, stack_named
+from sizer.calibrate.language.rows import TUNED, load_language_rows, stack_named
 from sizer.catalog.loader import shipped_catalog
 
 

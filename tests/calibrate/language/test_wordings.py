@@ -6,8 +6,7 @@ from functools import lru_cache
 import pytest
 
 from sizer.calibrate.language.cases import LanguageCase, cases_of
-from sizer.calibrate.language.rows import LanguageRow, load_language_rows
-from sizer.calibrate.language.stacks import number_format
+from sizer.calibrate.language.rows import LanguageRow, load_language_rows, number_format
 from sizer.calibrate.notes import FitNote
 from tests.factories import examples
 

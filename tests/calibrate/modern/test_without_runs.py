@@ -7,11 +7,10 @@ import pytest
 
 from sizer.calibrate.modern.calibration import modern_calibration
 from sizer.calibrate.modern.design_rates import MeasuredSystem, system_rates
-from sizer.calibrate.modern.published import largest_batches, published_runs
+from sizer.calibrate.modern.published import EXPOSED_SHARE, largest_batches, published_runs, related_network
 from sizer.calibrate.modern.rows import load_modern
 from sizer.calibrate.modern.terms import PRIORS
 from sizer.calibrate.modern.validate import validated_rows
-from sizer.calibrate.modern.without_runs import EXPOSED_SHARE, related_network
 from sizer.calibrate.notes import FitNote, RowUse
 from sizer.catalog.loader import shipped_catalog
 

@@ -3,9 +3,8 @@
 import pytest
 
 from sizer.calibrate.modern.calibration import modern_calibration
-from sizer.calibrate.modern.rows import load_modern
+from sizer.calibrate.modern.rows import accelerator_named, benchmark_named, link_named, load_modern
 from sizer.calibrate.modern.validate import validated_rows
-from sizer.calibrate.modern.wordings import accelerator_named, benchmark_named, link_named
 from sizer.calibrate.notes import RowUse
 
 

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from sizer.perf.language.memory import GIB, MemoryFactors, Runtime, memory_use
+from sizer.perf.language.step import GIB, MemoryFactors, Runtime, memory_use
 from tests.perf.language.test_shape import DEEPSEEK_V3, LLAMA_8B, LLAMA_70B
 from tests.perf.language.test_step import layout
 
@@ -85,7 +85,7 @@ def test_recomputing_keeps_the_input_of_each_layer():
 
 def test_parameters_of_the_schema_are_those_of_the_physics():
     from sizer.calibrate.language.shapes import shape_values
-    from sizer.perf.language.shape import Shapes
+    from sizer.perf.language.step import Shapes
     from tests.factories import examples
 
     for dnn in examples.catalog().dnns.values():

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from sizer.perf.language.shape import Shapes
+from sizer.perf.language.step import Shapes
 
 
 def shape(**given: float) -> Shapes:

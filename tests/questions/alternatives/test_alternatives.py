@@ -20,7 +20,7 @@ from sizer.questions.alternatives.analysis import (
 from sizer.questions.alternatives.text import missing_text
 from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import CheckResult
-from sizer.sizing.design.differences import open_between
+from sizer.sizing.design.decisions import open_between
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.sizing.size import size

@@ -15,9 +15,9 @@ from sizer.catalog.loader import shipped_catalog
 from sizer.export.design_json import design_document
 from sizer.questions.maximum.text import maximum_sentences
 from sizer.sizing.best_design import best_design
+from sizer.sizing.checks import SizeLimit
 from sizer.sizing.customer_copy import customer_copy
-from sizer.sizing.limits import SizeLimit
-from sizer.sizing.maximum_result import LimitStep
+from sizer.sizing.result import LimitStep
 from sizer.workload.sentence.reader import read_sentence
 from tests.factories.prices import all_priced
 

@@ -12,8 +12,8 @@ from sizer.perf.scheduling import WEEK_S
 from sizer.questions.team.analysis import TeamAnswer, TeamModel, team_answer, team_model
 from sizer.questions.team.text import assumptions
 from sizer.sizing.best_design import best_design
+from sizer.sizing.checks import Limit
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.limits import Limit
 from sizer.sizing.project import project
 from sizer.sizing.servers_needed import fewest_servers
 from sizer.sizing.stages.gpu_memory import resolved

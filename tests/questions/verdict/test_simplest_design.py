@@ -12,7 +12,7 @@ from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.requote import requoted
+from sizer.sizing.project import requoted
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.size import size
 from sizer.workload.quote import Quote

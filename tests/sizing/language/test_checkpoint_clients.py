@@ -4,7 +4,7 @@ import pytest
 
 from sizer import SizingRequest
 from sizer.catalog.loader import shipped_catalog
-from sizer.sizing.design.checkpoint_storage import checkpoint_storage
+from sizer.sizing.design.spares import checkpoint_storage
 from sizer.sizing.project import project
 
 CATALOG = shipped_catalog()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sizer import SizingRequest
 from sizer.base.errors import RequestError, SizerError
 from sizer.sizing.constraints.stored_data import storage_demand
-from sizer.sizing.design.checkpoint_storage import checkpoint_storage
+from sizer.sizing.design.spares import checkpoint_storage
 from sizer.sizing.reasons import RateNeed, StorageDecision
 from sizer.sizing.stages.checkpoints import checkpoint_rates, goodput_of, plan_of
 from sizer.workload.checkpoints import Checkpoints

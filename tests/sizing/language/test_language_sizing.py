@@ -14,8 +14,7 @@ from sizer.calibrate.language.rows import load_language_rows
 from sizer.physical.platforms import platforms
 from sizer.present.text.result_text import precision_text
 from sizer.sizing.best_design import best_design
-from sizer.sizing.checks import FactKind
-from sizer.sizing.limits import Limit
+from sizer.sizing.checks import FactKind, Limit
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.language_rates import language_run, measured_language_stacks
 from sizer.sizing.stages.platform_columns import columns

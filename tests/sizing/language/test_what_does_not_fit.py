@@ -19,7 +19,7 @@ from sizer.questions.scale.export import scale_document
 from sizer.questions.team.analysis import team_model
 from sizer.questions.what_if.along_input import fixed_design_along
 from sizer.questions.what_if.varied_input import SERVERS, fixed_design_inputs
-from sizer.sizing.constraints.team_jobs import job_facts
+from sizer.sizing.constraints.team_limits import job_facts
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.design.workload_figures import smaller_sizes
 from sizer.workload.team import Team

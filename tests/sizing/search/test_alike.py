@@ -5,7 +5,7 @@ import numpy as np
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import shipped_catalog
 from sizer.physical.platforms import platforms
-from sizer.sizing.search.alike import Alike
+from sizer.sizing.search.feasibility import Alike
 from sizer.sizing.search.space import design_space
 from sizer.sizing.stages.gpu_memory import resolved
 from tests.bench.requests import open_request

@@ -18,7 +18,7 @@ from sizer.present.text.money import difference_text
 from sizer.present.text.verdict import runner_up_text, selection_text
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.reasons import CostDifference, RunnerUpKind, SelectionKind
-from sizer.sizing.search.priced_order import PricedOrder, difference
+from sizer.sizing.search.ranking import PricedOrder, difference
 from tests.factories.examples import catalog
 from tests.factories.prices import priced
 

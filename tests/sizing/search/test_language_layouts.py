@@ -12,7 +12,7 @@ from sizer.base.estimate import normal_cdf
 from sizer.calibrate.language.calibration import language_calibration
 from sizer.calibrate.language.cases import arrays, gpu_of_case
 from sizer.calibrate.language.gpu_memory import REFUSED
-from sizer.perf.language.memory import FILLED
+from sizer.perf.language.step import FILLED
 from sizer.present.text.layouts import layouts_text, sharding_text
 from sizer.sizing.stages.language_layouts import LayoutQuestion, language_model, search_layouts
 from sizer.sizing.stages.language_search import CERTAIN, published_layouts

@@ -10,8 +10,8 @@ from sizer import InfeasibleError, SizingRequest
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.best_design import best_design, best_row
-from sizer.sizing.recommend import MAX_SERVERS, search
-from sizer.sizing.search.larger_sizes import larger_sizes, servers_by_scaling
+from sizer.sizing.recommend import larger_sizes, search, servers_by_scaling
+from sizer.sizing.search.space import MAX_SERVERS
 
 CATALOG = shipped_catalog()
 

@@ -7,7 +7,7 @@ import pytest
 from sizer import size
 from sizer.catalog.loader import shipped_catalog
 from sizer.physical.notes import ViolationKind
-from sizer.sizing.design.next_sizes import next_sizes
+from sizer.sizing.design.storage_need import next_sizes
 from sizer.sizing.reasons import ExchangeReason
 from tests.factories.requests import recommender_request
 

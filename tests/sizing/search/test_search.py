@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sizer.sizing.search.choice import counts_ruled_out, nearest_row
+from sizer.sizing.search.nearest_design import counts_ruled_out, nearest_row
 from sizer.sizing.search.space import design_space
 
 

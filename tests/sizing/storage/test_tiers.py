@@ -14,7 +14,7 @@ from sizer.physical.roles import Role
 from sizer.present.plain_table import table_text
 from sizer.present.storage_streams import level_table, streams_table, tiers_table
 from sizer.sizing.best_design import best_design
-from sizer.sizing.design.storage_streams import StreamKind, demand_over_time
+from sizer.sizing.design.storage_need import StreamKind, demand_over_time
 from sizer.sizing.maximum import _MaximumSearch
 from sizer.sizing.recommend import search
 from sizer.sizing.size import size

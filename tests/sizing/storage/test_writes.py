@@ -11,9 +11,9 @@ from sizer.perf.storage import nodes_for_both, nodes_needed
 from sizer.questions.failures.goodput import job_question
 from sizer.questions.failures.storage_worth import Pays, storage_worth
 from sizer.sizing.best_design import best_design
-from sizer.sizing.design.checkpoint_storage import checkpoint_storage
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.design.storage_streams import demand_over_time
+from sizer.sizing.design.spares import checkpoint_storage
+from sizer.sizing.design.storage_need import demand_over_time
 from sizer.sizing.reasons import RateNeed
 from sizer.sizing.stages.checkpoints import CheckpointRates
 from sizer.workload.checkpoints import OtherStreams

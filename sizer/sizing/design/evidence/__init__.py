@@ -1,1 +1,0 @@
-"""Published runs that are nearest to a design."""

@@ -1,0 +1,419 @@
+"""The models of rates as questions about a design ask them: nearest runs, what was never measured, the exchange."""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Protocol
+
+import numpy as np
+
+from sizer.base.resources import data_dir
+from sizer.calibrate.calibration import Calibration, host_task_of
+from sizer.calibrate.extrapolation import extrapolations, unmeasured
+from sizer.calibrate.language.calibration import language_calibration
+from sizer.calibrate.language.cases import LanguageCase, cases_of, gpu_of_case
+from sizer.calibrate.language.rows import LanguageRow, number_format, stack_named
+from sizer.calibrate.modern.accelerators import sourced_accelerators
+from sizer.calibrate.modern.calibration import modern_calibration
+from sizer.calibrate.modern.design_rates import FEW_RUNS
+from sizer.calibrate.modern.published import fitted_ids, n_runs, published_runs, related_network
+from sizer.calibrate.modern.rows import ModernRow
+from sizer.calibrate.modern.validate import predict as predict_mlperf
+from sizer.calibrate.notes import CalibrationNote, FitNote, note
+from sizer.calibrate.observations import Observation, load_observations
+from sizer.calibrate.own_networks import OwnRun, estimated_rates, trainings_of
+from sizer.calibrate.predict import predict
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Gpu, Stack
+from sizer.physical.platform import Platform
+from sizer.sizing.result import NearbyMeasurement
+from sizer.sizing.stages.compute_side import large_images
+from sizer.sizing.stages.language_rates import LanguageAnswer, is_unmeasured, stack_in_fit, stack_on
+from sizer.sizing.stages.measured_rates import accelerator, anchor_of, is_measured
+from sizer.sizing.stages.own_networks import far_rates
+from sizer.sizing.stages.serving_rates import CALIBRATED_TOKENS, is_unserved
+from sizer.workload.custom_network import CustomDnn
+from sizer.workload.resolve import ResolvedWorkload
+from sizer.workload.work_kinds import LANGUAGE, SERVING
+
+
+def nearest_mlperf_runs(
+    work: ResolvedWorkload, platform: Platform, n_gpus: int, catalog: Catalog, most: int
+) -> tuple[NearbyMeasurement, ...]:
+    """Published runs of the same network, nearest in GPU, generation, size and round."""
+    known = sourced_accelerators()
+    here = accelerator(platform.gpu.id)
+    assert here is not None
+
+    def distance(row: ModernRow) -> tuple[bool, bool, float, float, str]:
+        gpu = known[row.accelerator]
+        return (
+            gpu.gpu != platform.gpu.id,
+            gpu.generation != here.generation,
+            abs(math.log2((row.accelerators or 1) / n_gpus)),
+            -row.round_order,
+            row.id,
+        )
+
+    rows = [row for row in published_runs(work.mlperf) if row.accelerator in known and row.samples_per_s]
+    nearest = sorted(rows, key=distance)[:most]
+    found = []
+    for row, (rate, _) in zip(nearest, predict_mlperf(nearest, modern_calibration()), strict=True):
+        assert row.samples_per_s is not None
+        found.append(
+            NearbyMeasurement(
+                id=row.id,
+                source=row.source,
+                where=f"{row.submitter}, {row.system}",
+                gpu=catalog.gpus[known[row.accelerator].gpu].name,
+                server=row.system,
+                software=f"MLPerf {row.round}",
+                n_gpus=row.accelerators or 1,
+                published=row.samples_per_s,
+                predicted=rate,
+                calibrates=row.id in fitted_ids(),
+                time_to_train_s=row.time_to_train_s,
+            )
+        )
+    return tuple(found)
+
+
+def notes_on_newer_gpu(
+    work: ResolvedWorkload, platform: Platform, n_gpus: int, catalog: Catalog
+) -> tuple[CalibrationNote, ...]:
+    """How far a rate on a GPU newer than V100 lies beyond the published runs; empty where it interpolates."""
+    here = accelerator(platform.gpu.id)
+    assert here is not None
+    network, gpu = work.dnn.name, platform.gpu.name
+    if not is_measured(work, platform.gpu.id):
+        return (note(FitNote.GPU_MOVED_FROM_V100, network, gpu, catalog.dnns[anchor_of(work, catalog)].name),)
+    related = related_network(work.mlperf)
+    if related is not None:
+        return (note(FitNote.DNN_FROM_LIKE, network, related.name),)
+    if n_runs(here.generation) < FEW_RUNS:
+        return (note(FitNote.MLPERF_GENERATION, gpu),)
+    known = sourced_accelerators()
+    sizes = [
+        row.accelerators or 1
+        for row in published_runs(work.mlperf)
+        if row.accelerator in known and known[row.accelerator].gpu == platform.gpu.id
+    ]
+    if not sizes:
+        return (note(FitNote.MLPERF_DNN_ON_GPU, network, gpu),)
+    most = max(sizes)
+    return (note(FitNote.MORE_ACCELERATORS, network, gpu, most, n_gpus),) if n_gpus > 2 * most else ()
+
+
+def nearest_trainings(
+    work: ResolvedWorkload, gpu: Gpu, n_gpus: int, most: int, catalog: Catalog
+) -> tuple[NearbyMeasurement, ...]:
+    """Trainings of networks of the same kind, nearest in generation, GPU, work of a sample and number of GPUs."""
+    flop = work.dnn.forward_flop.value
+
+    def distance(run: OwnRun) -> tuple[bool, bool, float, float, str]:
+        sizes = abs(math.log2(run.forward_flop / flop)), abs(math.log2(run.gpus / n_gpus))
+        return (run.generation != gpu.generation, run.gpu != gpu.id, *sizes, run.id)
+
+    nearest = sorted(trainings_of(work.own_kind or ""), key=distance)[:most]
+    rates = estimated_rates(nearest)
+    return tuple(
+        NearbyMeasurement(
+            id=run.id,
+            source=run.source,
+            where=run.where,
+            gpu=catalog.gpus[run.gpu].name if run.gpu in catalog.gpus else run.gpu,
+            server="",
+            software=f"{run.network.replace('_', '-')}, {run.software}",
+            n_gpus=run.gpus,
+            published=run.samples_per_s,
+            predicted=rates[place],
+            calibrates=True,
+            is_same_stack=False,
+            batch_per_gpu=run.batch_per_gpu,
+        )
+        for place, run in enumerate(nearest)
+    )
+
+
+# Rows shown; more would hide which ones carry the answer.
+MAX_ROWS = 8
+
+
+@lru_cache(maxsize=2)
+def _rates(task: str) -> tuple[Observation, ...]:
+    """Measured rates of a task; read once, the files belong to the installed package and are named for their task."""
+    file = data_dir("catalog") / "benchmarks" / f"{task}.csv"
+    return tuple(row for row in load_observations(file) if row.quantity == "samples_per_s" and row.gpus)
+
+
+def nearest_measurements(
+    work: ResolvedWorkload, n_gpus: int, catalog: Catalog, calibration: Calibration
+) -> tuple[NearbyMeasurement, ...]:
+    """Measurements of the same DNN, same task and precision, nearest in stack, then in number of GPUs."""
+    task = "inference" if work.is_inference else "training"
+    dnn = work.like or work.dnn.id
+
+    def is_same_stack(row: Observation) -> bool:
+        return row.stack == work.stack.id
+
+    def distance(row: Observation) -> tuple[bool, float, str]:
+        return (not is_same_stack(row), abs(float(np.log2(float(row.gpus or 1) / n_gpus))), row.id)
+
+    def is_evidence(row: Observation) -> bool:
+        # What the fit excludes for a reason (another exchange scheme, a loader that was too slow) is none; nor is what
+        # the drives of the test limited, from which only the rate of the drives is taken.
+        excluded = calibration.excluded.get(row.id)
+        return excluded is None or (calibration.calibrates(row.id) and excluded.kind is not FitNote.DRIVE_BOUND)
+
+    rows = [
+        row
+        for row in _rates(task)
+        if row.dnn == dnn
+        and row.precision in ("", work.request.precision)
+        and row.gpu.startswith("v100")
+        and is_evidence(row)
+    ]
+    nearest: list[NearbyMeasurement] = []
+    for row in sorted(rows, key=distance):
+        if len(nearest) == MAX_ROWS:
+            break
+        predicted = predict(row, catalog, calibration).estimate
+        if predicted is None:
+            continue
+        nearest.append(
+            NearbyMeasurement(
+                id=row.id,
+                source=row.source,
+                where=row.where,
+                gpu=catalog.gpus[row.gpu].name if row.gpu in catalog.gpus else row.gpu,
+                server=catalog.servers[row.server].name if row.server in catalog.servers else "",
+                software=row.software,
+                n_gpus=int(row.gpus or 1),
+                published=float(row.value),
+                predicted=predicted,
+                calibrates=calibration.calibrates(row.id),
+                is_same_stack=is_same_stack(row),
+                batch_per_gpu=None if row.batch_per_gpu is None else int(row.batch_per_gpu),
+            )
+        )
+    return tuple(nearest)
+
+
+def nearest_language_runs(
+    work: ResolvedWorkload, platform: Platform, n_gpus: int, catalog: Catalog
+) -> tuple[NearbyMeasurement, ...]:
+    """Published runs of the same language model and kind of training.
+
+    They are the nearest in GPU, generation, format, stack and size.
+    """
+    shape = work.dnn.transformer
+    assert shape is not None
+    calibration, language = language_calibration(), work.trained
+    runs_on = stack_in_fit(catalog.stacks[stack_on(language, platform.gpu.vendor)], platform.gpu.id)
+    kind = "lora" if language.method == "lora" else "pretrain"
+    rows = [
+        row
+        for row in calibration.rows
+        if row.model == shape.measured_as and row.kind == kind and row.tokens_per_s_per_gpu and row.gpus
+    ]
+    found = [
+        (row, case)
+        for row, case in zip(rows, cases_of(rows, catalog, calibration.rows), strict=True)
+        if isinstance(case, LanguageCase)
+    ]
+
+    def is_same_stack(row: LanguageRow) -> bool:
+        return stack_named(row) == runs_on
+
+    def distance(pair: tuple[LanguageRow, LanguageCase]) -> tuple[bool, bool, bool, bool, float, str]:
+        row, gpu = pair[0], gpu_of_case(pair[1], catalog)
+        return (
+            gpu.id != platform.gpu.id,
+            gpu.generation != platform.gpu.generation,
+            number_format(row.precision) != language.precision,
+            not is_same_stack(row),
+            abs(float(np.log2(row.gpus / n_gpus))),
+            row.row_id,
+        )
+
+    nearest = []
+    for row, case in sorted(found, key=distance)[:MAX_ROWS]:
+        assert row.tokens_per_s_per_gpu is not None
+        nearest.append(
+            NearbyMeasurement(
+                id=row.row_id,
+                source=row.source,
+                where=row.place,
+                gpu=gpu_of_case(case, catalog).name,
+                server="",
+                software=row.software,
+                n_gpus=int(row.gpus),
+                published=row.tokens_per_s_per_gpu * row.gpus,
+                predicted=calibration.tokens_per_s_per_gpu([case])[0].scaled(row.gpus),
+                calibrates=row.role == "calibration",
+                is_same_stack=is_same_stack(row),
+                number_format=number_format(row.precision),
+                batch_per_gpu=row.global_batch / row.gpus if row.global_batch else None,
+            )
+        )
+    return tuple(nearest)
+
+
+def unmeasured_language(work: ResolvedWorkload, platform: Platform, catalog: Catalog) -> tuple[CalibrationNote, ...]:
+    """What no run of the measurements has of a language model on a platform."""
+    shape, notes = work.dnn.transformer, []
+    measured = language_calibration().cases
+    if shape is None or all(case.row.model != shape.measured_as for case in measured):
+        notes.append(note(FitNote.MODEL_FROM_SHAPE, work.dnn.name))
+    gpus = [gpu_of_case(case, catalog) for case in measured]
+    if all(gpu.id != platform.gpu.id for gpu in gpus):
+        is_unknown = is_unmeasured(platform.gpu, catalog)
+        kind = FitNote.GENERATION_NOT_MEASURED if is_unknown else FitNote.GPU_FROM_GENERATION
+        notes.append(note(kind, platform.gpu.name))
+    return tuple(notes)
+
+
+Notes = tuple[CalibrationNote, ...]
+
+
+@dataclass(frozen=True)
+class RateOnDesign:
+    """A workload on the GPUs of a design."""
+
+    work: ResolvedWorkload
+    platform: Platform
+    n_gpus: int
+    n_servers: int
+    catalog: Catalog
+    calibration: Calibration
+
+
+class DesignRates(Protocol):
+    """A model of rates, as far as questions about a design ask it."""
+
+    name: str
+    exchange_is_in_step: bool  # what is exposed of the exchange is part of a fitted step
+
+    def peers(self, of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:
+        """Published runs that are nearest."""
+        ...
+
+    def beyond(self, of: RateOnDesign) -> tuple[Notes, Notes]:
+        """What no run has of the workload on these GPUs, and where the design lies beyond the runs."""
+        ...
+
+    def software(self, work: ResolvedWorkload, layout: LanguageAnswer | None, catalog: Catalog) -> Stack:
+        """Software that runs on these GPUs."""
+        ...
+
+
+class _AsAsked:
+    def software(self, work: ResolvedWorkload, layout: LanguageAnswer | None, catalog: Catalog) -> Stack:  # noqa: ARG002
+        return work.stack
+
+
+class _Language:
+    name = LANGUAGE.name
+    exchange_is_in_step = True
+
+    def peers(self, of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:
+        return nearest_language_runs(of.work, of.platform, of.n_gpus, of.catalog)
+
+    def beyond(self, of: RateOnDesign) -> tuple[Notes, Notes]:
+        # The host only hands tokens on: no line of it is missing.
+        return unmeasured_language(of.work, of.platform, of.catalog), ()
+
+    def software(self, work: ResolvedWorkload, layout: LanguageAnswer | None, catalog: Catalog) -> Stack:
+        return work.stack if layout is None else catalog.stacks[layout.stack]
+
+
+class _Serving(_AsAsked):
+    name = SERVING.name
+    exchange_is_in_step = True
+
+    def peers(self, of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:  # noqa: ARG002
+        return ()
+
+    def beyond(self, of: RateOnDesign) -> tuple[Notes, Notes]:
+        work, gpu, notes = of.work.served, of.platform.gpu, []
+        if is_unserved(gpu):
+            notes.append(note(FitNote.GENERATION_NOT_MEASURED, gpu.name))
+        if work.context_tokens > CALIBRATED_TOKENS:
+            notes.append(note(FitNote.CONTEXT_BEYOND, work.context_tokens, CALIBRATED_TOKENS))
+        return tuple(notes), ()
+
+
+class _MlperfNetworks:
+    name = "mlperf"
+    exchange_is_in_step = True
+
+    def peers(self, of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:
+        return nearest_mlperf_runs(of.work, of.platform, of.n_gpus, of.catalog, MAX_ROWS)
+
+    def beyond(self, of: RateOnDesign) -> tuple[Notes, Notes]:
+        return (*notes_on_newer_gpu(of.work, of.platform, of.n_gpus, of.catalog), *_of_host(of)), ()
+
+    def software(self, work: ResolvedWorkload, layout: LanguageAnswer | None, catalog: Catalog) -> Stack:  # noqa: ARG002
+        others = () if work.stack.runs_mlperf else catalog.stacks.values()
+        return next((stack for stack in others if stack.runs_mlperf), work.stack)
+
+
+class _V100Networks(_AsAsked):
+    name = "v100"
+    exchange_is_in_step = False
+
+    def peers(self, of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:
+        return nearest_measurements(of.work, of.n_gpus, of.catalog, of.calibration)
+
+    def beyond(self, of: RateOnDesign) -> tuple[Notes, Notes]:
+        work, gpu, calibration = of.work, of.platform.gpu, of.calibration
+        dnn = work.request.dnn if isinstance(work.request.dnn, CustomDnn) else work.dnn
+        precision, task = work.request.precision, "inference" if work.is_inference else "training"
+        missing = unmeasured(calibration, work.stack, dnn, precision, gpu.id, gpu, task, of.n_servers)
+        notes = [_with_name(one, of.catalog) for one in missing]
+        if accelerator(gpu.id) is not None:  # moved by what was measured of its generation
+            notes = [one for one in notes if one.kind is not FitNote.GPU_FROM_GENERATION]
+            notes += notes_on_newer_gpu(work, of.platform, of.n_gpus, of.catalog)
+        reach = extrapolations(calibration, work.stack, dnn, precision, task, of.n_gpus, work.batch_per_gpu)
+        return (*notes, *_of_host(of)), reach
+
+
+class _OwnNetworks(_AsAsked):
+    name = "own"
+    exchange_is_in_step = False
+
+    def peers(self, of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:
+        return nearest_trainings(of.work, of.platform.gpu, of.n_gpus, MAX_ROWS, of.catalog)
+
+    def beyond(self, of: RateOnDesign) -> tuple[Notes, Notes]:
+        kind = of.work.own_kind or ""
+        far = (note(FitNote.MEASURED_FAR, factor) for factor in far_rates(of.work, of.catalog))
+        return (note(FitNote.DNN_OF_KIND, of.work.dnn.name, len(trainings_of(kind)), kind), *far, *_of_host(of)), ()
+
+
+def design_rates(work: ResolvedWorkload, gpu_id: str) -> DesignRates:
+    """The model that the rate of a workload on a GPU comes from."""
+    if work.is_laid_out:
+        return _LAID_OUT[work.kind.name]
+    if work.own_kind is not None:
+        return _OwnNetworks()
+    return _MlperfNetworks() if is_measured(work, gpu_id) else _V100Networks()
+
+
+_LAID_OUT: dict[str, DesignRates] = {LANGUAGE.name: _Language(), SERVING.name: _Serving()}
+
+
+def _of_host(of: RateOnDesign) -> Notes:
+    """What was never measured of the host's work."""
+    if of.work.request.host_core_s is not None:
+        return ()
+    loader = of.calibration.hosts.note(host_task_of(of.work.sample_format, of.work.stack))
+    return tuple(one for one in (loader, large_images(of.work, loader)) if one is not None)
+
+
+def _with_name(missing: CalibrationNote, catalog: Catalog) -> CalibrationNote:
+    """A note with the name, in place of the id, of the neural network whose measurements are used for another."""
+    if missing.kind is not FitNote.DNN_FROM_LIKE:
+        return missing
+    name, like = missing.values
+    return CalibrationNote(missing.kind, (name, catalog.dnns[str(like)].name))
