@@ -5,43 +5,39 @@ from pathlib import Path
 
 import pytest
 
-from sizer.base.faults import bounds_of, field_at
 from sizer.base.quantities import number_kind, parse
-from sizer.ui.request_form.field import TYPED, Count, Percentage, PlainNumber, Text
+from sizer.ui.request_form.field import Percentage, Text, Typed
+from sizer.ui.request_form.forms import FIELDS
 from sizer.ui.request_form.help_text import help_text
-from sizer.ui.request_form.names import FORM_FIELDS
 from sizer.ui.typed import written
 from sizer.workload.request import SizingRequest
 from tests.ui.pages import assert_healthy, opened, said, unfold, widget
 
 CHECKOUT = Path(__file__).parents[2]
-IDS = [".".join(field.keys) for field in FORM_FIELDS]
 
 
-@pytest.mark.parametrize("field", FORM_FIELDS, ids=IDS)
+@pytest.mark.parametrize("field", FIELDS.values(), ids=FIELDS)
 def test_help_gives_range_and_default_once(field):
     text = help_text(field)
     ends = [text.count(mark) for mark in ("Default: ", "Required.")]
     assert sum(ends) == 1, text
     assert text.endswith((".", "!")), text
     assert ".." not in text.replace("...", ""), text
-    if isinstance(field.widget, (*TYPED, Percentage, Text)):
+    if isinstance(field.widget, Typed | Percentage | Text):
         ranges = [text.count(mark) for mark in ("From ", "at most ", "At most ")]
         assert sum(ranges) - text.count("From the start") - text.count("From submission") == 1, text
 
 
-@pytest.mark.parametrize("field", [one for one in FORM_FIELDS if isinstance(one.widget, Count | PlainNumber)], ids=str)
-def test_a_form_takes_no_number_that_the_request_refuses(field):
-    described = field_at(SizingRequest, field.keys)
-    assert described is not None
-    low, high = bounds_of(described)
-    kind = field.widget.kind
-    assert low is None or kind.low >= low
-    assert high is None or kind.high <= high
+def test_every_value_that_the_model_knows_has_a_field_or_a_form_of_its_own():
+    """By the model's own schema; a table, a list of items or a field that several widgets edit is none."""
+    schema = SizingRequest.model_json_schema()
+    tables = {name: set(table.get("properties", ())) for name, table in schema["$defs"].items()}
+    for key, table in {"limits": "Limits", "fabric": "Fabric", "site": "Site", "data": "DataRequest"}.items():
+        assert {one.rpartition(".")[2] for one in FIELDS if one.startswith(f"{key}.")} == tables[table]
 
 
 def helps(*keys: str) -> str:
-    return help_text(next(field for field in FORM_FIELDS if field.keys == keys))
+    return help_text(FIELDS[".".join(keys)])
 
 
 def test_ranges_of_the_request_read_as_people_write_them():

@@ -4,7 +4,7 @@ from typing import Any
 
 from sizer.catalog.model import Catalog
 from sizer.ui import state
-from sizer.ui.request_form import workload as form
+from sizer.ui.request_form import forms as form
 from sizer.ui.request_form.field import RequestPath
 from sizer.ui.request_form.options import names_by_id
 from sizer.workload.request import SERVING_TASKS
