@@ -32,7 +32,7 @@ from sizer.sizing.reasons import (
 )
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, design_of, search, unmet_error
 from sizer.sizing.redundancy_cost import spare_cost
-from sizer.sizing.result import DesignAnswer, IdleServers, ParetoPoint, SizingResult
+from sizer.sizing.result import DesignAnswer, IdleServers, ParetoPoint, SizingResult, design_name
 from sizer.sizing.search.choice import counts_ruled_out
 from sizer.sizing.search.front import front_rows
 from sizer.sizing.search.nearest_design import nearest_design
@@ -252,11 +252,8 @@ def _point(row: int, chosen: int, counts: PartCounts, rate: float, time_s: float
     index = int(evaluated.space.platform[row])
     platform = evaluated.platforms[index]
     servers, nodes = int(evaluated.space.n_servers[row]), int(evaluated.storage_nodes[row])
-    storage = f"{nodes} × {platform.storage.name}" if nodes else platform.storage.name
     return ParetoPoint(
-        name="{servers} + {storage} over {link}".format(
-            servers=f"{servers} × {platform.server.name}", storage=storage, link=platform.fabric.name
-        ),
+        name=f"{design_name(platform, servers, nodes)} over {platform.fabric.name}",
         server=platform.server.id,
         storage=platform.storage.id,
         n_servers=servers,

@@ -18,6 +18,7 @@ from sizer.ui import headline, look, need, session_store, sharing, state
 from sizer.ui.architecture.page import show as show_architecture
 from sizer.ui.bill import reconcile
 from sizer.ui.bill.page import show as show_bill
+from sizer.ui.designs.compare import show as show_compare
 from sizer.ui.designs.page import DESIGN, open_from_link
 from sizer.ui.designs.page import show as show_designs
 from sizer.ui.document.page import show as show_document
@@ -61,6 +62,7 @@ _MAIN_PATH = (
     _Page("Document", show_document, "guide and files"),
 )
 _REFERENCE = (
+    _Page("Compare", show_compare),
     _Page("Designs", show_designs, needs_answer=False),
     _Page("Evidence", show_evidence, needs_answer=False),
     _Page("Catalogue", show_catalogue, needs_answer=False),

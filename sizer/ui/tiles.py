@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sizer.base.quantities import by_count, grouped, si
+from sizer.catalog.labels import with_vendor
 from sizer.drawings.racks import at_least
 from sizer.explain.figure import GPUS
 from sizer.present.text.checks import amount_text, check_label, missing_text, open_text
@@ -49,12 +50,12 @@ def _purchase(design: DesignAnswer) -> Tile:
     parts = design.quantities
     units, racks = float(parts.rack_units[0]), parts.n_racks
     power = at_least(bool(parts.unknown_power), si(float(parts.power_max_w[0]), "W"))
-    storage = design.platform.storage.name
+    storage = with_vendor(design.platform.storage)
     count = design.storage_nodes
     nodes = f"{count} × {storage} {by_count(count, 'node', 'nodes')}" if count else storage
     gpus = f"{grouped(design.n_gpus)} × {design.platform.gpu.name}"
     size = f"{gpus}, {grouped(units)} {by_count(units, 'rack unit', 'rack units')} in {plural(racks, 'rack')}, {power}"
-    value = f"{design.n_servers} × {design.platform.server.name}"
+    value = f"{design.n_servers} × {with_vendor(design.platform.server)}"
     return Tile("What to buy", HeadlineItem(GPUS, f"with {nodes}", value, size), None)
 
 

@@ -29,7 +29,6 @@ from sizer.sizing.design.next_sizes import next_sizes
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult
 from sizer.ui import look, why
 from sizer.ui.architecture import cards, platforms
-from sizer.ui.designs import compare
 from sizer.ui.performance import pareto_front
 from sizer.ui.performance.page import chosen_workload
 from sizer.ui.state import View
@@ -57,7 +56,6 @@ def _design(view: View) -> None:
     platforms.show(view)
     st.header("Faster and smaller designs", anchor=False)
     pareto_front.show(view)
-    compare.show(view)
     st.header("Topology", anchor=False)
     _show_drawings(view, "topology")
     if binding_text(design):

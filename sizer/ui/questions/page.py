@@ -40,7 +40,7 @@ from sizer.ui import look, state
 from sizer.ui.error_messages import sentences
 from sizer.ui.look import Spec
 from sizer.ui.performance.page import chosen_workload
-from sizer.ui.questions import compare, data, failures, growth, rent, scale, team, verdict
+from sizer.ui.questions import data, failures, growth, rent, scale, team, verdict
 from sizer.ui.questions.what_if_inputs import (
     FIXED_DESIGN,
     InputPair,
@@ -397,5 +397,4 @@ _QUESTIONS: Mapping[str, Callable[[View], None]] = {
     "Growth": growth.show,
     "Failures": failures.show,
     "Rent or buy": rent.show,
-    "What changed": compare.show,
 }

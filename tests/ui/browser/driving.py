@@ -39,6 +39,7 @@ PAGES = (
     "What-if",
     "Bill",
     "Document",
+    "Compare",
     "Designs",
     "Evidence",
     "Catalogue",

@@ -98,6 +98,7 @@ def test_neighbours_are_pinned_and_compared(page):
     settled(page)
     pins.nth(0).click()
     settled(page)
+    to_page(page, "Compare")
     page.get_by_role("table", name="Figures of the designs side by side").wait_for(timeout=30_000)
     assert_clean(page)
 
