@@ -371,6 +371,7 @@ class ParetoPoint:
 
     name: str
     server: str
+    server_name: str  # with its maker
     storage: str
     n_servers: int
     n_gpus: int

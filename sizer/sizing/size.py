@@ -11,6 +11,7 @@ from sizer.base.errors import InfeasibleError
 from sizer.bom.prices import usual_rate_usd
 from sizer.bom.rental import RunRental, run_rental
 from sizer.calibrate.calibration import Calibration, stored_calibration
+from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
 from sizer.physical.existing_use import has_main
 from sizer.sizing.assumptions import UsualExchangeRate
@@ -255,6 +256,7 @@ def _point(row: int, chosen: int, counts: PartCounts, rate: float, time_s: float
     return ParetoPoint(
         name=f"{design_name(platform, servers, nodes)} over {platform.fabric.name}",
         server=platform.server.id,
+        server_name=with_vendor(platform.server),
         storage=platform.storage.id,
         n_servers=servers,
         n_gpus=int(servers * evaluated.gpus_per_server[index]),
@@ -277,6 +279,7 @@ def _point_of(design: DesignAnswer, like: ParetoPoint) -> ParetoPoint:
     return ParetoPoint(
         name=design.name,
         server=design.platform.server.id,
+        server_name=with_vendor(design.platform.server),
         storage=design.platform.storage.id,
         n_servers=design.n_servers,
         n_gpus=design.n_gpus,

@@ -89,7 +89,7 @@ def main() -> None:
 
 
 def _draw() -> None:
-    st.set_page_config(page_title="Deep-learning cluster configurator", page_icon=_icon(), layout="wide")
+    st.set_page_config(page_title=conversation.NAME, page_icon=_icon(), layout="wide")
     look.style(look.palette())
     try:
         if "draft" not in st.session_state:
@@ -132,10 +132,9 @@ def _begin() -> None:
 def _drawn(page: _Page, view: View, pages: Mapping[str, StreamlitPage]) -> Callable[[], None]:
     def draw() -> None:
         look.close_menu(page.title)
-        headline.show_title(view)
         if page is _MAIN_PATH[0]:
             conversation.show(view.catalog)  # the need comes first, the answer below it
-        headline.show(view)
+        headline.show(view, is_first=page is _MAIN_PATH[0])
         if view.result is None and page.needs_answer:
             st.info("No design yet. Correct the errors on the page Requirements first.")
             return

@@ -10,6 +10,7 @@ from sizer.explain.figure import GPUS
 from sizer.present.text.checks import amount_text, check_label, missing_text, open_text
 from sizer.present.text.money import quotes_text
 from sizer.present.text.plan import existing_text
+from sizer.present.text.serving import used_stack_text
 from sizer.present.text.stacks import stack_worth_text
 from sizer.present.text.verdict import equipment_texts, even_odds_text, selection_text, verdict_text
 from sizer.present.words import TO_BE_QUOTED, chance, plural, sentence
@@ -29,6 +30,7 @@ class Badge:
     colour: str
     icon: str
     text: str
+    in_short: str = ""  # where there is one line
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def _performance(result: SizingResult) -> Tile:
 
 def _software(design: DesignAnswer) -> str:
     """Software stacks that the rates suppose, each once."""
-    return ", ".join(dict.fromkeys(answer.stack.name for answer in design.workloads))
+    return ", ".join(dict.fromkeys(map(used_stack_text, design.workloads)))
 
 
 def _verdict(result: SizingResult) -> Badge:
@@ -83,12 +85,18 @@ def _verdict(result: SizingResult) -> Badge:
     if not all(answer.rate_is_predicted for answer in design.workloads):
         return Badge("orange", "help", f"Not known: no measured rate of {design.platform.gpu.name}")
     if design.target_check is CheckResult.NOT_MET:
-        return Badge("orange", "warning", f"Below the target, probability {chance(probability)}")
+        return Badge(
+            "orange", "warning", f"Below the target, probability {chance(probability)}", f"below, {chance(probability)}"
+        )
     if even_odds_text(design):
-        return Badge("orange", "help", f"Even odds, probability {chance(probability)}")
+        return Badge(
+            "orange", "help", f"Even odds, probability {chance(probability)}", f"even odds, {chance(probability)}"
+        )
     if not result.needs_cluster:
-        return Badge("green", "check", f"No cluster needed, probability {chance(probability)}")
-    return Badge("green", "check", f"Met, probability {chance(probability)}")
+        return Badge(
+            "green", "check", f"No cluster needed, probability {chance(probability)}", f"met, {chance(probability)}"
+        )
+    return Badge("green", "check", f"Met, probability {chance(probability)}", f"met, {chance(probability)}")
 
 
 def _cost(result: SizingResult, *, is_customer_mode: bool) -> Tile:

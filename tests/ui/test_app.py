@@ -131,7 +131,7 @@ def test_own_numbers_start_from_the_network_chosen():
 
 def test_changing_the_task_drops_what_does_not_go_with_it():
     app = unfold(opened(), "expert")
-    widget(app.segmented_control, "Task").set_value("validation-inference").run()
+    widget(app.selectbox, "Task").set_value("validation-inference").run()
     assert_healthy(app)
     assert not [one for one in app.error if "not understood" in one.value]
     unfold(app, "expert")

@@ -209,7 +209,7 @@ def test_describing_a_neighbour_in_customer_mode_keeps_the_terms_of_the_quote():
 
 
 def test_a_picked_point_of_the_front_can_be_described():
-    app = opened("architecture")
+    app = unfold(opened("architecture"), "front")
     listed = widget(app.selectbox, "Alternative design; or click a point in the chart")
     listed.set_value("12 × NVIDIA DGX-1 + 4 × Dell EMC Isilon F800 nodes over 100 GbE").run()
     assert_healthy(app)
@@ -281,7 +281,7 @@ def test_the_platforms_are_one_list_in_four_orders():
 def test_a_typed_price_settles_a_quote_and_a_bad_one_is_refused():
     app = opened("architecture")
     app.session_state.draft["platforms"] = {"servers": ["dgx-1", "dss-8440"]}
-    app.run()
+    unfold(app, "platforms")
     fields = [one for one in app.text_input if one.label.startswith("Price of one")]
     assert fields
     fields[0].set_value("cheap").run()

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block
 
 from sizer.catalog.loader import shipped_catalog
-from sizer.ui.requirements.templates import TEMPLATES
+from sizer.ui.requirements.conversation import TEMPLATES
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import ROOT
 from tests.ui.pages import PATH, load, opened, said, to_page, unfold, widget

@@ -147,7 +147,8 @@ _POWER_LABEL = "Power, maximum"
 
 def _figures(designs: Sequence[Compared]) -> list[tuple[str, Callable[[Compared], Value], bool]]:
     """Label, value and whether it is a count, of every row."""
-    most = max((one.result.design for one in designs), key=lambda design: len(design.workloads))
+    compared = [one.result.design for one in designs]
+    most = max(compared, key=lambda design: len(design.workloads))
     several = len(most.workloads) > 1
     rates: list[tuple[str, Callable[[Compared], Value], bool]] = []
     limits: list[tuple[str, Callable[[Compared], Value], bool]] = []
@@ -186,7 +187,7 @@ def _figures(designs: Sequence[Compared]) -> list[tuple[str, Callable[[Compared]
         ("Weight", _of(_weight), False),
     ]
     if any(_price(one.result.design).number is not None for one in designs):
-        table += [(label, _of(show), False) for label, show in _cost_rows(most, several)]
+        table += [(label, _of(show), False) for label, show in _cost_rows(compared, most, several)]
     return table
 
 
@@ -200,7 +201,7 @@ def _of(show: _Show) -> Callable[[Compared], Value]:
     return lambda one: show(one.result.design)
 
 
-def _cost_rows(most: DesignAnswer, several: bool) -> list[tuple[str, _Show]]:
+def _cost_rows(designs: Sequence[DesignAnswer], most: DesignAnswer, several: bool) -> list[tuple[str, _Show]]:
     """Price by what it buys."""
 
     def per_rate(number: int) -> _Show:
@@ -211,6 +212,7 @@ def _cost_rows(most: DesignAnswer, several: bool) -> list[tuple[str, _Show]]:
     rates = [
         (f"Price per {words.sample_unit(answer.dnn)}{f', workload {number + 1}' if several else ''}", per_rate(number))
         for number, answer in enumerate(most.workloads)
+        if len({words.sample_unit(one.workloads[number].dnn) for one in designs if number < len(one.workloads)}) == 1
     ]
     return [("Price per GPU", lambda one: _price(one, one.n_gpus)), *rates]
 

@@ -229,6 +229,11 @@ def _others(view: View) -> dict[str, SizingRequest]:
             request = SizingRequest.from_text(data, "json") if isinstance(data, str) else SizingRequest.from_dict(data)
         except RequestError:  # the session started from a request with an error
             continue
-        if request != view.result.request:
+        if request != view.result.request and _tasks(request) == _tasks(view.result.request):
             found[name] = request
     return found
+
+
+def _tasks(request: SizingRequest) -> tuple[str, ...]:
+    """What is done with each workload: inputs of one kind of work mean nothing to another."""
+    return tuple(work.task for work in request.workload)

@@ -38,7 +38,7 @@ from sizer.ui.request_form.options import OF_CATALOGUE, capitalized_name
 from sizer.workload.request import SizingRequest
 
 # Choices of which all are in sight.
-_SEGMENTS = ("workload.task", "workload.precision", "team.order")
+_SEGMENTS = ("workload.precision", "team.order")
 # Numbers of the quote, typed as text so that a wrong entry can be named as it was typed: longest text.
 _AS_TEXT = {"quote.valid_days": 6, "quote.discount_percent": 8}
 _BY_VALIDATOR = {parse_rate: number_kind(0.0, 1e6), parse_percent: number_kind(0.0, 100.0)}

@@ -104,8 +104,7 @@ def draw(view: View, number: int) -> None:
         _dnn_fields(parts, number, path)
     with middle:
         if serving.is_served(path):
-            for field in form.SERVING:
-                fields.draw(field, number)
+            serving.draw_fields(form.SERVING, path)
         elif trains_language(parts, path):
             for field in form.LANGUAGE:
                 fields.draw(field, number)
@@ -115,8 +114,7 @@ def draw(view: View, number: int) -> None:
     with right:
         _target_fields(view, number, path)
         if state.get((*path, "task")) == "serving":
-            for field in form.SERVING_LIMITS:
-                fields.draw(field, number)
+            serving.draw_fields(form.SERVING_LIMITS, path)
         fields.draw(form.FIELDS["confidence"])
     _expert_fields(parts, number, path)
     if trains_language(parts, path) and not serving.is_served(path):
@@ -138,6 +136,10 @@ def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
         capitalized_name(state.get((*path, "access")) or "random").lower(),
         capitalized_name(state.get((*path, "cache")) or "page-cache").lower(),
     ]
+    if serving.is_served(path):
+        engine = state.get((*path, "engine"))
+        named = parts.stacks[engine].name if engine in parts.stacks else "a mixture of serving engines"
+        summary = [named, _PRECISIONS.get(str(state.get((*path, "precision"))), "number format searched")]
     folded = fields.fold("Expert settings", ", ".join(summary), "expert")
     if not folded.open:
         return
