@@ -263,6 +263,9 @@ def _store(name: str, path: RequestPath, field: FormField, after: After | None =
             number = parse(field.widget.kind, value)
             value = int(number) if field.widget.kind.is_whole else number
             st.session_state[name] = written(field.widget.kind, value)
+    widget = field.widget
+    if isinstance(widget, Dropdown | Segments | Percentage) and value == widget.default and state.get(path) is None:
+        return  # a form submits what nobody touched, too
     state.put(path, None if value is False and isinstance(field.widget, Checkbox) else value)
     if after is not None:
         after()

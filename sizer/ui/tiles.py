@@ -84,19 +84,14 @@ def _verdict(result: SizingResult) -> Badge:
         return Badge("orange", "help", "Probability not known")
     if not all(answer.rate_is_predicted for answer in design.workloads):
         return Badge("orange", "help", f"Not known: no measured rate of {design.platform.gpu.name}")
+    share = chance(probability)
     if design.target_check is CheckResult.NOT_MET:
-        return Badge(
-            "orange", "warning", f"Below the target, probability {chance(probability)}", f"below, {chance(probability)}"
-        )
+        return Badge("orange", "warning", f"Below the target, probability {share}", f"below, {share}")
     if even_odds_text(design):
-        return Badge(
-            "orange", "help", f"Even odds, probability {chance(probability)}", f"even odds, {chance(probability)}"
-        )
+        return Badge("orange", "help", f"Even odds, probability {share}", f"even odds, {share}")
     if not result.needs_cluster:
-        return Badge(
-            "green", "check", f"No cluster needed, probability {chance(probability)}", f"met, {chance(probability)}"
-        )
-    return Badge("green", "check", f"Met, probability {chance(probability)}", f"met, {chance(probability)}")
+        return Badge("green", "check", f"No cluster needed, probability {share}", f"met, {share}")
+    return Badge("green", "check", f"Met, probability {share}", f"met, {share}")
 
 
 def _cost(result: SizingResult, *, is_customer_mode: bool) -> Tile:
@@ -140,8 +135,10 @@ def sentences(result: SizingResult, *, is_customer_mode: bool) -> Iterator[str]:
     if design.existing is not None:
         yield existing_text(design.existing)
     yield from maximum_sentences(result, with_amounts=with_amounts)[:1]
+    if is_customer_mode:
+        return  # what other designs cost is no matter of a customer
     yield sentence(selection_text(result, with_amounts=with_amounts))
-    if with_amounts and (quotes := quotes_text(result, with_amounts=False)):
+    if quotes := quotes_text(result, with_amounts=False):
         yield quotes
 
 

@@ -25,7 +25,7 @@ from sizer.present.text import result_text
 from sizer.present.text.design_size import binding_text
 from sizer.present.text.plan import network_notes_text, note_sentences, part_note_text
 from sizer.present.text.warnings import design_warnings
-from sizer.present.words import estimate, plural, sample_unit, sentence
+from sizer.present.words import estimate, sample_unit, sentence
 from sizer.sizing.design.next_sizes import next_sizes
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult
 from sizer.ui import look, why
@@ -55,15 +55,16 @@ def _design(view: View) -> None:
     assert view.result is not None
     design, parts, sources = view.result.design, view.catalog, view.catalog.sources
     slots = cards.begin(view)
-    look.folded(f"**Platforms compared:** {len(view.result.platforms)}", "platforms", partial(platforms.show, view))
-    look.folded("**Faster and smaller designs**", "front", partial(pareto_front.show, view))
+    if not view.is_customer_mode:  # how other designs rank is no matter of a customer
+        look.folded("**Platforms compared**", "platforms", partial(platforms.show, view))
+        look.folded("**Faster and smaller designs**", "front", partial(pareto_front.show, view))
     st.header("Topology", anchor=False)
     _show_drawings(view, "topology")
     if binding_text(design):
         look.note(sentence(binding_text(design)))
     _data_path(view)
     table = _cached_table(view.key, "parts", view.result, parts)
-    look.folded(f"**Parts:** {_parts_summary(design)}", "parts", lambda: look.table(table, sources))
+    look.folded("**Parts**", "parts", lambda: look.table(table, sources))
     look.folded("**Specifications of each part**", "components", lambda: _specifications(view))
     shown = note_sentences(design.plan.warnings)
     cautions = [text for text in design_warnings(design) if text not in shown]
@@ -80,11 +81,6 @@ def _specifications(view: View) -> None:
         st.markdown(f"**{plain(part.title)}**")
         look.note(part.role)
         look.table(part.table, view.catalog.sources)
-
-
-def _parts_summary(design: DesignAnswer) -> str:
-    found = [part for part in design.quantities.components if part.category in _PHYSICAL and int(part.quantity[0])]
-    return plural(len(found), "kind")
 
 
 def _network(view: View) -> None:

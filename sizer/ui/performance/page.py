@@ -57,7 +57,8 @@ def show(view: View) -> None:
     else:
         _training(view, number, specs)
     _measured(answer, specs["evidence"], view.catalog)
-    _others(view)
+    if not view.is_customer_mode:
+        _others(view)
     if texts := cautions(answer):
         st.header("Cautions", anchor=False)
         look.notes([sentence(text) for text in texts])
