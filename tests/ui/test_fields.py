@@ -5,11 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from sizer.base.quantities import number_kind, parse
 from sizer.ui.request_form.field import Percentage, Text, Typed
 from sizer.ui.request_form.forms import FIELDS
 from sizer.ui.request_form.help_text import help_text
-from sizer.ui.typed import written
 from sizer.workload.request import SizingRequest
 from tests.ui.pages import assert_healthy, opened, said, unfold, widget
 
@@ -46,36 +44,6 @@ def test_ranges_of_the_request_read_as_people_write_them():
     assert "From 1 to 65\u202f536. Default: 128" in helps("workload", "batch_per_gpu")
     assert helps("growth", "years").endswith("From 2 to 10. Default: 3.")
     assert helps("team", "job", "gpus").endswith("From 1 to 100\u202f000. Required.")
-
-
-@pytest.mark.parametrize("text", ["40 000", "40,000", "40k", "40000", "40\u202f000"])
-def test_a_number_without_a_unit_is_read_in_every_spelling(text):
-    assert parse(number_kind(1, 100_000, is_whole=True), text) == 40_000
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("1.000", ["ambiguous", "write 1000 or 1.0"]),
-        ("0", ["must be between 1 and 64"]),
-        ("65", ["must be between 1 and 64"]),
-        ("2.5", ["not a whole number"]),
-        ("eight", ["expected a whole number such as '2'"]),
-        ("8 GB", ["unknown unit in '8 GB'"]),
-        ("nan", ["expected a whole number"]),
-    ],
-)
-def test_a_number_that_is_not_one_is_told_what_is_allowed(text, words):
-    with pytest.raises(ValueError, match=r"^(expected|unknown|')") as refused:
-        parse(number_kind(1, 64, is_whole=True), text)
-    for word in words:
-        assert word in str(refused.value)
-
-
-@pytest.mark.parametrize("value", [1, 64, 40_000, 1.125, 0.1234, 1e13, 1e-9, 25_557_032.0, 0.1])
-def test_a_number_is_printed_such_that_it_reads_as_itself(value):
-    kind = number_kind(0, 1e15)
-    assert parse(kind, written(kind, value)) == value
 
 
 @pytest.mark.app

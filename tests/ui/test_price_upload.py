@@ -66,28 +66,6 @@ def test_a_typed_price_replaces_that_of_its_item_and_keeps_the_others():
     assert {row.item: row.amount for row in rows} == {"dgx-1": Decimal("9.50"), "c4140": Decimal(7)}
 
 
-@pytest.mark.parametrize(
-    ("row", "column", "value", "words"),
-    [
-        ("dgx-1,12x,USD,2026-11-20,q", "amount", "12x", "'12x' is not a price; write up to ten digits"),
-        ("dgx-1,1e400,USD,2026-11-20,q", "amount", "1e400", "is not a price"),
-        ("dgx-1,-5,USD,2026-11-20,q", "amount", "-5", "is not a price"),
-        ("dgx-1,,USD,2026-11-20,q", "amount", "", "Amount is empty; a price has item, amount"),
-        ("dgx-1,=1+1,USD,2026-11-20,q", "amount", "=1+1", "is not a price"),
-        ("dgx-1,5,usd,2026-11-20,q", "currency", "usd", "A currency has three capital letters"),
-        ("dgx-1,5,USD,yesterday,q", "date", "yesterday", "yesterday"),
-        ("dgx-1,5,USD,2026-11-20,", "source", "", "Source is empty"),
-        ("dgx-1,0,USD,2026-11-20,q", "amount", "0", "a price of 0 needs a note"),
-        ("dgx-1,5,USD", "", "", "Has 3 cells, not as many cells as there are columns (5)"),
-        ('dgx-1,5,USD,2026-11-20,"q', "", "", "not valid CSV"),
-    ],
-)
-def test_a_fault_names_line_column_value_and_what_is_allowed(row, column, value, words):
-    (found,) = faults(book("c4140,100,USD,2026-11-20,q", row))
-    assert (found.line, found.column, found.value) == (3, column, value)
-    assert words in found.rule
-
-
 def test_every_fault_of_every_line_is_told():
     found = faults(book("dgx-1,x,usd,2026-11-20,q", "nothing,5,USD,2026-11-20,q", "c4140,y,USD,2026-11-20,q"))
     assert [(one.line, one.column) for one in found] == [(2, "amount"), (2, "currency"), (4, "amount"), (3, "item")]
