@@ -28,7 +28,7 @@ _EPOCHS = {False: datetime.date(1899, 12, 30), True: datetime.date(1904, 1, 1)} 
 
 class _Refusing(ElementTree.TreeBuilder):
     def doctype(self, *_: object) -> None:
-        raise ValueError("the workbook defines its own XML types; save it anew with a spreadsheet")
+        raise ValueError("the workbook defines its own XML types; save it with a spreadsheet")
 
 
 def is_zip(content: bytes) -> bool:
