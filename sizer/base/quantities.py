@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator
@@ -246,12 +247,8 @@ def _unit_suggestion(kind: QuantityKind, unit: str) -> str:
 
 
 def validator(kind: QuantityKind) -> Callable[[Any], float]:
-    """Validator for pydantic that parses a quantity of ``kind``."""
-
-    def parse_quantity(written: Any) -> float:
-        return parse(kind, written)
-
-    return parse_quantity
+    """Validator for pydantic that parses a quantity of ``kind``, its first argument."""
+    return partial(parse, kind)
 
 
 Bytes = Annotated[float, BeforeValidator(validator(BYTES))]

@@ -6,7 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from sizer.base.money import CENT, net_price
-from sizer.bom.bill import BOUGHT, Bill, BillLine, LineNoteKind
+from sizer.bom.bill import BOUGHT, Bill, BillLine
 from sizer.physical.notes import PlanNote
 
 
@@ -144,8 +144,7 @@ def _is_internal(line: BillLine) -> bool:
 
 def _unsourced(line: BillLine) -> BillLine:
     """The line without what its price's source says."""
-    # A quantity other than the design's is marked for the customer, too.
-    told = (note for note in line.notes if isinstance(note, PlanNote) or note.kind is LineNoteKind.COMPUTED_QUANTITY)
+    told = (note for note in line.notes if isinstance(note, PlanNote))
     return replace(line, notes=tuple(told), price_source="", price_date="", price_valid_until=None)
 
 

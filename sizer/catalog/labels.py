@@ -283,8 +283,8 @@ def item_name(item_id: str, catalog: Catalog) -> str:
 
 
 def with_vendor(item: Item) -> str:
-    """'NVIDIA DGX-1'; words that vendor and name share are said once."""
-    return with_maker(item.vendor, item.name)
+    """'NVIDIA DGX-1'; words that vendor and name share are said once. Local drives come with a server and its maker."""
+    return item.name if getattr(item, "kind", "") == "local" else with_maker(item.vendor, item.name)
 
 
 def with_maker(vendor: str, name: str) -> str:

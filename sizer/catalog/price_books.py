@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from sizer.base.dates import PartialDate, days_of
 from sizer.base.faults import in_words, nearest, shown
 from sizer.base.formats.csv_rows import csv_records
-from sizer.base.money import Amount, Percent
+from sizer.base.money import Amount, Percent, parse_rate, round_money
 from sizer.base.texts import Name, Note
 
 NEEDED = ("item", "amount", "currency", "date", "source")
@@ -25,10 +25,15 @@ COLUMNS = (
     "lead_time_weeks",
     "valid_until",
 )
+RATE = "exchange_rate_usd"  # US dollars for one unit of the row's currency
+# For the reader of a book; a part number or a description names the item where nothing else does.
+INFORMATIVE = ("vendor", "part_number", "description", "quantity")
 
-
-_DECIMALS = ("amount", "discount_percent")
-_DECIMAL_COMMA = re.compile(r"[0-9]{1,10},[0-9]{1,2}")
+_DECIMALS = ("amount", "discount_percent", RATE)
+# 149000,00, 149.000,00 and 149 000,00; 149,000.00. What can be read in two ways, 149,000, stays as it is.
+_DECIMAL_COMMA = re.compile(r"[0-9]{1,10},[0-9]{1,2}|[0-9]{1,3}(?:[.\s'\u2019][0-9]{3})+,[0-9]{2}")
+_GROUPED = re.compile(r"[0-9]{1,3}(?:[,\s'\u2019][0-9]{3})+\.[0-9]{2}")
+_GERMAN_DAY = re.compile(r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})")
 
 
 def _whole(written: object) -> object:
@@ -112,7 +117,7 @@ def price_rows(text: str, place: str) -> tuple[list[Price], list[str]]:
             )
             continue
         given = {name: cell.strip() for name, cell in record.by_column(columns).items()}
-        row, found = _price(_with_points(given) if delimiter == ";" else given, here)
+        row, found = _price(_as_written_here(given), here)
         rows += row
         faults += found
     return rows, faults
@@ -124,26 +129,37 @@ def delimiter_of(text: str) -> str:
     return ";" if ";" in head and "," not in head else ","
 
 
-def _with_points(cells: dict[str, str]) -> dict[str, str]:
-    """Amounts of a file whose decimals may have a comma, with a point: 149000,00. One with three decimals stays."""
-    return {
-        name: cell.replace(",", ".") if name in _DECIMALS and _DECIMAL_COMMA.fullmatch(cell) else cell
-        for name, cell in cells.items()
-    }
+def _as_written_here(cells: dict[str, str]) -> dict[str, str]:
+    """Amounts with a decimal point and without groups, and days as 2026-11-21, where they can only mean that."""
+    read = dict(cells)
+    for name in _DECIMALS:
+        cell = cells.get(name, "")
+        if _DECIMAL_COMMA.fullmatch(cell):
+            read[name] = re.sub(r"[.\s'\u2019]", "", cell).replace(",", ".")
+        elif _GROUPED.fullmatch(cell):
+            read[name] = re.sub(r"[,\s'\u2019]", "", cell)
+    for name in ("date", "valid_until"):
+        if day := _GERMAN_DAY.fullmatch(cells.get(name, "")):
+            read[name] = f"{day[3]}-{int(day[2]):02}-{int(day[1]):02}"
+    return read
 
 
 def _column_faults(columns: Sequence[str]) -> list[str]:
     if len(columns) == 1 and "\t" in columns[0]:
         return ["the columns are separated by tabs; separate them by commas or semicolons"]
-    known = f"columns are {', '.join(COLUMNS)}"
-    faults = [f"unknown column {shown(name)}{_meant(name)}; {known}" for name in columns if name not in COLUMNS]
+    known = f"columns are {', '.join((*COLUMNS, RATE))}"
+    faults = [
+        f"unknown column {shown(name)}{_meant(name)}; {known}"
+        for name in columns
+        if name not in (*COLUMNS, RATE, *INFORMATIVE)
+    ]
     missing = [repr(name) for name in NEEDED if name not in columns]
     if missing:
         is_one = len(missing) == 1
         faults.append(
             f"column{'' if is_one else 's'} {', '.join(missing)} {'is' if is_one else 'are'} missing; {known}"
         )
-    twice = dict.fromkeys(name for name in columns if name in COLUMNS and columns.count(name) > 1)
+    twice = dict.fromkeys(name for name in columns if columns.count(name) > 1)
     return faults + [f"column {name!r} stands there more than once" for name in twice]
 
 
@@ -153,13 +169,28 @@ def _meant(name: str) -> str:
 
 
 def _price(cells: dict[str, str], place: str) -> tuple[list[Price], list[str]]:
-    given = {name: cell for name, cell in cells.items() if cell}
+    """The price of a row; with a stated exchange rate a second one in USD, from which others are converted."""
+    given = {name: cell for name, cell in cells.items() if cell and name not in INFORMATIVE}
+    if named := next((cells[name] for name in ("item", "part_number", "description") if cells.get(name)), ""):
+        given["item"] = named
+    written = given.pop(RATE, "")
     try:
-        return [Price.model_validate({"where": "", "place": place, **given})], []
+        price = Price.model_validate({"where": "", "place": place, **given})
     except ValidationError as error:
         faults = in_words(Price, error, place)
-    empty = {
-        f"{place}: key {name!r} is missing": f"{place}: {name} is empty; a price has {', '.join(NEEDED)}"
-        for name in NEEDED
-    }
-    return [], [empty.get(fault, fault) for fault in faults]
+        empty = {
+            f"{place}: key {name!r} is missing": f"{place}: {name} is empty; a price has {', '.join(NEEDED)}"
+            for name in NEEDED
+        }
+        return [], [empty.get(fault, fault) for fault in faults]
+    if not written or price.currency == "USD":
+        return [price], []
+    try:
+        rate = parse_rate(written)
+    except ValueError as error:
+        return [], [f"{place}: {RATE}: {error}"]
+    note = f"{price.currency} {price.amount} at USD {rate}{'; ' if price.note else ''}{price.note}"
+    return [
+        price,
+        price.model_copy(update={"amount": round_money(price.amount * rate), "currency": "USD", "note": note}),
+    ], []

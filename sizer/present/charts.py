@@ -270,8 +270,8 @@ def pareto_chart(
             "x": _effort(point, priced) / (1e6 if priced else 1.0),
             "y": point.time_s / factor,
             "name": point.name,
-            "server": _server_name(point, result) or point.server,
-            "text": short_name(point, result),
+            "server": point.server_name,
+            "text": short_name(point),
             "chosen": point.is_documented,
         }
         for point in sorted(points, key=lambda point: (not point.is_documented, point.time_s))
@@ -337,15 +337,9 @@ def _effort(point: ParetoPoint, priced: bool) -> float:
     return float(point.cost) if priced and point.cost is not None else float(point.n_gpus)
 
 
-def short_name(point: ParetoPoint, result: SizingResult) -> str:
+def short_name(point: ParetoPoint) -> str:
     """Servers of a point without its storage: '9 × DGX-1'."""
-    name = _server_name(point, result)
-    return point.name if name is None else f"{point.n_servers} × {name}"
-
-
-def _server_name(point: ParetoPoint, result: SizingResult) -> str | None:
-    servers = (design.platform.server for design in (result.design, *result.platforms))
-    return next((server.name for server in servers if server.id == point.server), None)
+    return f"{point.n_servers} × {point.server_name}"
 
 
 def _padded(values: list[float]) -> list[float]:
@@ -360,7 +354,7 @@ def pareto_finding(result: SizingResult, priced: bool) -> str:
     chosen = next((point for point in points if point.is_documented), None)
     if chosen is None:
         return f"Pareto front of {plural(len(points), 'design')}"
-    name = short_name(chosen, result)
+    name = short_name(chosen)
     if all(_effort(point, priced) >= _effort(chosen, priced) for point in points):
         if priced:
             return f"No design on the Pareto front costs less than {name}"

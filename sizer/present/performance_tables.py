@@ -146,9 +146,11 @@ def _utilization(answer: WorkloadAnswer) -> list[tuple[str, str]]:
     return [("Useful arithmetic of one GPU", f"{useful}, {share}")]
 
 
-def serving_table(design: DesignAnswer, answer: WorkloadAnswer, number: int) -> Table | None:
+def serving_table(
+    design: DesignAnswer, answer: WorkloadAnswer, number: int, *, with_cost: bool = False
+) -> Table | None:
     """What the users of a language model see, and how its replicas are made; None of other workloads."""
-    rows = serving_rows(design, answer, with_cost=False)
+    rows = serving_rows(design, answer, with_cost=with_cost)
     if not rows:
         return None
     return fact_table(f"serving-{number}", "Serving performance", rows, widths=(18, 82))

@@ -10,6 +10,7 @@ from sizer.base.errors import InfeasibleError
 from sizer.base.quantities import grouped
 from sizer.bom.prices import prices_for
 from sizer.calibrate.calibration import Calibration
+from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
 from sizer.physical.platforms import platforms
 from sizer.sizing.checks import COMPUTE_LIMITS, Limit, bound_of
@@ -139,8 +140,8 @@ def _first_text(request: SizingRequest, catalog: Catalog, calibration: Calibrati
     evaluated, row = counts.evaluated, found[0]
     platform = evaluated.platforms[int(evaluated.space.platform[row])]
     nodes = int(evaluated.storage_nodes[row])
-    storage = (f"{nodes} × " if nodes else "") + platform.storage.name
-    servers = f"{int(evaluated.space.n_servers[row])} × {platform.server.name}"
+    storage = (f"{nodes} × " if nodes else "") + with_vendor(platform.storage)
+    servers = f"{int(evaluated.space.n_servers[row])} × {with_vendor(platform.server)}"
     return f"{servers} with {storage}", platform.storage.tier or "media not published"
 
 

@@ -12,6 +12,7 @@ from sizer.bom.bill import Bill
 from sizer.bom.cost import CostInterval
 from sizer.bom.rental import RunRental
 from sizer.calibrate.notes import CalibrationNote, FitNote
+from sizer.catalog.labels import with_vendor
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
 from sizer.physical.components import Quantities
@@ -337,15 +338,15 @@ class WorkloadAnswer:
 
 
 def design_name(platform: Platform, n_servers: int, storage_nodes: int) -> str:
-    """Short name of a design: '9 x DGX-1 + 8 x Isilon F800 nodes'."""
-    servers, storage = f"{n_servers} × {platform.server.name}", platform.storage.name
+    """Short name of a design: '9 x NVIDIA DGX-1 + 8 x Dell EMC Isilon F800 nodes'."""
+    servers, storage = f"{n_servers} × {with_vendor(platform.server)}", with_vendor(platform.storage)
     if not storage_nodes:
         return f"{servers} + {storage}"
     named = f"{servers} + {storage_nodes} × {storage} {by_count(storage_nodes, 'node', 'nodes')}"
     tier = platform.second_tier
     if tier is None or tier.storage is None:
         return named
-    return f"{named} + {tier.nodes} × {tier.storage.name} {by_count(tier.nodes, 'node', 'nodes')}"
+    return f"{named} + {tier.nodes} × {with_vendor(tier.storage)} {by_count(tier.nodes, 'node', 'nodes')}"
 
 
 @dataclass(frozen=True)
@@ -461,6 +462,7 @@ class ParetoPoint:
 
     name: str
     server: str
+    server_name: str  # with its maker
     storage: str
     n_servers: int
     n_gpus: int

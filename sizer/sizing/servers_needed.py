@@ -1,24 +1,20 @@
 """Fewest servers of one platform that meet a request, without counting parts: the search of that platform alone."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sizer.base.arrays import Floats
-from sizer.base.errors import InfeasibleError, RequestError
-from sizer.calibrate.calibration import Calibration, stored_calibration
+from sizer.base.errors import InfeasibleError
+from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.perf.pipeline import Stages
 from sizer.perf.stage_capacity import Capacity
 from sizer.perf.storage import read_capacity
-from sizer.physical.allowed_parts import narrowed_to
 from sizer.physical.platform import Platform
-from sizer.sizing.best_design import best_design
 from sizer.sizing.design.evaluated_design import pinned
-from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.feasibility import evaluate_space
 from sizer.sizing.search.space import design_space
 from sizer.sizing.stages.compute_side import Compute
@@ -86,38 +82,3 @@ class _Pinned(Known):
 
     def _is_of(self, index: int, *stages: str) -> bool:
         return self.pin.workload == index and self.pin.stage in stages
-
-
-# Below it a document says what the confidence means, and shows the design that reaches it.
-USUAL_CONFIDENCE = 0.9
-
-
-def surer_design(
-    request: SizingRequest, design: DesignAnswer, catalog: Catalog, calibration: Calibration | None = None
-) -> DesignAnswer | None:
-    """The design of the same parts that reaches 90 % confidence.
-
-    Parameters
-    ----------
-    request : SizingRequest
-    design : DesignAnswer
-        Of that request.
-    catalog : Catalog
-    calibration : Calibration, optional
-        Default: the stored one.
-
-    Returns
-    -------
-    DesignAnswer or None
-        None where the design reaches it, where the request asks for the highest rate instead of a target, where a fact
-        that no source gives decides, or where no size reaches it.
-    """
-    asks_most = any(work.target.maximum is not None for work in request.workload)
-    if asks_most or design.probability is None or design.probability >= USUAL_CONFIDENCE:
-        return None
-    fitted = calibration if calibration is not None else stored_calibration()
-    with suppress(InfeasibleError, RequestError):
-        asked = request.model_copy(update={"confidence": USUAL_CONFIDENCE})
-        found = best_design(narrowed_to(asked, design.platform), catalog, fitted).design
-        return found if (found.n_servers, found.storage_nodes) != (design.n_servers, design.storage_nodes) else None
-    return None

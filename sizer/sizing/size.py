@@ -10,6 +10,7 @@ from sizer.base import units
 from sizer.bom.prices import usual_rate_usd
 from sizer.bom.rental import RunRental, run_rental
 from sizer.calibrate.calibration import Calibration, stored_calibration
+from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
 from sizer.physical.existing_use import has_main
 from sizer.sizing.assumptions import UsualExchangeRate
@@ -31,7 +32,7 @@ from sizer.sizing.reasons import (
 )
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, design_of, search, unmet_error
 from sizer.sizing.redundancy_cost import spare_cost
-from sizer.sizing.result import DesignAnswer, IdleServers, ParetoPoint, SizingResult
+from sizer.sizing.result import DesignAnswer, IdleServers, ParetoPoint, SizingResult, design_name
 from sizer.sizing.search.front import front_rows
 from sizer.sizing.search.nearest_design import counts_ruled_out
 from sizer.sizing.search.part_counts import PartCounts
@@ -255,12 +256,10 @@ def _point(row: int, chosen: int, counts: PartCounts, rate: float, time_s: float
     index = int(evaluated.space.platform[row])
     platform = evaluated.platforms[index]
     servers, nodes = int(evaluated.space.n_servers[row]), int(evaluated.storage_nodes[row])
-    storage = f"{nodes} × {platform.storage.name}" if nodes else platform.storage.name
     return ParetoPoint(
-        name="{servers} + {storage} over {link}".format(
-            servers=f"{servers} × {platform.server.name}", storage=storage, link=platform.fabric.name
-        ),
+        name=f"{design_name(platform, servers, nodes)} over {platform.fabric.name}",
         server=platform.server.id,
+        server_name=with_vendor(platform.server),
         storage=platform.storage.id,
         n_servers=servers,
         n_gpus=int(servers * evaluated.gpus_per_server[index]),
@@ -283,6 +282,7 @@ def _point_of(design: DesignAnswer, like: ParetoPoint) -> ParetoPoint:
     return ParetoPoint(
         name=design.name,
         server=design.platform.server.id,
+        server_name=with_vendor(design.platform.server),
         storage=design.platform.storage.id,
         n_servers=design.n_servers,
         n_gpus=design.n_gpus,

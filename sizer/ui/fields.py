@@ -16,20 +16,17 @@ from sizer.present.words import percent
 from sizer.ui import state
 from sizer.ui.error_messages import name_of, sentences
 from sizer.ui.request_form.field import (
-    TYPED,
     Checkbox,
     Columns,
-    Count,
     Day,
     Dropdown,
     FormField,
     MultiSelect,
     Percentage,
-    PlainNumber,
-    Quantity,
     RequestPath,
     Segments,
     Text,
+    Typed,
 )
 from sizer.ui.request_form.help_text import help_text
 from sizer.ui.typed import plain, understood, written
@@ -90,12 +87,12 @@ def draw(
         if in_form
         else {"on_change": state.if_stored(name, unless_replaced(_store)), "args": (name, path, field, after)}
     )
-    if not isinstance(field.widget, TYPED):
+    if not isinstance(field.widget, Typed):
         draw_widget(field, name, state.get(path), options=options, empty=empty, **change)
         return
     with st.container(gap="xxsmall"):
         draw_widget(field, name, state.get(path), empty=empty, **change)
-        _echo(field.widget, state.get(path))
+        _echo(field.widget.kind, state.get(path))
 
 
 def draw_columns(columns: Columns, entry: int = 0, *, in_form: bool = False) -> None:
@@ -160,7 +157,7 @@ def draw_widget(
         case Text():
             _fill(name, str(value or ""))
             st.text_input(label, max_chars=widget.longest, placeholder=empty, **common)
-        case Quantity() | Count() | PlainNumber():
+        case Typed():
             _fill(name, written(widget.kind, value))
             st.text_input(label, max_chars=_LONGEST_QUANTITY, placeholder=empty or _example(widget.kind), **common)
         case Checkbox():
@@ -224,16 +221,16 @@ def _example(kind: QuantityKind) -> str:
     return kind.example if kind.unit or kind is AMOUNT else "none"
 
 
-def _echo(widget: Quantity | Count | PlainNumber, typed: Any) -> None:
+def _echo(kind: QuantityKind, typed: Any) -> None:
     """Under a quantity: how it was read, or what is wrong; a number that was read is rewritten in the field itself."""
-    if typed is None or (not isinstance(widget, Quantity) and not isinstance(typed, str)):
+    if typed is None or not (kind.unit or kind is AMOUNT or isinstance(typed, str)):
         return
     try:
-        value = parse(widget.kind, typed)
+        value = parse(kind, typed)
     except ValueError as error:
         st.caption(f":red[:material/error: {plain(sentences(str(error)))}]")
     else:
-        st.caption(plain(f"read as {understood(widget.kind, value, typed)}"))
+        st.caption(plain(f"read as {understood(kind, value, typed)}"))
 
 
 def _fill(name: str, value: Any) -> None:
@@ -261,11 +258,14 @@ def unless_replaced(changed: Callable[P, None]) -> Callable[P, None]:
 def _store(name: str, path: RequestPath, field: FormField, after: After | None = None) -> None:
     """Store what the widget of that key holds: the key it was made with, as it has another once the request changed."""
     value = st.session_state[name]
-    if isinstance(field.widget, TYPED) and not field.widget.kind.unit:
+    if isinstance(field.widget, Typed) and not field.widget.kind.unit:
         with suppress(ValueError):  # what cannot be read stays as typed, and is named
             number = parse(field.widget.kind, value)
             value = int(number) if field.widget.kind.is_whole else number
             st.session_state[name] = written(field.widget.kind, value)
+    widget = field.widget
+    if isinstance(widget, Dropdown | Segments | Percentage) and value == widget.default and state.get(path) is None:
+        return  # a form submits what nobody touched, too
     state.put(path, None if value is False and isinstance(field.widget, Checkbox) else value)
     if after is not None:
         after()

@@ -11,31 +11,29 @@ from sizer.ui.state import View
 from sizer.ui.typed import plain
 
 
-def show_title(view: View) -> None:
-    """Title and tools."""
+def show(view: View, *, is_first: bool) -> None:
+    """Title, tools, errors of the request as typed, and the answer: three tiles on the first page, a line on others.
+
+    Out of date it is grey; folded, too, while a need has no answer, as it belongs to another request.
+    """
     title = view.result.request.title if view.result is not None else state.get(("title",)) or "Deep-learning cluster"
     if view.has_question:  # a title of another request would stand over the need
         title = "No answer yet"
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="head"):
-        st.title(plain(title), anchor=False, width="stretch")
+    is_line = not is_first and view.result is not None and not view.has_question
+    with st.container(
+        horizontal=True, vertical_alignment="center", gap="small", key="head-line" if is_line else "head"
+    ):
+        st.title(plain(title), anchor=False, width="content" if is_line else "stretch")
+        if is_line:
+            with st.container(key="answer" if view.is_current else "previous-answer", width="stretch"):
+                _line(view)
         toolbar.show(view)
-    notice = st.session_state.pop("notice", "")
-    if notice:
+    if notice := st.session_state.pop("notice", ""):
         st.toast(plain(notice))
-
-
-def show(view: View) -> None:
-    """Errors of the request as typed, three tiles, and the other figures in a fold.
-
-    Out of date they are grey; folded, too, while a need has no answer, as they belong to another request.
-    """
     _errors(view)
     if view.result is None:
         return
-    if view.is_current:
-        with st.container(key="answer"):
-            _answer(view)
-    elif view.has_question:
+    if view.has_question:
         previous = plain(view.result.request.title)
         st.warning(
             f"**This need has no answer yet.** Everything below is the previous request, {previous}, until the need on "
@@ -44,27 +42,60 @@ def show(view: View) -> None:
         )
         with st.expander(f"Previous result: {previous}"), st.container(key="previous-answer"):
             _answer(view)
-    else:
+        return
+    if not view.is_current:
         st.caption(":material/history: **Showing the previous result.**")
-        with st.container(key="previous-answer"):
+    if not is_line:
+        with st.container(key="answer" if view.is_current else "previous-answer"):
             _answer(view)
 
 
 def _answer(view: View) -> None:
     assert view.result is not None
     with st.container(horizontal=True, gap="medium", key="headline"):
-        for number, tile in enumerate(tiles.tiles(view.result, is_customer_mode=view.is_customer_mode)):
+        for number, tile in enumerate(_tiles(view)):
             _tile(number, tile, view)
+    _sentences(view)
+    with st.expander("More figures and the software stack", key="more", on_change="rerun") as more:
+        if more.open:  # what is closed costs the browser as much, and what the stack is worth takes a while
+            _more(view)
+
+
+def _line(view: View) -> None:
+    """The answer in one line; the reason and the other figures open from it."""
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="headline"):
+        for number, tile in enumerate(_tiles(view)):
+            _figure(number, tile.figure, view)
+            if tile.badge is not None and (number == 1 or tile.badge.colour == "red"):
+                _badge(tile.badge, tile.badge.in_short or tile.badge.text)
+        with st.popover("More", type="tertiary", key="more", on_change="rerun") as more:
+            if more.open:
+                _sentences(view)
+                _more(view)
+
+
+def _tiles(view: View) -> tuple[tiles.Tile, tiles.Tile, tiles.Tile]:
+    assert view.result is not None
+    return tiles.tiles(view.result, is_customer_mode=view.is_customer_mode)
+
+
+def _sentences(view: View) -> None:
+    assert view.result is not None
     st.markdown(plain(" ".join(tiles.sentences(view.result, is_customer_mode=view.is_customer_mode))))
     for text in tiles.open_checks(view.result):
         st.markdown(f":orange-badge[Open] {plain(text)}")
-    with st.expander("More figures and the software stack", key="more", on_change="rerun") as more:
-        if not more.open:  # what is closed costs the browser as much, and what the stack is worth takes a while
-            return
-        with st.container(horizontal=True, gap="medium", key="figures"):
-            for number, figure in enumerate(other_figures(view.result.design), start=tiles.COUNT):
-                _figure(number, figure, view)
-        look.notes(tiles.stacks(view.result))
+
+
+def _more(view: View) -> None:
+    assert view.result is not None
+    with st.container(horizontal=True, gap="medium", key="figures"):
+        for number, figure in enumerate(other_figures(view.result.design), start=tiles.COUNT):
+            _figure(number, figure, view)
+    look.notes(tiles.stacks(view.result))
+
+
+def _badge(badge: tiles.Badge, text: str) -> None:
+    st.markdown(f":{badge.colour}-badge[:material/{badge.icon}: {plain(text)}]", width="content")
 
 
 def _tile(number: int, tile: tiles.Tile, view: View) -> None:
@@ -73,7 +104,7 @@ def _tile(number: int, tile: tiles.Tile, view: View) -> None:
         with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"head-of-tile-{number}"):
             st.markdown(f"**{tile.question}**", width="content")
             if tile.badge is not None:
-                st.markdown(f":{tile.badge.colour}-badge[:material/{tile.badge.icon}: {plain(tile.badge.text)}]")
+                _badge(tile.badge, tile.badge.text)
         _figure(number, tile.figure, view, "" if number else tile.question)
         if tile.note:
             st.caption(plain(tile.note))

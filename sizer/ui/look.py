@@ -1,7 +1,7 @@
 """Appearance of the pages: colours of the guide, tables without boxes, notes, drawings and charts."""
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -123,6 +123,13 @@ def notes(texts: Sequence[str]) -> None:
     """Quiet paragraphs as a list."""
     items = "".join(f"<li>{escape(text)}</li>" for text in texts)
     st.html(f'<ul class="sz-note">{items}</ul>')
+
+
+def folded(title: str, key: str, draw: Callable[[], None]) -> None:
+    """A fold whose content is drawn once it is open: closed ones would cost the browser as much as open ones."""
+    with st.expander(title, key=key, on_change="rerun") as fold:
+        if fold.open:
+            draw()
 
 
 def drawing(svg: str, *, is_fitted: bool = True) -> None:

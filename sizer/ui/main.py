@@ -17,6 +17,7 @@ from sizer.ui import headline, look, need, session_store, sharing, state
 from sizer.ui.architecture.page import show as show_architecture
 from sizer.ui.bill import reconcile
 from sizer.ui.bill.page import show as show_bill
+from sizer.ui.designs.compare import show as show_compare
 from sizer.ui.designs.page import DESIGN, open_from_link
 from sizer.ui.designs.page import show as show_designs
 from sizer.ui.document.page import show as show_document
@@ -60,6 +61,7 @@ _MAIN_PATH = (
     _Page("Document", show_document, "guide and files"),
 )
 _REFERENCE = (
+    _Page("Compare", show_compare),
     _Page("Designs", show_designs, needs_answer=False),
     _Page("Evidence", show_evidence, needs_answer=False),
     _Page("Catalogue", show_catalogue, needs_answer=False),
@@ -86,7 +88,7 @@ def main() -> None:
 
 
 def _draw() -> None:
-    st.set_page_config(page_title="Deep-learning cluster configurator", page_icon=_icon(), layout="wide")
+    st.set_page_config(page_title=conversation.NAME, page_icon=_icon(), layout="wide")
     look.style(look.palette())
     try:
         if "draft" not in st.session_state:
@@ -129,10 +131,9 @@ def _begin() -> None:
 def _drawn(page: _Page, view: View, pages: Mapping[str, StreamlitPage]) -> Callable[[], None]:
     def draw() -> None:
         look.close_menu(page.title)
-        headline.show_title(view)
         if page is _MAIN_PATH[0]:
             conversation.show(view.catalog)  # the need comes first, the answer below it
-        headline.show(view)
+        headline.show(view, is_first=page is _MAIN_PATH[0])
         if view.result is None and page.needs_answer:
             st.info("No design yet. Correct the errors on the page Requirements first.")
             return

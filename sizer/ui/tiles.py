@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sizer.base.quantities import by_count, grouped, si
+from sizer.catalog.labels import with_vendor
 from sizer.drawings.racks import at_least
 from sizer.explain.figure import GPUS
 from sizer.present.text.checks import amount_text, check_label, missing_text, open_text
 from sizer.present.text.money import quotes_text
 from sizer.present.text.plan import existing_text
+from sizer.present.text.serving import used_stack_text
 from sizer.present.text.stacks import stack_worth_text
 from sizer.present.text.verdict import equipment_texts, even_odds_text, selection_text, verdict_text
 from sizer.present.words import TO_BE_QUOTED, chance, plural, sentence
@@ -28,6 +30,7 @@ class Badge:
     colour: str
     icon: str
     text: str
+    in_short: str = ""  # where there is one line
 
 
 @dataclass(frozen=True)
@@ -49,12 +52,12 @@ def _purchase(design: DesignAnswer) -> Tile:
     parts = design.quantities
     units, racks = float(parts.rack_units[0]), parts.n_racks
     power = at_least(bool(parts.unknown_power), si(float(parts.power_max_w[0]), "W"))
-    storage = design.platform.storage.name
+    storage = with_vendor(design.platform.storage)
     count = design.storage_nodes
     nodes = f"{count} × {storage} {by_count(count, 'node', 'nodes')}" if count else storage
     gpus = f"{grouped(design.n_gpus)} × {design.platform.gpu.name}"
     size = f"{gpus}, {grouped(units)} {by_count(units, 'rack unit', 'rack units')} in {plural(racks, 'rack')}, {power}"
-    value = f"{design.n_servers} × {design.platform.server.name}"
+    value = f"{design.n_servers} × {with_vendor(design.platform.server)}"
     return Tile("What to buy", HeadlineItem(GPUS, f"with {nodes}", value, size), None)
 
 
@@ -68,7 +71,7 @@ def _performance(result: SizingResult) -> Tile:
 
 def _software(design: DesignAnswer) -> str:
     """Software stacks that the rates suppose, each once."""
-    return ", ".join(dict.fromkeys(answer.stack.name for answer in design.workloads))
+    return ", ".join(dict.fromkeys(map(used_stack_text, design.workloads)))
 
 
 def _verdict(result: SizingResult) -> Badge:
@@ -81,13 +84,14 @@ def _verdict(result: SizingResult) -> Badge:
         return Badge("orange", "help", "Probability not known")
     if not all(answer.rate_is_predicted for answer in design.workloads):
         return Badge("orange", "help", f"Not known: no measured rate of {design.platform.gpu.name}")
+    share = chance(probability)
     if design.target_check is CheckResult.NOT_MET:
-        return Badge("orange", "warning", f"Below the target, probability {chance(probability)}")
+        return Badge("orange", "warning", f"Below the target, probability {share}", f"below, {share}")
     if even_odds_text(design):
-        return Badge("orange", "help", f"Even odds, probability {chance(probability)}")
+        return Badge("orange", "help", f"Even odds, probability {share}", f"even odds, {share}")
     if not result.needs_cluster:
-        return Badge("green", "check", f"No cluster needed, probability {chance(probability)}")
-    return Badge("green", "check", f"Met, probability {chance(probability)}")
+        return Badge("green", "check", f"No cluster needed, probability {share}", f"met, {share}")
+    return Badge("green", "check", f"Met, probability {share}", f"met, {share}")
 
 
 def _cost(result: SizingResult, *, is_customer_mode: bool) -> Tile:
@@ -131,8 +135,10 @@ def sentences(result: SizingResult, *, is_customer_mode: bool) -> Iterator[str]:
     if design.existing is not None:
         yield existing_text(design.existing)
     yield from maximum_sentences(result, with_amounts=with_amounts)[:1]
+    if is_customer_mode:
+        return  # what other designs cost is no matter of a customer
     yield sentence(selection_text(result, with_amounts=with_amounts))
-    if with_amounts and (quotes := quotes_text(result, with_amounts=False)):
+    if quotes := quotes_text(result, with_amounts=False):
         yield quotes
 
 

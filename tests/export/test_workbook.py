@@ -264,7 +264,7 @@ def test_the_change_log_tells_every_change() -> None:
     rows = [list(row) for row in sheet.iter_rows(min_row=HEAD_ROW + 1, values_only=True)]
     blank = [[value or "" for value in row] for row in rows]
     assert blank == [
-        ["B", "2019-03-01", "", "9 × DGX-1 + 4 × Isilon F800 nodes", "sized from the request", ""],
+        ["B", "2019-03-01", "", "9 × NVIDIA DGX-1 + 4 × Dell EMC Isilon F800 nodes", "sized from the request", ""],
         ["B", "2019-03-01", "4.1", "Support", "list price USD 900", "no list price in the price book"],
         ["B", "2019-03-01", "5.1", "Installation", "line of the quote, not computed", ""],
         ["B", "2019-03-01", "", "Discount of the deal", "2.5 % on the net prices", ""],

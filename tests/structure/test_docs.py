@@ -162,7 +162,7 @@ def test_figures_of_sized_examples_are_those_of_their_answers() -> None:
     assert f"sized: {_three_digits(diffusion.throughput.value)} images/s" in rows["stable-diffusion-h200"]
     driving = re.search(r"on (\d+) F800 and (\d+) H5600 nodes", rows["driving-two-tiers"])
     assert driving is not None
-    nodes = f"{driving[1]} × Isilon F800 nodes + {driving[2]} × Isilon H5600 nodes"
+    nodes = f"{driving[1]} × Dell EMC Isilon F800 nodes + {driving[2]} × Dell EMC Isilon H5600 nodes"
     assert sized("driving-two-tiers").design.name.endswith(nodes)
 
 

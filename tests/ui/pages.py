@@ -15,7 +15,7 @@ from sizer.base.resources import data_dir
 APP = Path(__file__).parents[2] / "app.py"
 # Left to right, from a need to a quote.
 PATH = ("requirements", "architecture", "performance", "what-if", "bill", "document")
-BESIDE = ("designs", "evidence", "catalogue")
+BESIDE = ("compare", "designs", "evidence", "catalogue")
 
 
 def opened(page: str = "requirements", **query: str) -> AppTest:

@@ -260,7 +260,7 @@ def test_a_bad_field_of_the_quote_is_named_and_nothing_is_taken(label, text, wor
 
 
 def upload(app, name: str, content: bytes):
-    widget(app.file_uploader, "Price book, CSV").set_value((name, content, "text/csv")).run()
+    widget(app.file_uploader, "Price book, CSV or XLSX").set_value((name, content, "text/csv")).run()
     assert_healthy(app)
     return app
 

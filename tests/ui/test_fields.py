@@ -5,43 +5,37 @@ from pathlib import Path
 
 import pytest
 
-from sizer.base.faults import bounds_of, field_at
-from sizer.base.quantities import number_kind, parse
-from sizer.ui.request_form.field import TYPED, Count, Percentage, PlainNumber, Text
+from sizer.ui.request_form.field import Percentage, Text, Typed
+from sizer.ui.request_form.forms import FIELDS
 from sizer.ui.request_form.help_text import help_text
-from sizer.ui.request_form.names import FORM_FIELDS
-from sizer.ui.typed import written
 from sizer.workload.request import SizingRequest
 from tests.ui.pages import assert_healthy, opened, said, unfold, widget
 
 CHECKOUT = Path(__file__).parents[2]
-IDS = [".".join(field.keys) for field in FORM_FIELDS]
 
 
-@pytest.mark.parametrize("field", FORM_FIELDS, ids=IDS)
+@pytest.mark.parametrize("field", FIELDS.values(), ids=FIELDS)
 def test_help_gives_range_and_default_once(field):
     text = help_text(field)
     ends = [text.count(mark) for mark in ("Default: ", "Required.")]
     assert sum(ends) == 1, text
     assert text.endswith((".", "!")), text
     assert ".." not in text.replace("...", ""), text
-    if isinstance(field.widget, (*TYPED, Percentage, Text)):
+    if isinstance(field.widget, Typed | Percentage | Text):
         ranges = [text.count(mark) for mark in ("From ", "at most ", "At most ")]
         assert sum(ranges) - text.count("From the start") - text.count("From submission") == 1, text
 
 
-@pytest.mark.parametrize("field", [one for one in FORM_FIELDS if isinstance(one.widget, Count | PlainNumber)], ids=str)
-def test_a_form_takes_no_number_that_the_request_refuses(field):
-    described = field_at(SizingRequest, field.keys)
-    assert described is not None
-    low, high = bounds_of(described)
-    kind = field.widget.kind
-    assert low is None or kind.low >= low
-    assert high is None or kind.high <= high
+def test_every_value_that_the_model_knows_has_a_field_or_a_form_of_its_own():
+    """By the model's own schema; a table, a list of items or a field that several widgets edit is none."""
+    schema = SizingRequest.model_json_schema()
+    tables = {name: set(table.get("properties", ())) for name, table in schema["$defs"].items()}
+    for key, table in {"limits": "Limits", "fabric": "Fabric", "site": "Site", "data": "DataRequest"}.items():
+        assert {one.rpartition(".")[2] for one in FIELDS if one.startswith(f"{key}.")} == tables[table]
 
 
 def helps(*keys: str) -> str:
-    return help_text(next(field for field in FORM_FIELDS if field.keys == keys))
+    return help_text(FIELDS[".".join(keys)])
 
 
 def test_ranges_of_the_request_read_as_people_write_them():
@@ -50,36 +44,6 @@ def test_ranges_of_the_request_read_as_people_write_them():
     assert "From 1 to 65\u202f536. Default: 128" in helps("workload", "batch_per_gpu")
     assert helps("growth", "years").endswith("From 2 to 10. Default: 3.")
     assert helps("team", "job", "gpus").endswith("From 1 to 100\u202f000. Required.")
-
-
-@pytest.mark.parametrize("text", ["40 000", "40,000", "40k", "40000", "40\u202f000"])
-def test_a_number_without_a_unit_is_read_in_every_spelling(text):
-    assert parse(number_kind(1, 100_000, is_whole=True), text) == 40_000
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("1.000", ["ambiguous", "write 1000 or 1.0"]),
-        ("0", ["must be between 1 and 64"]),
-        ("65", ["must be between 1 and 64"]),
-        ("2.5", ["not a whole number"]),
-        ("eight", ["expected a whole number such as '2'"]),
-        ("8 GB", ["unknown unit in '8 GB'"]),
-        ("nan", ["expected a whole number"]),
-    ],
-)
-def test_a_number_that_is_not_one_is_told_what_is_allowed(text, words):
-    with pytest.raises(ValueError, match=r"^(expected|unknown|')") as refused:
-        parse(number_kind(1, 64, is_whole=True), text)
-    for word in words:
-        assert word in str(refused.value)
-
-
-@pytest.mark.parametrize("value", [1, 64, 40_000, 1.125, 0.1234, 1e13, 1e-9, 25_557_032.0, 0.1])
-def test_a_number_is_printed_such_that_it_reads_as_itself(value):
-    kind = number_kind(0, 1e15)
-    assert parse(kind, written(kind, value)) == value
 
 
 @pytest.mark.app

@@ -137,7 +137,7 @@ def test_a_model_in_use_has_fields_of_its_own_and_no_words_of_training():
 
 def test_the_task_switches_between_training_and_serving():
     app = started({**LORA, "tokens": "3 B"}, platforms=H100)
-    widget(app.segmented_control, "Task").set_value("serving").run()
+    widget(app.selectbox, "Task").set_value("serving").run()
     assert_healthy(app)
     work = app.session_state.draft["workload"][0]
     assert (work["task"], work["target"]) == ("serving", {"gpus_busy": 8})
@@ -149,4 +149,4 @@ def test_every_page_shows_a_model_in_use():
     for page in PATH:
         assert_healthy(to_page(app, page))
         if page == "performance":
-            assert "Serving performance" in [one.value for one in app.header]
+            assert "In use" in [one.value for one in app.header]

@@ -3,7 +3,7 @@
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 
-from sizer.ui.requirements.templates import TEMPLATES
+from sizer.ui.requirements.conversation import TEMPLATES
 from sizer.workload.sentence.reader import MAX_CHARACTERS
 from tests.ui.pages import assert_healthy, figures, opened, said, to_page, unfold, widget
 

@@ -1,8 +1,12 @@
 """Price books that are uploaded: hostile files, faults by line and column, and what a good one changes."""
 
 import datetime
+import io
+import zipfile
+from collections import Counter
 from decimal import Decimal
 
+import openpyxl
 import pytest
 
 from sizer.base.errors import CatalogError
@@ -62,28 +66,6 @@ def test_a_typed_price_replaces_that_of_its_item_and_keeps_the_others():
     assert {row.item: row.amount for row in rows} == {"dgx-1": Decimal("9.50"), "c4140": Decimal(7)}
 
 
-@pytest.mark.parametrize(
-    ("row", "column", "value", "words"),
-    [
-        ("dgx-1,12x,USD,2026-11-20,q", "amount", "12x", "'12x' is not a price; write up to ten digits"),
-        ("dgx-1,1e400,USD,2026-11-20,q", "amount", "1e400", "is not a price"),
-        ("dgx-1,-5,USD,2026-11-20,q", "amount", "-5", "is not a price"),
-        ("dgx-1,,USD,2026-11-20,q", "amount", "", "Amount is empty; a price has item, amount"),
-        ("dgx-1,=1+1,USD,2026-11-20,q", "amount", "=1+1", "is not a price"),
-        ("dgx-1,5,usd,2026-11-20,q", "currency", "usd", "A currency has three capital letters"),
-        ("dgx-1,5,USD,yesterday,q", "date", "yesterday", "yesterday"),
-        ("dgx-1,5,USD,2026-11-20,", "source", "", "Source is empty"),
-        ("dgx-1,0,USD,2026-11-20,q", "amount", "0", "a price of 0 needs a note"),
-        ("dgx-1,5,USD", "", "", "Has 3 cells, not as many cells as there are columns (5)"),
-        ('dgx-1,5,USD,2026-11-20,"q', "", "", "not valid CSV"),
-    ],
-)
-def test_a_fault_names_line_column_value_and_what_is_allowed(row, column, value, words):
-    (found,) = faults(book("c4140,100,USD,2026-11-20,q", row))
-    assert (found.line, found.column, found.value) == (3, column, value)
-    assert words in found.rule
-
-
 def test_every_fault_of_every_line_is_told():
     found = faults(book("dgx-1,x,usd,2026-11-20,q", "nothing,5,USD,2026-11-20,q", "c4140,y,USD,2026-11-20,q"))
     assert [(one.line, one.column) for one in found] == [(2, "amount"), (2, "currency"), (4, "amount"), (3, "item")]
@@ -99,6 +81,109 @@ def test_a_cell_over_several_lines_does_not_shift_the_numbers():
     content = b'item,amount,currency,date,source,note\ndgx-1,5,USD,2026,q,"two\nlines"\nc4140,x,USD,2026,q,\n'
     (found,) = faults(content)
     assert (found.line, found.column, found.value) == (4, "amount", "x")
+
+
+def workbook(*rows: tuple[object, ...], head: tuple[str, ...] = tuple(HEAD.strip().split(",")), change=None) -> bytes:
+    """A workbook as openpyxl writes it."""
+    book = openpyxl.Workbook()
+    for row in (head, *rows):
+        book.active.append(row)
+    if change is not None:
+        change(book.active)
+    stream = io.BytesIO()
+    book.save(stream)
+    return stream.getvalue()
+
+
+def test_a_workbook_gives_the_prices_of_its_first_sheet_with_dates_and_decimals_as_typed():
+    day = datetime.date(2026, 11, 20)
+    sheet = workbook(("dgx-1", 149000.1, "EUR", day, "offer"), ("c4140", "41.250,50", "EUR", "20.11.2026", "offer"))
+    rows, found = price_rows(read_book(sheet, catalog()).text, "book")
+    assert found == []
+    assert [(row.item, str(row.amount), row.date) for row in rows] == [
+        ("dgx-1", "149000.1", "2026-11-20"),
+        ("c4140", "41250.50", "2026-11-20"),
+    ]
+
+
+def test_a_part_number_or_a_name_with_its_maker_names_an_item():
+    named = [(sku.value, one.id) for _, one in catalog().items() for sku in one.skus]
+    times = Counter(sku for sku, _ in named)
+    sku, item = next(pair for pair in named if times[pair[0]] == 1)
+    head = ("vendor", "part number", "description", "amount", "currency", "date", "source", "item")
+    sheet = workbook(
+        ("", sku, "any words", 5, "USD", "2026-11-20", "q"), ("", "", "NVIDIA DGX-1", 6, "USD", "2026", "q"), head=head
+    )
+    rows, _ = price_rows(read_book(sheet, catalog()).text, "book")
+    assert [row.item for row in rows] == [item, "dgx-1"]
+
+
+def test_a_stated_rate_gives_a_second_price_in_usd():
+    head = (*HEAD.strip().split(","), "exchange_rate_usd")
+    rows, _ = price_rows(read_book(workbook(("dgx-1", 100, "EUR", "2026", "q", "1,1"), head=head), catalog()).text, "b")
+    assert {(row.currency, row.amount) for row in rows} == {("EUR", Decimal(100)), ("USD", Decimal("110.00"))}
+
+
+def merged(sheet) -> None:
+    sheet.merge_cells("A3:A4")
+
+
+def formula(sheet) -> None:
+    sheet["B2"] = "=1+1"
+
+
+def far(sheet) -> None:
+    sheet["XFD1048576"] = 1
+
+
+@pytest.mark.parametrize(("change", "cell"), [(merged, "A3:A4"), (formula, "B2"), (far, "XFD1048576")])
+def test_a_workbook_is_refused_by_the_cell_that_is_no_value(change, cell):
+    (found,) = faults(workbook(("dgx-1", 5, "USD", "2026", "q"), change=change))
+    assert cell in found.rule
+
+
+def test_a_fault_of_a_workbook_names_its_cell():
+    found = faults(workbook(("dgx-1", "12x", "USD", "2026", "q"), ("c4140", 7, "USD", "2026", "")))
+    assert [(one.cell, one.value) for one in found] == [("B2", "12x"), ("E3", "")]
+
+
+def test_a_part_number_said_twice_is_refused_where_it_comes_again():
+    found = faults(workbook(("dgx-1", 5, "USD", "2026", "q"), ("NVIDIA DGX-1", 6, "USD", "2026", "q")))
+    assert [(one.line, one.cell[-1:]) for one in found] in ([(3, "3")], [(3, "")])
+
+
+def with_part(name: str, content: bytes) -> bytes:
+    """A good workbook with one part more, or another one in its place."""
+    stream = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(workbook(("dgx-1", 5, "USD", "2026", "q")))) as old,
+        zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as new,
+    ):
+        for entry in old.namelist():
+            if entry != name:
+                new.writestr(entry, old.read(entry))
+        new.writestr(name, content)
+    return stream.getvalue()
+
+
+BOMB = b'<!DOCTYPE a [<!ENTITY b "bbbb">]><a>&b;</a>'
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (with_part("xl/vbaProject.bin", b"x"), "macros"),
+        (with_part("xl/media/zeros.bin", bytes(30_000_000)), "unpacks to more than"),
+        (with_part("xl/workbook.xml", BOMB), "its own XML types"),
+        (with_part("xl/workbook.xml", BOMB.decode().encode("utf-16")), "its own XML types"),
+        (with_part("xl/workbook.xml", b"<a"), "no workbook"),
+        (workbook()[:500], "no workbook"),
+    ],
+    ids=["macros", "zeros", "entities", "entities in UTF-16", "broken XML", "cut"],
+)
+def test_a_hostile_workbook_gets_one_sentence(content, words):
+    (found,) = faults(content)
+    assert words in found.rule
 
 
 @pytest.mark.parametrize(

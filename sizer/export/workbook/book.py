@@ -14,6 +14,9 @@ from sizer.sizing.result import SizingResult
 # Workbooks carry a date of creation; a fixed one makes the files of equal answers identical.
 _UNDATED = datetime.datetime(2000, 1, 1)  # noqa: DTZ001 (Excel knows no time zones)
 
+# Text stays text.
+SETTINGS = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+
 
 def workbook(result: SizingResult, catalog: Catalog) -> bytes:
     """Workbook of the documented design.
@@ -26,8 +29,7 @@ def workbook(result: SizingResult, catalog: Catalog) -> bytes:
     import xlsxwriter  # type: ignore[import-untyped]
 
     stream = io.BytesIO()
-    settings = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
-    with xlsxwriter.Workbook(stream, settings) as book:
+    with xlsxwriter.Workbook(stream, SETTINGS) as book:
         request = result.request
         created = _UNDATED if request.date is None else datetime.datetime.combine(request.date, datetime.time())
         book.set_properties({"title": request.title, "created": created, "comments": "Budgetary, not binding."})

@@ -10,7 +10,7 @@ import numpy as np
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, grouped
 from sizer.bom.bill import Bill
-from sizer.catalog.labels import with_maker
+from sizer.catalog.labels import with_maker, with_vendor
 from sizer.drawings.racks import at_least
 from sizer.explain.figure import GPUS, POWER, PRICE, RACK_UNITS, rate_key
 from sizer.physical.components import CATEGORIES
@@ -41,7 +41,7 @@ class Compared:
     result: SizingResult
 
 
-def figures_table(designs: Sequence[Compared], baseline: int) -> Table:
+def figures_table(designs: Sequence[Compared], baseline: int, *, has_price: bool = True) -> Table:
     """Figures of every design, and under each what differs from the baseline.
 
     Parameters
@@ -50,9 +50,12 @@ def figures_table(designs: Sequence[Compared], baseline: int) -> Table:
         Two to four.
     baseline : int
         Place of the design that the others are told against.
+    has_price : bool
+        False leaves prices out: a customer sees the price of the offered design only.
     """
     check(designs, baseline)
-    rows = [_figure_row(label, designs, baseline, show, is_count) for label, show, is_count in _figures(designs)]
+    listed = [figure for figure in _figures(designs) if has_price or not figure[0].startswith("Price")]
+    rows = [_figure_row(label, designs, baseline, show, is_count) for label, show, is_count in listed]
     return Table(
         "comparison", "Figures of the designs side by side", column_heads(designs, baseline), tuple(rows), _NOTE
     )
@@ -144,7 +147,8 @@ _POWER_LABEL = "Power, maximum"
 
 def _figures(designs: Sequence[Compared]) -> list[tuple[str, Callable[[Compared], Value], bool]]:
     """Label, value and whether it is a count, of every row."""
-    most = max((one.result.design for one in designs), key=lambda design: len(design.workloads))
+    compared = [one.result.design for one in designs]
+    most = max(compared, key=lambda design: len(design.workloads))
     several = len(most.workloads) > 1
     rates: list[tuple[str, Callable[[Compared], Value], bool]] = []
     limits: list[tuple[str, Callable[[Compared], Value], bool]] = []
@@ -157,35 +161,47 @@ def _figures(designs: Sequence[Compared]) -> list[tuple[str, Callable[[Compared]
             (_labelled(" or ".join(kinds).capitalize(), names, number, several), _of(_rate_of(number, is_named)), False)
         )
         limits.append((_labelled("Limiting stage", names, number, several), _of(_limit_of(number)), False))
+    titles: list[tuple[str, Callable[[Compared], Value], bool]] = (
+        [("Request", lambda one: Value(one.result.request.title, is_text=True), False)]
+        if len({one.result.request.title for one in designs}) > 1
+        else []
+    )
     table: list[tuple[str, Callable[[Compared], Value], bool]] = [
-        ("Server", _of(lambda one: Value(one.platform.server.name, is_text=True)), False),
-        ("Storage", _of(lambda one: Value(one.platform.storage.name, is_text=True)), False),
+        *titles,
+        ("Server", _of(lambda one: Value(_server(one), is_text=True)), False),
+        ("Storage", _of(lambda one: Value(with_vendor(one.platform.storage), is_text=True)), False),
         ("GPUs", _of(lambda one: Value.count(one.n_gpus)), True),
-        ("Servers", _of(lambda one: Value.count(one.n_servers)), True),
-        ("Storage nodes", _of(lambda one: Value.count(one.storage_nodes)), True),
         *rates,
         ("Probability of the targets", _of(_chance), False),
+        ("Price", _of(_price), False),
+        (_POWER_LABEL, _of(_power("power_max_w")), False),
+        ("Racks", _of(lambda one: _count(one, "racks")), True),
+        ("Servers", _of(lambda one: Value.count(one.n_servers)), True),
+        ("Storage nodes", _of(lambda one: Value.count(one.storage_nodes)), True),
         *limits,
         ("Usable capacity", _of(_usable), False),
-        (_POWER_LABEL, _of(_power("power_max_w")), False),
         ("Power, typical", _of(_power("power_typical_w")), False),
         ("Rack units", _of(lambda one: _count(one, "rack_units")), True),
-        ("Racks", _of(lambda one: _count(one, "racks")), True),
         ("Switches and gateways", _of(lambda one: Value.count(result_text.switches(one))), True),
         ("Cables", _of(lambda one: Value.count(one.plan.n_links)), True),
         ("Weight", _of(_weight), False),
-        ("Price", _of(_price), False),
     ]
     if any(_price(one.result.design).number is not None for one in designs):
-        table += [(label, _of(show), False) for label, show in _cost_rows(most, several)]
+        table += [(label, _of(show), False) for label, show in _cost_rows(compared, most, several)]
     return table
+
+
+def _server(design: DesignAnswer) -> str:
+    """Server with its maker and what it carries: 'Supermicro AS-8125GS-TNHR, 8 × H100 SXM 80 GB'."""
+    platform = design.platform
+    return f"{with_vendor(platform.server)}, {platform.gpus_per_server} × {platform.gpu.name}"
 
 
 def _of(show: _Show) -> Callable[[Compared], Value]:
     return lambda one: show(one.result.design)
 
 
-def _cost_rows(most: DesignAnswer, several: bool) -> list[tuple[str, _Show]]:
+def _cost_rows(designs: Sequence[DesignAnswer], most: DesignAnswer, several: bool) -> list[tuple[str, _Show]]:
     """Price by what it buys."""
 
     def per_rate(number: int) -> _Show:
@@ -196,6 +212,7 @@ def _cost_rows(most: DesignAnswer, several: bool) -> list[tuple[str, _Show]]:
     rates = [
         (f"Price per {words.sample_unit(answer.dnn)}{f', workload {number + 1}' if several else ''}", per_rate(number))
         for number, answer in enumerate(most.workloads)
+        if len({words.sample_unit(one.workloads[number].dnn) for one in designs if number < len(one.workloads)}) == 1
     ]
     return [("Price per GPU", lambda one: _price(one, one.n_gpus)), *rates]
 
@@ -250,7 +267,9 @@ def _is_timed(answer: WorkloadAnswer) -> bool:
 
 
 def _rate_label(answer: WorkloadAnswer) -> str:
-    return "Time to train" if _is_timed(answer) else "Rate" if answer.workload.task == "training" else "Validation rate"
+    if _is_timed(answer):
+        return "Time to train"
+    return "Validation rate" if answer.workload.task == "validation-inference" else "Rate"
 
 
 def _labelled(what: str, names: Sequence[str], number: int, several: bool) -> str:

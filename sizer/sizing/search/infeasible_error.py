@@ -7,7 +7,7 @@ import numpy as np
 from sizer.base.errors import InfeasibleError
 from sizer.base.quantities import by_count, duration, grouped, plain, probability_text, si, significant
 from sizer.catalog.fabrics import fabric_ports
-from sizer.catalog.labels import sample_unit
+from sizer.catalog.labels import sample_unit, with_vendor
 from sizer.physical import capacity
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.networks.storage_networks import front_end_ports
@@ -87,13 +87,13 @@ def infeasible_error(
     broken = tuple(limit for limit in broken if limit not in LOSS_LIMITS.values()) or broken
     platform = evaluated.platforms[int(evaluated.space.platform[row])]
     servers, nodes = int(evaluated.space.n_servers[row]), int(evaluated.storage_nodes[row])
-    storage = (f"{nodes} " if nodes else "") + platform.storage.name
+    storage = (f"{nodes} × " if nodes else "") + with_vendor(platform.storage)
     names = [limit_error_text(limit, bound_of(limit, counts.request.limits)) for limit in broken]
     limits = " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
     limits = f"{limits} within {bound}" if bound else limits
     return InfeasibleError(
         f"no design meets the request ({target} at {probability_text(counts.request.confidence)} confidence). "
-        f"Excluded by: {limits}. The nearest design, {servers} × {platform.server.name} with {storage}, "
+        f"Excluded by: {limits}. The nearest design, {servers} × {with_vendor(platform.server)} with {storage}, "
         f"{_shortfall_error_text(counts, row, broken)}."
     )
 

@@ -1,6 +1,7 @@
 """Page Architecture: the design with its alternatives, networks and cables, racks and room, power and cooling."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import streamlit as st
@@ -29,7 +30,6 @@ from sizer.sizing.design.storage_need import next_sizes
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult
 from sizer.ui import look, why
 from sizer.ui.architecture import cards, platforms
-from sizer.ui.designs import compare
 from sizer.ui.performance import pareto_front
 from sizer.ui.performance.page import chosen_workload
 from sizer.ui.state import View
@@ -37,6 +37,7 @@ from sizer.ui.typed import plain
 
 # Software and support are not built in; they are in the bill.
 _PHYSICAL = [category for category in CATEGORIES if category not in ("software", "support")]
+_FEWEST_STAGES = 2  # of a data path that is drawn
 _STATUS = {"existing": "existing, not bought", "optional": "optional"}
 
 
@@ -54,23 +55,17 @@ def _design(view: View) -> None:
     assert view.result is not None
     design, parts, sources = view.result.design, view.catalog, view.catalog.sources
     slots = cards.begin(view)
-    platforms.show(view)
-    st.header("Faster and smaller designs", anchor=False)
-    pareto_front.show(view)
-    compare.show(view)
+    if not view.is_customer_mode:  # how other designs rank is no matter of a customer
+        look.folded("**Platforms compared**", "platforms", partial(platforms.show, view))
+        look.folded("**Faster and smaller designs**", "front", partial(pareto_front.show, view))
     st.header("Topology", anchor=False)
     _show_drawings(view, "topology")
     if binding_text(design):
         look.note(sentence(binding_text(design)))
     _data_path(view)
-    st.header("Parts", anchor=False)
-    look.table(_cached_table(view.key, "parts", view.result, parts), sources)
-    with st.expander("Specifications of each part", key="components", on_change="rerun") as opened:
-        if opened.open:
-            for part in components(design, parts):
-                st.markdown(f"**{plain(part.title)}**")
-                look.note(part.role)
-                look.table(part.table, sources)
+    table = _cached_table(view.key, "parts", view.result, parts)
+    look.folded("**Parts**", "parts", lambda: look.table(table, sources))
+    look.folded("**Specifications of each part**", "components", lambda: _specifications(view))
     shown = note_sentences(design.plan.warnings)
     cautions = [text for text in design_warnings(design) if text not in shown]
     if cautions:
@@ -78,6 +73,14 @@ def _design(view: View) -> None:
         look.notes(cautions)
     # Sizing takes a moment the first time: everything else is drawn by then.
     cards.finish(view, slots)
+
+
+def _specifications(view: View) -> None:
+    assert view.result is not None
+    for part in components(view.result.design, view.catalog):
+        st.markdown(f"**{plain(part.title)}**")
+        look.note(part.role)
+        look.table(part.table, view.catalog.sources)
 
 
 def _network(view: View) -> None:
@@ -126,9 +129,11 @@ def _data_path(view: View) -> None:
     """The stages from storage to GPUs; each capacity opens its explanation."""
     assert view.result is not None
     design = view.result.design
-    st.header("Data path", anchor=False)
     number = chosen_workload(design, "architecture")
     answer = design.workloads[number]
+    if sum(is_limit(stage, answer) for stage in answer.stages) < _FEWEST_STAGES:
+        return  # a path of which one stage alone says anything is told by the page Performance
+    st.header("Data path", anchor=False)
     _show_drawings(view, "data path", number)
     with st.container(horizontal=True, gap="medium", key="stages"):
         for stage in answer.stages:

@@ -48,7 +48,6 @@ def show(view: View) -> None:
     """Draw the list, the selection of another platform, and the quotes with a field for each price."""
     result = view.result
     assert result is not None
-    st.header("Platforms compared", anchor=False)
     if len(result.platforms) < 2:
         look.note("Allow more servers or storage under Requirements to compare platforms.")
         return

@@ -1,19 +1,20 @@
-"""A price book as a CSV file: loaded without unknown items or not at all; errors with line, value, correction."""
+"""A price book as a CSV file or a workbook: loaded without unknown items or not at all; errors by line or cell."""
 
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 
 from sizer.base.errors import CatalogError
 from sizer.base.formats.csv_rows import CsvRecord, csv_records
+from sizer.base.formats.xlsx_rows import column_letters, is_zip, xlsx_rows
 from sizer.bom.bill import Bill
-from sizer.catalog.labels import capital
+from sizer.catalog.labels import capital, with_vendor
 from sizer.catalog.loader import MAX_FILE_BYTES, with_prices
 from sizer.catalog.model import Catalog
-from sizer.catalog.price_books import COLUMNS, Price, delimiter_of, price_rows
+from sizer.catalog.price_books import COLUMNS, INFORMATIVE, RATE, Price, delimiter_of, price_rows
 from sizer.export.tables.table import csv_bytes
 
 MAX_BYTES = MAX_FILE_BYTES
@@ -24,7 +25,7 @@ _LONGEST_CELL = 60
 _PLACE = "book"
 _WHERE = re.compile(rf"{_PLACE} line (\d+): (.*)", re.DOTALL)
 # Starts of a sentence about one column: "amount = 5 ...", "amount: ...", "amount is empty ...".
-_ABOUT = re.compile(rf"({'|'.join(COLUMNS)})(?:: | = | is empty)")
+_ABOUT = re.compile(rf"({'|'.join((*COLUMNS, RATE))})(?:: | = | is empty)")
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class BookFault:
     column: str
     value: str
     rule: str
+    cell: str = ""  # of a workbook
 
 
 @dataclass(frozen=True)
@@ -59,26 +61,50 @@ def read_book(content: bytes, catalog: Catalog) -> BookReading:
     if len(content) > MAX_BYTES:
         size = f"The file has {len(content) / 1e6:.1f} MB; a price book has at most {MAX_BYTES / 1e6:g} MB."
         return _refused(None, size)
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        return _refused(line, "Not UTF-8 text; save the file as CSV in UTF-8.")
-    if "\0" in text:
-        return _refused(None, "Not a text file; save it as CSV in UTF-8.")
-    if len(text.splitlines()) > MAX_LINES:
-        return _refused(None, f"The file has more than {MAX_LINES} lines; remove items that are not bought.")
-    rows, faults = price_rows(text, _PLACE)
+    if is_workbook := is_zip(content):
+        try:
+            text = _sheet_text(xlsx_rows(content, MAX_LINES))
+        except ValueError as error:
+            return _refused(None, _sentence(str(error)))
+    else:
+        try:
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = content.count(b"\n", 0, error.start) + 1
+            return _refused(line, "Not UTF-8 text; save the file as CSV in UTF-8.")
+        if "\0" in text:
+            return _refused(None, "Not a text file; save it as CSV in UTF-8.")
+        if len(text.splitlines()) > MAX_LINES:
+            return _refused(None, f"The file has more than {MAX_LINES} lines; remove items that are not bought.")
+    written, faults = price_rows(text, _PLACE)
+    ids = _ids(catalog)
+    rows = [row.model_copy(update={"item": ids.get(row.item.casefold(), row.item)}) for row in written]
     known = [row for row in rows if _is_known(row.item, catalog)]
     unknown = [row for row in rows if not _is_known(row.item, catalog)]
     faults += _unfit(known, catalog)
     if not rows and not faults:
         return _refused(None, "The file has no prices; add rows below the header.")
     # Of many unknown items the first are enough.
-    left_out = _in_columns(_unfit(unknown[:_MAX_UNKNOWN], catalog), text)
+    left_out = _in_columns(_unfit(unknown[:_MAX_UNKNOWN], catalog), text, is_workbook=is_workbook)
     if faults or not known:
-        return BookReading("", (*_in_columns(faults, text), *left_out))
-    return BookReading(_text_of(known) if unknown else text, (), left_out)
+        return BookReading("", (*_in_columns(faults, text, is_workbook=is_workbook), *left_out))
+    return BookReading(text if rows == written and not unknown else _text_of(known), (), left_out)
+
+
+def _sheet_text(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of a sheet as a price book: as many cells in each as in the head, a line a row."""
+    width = max(map(len, rows), default=0)
+    head, *others = [[" ".join(cell.split()) for cell in row] + [""] * (width - len(row)) for row in rows] or [[]]
+    return csv_bytes(["_".join(name.lower().split()) for name in head], others, mark="").decode()
+
+
+def _ids(catalog: Catalog) -> dict[str, str]:
+    """Id of an item by its part number or name, where only one item has it."""
+    found: dict[str, set[str]] = {}
+    for item in [item for _, item in catalog.items()]:
+        for name in (*(sku.value for sku in item.skus), item.name, with_vendor(item)):
+            found.setdefault(name.casefold(), set()).add(item.id)
+    return {name: next(iter(ids)) for name, ids in found.items() if len(ids) == 1}
 
 
 def _refused(line: int | None, rule: str) -> BookReading:
@@ -107,9 +133,18 @@ def _is_known(item: str, catalog: Catalog) -> bool:
     return False
 
 
-def _in_columns(faults: Sequence[str], text: str) -> tuple[BookFault, ...]:
+def _in_columns(faults: Sequence[str], text: str, *, is_workbook: bool) -> tuple[BookFault, ...]:
     cells = _cells(text)
-    return tuple(sorted((_in_column(fault, cells) for fault in faults), key=lambda one: one.line or 0))
+    found = sorted((_in_column(fault, cells) for fault in faults), key=lambda one: one.line or 0)
+    if not is_workbook:
+        return tuple(found)
+    columns = list(next(iter(cells.values()), {}))
+    return tuple(
+        replace(one, cell=f"{column_letters(columns.index(one.column) + 1)}{one.line}")
+        if one.column in columns
+        else one
+        for one in found
+    )
 
 
 def _in_column(fault: str, cells: dict[int, dict[str, str]]) -> BookFault:
@@ -141,10 +176,16 @@ def _cells(text: str) -> dict[int, dict[str, str]]:
 
 
 def template(bill: Bill, today: date) -> bytes:
-    """Price book to fill in: a row without an amount for each item of a bill that has no price."""
-    given = {"currency": bill.currency, "date": today.isoformat()}
-    rows = [[{"item": item, **given}.get(column, "") for column in COLUMNS] for item in bill.unpriced]
-    return csv_bytes(COLUMNS, rows, mark="")
+    """Price book to fill in: a row without an amount for each item of a bill that has no price, with who makes it."""
+    columns = ("item", *INFORMATIVE, *(name for name in COLUMNS if name != "item"))
+    lines = {line.item: line for line in reversed(bill.bought)}
+    rows = []
+    for item in bill.unpriced:
+        line, quantity = lines[item], sum(one.quantity for one in bill.bought if one.item == item)
+        cells = (item, line.manufacturer, line.sku, line.description, str(quantity))
+        given = dict(zip(columns, cells, strict=False)) | {"currency": bill.currency, "date": today.isoformat()}
+        rows.append([given.get(column, "") for column in columns])
+    return csv_bytes(columns, rows, mark="")
 
 
 def with_price(text: str, item: str, amount: Decimal, currency: str, day: date) -> str:

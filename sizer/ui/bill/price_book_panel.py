@@ -22,16 +22,16 @@ _MEGABYTE = 1_000_000
 def show(view: View) -> None:
     """Draw upload, template and the errors of the last file."""
     look.note(
-        "A price book is a CSV file with one price per row, separated by commas or semicolons. It applies to this "
-        "session; its rows replace all catalogue prices of their items. The template below has the columns; those "
-        "after source are optional."
+        "A price book is a CSV file or the first sheet of a workbook with one price per row. It applies to this "
+        "session; its rows replace all catalogue prices of their items. An item is named by its id, part number or "
+        "name. The template below has the columns; those after source are optional."
     )
     _in_use()
     version = st.session_state.get(_VERSION, 0)
     key = f"price-book/{version}"
     st.file_uploader(
-        "Price book, CSV",
-        type=["csv"],
+        "Price book, CSV or XLSX",
+        type=["csv", "xlsx"],
         key=key,
         max_upload_size=MAX_BYTES // _MEGABYTE,
         on_change=state.if_stored(key, _upload),
@@ -98,7 +98,7 @@ def faults_table(faults: tuple[BookFault, ...]) -> Table:
     """The first errors, one per row."""
     more = len(faults) - _MAX_SHOWN
     fields: tuple[Field[BookFault], ...] = (
-        Field("Line", lambda fault: "file" if fault.line is None else str(fault.line), "right", 7),
+        Field("Line", lambda fault: "file" if fault.line is None else fault.cell or str(fault.line), "right", 7),
         Field("Column", lambda fault: fault.column, width=15),
         Field("Value", _value, width=22),
         Field("Correction", lambda fault: fault.rule, width=56),

@@ -11,7 +11,7 @@ from sizer.ui import look, state
 from sizer.ui.bill.overrides import CellError, note_text
 from sizer.ui.error_messages import sentences
 from sizer.ui.fields import draw_widget
-from sizer.ui.request_form.usage import QUOTE_TERMS, QUOTE_TEXTS
+from sizer.ui.request_form.forms import QUOTE_TERMS, QUOTE_TEXTS
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 from sizer.workload.quote import Quote

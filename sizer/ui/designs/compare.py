@@ -1,11 +1,21 @@
-"""Up to four pinned designs side by side, with differences from a baseline marked."""
+"""Page Compare: up to four designs of any requests side by side, and which input caused what differs."""
+
+import re
 
 import streamlit as st
 
 from sizer.base.errors import RequestError
+from sizer.catalog.model import Catalog
+from sizer.export.workbook.comparison import comparison_workbook
+from sizer.present.tables import Table
+from sizer.present.words import capital
+from sizer.questions.compare.cause_tables import cause_sentences, effects_table, no_answer, shares_table, summary
+from sizer.questions.compare.causes import AnswerDifference, diff
+from sizer.questions.compare.charts import price_chart
 from sizer.questions.compare.designs import MOST, Compared, bill_table, figures_table
 from sizer.questions.compare.requests import request_table
 from sizer.ui import fields, look, state
+from sizer.ui.designs.revision_tables import fields_table
 from sizer.ui.error_messages import name_of, sentences
 from sizer.ui.request_form.names import label_of
 from sizer.ui.state import View
@@ -16,6 +26,8 @@ from sizer.workload.request import SizingRequest
 # A plain key of the session, so that pins survive page switches: [{"name": ..., "request_json": ...}, ...]
 PINS = "pins"
 _BASELINE = "baseline"
+_CHOSEN = "causes_baseline"
+_XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
 def pins() -> list[dict[str, str]]:
@@ -37,7 +49,7 @@ def pin(name: str, request_json: str) -> None:
         st.session_state.notice = f"Already {MOST} designs are pinned; unpin one first."
     else:
         pins().append({"name": _unique(name), "request_json": request_json})
-        st.session_state.notice = f"Pinned: {name}. Pinned designs are compared at the end of the page Architecture."
+        st.session_state.notice = f"Pinned: {name}. The page Compare shows it next to the others."
 
 
 def _unique(name: str) -> str:
@@ -77,32 +89,58 @@ def use_design(request_json: str, origin: str) -> None:
 
 
 def show(view: View) -> None:
-    """Draw the pinned designs side by side."""
-    st.header("Pinned designs side by side", anchor=False)
-    listed = pins()
-    if not listed:
-        look.note(
-            f"No design is pinned. Pin up to {MOST} designs above, also from different requests, to compare them here."
-        )
-        return
-    compared = [_compared(pinned, view) for pinned in listed]
-    known = [design for design in compared if design is not None]
+    """Draw the page."""
+    assert view.result is not None
+    st.header("Compare", anchor=False)
+    if not is_pinned(view.request_json):
+        pin_button(view.result.design.name, view.request_json, "pin-present")
+    known = [found for one in pins() if (found := _compared(one, view)) is not None]
+    if not is_pinned(view.request_json) and len(known) < MOST:
+        known.insert(0, Compared("Present design", view.result))
     if len(known) > 1:
-        names = [design.name for design in known]
-        baseline = names.index(fields.remembered_choice("Baseline of the comparison", names, _BASELINE))
-        sources = view.catalog.sources
-        look.table(figures_table(known, baseline), sources)
-        parts = bill_table(known, baseline)
-        asked = request_table(known, baseline, label_of, name_of)
-        with st.expander("Parts that differ", key="compare-parts", on_change="rerun") as opened:
+        _side_by_side(known, view)
+    else:
+        look.note(
+            f"Pin up to {MOST} designs, also of different requests, here or on the page Architecture. They then stand "
+            "side by side."
+        )
+    _manage(pins(), view)
+    if not view.is_customer_mode and (others := _others(view)):
+        with st.expander("Effect of each changed input", key="compare-causes", on_change="rerun") as opened:
             if opened.open:
-                look.note("The parts lists are the same.") if parts is None else look.table(parts, sources)
-        with st.expander("Differences between the requests", key="compare-requests", on_change="rerun") as opened:
-            if opened.open:
-                look.note("The requests are the same.") if asked is None else look.table(asked, sources)
-    elif known:
-        look.note(f"Pinned: {known[0].name}. Pin another design to compare the two.")
-    _manage(listed, view)
+                chosen = fields.remembered_choice("Compare the present request with", list(others), _CHOSEN)
+                draw(others[chosen], view.result.request, ("Before", "Now"), view.catalog)
+
+
+def _side_by_side(known: list[Compared], view: View) -> None:
+    """Figures, prices, parts and requests of at least two designs, and the same as a workbook."""
+    assert view.result is not None
+    names = [design.name for design in known]
+    baseline = names.index(fields.remembered_choice("Baseline of the comparison", names, _BASELINE))
+    sources, has_price = view.catalog.sources, not view.is_customer_mode
+    figures = figures_table(known, baseline, has_price=has_price)
+    look.table(figures, sources)
+    if has_price and (drawn := price_chart(known, baseline, look.palette(), "container")) is not None:
+        look.chart(drawn.to_dict(validate=False))
+    parts = bill_table(known, baseline)
+    asked = request_table(known, baseline, label_of, name_of)
+    tables: list[tuple[str, Table]] = [("Figures", figures)]
+    for name, title, table in (("Parts", "Parts that differ", parts), ("Requests", "Requests that differ", asked)):
+        if table is not None:
+            tables.append((name, table))
+            with st.expander(title, key=f"compare-{name.lower()}", on_change="rerun") as opened:
+                if opened.open:
+                    look.table(table, sources)
+    request = view.result.request
+    st.download_button(
+        "Comparison, workbook",
+        lambda: comparison_workbook(tables, request),
+        "comparison.xlsx",
+        _XLSX,
+        key="download-comparison",
+        on_click="ignore",
+        icon=":material/download:",
+    )
 
 
 def _compared(one: dict[str, str], view: View) -> Compared | None:
@@ -133,3 +171,69 @@ def _manage(listed: list[dict[str, str]], view: View) -> None:
             st.button(
                 "Unpin", key=f"unpin-{number}", icon=":material/keep_off:", on_click=unpin, args=(one["request_json"],)
             )
+
+
+# --- causes
+
+
+@st.cache_resource(show_spinner="Sizing the request with each change", max_entries=32)
+def _difference(before_json: str, now_json: str, digest: str, _catalog: Catalog) -> AnswerDifference:  # noqa: ARG001
+    before, now = (SizingRequest.model_validate_json(text) for text in (before_json, now_json))
+    return diff(before, now, _catalog)
+
+
+def draw(before: SizingRequest, now: SizingRequest, names: tuple[str, str], catalog: Catalog) -> None:
+    """Sentences and tables of the effect of each changed input.
+
+    Parameters
+    ----------
+    before, now : SizingRequest
+    names : tuple of str
+        Names of the two in table heads.
+    catalog : Catalog
+    """
+    try:
+        found = _difference(before.model_dump_json(), now.model_dump_json(), catalog.digest, catalog)
+    except RequestError as error:
+        st.warning(plain(sentences(str(error))), icon=":material/block:")
+        return
+    currency = now.currency
+    texts = [summary(found), *no_answer(found, *names), *cause_sentences(found, currency, input_label)]
+    st.markdown("\n\n".join(plain(text) for text in texts))
+    tables = (
+        shares_table(found, currency, input_label),
+        effects_table(found, *names, input_label),
+        fields_table(found.changes, *names),
+    )
+    for table in tables:
+        if table is not None:
+            st.subheader(table.caption, anchor=False)
+            look.table(table, catalog.sources)
+
+
+def input_label(key: str) -> str:
+    """Name of an input; of several workloads with its number."""
+    if key.startswith("workload '"):
+        return capital(key)
+    number = re.search(r"\[(\d+)\]", key)
+    return f"{label_of(key)} ({int(number[1]) + 1})" if number else label_of(key)
+
+
+def _others(view: View) -> dict[str, SizingRequest]:
+    """Requests that the present one can be compared with, by name."""
+    assert view.result is not None
+    named = [("Request as opened", st.session_state.original), *((one["name"], one["request_json"]) for one in pins())]
+    found: dict[str, SizingRequest] = {}
+    for name, data in named:
+        try:
+            request = SizingRequest.from_text(data, "json") if isinstance(data, str) else SizingRequest.from_dict(data)
+        except RequestError:  # the session started from a request with an error
+            continue
+        if request != view.result.request and _tasks(request) == _tasks(view.result.request):
+            found[name] = request
+    return found
+
+
+def _tasks(request: SizingRequest) -> tuple[str, ...]:
+    """What is done with each workload: inputs of one kind of work mean nothing to another."""
+    return tuple(work.task for work in request.workload)

@@ -255,9 +255,11 @@ def _contents(view: View) -> None:
     st.header("Basis of the design", anchor=False)
     if reason_texts(result):
         with st.expander("**Reasons** for this design"):
-            look.notes([sentence(text) for text in (*reason_texts(result), selection_text(result))])
+            ranking = () if view.is_customer_mode else (selection_text(result),)
+            look.notes([sentence(text) for text in (*reason_texts(result), *ranking)])
     _assumptions(view, result)
-    _questions(result)
+    if not view.is_customer_mode:
+        _questions(result)
     with st.expander(f"**Sources:** {plural(len(result.sources), 'document')}"):
         known = view.catalog.sources
         fields: tuple[Field[Source], ...] = (

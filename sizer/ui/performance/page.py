@@ -1,9 +1,11 @@
 """Page Performance: bottleneck, scaling, other inputs, and published measurements of similar systems."""
 
+from functools import partial
+
 import streamlit as st
 
 from sizer.catalog.model import Catalog
-from sizer.drawings.datapath import datapath
+from sizer.drawings.datapath import datapath, is_limit
 from sizer.drawings.svg import write_svg
 from sizer.evidence.parity import answer_parity_chart
 from sizer.present import charts, training_charts
@@ -13,11 +15,12 @@ from sizer.present.performance_tables import (
     figures_table,
     layout_table,
     ruled_out_table,
-    serving_table,
     stacks_table,
     stage_table,
     time_table,
 )
+from sizer.present.serving_blocks import serving_blocks
+from sizer.present.tables import Table
 from sizer.present.text.layouts import basis_sentence
 from sizer.present.text.result_text import cautions, measured, width
 from sizer.present.text.verdict import runner_up_text
@@ -44,41 +47,62 @@ def show(view: View) -> None:
     answer = design.workloads[number]
     specs = _specs(view.key, number, look.palette().name, view.result)
     limits.show(view)
+    if answer.serving is not None:
+        st.header("In use", anchor=False)
+        for block in serving_blocks(design, answer, 1, look.palette(), "container"):
+            if isinstance(block, Table):
+                look.table(block, sources)
+            else:
+                chart(block.to_dict(validate=False))
+    else:
+        _training(view, number, specs)
+    _measured(answer, specs["evidence"], view.catalog)
+    if not view.is_customer_mode:
+        _others(view)
+    if texts := cautions(answer):
+        st.header("Cautions", anchor=False)
+        look.notes([sentence(text) for text in texts])
+
+
+def _training(view: View, number: int, specs: dict[str, Spec | None]) -> None:
+    """What limits a training or a batch of forward passes, and how its rate and time follow; most of it folded."""
+    assert view.result is not None
+    design, sources = view.result.design, view.catalog.sources
+    answer = design.workloads[number]
     st.header("Bottleneck", anchor=False)
-    chart(specs["stages"])
-    with st.expander("Data path, and derivation of these capacities", key="data-path", on_change="rerun") as path:
-        if path.open:
-            look.drawing(write_svg(datapath(design, answer, sample_unit(answer.dnn)), look.palette()))
-            look.table(stage_table(answer, 1), sources)
+    if sum(is_limit(stage, answer) for stage in answer.stages) > 1:
+        chart(specs["stages"])
     look.table(figures_table(answer, 1), sources)
-    if (in_use := serving_table(design, answer, 1)) is not None:
-        st.header("Serving performance", anchor=False)
-        look.table(in_use, sources)
-    if (layout := layout_table(answer, 1)) is not None:
-        st.header("Parallel layout", anchor=False)
+
+    def data_path() -> None:
+        look.drawing(write_svg(datapath(design, answer, sample_unit(answer.dnn)), look.palette()))
+        look.table(stage_table(answer, 1), sources)
+
+    def layout_and_memory(layout: Table) -> None:
         look.table(layout, sources)
         chart(specs["step"])
-        st.header("GPU memory", anchor=False)
         chart(specs["memory"])
         assert answer.kind.trains_language  # it has a layout
         look.note(sentence(basis_sentence(answer.trained)))
         if (stacks := stacks_table(answer, 1)) is not None:
             look.table(stacks, sources)
-    st.header("Scaling", anchor=False)
-    chart(specs["scaling"])
-    _when_inputs_change(view, number)
-    time = time_table(answer, 1)
-    if time is not None:
+
+    def breakdown(time: Table) -> None:
+        chart(specs["time"])
+        look.table(time, sources)
+
+    look.folded("**Data path**, and derivation of these capacities", "data-path", data_path)
+    if (layout := layout_table(answer, 1)) is not None:
+        look.folded("**Parallel layout and GPU memory**", "layout-and-memory", partial(layout_and_memory, layout))
+    if (time := time_table(answer, 1)) is not None:
         st.header("Time to accuracy" if answer.recipe is not None else "Time to train", anchor=False)
         chart(specs["accuracy"])
-        with st.expander("Breakdown of the time"):
-            chart(specs["time"])
-            look.table(time, sources)
-    _measured(answer, specs["evidence"], view.catalog)
-    _others(view)
-    if texts := cautions(answer):
-        st.header("Cautions", anchor=False)
-        look.notes([sentence(text) for text in texts])
+        look.folded("**Breakdown of the time**", "time-breakdown", partial(breakdown, time))
+        look.folded("**Scaling**", "scaling", lambda: chart(specs["scaling"]))
+    else:
+        st.header("Scaling", anchor=False)
+        chart(specs["scaling"])
+    look.folded("**Effect of other inputs**", "other-inputs", lambda: _when_inputs_change(view, number))
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)
@@ -123,7 +147,6 @@ def _along(
 def _when_inputs_change(view: View, number: int) -> None:
     """Effect of larger samples, faster GPUs and colder caches on the design."""
     assert view.result is not None
-    st.header("Effect of other inputs", anchor=False)
     specs, note = _along(view.key, number, look.palette().name, view.result, view.catalog)
     with st.container(horizontal=True, gap="large", key="when-inputs-change"):
         for spec in specs:
@@ -160,18 +183,20 @@ def _others(view: View) -> None:
         look.note(f"Next best: {view.result.runner_up.name}. {sentence(runner_up_text(view.result))}")
     excluded = ruled_out_table(view.result)
     if excluded is not None:
-        with st.expander("Designs that miss a target"):
-            look.table(excluded, view.catalog.sources)
+        look.folded("Designs that miss a target", "missed", lambda: look.table(excluded, view.catalog.sources))
 
 
 def _measured(answer: WorkloadAnswer, parity: Spec | None, catalog: Catalog) -> None:
     st.header("Published measurements of similar systems", anchor=False)
     look.notes([measured(answer), width(answer)])
-    table = evidence_table(answer, 1)
-    if table is not None:
+    if (table := evidence_table(answer, 1)) is None:
+        return
+
+    def runs() -> None:
         chart(parity)
         look.note(
             "Band: ± 10 %. Dashed lines: factor of two. Thin bars: 90 % intervals; filled marks lie outside theirs."
         )
-        with st.expander("Table of these measurements"):
-            look.table(table, catalog.sources)
+        look.table(table, catalog.sources)
+
+    look.folded("**These measurements**", "measurements", runs)

@@ -40,7 +40,7 @@ from sizer.ui import look, state
 from sizer.ui.error_messages import sentences
 from sizer.ui.look import Spec
 from sizer.ui.performance.page import chosen_workload
-from sizer.ui.questions import compare, data, failures, growth, rent, scale, team, verdict
+from sizer.ui.questions import data, failures, growth, rent, scale, team, verdict
 from sizer.ui.questions.what_if_inputs import (
     FIXED_DESIGN,
     InputPair,
@@ -66,21 +66,19 @@ _KINDS: Mapping[str, QuantityKind] = {
 
 def show(view: View) -> None:
     """Draw the page: the chosen question alone."""
-    first = next(iter(_QUESTIONS))
+    assert view.result is not None
+    is_served = all(answer.serving is not None for answer in view.result.design.workloads)
+    listed = [name for name in _QUESTIONS if not (is_served and name in _OF_DATA_SETS)]
+    first = listed[0]
     # A widget's own value is lost while another page is shown.
     name = "question/asked"
+    chosen = st.session_state.get("question", first)
+    if chosen not in listed:
+        chosen = st.session_state.question = st.session_state[name] = first
     if name not in st.session_state:
-        st.session_state[name] = st.session_state.get("question", first)
-    if len(_QUESTIONS) > 1:
-        st.pills(
-            "Question",
-            list(_QUESTIONS),
-            key=name,
-            required=True,
-            on_change=state.if_stored(name, _asked),
-            args=(name,),
-        )
-    _QUESTIONS[st.session_state.get("question", first)](view)
+        st.session_state[name] = chosen
+    st.pills("Question", listed, key=name, required=True, on_change=state.if_stored(name, _asked), args=(name,))
+    _QUESTIONS[chosen](view)
 
 
 def _asked(name: str) -> None:
@@ -387,6 +385,8 @@ def _influences(view: View, number: int, model: WorkloadOnDesign) -> None:
         look.table(influence_table(found, unit, 1), view.catalog.sources)
 
 
+# Asked of work that reads a data set in epochs: a model in use reads its weights once.
+_OF_DATA_SETS = ("Two inputs", "Data and ingest")
 # The questions in the order of the pills; each draws itself below them.
 _QUESTIONS: Mapping[str, Callable[[View], None]] = {
     "Two inputs": _two_inputs,
@@ -397,5 +397,4 @@ _QUESTIONS: Mapping[str, Callable[[View], None]] = {
     "Growth": growth.show,
     "Failures": failures.show,
     "Rent or buy": rent.show,
-    "What changed": compare.show,
 }

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sizer.base.quantities import QuantityKind, number_kind
+from sizer.base.quantities import QuantityKind
 
 # Keys from the top of a request down; an entry of a list is its number.
 RequestPath = tuple[str | int, ...]
@@ -20,36 +20,10 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Quantity:
-    """A number with its unit, as people type it."""
+class Typed:
+    """A number as people type it, with its unit where the kind has one."""
 
     kind: QuantityKind
-
-
-@dataclass(frozen=True)
-class Count:
-    """A whole number from ``least`` to ``most``, as people type it."""
-
-    most: int = 100_000
-    least: int = 1
-
-    @property
-    def kind(self) -> QuantityKind:
-        """How it is read."""
-        return number_kind(self.least, self.most, is_whole=True)
-
-
-@dataclass(frozen=True)
-class PlainNumber:
-    """A number without a unit, as people type it."""
-
-    low: float
-    high: float
-
-    @property
-    def kind(self) -> QuantityKind:
-        """How it is read."""
-        return number_kind(self.low, self.high)
 
 
 @dataclass(frozen=True)
@@ -67,7 +41,7 @@ class Dropdown:
 
 @dataclass(frozen=True)
 class Segments:
-    """One of two or three, all visible at once."""
+    """One of two to four, all visible at once."""
 
     options: Mapping[str, str]
     default: str
@@ -93,9 +67,7 @@ class Day:
     """A date."""
 
 
-# Numbers that people type, with a unit or without.
-TYPED = (Quantity, Count, PlainNumber)
-Widget = Text | Quantity | Count | PlainNumber | Checkbox | Dropdown | Segments | Percentage | MultiSelect | Day
+Widget = Text | Typed | Checkbox | Dropdown | Segments | Percentage | MultiSelect | Day
 
 
 @dataclass(frozen=True)

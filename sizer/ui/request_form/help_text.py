@@ -8,15 +8,14 @@ from sizer.base.faults import bounds_of, field_at
 from sizer.base.quantities import QuantityKind, duration, grouped, plain, si
 from sizer.present.words import percent
 from sizer.ui.request_form.field import (
-    TYPED,
     Checkbox,
     Dropdown,
     FormField,
     MultiSelect,
     Percentage,
-    Quantity,
     Segments,
     Text,
+    Typed,
 )
 from sizer.workload.request import SizingRequest
 
@@ -44,7 +43,7 @@ def range_text(field: FormField) -> str:
         return f"At most {widget.longest} characters." if widget.longest > _SHORT else ""
     if isinstance(widget, Percentage):
         return f"From {percent(min(widget.levels))} to {percent(max(widget.levels))}."
-    if not isinstance(widget, TYPED):
+    if not isinstance(widget, Typed):
         return ""
     low, high = bounds_of(field_at(SizingRequest, field.keys))
     # A form may offer less than a file may say.
@@ -76,7 +75,7 @@ def default_text(field: FormField) -> str:
     if field.empty:
         return f"Default: {field.empty}."
     value = None if described is None else described.default
-    if isinstance(widget, MultiSelect | Quantity) or value in (None, "", ()):
+    if isinstance(widget, MultiSelect) or (isinstance(widget, Typed) and widget.kind.unit) or value in (None, "", ()):
         return "Default: none."
     return f"Default: {plain(value) if isinstance(value, int | float) else value}."
 

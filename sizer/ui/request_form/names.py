@@ -4,16 +4,9 @@ import re
 from collections.abc import Iterable
 
 from sizer.base.quantities import QuantityKind
-from sizer.ui.request_form.cluster import CLUSTER_FORMS
-from sizer.ui.request_form.costs import COST_FORMS
-from sizer.ui.request_form.field import TYPED, FormField, RequestPath
-from sizer.ui.request_form.usage import USAGE_FORMS
-from sizer.ui.request_form.workload import DOCUMENT, WORKLOAD_FIELDS
+from sizer.ui.request_form.field import RequestPath, Typed
+from sizer.ui.request_form.forms import FIELDS
 
-FORM_FIELDS: tuple[FormField, ...] = (
-    *WORKLOAD_FIELDS,
-    *(field for form in (DOCUMENT, *CLUSTER_FORMS, *USAGE_FORMS, *COST_FORMS) for column in form for field in column),
-)
 # Tables, and fields that are edited by more than one widget or on no form.
 _OTHERS = {
     "workload": "Workloads",
@@ -40,7 +33,7 @@ _OTHERS = {
     "quote.line": "Own lines of the bill",
 }
 _NAMES: dict[tuple[str, ...], str] = {
-    **{field.keys: field.name or field.label for field in FORM_FIELDS},
+    **{field.keys: field.name or field.label for field in FIELDS.values()},
     **{tuple(keys.split(".")): name for keys, name in _OTHERS.items()},
 }
 
@@ -55,7 +48,7 @@ def kind_of(path: RequestPath) -> QuantityKind | None:
     return _KINDS.get(keys_of(path))
 
 
-_KINDS = {field.keys: field.widget.kind for field in FORM_FIELDS if isinstance(field.widget, TYPED)}
+_KINDS = {field.keys: field.widget.kind for field in FIELDS.values() if isinstance(field.widget, Typed)}
 
 
 def label_of(path: str) -> str:

@@ -1,11 +1,13 @@
 """Options of choices: raw keys as words, and items of the catalogue by name."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from sizer.catalog.fabrics import possible_links
 from sizer.catalog.items import Item
+from sizer.catalog.labels import capital
 from sizer.catalog.model import Catalog, vendors_of
 from sizer.catalog.sale import usable_gpus
+from sizer.catalog.sample_formats import FORMAT_NAMES
 from sizer.physical.capacity import counts_nodes
 from sizer.present.words import name
 from sizer.ui.session_catalog import catalog
@@ -70,3 +72,27 @@ def existing_items(catalogue: Catalog, kind: str) -> dict[str, str]:
     if kind == "storage_nodes":
         return names_by_id({key: item for key, item in catalogue.storage.items() if item.kind != "local"})
     return names_by_id(catalogue.switches)
+
+
+# Choices whose options are items of the catalogue, by key.
+OF_CATALOGUE: Mapping[str, Callable[[], Mapping[str, str]]] = {
+    "platforms.servers": orderable_servers,
+    "platforms.gpus": orderable_gpus,
+    "platforms.generations": lambda: names_by_id(catalog().generations),
+    "platforms.storage": usable_storage,
+    "platforms.fabrics": fabrics,
+    "platforms.prefer_vendors": vendors,
+    "stated_storage.storage": shared_storage,
+    "site.rack": lambda: names_by_id(catalog().racks),
+    "site.pdu": lambda: {"": "usual for the servers", **names_by_id(catalog().pdus)},
+    "data.capacity_tier": capacity_tiers,
+    "workload.dnn.like": lambda: {"": "none", **names_by_id(catalog().dnns)},
+    "workload.sample_format": lambda: {
+        "": "derived",
+        **{kind.value: capital(words) for kind, words in FORMAT_NAMES.items()},
+    },
+    # Given by the form, which knows the workload.
+    "workload.stack": dict,
+    "workload.engine": dict,
+    "team.job.workload": dict,
+}

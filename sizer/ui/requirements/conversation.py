@@ -1,30 +1,51 @@
-"""The need in words: the field, templates, what was read as chips, and the one thing that is missing as buttons."""
+"""The need in words: the field, examples and saved designs, what was read as chips, and what is missing as buttons."""
 
 import zlib
 from collections.abc import Sequence
 
 import streamlit as st
 
+from sizer.base.errors import SizerError
 from sizer.catalog.model import Catalog
 from sizer.ui import need, state
+from sizer.ui.designs import saving
 from sizer.ui.fields import unless_replaced
-from sizer.ui.requirements.templates import TEMPLATES
 from sizer.ui.typed import plain
 from sizer.workload.sentence.reader import MAX_CHARACTERS
 from sizer.workload.sentence.reading import Answer, Question, Reading
 from sizer.workload.sentence.text import Phrase
 
 LABEL = "Describe the need"
+NAME = "GPU cluster configurator"
+_PURPOSE = (
+    "From a customer's need to what to buy, its confidence and price, and the guide to hand over. Training, "
+    "fine-tuning and serving; from V100 to today's systems."
+)
+# Needs of today, each a sentence that can be edited.
+TEMPLATES = {
+    "Fine-tune a language model": "Fine-tune Llama 3 70B with LoRA on 500 million tokens overnight on H200",
+    "Serve 70B to 300 users": "Serve Llama 3.3 70B to 300 users for chat",
+    "Pre-train a language model": "Pre-train Llama 3 8B on 1 trillion tokens in 30 days on H100 with NDR InfiniBand",
+    "Vision on 200 TB": "Train RetinaNet on 200 TB of images of 500 kB at 8,000 images/s on H200, all-flash",
+    "We have two DGX H100": "We have two DGX H100; fine-tune Llama 3 70B on 1 billion tokens within 3 days",
+    "Medical imaging": "Train 3D U-Net on 12 TB of CT scans, 16 H200",
+    "One NVL72 rack": "Train Llama 3 70B on one NVL72",
+    "What for this budget?": "What can we get for 2 million USD? Llama 3 8B",
+}
+_RECENT = 4  # saved designs that the first page offers
 _MOST_BUTTONS = 14  # answers that are in sight; the others are one click away
 
 
 def show(parts: Catalog) -> None:
     """Draw the field and what follows from it."""
     with st.container(key="need", gap="small"):
+        st.markdown(f"**{NAME}** :gray[{plain(_PURPOSE)}]")
         _field(parts)
         found = need.reading(parts)
         if found is None:
             _templates(parts)
+            if not state.is_customer_mode():
+                _recent()
             return
         _chips(found, parts)
         if found.unread:
@@ -48,7 +69,13 @@ def _field(parts: Catalog) -> None:
             "request; Undo restores it.",
         )
         # Leaving the field is what gives the need; the button is where to click then.
-        st.button("Size it", key="size-it", icon=":material/arrow_forward:", help="Read the need and size the cluster.")
+        st.button(
+            "Size it",
+            key="size-it",
+            icon=":material/arrow_forward:",
+            type="primary",
+            help="Read the need and size the cluster.",
+        )
     # What the field holds, not the call of a change: Streamlit may miss the first one of a new session.
     if words.strip() != need.text():
         need.give(words, parts)
@@ -57,11 +84,30 @@ def _field(parts: Catalog) -> None:
 
 def _templates(parts: Catalog) -> None:
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="templates"):
-        st.caption("Templates", width="content")
+        st.caption("Examples", width="content")
         for name, words in TEMPLATES.items():
-            st.button(
-                name, key=f"template-{name}", on_click=need.give, args=(words, parts), type="tertiary", help=words
-            )
+            st.button(name, key=f"template-{name}", on_click=need.give, args=(words, parts), help=words)
+
+
+def _recent() -> None:
+    """The designs that were saved last; nothing where the library cannot be read, which the page Designs reports."""
+    try:
+        found = saving.library().search("", page=0, per_page=_RECENT).designs
+    except SizerError:
+        return
+    if not found:
+        return
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="recent"):
+        st.caption("Recent designs", width="content")
+        for design in found:
+            st.button(plain(design.name), key=f"recent-{design.id}", on_click=_open, args=(design.id,), type="tertiary")
+
+
+def _open(design_id: str) -> None:
+    try:
+        saving.open_revision(design_id)
+    except SizerError as error:
+        st.session_state.refused = f"**The design was not opened.** {plain(saving.fault_of(error))}"
 
 
 def _chips(found: Reading, parts: Catalog) -> None:

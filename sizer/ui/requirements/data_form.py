@@ -5,9 +5,10 @@ import streamlit as st
 from sizer.present.words import inside_sentence, listed
 from sizer.ui import fields, state
 from sizer.ui.changes import in_words
-from sizer.ui.request_form.data import DATA, INGEST_PATHS
 from sizer.ui.request_form.field import RequestPath
+from sizer.ui.request_form.forms import DATA, words_of
 from sizer.ui.request_form.names import label_at
+from sizer.ui.requirements import serving
 from sizer.ui.requirements.language import trains_language
 from sizer.ui.session_catalog import catalog
 
@@ -64,7 +65,7 @@ def _summary() -> str:
     parts = []
     path = state.get((*HERE, "ingest"))
     if path:
-        parts.append(f"ingest {str(INGEST_PATHS.get(path, path)).lower()}")
+        parts.append(f"ingest {words_of('data.ingest', path).lower()}")
     for field, what in (("snapshot_share", "snapshots"), ("reserve_share", "reserve")):
         share = state.get((*HERE, field))
         if isinstance(share, (int, float)) and share:
@@ -87,6 +88,8 @@ def _summary() -> str:
     parts += [inside_sentence(label_at((*HERE, field))) for field in given or () if field not in _SUMMED]
     if parts:
         return ", ".join(parts)
-    works = range(len(state.get(("workload",)) or ()))
-    has_checkpoints = any(trains_language(catalog(), ("workload", number)) for number in works)
+    paths: list[RequestPath] = [("workload", number) for number in range(len(state.get(("workload",)) or ()))]
+    if all(map(serving.is_served, paths)):
+        return "weights of the models"
+    has_checkpoints = any(trains_language(catalog(), path) and not serving.is_served(path) for path in paths)
     return "data sets and checkpoints" if has_checkpoints else "data sets only"

@@ -8,7 +8,7 @@ from sizer.base.quantities import plain
 from sizer.present.words import listed, plural
 from sizer.ui import fields, state
 from sizer.ui.request_form.field import FormField, RequestPath
-from sizer.ui.request_form.usage import GROWTH_FACTORS, GROWTH_PERIOD
+from sizer.ui.request_form.forms import GROWTH_FACTORS, GROWTH_PERIOD
 from sizer.workload.growth import Growth
 
 _GROWTH: RequestPath = ("growth",)

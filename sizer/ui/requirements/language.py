@@ -15,7 +15,7 @@ from sizer.present.words import plural
 from sizer.sizing.result import WorkloadAnswer
 from sizer.sizing.stages.language_rates import measured_language_stacks
 from sizer.ui import fields, state
-from sizer.ui.request_form import language_model as form
+from sizer.ui.request_form import forms as form
 from sizer.ui.request_form.field import RequestPath
 from sizer.ui.typed import written
 from sizer.workload.language import USUAL_TOKENS
@@ -118,9 +118,9 @@ def own_model_fields(number: int, path: RequestPath) -> None:
 
     kinds = {"size": "Number of parameters", "shape": "Layers, width and heads"}
     with st.container(border=True):
-        fields.draw(form.MODEL_NAME, number)
+        fields.draw(form.FIELDS["workload.dnn.name"], number)
         fields.selector("Given by", kinds, "size" if by_size else "shape", f"{fields.key(here)}/by", changed, _BY_HINT)
-        for field in (form.PARAMETERS,) if by_size else (*form.SHAPE, *form.EXPERTS):
+        for field in (form.OWN_MODEL_PARAMETERS,) if by_size else form.OWN_MODEL_SHAPE:
             fields.draw(field, number)
 
 
@@ -133,7 +133,7 @@ def layout_fields(number: int, path: RequestPath) -> None:
     if not folded.open:
         return
     with folded:
-        fields.draw_columns((form.LAYOUT[:4], form.LAYOUT[4:7], form.LAYOUT[7:]), number)
+        fields.draw_columns(form.LAYOUT, number)
         fields.reset_button("layout", (*path, "layout"))
 
 

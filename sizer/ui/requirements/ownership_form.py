@@ -6,8 +6,8 @@ import streamlit as st
 
 from sizer.present.words import plural
 from sizer.ui import fields, state
-from sizer.ui.request_form.costs import OWNERSHIP as FIELDS
 from sizer.ui.request_form.field import RequestPath
+from sizer.ui.request_form.forms import OWNERSHIP as FIELDS
 
 OWNERSHIP: RequestPath = ("ownership",)
 # First value of a request that does not ask for it; rates are the user's alone.

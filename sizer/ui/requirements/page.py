@@ -10,9 +10,8 @@ from sizer.present.words import inside_sentence, slug
 from sizer.ui import fields, state
 from sizer.ui.changes import in_words
 from sizer.ui.error_messages import name_of
-from sizer.ui.request_form.cluster import LIMITS, PLATFORMS
+from sizer.ui.request_form.forms import DOCUMENT, LIMITS, PLATFORMS
 from sizer.ui.request_form.names import label_at
-from sizer.ui.request_form.workload import DOCUMENT
 from sizer.ui.requirements import (
     data_form,
     growth_form,

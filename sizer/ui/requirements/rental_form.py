@@ -6,8 +6,8 @@ import streamlit as st
 
 from sizer.present.words import percent, plural
 from sizer.ui import fields, state
-from sizer.ui.request_form.costs import RENTAL as FIELDS
 from sizer.ui.request_form.field import RequestPath
+from sizer.ui.request_form.forms import RENTAL as FIELDS
 
 RENTAL: RequestPath = ("rental",)
 # First values of a request without an offer; a notice names them as assumptions.

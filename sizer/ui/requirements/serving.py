@@ -1,14 +1,16 @@
 """Language models in use on the page Requirements."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from sizer.catalog.model import Catalog
-from sizer.ui import state
-from sizer.ui.request_form import workload as form
-from sizer.ui.request_form.field import RequestPath
+from sizer.ui import fields, state
+from sizer.ui.request_form import forms as form
+from sizer.ui.request_form.field import FormField, RequestPath, Typed
 from sizer.ui.request_form.options import names_by_id
+from sizer.ui.typed import written
 from sizer.workload.request import SERVING_TASKS
-from sizer.workload.serving import NOT_OF_SERVING, OF_SERVING
+from sizer.workload.serving import NOT_OF_SERVING, OF_SERVING, USES
 
 _START = {"requests_per_s": 10.0, "concurrent_requests": 50, "active_users": 100, "users": 300}
 
@@ -28,6 +30,16 @@ def targets(path: RequestPath) -> dict[str, str]:
 def start_value(kind: str) -> Any:
     """A first value of a target that only such work has."""
     return _START.get(kind)
+
+
+def draw_fields(described: Iterable[FormField], path: RequestPath) -> None:
+    """Fields of a language model in use; an empty one shows what its use stands for."""
+    use = USES.get(state.get((*path, "use")) or "chat", USES["chat"])
+    for field in described:
+        value = getattr(use, str(field.keys[-1]), None)
+        kind = field.widget.kind if isinstance(field.widget, Typed) else None
+        usual = "" if value is None or kind is None else f"{written(kind, value)}, as the use"
+        fields.draw(field, int(path[-1]), empty=usual)
 
 
 def engines(parts: Catalog) -> dict[str, str]:

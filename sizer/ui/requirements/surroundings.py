@@ -5,11 +5,12 @@ from typing import Any
 
 import streamlit as st
 
+from sizer.base.quantities import number_kind
 from sizer.catalog.model import Catalog
 from sizer.present.words import inside_sentence, plural
 from sizer.ui import fields, state
-from sizer.ui.request_form.cluster import EXISTING_RACK, FABRIC_AND_ROOM, STATED_STORAGE
-from sizer.ui.request_form.field import Columns, Count, FormField, RequestPath
+from sizer.ui.request_form.field import Columns, FormField, RequestPath, Typed
+from sizer.ui.request_form.forms import EXISTING_RACK, FABRIC_AND_ROOM, STATED_STORAGE
 from sizer.ui.request_form.names import label_at
 from sizer.ui.request_form.options import existing_items, shared_storage
 from sizer.ui.state import View
@@ -21,7 +22,7 @@ _KINDS = {
 }
 _RACKS: RequestPath = ("existing", "racks")
 _STATED: RequestPath = ("stated_storage",)
-_MOST = 100_000
+_PIECES = Typed(number_kind(1, 100_000, is_whole=True))
 _MAX_RACKS = 100  # of a request
 _MAX_STATED = 20  # of a request
 
@@ -86,9 +87,7 @@ def _item_counts(parts: Catalog, kind: str, label: str) -> None:
         help="The design may use them. They are listed on the bill but not priced. Default: none.",
     )
     for item in present:
-        quantity = FormField(
-            (*here, item), f"Quantity: {known[item]}", "Pieces that the customer has.", Count(_MOST), "1"
-        )
+        quantity = FormField((*here, item), f"Quantity: {known[item]}", "Pieces that the customer has.", _PIECES, "1")
         fields.draw(quantity, after=state.refresh)
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 from sizer.present.words import plural
 from sizer.ui import fields, state
 from sizer.ui.changes import in_words
-from sizer.ui.request_form import usage as form
+from sizer.ui.request_form import forms as form
 from sizer.ui.request_form.field import RequestPath
 
 _TEAM: RequestPath = ("team",)
@@ -131,7 +131,7 @@ def _frequency_fields(path: RequestPath, number: int) -> None:
         lambda chosen: _change_frequency(path, present, chosen),
         "Exactly one of the three. A job that always runs neither ends nor waits.",
     )
-    fields.draw(form.FREQUENCY_FIELDS[present], number)
+    fields.draw(form.FIELDS[f"team.job.{present}"], number)
 
 
 def _change_frequency(path: RequestPath, before: str, now: str) -> None:
@@ -170,11 +170,11 @@ def _duration_fields(path: RequestPath, number: int) -> None:
     """The workload of a job, and its duration and wait where it ends."""
     works = [work for work in state.draft().get("workload", ()) if isinstance(work, Mapping)]
     options = {"": "None: no read load", **{_name(work): _name(work) for work in works}}
-    fields.draw(form.JOB_WORKLOAD, number, options=options, after=lambda: _complete_duration(path))
+    fields.draw(form.FIELDS["team.job.workload"], number, options=options, after=lambda: _complete_duration(path))
     if _frequency(path) == "always_running":
         return
     empty = "as the workload" if _workload_has_length(path) else form.DEFAULT_JOB_DURATION
-    fields.draw(form.JOB_DURATION, number, empty=empty)
+    fields.draw(form.FIELDS["team.job.duration_s"], number, empty=empty)
     for field in form.JOB_LENGTHS:
         fields.draw(field, number)
 

@@ -12,7 +12,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dataset
 from sizer.present.words import plural, sample_unit
 from sizer.ui import fields, look, state
-from sizer.ui.request_form import workload as form
+from sizer.ui.request_form import forms as form
 from sizer.ui.request_form.field import FormField, RequestPath
 from sizer.ui.request_form.options import capitalized_name, names_by_id
 from sizer.ui.requirements import serving, stacks
@@ -99,25 +99,23 @@ def draw(view: View, number: int) -> None:
     parts, path = view.catalog, ("workload", number)
     left, middle, right = st.columns(3, gap="large")
     with left:
-        fields.draw(form.NAME, number)
-        fields.draw(form.TASK, number, after=lambda: _after_task(view, path))
+        fields.draw(form.FIELDS["workload.name"], number)
+        fields.draw(form.FIELDS["workload.task"], number, after=lambda: _after_task(view, path))
         _dnn_fields(parts, number, path)
     with middle:
         if serving.is_served(path):
-            for field in form.SERVING:
-                fields.draw(field, number)
+            serving.draw_fields(form.SERVING, path)
         elif trains_language(parts, path):
             for field in form.LANGUAGE:
                 fields.draw(field, number)
         else:
             _dataset_fields(parts, number, path)
-            fields.draw(form.DATASET_BYTES, number)
+            fields.draw(form.FIELDS["workload.dataset_bytes"], number)
     with right:
         _target_fields(view, number, path)
         if state.get((*path, "task")) == "serving":
-            for field in form.SERVING_LIMITS:
-                fields.draw(field, number)
-        fields.draw(form.CONFIDENCE)
+            serving.draw_fields(form.SERVING_LIMITS, path)
+        fields.draw(form.FIELDS["confidence"])
     _expert_fields(parts, number, path)
     if trains_language(parts, path) and not serving.is_served(path):
         layout_fields(number, path)
@@ -138,6 +136,10 @@ def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
         capitalized_name(state.get((*path, "access")) or "random").lower(),
         capitalized_name(state.get((*path, "cache")) or "page-cache").lower(),
     ]
+    if serving.is_served(path):
+        engine = state.get((*path, "engine"))
+        named = parts.stacks[engine].name if engine in parts.stacks else "a mixture of serving engines"
+        summary = [named, _PRECISIONS.get(str(state.get((*path, "precision"))), "number format searched")]
     folded = fields.fold("Expert settings", ", ".join(summary), "expert")
     if not folded.open:
         return
@@ -145,30 +147,30 @@ def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
         left, middle, right = st.columns(3, gap="large")
         with left:
             if serving.is_served(path):
-                fields.draw(form.ENGINE, number, options=serving.engines(parts))
+                fields.draw(form.FIELDS["workload.engine"], number, options=serving.engines(parts))
             else:
-                fields.draw(form.STACK, number, options=stacks.options(parts, path))
-            precision = form.NUMBER_FORMAT if is_language else form.PRECISION
+                fields.draw(form.FIELDS["workload.stack"], number, options=stacks.options(parts, path))
+            precision = form.NUMBER_FORMAT if is_language else form.FIELDS["workload.precision"]
             fields.draw(precision, number, after=lambda: _remove_unsuitable(parts, path))
             if not is_language:
-                fields.draw(form.BATCH, number)
+                fields.draw(form.FIELDS["workload.batch_per_gpu"], number)
         with middle:
             if serving.is_served(path):
                 look.note("A model in use reads its weights when it starts, and no data set.")
             elif is_language:
-                fields.draw(form.DOCUMENT_TOKENS, number)
-                fields.draw(form.PACKING, number)
-                fields.draw(form.DATASET_BYTES, number, empty="4 bytes a token")
+                fields.draw(form.FIELDS["workload.document_tokens"], number)
+                fields.draw(form.FIELDS["workload.packing"], number)
+                fields.draw(form.FIELDS["workload.dataset_bytes"], number, empty="4 bytes a token")
             else:
                 dataset = _dataset(parts, path)
                 size = f"{si(dataset.sample_bytes.value, 'B')}, from the data set" if dataset is not None else ""
-                fields.draw(form.SAMPLE_BYTES, number, empty=size)
-                fields.draw(form.SAMPLE_FORMAT, number)
+                fields.draw(form.FIELDS["workload.sample_bytes"], number, empty=size)
+                fields.draw(form.FIELDS["workload.sample_format"], number)
             if not serving.is_served(path):
-                fields.draw(form.ACCESS, number)
-                fields.draw(form.CACHE, number)
+                fields.draw(form.FIELDS["workload.access"], number)
+                fields.draw(form.FIELDS["workload.cache"], number)
         with right:
-            fields.draw(form.RANK_BY)
+            fields.draw(form.FIELDS["rank_by"])
         shown = form.LANGUAGE_EXPERT if is_language else form.EXPERT
         fields.reset_button("expert", *(fields.path_of(field, number) for field in shown))
 
@@ -333,9 +335,11 @@ def _target_fields(view: View, number: int, path: RequestPath) -> None:
     dnn = chosen_dnn(view.catalog, path)
     unit = sample_unit(dnn) if dnn is not None else "samples/s"
     if kind == "maximum":
-        look.note(form.TARGET_FIELDS[kind].help)
+        look.note(form.FIELDS[f"workload.target.{kind}"].help)
     else:
-        fields.draw(form.TARGET_FIELDS[kind], number, empty=f"10000 {unit}" if kind == "samples_per_s" else "")
+        fields.draw(
+            form.FIELDS[f"workload.target.{kind}"], number, empty=f"10000 {unit}" if kind == "samples_per_s" else ""
+        )
     if is_training and not is_language:
         _training_length_fields(view.catalog, number, path)
 
@@ -396,4 +400,4 @@ def _training_length_fields(parts: Catalog, number: int, path: RequestPath) -> N
     hint = "A recipe sets the number of epochs to its accuracy as the global batch grows."
     fields.selector("Training length", options, selected, f"{fields.key(path)}/length", changed, hint)
     if state.get((*path, "epochs")) is not None:
-        fields.draw(form.EPOCHS, number)
+        fields.draw(form.FIELDS["workload.epochs"], number)

@@ -55,7 +55,7 @@ def test_a_rate_beyond_the_first_search_is_met_by_a_larger_cluster():
 
 
 def test_an_error_names_the_limit_of_servers_that_excludes_larger_designs():
-    said = r"Excluded by: rate of the GPUs within limits\.servers = 3\..*Without this limit .* × DGX-1 with"
+    said = r"Excluded by: rate of the GPUs within limits\.servers = 3\..*Without this limit .* × NVIDIA DGX-1 with"
     with pytest.raises(InfeasibleError, match=said):
         best_design(_asked(40_000, servers=3), CATALOG)
 

@@ -39,6 +39,7 @@ PAGES = (
     "What-if",
     "Bill",
     "Document",
+    "Compare",
     "Designs",
     "Evidence",
     "Catalogue",
@@ -163,8 +164,8 @@ _CALM = """() => {
 
 
 def settled(page: "Page") -> None:
-    """Wait for the headline, then for the server to be done with the page."""
-    page.wait_for_selector(FIGURE, timeout=60_000)
+    """Wait for the headline or an open question, in whose place it is folded; then until the server is done."""
+    page.wait_for_selector(f"{FIGURE}:visible, .st-key-question", timeout=60_000)
     page.evaluate("() => { window.calmSince = null; }")
     page.wait_for_function(_CALM, timeout=60_000)
 

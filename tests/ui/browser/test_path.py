@@ -88,49 +88,6 @@ def test_a_fold_stays_open_when_what_its_head_says_changes(page):
     settled(page)
 
 
-def test_neighbours_are_pinned_and_compared(page):
-    to_page(page, "Architecture")
-    pins = page.get_by_role("button", name="Pin", exact=True)
-    pins.nth(1).wait_for(timeout=60_000)  # the neighbours come after the design itself
-    settled(page)
-    pins.nth(0).click()
-    page.get_by_role("button", name="Unpin", exact=True).first.wait_for(timeout=30_000)
-    settled(page)
-    pins.nth(0).click()
-    settled(page)
-    page.get_by_role("table", name="Figures of the designs side by side").wait_for(timeout=30_000)
-    assert_clean(page)
-
-
-def test_an_edit_of_the_bill_survives_other_pages(page):
-    to_page(page, "Bill")
-    page.get_by_role("tab", name="Edit lines").click()
-    settled(page)
-    table = page.get_by_test_id("stDataFrame").first
-    table.wait_for(timeout=30_000)
-    # Below the headline, which stays in sight and would take the click.
-    page.evaluate(
-        "top => { document.querySelector('[data-testid=\"stMain\"]').scrollTop += top - 300 }",
-        table.bounding_box()["y"],
-    )
-    page.wait_for_timeout(500)  # the canvas follows the scroll with a delay and emits nothing to wait for
-    box = table.bounding_box()
-    page.mouse.dblclick(box["x"] + QUANTITY["x"], box["y"] + QUANTITY["y"])
-    editor = page.locator("#portal textarea, #portal input").first
-    editor.wait_for(timeout=30_000)
-    editor.fill("99")
-    editor.press("Enter")
-    changed = page.get_by_text("Restore computed value").first
-    changed.wait_for(timeout=30_000)
-    settled(page)
-    to_page(page, "Performance")
-    to_page(page, "Bill")
-    page.get_by_role("tab", name="Bill", exact=True).click()
-    settled(page)
-    page.get_by_role("cell", name="99", exact=True).wait_for(timeout=30_000)
-    assert_clean(page)
-
-
 def test_the_design_is_saved_and_outlives_a_reload_and_the_session(page, chromium, address):
     to_page(page, "Requirements")
     page.get_by_role("button", name="Save", exact=True).first.click()

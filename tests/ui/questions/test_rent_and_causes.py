@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 from tests.ui.pages import load, opened, to_page, unfold, widget
 from tests.ui.questions.test_what_if import assert_well, charts, figure, page_text
 
-RENT, CAUSES = "Rent or buy", "What changed"
+RENT = "Rent or buy"
 
 
 def asked(app: AppTest, question: str) -> AppTest:
@@ -74,19 +74,15 @@ def test_to_a_customer_renting_is_set_beside_what_the_customer_pays() -> None:
     text = page_text(app) + said(app)
     assert "137 929.30" in text.replace("\u202f", " ")  # 149,000 less 7.43 %
     assert "7.43" not in text
-    app = asked(app, CAUSES)
-    assert len(app.info) == 1
-
-
-def test_nothing_changed_says_what_to_do() -> None:
-    app = asked(opened(), CAUSES)
-    assert len(app.info) == 1
+    assert "compare-causes" not in [one.proto.id for one in to_page(app, "compare").expander]
 
 
 def test_a_changed_request_has_a_table_of_causes() -> None:
     app = load(opened(), "dgx1-f800-resnet50", is_original=True)
     app.session_state.draft["workload"][0] |= {"sample_bytes": "1.3 MB", "target": {"samples_per_s": "15304 images/s"}}
     app.session_state.generation += 1
-    app = asked(app.run(), CAUSES)
+    app.session_state["compare-causes"] = True
+    app = to_page(app.run(), "compare")
+    assert_well(app)
     assert "differ in 2 inputs" in said(app)
     assert "Sample size" in page_text(app)

@@ -1,0 +1,33 @@
+"""What every page and document shows of a language model in use: tables and charts in their order."""
+
+from collections.abc import Iterator
+
+from sizer.drawings.palette import COLUMN_PX, LIGHT, Palette
+from sizer.present.charting import Chart
+from sizer.present.performance_tables import serving_table
+from sizer.present.tables import Table
+from sizer.sizing.result import DesignAnswer, WorkloadAnswer
+
+
+def serving_blocks(
+    design: DesignAnswer,
+    answer: WorkloadAnswer,
+    number: int,
+    palette: Palette = LIGHT,  # noqa: ARG001  (of charts)
+    width: int | str = COLUMN_PX,  # noqa: ARG001
+) -> Iterator[Table | Chart]:
+    """Blocks of a workload; none of other work. A page draws whatever comes.
+
+    Parameters
+    ----------
+    design : DesignAnswer
+    answer : WorkloadAnswer
+    number : int
+        Of the workload, from 1.
+    palette : Palette
+        Colours of charts.
+    width : int or str
+        Of charts: pixels, or ``container``.
+    """
+    if (facts := serving_table(design, answer, number, with_cost=True)) is not None:
+        yield facts

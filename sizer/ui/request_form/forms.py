@@ -1,0 +1,247 @@
+"""The forms: every field with the widget that its type in the model of the request asks for.
+
+Bounds, units and defaults come from the model, the words from ``fields.csv``: key, label, name in errors, what an empty
+field means, options (``value=words``, or fractions) and help.
+"""
+
+import csv
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from enum import Enum
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, get_args, get_origin
+
+from pydantic import BeforeValidator
+
+from sizer.base.faults import bounds_of, field_at
+from sizer.base.money import parse_percent, parse_rate
+from sizer.base.quantities import AMOUNT, QuantityKind, number_kind
+from sizer.ui.request_form.field import (
+    Checkbox,
+    Columns,
+    Day,
+    Dropdown,
+    FormField,
+    MultiSelect,
+    Options,
+    Percentage,
+    Segments,
+    Text,
+    Typed,
+    Widget,
+)
+from sizer.ui.request_form.options import OF_CATALOGUE, capitalized_name
+from sizer.workload.request import SizingRequest
+
+# Choices of which all are in sight.
+_SEGMENTS = ("workload.precision", "team.order")
+# Numbers of the quote, typed as text so that a wrong entry can be named as it was typed: longest text.
+_AS_TEXT = {"quote.valid_days": 6, "quote.discount_percent": 8}
+_BY_VALIDATOR = {parse_rate: number_kind(0.0, 1e6), parse_percent: number_kind(0.0, 100.0)}
+
+
+def _parts(annotation: Any) -> Iterator[Any]:
+    """A type and all that it is made of: alternatives, what is annotated, annotations."""
+    yield annotation
+    for inner in (*getattr(annotation, "__args__", ()), *getattr(annotation, "__metadata__", ())):
+        yield from () if get_origin(annotation) is Literal else _parts(inner)
+
+
+def _kind(described: Any, parts: list[Any]) -> QuantityKind | None:
+    """How a number is read; None of what is no number."""
+    for rule in parts:
+        if isinstance(rule, BeforeValidator):
+            if isinstance(rule.func, partial):
+                of_quantity: QuantityKind = rule.func.args[0]  # ``sizer.base.quantities.validator``
+                return of_quantity
+            if rule.func in _BY_VALIDATOR:
+                return _BY_VALIDATOR[rule.func]
+    low, high = bounds_of(described)
+    if low is None or high is None or not {int, float, Decimal} & {one for one in parts if isinstance(one, type)}:
+        return None
+    return number_kind(low, high, is_whole=int in parts)
+
+
+def _options(key: str, written: str, parts: list[Any]) -> Options:
+    """Options of a choice: of the catalogue, as written, and else the values of its type as words."""
+    if key in OF_CATALOGUE:
+        return OF_CATALOGUE[key]
+    values = [value for part in parts if get_origin(part) is Literal for value in get_args(part)]
+    values += [True, False] if bool in parts else []
+    by_text = {str(value).lower() if isinstance(value, bool) else str(value): value for value in values}
+    named = dict(one.split("=", 1) for one in written.split("|")) if written else {}
+    if set(named) <= {""}:
+        named.update({text: capitalized_name(text) for text in by_text})
+    return {by_text.get(text, text): words for text, words in named.items()}
+
+
+def _widget(key: str, written: str) -> Widget:
+    described = field_at(SizingRequest, tuple(key.split(".")))
+    parts = [*_parts(described.annotation), *described.metadata]
+    default = described.default.value if isinstance(described.default, Enum) else described.default
+    if key in _AS_TEXT:
+        return Text(_AS_TEXT[key])
+    if key == "limits.budget":
+        return Typed(AMOUNT)
+    if date in parts:
+        return Day()
+    if "=" in written or key in OF_CATALOGUE or any(get_origin(part) is Literal for part in parts):
+        options = _options(key, written, parts)
+        if any(get_origin(part) is tuple for part in parts):
+            return MultiSelect(options)
+        if default is None or described.is_required():
+            default = "" if callable(options) else next(iter(options), "")
+        if key in _SEGMENTS and isinstance(options, Mapping):
+            return Segments(options, default)
+        return Dropdown(options, default)
+    if written:
+        return Percentage(tuple(map(float, written.split("|"))), default)
+    if bool in parts:
+        return Checkbox()
+    kind = _kind(described, parts)
+    return Text() if kind is None else Typed(kind)
+
+
+def _fields() -> Iterator[FormField]:
+    with Path(__file__).with_name("fields.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            key = row["key"]
+            widget = _widget(key, row["options"])
+            yield FormField(tuple(key.split(".")), row["label"], row["help"], widget, row["empty"], row["name"])
+
+
+# Every field by its keys joined with points, in the order of the file.
+FIELDS: Mapping[str, FormField] = MappingProxyType({".".join(field.keys): field for field in _fields()})
+
+
+def words_of(key: str, value: object) -> str:
+    """Words of an option of a choice."""
+    widget = FIELDS[key].widget
+    assert isinstance(widget, Dropdown | MultiSelect)
+    options = widget.options() if callable(widget.options) else widget.options
+    return options.get(value, str(value))
+
+
+def fields_of(table: str, keys: str) -> tuple[FormField, ...]:
+    """Fields of one table by their keys, separated by spaces."""
+    return tuple(FIELDS[f"{table}.{key}" if table else key] for key in keys.split())
+
+
+def columns_of(table: str, *columns: str) -> Columns:
+    """Columns of a form with the fields of one table."""
+    return tuple(fields_of(table, keys) for keys in columns)
+
+
+DOCUMENT = columns_of("", "title customer", "date needed_by currency exchange_rate_usd")
+PLATFORMS = columns_of(
+    "platforms",
+    "servers gpus generations gpus_per_server host_memory_bytes",
+    "storage storage_tier fabrics",
+    "prefer_vendors prefer_within_percent",
+)
+LIMITS = columns_of("limits", "racks rack_units", "rack_power_w power_w", "servers budget")
+EXISTING_RACK = columns_of(
+    "existing.racks", "name load_kg", "free_u outlets_c13", "first_free_u outlets_c19", "power_w"
+)
+STATED_STORAGE = columns_of("stated_storage", "storage", "node_read_bytes_per_s", "node_write_bytes_per_s usable_bytes")
+FABRIC_AND_ROOM = columns_of(
+    "",
+    "fabric.oversubscription fabric.spare_servers fabric.subnet_manager fabric.management_servers",
+    "fabric.rails_apart fabric.converged fabric.directors site.racks_per_row",
+    "site.rack site.pdu site.feeds site.network_racks site.pue_ratio site.cooling site.feed_volts site.feed_phases "
+    "site.floor_kg_per_m2",
+)
+RESILIENCE = columns_of("resilience", "keeps_targets_without", "interruptions")
+TEAM = columns_of(
+    "team", "data_scientists hours_a_day days_a_week", "wait_s wait_probability", "order demand_percentile"
+)
+JOB_WHO, JOB_SIZE, JOB_LENGTHS = columns_of(
+    "team.job", "name kind priority", "gpus whole_servers sessions_per_gpu", "durations wait_s"
+)
+DATA = columns_of(
+    "data",
+    "ingest source_bytes_per_s copy_to_local",
+    "snapshot_share reserve_share minimum_capacity_bytes transform_core_s raw_sample_bytes",
+    "checkpoint_every_s checkpoints_kept checkpoint_bytes_per_parameter checkpoint_waits checkpoint_buffer "
+    "restart_reads",
+    "storage_level minimum_read_bytes_per_s minimum_write_bytes_per_s daily_ingest_bytes daily_snapshot_bytes "
+    "daily_window_s never_together working_set_bytes staging_s capacity_tier",
+)
+GROWTH_PERIOD = columns_of("growth", "years", "save")
+GROWTH_FACTORS = fields_of("growth", "data sample_size dnn_size target team price")
+QUOTE_TEXTS, QUOTE_TERMS = columns_of("quote", "number revision prepared_by", "valid_days discount_percent")
+OWNERSHIP = columns_of(
+    "ownership",
+    "years electricity_per_kwh support_percent",
+    "space_per_rack_unit_month space_per_rack_month utilization_fraction cost_per_million_tokens",
+)
+RENTAL = columns_of(
+    "rental",
+    "offer per_gpu_hour speed_ratio storage_per_tb_month years",
+    "electricity_per_kwh yearly_cost_percent utilization_fraction",
+)
+LANGUAGE = fields_of("workload", "tokens sequence_tokens batch_sequences method")
+SERVING = fields_of("workload", "use input_tokens output_tokens prefix_cached")
+SERVING_LIMITS = fields_of("workload", "first_token_s token_s latency_percentile")
+EXPERT = (
+    *fields_of("workload", "stack precision batch_per_gpu sample_bytes sample_format access cache"),
+    FIELDS["rank_by"],
+)
+LANGUAGE_EXPERT = (
+    *fields_of("workload", "stack precision document_tokens packing dataset_bytes access cache"),
+    FIELDS["rank_by"],
+)
+CUSTOM_DNN = fields_of("workload.dnn", "name forward_flop parameters embedding_parameters input_bytes kind like")
+CUSTOM_DATASET = fields_of("workload.dataset", "name n_samples sample_bytes format")
+OWN_MODEL_SHAPE = fields_of(
+    "workload.dnn",
+    "layers hidden heads kv_heads ffn vocabulary experts active_experts expert_ffn shared_experts",
+)
+OWN_MODEL_PARAMETERS = replace(
+    FIELDS["workload.dnn.parameters"], help="A usual dense decoder of this size: 13e9 for 13 billion."
+)
+LAYOUT = columns_of(
+    "workload.layout",
+    "tensor pipeline chunks context",
+    "expert data micro_batch",
+    "sharding recompute across_servers",
+)
+NUMBER_FORMAT = replace(
+    FIELDS["workload.precision"],
+    label="Number format",
+    help="Of the matrix products of a language model; GPUs without the format are excluded. Default: BF16.",
+    widget=Dropdown(
+        {
+            "mixed": "BF16",
+            "fp16": "FP16",
+            "fp8": "FP8",
+            "mxfp8": "MXFP8 (rated as FP8)",
+            "fp4": "FP4",
+            "nvfp4": "NVFP4 (rated as FP4)",
+            "mxfp4": "MXFP4 (serving only)",
+            "int4": "INT4 (serving only)",
+        },
+        "mixed",
+    ),
+)
+TARGETS = {
+    "samples_per_s": "Throughput",
+    "tokens_per_s": "Throughput in tokens",
+    "time_to_train_s": "Time to train",
+    "gpus_busy": "Number of GPUs",
+    "maximum": "The most that the limits give",
+    "requests_per_s": "Requests a second",
+    "concurrent_requests": "Requests in flight at once",
+    "active_users": "Active users",
+    "users": "Users in all",
+}
+FREQUENCIES = {
+    "jobs_a_day": "Per day, whole team",
+    "jobs_a_day_each": "Per day and person",
+    "always_running": "Always running",
+}
+DEFAULT_JOB_DURATION = "8 h"
