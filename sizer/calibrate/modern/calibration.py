@@ -33,8 +33,8 @@ _TARGETS = (
     (AccuracyMeasure.MODERN_TIME, 0.03),
     (AccuracyMeasure.MODERN_RATE_SYSTEM, 0.06),
     (AccuracyMeasure.MODERN_TIME_SYSTEM, 0.06),
-    (AccuracyMeasure.MODERN_RATE_ROUND, 0.08),
-    (AccuracyMeasure.MODERN_TIME_ROUND, 0.10),
+    (AccuracyMeasure.MODERN_RATE_ROUND, 0.06),
+    (AccuracyMeasure.MODERN_TIME_ROUND, 0.08),
 )
 _COVERED, _BIAS = (0.85, 0.96), 0.03
 
