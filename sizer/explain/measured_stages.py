@@ -5,16 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sizer.base.quantities import NARROW_SPACE, grouped, si, significant
-from sizer.calibrate.modern.published import related_network
 from sizer.explain.inputs import StageInput, number
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.stages import measured_rates
 from sizer.sizing.stages.platform_columns import compute_groups
-from sizer.sizing.stages.sharding import work_factor
 
 FORMULA = "C = c · m · g · b / (t launch + b · t sample + t inside + t between), t between = 2 (m − 1)/m · E / B server"
 _NOTE = "fitted to the runs of MLPerf Training"
-_WITHOUT_RUNS = "from the fitted runs of {}, by the arithmetic and gradient of each"
 
 
 @dataclass(frozen=True)
@@ -38,7 +35,7 @@ def measured_parts(model: WorkloadOnDesign) -> Iterator[StepPart]:
     group = compute_groups([model.platform])[0][0]
     cols, work = model.run.cols, model.work
     used, nic = int(cols.gpus_per_server[0]), float(cols.exchange_bytes_per_s[0])
-    system = measured_rates.system_on(work.mlperf, group, used, nic, model.catalog, work_factor(work))
+    system = measured_rates.system_on(work.mlperf, group, used, nic, model.catalog)
     parts, batch, servers = system.parts(), work.batch_per_gpu, model.n_servers
     step_s = parts.launch_s + batch * parts.sample_s
     yield StepPart("t sample", "Arithmetic and memory traffic of a sample on one GPU", 1e3 * parts.sample_s, "ms")
@@ -57,15 +54,13 @@ def measured_parts(model: WorkloadOnDesign) -> Iterator[StepPart]:
 
 def gpu_inputs(model: WorkloadOnDesign) -> tuple[StageInput, ...]:
     """Inputs of :data:`FORMULA` on a design."""
-    cols, related = model.run.cols, related_network(model.work.mlperf)
-    note = _NOTE if related is None else _WITHOUT_RUNS.format(related.name)
-    batch = "request, or published" if related is None else "request, or what fits"
+    cols = model.run.cols
     return (
         StageInput("m, servers", grouped(model.n_servers), note="search"),
         StageInput("g, GPUs of a server that the job uses", number(float(cols.gpus_per_server[0]))),
-        StageInput("b, samples per GPU and step", grouped(model.work.batch_per_gpu), note=batch),
+        StageInput("b, samples per GPU and step", grouped(model.work.batch_per_gpu), note="request, or published"),
         *(
-            StageInput(f"{part.symbol}, {part.label[:1].lower()}{part.label[1:]}", part.text(5), note=note)
+            StageInput(f"{part.symbol}, {part.label[:1].lower()}{part.label[1:]}", part.text(5), note=_NOTE)
             for part in measured_parts(model)
         ),
         StageInput("B server, line rate between servers", si(float(cols.exchange_bytes_per_s[0]), "B/s", 3)),

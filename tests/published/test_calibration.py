@@ -162,8 +162,8 @@ def test_accuracy_in_sample(report):
 
 # What falls short of what is asked, and by how much at most.
 FALLS_SHORT = {
-    # A source held out: 8.9 % instead of 8 with a known stack, 16.4 % instead of 13 with an unknown one, which comes out
-    # 12.2 % too fast instead of 5, as the stacks that only one source ran are the slower ones.
+    # A source held out: 8.9 % instead of 8 with a known stack, 16.4 % instead of 13 with an unknown one, which comes
+    # out 12.2 % too fast instead of 5, as the stacks that only one source ran are the slower ones.
     AccuracyMeasure.LANGUAGE_SOURCE_MEDIAN: 0.089,
     AccuracyMeasure.LANGUAGE_STRANGE_BIAS: 0.122,
     AccuracyMeasure.LANGUAGE_STRANGE_MEDIAN: 0.165,

@@ -19,7 +19,6 @@ from sizer.calibrate.fit.runs import EpochsCurve
 from sizer.calibrate.modern.accelerators import Accelerator, accelerator_of
 from sizer.calibrate.modern.calibration import RATE, TIME, modern_calibration
 from sizer.calibrate.modern.published import (
-    levels_of,
     n_runs,
     newest_round,
     published_batches,
@@ -36,7 +35,6 @@ from sizer.calibrate.modern.terms import (
     TRAFFIC,
     WHOLE,
     Training,
-    exposed_part,
     step_parts,
     training_parts,
 )
@@ -62,7 +60,6 @@ class MeasuredSystem:
     link: str  # between the GPUs of a server: nvlink4, pcie; empty: switched, of a kind without tuned runs
     nic_bytes_per_s: float  # of a server, all adapters that join the fabric
     cpu_vendor: str  # intel, amd or empty
-    work_factor: float = 1.0  # arithmetic and traffic of a step over those of the published runs
 
 
 @dataclass(frozen=True)
@@ -89,7 +86,7 @@ class SystemRates:
     def __init__(self, system: MeasuredSystem, fits: StoredFits) -> None:
         self.system = system
         self.gpu = accelerator_of(system.accelerator)
-        self._fit, self._net = fits.fits[RATE], levels_of(system.benchmark)
+        self._fit, self._net = fits.fits[RATE], system.benchmark
         newest = newest_round(self._net)
         self._one = np.array(step_parts(_row(system, 1, newest)).constants)
         # Exchange between servers stands in the parts of several servers alone; latency grows with the size.
@@ -124,10 +121,10 @@ class SystemRates:
     def parts(self) -> StepParts:
         """Parts of a step at the fitted effects."""
         compute, traffic, launch, _, _, inside = np.exp(self._one + self._values[:WHOLE] + self._values[WHOLE]).tolist()
-        exchange = exposed_part("exchange", self.system.benchmark)[0] + self._values[EXCHANGE] + self._values[WHOLE]
+        exchange = self._values[EXCHANGE] + self._values[WHOLE]
         g = self.system.gpus_per_server
         return StepParts(
-            sample_s=(compute + traffic) * self.system.work_factor,
+            sample_s=compute + traffic,
             launch_s=launch,
             exchange_bytes=math.exp(exchange),
             inside_s=inside * g / (2 * (g - 1)) if g > 1 else 0.0,
@@ -137,15 +134,14 @@ class SystemRates:
         """Logarithms of what is known of the parts of a step, shape (rows, parts), as of :func:`step_parts`."""
         found = np.repeat(self._one[None, :], len(n), axis=0)
         # The constants are those of one sample on each GPU.
-        found[:, [COMPUTE, TRAFFIC]] += np.log(batch * self.system.work_factor)[:, None]
+        found[:, [COMPUTE, TRAFFIC]] += np.log(batch)[:, None]
         found[:, LAUNCH] = 0.0
         domain = self.gpu.nvlink_domain
         groups = servers if domain is None else np.ceil(n / domain)
         is_joined = groups > 1
-        log_bytes, _ = exposed_part("exchange", self.system.benchmark)
         with np.errstate(divide="ignore"):
             moved = np.where(is_joined, 2 * (1 - 1 / groups), 0.0) / self.system.nic_bytes_per_s
-            found[:, EXCHANGE] = np.log(moved) + log_bytes
+            found[:, EXCHANGE] = np.log(moved)
             found[:, LATENCY] = np.log(np.where(is_joined, np.log2(np.maximum(n, 2)), 0.0))
         return found
 

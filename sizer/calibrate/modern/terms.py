@@ -12,7 +12,6 @@ import numpy as np
 
 from sizer.calibrate.engine import Effect, Law, Prior, RateModel, kind_of, sum_of_parts
 from sizer.calibrate.modern.accelerators import accelerator_of
-from sizer.calibrate.modern.published import levels_of, related_network
 from sizer.calibrate.modern.rows import ModernRow
 
 # Parts of a step: arithmetic, memory traffic, launches, exchange between servers and its latency, exchange inside a
@@ -41,10 +40,6 @@ PRIORS = {
     "latency": Prior(-7.0, 1.5, "seconds for each doubling of the GPUs"),
     "pcie": Prior(18.0, 2.5, "the same between GPUs without NVLink"),
     "level": Prior(0.0, 1.5, "accelerators whose peak no source gives"),
-    "network": Prior(
-        0.0, 0.56, "without runs: share of the peak that the eight networks of arithmetic reach on eight H100"
-    ),
-    "exposed": Prior(0.0, 1.4, "and of the gradient that they expose"),
     "generation": Prior(0.0, 0.3),
     "generation-network": Prior(0.0, 0.1),
     "launch-generation": Prior(0.0, 0.2),
@@ -93,13 +88,12 @@ def step_parts(row: ModernRow) -> Parts:
     """Parts of the time of one step. The row states accelerators and global batch."""
     assert row.accelerators is not None
     assert row.global_batch is not None
-    own, name, n, related = row.benchmark, row.accelerator, row.accelerators, related_network(row.benchmark)
-    net, log_flop = (own, 0.0) if related is None else (related.benchmark, related.log_flop)
+    net, name, n = row.benchmark, row.accelerator, row.accelerators
     gpu = accelerator_of(name)
     generation, batch = gpu.generation, row.global_batch / n
     known = [-math.inf] * WHOLE
-    known[COMPUTE] = math.log(batch / gpu.peak_flop_per_s) + log_flop
-    known[TRAFFIC] = math.log(batch / gpu.memory_bytes_per_s) + log_flop
+    known[COMPUTE] = math.log(batch / gpu.peak_flop_per_s)
+    known[TRAFFIC] = math.log(batch / gpu.memory_bytes_per_s)
     known[LAUNCH] = math.log(row.accumulation)
     found = [
         (COMPUTE, f"work {net}"),
@@ -112,18 +106,17 @@ def step_parts(row: ModernRow) -> Parts:
     # Groups of GPUs that NVLink connects exchange over the network; where the NVLink domain is a rack, trays do not.
     groups = row.servers if gpu.nvlink_domain is None else math.ceil(n / gpu.nvlink_domain)
     if groups > 1:
-        (log_bytes, exposed), rate = exposed_part("exchange", own), row.nic_bytes_per_s
+        rate = row.nic_bytes_per_s
         if rate is None:
             rate = n / row.servers * _NIC_BYTES_PER_S.get(generation, _NEWER_NIC_BYTES_PER_S)
             found.append((EXCHANGE, "adapters-unknown all"))
-        known[EXCHANGE] = math.log(2 * (1 - 1 / groups) / rate) + log_bytes
+        known[EXCHANGE] = math.log(2 * (1 - 1 / groups) / rate)
         known[LATENCY] = math.log(math.log2(max(2, n)))
-        found += [(EXCHANGE, exposed), (LATENCY, f"latency {net}")]
+        found += [(EXCHANGE, f"exchange {net}"), (LATENCY, f"latency {net}")]
     per_server = n / row.servers
     if per_server > 1 and gpu.nvlink_domain is None and not row.link.startswith("nvlink"):
-        log_bytes, exposed = exposed_part("pcie", own)
-        known[INSIDE] = math.log(2 * (1 - 1 / per_server) / _PCIE_BYTES_PER_S) + log_bytes
-        found += [(INSIDE, exposed), (INSIDE, f"pcie-link {row.link or 'unknown'}")]
+        known[INSIDE] = math.log(2 * (1 - 1 / per_server) / _PCIE_BYTES_PER_S)
+        found += [(INSIDE, f"pcie {net}"), (INSIDE, f"pcie-link {row.link or 'unknown'}")]
     whole = [
         *(f"software {net} {generation} {r}" for r in ROUNDS if r <= row.round_order),
         f"accelerator {name}",
@@ -131,33 +124,16 @@ def step_parts(row: ModernRow) -> Parts:
         f"framework {row.framework} {net}",
         f"cpu {row.cpu_vendor} {net}",
         f"submitter {row.maker}",
-        f"submitter-network {row.maker} {own}",
+        f"submitter-network {row.maker} {net}",
         f"system {row.maker} {row.hardware}",
-        f"system-network {row.maker} {row.hardware} {own}",
-        f"size {own} {name} {n}",
-        f"size-batch {own} {name} {n} {row.global_batch:g}",
+        f"system-network {row.maker} {row.hardware} {net}",
+        f"size {net} {name} {n}",
+        f"size-batch {net} {name} {n} {row.global_batch:g}",
         *([f"precision {row.precision} {net} {generation}"] if row.precision else []),
-        *([f"network {own}"] if related is not None else []),
     ]
     effects = [*found, *((WHOLE, effect) for effect in whole)]
     scale = (WHOLE, f"scale {net}", math.log2(n))
     return Parts(tuple(known), [*((term, effect, 1.0) for term, effect in effects), scale])
-
-
-def exposed_part(kind: str, benchmark: str) -> tuple[float, str]:
-    """Bytes of an exchange that computing does not hide: their logarithm as far as it is counted, and its effect.
-
-    Parameters
-    ----------
-    kind : {"exchange", "pcie"}
-        Between servers, or between GPUs without NVLink.
-    benchmark : str
-        The network.
-    """
-    related = related_network(benchmark)
-    if related is None:
-        return 0.0, f"{kind} {benchmark}"
-    return related.log_exposed_bytes, f"exposed {benchmark}"
 
 
 @dataclass(frozen=True)
@@ -174,26 +150,18 @@ def training_parts(case: Training) -> Parts:
     row, log_rate = case.row, case.log_samples_per_s
     assert row.global_batch is not None
     assert row.accelerators is not None
-    net, name, related = row.benchmark, row.accelerator, related_network(row.benchmark)
+    net, name = row.benchmark, row.accelerator
     known = [-math.inf] * WHOLE_TIME
     known[FEW], known[MANY] = -log_rate, math.log(row.global_batch) - log_rate
-    found: list[tuple[int, str]] = []
-    if related is None:
-        found = [(FEW, f"samples {net}"), (MANY, f"steps {net}")]
-    else:  # What no run tells, the recipe does.
-        known[FEW] += related.length.log_samples
-        known[MANY] += related.length.log_steps
+    found = [(FEW, f"samples {net}"), (MANY, f"steps {net}")]
     recipe = [*(f"recipe {net} {r}" for r in ROUNDS if r <= row.round_order), f"batch {net} {row.global_batch:g}"]
     found += [(part, effect) for part in (FEW, MANY) for effect in recipe]
     if case.is_timed:
         known[EVALUATION], known[OVERHEAD] = known[FEW], 0.0
         found += [(EVALUATION, effect) for effect in recipe]
-        if related is None:
-            found += [(EVALUATION, f"samples {net}"), (EVALUATION, f"evaluation {net}")]
-        else:
-            known[EVALUATION] = float(np.logaddexp(known[FEW], known[MANY])) + related.length.log_evaluation
+        found += [(EVALUATION, f"samples {net}"), (EVALUATION, f"evaluation {net}")]
         found += [
-            (OVERHEAD, f"overhead {levels_of(net)}"),
+            (OVERHEAD, f"overhead {net}"),
             (WHOLE_TIME, f"time-submitter {row.maker} {net}"),
             (WHOLE_TIME, f"time-size {net} {name} {row.accelerators}"),
             (WHOLE_TIME, f"time-system {row.maker} {row.hardware} {net}"),

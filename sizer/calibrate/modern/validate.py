@@ -8,7 +8,7 @@ from sizer.base.estimate import Estimate
 from sizer.calibrate.engine import StoredFits
 from sizer.calibrate.modern.accelerators import sourced_accelerators
 from sizer.calibrate.modern.calibration import RATE, TIME
-from sizer.calibrate.modern.published import fitted_accelerators, fitted_ids, levels_of, published_runs, related_network
+from sizer.calibrate.modern.published import fitted_accelerators, fitted_ids, published_runs
 from sizer.calibrate.modern.rows import ModernRow, exclusion, missing_fact
 from sizer.calibrate.modern.terms import STEPS, TRAININGS, Training
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note
@@ -23,14 +23,14 @@ def validated_rows(rows: Sequence[ModernRow], fits: StoredFits) -> list[Validate
     found = []
     for row, reason in zip(rows, reasons, strict=True):
         pair = (None, None) if reason is not None else next(predicted)
-        status, notes = _status(row, reason), () if reason is not None else _notes(row)
+        status = _status(row, reason)
         for quantity, published, interval in zip(
             ("samples_per_s", "time_to_train_s"), (row.samples_per_s, row.time_to_train_s), pair, strict=True
         ):
             if published is not None:
                 value, low, high = (None, None, None) if interval is None else tuple(interval)
                 found.append(
-                    ValidatedRow(row.id, "training", quantity, row.source, published, value, low, high, status, notes)
+                    ValidatedRow(row.id, "training", quantity, row.source, published, value, low, high, status)
                 )
     return found
 
@@ -57,17 +57,11 @@ def predict(rows: Sequence[ModernRow], fits: StoredFits) -> list[tuple[Estimate,
 
 def _not_known(row: ModernRow) -> CalibrationNote | None:
     """Why the fits cannot predict a row: its network, or its accelerator, is not in them."""
-    if not published_runs(levels_of(row.benchmark)):
+    if not published_runs(row.benchmark):
         return note(FitNote.DNN_NOT_IN_CATALOGUE, row.benchmark)
     if row.accelerator not in fitted_accelerators() and row.accelerator not in sourced_accelerators():
         return note(FitNote.GPU_NOT_IN_CATALOGUE, row.accelerator)
     return None
-
-
-def _notes(row: ModernRow) -> tuple[CalibrationNote, ...]:
-    """Where a prediction lies beyond the runs of its network: there are none."""
-    related = related_network(row.benchmark)
-    return () if related is None else (note(FitNote.DNN_FROM_LIKE, related.own_name, related.name),)
 
 
 def _status(row: ModernRow, reason: CalibrationNote | None) -> RowStatus:

@@ -16,7 +16,7 @@ from sizer.calibrate.language.rows import LanguageRow, number_format, stack_name
 from sizer.calibrate.modern.accelerators import sourced_accelerators
 from sizer.calibrate.modern.calibration import modern_calibration
 from sizer.calibrate.modern.design_rates import FEW_RUNS
-from sizer.calibrate.modern.published import fitted_ids, n_runs, published_runs, related_network
+from sizer.calibrate.modern.published import fitted_ids, n_runs, published_runs
 from sizer.calibrate.modern.rows import ModernRow
 from sizer.calibrate.modern.validate import predict as predict_mlperf
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
@@ -87,9 +87,6 @@ def notes_on_newer_gpu(
     network, gpu = work.dnn.name, platform.gpu.name
     if not is_measured(work, platform.gpu.id):
         return (note(FitNote.GPU_MOVED_FROM_V100, network, gpu, catalog.dnns[anchor_of(work, catalog)].name),)
-    related = related_network(work.mlperf)
-    if related is not None:
-        return (note(FitNote.DNN_FROM_LIKE, network, related.name),)
     if n_runs(here.generation) < FEW_RUNS:
         return (note(FitNote.MLPERF_GENERATION, gpu),)
     known = sourced_accelerators()

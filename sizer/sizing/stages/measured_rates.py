@@ -116,12 +116,8 @@ def system_on(
     used: int,
     nic_bytes_per_s: float,
     catalog: Catalog,
-    work_factor: float = 1.0,
 ) -> SystemRates:
-    """Fitted rates of a network of MLPerf on servers of a compute group, of which ``used`` GPUs each run the job.
-
-    ``work_factor`` counts where the network has no runs: published rates include what the runs recomputed.
-    """
+    """Fitted rates of a network of MLPerf on servers of a compute group, of which ``used`` GPUs each run the job."""
     server = catalog.servers[group.server]
     link = catalog.gpu_links.get(group.intra_link)
     cpu = "" if server.cpu is None else catalog.cpus[server.cpu.value].vendor.lower()
@@ -133,7 +129,6 @@ def system_on(
             "pcie" if link is None or link.family == "PCIe" else "nvlink",
             nic_bytes_per_s,
             next((vendor for vendor in ("intel", "amd") if vendor in cpu), ""),
-            1.0 if published_runs(benchmark) else work_factor,
         )
     )
 
@@ -203,7 +198,7 @@ def measured_terms(work: ResolvedWorkload, group: ComputeGroup, catalog: Catalog
     if not is_measured(work, group.gpu):
         return None
     factor = work_factor(work)
-    parts = system_on(work.mlperf, group, gpus_of(catalog, group), 8 * 50e9, catalog, factor).parts()
+    parts = system_on(work.mlperf, group, gpus_of(catalog, group), 8 * 50e9, catalog).parts()
     known = accelerator(group.gpu)
     assert known is not None
     size = float(exchange.gradient_bytes(work.dnn.parameters.value, work.request.precision))
@@ -250,11 +245,11 @@ def at_measured_rates(
     nominal = TrainingRun.of(**arguments, peak_flop_per_s=peaks[cols.compute])
     shape = np.broadcast_shapes(run.shape, cols.compute.shape)
     factor, log_sd = np.ones(shape), np.zeros(shape)
-    servers, size, again = np.broadcast_to(n_servers, shape), np.broadcast_to(batch, shape), work_factor(work)
+    servers, size = np.broadcast_to(n_servers, shape), np.broadcast_to(batch, shape)
     for rows, where in _parts(groups, cols, shape):
         if not is_measured(work, rows.group.gpu):
             continue
-        system = system_on(work.mlperf, rows.group, rows.gpus_per_server, rows.nic_bytes_per_s, catalog, again)
+        system = system_on(work.mlperf, rows.group, rows.gpus_per_server, rows.nic_bytes_per_s, catalog)
         found = system.rate(servers[where], size[where])
         terms = measured_terms(work, rows.group, catalog)
         assert terms is not None  # of a network that was measured
