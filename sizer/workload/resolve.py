@@ -204,7 +204,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     language: LanguageWork | None = None
     serving: ServingWork | None = None
     if is_served(work):
-        work, dnn, serving = in_requests(work, dnn, place)
+        work, dnn, serving = in_requests(work, dnn, place, request.confidence ** (1 / len(request.workload)))
     else:
         check_not_served(work, place)
         work, language = in_tokens(work, dnn, place, request, catalog)

@@ -24,7 +24,7 @@ DEFAULT_ENGINE = "vllm"
 # Keys that only language models in use have, and those that they do not have.
 OF_SERVING = (
     *("use", "input_tokens", "output_tokens", "prefix_cached", "first_token_s", "token_s", "latency_percentile"),
-    "engine",
+    *("engine", "cache_precision"),
 )
 _TARGETS = ("requests_per_s", "concurrent_requests", "active_users", "users")
 NOT_OF_SERVING = (
@@ -83,6 +83,8 @@ class ServingWork:
     shape: TransformerShape
     parameters: float
     precision: str  # as the request has it; "mixed": that which is usual for the model and the GPU
+    cache: str | None  # number format of keys and values; None: as the engine has it by default
+    confidence: float  # that the target must be met with
     input_tokens: float
     output_tokens: float
     prefix_cached: float  # share of the input
@@ -134,7 +136,7 @@ def check_not_served(work: Workload, place: str) -> None:
         )
 
 
-def in_requests(work: Workload, dnn: Dnn, place: str) -> tuple[Workload, Dnn, ServingWork]:
+def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tuple[Workload, Dnn, ServingWork]:
     """A workload and its network with requests as samples, and what is served.
 
     Raises
@@ -195,6 +197,8 @@ def in_requests(work: Workload, dnn: Dnn, place: str) -> tuple[Workload, Dnn, Se
         shape=shape,
         parameters=dnn.parameters.value,
         precision=work.precision,
+        cache=work.cache_precision,
+        confidence=confidence,
         input_tokens=prompt,
         output_tokens=answer,
         prefix_cached=use.prefix_cached if work.prefix_cached is None else work.prefix_cached,

@@ -1,5 +1,7 @@
 """Language models in use on designs: memory and load by hand, laws of loads and limits, and what is refused."""
 
+import math
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from sizer.sizing.size import size
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.laid_out import LaidOutRun
 from sizer.sizing.stages.platform_columns import columns
-from sizer.sizing.stages.serving_rates import serving_answer, serving_run
+from sizer.sizing.stages.serving_rates import ServingAnswer, serving_answer, serving_run
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog, sized
 
@@ -53,7 +55,7 @@ def test_memory_of_a_replica_is_that_of_hand_arithmetic():
     work, platform = on(request(output_tokens=1000))
     head = 128_256 * 8_192
     weights = 7.0552e10 - 2 * head + 2 * 2 * head
-    found = serving_answer(work, platform, 1, 8, 0.9, catalog())
+    found = serving_answer(work, platform, 1, 8, catalog())
     assert found is not None
     assert found.weight_bytes * found.tensor == pytest.approx(weights, rel=2e-3)
     free = 0.88 * 141 * 2**30 - weights / found.tensor - 3e9
@@ -88,10 +90,74 @@ def test_requests_in_flight_must_find_room():
     long = {"input_tokens": 30_000, "output_tokens": 100, "token_s": "1 s", "first_token_s": "100 s"}
     found = run([1], target=target, **long)
     work, platform = on(request(target, **long))
-    answer = serving_answer(work, platform, 1, 8, 0.9, catalog())
+    answer = serving_answer(work, platform, 1, 8, catalog())
     assert answer is not None
     room = answer.most_concurrent * answer.replicas
     assert found.median_samples_per_s[0] <= room / (100 + 100 * 1.0) * 1.001
+
+
+LONG = {"input_tokens": 60_000, "output_tokens": 500, "token_s": "60 ms"}
+
+
+def answer_of(servers: int = 1, target: dict[str, Any] | None = None, **work: Any) -> ServingAnswer:
+    asked, platform = on(request(target, **work))
+    found = serving_answer(asked, platform, servers, 8, catalog())
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("first", ["6 s", "12 s", "30 s"])
+def test_first_tokens_are_as_sure_as_their_printed_interval(first):
+    """The 90 % interval of the percentile is 2 x 1.645 standard deviations wide: the limit's place in it is a chance."""
+    target = {"requests_per_s": 0.05}
+    printed = answer_of(target=target, first_token_s=first, **LONG).ttft_percentile_s
+    limit = float(first.removesuffix(" s"))
+    sd = math.log(float(printed.high) / float(printed.low)) / (2 * 1.645)
+    by_hand = NormalDist().cdf(math.log(limit / float(printed.value)) / sd)
+    found = run([1], target=target, first_token_s=first, **LONG).first_tokens
+    assert found is not None
+    assert float(found.chance(np.array([0.05]))[0]) == pytest.approx(by_hand, abs=0.03)
+
+
+def test_long_prompts_take_more_ranks_where_few_are_too_late():
+    """Eight ranks prefill about four times as fast as two, which the search takes where nobody waits."""
+    assert answer_of(target={"requests_per_s": 0.05}, first_token_s="20 s", **LONG).tensor == 8
+    assert answer_of(target={"requests_per_s": 0.05}, first_token_s="300 s", **LONG).tensor <= 4
+
+
+@settings(deadline=None, max_examples=6)
+@given(
+    model=st.sampled_from(["llama-3-70b", "qwen3-235b-a22b", "gpt-oss-120b"]),
+    first=st.sampled_from([0.3, 1.0, 4.0]),
+    tokens=st.sampled_from([1_000, 8_000]),
+)
+def test_a_tighter_first_token_or_more_requests_are_never_surer(model, first, tokens):
+    def chance(first_s: float, per_s: float) -> float:
+        found = run([1], dnn=model, first_token_s=f"{first_s} s", input_tokens=tokens, precision="mixed")
+        assert found.first_tokens is not None
+        if not found.median_samples_per_s[0]:
+            return 0.0
+        rate = NormalDist().cdf(math.log(found.median_samples_per_s[0] / per_s) / found.log_sd[0])
+        return rate * float(found.first_tokens.chance(np.array([per_s]))[0])
+
+    assert chance(2 * first, 1.0) >= chance(first, 1.0) - 0.02
+    assert chance(first, 1.0) >= chance(first, 2.0)
+
+
+@pytest.mark.parametrize("first", ["15 s", "60 s"])
+def test_requests_in_flight_stay_as_many_as_are_stated(first):
+    found = answer_of(3, {"concurrent_requests": 12}, first_token_s=first, **LONG)
+    assert found.load == "asked"
+    assert found.concurrency * found.replicas == pytest.approx(12, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("model", "data"),
+    [("qwen3-235b-a22b", True), ("llama-4-maverick", True), ("gpt-oss-120b", False), ("llama-3-70b", False)],
+)
+def test_groups_of_ranks_are_for_mixtures_that_one_gpu_does_not_hold(model, data):
+    """As in published runs: MiniMax M2.5, TensorRT-LLM's tables of Qwen3 235B and Llama 4 Maverick."""
+    assert (answer_of(dnn=model, precision="mixed").data > 1) == data
 
 
 def test_a_model_that_no_server_holds_takes_groups_of_whole_servers():

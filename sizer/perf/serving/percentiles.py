@@ -48,5 +48,20 @@ class PercentileRatios:
         return np.exp(log_ratio), np.interp(at, known, self.log_sds) * (1 + beyond)
 
 
+# Share of the time that prefills take from which on the percentiles of the first token are those published, and what is
+# left of the logarithm of their ratio to the mean for one request alone: assumed, half of it from lengths.
+_QUEUED, _ALONE = 0.4, 0.5
+
+
+def first_token_ratio(percentile: ArrayLike, busy_share: ArrayLike) -> tuple[Floats, Floats]:
+    """Ratio of a percentile of the first token to its mean, and the spread of its logarithm.
+
+    Where prefills hardly queue, first tokens vary as the lengths do: ``busy_share`` is what prefills take of the time.
+    """
+    ratio, log_sd = TTFT_RATIOS.at(percentile)
+    queued = _ALONE + (1 - _ALONE) * np.minimum(np.asarray(busy_share, dtype=float) / _QUEUED, 1.0)
+    return np.asarray(ratio**queued), log_sd
+
+
 TTFT_RATIOS = PercentileRatios((0.93, 1.55, 2.3), (0.05, 0.14, 0.24))
 TPOT_RATIOS = PercentileRatios((1.0, 1.09, 1.17), (0.02, 0.05, 0.09))
