@@ -5,6 +5,7 @@ from functools import lru_cache
 
 from sizer.base.errors import InfeasibleError
 from sizer.base.stored_answers import StoredAnswers, stores_by_catalog
+from sizer.calibrate.serving.layouts import fits_inside
 from sizer.catalog.fabrics import fabric_links, fabric_ports, plans_unasked
 from sizer.catalog.generations import era_of
 from sizer.catalog.links import LinkType, fastest_first
@@ -31,6 +32,8 @@ from sizer.physical.racks.site_rules import SiteRules, site_rules
 from sizer.physical.stated_storage import as_stated
 from sizer.workload.eras import eras_asked
 from sizer.workload.request import SizingRequest
+from sizer.workload.resolve import served_works
+from sizer.workload.serving import ServingWork
 
 # Every design counts the 1 GbE ports of its devices on switches of this link (dell-ready-ai-nvidia-2018).
 MANAGEMENT_LINK = "1gbe"
@@ -79,15 +82,18 @@ def platforms(catalog: Catalog, request: SizingRequest) -> tuple[Platform, ...]:
             tuple(request.existing.storage_nodes),
             sets_bytes,
             eras_asked(catalog, request),
+            works := served_works(request, catalog),
         ),
     )
-    return _lists(catalog).get(key, lambda: _fitting(catalog, request, sets_bytes))
+    return _lists(catalog).get(key, lambda: _fitting(catalog, request, sets_bytes, works))
 
 
 _lists: Callable[[Catalog], StoredAnswers[tuple[Platform, ...]]] = stores_by_catalog(64)
 
 
-def _fitting(catalog: Catalog, request: SizingRequest, sets_bytes: tuple[float, ...]) -> tuple[Platform, ...]:
+def _fitting(
+    catalog: Catalog, request: SizingRequest, sets_bytes: tuple[float, ...], works: tuple[ServingWork, ...]
+) -> tuple[Platform, ...]:
     asked, owned, eras = request.platforms, request.existing.storage_nodes, eras_asked(catalog, request)
     servers = servers_asked(catalog, asked, eras)
     kinds = fastest_first(catalog.links[name] for name in asked.fabrics) or fabric_links(catalog)
@@ -130,6 +136,7 @@ def _fitting(catalog: Catalog, request: SizingRequest, sets_bytes: tuple[float, 
             fitted.option,
             site,
             network_pdu(catalog, request),
+            bool(works) and all(fits_inside(work, gpu, n_gpus, catalog) for work in works),
         )
     )
     if not found:
@@ -223,6 +230,7 @@ def _on_fabric(
     host_memory: MemoryOption | None,
     site: SiteRules,
     network_pdu: Pdu | None,
+    has_replicas_apart: bool,
 ) -> tuple[Platform, ...]:
     """Platforms of one choice on one fabric: one for each capacity option, none where the parts do not join."""
     if fabric_ports(server.ports, kind) == 0 or (is_converged and kind.is_infiniband):
@@ -265,6 +273,7 @@ def _on_fabric(
             management_spine=_spine(catalog, era, management, catalog.links[MANAGEMENT_LINK]),
             director=choose_director(_of_era(catalog, era), kind) if with_directors else None,
             attachment=joined,
+            has_replicas_apart=has_replicas_apart,
             host_memory=host_memory,
             in_band_switch=in_band[0],
             in_band_link=in_band[1],

@@ -31,8 +31,10 @@ NOT_OF_SERVING = (
     *("tokens", "sequence_tokens", "batch_sequences", "method", "document_tokens", "layout", "batch_per_gpu"),
     *("epochs", "recipe", "stack", "sample_bytes", "sample_format", "dataset_bytes"),
 )
-# Bytes of a weight: of one copy in the model store, which holds the weights as they are published. [B]
-_STORED_WEIGHT_BYTES = 2.0
+# Bytes of a weight in the model store, which holds the weights as they are served, with the scales of their blocks;
+# where no precision is stated as they are published, in BF16 unless the model is not. [B]
+_STORED_WEIGHT_BYTES = {"fp8": 1.0, "mxfp8": 1.0, "nvfp4": 0.5625, "fp4": 0.5625, "int4": 0.5625, "mxfp4": 0.53}
+_WIDE_WEIGHT_BYTES = 2.0
 # Copies in the model store: the model, its next version and one that is tried out. Assumed.
 _STORED_COPIES = 3.0
 
@@ -211,7 +213,7 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
         requests_per_s=rate,
         defaults=tuple(defaults),
     )
-    weights = _STORED_WEIGHT_BYTES * dnn.parameters.value * _STORED_COPIES
+    weights = _weight_bytes(work.precision, shape, dnn.parameters.value) * _STORED_COPIES
     sample = max(TOKEN_BYTES * prompt, 1.0)
     changed: dict[str, Any] = {
         "stack": work.engine or DEFAULT_ENGINE,
@@ -232,6 +234,17 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
         }
     )
     return work.model_copy(update=changed), of_request, found
+
+
+def _weight_bytes(precision: str, shape: TransformerShape, parameters: float) -> float:
+    """One copy of the weights: four-bit mixtures keep all but their routed experts in BF16. [B]"""
+    stored = shape.published_in if precision == "mixed" else precision
+    each = _STORED_WEIGHT_BYTES.get(stored or "", _WIDE_WEIGHT_BYTES)
+    wide = 0.0
+    if each < 1 and shape.experts > 1:
+        routed = 3 * shape.hidden * (shape.expert_ffn or shape.ffn) * shape.experts
+        wide = max(parameters - (shape.layers - shape.dense_layers) * routed, 0.0)
+    return each * (parameters - wide) + _WIDE_WEIGHT_BYTES * wide
 
 
 def _counts_people(target: Target) -> bool:

@@ -211,7 +211,7 @@ class ServingCalibration:
         # Above 0 where a limit is broken; all grow with the load.
         with np.errstate(invalid="ignore", divide="ignore"):
             slow = np.log(tpot * tpot_ratio / tpot_limit)
-            # Fewer requests in flight are never answered later: where the queue of a few says so, more of them are right.
+            # Fewer in flight are never answered later: where the queue of a few says so, more of them are right.
             late = np.log(ttft * ttft_ratio / ttft_limit)
             late = np.minimum(late, np.minimum.accumulate(np.where(slow <= 0, late, np.inf)[:, ::-1], axis=1)[:, ::-1])
             each = np.stack([late, slow, np.log(busy / limits.busy_share)])

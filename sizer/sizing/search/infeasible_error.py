@@ -85,13 +85,15 @@ def infeasible_error(counts: PartCounts, asked: str | None = None, bound: str | 
     broken = tuple(limit for limit in broken if limit not in LOSS_LIMITS.values()) or broken
     platform = evaluated.platforms[int(evaluated.space.platform[row])]
     servers, nodes = int(evaluated.space.n_servers[row]), int(evaluated.storage_nodes[row])
-    storage = (f"{nodes} " if nodes else "") + platform.storage.name
+    storage = f" with {f'{nodes} ' if nodes else ''}{platform.storage.name}"
+    if all(work.serving is not None for work in evaluated.works) and not counts.request.platforms.storage:
+        storage = ""  # it holds the weights: nobody asked for it
     names = [limit_error_text(limit, bound_of(limit, counts.request.limits)) for limit in broken]
     limits = " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
     limits = f"{limits} within {bound}" if bound else limits
     return InfeasibleError(
         f"no design meets the request ({target} at {probability_text(counts.request.confidence)} confidence). "
-        f"Excluded by: {limits}. The nearest design, {servers} × {platform.server.name} with {storage}, "
+        f"Excluded by: {limits}. The nearest design, {servers} × {platform.server.name}{storage}, "
         f"{_shortfall_error_text(counts, row, broken)}."
     )
 
@@ -117,8 +119,8 @@ def _shortfall_error_text(counts: PartCounts, row: int, broken: Sequence[AnyLimi
         rates = f"{rate} of the {significant(needed)} {sample_unit(work.dnn)} that the target takes"
         if work.request.target.time_to_train_s is not None:
             return f"takes {duration(float(evaluated.time_at(np.array([row]))[0]))} ({rates}) {chance}"
-        if work.serving is not None and (why := _serving_error_text(counts, work.serving, platform)):
-            return f"serves nothing: {why}"
+        if work.serving is not None and (why := _serving_error_text(counts, work.serving, platform, row)):
+            return f"does not serve it: {why}"
         return f"reaches {rates} {chance}"
     if Limit.TEAM_WAITS in broken:
         return _wait_error_text(counts, row)
@@ -197,7 +199,7 @@ def _memory_error_text(counts: PartCounts, row: int) -> str:
     for work in evaluated.works:
         if work.language is not None and (why := layout_refusal(work.language, platform, n_gpus, counts.catalog)):
             return f"cannot train it: {why}"
-        if work.serving is not None and (why := _serving_error_text(counts, work.serving, platform)):
+        if work.serving is not None and (why := _serving_error_text(counts, work.serving, platform, row)):
             return f"cannot serve it: {why}"
     works = zip(evaluated.works, evaluated.memory, strict=True)
     answers = [memory_answer(work, taken, platform.gpu, n_gpus) for work, taken in works]
@@ -213,10 +215,11 @@ def _memory_error_text(counts: PartCounts, row: int) -> str:
     return memory_error_text(work.dnn.name, platform.gpu.name, batch, found, most and largest)
 
 
-def _serving_error_text(counts: PartCounts, work: ServingWork, platform: Platform) -> str:
-    """Why the servers of a platform serve nothing of a language model; "" where they do."""
+def _serving_error_text(counts: PartCounts, work: ServingWork, platform: Platform, row: int) -> str:
+    """Why the servers of a design serve nothing of a language model; "" where they do."""
     used = counts.request.platforms.gpus_per_server or platform.gpus_per_server
-    return serving_error_text(work, platform, min(used, platform.gpus_per_server), counts.catalog)
+    servers = int(counts.evaluated.space.n_servers[row])
+    return serving_error_text(work, platform, min(used, platform.gpus_per_server), servers, counts.catalog)
 
 
 def memory_error_text(dnn: str, gpu: str, batch: int, found: MemoryAnswer, largest: str | int) -> str:

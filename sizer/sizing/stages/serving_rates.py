@@ -4,7 +4,7 @@ Replicas lie inside a server; only where no server holds the model, groups of wh
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -13,7 +13,7 @@ import numpy as np
 from sizer.base.arrays import Floats, Ints
 from sizer.base.estimate import Estimate
 from sizer.base.normal import normal_cdf
-from sizer.base.quantities import duration
+from sizer.base.quantities import duration, probability_text, si
 from sizer.calibrate.serving.calibration import (
     LOADS,
     Bound,
@@ -22,14 +22,8 @@ from sizer.calibrate.serving.calibration import (
     ServingRates,
     serving_calibration,
 )
-from sizer.calibrate.serving.deployment import (
-    Deployment,
-    ServedModel,
-    ServingPoints,
-    missing_facts,
-    replicas_of,
-    served_model,
-)
+from sizer.calibrate.serving.deployment import Deployment, missing_facts, replicas_of
+from sizer.calibrate.serving.layouts import layouts_inside, layouts_over, points_of, weights_on
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.perf.serving.percentiles import TPOT_RATIOS, first_token_ratio
@@ -39,35 +33,19 @@ from sizer.sizing.stages.laid_out import FirstTokens, LaidOutRun
 from sizer.sizing.stages.platform_columns import Columns, compute_groups, fabric_bytes_per_s
 from sizer.workload.resolve import ResolvedWorkload
 from sizer.workload.serving import LoadKind, ServingWork
-from sizer.workload.transformer.number_formats import formats_of
 
-# Ranks that divide attention and dense layers, and groups of them over which experts are spread: as published runs.
-# Groups are for latent attention, whose cache tensor ranks do not divide, and for mixtures of grouped heads that one
-# GPU does not hold, on GPUs with links of their own: 46 rows of MiniMax M2.5 bear it out. Those that one GPU holds
-# (gpt-oss-120b on H100), and groups over PCIe (Qwen3 30B on RTX PRO 6000), ran 1.5 to 2.2 times slower than fitted.
-_TENSOR, _DATA = (1, 2, 4, 8), (1, 2, 4, 8, 16)
 # More spread of groups with grouped heads: all rows that bear them out are of one model, and scatter by 0.13 about the
 # fit where others do by 0.09.
 _GROUPED_HEADS_SD = 0.15
 # Requests in flight of such a group, at most: beyond those of published runs no rate is promised.
 _MOST_IN_FLIGHT = 512.0
-# Servers that hold one replica where one does not.
-_SERVERS_OF_REPLICA = (2, 4, 8)
 _NO_RATE, _UNKNOWN_SD = 0.0, 0.5
 _NEXT_TO_NOTHING = 1e-12
-# Weights as requests name them -> as the model of serving has them.
-_WEIGHTS = {"fp16": "bf16", "bf16": "bf16", "fp8": "fp8", "mxfp8": "fp8", "fp4": "nvfp4", "nvfp4": "nvfp4"}
-# Formats that GPUs without them widen as they read the weights.
-_WIDENED = ("mxfp4", "int4")
 FOUR_BITS = ("nvfp4", "mxfp4", "int4")
-# Engines that keep keys and values in the type of the activations unless they are told otherwise (their "auto").
-_WIDE_CACHE = ("vllm", "sglang")
 # Scores of first tokens beyond which nothing changes.
 _MOST_SCORE = 40.0
 # Rates that are tried where the surest one is sought.
 _TRIES = 96
-# Ids of stacks -> engines of the fit.
-_ENGINES = {"vllm": "vllm", "sglang": "sglang", "tensorrt-llm": "trtllm"}
 # Longest context that published rows have. [tokens]
 CALIBRATED_TOKENS = 8_192 + 1_024
 # Loads of which the servers are shown, too, where what people do was assumed.
@@ -167,7 +145,8 @@ class ServingAnswer:
     @property
     def requests_per_s(self) -> Estimate:
         """Requests of all replicas, the most within the limits."""
-        return Estimate(*(end / self.work.output_tokens for end in self.tokens_per_s))
+        value, low, high = (end / self.work.output_tokens for end in self.tokens_per_s)
+        return Estimate(value, low, high)
 
     @property
     def users(self) -> float | None:
@@ -237,7 +216,7 @@ def serving_answer(
         return None
     concurrency, load = _at_load(asked, layout, replicas)
     loads = np.array([concurrency, layout.concurrency])
-    rates = serving_calibration().rates(_points(asked, [layout.deployment] * len(loads), loads))
+    rates = serving_calibration().rates(points_of(asked, [layout.deployment] * len(loads), loads))
     ttft, tpot = _estimate(rates, "ttft"), _estimate(rates, "tpot")
     ratios = first_token_ratio(asked.percentile, rates.busy_share[0]), TPOT_RATIOS.at(asked.percentile)
     (first, first_sd), (later, later_sd) = ((float(ratio), float(sd)) for ratio, sd in ratios)
@@ -293,51 +272,60 @@ def _servers_at(work: ServingWork, layout: _Layout, needed: float | None) -> tup
     return tuple((factor, count * layout.servers) for factor, count in zip(OTHER_LOADS, groups, strict=True))
 
 
-def serving_error_text(work: ServingWork, platform: Platform, gpus_per_server: int, catalog: Catalog) -> str:
-    """Why the GPUs of a platform serve nothing within the limits, in the words of an error; "" where they do."""
+def serving_error_text(
+    work: ServingWork, platform: Platform, gpus_per_server: int, n_servers: int, catalog: Catalog
+) -> str:
+    """Why the GPUs of some servers serve nothing within the limits, in the words of an error; "" where they do."""
     one = _servers(platform.server.id, platform.gpu.id, gpus_per_server, platform.fabric, catalog)
     layouts, gpu = _tables(work, (one,), catalog)[one], platform.gpu
-    layout = max(layouts, key=lambda one: one.order, default=None)
+    within = [each for each in layouts if each.servers <= n_servers] or list(layouts)
+    layout = max(within, key=lambda each: each.order, default=None)
     if layout is None:
         weights = weights_on(work, gpu, catalog)
         if weights is None:
             return f"{gpu.name} does not compute in {work.precision.upper()}"
         known = missing_facts(gpu, 2)
         return f"{gpu.name} cannot be rated" + ("" if known is None else f": {known.values[1]} is not known")
-    if not layout.fits:
+    if not layout.fits or layout.servers > n_servers:
+        gpus = gpus_per_server * n_servers
+        memory = si(gpus * gpu.memory_bytes.value, "B")
+        whole = replace(layout.deployment, tensor=1, data=1)
+        weights = si(float(replicas_of([whole]).weight_bytes[0]), "B")
         return (
-            f"{layout.deployment.gpus} × {gpu.name} do not hold {work.model} in {layout.deployment.weights.upper()} "
-            f"with one request of {work.context_tokens:,.0f} tokens"
+            f"{gpus} × {gpu.name} with {memory} do not hold {work.model}, whose weights take {weights} in "
+            f"{layout.deployment.weights.upper()}, and one request of {work.context_tokens:,.0f} tokens"
+        )
+    replicas = n_servers // layout.servers * layout.replicas
+    if work.in_flight is not None and replicas * layout.most_concurrent < work.in_flight:
+        each = _cache_bytes(work, layout)
+        return (
+            f"keys and values of {work.in_flight:,.0f} requests of {work.context_tokens:,.0f} tokens take "
+            f"{si(work.in_flight * each, 'B')} in {layout.deployment.cache.upper()}, and the GPUs have room for "
+            f"{si(replicas * layout.most_concurrent * each, 'B')}: {replicas * layout.most_concurrent:,.0f} requests"
         )
     if layout.requests_per_s > _NO_RATE:
-        return ""
+        if layout.sure_per_s > 0 or work.first_token_s is None:
+            return ""
+        chance = probability_text(float(normal_cdf(layout.scores[0])))
+        return f"even one request alone has its first token within {duration(work.first_token_s)} with {chance} only"
     first = float(first_token_ratio(work.percentile, 0.0)[0]) * layout.least_ttft_s
     later = float(TPOT_RATIOS.at(work.percentile)[0]) * layout.least_tpot_s
     return (
-        f"the latency limits are not reachable at any size: one request alone takes {duration(first)} to its first "
-        f"token and {duration(later)} for each later one on {gpu.name}"
+        f"the latency limits are not reachable at any size: of one request alone the {work.percentile}th percentile is "
+        f"{duration(first)} to its first token and {duration(later)} for each later one on {gpu.name}"
     )
+
+
+def _cache_bytes(work: ServingWork, layout: _Layout) -> float:
+    """Keys and values of a request on all GPUs of its group. [B]"""
+    table = replicas_of([layout.deployment])
+    length = work.input_tokens + 0.5 * work.output_tokens
+    return float((table.cache_bytes(length) + table.state_bytes)[0]) * layout.deployment.tensor
 
 
 def is_unserved(gpu: Gpu) -> bool:
     """Whether nobody published serving rates on a GPU, or on another one of its generation."""
     return (gpu.generation or "") not in _MEASURED
-
-
-def weights_on(work: ServingWork, gpu: Gpu, catalog: Catalog) -> str | None:
-    """Number format of the weights on a GPU; None where it lacks the one that is asked for.
-
-    Where none is asked for: as the model is published with fewer than 16 bits, else FP8 on GPUs that multiply it.
-    """
-    known = formats_of(gpu, catalog)
-    if work.precision == "mixed":
-        return work.shape.published_in or ("fp8" if "fp8" in known else "bf16")
-    if work.precision in _WIDENED:
-        return work.precision
-    wanted = _WEIGHTS.get(work.precision)
-    if wanted in (None, "bf16"):
-        return wanted
-    return wanted if any(_WEIGHTS.get(name) == wanted for name in known) else None
 
 
 def _servers(server: str, gpu: str, used: int, fabric: object, catalog: Catalog) -> _Servers:
@@ -351,9 +339,9 @@ def _tables(work: ServingWork, alike: tuple[_Servers, ...], catalog: Catalog) ->
 
     None where the catalogue does not say enough of the GPU.
     """
-    inside = _best(work, {one: list(_inside(work, one, catalog)) for one in alike})
+    inside = _best(work, {one: _inside(work, one, catalog) for one in alike})
     apart = [one for one, best in inside.items() if not any(layout.fits for layout in best)]
-    over = _best(work, {one: list(_over_servers(work, one, catalog)) for one in apart})
+    over = _best(work, {one: _over_servers(work, one, catalog) for one in apart})
     return {one: over.get(one) or best for one, best in inside.items()}
 
 
@@ -410,7 +398,7 @@ def _largest_load(work: ServingWork, deployments: Sequence[Deployment]) -> Large
     if work.in_flight is not None:
         # A new request starts as one ends: none pile up, and prefills may take all the time and requests all the room.
         limits = replace(limits, busy_share=1.0, filled_share=1.0)
-    return serving_calibration().largest_load(_points(work, deployments, 1.0), limits)
+    return serving_calibration().largest_load(points_of(work, deployments, 1.0), limits)
 
 
 def _rates(
@@ -443,76 +431,12 @@ def _sure_rates(log_rates: Floats, scores: Floats, most: Floats, log_sd: Floats,
     return np.where(is_sure.any(axis=1), np.exp(best), 0.0)
 
 
-def _inside(work: ServingWork, one: _Servers, catalog: Catalog) -> Iterator[tuple[Deployment, int]]:
-    """Layouts of replicas inside a server."""
-    alone = next(iter(_deployment(work, one, 1, 1, None, 1, catalog)), None)
-    has_groups = alone is not None and _has_groups(work, alone[0])
-    for tensor in _TENSOR:
-        for data in _DATA if has_groups else (1,):
-            if tensor * data <= one.gpus_per_server and work.shape.heads % tensor == 0:
-                yield from _deployment(work, one, tensor, data, None, 1, catalog)
+def _inside(work: ServingWork, one: _Servers, catalog: Catalog) -> list[tuple[Deployment, int]]:
+    return [(each, 1) for each in layouts_inside(work, catalog.gpus[one.gpu], one.gpus_per_server, catalog)]
 
 
-def _has_groups(work: ServingWork, on_one_gpu: Deployment) -> bool:
-    """Whether runs bear out groups of ranks with requests of their own."""
-    if work.shape.attention == "latent":
-        return True
-    if work.shape.experts <= 1 or on_one_gpu.gpu.nvlink_bytes_per_s is None:
-        return False
-    return bool(_points(work, [on_one_gpu], 1.0).room[0] < 1)
-
-
-def _over_servers(work: ServingWork, one: _Servers, catalog: Catalog) -> Iterator[tuple[Deployment, int]]:
-    """Layouts of replicas over whole servers, which NICs join."""
-    for servers in _SERVERS_OF_REPLICA:
-        tensor, data = one.gpus_per_server, servers
-        if work.shape.attention != "latent":
-            tensor, data = tensor * servers, 1
-        if work.shape.heads % tensor == 0:
-            yield from _deployment(work, one, tensor, data, one.nic_bytes_per_s, servers, catalog)
-
-
-def _deployment(
-    work: ServingWork,
-    one: _Servers,
-    tensor: int,
-    data: int,
-    link_bytes_per_s: float | None,
-    servers: int,
-    catalog: Catalog,
-) -> Iterator[tuple[Deployment, int]]:
-    gpu = catalog.gpus[one.gpu]
-    weights = weights_on(work, gpu, catalog)
-    if weights is None or missing_facts(gpu, tensor * data, link_bytes_per_s) is not None:
-        return
-    engine = "" if work.engine is None else _ENGINES.get(work.engine, "")
-    link = link_bytes_per_s
-    one_layout = Deployment(
-        _model(work), gpu, engine, weights, _cache(work, gpu, weights), tensor, data, link_bytes_per_s=link
-    )
-    yield one_layout, servers
-
-
-def _cache(work: ServingWork, gpu: Gpu, weights: str) -> str:
-    """Number format of keys and values: as asked, else as the engine has it by default."""
-    if work.cache is not None:
-        return work.cache
-    return "bf16" if weights == "bf16" or work.engine in _WIDE_CACHE or "fp8" not in gpu.peak_flop_per_s else "fp8"
-
-
-@lru_cache(maxsize=64)
-def _model(work: ServingWork) -> ServedModel:
-    return served_model(work.model_id, work.shape, work.parameters)
-
-
-def _points(work: ServingWork, deployments: Sequence[Deployment], concurrency: Floats | float) -> ServingPoints:
-    return ServingPoints.make(
-        deployments,
-        input_tokens=work.input_tokens,
-        output_tokens=work.output_tokens,
-        cached_share=work.prefix_cached,
-        concurrency=concurrency,
-    )
+def _over_servers(work: ServingWork, one: _Servers, catalog: Catalog) -> list[tuple[Deployment, int]]:
+    return list(layouts_over(work, catalog.gpus[one.gpu], one.gpus_per_server, one.nic_bytes_per_s, catalog))
 
 
 def _at_load(work: ServingWork, layout: _Layout, replicas: int) -> tuple[float, str]:
