@@ -185,7 +185,7 @@ def sensitivity_text(found: ServingAnswer) -> str:
 def cost_text(design: DesignAnswer, found: ServingAnswer) -> str:
     """Hardware for a million output tokens at the asked load, written off over some years; "" without an estimate."""
     rate = None if found.work.requests_per_s is None else found.served_per_s
-    if design.cost is None or rate is None or len(design.workloads) > 1:
+    if design.cost is None or design.cost.expected == 0 or rate is None or len(design.workloads) > 1:
         return ""
     tokens = rate * found.work.output_tokens * YEARS * _YEAR_S / 1e6
     cost = design.cost

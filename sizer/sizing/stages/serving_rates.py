@@ -111,6 +111,7 @@ class ServingAnswer:
     gpus_used: int
     load: str  # at which the figures below hold: that asked, or the most within the limits
     concurrency: float  # requests in flight of a replica
+    limit_concurrency: float  # the most of a replica within the limits
     most_concurrent: float  # of a replica, for which its memory has room
     tokens_per_s: Estimate  # output tokens of all replicas, the most within the limits
     bound: Bound  # what bounds them
@@ -126,6 +127,7 @@ class ServingAnswer:
     replicas_needed: int | None  # for the asked load at the confidence; None where no load is asked
     # Servers of other loads, by their factor; empty where no people are counted.
     servers_at: tuple[tuple[float, int], ...]
+    deployment: Deployment  # one replica
 
     @property
     def gpus_of_replica(self) -> int:
@@ -238,6 +240,7 @@ def serving_answer(
         gpus_used=replicas * layout.deployment.gpus,
         load=load,
         concurrency=concurrency,
+        limit_concurrency=layout.concurrency,
         most_concurrent=layout.most_concurrent,
         tokens_per_s=Estimate.log_normal(
             (replicas * layout.requests_per_s if asked.in_flight is None else most) * asked.output_tokens, layout.log_sd
@@ -254,6 +257,7 @@ def serving_answer(
         reserve_bytes=RESERVED_BYTES,
         replicas_needed=None if needed is None else math.ceil(needed),
         servers_at=_servers_at(asked, layout, needed),
+        deployment=layout.deployment,
     )
 
 

@@ -18,6 +18,7 @@ from sizer.present.performance_tables import (
     stage_table,
     time_table,
 )
+from sizer.present.serving_charts import load_chart, serving_memory_chart
 from sizer.present.text.layouts import basis_sentence
 from sizer.present.text.result_text import cautions, measured, width
 from sizer.present.text.verdict import runner_up_text
@@ -54,6 +55,8 @@ def show(view: View) -> None:
     if (in_use := serving_table(design, answer, 1)) is not None:
         st.header("Serving performance", anchor=False)
         look.table(in_use, sources)
+        chart(specs["load"])
+        chart(specs["serving memory"])
     if (layout := layout_table(answer, 1)) is not None:
         st.header("Parallel layout", anchor=False)
         look.table(layout, sources)
@@ -96,6 +99,8 @@ def _specs(
         "scaling": charts.scaling_chart(answer, _result.design.n_gpus, colours, "container", _CHART_HEIGHT),
         "step": step_chart(answer, colours, "container"),
         "memory": memory_chart(answer, colours, "container"),
+        "load": load_chart(answer, colours, "container"),
+        "serving memory": serving_memory_chart(answer, colours, "container"),
         "time": training_charts.time_chart(answer, colours, "container"),
         "accuracy": accuracy_chart(answer, _result.design.n_gpus, colours, "container", _CHART_HEIGHT),
         "evidence": answer_parity_chart(answer, colours, "container", _CHART_HEIGHT),
