@@ -51,7 +51,7 @@ def load_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | st
         rule = chart_of([{"ms": limit * _MS}]).mark_rule(strokeDash=[4, 3], strokeWidth=1, color=palette.ink)
         layers.append(rule.encode(x=x))
     at = curve.at[0] * _MS, curve.at[1]
-    layers += point_layers(at, _load_name(found), (x, y), palette, palette.accent, align="left", dx=10, dy=12)
+    layers += point_layers(at, _load_name(found), (x, y), palette, palette.accent, align="right", dx=-10, dy=-8)
     runs = [
         {"ms": one.token_s * _MS, "value": one.tokens_per_s, "source": one.source}
         for one in curve.published

@@ -10,14 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sizer.base.errors import InfeasibleError
+from sizer.base.quantities import significant
 from sizer.calibrate.calibration import stored_calibration
+from sizer.calibrate.serving.calibration import Bound
 from sizer.export.design_json import design_document
 from sizer.physical.platforms import platforms
-from sizer.present.text.serving import serving_rows
+from sizer.physical.quantities import quantities
+from sizer.physical.roles import Role
+from sizer.present.text.serving import served_text, serving_rows
 from sizer.sizing.size import size
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.laid_out import LaidOutRun
 from sizer.sizing.stages.platform_columns import columns
+from sizer.sizing.stages.serving_curve import serving_curve
 from sizer.sizing.stages.serving_rates import ServingAnswer, serving_answer, serving_run
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog, sized
@@ -108,7 +113,7 @@ def answer_of(servers: int = 1, target: dict[str, Any] | None = None, **work: An
 
 @pytest.mark.parametrize("first", ["6 s", "12 s", "30 s"])
 def test_first_tokens_are_as_sure_as_their_printed_interval(first):
-    """The 90 % interval of the percentile is 2 x 1.645 standard deviations wide: the limit's place in it is a chance."""
+    """The 90 % interval of the percentile is 2 x 1.645 standard deviations wide: the limit in it has a chance."""
     target = {"requests_per_s": 0.05}
     printed = answer_of(target=target, first_token_s=first, **LONG).ttft_percentile_s
     limit = float(first.removesuffix(" s"))
@@ -121,7 +126,7 @@ def test_first_tokens_are_as_sure_as_their_printed_interval(first):
 
 def test_long_prompts_take_more_ranks_where_few_are_too_late():
     """Eight ranks prefill about four times as fast as two, which the search takes where nobody waits."""
-    assert answer_of(target={"requests_per_s": 0.05}, first_token_s="20 s", **LONG).tensor == 8
+    assert answer_of(target={"requests_per_s": 0.05}, first_token_s="9 s", **LONG).tensor == 8
     assert answer_of(target={"requests_per_s": 0.05}, first_token_s="300 s", **LONG).tensor <= 4
 
 
@@ -160,6 +165,76 @@ def test_groups_of_ranks_are_for_mixtures_that_one_gpu_does_not_hold(model, data
     assert (answer_of(dnn=model, precision="mixed").data > 1) == data
 
 
+def test_the_cache_has_the_format_of_its_engine_unless_it_is_asked_for():
+    """vLLM keeps keys and values as the activations are: 2 bytes an element, so half as many requests find room."""
+    narrow, wide, asked = (answer_of(engine="vllm", cache_precision=one) for one in ("fp8", None, "bf16"))
+    assert (narrow.cache, wide.cache, asked.cache) == ("fp8", "bf16", "bf16")
+    assert (wide.cache_is_assumed, asked.cache_is_assumed) == (True, False)
+    assert narrow.tensor == wide.tensor
+    assert narrow.most_concurrent == pytest.approx(2 * wide.most_concurrent)
+
+
+def parts(server: str, servers: int, **work: Any) -> dict[Role, int]:
+    """Equipment of some servers with drives of their own, by role."""
+    platform = next(one for one in platforms(catalog(), request(server=server, **work)) if one.storage.kind == "local")
+    counted = quantities(platform, servers, 0, catalog=catalog())
+    found: dict[Role, int] = {}
+    for one in counted.components:
+        found[one.role] = found.get(one.role, 0) + int(one.quantity[0])
+    return found
+
+
+def test_replicas_inside_servers_take_no_fabric_and_no_head_node():
+    """Two servers join the customer's network as one does; many have the network of their users, and no other."""
+    few, many = parts("dgx-h200", 2), parts("dgx-h200", 12)
+    spanning = parts("dgx-h100", 2, dnn="kimi-k2", token_s="200 ms", first_token_s="20 s")
+    of_jobs = {Role.HEAD_NODE, Role.COMPUTE_LEAF, Role.COMPUTE_CABLE}
+    assert not of_jobs & (few.keys() | many.keys())
+    assert Role.IN_BAND_LEAF not in few
+    assert many[Role.IN_BAND_LEAF] == 2
+    assert of_jobs <= spanning.keys()
+
+
+@pytest.mark.parametrize("server", ["dell-xe8640", "as-8125gs-tnmr2", "xe9680", "dgx-b300", "hpe-dl380a"])
+def test_a_server_whose_drives_no_source_prints_has_some_to_confirm(server):
+    (storage,) = {one.storage.id for one in platforms(catalog(), request(server=server)) if one.storage.kind == "local"}
+    usable = catalog().storage[storage].usable_bytes
+    assert usable is not None
+    assert usable.basis == "assumed"
+
+
+@pytest.mark.parametrize(
+    ("model", "precision", "copy"),
+    [("llama-3-70b", "fp8", 70.6e9), ("llama-3-70b", "bf16", 141e9), ("gpt-oss-120b", "mixed", 65e9)],
+)
+def test_the_store_holds_the_weights_as_they_are_served(model, precision, copy):
+    """gpt-oss-120b: its checkpoint has 65 GB (model card)."""
+    work, _ = on(request(dnn=model, precision=precision))
+    assert work.dataset_bytes == pytest.approx(3 * copy, rel=0.05)
+
+
+def test_the_most_is_bounded_by_what_is_tightened():
+    assert answer_of(token_s="15 ms", first_token_s="4 s").bound is Bound.LATER_TOKENS
+    assert answer_of(first_token_s="7 s", target={"requests_per_s": 0.01}, **LONG).bound is Bound.FIRST_TOKEN
+
+
+def test_what_gpus_serve_is_told_with_its_interval_and_the_bound():
+    found = answer_of(target={"gpus_busy": 8})
+    text = served_text(found, "H200").replace("\u202f", " ")
+    ends = [significant(float(end)).replace("\u202f", " ") for end in found.requests_per_s]
+    assert [end for end in ends if end not in text] == []
+    assert float(found.requests_per_s.value) * 500 == pytest.approx(float(found.tokens_per_s.value))
+
+
+def test_the_curve_passes_the_design_and_has_runs_of_the_model():
+    found = answer_of(dnn="deepseek-v3", precision="mixed", output_tokens=1000)
+    curve = serving_curve(found)
+    assert np.all(np.diff(curve.token_s) >= 0)
+    at = np.interp(curve.at[0], curve.token_s, curve.tokens_per_s.value)
+    assert at == pytest.approx(curve.at[1], rel=0.03)
+    assert len(curve.published) > 10
+
+
 def test_a_model_that_no_server_holds_takes_groups_of_whole_servers():
     """Kimi K2 has 1.03 T parameters: in FP8 it fills no 640 GB of eight H100, but 1,280 GB of sixteen."""
     found = run([1, 2, 3, 4], server="dgx-h100", dnn="kimi-k2", token_s="200 ms", first_token_s="20 s")
@@ -174,7 +249,8 @@ def test_a_model_that_no_server_holds_takes_groups_of_whole_servers():
     [
         ({"token_s": "1 ms"}, ["not reachable at any size", "ms for each later one"]),
         ({"precision": "fp4"}, ["does not compute in FP4"]),
-        ({"dnn": {"name": "Own", "parameters": 9e12}}, ["do not hold"]),
+        ({"dnn": {"name": "Own", "parameters": 9e12}}, ["do not hold", "weights take 9.01 TB in FP8"]),
+        ({"first_token_s": "5 s", "input_tokens": 60_000}, ["with", "only"]),
     ],
 )
 def test_what_no_size_reaches_is_told_with_what_it_reaches(work, words):
@@ -208,4 +284,4 @@ def test_the_document_has_the_block():
     # 500 users, 30 % of them active with 120 requests an hour.
     assert block["asked_requests_per_s"] == pytest.approx(5.0)
     assert set(block["ttft_s"]) == {"value", "low", "high"}
-    assert block["requests_per_s"] == work["samples_per_s"]
+    assert block["requests_per_s"]["value"] == pytest.approx(work["samples_per_s"]["value"])

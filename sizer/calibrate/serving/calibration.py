@@ -201,7 +201,7 @@ class ServingCalibration:
         requests, log_sd = column(rates.requests_per_s), column(rates.log_sd)
         percentile = np.broadcast_to(np.asarray(limits.percentile, dtype=float), (n,))
         tpot_ratio = TPOT_RATIOS.at(percentile)[0][:, None]
-        ttft_ratio, ratio_log_sd = first_token_ratio(percentile[:, None], busy)
+        ttft_ratio, ratio_log_sd = first_token_ratio(percentile[:, None], busy, grid)
         ttft_limit, tpot_limit = (
             np.broadcast_to(np.asarray(one, dtype=float), (n,))[:, None] for one in (limits.ttft_s, limits.tpot_s)
         )

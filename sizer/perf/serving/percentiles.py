@@ -53,13 +53,17 @@ class PercentileRatios:
 _QUEUED, _ALONE = 0.4, 0.5
 
 
-def first_token_ratio(percentile: ArrayLike, busy_share: ArrayLike) -> tuple[Floats, Floats]:
+def first_token_ratio(
+    percentile: ArrayLike, busy_share: ArrayLike = 0.0, concurrency: ArrayLike = 1.0
+) -> tuple[Floats, Floats]:
     """Ratio of a percentile of the first token to its mean, and the spread of its logarithm.
 
-    Where prefills hardly queue, first tokens vary as the lengths do: ``busy_share`` is what prefills take of the time.
+    Where prefills hardly queue, first tokens vary as the lengths do: ``busy_share`` is what prefills take of the time,
+    of which a request waits for those of the others in flight.
     """
     ratio, log_sd = TTFT_RATIOS.at(percentile)
-    queued = _ALONE + (1 - _ALONE) * np.minimum(np.asarray(busy_share, dtype=float) / _QUEUED, 1.0)
+    others = np.asarray(busy_share, dtype=float) * (1 - 1 / np.maximum(concurrency, 1.0))
+    queued = _ALONE + (1 - _ALONE) * np.minimum(others / _QUEUED, 1.0)
     return np.asarray(ratio**queued), log_sd
 
 

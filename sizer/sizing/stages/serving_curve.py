@@ -54,7 +54,8 @@ def serving_curve(found: ServingAnswer) -> ServingCurve:
         published=tuple(
             PublishedPoint(row.tpot_s, row.output_tokens_s / row.gpus, row.source)
             for row in _runs(work.model_id, layout.gpu.id)
-            if row.tpot_s
+            if row.weight_precision.rstrip("?") == layout.weights
+            and row.tpot_s
             and row.output_tokens_s
             and row.gpus
             and _is_alike(row.input_tokens, work.input_tokens)

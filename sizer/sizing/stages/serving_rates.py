@@ -147,8 +147,8 @@ class ServingAnswer:
     @property
     def requests_per_s(self) -> Estimate:
         """Requests of all replicas, the most within the limits."""
-        value, low, high = (end / self.work.output_tokens for end in self.tokens_per_s)
-        return Estimate(value, low, high)
+        one, each = self.tokens_per_s, self.work.output_tokens
+        return Estimate(one.value / each, one.low / each, one.high / each)
 
     @property
     def users(self) -> float | None:
@@ -220,7 +220,7 @@ def serving_answer(
     loads = np.array([concurrency, layout.concurrency])
     rates = serving_calibration().rates(points_of(asked, [layout.deployment] * len(loads), loads))
     ttft, tpot = _estimate(rates, "ttft"), _estimate(rates, "tpot")
-    ratios = first_token_ratio(asked.percentile, rates.busy_share[0]), TPOT_RATIOS.at(asked.percentile)
+    ratios = first_token_ratio(asked.percentile, rates.busy_share[0], concurrency), TPOT_RATIOS.at(asked.percentile)
     (first, first_sd), (later, later_sd) = ((float(ratio), float(sd)) for ratio, sd in ratios)
     served, most = (float(one) * replicas for one in rates.requests_per_s)
     gpu = replicas_of([layout.deployment])
@@ -312,7 +312,7 @@ def serving_error_text(
             return ""
         chance = probability_text(float(normal_cdf(layout.scores[0])))
         return f"even one request alone has its first token within {duration(work.first_token_s)} with {chance} only"
-    first = float(first_token_ratio(work.percentile, 0.0)[0]) * layout.least_ttft_s
+    first = float(first_token_ratio(work.percentile)[0]) * layout.least_ttft_s
     later = float(TPOT_RATIOS.at(work.percentile)[0]) * layout.least_tpot_s
     return (
         f"the latency limits are not reachable at any size: of one request alone the {work.percentile}th percentile is "
