@@ -114,7 +114,12 @@ def _fitting(
         for server in servers
         if server.role == "gpu" and server.orderable
         for cpu in (None if server.cpu is None else catalog.cpus[server.cpu.value],)
-        for stores in ([as_stated(catalog, sold, request) for sold in allowed_storage(catalog, server, asked, owned)],)
+        for stores in (
+            [
+                as_stated(catalog, sold, request)
+                for sold in allowed_storage(catalog, server, asked, owned, tuple(request.existing.servers))
+            ],
+        )
         for its_kinds in ([kind for kind in kinds if kind.id in asked.fabrics or plans_unasked(server.ports, kind)],)
         for n_gpus in gpus_fitted(server, asked.gpus_per_server)
         for gpu in allowed_gpus(catalog, server, asked, eras)
