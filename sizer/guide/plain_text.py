@@ -122,6 +122,8 @@ def _design_lines(design: DesignAnswer) -> list[str]:
 
 
 _IN_STEP = "part of the GPUs' step"
+# A stage that a workload does not use has no limit. [samples/s]
+_NO_LIMIT = 1e15
 
 
 def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
@@ -174,6 +176,8 @@ def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
         lines.append(f"  to train     {duration(value)} (90 % interval {duration(low)} to {duration(high)})")
     lines.append(f"  bottleneck   {STAGES[answer.bottleneck]}; next: {stage_name(answer.next_bottleneck, inside=True)}")
     for stage in answer.stages:
+        if answer.serving is not None and (stage.key == "exchange" or float(stage.capacity.value) > _NO_LIMIT):
+            continue  # requests come from users, and replicas exchange nothing
         mark = ">" if stage.is_limiting else " "
         label = f"    {mark} {STAGES[stage.key]:<20}"
         if isinstance(stage.reason, ExchangeReason) and stage.reason.is_in_step:
@@ -205,8 +209,7 @@ def _data_lines(answer: WorkloadAnswer, size: str) -> list[str]:
 
 def _capacity(capacity: Estimate, unit: str) -> str:
     value = float(capacity.value)
-    # A stage that the workload does not use has no limit.
-    return "not used" if value > 1e15 else f"{significant(value)} {unit}"
+    return "not used" if value > _NO_LIMIT else f"{significant(value)} {unit}"
 
 
 def interval(estimate: Estimate, unit: str) -> str:

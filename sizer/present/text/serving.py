@@ -216,7 +216,8 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: boo
         rows.append(("Needed", needed_text(found)))
     rows.append(("In flight", flight_text(found)))
     rows.append(("First token", latency_text(found.ttft_s, found.ttft_percentile_s, work.percentile)))
-    rows.append(("Later tokens", latency_text(found.tpot_s, found.tpot_percentile_s, work.percentile)))
+    if work.output_tokens > 1:
+        rows.append(("Later tokens", latency_text(found.tpot_s, found.tpot_percentile_s, work.percentile)))
     rows.append(("Output", tokens_text(found)))
     if found.users is not None:
         kind = "active users" if work.load_kind is LoadKind.ACTIVE_USERS else "users in all"

@@ -457,4 +457,4 @@ def _at_load(work: ServingWork, layout: _Layout, replicas: int) -> tuple[float, 
 
 def _estimate(rates: ServingRates, of: str) -> Estimate:
     value, sd = (float(getattr(rates, f"{of}_{part}")[0]) for part in ("s", "log_sd"))
-    return Estimate.log_normal(value, sd)
+    return Estimate.log_normal(value, np.nan_to_num(sd))  # of an answer of one token no later one is known

@@ -219,6 +219,12 @@ ENGINE = FormField(
     "Default: not named, a mixture of those in use with the spread between them.",
     Dropdown({}),
 )
+CACHE_PRECISION = FormField(
+    ("workload", "cache_precision"),
+    "Keys and values",
+    "Number format of the cache. Default: BF16 of vLLM and SGLang, else FP8 with weights of 8 bits or fewer.",
+    Dropdown({"": "as the engine has it", "bf16": "BF16", "fp8": "FP8"}),
+)
 SERVING = (USE, INPUT_TOKENS, OUTPUT_TOKENS, PREFIX_CACHED)
 SERVING_LIMITS = (FIRST_TOKEN, TOKEN_TIME, PERCENTILE)
 EPOCHS = FormField(("workload", "epochs"), "Epochs", "Passes over the data set.", PlainNumber(0.1, 100_000.0))
@@ -426,6 +432,7 @@ WORKLOAD_FIELDS = (
     *SERVING,
     *SERVING_LIMITS,
     ENGINE,
+    CACHE_PRECISION,
     DOCUMENT_TOKENS,
     PACKING,
     *EXPERT,

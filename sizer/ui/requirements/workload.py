@@ -146,6 +146,7 @@ def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
         with left:
             if serving.is_served(path):
                 fields.draw(form.ENGINE, number, options=serving.engines(parts))
+                fields.draw(form.CACHE_PRECISION, number)
             else:
                 fields.draw(form.STACK, number, options=stacks.options(parts, path))
             precision = form.NUMBER_FORMAT if is_language else form.PRECISION
