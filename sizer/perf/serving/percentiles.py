@@ -58,8 +58,30 @@ def first_token_ratio(
 ) -> tuple[Floats, Floats]:
     """Ratio of a percentile of the first token to its mean, and the spread of its logarithm.
 
-    Where prefills hardly queue, first tokens vary as the lengths do: ``busy_share`` is what prefills take of the time,
-    of which a request waits for those of the others in flight.
+    Parameters
+    ----------
+    percentile : array_like, shape (...)
+        50 to 99.9. [%]
+    busy_share : array_like, shape (...)
+        Share of the time that prefills take. [-]
+    concurrency : array_like, shape (...)
+        Requests in flight. [-]
+
+    Returns
+    -------
+    tuple of ndarray, shape (...)
+        Ratio and standard deviation of its logarithm. [-]
+
+    Notes
+    -----
+    Where prefills hardly queue, first tokens vary as the lengths do; a request waits for the prefills of the others in
+    flight.
+
+    Examples
+    --------
+    >>> alone, busy = first_token_ratio(90)[0], first_token_ratio(90, 0.5, 20)[0]
+    >>> round(float(alone), 2), round(float(busy), 2)
+    (1.24, 1.55)
     """
     ratio, log_sd = TTFT_RATIOS.at(percentile)
     others = np.asarray(busy_share, dtype=float) * (1 - 1 / np.maximum(concurrency, 1.0))

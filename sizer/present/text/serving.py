@@ -91,7 +91,7 @@ def software_text(found: ServingAnswer) -> str:
 def ingress_text(found: ServingAnswer) -> str:
     """What spreads requests over the replicas; it is no part of the bill."""
     engines = "" if found.replicas == 1 else f" and spreads requests over the {grouped(found.replicas)} replicas"
-    return f"a gateway or load balancer on the users' Ethernet authenticates{engines}: by others, not on the bill"
+    return f"a gateway or load balancer on the users' Ethernet authenticates{engines}: out of scope, not on the bill"
 
 
 def batch_text(found: ServingAnswer) -> str:
