@@ -149,12 +149,13 @@ def network_tests(design: DesignAnswer, calibration: Calibration) -> Iterator[Ac
             "every link up at its rated speed, every neighbour as listed",
             "cable list of the plan",
         )
-    if design.n_servers > 1:
+    joined = 1 if platform.has_replicas_apart else design.n_servers
+    if joined > 1:
         yield _link(design)
     inside = "90\u202f% interval of the calibrated links between GPUs"
     between = "90\u202f% interval of the calibrated links, including differences between sites"
     share = _fabric_share(design)
-    for key, servers in (("all-reduce-server", 1), ("all-reduce", design.n_servers)):
+    for key, servers in (("all-reduce-server", 1), ("all-reduce", joined)):
         gpus = servers * platform.gpus_per_server
         bandwidth = all_reduce_bytes_per_s(platform, servers, platform.gpus_per_server, calibration, fabric_share=share)
         if bandwidth is None or (key == "all-reduce" and servers == 1):
