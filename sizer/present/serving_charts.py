@@ -22,7 +22,6 @@ from sizer.present.charting import (
 )
 from sizer.sizing.result import WorkloadAnswer
 from sizer.sizing.stages.serving_curve import serving_curve
-from sizer.sizing.stages.serving_rates import ServingAnswer
 
 _MS = 1e3
 
@@ -50,8 +49,8 @@ def load_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | st
     if limit is not None:
         rule = chart_of([{"ms": limit * _MS}]).mark_rule(strokeDash=[4, 3], strokeWidth=1, color=palette.ink)
         layers.append(rule.encode(x=x))
-    at = curve.at[0] * _MS, curve.at[1]
-    layers += point_layers(at, _load_name(found), (x, y), palette, palette.accent, align="right", dx=-10, dy=-8)
+    at, name = (curve.at[0] * _MS, curve.at[1]), "asked load" if found.load == "asked" else "most within the limits"
+    layers += point_layers(at, name, (x, y), palette, palette.accent, align="right", dx=-10, dy=-8)
     runs = [
         {"ms": one.token_s * _MS, "value": one.tokens_per_s, "source": one.source}
         for one in curve.published
@@ -61,10 +60,6 @@ def load_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | st
         points = chart_of(runs).mark_point(filled=False, size=60, strokeWidth=1.2, color=palette.ink, opacity=1)
         layers.append(points.encode(x=x, y=y, tooltip=[alt.Tooltip("source:N")]))
     return finish(layers, load_finding(answer), palette, width, HEIGHT_PX, load_caption(answer))
-
-
-def _load_name(found: ServingAnswer) -> str:
-    return "asked load" if found.load == "asked" else "most within the limits"
 
 
 def load_finding(answer: WorkloadAnswer) -> str:

@@ -31,7 +31,6 @@ class PublishedPoint:
 class ServingCurve:
     """The layout of a design from one request in flight to the most. Arrays over the loads."""
 
-    concurrency: Floats  # of a replica
     token_s: Floats
     tokens_per_s: Estimate  # output of a GPU
     at: tuple[float, float]  # the design at its load: seconds between tokens, output of a GPU
@@ -47,7 +46,6 @@ def serving_curve(found: ServingAnswer) -> ServingCurve:
     each = rates.tokens_per_s / layout.gpus
     order = np.argsort(rates.tpot_s[:-1])
     return ServingCurve(
-        concurrency=loads[order],
         token_s=rates.tpot_s[order],
         tokens_per_s=Estimate.log_normal(each[order], rates.log_sd[order]),
         at=(float(rates.tpot_s[-1]), float(each[-1])),
