@@ -344,7 +344,7 @@ def _workload(design: DesignAnswer, answer: WorkloadAnswer) -> dict[str, object]
         gpu_log_sd=answer.gpu_spread,
         before_measured=answer.before_measured,
         language=None if answer.language is None else _language(answer.language),
-        serving=None if answer.serving is None else _serving(answer, answer.serving),
+        serving=None if answer.serving is None else _serving(answer.serving),
         checkpoints=None if answer.job is None else _checkpoints(design, answer.job),
     )
 
@@ -380,22 +380,23 @@ def _language(found: LanguageAnswer) -> dict[str, object]:
     }
 
 
-def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> dict[str, object]:
+def _serving(found: ServingAnswer) -> dict[str, object]:
     """Replicas, latencies and memory of a language model in use."""
     work = found.work
     return {
         **fields_of(work, "input_tokens", "output_tokens", "prefix_cached", "first_token_s", "token_s", "percentile"),
         "load_kind": work.load_kind.value,
         "number": work.number,
-        "asked_requests_per_s": work.requests_per_s,
+        "asked_requests_per_s": work.requests_per_s if work.in_flight is None else found.served_per_s,
         **fields_of(
             found, "replicas", "tensor", "data", "servers_of_replica", "gpus_used", "weights", "load", "replicas_needed"
         ),
         "engine": found.engine or None,
-        "requests_per_s": answer.throughput,
+        "requests_per_s": found.requests_per_s,
+        "bound": found.bound.name.lower(),
         "output_tokens_per_s": found.tokens_per_s,
         **fields_of(found, "ttft_s", "tpot_s", "ttft_percentile_s", "tpot_percentile_s", "users"),
-        **fields_of(found, "concurrency", "most_concurrent"),
+        **fields_of(found, "concurrency", "most_concurrent", "served_per_s", "cache", "cache_is_assumed"),
         **fields_of(found, "weight_bytes", "cache_bytes", "room_bytes", "reserve_bytes"),
         "servers_at": [{"load_factor": factor, "servers": servers} for factor, servers in found.servers_at],
     }

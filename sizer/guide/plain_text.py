@@ -123,6 +123,8 @@ def _design_lines(design: DesignAnswer) -> list[str]:
 
 
 _IN_STEP = "part of the GPUs' step"
+# A stage that a workload does not use has no limit. [samples/s]
+_NO_LIMIT = 1e15
 
 
 def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
@@ -175,6 +177,8 @@ def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
         lines.append(f"  to train     {duration(value)} (90 % interval {duration(low)} to {duration(high)})")
     lines.append(f"  bottleneck   {STAGES[answer.bottleneck]}; next: {stage_name(answer.next_bottleneck, inside=True)}")
     for stage in answer.stages:
+        if answer.serving is not None and (stage.key == "exchange" or float(stage.capacity.value) > _NO_LIMIT):
+            continue  # requests come from users, and replicas exchange nothing
         mark = ">" if stage.is_limiting else " "
         label = f"    {mark} {STAGES[stage.key]:<20}"
         if isinstance(stage.reason, ExchangeReason) and stage.reason.is_in_step:

@@ -6,6 +6,7 @@ from functools import lru_cache
 from sizer.base.errors import InfeasibleError
 from sizer.base.provenance import Sourced
 from sizer.base.stored_answers import StoredAnswers, stores_by_catalog
+from sizer.calibrate.serving.layouts import fits_inside
 from sizer.catalog.fabrics import fabric_links, fabric_ports, plans_unasked
 from sizer.catalog.generations import era_of
 from sizer.catalog.links import LinkType, fastest_first
@@ -31,6 +32,8 @@ from sizer.physical.racks.power import with_fitted_power
 from sizer.physical.racks.site_rules import SiteRules, site_rules
 from sizer.workload.eras import eras_asked
 from sizer.workload.request import SizingRequest
+from sizer.workload.resolve import served_works
+from sizer.workload.serving import ServingWork
 
 # Key of facts that the user gives; no document of the catalogue has it.
 _SOURCE = "request"
@@ -112,15 +115,18 @@ def platforms(catalog: Catalog, request: SizingRequest) -> tuple[Platform, ...]:
             tuple(request.existing.storage_nodes),
             sets_bytes,
             eras_asked(catalog, request),
+            works := served_works(request, catalog),
         ),
     )
-    return _lists(catalog).get(key, lambda: _fitting(catalog, request, sets_bytes))
+    return _lists(catalog).get(key, lambda: _fitting(catalog, request, sets_bytes, works))
 
 
 _lists: Callable[[Catalog], StoredAnswers[tuple[Platform, ...]]] = stores_by_catalog(64)
 
 
-def _fitting(catalog: Catalog, request: SizingRequest, sets_bytes: tuple[float, ...]) -> tuple[Platform, ...]:
+def _fitting(
+    catalog: Catalog, request: SizingRequest, sets_bytes: tuple[float, ...], works: tuple[ServingWork, ...]
+) -> tuple[Platform, ...]:
     asked, owned, eras = request.platforms, request.existing.storage_nodes, eras_asked(catalog, request)
     servers = servers_asked(catalog, asked, eras)
     kinds = fastest_first(catalog.links[name] for name in asked.fabrics) or fabric_links(catalog)
@@ -141,7 +147,12 @@ def _fitting(catalog: Catalog, request: SizingRequest, sets_bytes: tuple[float, 
         for server in servers
         if server.role == "gpu" and server.orderable
         for cpu in (None if server.cpu is None else catalog.cpus[server.cpu.value],)
-        for stores in ([as_stated(catalog, sold, request) for sold in allowed_storage(catalog, server, asked, owned)],)
+        for stores in (
+            [
+                as_stated(catalog, sold, request)
+                for sold in allowed_storage(catalog, server, asked, owned, tuple(request.existing.servers))
+            ],
+        )
         for its_kinds in ([kind for kind in kinds if kind.id in asked.fabrics or plans_unasked(server.ports, kind)],)
         for n_gpus in gpus_fitted(server, asked.gpus_per_server)
         for gpu in allowed_gpus(catalog, server, asked, eras)
@@ -163,6 +174,7 @@ def _fitting(catalog: Catalog, request: SizingRequest, sets_bytes: tuple[float, 
             fitted.option,
             site,
             network_pdu(catalog, request),
+            bool(works) and all(fits_inside(work, gpu, n_gpus, catalog) for work in works),
         )
     )
     if not found:
@@ -256,6 +268,7 @@ def _on_fabric(
     host_memory: MemoryOption | None,
     site: SiteRules,
     network_pdu: Pdu | None,
+    has_replicas_apart: bool,
 ) -> tuple[Platform, ...]:
     """Platforms of one choice on one fabric: one for each capacity option, none where the parts do not join."""
     if fabric_ports(server.ports, kind) == 0 or (is_converged and kind.is_infiniband):
@@ -298,6 +311,7 @@ def _on_fabric(
             management_spine=_spine(catalog, era, management, catalog.links[MANAGEMENT_LINK]),
             director=choose_director(_of_era(catalog, era), kind) if with_directors else None,
             attachment=joined,
+            has_replicas_apart=has_replicas_apart,
             host_memory=host_memory,
             in_band_switch=in_band[0],
             in_band_link=in_band[1],

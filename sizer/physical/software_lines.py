@@ -108,7 +108,7 @@ def _covered(platform: Platform, rows: Shape) -> dict[str, Ints]:
     hosts = rows.n_servers * nodes_of(platform.server)  # each with an operating system
     return {
         "all": hosts + rows.heads,
-        "cluster": np.where(hosts > 1, hosts + rows.heads, 0),
+        "cluster": np.where((hosts > 1) & (not platform.has_replicas_apart), hosts + rows.heads, 0),
         "servers": rows.n_servers,
         "heads": rows.heads,
         "storage servers": rows.units,

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from sizer.drawings.palette import COLUMN_PX, LIGHT, Palette
 from sizer.present.charting import Chart
 from sizer.present.performance_tables import serving_table
+from sizer.present.serving_charts import load_chart, serving_memory_chart
 from sizer.present.tables import Table
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 
@@ -13,8 +14,8 @@ def serving_blocks(
     design: DesignAnswer,
     answer: WorkloadAnswer,
     number: int,
-    palette: Palette = LIGHT,  # noqa: ARG001  (of charts)
-    width: int | str = COLUMN_PX,  # noqa: ARG001
+    palette: Palette = LIGHT,
+    width: int | str = COLUMN_PX,
 ) -> Iterator[Table | Chart]:
     """Blocks of a workload; none of other work. A page draws whatever comes.
 
@@ -31,3 +32,6 @@ def serving_blocks(
     """
     if (facts := serving_table(design, answer, number, with_cost=True)) is not None:
         yield facts
+        yield from (
+            one for one in (load_chart(answer, palette, width), serving_memory_chart(answer, palette, width)) if one
+        )

@@ -143,6 +143,7 @@ class Workload(RequestTable):
     token_s: Latency | None = None
     latency_percentile: Literal[50, 90, 95, 99] | None = None
     engine: ItemId | None = None
+    cache_precision: Literal["bf16", "fp8"] | None = None
     # Training length: a fixed number of epochs, or a recipe that derives them from the global batch.
     epochs: Annotated[float, Field(ge=0.001, le=100_000, allow_inf_nan=False)] | None = None
     recipe: ItemId | None = None

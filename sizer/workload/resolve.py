@@ -227,7 +227,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     language: LanguageWork | None = None
     serving: ServingWork | None = None
     if is_served(work):
-        work, dnn, serving = in_requests(work, dnn, place)
+        work, dnn, serving = in_requests(work, dnn, place, _share(request))
     else:
         check_not_served(work, place)
         work, language = in_tokens(work, dnn, place, request, catalog)
@@ -300,6 +300,29 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
         mlperf_data=catalog.datasets.get(dnn.dataset),
         mlperf=dnn.mlperf if may_get_newer(catalog, request) and _runs_mlperf(work, stack, choice) else "",
     )
+
+
+def served_works(request: SizingRequest, catalog: Catalog) -> tuple[ServingWork, ...]:
+    """What is served by a request of language models in use alone; of any other none.
+
+    Raises
+    ------
+    RequestError
+        As :func:`resolve`.
+    """
+    if not all(is_served(work) for work in request.workload):
+        return ()
+    places = [f"workload.{index}" for index in range(len(request.workload))]
+    return tuple(
+        in_requests(work, _dnn(work, place, catalog)[0], place, _share(request))[2]
+        for work, place in zip(request.workload, places, strict=True)
+    )
+
+
+def _share(request: SizingRequest) -> float:
+    """Confidence that each workload must reach alone, so that all together reach the one asked."""
+    found: float = request.confidence ** (1 / len(request.workload))
+    return found
 
 
 def _checkpoints(work: Workload, dnn: Dnn, language: LanguageWork | None, request: SizingRequest) -> Checkpoints | None:

@@ -24,15 +24,17 @@ DEFAULT_ENGINE = "vllm"
 # Keys that only language models in use have, and those that they do not have.
 OF_SERVING = (
     *("use", "input_tokens", "output_tokens", "prefix_cached", "first_token_s", "token_s", "latency_percentile"),
-    "engine",
+    *("engine", "cache_precision"),
 )
 _TARGETS = ("requests_per_s", "concurrent_requests", "active_users", "users")
 NOT_OF_SERVING = (
     *("tokens", "sequence_tokens", "batch_sequences", "method", "document_tokens", "layout", "batch_per_gpu"),
     *("epochs", "recipe", "stack", "sample_bytes", "sample_format", "dataset_bytes"),
 )
-# Bytes of a weight: of one copy in the model store, which holds the weights as they are published. [B]
-_STORED_WEIGHT_BYTES = 2.0
+# Bytes of a weight in the model store, which holds the weights as they are served, with the scales of their blocks;
+# where no precision is stated as they are published, in BF16 unless the model is not. [B]
+_STORED_WEIGHT_BYTES = {"fp8": 1.0, "mxfp8": 1.0, "nvfp4": 0.5625, "fp4": 0.5625, "int4": 0.5625, "mxfp4": 0.53}
+_WIDE_WEIGHT_BYTES = 2.0
 # Copies in the model store: the model, its next version and one that is tried out. Assumed.
 _STORED_COPIES = 3.0
 
@@ -83,6 +85,8 @@ class ServingWork:
     shape: TransformerShape
     parameters: float
     precision: str  # as the request has it; "mixed": that which is usual for the model and the GPU
+    cache: str | None  # number format of keys and values; None: as the engine has it by default
+    confidence: float  # that the target must be met with
     input_tokens: float
     output_tokens: float
     prefix_cached: float  # share of the input
@@ -134,7 +138,7 @@ def check_not_served(work: Workload, place: str) -> None:
         )
 
 
-def in_requests(work: Workload, dnn: Dnn, place: str) -> tuple[Workload, Dnn, ServingWork]:
+def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tuple[Workload, Dnn, ServingWork]:
     """A workload and its network with requests as samples, and what is served.
 
     Raises
@@ -195,6 +199,8 @@ def in_requests(work: Workload, dnn: Dnn, place: str) -> tuple[Workload, Dnn, Se
         shape=shape,
         parameters=dnn.parameters.value,
         precision=work.precision,
+        cache=work.cache_precision,
+        confidence=confidence,
         input_tokens=prompt,
         output_tokens=answer,
         prefix_cached=use.prefix_cached if work.prefix_cached is None else work.prefix_cached,
@@ -207,7 +213,7 @@ def in_requests(work: Workload, dnn: Dnn, place: str) -> tuple[Workload, Dnn, Se
         requests_per_s=rate,
         defaults=tuple(defaults),
     )
-    weights = _STORED_WEIGHT_BYTES * dnn.parameters.value * _STORED_COPIES
+    weights = _weight_bytes(work.precision, shape, dnn.parameters.value) * _STORED_COPIES
     sample = max(TOKEN_BYTES * prompt, 1.0)
     changed: dict[str, Any] = {
         "stack": work.engine or DEFAULT_ENGINE,
@@ -228,6 +234,17 @@ def in_requests(work: Workload, dnn: Dnn, place: str) -> tuple[Workload, Dnn, Se
         }
     )
     return work.model_copy(update=changed), of_request, found
+
+
+def _weight_bytes(precision: str, shape: TransformerShape, parameters: float) -> float:
+    """One copy of the weights: four-bit mixtures keep all but their routed experts in BF16. [B]"""
+    stored = shape.published_in if precision == "mixed" else precision
+    each = _STORED_WEIGHT_BYTES.get(stored or "", _WIDE_WEIGHT_BYTES)
+    wide = 0.0
+    if each < 1 and shape.experts > 1:
+        routed = 3 * shape.hidden * (shape.expert_ffn or shape.ffn) * shape.experts
+        wide = max(parameters - (shape.layers - shape.dense_layers) * routed, 0.0)
+    return each * (parameters - wide) + _WIDE_WEIGHT_BYTES * wide
 
 
 def _counts_people(target: Target) -> bool:

@@ -1,5 +1,7 @@
 """Language models in use on designs: memory and load by hand, laws of loads and limits, and what is refused."""
 
+import math
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -8,15 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sizer.base.errors import InfeasibleError
+from sizer.base.quantities import significant
 from sizer.calibrate.calibration import stored_calibration
+from sizer.calibrate.serving.calibration import Bound
 from sizer.export.design_json import design_document
 from sizer.physical.platforms import platforms
-from sizer.present.text.serving import serving_rows
+from sizer.physical.quantities import quantities
+from sizer.physical.roles import Role
+from sizer.present.text.serving import served_text, serving_rows
 from sizer.sizing.size import size
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.laid_out import LaidOutRun
 from sizer.sizing.stages.platform_columns import columns
-from sizer.sizing.stages.serving_rates import serving_answer, serving_run
+from sizer.sizing.stages.serving_curve import serving_curve
+from sizer.sizing.stages.serving_rates import ServingAnswer, serving_answer, serving_run
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog, sized
 
@@ -53,7 +60,7 @@ def test_memory_of_a_replica_is_that_of_hand_arithmetic():
     work, platform = on(request(output_tokens=1000))
     head = 128_256 * 8_192
     weights = 7.0552e10 - 2 * head + 2 * 2 * head
-    found = serving_answer(work, platform, 1, 8, 0.9, catalog())
+    found = serving_answer(work, platform, 1, 8, catalog())
     assert found is not None
     assert found.weight_bytes * found.tensor == pytest.approx(weights, rel=2e-3)
     free = 0.88 * 141 * 2**30 - weights / found.tensor - 3e9
@@ -88,10 +95,144 @@ def test_requests_in_flight_must_find_room():
     long = {"input_tokens": 30_000, "output_tokens": 100, "token_s": "1 s", "first_token_s": "100 s"}
     found = run([1], target=target, **long)
     work, platform = on(request(target, **long))
-    answer = serving_answer(work, platform, 1, 8, 0.9, catalog())
+    answer = serving_answer(work, platform, 1, 8, catalog())
     assert answer is not None
     room = answer.most_concurrent * answer.replicas
     assert found.median_samples_per_s[0] <= room / (100 + 100 * 1.0) * 1.001
+
+
+LONG = {"input_tokens": 60_000, "output_tokens": 500, "token_s": "60 ms"}
+
+
+def answer_of(servers: int = 1, target: dict[str, Any] | None = None, **work: Any) -> ServingAnswer:
+    asked, platform = on(request(target, **work))
+    found = serving_answer(asked, platform, servers, 8, catalog())
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("first", ["6 s", "12 s", "30 s"])
+def test_first_tokens_are_as_sure_as_their_printed_interval(first):
+    """The 90 % interval of the percentile is 2 x 1.645 standard deviations wide: the limit in it has a chance."""
+    target = {"requests_per_s": 0.05}
+    printed = answer_of(target=target, first_token_s=first, **LONG).ttft_percentile_s
+    limit = float(first.removesuffix(" s"))
+    sd = math.log(float(printed.high) / float(printed.low)) / (2 * 1.645)
+    by_hand = NormalDist().cdf(math.log(limit / float(printed.value)) / sd)
+    found = run([1], target=target, first_token_s=first, **LONG).first_tokens
+    assert found is not None
+    assert float(found.chance(np.array([0.05]))[0]) == pytest.approx(by_hand, abs=0.03)
+
+
+def test_long_prompts_take_more_ranks_where_few_are_too_late():
+    """Eight ranks prefill about four times as fast as two, which the search takes where nobody waits."""
+    assert answer_of(target={"requests_per_s": 0.05}, first_token_s="9 s", **LONG).tensor == 8
+    assert answer_of(target={"requests_per_s": 0.05}, first_token_s="300 s", **LONG).tensor <= 4
+
+
+@settings(deadline=None, max_examples=6)
+@given(
+    model=st.sampled_from(["llama-3-70b", "qwen3-235b-a22b", "gpt-oss-120b"]),
+    first=st.sampled_from([0.3, 1.0, 4.0]),
+    tokens=st.sampled_from([1_000, 8_000]),
+)
+def test_a_tighter_first_token_or_more_requests_are_never_surer(model, first, tokens):
+    def chance(first_s: float, per_s: float) -> float:
+        found = run([1], dnn=model, first_token_s=f"{first_s} s", input_tokens=tokens, precision="mixed")
+        assert found.first_tokens is not None
+        if not found.median_samples_per_s[0]:
+            return 0.0
+        rate = NormalDist().cdf(math.log(found.median_samples_per_s[0] / per_s) / found.log_sd[0])
+        return rate * float(found.first_tokens.chance(np.array([per_s]))[0])
+
+    assert chance(2 * first, 1.0) >= chance(first, 1.0) - 0.02
+    assert chance(first, 1.0) >= chance(first, 2.0)
+
+
+@pytest.mark.parametrize("first", ["15 s", "60 s"])
+def test_requests_in_flight_stay_as_many_as_are_stated(first):
+    found = answer_of(3, {"concurrent_requests": 12}, first_token_s=first, **LONG)
+    assert found.load == "asked"
+    assert found.concurrency * found.replicas == pytest.approx(12, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("model", "data"),
+    [("qwen3-235b-a22b", True), ("llama-4-maverick", True), ("gpt-oss-120b", False), ("llama-3-70b", False)],
+)
+def test_groups_of_ranks_are_for_mixtures_that_one_gpu_does_not_hold(model, data):
+    """As in published runs: MiniMax M2.5, TensorRT-LLM's tables of Qwen3 235B and Llama 4 Maverick."""
+    assert (answer_of(dnn=model, precision="mixed").data > 1) == data
+
+
+def test_the_cache_has_the_format_of_its_engine_unless_it_is_asked_for():
+    """vLLM keeps keys and values as the activations are: 2 bytes an element, so half as many requests find room."""
+    narrow, wide, asked = (answer_of(engine="vllm", cache_precision=one) for one in ("fp8", None, "bf16"))
+    assert (narrow.cache, wide.cache, asked.cache) == ("fp8", "bf16", "bf16")
+    assert (wide.cache_is_assumed, asked.cache_is_assumed) == (True, False)
+    assert narrow.tensor == wide.tensor
+    assert narrow.most_concurrent == pytest.approx(2 * wide.most_concurrent)
+
+
+def parts(server: str, servers: int, **work: Any) -> dict[Role, int]:
+    """Equipment of some servers with drives of their own, by role."""
+    platform = next(one for one in platforms(catalog(), request(server=server, **work)) if one.storage.kind == "local")
+    counted = quantities(platform, servers, 0, catalog=catalog())
+    found: dict[Role, int] = {}
+    for one in counted.components:
+        found[one.role] = found.get(one.role, 0) + int(one.quantity[0])
+    return found
+
+
+def test_replicas_inside_servers_take_no_fabric_and_no_head_node():
+    """Two servers join the customer's network as one does; many have the network of their users, and no other."""
+    few, many = parts("dgx-h200", 2), parts("dgx-h200", 12)
+    spanning = parts("dgx-h100", 2, dnn="kimi-k2", token_s="200 ms", first_token_s="20 s")
+    of_jobs = {Role.HEAD_NODE, Role.COMPUTE_LEAF, Role.COMPUTE_CABLE}
+    assert not of_jobs & (few.keys() | many.keys())
+    assert Role.IN_BAND_LEAF not in few
+    assert many[Role.IN_BAND_LEAF] == 2
+    assert of_jobs <= spanning.keys()
+
+
+@pytest.mark.parametrize("server", ["dell-xe8640", "as-8125gs-tnmr2", "xe9680", "dgx-b300", "hpe-dl380a"])
+def test_a_server_whose_drives_no_source_prints_has_some_to_confirm(server):
+    (storage,) = {one.storage.id for one in platforms(catalog(), request(server=server)) if one.storage.kind == "local"}
+    usable = catalog().storage[storage].usable_bytes
+    assert usable is not None
+    assert usable.basis == "assumed"
+
+
+@pytest.mark.parametrize(
+    ("model", "precision", "copy"),
+    [("llama-3-70b", "fp8", 70.6e9), ("llama-3-70b", "bf16", 141e9), ("gpt-oss-120b", "mixed", 65e9)],
+)
+def test_the_store_holds_the_weights_as_they_are_served(model, precision, copy):
+    """gpt-oss-120b: its checkpoint has 65 GB (model card)."""
+    work, _ = on(request(dnn=model, precision=precision))
+    assert work.dataset_bytes == pytest.approx(3 * copy, rel=0.05)
+
+
+def test_the_most_is_bounded_by_what_is_tightened():
+    assert answer_of(token_s="15 ms", first_token_s="4 s").bound is Bound.LATER_TOKENS
+    assert answer_of(first_token_s="7 s", target={"requests_per_s": 0.01}, **LONG).bound is Bound.FIRST_TOKEN
+
+
+def test_what_gpus_serve_is_told_with_its_interval_and_the_bound():
+    found = answer_of(target={"gpus_busy": 8})
+    text = served_text(found, "H200").replace("\u202f", " ")
+    ends = [significant(float(end)).replace("\u202f", " ") for end in found.requests_per_s]
+    assert [end for end in ends if end not in text] == []
+    assert float(found.requests_per_s.value) * 500 == pytest.approx(float(found.tokens_per_s.value))
+
+
+def test_the_curve_passes_the_design_and_has_runs_of_the_model():
+    found = answer_of(dnn="deepseek-v3", precision="mixed", output_tokens=1000)
+    curve = serving_curve(found)
+    assert np.all(np.diff(curve.token_s) >= 0)
+    at = np.interp(curve.at[0], curve.token_s, curve.tokens_per_s.value)
+    assert at == pytest.approx(curve.at[1], rel=0.03)
+    assert len(curve.published) > 10
 
 
 def test_a_model_that_no_server_holds_takes_groups_of_whole_servers():
@@ -108,7 +249,8 @@ def test_a_model_that_no_server_holds_takes_groups_of_whole_servers():
     [
         ({"token_s": "1 ms"}, ["not reachable at any size", "ms for each later one"]),
         ({"precision": "fp4"}, ["does not compute in FP4"]),
-        ({"dnn": {"name": "Own", "parameters": 9e12}}, ["do not hold"]),
+        ({"dnn": {"name": "Own", "parameters": 9e12}}, ["do not hold", "weights take 9.01 TB in FP8"]),
+        ({"first_token_s": "5 s", "input_tokens": 60_000}, ["with", "only"]),
     ],
 )
 def test_what_no_size_reaches_is_told_with_what_it_reaches(work, words):
@@ -142,4 +284,4 @@ def test_the_document_has_the_block():
     # 500 users, 30 % of them active with 120 requests an hour.
     assert block["asked_requests_per_s"] == pytest.approx(5.0)
     assert set(block["ttft_s"]) == {"value", "low", "high"}
-    assert block["requests_per_s"] == work["samples_per_s"]
+    assert block["requests_per_s"]["value"] == pytest.approx(work["samples_per_s"]["value"])

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import lru_cache
 
 import numpy as np
@@ -13,7 +14,7 @@ from sizer.calibrate.engine import Fit, fits_path, load_fits
 from sizer.calibrate.serving.deployment import Deployment, ServingPoints
 from sizer.calibrate.serving.fit import N_TERMS, ServingTime, effects_of, factors_of, log_times, scatter_of, unseen
 from sizer.perf.serving.loop import closed_loop
-from sizer.perf.serving.percentiles import TPOT_RATIOS, TTFT_RATIOS
+from sizer.perf.serving.percentiles import TPOT_RATIOS, first_token_ratio
 
 # Name of the fit among those stored.
 RATES = "rates"
@@ -22,11 +23,10 @@ _CHUNK = 4096
 # Highest share of the time that prefills may take, and of the memory's room that requests may use, for a load with
 # arrivals that vary.
 MOST_BUSY, MOST_FILLED = 0.7, 0.85
-# Share of the time that prefills take from which on the percentiles of the first token are those published, and what is
-# left of the logarithm of their ratio to the mean for one request alone: assumed, half of it from lengths.
-_QUEUED, _ALONE = 0.4, 0.5
 # Concurrencies that are tried, up to the room of the memory.
-_GRID = 20
+LOADS = 20
+# Spread of the room of the memory: computed limits lie 6 to 22 % below those that submitters set.
+_ROOM_SD = 0.08
 # Fall of the largest load for a given rise of all times, at most: near a limit that hardly depends on the load.
 _MOST_MOVED = 5.0
 
@@ -61,6 +61,25 @@ class LatencyLimits:
     percentile: ArrayLike = 95.0
     busy_share: float = MOST_BUSY  # of the time, that prefills may take
     filled_share: float = MOST_FILLED  # of the memory's room, that requests may use
+    most_in_flight: ArrayLike = np.inf  # requests of a replica, whatever its room
+
+
+class Bound(IntEnum):
+    """What bounds the largest load."""
+
+    FIRST_TOKEN = 0
+    LATER_TOKENS = 1
+    PREFILLS = 2  # the share of the time that they take
+    ROOM = 3  # of the memory, or the most in flight
+
+
+@dataclass(frozen=True)
+class LoadCurve:
+    """Loads of deployments from one request to the most that may be in flight. Arrays (n, loads)."""
+
+    concurrency: Floats
+    requests_per_s: Floats
+    first_token_score: Floats  # standard deviations by which the limit of the first token lies above its percentile
 
 
 @dataclass(frozen=True)
@@ -76,11 +95,14 @@ class LargestLoad:
     tpot_s: Floats  # means at that load
     ttft_s: Floats
     log_sd: Floats  # of the logarithm of requests/s within the limits
+    concurrency_log_sd: Floats
     most_concurrent: Floats
     fits: Bools
     is_reachable: Bools
     least_tpot_s: Floats  # of one request alone
     least_ttft_s: Floats
+    bound: Ints  # of :class:`Bound`
+    curve: LoadCurve
 
 
 @dataclass(frozen=True)
@@ -159,48 +181,47 @@ class ServingCalibration:
         prefills may take 0.7 of the time, so that arrivals that vary do not pile up.
         """
         n, room = len(points), points.room
-        top = np.maximum(limits.filled_share * room, 1.0)
-        grid = top[:, None] ** np.linspace(0.0, 1.0, _GRID)
+        top = np.maximum(np.minimum(limits.filled_share * room, limits.most_in_flight), 1.0)
+        grid = top[:, None] ** np.linspace(0.0, 1.0, LOADS)
         flat = ServingPoints(
             points.deployments,
-            np.repeat(points.of, _GRID),
-            np.repeat(points.input_tokens, _GRID),
-            np.repeat(points.output_tokens, _GRID),
-            np.repeat(points.cached_share, _GRID),
+            np.repeat(points.of, LOADS),
+            np.repeat(points.input_tokens, LOADS),
+            np.repeat(points.output_tokens, LOADS),
+            np.repeat(points.cached_share, LOADS),
             grid.ravel(),
         )
         rates = self.rates(flat)
 
         def column(values: Floats) -> Floats:
             # What does not load is no matter of rates; its numbers are replaced below.
-            return np.asarray(np.where(rates.fits, values, 1.0).reshape(n, _GRID))
+            return np.asarray(np.where(rates.fits, values, 1.0).reshape(n, LOADS))
 
         tpot, ttft, busy = column(rates.tpot_s), column(rates.ttft_s), column(rates.busy_share)
         requests, log_sd = column(rates.requests_per_s), column(rates.log_sd)
         percentile = np.broadcast_to(np.asarray(limits.percentile, dtype=float), (n,))
-        # Where prefills hardly queue, first tokens vary as the lengths do.
-        queued = _ALONE + (1 - _ALONE) * np.minimum(busy / _QUEUED, 1.0)
         tpot_ratio = TPOT_RATIOS.at(percentile)[0][:, None]
-        ttft_ratio = TTFT_RATIOS.at(percentile)[0][:, None] ** queued
+        ttft_ratio, ratio_log_sd = first_token_ratio(percentile[:, None], busy, grid)
         ttft_limit, tpot_limit = (
             np.broadcast_to(np.asarray(one, dtype=float), (n,))[:, None] for one in (limits.ttft_s, limits.tpot_s)
         )
+        # Derivatives mean nothing where the queue reaches its bound; the spread hardly depends on the load.
+        first_sd = column(rates.ttft_log_sd)
+        first_sd = np.minimum(first_sd, np.median(first_sd, axis=1, keepdims=True))
         # Above 0 where a limit is broken; all grow with the load.
         with np.errstate(invalid="ignore", divide="ignore"):
-            over = np.max(
-                [
-                    np.log(tpot * tpot_ratio / tpot_limit),
-                    np.log(ttft * ttft_ratio / ttft_limit),
-                    np.log(busy / limits.busy_share),
-                ],
-                axis=0,
-            )
+            slow = np.log(tpot * tpot_ratio / tpot_limit)
+            # Fewer in flight are never answered later: where the queue of a few says so, more of them are right.
+            late = np.log(ttft * ttft_ratio / ttft_limit)
+            late = np.minimum(late, np.minimum.accumulate(np.where(slow <= 0, late, np.inf)[:, ::-1], axis=1)[:, ::-1])
+            each = np.stack([late, slow, np.log(busy / limits.busy_share)])
+        over = each.max(axis=0)
         fits = room >= 1
         meets = over <= 0
         reachable = fits & meets[:, 0]
         # The last of the concurrencies that meet the limits without a gap, and the next one.
         last = np.maximum(np.cumprod(meets, axis=1).sum(axis=1) - 1, 0)
-        following = np.minimum(last + 1, _GRID - 1)
+        following = np.minimum(last + 1, LOADS - 1)
         rows = np.arange(n)
         low, high = over[rows, last], over[rows, following]
         rise = high - low
@@ -219,12 +240,16 @@ class ServingCalibration:
             tokens_per_s=np.where(fits, found, 0.0) * points.output_tokens,
             tpot_s=np.where(fits, between(tpot), np.inf),
             ttft_s=np.where(fits, between(ttft), np.inf),
-            log_sd=_log_sd_of_load(np.log(requests), over, last, following, log_sd),
+            # The rate at a load falls with longer times, and the limits are met at a smaller load, too.
+            log_sd=log_sd[rows, last] * (1 + _moved(np.log(requests), over, last, following)),
+            concurrency_log_sd=np.hypot(_ROOM_SD, log_sd[rows, last] * _moved(np.log(grid), over, last, following)),
             most_concurrent=room,
             fits=fits,
             is_reachable=reachable,
             least_tpot_s=np.where(fits, tpot[:, 0], np.inf),
             least_ttft_s=np.where(fits, ttft[:, 0], np.inf),
+            bound=np.where(over[rows, following] > 0, each[:, rows, following].argmax(axis=0), Bound.ROOM),
+            curve=LoadCurve(grid, requests, -late / np.hypot(first_sd, ratio_log_sd)),
         )
 
     def _terms(self, deployments: Sequence[Deployment]) -> tuple[Floats, Ints, list[Floats]]:
@@ -243,17 +268,15 @@ class ServingCalibration:
         return terms, kind, [covariance for _, covariance in found]
 
 
-def _log_sd_of_load(log_requests: Floats, over: Floats, last: Ints, following: Ints, log_sd: Floats) -> Floats:
-    """Spread of the logarithm of the largest requests/s within the limits.
+def _moved(log_load: Floats, over: Floats, last: Ints, following: Ints) -> Floats:
+    """Fall of the logarithm of the largest load within the limits, if all times were longer by a factor, over its own.
 
-    If all times were longer by a factor, the rate at a load would fall, and the limits would be met at a smaller load,
-    too. The steeper latency grows with the rate, the less there is of the second.
+    The steeper latency grows with the load, the smaller it is; 0 where no limit of latency bounds the load.
     """
     rows = np.arange(len(over))
-    rise, gain = (of[rows, following] - of[rows, last] for of in (over, log_requests))
+    rise, gain = (of[rows, following] - of[rows, last] for of in (over, log_load))
     moved = np.where((rise > 1e-6) & (gain > 0), gain / np.maximum(rise, 1e-6), 0.0)
-    is_limited = over.max(axis=1) > 0
-    return np.asarray(log_sd[rows, last] * (1 + np.where(is_limited, np.minimum(moved, _MOST_MOVED), 0.0)))
+    return np.asarray(np.where(over.max(axis=1) > 0, np.minimum(moved, _MOST_MOVED), 0.0))
 
 
 def _variance(slopes: Floats, kind: Ints, covariances: Sequence[Floats]) -> Floats:

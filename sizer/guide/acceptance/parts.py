@@ -151,9 +151,10 @@ def network_tests(design: DesignAnswer, calibration: Calibration) -> Iterator[Ac
             "every link up at its rated speed, every neighbour as listed",
             "cable list of the plan",
         )
-    if design.n_servers > 1:
+    joined = 1 if design.platform.has_replicas_apart else design.n_servers
+    if joined > 1:
         yield _link(design)
-    for servers in dict.fromkeys((1, design.n_servers)):
+    for servers in dict.fromkeys((1, joined)):
         if (test := _collectives(design, servers, calibration)) is not None:
             yield test
 

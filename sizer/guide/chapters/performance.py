@@ -15,6 +15,7 @@ from sizer.present.performance_tables import (
     time_table,
 )
 from sizer.present.reference_table import reference_text, references_table
+from sizer.present.serving_charts import load_caption, load_chart, serving_memory_chart
 from sizer.present.tables import Table
 from sizer.present.text import result_text
 from sizer.present.text.decisions import confidence_texts
@@ -36,6 +37,7 @@ class WorkloadPerformance:
     name: str
     verdict: str
     serving: Table | None  # replicas, latencies and memory of a language model in use
+    serving_charts: tuple[PageFigure, ...]
     bottleneck: str
     cold_epoch: str
     figures: Table
@@ -87,6 +89,7 @@ def _with_rates(context: GuideContext, answer: WorkloadAnswer, number: int) -> W
         name=answer.workload.name,
         verdict=meets_text(context.result, answer),
         serving=serving_table(context.design, answer, number),
+        serving_charts=_serving_charts(context, answer, number),
         bottleneck=result_text.limit(answer, named=False),
         cold_epoch=result_text.cold_epoch(answer) if answer.time is not None else "",
         figures=figures_table(answer, number),
@@ -122,3 +125,18 @@ def _with_rates(context: GuideContext, answer: WorkloadAnswer, number: int) -> W
         ),
         resembles=reference_text(answer, context.design),
     )
+
+
+def _serving_charts(context: GuideContext, answer: WorkloadAnswer, number: int) -> tuple[PageFigure, ...]:
+    """Output against pace, and memory, of a language model in use."""
+    if answer.serving is None:
+        return ()
+    drawn = (
+        charted(f"load-chart-{number}", load_chart(answer, context.palette), f"{load_caption(answer)}."),
+        charted(
+            f"serving-memory-chart-{number}",
+            serving_memory_chart(answer, context.palette),
+            "Memory of a GPU at this load; keys and values grow with the requests in flight.",
+        ),
+    )
+    return tuple(one for one in drawn if one is not None)

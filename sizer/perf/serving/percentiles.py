@@ -48,5 +48,46 @@ class PercentileRatios:
         return np.exp(log_ratio), np.interp(at, known, self.log_sds) * (1 + beyond)
 
 
+# Share of the time that prefills take from which on the percentiles of the first token are those published, and what is
+# left of the logarithm of their ratio to the mean for one request alone: assumed, half of it from lengths.
+_QUEUED, _ALONE = 0.4, 0.5
+
+
+def first_token_ratio(
+    percentile: ArrayLike, busy_share: ArrayLike = 0.0, concurrency: ArrayLike = 1.0
+) -> tuple[Floats, Floats]:
+    """Ratio of a percentile of the first token to its mean, and the spread of its logarithm.
+
+    Parameters
+    ----------
+    percentile : array_like, shape (...)
+        50 to 99.9. [%]
+    busy_share : array_like, shape (...)
+        Share of the time that prefills take. [-]
+    concurrency : array_like, shape (...)
+        Requests in flight. [-]
+
+    Returns
+    -------
+    tuple of ndarray, shape (...)
+        Ratio and standard deviation of its logarithm. [-]
+
+    Notes
+    -----
+    Where prefills hardly queue, first tokens vary as the lengths do; a request waits for the prefills of the others in
+    flight.
+
+    Examples
+    --------
+    >>> alone, busy = first_token_ratio(90)[0], first_token_ratio(90, 0.5, 20)[0]
+    >>> round(float(alone), 2), round(float(busy), 2)
+    (1.24, 1.55)
+    """
+    ratio, log_sd = TTFT_RATIOS.at(percentile)
+    others = np.asarray(busy_share, dtype=float) * (1 - 1 / np.maximum(concurrency, 1.0))
+    queued = _ALONE + (1 - _ALONE) * np.minimum(others / _QUEUED, 1.0)
+    return np.asarray(ratio**queued), log_sd
+
+
 TTFT_RATIOS = PercentileRatios((0.93, 1.55, 2.3), (0.05, 0.14, 0.24))
 TPOT_RATIOS = PercentileRatios((1.0, 1.09, 1.17), (0.02, 0.05, 0.09))

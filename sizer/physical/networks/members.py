@@ -186,6 +186,8 @@ class Wiring:
         return tuple(replace(part.network, leaf_ports_free=part.leaf_ports_free) for part in self.members)
 
 
+# Servers with replicas apart whose ports the customer's network takes: two ports each, as of one server. Assumed.
+MOST_ON_LAN = 4
 NO_NUMBERS: Ints = np.zeros(0, dtype=np.int64)
 
 
@@ -195,7 +197,8 @@ def shape(platform: Platform, n_servers: Ints, storage_nodes: Ints, asked: Fabri
     One server whose data are local or on the customer's LAN needs no fabric, head node or management switch: all its
     ports join the customer's network, by others. A head node serves more than one host, as the trays of a system that
     arrives as a rack are, or the files; a platform with a spare head node has two instead of one. Room for more servers
-    calls for the fabric at once.
+    calls for the fabric at once. Replicas of models in use that lie inside a server need no fabric and no head node,
+    and few servers of them no networks of their own, either.
     """
     storage = platform.storage
     per_unit = nodes_per_unit(storage)
@@ -210,8 +213,12 @@ def shape(platform: Platform, n_servers: Ints, storage_nodes: Ints, asked: Fabri
     spare = asked.spare_servers
     room = np.where(n_servers > 0, n_servers + spare, 0) if spare else n_servers
     has_many_hosts = room * nodes_of(platform.server) > 1
-    has_head = has_many_hosts | (serves_files & (n_servers > 0))
-    has_fabric = (room > 1) | ((n_servers > 0) & (platform.attachment in ("fabric", "gateway", "spine")))
+    is_apart = platform.has_replicas_apart
+    has_head = (has_many_hosts & (not is_apart)) | (serves_files & (n_servers > 0))
+    has_networks = room * nodes_of(platform.server) > MOST_ON_LAN if is_apart else has_many_hosts
+    has_fabric = ((room > 1) & (not is_apart)) | (
+        (n_servers > 0) & (platform.attachment in ("fabric", "gateway", "spine"))
+    )
     has_managers = asked.subnet_manager == "ufm" and platform.fabric_manager is not None
     has_storage_network = platform.attachment == "own network" and platform.storage_switch is not None
     front = storage.front_end_kind.value if storage.front_end_kind is not None else platform.fabric
@@ -226,7 +233,7 @@ def shape(platform: Platform, n_servers: Ints, storage_nodes: Ints, asked: Fabri
         managers=has_fabric.astype(np.int64) * MANAGERS * (has_managers and platform.fabric.is_infiniband),
         storage_managers=(units > 0) * MANAGERS * (has_managers and has_storage_network and front.is_infiniband),
         has_fabric=has_fabric,
-        has_management=has_many_hosts | ((n_servers > 0) & is_shared),
+        has_management=has_networks | ((n_servers > 0) & is_shared),
     )
 
 

@@ -194,7 +194,15 @@ def rack_parts(
     for key, quantity in counts.items():
         if key in parts:
             found.append(Component(roles[key[0]], "rack and power", parts[key].id, quantity))
-    return found
+    # Where all equipment is there, it stands in racks that are there, too.
+    devices = [part.quantity for part in components if part.status == "computed" and part.category in RACK_ORDER]
+    is_bought = np.sum([np.zeros(n_rows, dtype=np.int64), *devices], axis=0) > 0
+    bought = [part if part.status == "existing" else part.of(part.quantity * is_bought) for part in found]
+    return bought + [
+        replace(part, quantity=part.quantity * ~is_bought, notes=existing, status="existing")
+        for part in found
+        if part.status == "computed" and not is_bought.all()
+    ]
 
 
 def _feed_notes(group: RackGroup) -> tuple[PlanNote, ...]:

@@ -75,8 +75,8 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
         f"the usable capacity of {storage} is not published: confirm that the data fit"
     ),
     PlanNoteKind.SINGLE_SERVER: lambda: (
-        "a single server needs no head node, fabric or management switch; its ports connect to the existing LAN, "
-        "which is out of scope"
+        "a single server, or a few that share no work, need no head node, fabric or management switch; their ports "
+        "connect to the existing LAN, which is out of scope"
     ),
     PlanNoteKind.INLETS_UNKNOWN: lambda device: (
         f"no source gives the power inlets of the {device}: each feed is planned for its full draw, and its power "

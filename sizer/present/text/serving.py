@@ -1,8 +1,9 @@
 """A language model in use in words: the load that was asked, replicas and layout, latencies, memory, users, cost."""
 
 from sizer.base.estimate import Estimate
-from sizer.base.quantities import NARROW_SPACE, duration, grouped, significant
-from sizer.base.units import DAY_S, GIB
+from sizer.base.quantities import NARROW_SPACE, duration, grouped, si, significant
+from sizer.base.units import DAY_S, GIB, HOUR_S
+from sizer.calibrate.serving.calibration import Bound
 from sizer.present.words import listed, percent, plural
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.serving_rates import ServingAnswer
@@ -11,6 +12,12 @@ from sizer.workload.serving import LoadKind, ServingWork
 # Years over which hardware is written off, straight, where a cost per token is shown.
 YEARS = 4
 _YEAR_S = 365.25 * DAY_S
+_BOUNDS = {
+    Bound.FIRST_TOKEN: "the limit of the first token bounds them",
+    Bound.LATER_TOKENS: "the limit of the later tokens bounds them",
+    Bound.PREFILLS: "the share of the time that prefills may take bounds them",
+    Bound.ROOM: "memory, or the most that published runs had in flight, bounds them",
+}
 _MIXTURE = "a mixture of vLLM, SGLang and TensorRT-LLM, as none is named"
 
 
@@ -24,7 +31,7 @@ def load_text(work: ServingWork) -> str:
         case LoadKind.ACTIVE_USERS:
             return f"{number} active users, who read between their requests and send {rate}"
         case LoadKind.IN_FLIGHT:
-            return f"{number} requests in flight at once; at the pace of the limits they are {rate}"
+            return f"{number} requests in flight at once"
         case LoadKind.TOKENS:
             return f"{number} output tokens/s, which are {rate}"
         case LoadKind.GPUS:
@@ -65,9 +72,48 @@ def replicas_text(found: ServingAnswer) -> str:
     return f"{plural(found.replicas, 'replica')} of {each}{over} ({layout})"
 
 
+def served_text(found: ServingAnswer, gpu: str) -> str:
+    """What GPUs serve within the limits: the answer where their number is what is asked."""
+    value, low, high = (float(end) for end in found.requests_per_s)
+    serve = f"{grouped(found.gpus_used)} × {gpu} serve at most {significant(value)} requests/s of {found.work.model}"
+    return (
+        f"{serve} within the limits (90{NARROW_SPACE}% interval {significant(low)} to {significant(high)}), "
+        f"{significant(float(found.tokens_per_s.value))} output tokens/s; {_BOUNDS[found.bound]}"
+    )
+
+
 def software_text(found: ServingAnswer) -> str:
-    """Number format of the weights, and the software."""
-    return f"{found.weights.upper()} weights; {found.engine or _MIXTURE}"
+    """Number formats of the weights and of keys and values, and the software."""
+    cache = f"{found.cache.upper()}{' (assumed; cache_precision sets it)' if found.cache_is_assumed else ''}"
+    return f"{found.weights.upper()} weights, keys and values in {cache}; {found.engine or _MIXTURE}"
+
+
+def ingress_text(found: ServingAnswer) -> str:
+    """What spreads requests over the replicas; it is no part of the bill."""
+    engines = "" if found.replicas == 1 else f" and spreads requests over the {grouped(found.replicas)} replicas"
+    return f"a gateway or load balancer on the users' Ethernet authenticates{engines}: out of scope, not on the bill"
+
+
+def batch_text(found: ServingAnswer) -> str:
+    """How long a batch takes as fast as the GPUs go."""
+    value, low, high = (1e6 / float(end) for end in found.requests_per_s)
+    return (
+        f"a million requests take {duration(value)} at the most (90{NARROW_SPACE}% interval {duration(high, value)} to "
+        f"{duration(low, value)})"
+    )
+
+
+def energy_text(design: DesignAnswer, found: ServingAnswer) -> str:
+    """Energy of the equipment for a million output tokens at the load; "" of several workloads."""
+    if len(design.workloads) > 1:
+        return ""
+    watts = float(design.quantities.power_typical_w[0])
+    rate = found.served_per_s * found.work.output_tokens
+    each = significant(watts / rate * 1e3 / HOUR_S, 2)
+    return (
+        f"about {each}{NARROW_SPACE}kWh for a million output tokens at this load, "
+        f"of all equipment at its typical {si(watts, 'W')}, without cooling"
+    )
 
 
 def needed_text(found: ServingAnswer) -> str:
@@ -90,6 +136,7 @@ def used_stack_text(answer: WorkloadAnswer) -> str:
 def flight_text(found: ServingAnswer) -> str:
     """Requests in flight of a replica."""
     at = "at this load" if found.load == "asked" else "at the most within the limits"
+    at = f"{at} ({significant(found.served_per_s)} requests/s in all)"
     return (
         f"{significant(found.concurrency)} {at} in each replica, whose memory has room for "
         f"{grouped(found.most_concurrent)}"
@@ -112,7 +159,7 @@ def tokens_text(found: ServingAnswer) -> str:
     each = significant(value / found.gpus_used)
     return (
         f"at most {significant(value)} output tokens/s (90{NARROW_SPACE}% interval {significant(low)} to "
-        f"{significant(high)}), {each} a GPU"
+        f"{significant(high)}), {each} a GPU; {_BOUNDS[found.bound]}"
     )
 
 
@@ -137,8 +184,8 @@ def sensitivity_text(found: ServingAnswer) -> str:
 
 def cost_text(design: DesignAnswer, found: ServingAnswer) -> str:
     """Hardware for a million output tokens at the asked load, written off over some years; "" without an estimate."""
-    rate = found.work.requests_per_s
-    if design.cost is None or rate is None or len(design.workloads) > 1:
+    rate = None if found.work.requests_per_s is None else found.served_per_s
+    if design.cost is None or design.cost.expected == 0 or rate is None or len(design.workloads) > 1:
         return ""
     tokens = rate * found.work.output_tokens * YEARS * _YEAR_S / 1e6
     cost = design.cost
@@ -169,7 +216,8 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: boo
         rows.append(("Needed", needed_text(found)))
     rows.append(("In flight", flight_text(found)))
     rows.append(("First token", latency_text(found.ttft_s, found.ttft_percentile_s, work.percentile)))
-    rows.append(("Later tokens", latency_text(found.tpot_s, found.tpot_percentile_s, work.percentile)))
+    if work.output_tokens > 1:
+        rows.append(("Later tokens", latency_text(found.tpot_s, found.tpot_percentile_s, work.percentile)))
     rows.append(("Output", tokens_text(found)))
     if found.users is not None:
         kind = "active users" if work.load_kind is LoadKind.ACTIVE_USERS else "users in all"
@@ -177,6 +225,11 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: boo
     if found.servers_at:
         rows.append(("Sensitivity", sensitivity_text(found)))
     rows.append(("Memory", memory_text(found, answer.memory.memory_bytes)))
+    rows.append(("Ingress", ingress_text(found)))
+    if work.first_token_s is None:
+        rows.append(("Batch", batch_text(found)))
+    if energy := energy_text(design, found):
+        rows.append(("Energy", energy))
     if with_cost and (cost := cost_text(design, found)):
         rows.append(("Cost", cost))
     return rows

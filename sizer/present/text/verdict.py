@@ -26,6 +26,7 @@ from sizer.present.text.money import WITHOUT_CABLES, cost_at, least_cost_text, o
 from sizer.present.text.plan import existing_text
 from sizer.present.text.preference import preference_text
 from sizer.present.text.redundancy import spare_sentence
+from sizer.present.text.serving import served_text
 from sizer.present.words import is_even
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.reasons import (
@@ -43,6 +44,7 @@ from sizer.sizing.reasons import (
 )
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.workload.eras import EquipmentBasis
+from sizer.workload.serving import LoadKind
 from sizer.workload.target_text import target_text
 
 _MEETS = {
@@ -76,12 +78,22 @@ def verdict_text(result: SizingResult) -> str:
     """The answer in one or two sentences."""
     design, verdict, team = result.design, result.verdict, result.request.team
     text = _cluster_text(result) if verdict.single is None else _single_text(verdict.kind, verdict.single, design)
+    text = " ".join([*_served_texts(design), text])
     told = (_budget_texts(result), _idle_texts(result), equipment_texts(result), life_cycle_sentences(design))
     text = " ".join([*_rental_texts(result), text, *(sentence for sentences in told for sentence in sentences)])
     if team is None:
         return text
     share = f"{plain(100 * team.wait_probability)}{NARROW_SPACE}%"
     return f"{text} At least {share} of the jobs of each kind start within the queue wait that the team accepts."
+
+
+def _served_texts(design: DesignAnswer) -> list[str]:
+    """What GPUs serve, where that is the question."""
+    return [
+        f"{served_text(answer.serving, design.platform.gpu.name)}."
+        for answer in design.workloads
+        if answer.serving is not None and answer.serving.work.load_kind is LoadKind.GPUS
+    ]
 
 
 def _budget_texts(result: SizingResult) -> list[str]:
@@ -138,14 +150,15 @@ def proposal_text(result: SizingResult) -> str:
     """The answer without its confidence: what is proposed, what it does, and the target."""
     design, single = result.design, result.verdict.single
     if single is None or result.verdict.kind is VerdictKind.ONE_SERVER_TOO:
-        texts = [f"{design.name}: {_rates_text(design, result)}.", *equipment_texts(result)]
+        rates = _served_texts(design) or [f"{design.name}: {_rates_text(design, result)}."]
+        texts = [*rates, *equipment_texts(result)]
         return " ".join([*texts, *sale_end_sentences(design)])
     server = single.platform.server.name
     verb = "may be" if single.probability is None else "is"
     if single.probability is not None and any(answer.unmeasured for answer in single.workloads):
         verb = "is expected to be"
     text = f"One {server} with {_storage_text(single)} {verb} enough: {_rates_text(single, result)}."
-    return " ".join([text, *equipment_texts(result), *sale_end_sentences(single)])
+    return " ".join([*(_served_texts(single) or [text]), *equipment_texts(result), *sale_end_sentences(single)])
 
 
 def equipment_texts(result: SizingResult) -> list[str]:

@@ -263,7 +263,7 @@ def _fabric(evaluated: EvaluatedDesign) -> FabricChoice | None:
     design, platform = result.design, result.design.platform
     net = next((one for one in design.quantities.networks if one.role is NetworkRole.COMPUTE), None)
     models = [model for model in evaluated.workloads if model is not None]
-    if design.n_servers < 2 or net is None or not models:
+    if design.n_servers < 2 or net is None or platform.has_replicas_apart or not models:
         return None
     is_shared = platform.storage.kind != "local"
     reads = _read_bytes_per_s(design) / design.n_servers if is_shared else 0.0

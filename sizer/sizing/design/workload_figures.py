@@ -125,8 +125,7 @@ def workload_figures(
     # An unknown rate counts as its upper bound: a target that is missed with it is missed, a met one is open.
     met = CheckResult.OPEN if missing else CheckResult.MET
     language = language_answer(work, platform, int(n_gpus), catalog)
-    per_server, sure = int(run.cols.gpus_per_server[0]), float(np.ravel(run.confidence)[0])
-    serving = serving_answer(work, platform, int(run.servers[0]), per_server, sure, catalog)
+    serving = serving_answer(work, platform, int(run.servers[0]), int(run.cols.gpus_per_server[0]), catalog)
     used = [one.gpus_used / n_gpus for one in (language, serving) if one is not None]
     core_load = run.comp.core_s_per_sample / (int(run.servers[0]) * float(run.cols.cores[0]))
     return WorkloadFigures(

@@ -87,13 +87,15 @@ def infeasible_error(
     broken = tuple(limit for limit in broken if limit not in LOSS_LIMITS.values()) or broken
     platform = evaluated.platforms[int(evaluated.space.platform[row])]
     servers, nodes = int(evaluated.space.n_servers[row]), int(evaluated.storage_nodes[row])
-    storage = (f"{nodes} × " if nodes else "") + with_vendor(platform.storage)
+    storage = f" with {f'{nodes} × ' if nodes else ''}{with_vendor(platform.storage)}"
+    if not any(work.kind.reads_data for work in evaluated.works) and not counts.request.platforms.storage:
+        storage = ""  # it holds the weights: nobody asked for it
     names = [limit_error_text(limit, bound_of(limit, counts.request.limits)) for limit in broken]
     limits = " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
     limits = f"{limits} within {bound}" if bound else limits
     return InfeasibleError(
         f"no design meets the request ({target} at {probability_text(counts.request.confidence)} confidence). "
-        f"Excluded by: {limits}. The nearest design, {servers} × {with_vendor(platform.server)} with {storage}, "
+        f"Excluded by: {limits}. The nearest design, {servers} × {with_vendor(platform.server)}{storage}, "
         f"{_shortfall_error_text(counts, row, broken)}."
     )
 
@@ -119,7 +121,7 @@ def _shortfall_error_text(counts: PartCounts, row: int, broken: Sequence[AnyLimi
         if work.request.target.time_to_train_s is not None:
             return f"takes {duration(float(evaluated.time_at(np.array([row]))[0]))} ({rates}) {chance}"
         if not work.kind.reads_data and (why := _layout_error_text(counts, work, row)):
-            return f"serves nothing: {why}"
+            return f"does not serve it: {why}"
         return f"reaches {rates} {chance}"
     if Limit.TEAM_WAITS in broken:
         return _wait_error_text(counts, row)

@@ -267,6 +267,8 @@ def need_of_rate(comp: Compute, samples_per_s: Floats) -> Need:
     """What a rate asks, the same of all rows or one of each."""
     zero = np.zeros(samples_per_s.shape)
     gpu, decode, link = (one.probability_at_least(samples_per_s) for one in (comp.gpu, comp.decode, comp.host_link))
+    if comp.first_tokens is not None:
+        gpu = gpu * comp.first_tokens.chance(samples_per_s)
     by_stage = (gpu, decode, link)
     outcomes = of_rate(comp, samples_per_s, by_stage)
     return Need(samples_per_s, zero, samples_per_s, zero, counts_gpu=True, outcomes=outcomes, by_stage=by_stage)
@@ -289,7 +291,8 @@ def storage_nodes(
     work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: Need, confidence: Floats | float
 ) -> Floats:
     """Smallest node count whose rates meet the target at the joint confidence; inf where none does."""
-    return nodes_given_compute(compute_probability(comp, wanted), work, comp, cols, wanted, confidence)
+    gpu, decode, link = stage_probabilities(comp, wanted)
+    return nodes_given_compute(gpu * decode * link, work, comp, cols, wanted, confidence)
 
 
 def nodes_given_compute(
@@ -397,17 +400,6 @@ def stage_probabilities(comp: Compute, wanted: Need) -> ByStage:
         return wanted.by_stage
     decode, link = (one.probability_at_least(wanted.samples_per_s) for one in (comp.decode, comp.host_link))
     return gpu_probability(comp.gpu, wanted), decode, link
-
-
-def feeding_probability(stages: Compute | pipeline.Stages, wanted: Need) -> Floats:
-    """Probability that host decode and the link to the GPUs meet the target."""
-    link = stages.host_link.probability_at_least(wanted.samples_per_s)
-    return stages.decode.probability_at_least(wanted.samples_per_s) * link
-
-
-def compute_probability(stages: Compute | pipeline.Stages, wanted: Need) -> Floats:
-    """Probability that GPUs, host decode and the link between them meet the target."""
-    return gpu_probability(stages.gpu, wanted) * feeding_probability(stages, wanted)
 
 
 def probability(warm: pipeline.Stages, cold: pipeline.Stages, wanted: Need) -> Floats:

@@ -23,8 +23,8 @@ from sizer.perf.stage_capacity import Capacity
 from sizer.perf.step_terms import TERM_NAMES, StepTerms
 from sizer.perf.training_step import InferenceRun, TrainingRun
 from sizer.physical.platform import Platform
-from sizer.sizing.stages import gpu_memory, language_rates, measured_rates, own_networks, sharding
-from sizer.sizing.stages.laid_out import LaidOutRun
+from sizer.sizing.stages import gpu_memory, language_rates, measured_rates, own_networks, serving_rates, sharding
+from sizer.sizing.stages.laid_out import FirstTokens, LaidOutRun
 from sizer.sizing.stages.laid_out_models import laid_out_model
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
 from sizer.workload.custom_network import CustomDnn
@@ -166,6 +166,7 @@ class GpuSide:
     within_log_sd: Floats  # of ``gpu``: scatter of runs within one source
     between_log_sd: float  # and between sources; the rest of its spread is that of the parameters
     replicas: Floats | None  # of a language model of which each reads its weights at a restart
+    first_tokens: FirstTokens | None  # of a model in use with a limit on them
 
 
 def gpu_side(
@@ -196,6 +197,7 @@ def gpu_side(
             within_log_sd=np.broadcast_to(within, shape),
             between_log_sd=float(np.max(_between_log_sd(work, platforms, cols, n_servers, terms, catalog))),
             replicas=_replicas(work, platforms, cols, n_servers, catalog),
+            first_tokens=_first_tokens(work, platforms, cols, n_servers, catalog),
         )
 
     has_batches = bool(np.ndim(work.batch_per_gpu))  # of each row another one
@@ -257,6 +259,14 @@ def _replicas(
     if checkpoints is None or not checkpoints.replica_bytes:
         return None
     return language_rates.language_run(work, platforms, cols, n_servers, catalog).replicas
+
+
+def _first_tokens(
+    work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints, catalog: Catalog
+) -> FirstTokens | None:
+    if work.serving is None:
+        return None
+    return serving_rates.serving_run(work, platforms, cols, n_servers, catalog).first_tokens
 
 
 def step_rates(

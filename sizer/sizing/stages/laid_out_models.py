@@ -59,8 +59,7 @@ class _Serving:
     def refusal(
         self, work: ResolvedWorkload, platform: Platform, n_servers: int, gpus_per_server: int, catalog: Catalog
     ) -> str:
-        del n_servers
-        return serving_rates.serving_error_text(work.served, platform, gpus_per_server, catalog)
+        return serving_rates.serving_error_text(work.served, platform, gpus_per_server, n_servers, catalog)
 
 
 _MODELS: dict[str, LaidOutModel] = {LANGUAGE.name: _Language(), SERVING.name: _Serving()}

@@ -4,50 +4,47 @@ Replicas lie inside a server; only where no server holds the model, groups of wh
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
-from sizer.base.estimate import Estimate, normal_quantile
-from sizer.base.quantities import duration
-from sizer.calibrate.serving.calibration import LargestLoad, LatencyLimits, ServingRates, serving_calibration
-from sizer.calibrate.serving.deployment import (
-    Deployment,
-    ServedModel,
-    ServingPoints,
-    missing_facts,
-    replicas_of,
-    served_model,
+from sizer.base.estimate import Estimate, normal_cdf
+from sizer.base.quantities import duration, probability_text, si
+from sizer.calibrate.serving.calibration import (
+    LOADS,
+    Bound,
+    LargestLoad,
+    LatencyLimits,
+    ServingRates,
+    serving_calibration,
 )
+from sizer.calibrate.serving.deployment import Deployment, missing_facts, replicas_of
+from sizer.calibrate.serving.layouts import layouts_inside, layouts_over, points_of, weights_on
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
-from sizer.perf.serving.percentiles import TPOT_RATIOS, TTFT_RATIOS
+from sizer.perf.serving.percentiles import TPOT_RATIOS, first_token_ratio
 from sizer.perf.serving.replica import RESERVED_BYTES
 from sizer.physical.platform import Platform
-from sizer.sizing.stages.laid_out import LaidOutRun
+from sizer.sizing.stages.laid_out import FirstTokens, LaidOutRun
 from sizer.sizing.stages.platform_columns import Columns, compute_groups, fabric_bytes_per_s
 from sizer.workload.resolve import ResolvedWorkload
 from sizer.workload.serving import LoadKind, ServingWork
-from sizer.workload.transformer.number_formats import formats_of
 
-# Ranks that divide attention and dense layers, and groups of them over which experts are spread: as published runs.
-# Groups are for latent attention, whose cache tensor ranks do not divide; for others few runs have them.
-_TENSOR, _DATA = (1, 2, 4, 8), (1, 2, 4, 8, 16)
+# More spread of groups with grouped heads: all rows that bear them out are of one model, and scatter by 0.13 about the
+# fit where others do by 0.09.
+_GROUPED_HEADS_SD = 0.15
 # Requests in flight of such a group, at most: beyond those of published runs no rate is promised.
 _MOST_IN_FLIGHT = 512.0
-# Servers that hold one replica where one does not.
-_SERVERS_OF_REPLICA = (2, 4, 8)
 _NO_RATE, _UNKNOWN_SD = 0.0, 0.5
-# Weights as requests name them -> as the model of serving has them.
-_WEIGHTS = {"fp16": "bf16", "bf16": "bf16", "fp8": "fp8", "mxfp8": "fp8", "fp4": "nvfp4", "nvfp4": "nvfp4"}
-# Formats that GPUs without them widen as they read the weights.
-_WIDENED = ("mxfp4", "int4")
+_NEXT_TO_NOTHING = 1e-12
 FOUR_BITS = ("nvfp4", "mxfp4", "int4")
-# Ids of stacks -> engines of the fit.
-_ENGINES = {"vllm": "vllm", "sglang": "sglang", "tensorrt-llm": "trtllm"}
+# Scores of first tokens beyond which nothing changes.
+_MOST_SCORE = 40.0
+# Rates that are tried where the surest one is sought.
+_TRIES = 96
 # Longest context that published rows have. [tokens]
 CALIBRATED_TOKENS = 8_192 + 1_024
 # Loads of which the servers are shown, too, where what people do was assumed.
@@ -72,20 +69,29 @@ class _Layout:
     deployment: Deployment
     servers: int  # of a replica; 1: it lies inside one
     replicas: int  # of as many servers
-    requests_per_s: float  # of a replica; 0: no load meets the limits
+    # Of a replica; 0: no load meets the limits. Of requests in flight: those that fit, at the pace that the target has.
+    requests_per_s: float
+    sure_per_s: float  # the same with the confidence asked for, first tokens in time among it
     log_sd: float
     concurrency: float
     most_concurrent: float
-    tpot_s: float  # means at that load
-    ttft_s: float
     least_tpot_s: float  # of one request alone
     least_ttft_s: float
     fits: bool
+    bound: Bound
+    concurrencies: Floats  # loads from one request in flight on
+    log_rates: Floats  # of a replica at these, as requests_per_s
+    scores: Floats  # of its first tokens
 
     @property
-    def per_server(self) -> float:
-        """Requests a second for each server."""
-        return self.requests_per_s * self.replicas / self.servers
+    def order(self) -> tuple[float, ...]:
+        """Layouts by what is sure for each server; of those that are not, the one that comes nearest is the highest."""
+        each, nearest = self.replicas / self.servers, float(self.scores[0])
+        is_sure = self.sure_per_s > 0
+        return (
+            *(self.fits, each * self.sure_per_s, self.requests_per_s > 0, 0.0 if is_sure else nearest),
+            *(each * self.requests_per_s, -self.least_tpot_s, -self.deployment.gpus),
+        )
 
 
 @dataclass(frozen=True)
@@ -99,11 +105,16 @@ class ServingAnswer:
     servers_of_replica: int
     engine: str  # name; "" where none was named: a mixture of those in use
     weights: str  # number format
+    cache: str  # number format of keys and values
+    cache_is_assumed: bool
     gpus_used: int
     load: str  # at which the figures below hold: that asked, or the most within the limits
     concurrency: float  # requests in flight of a replica
+    limit_concurrency: float  # the most of a replica within the limits
     most_concurrent: float  # of a replica, for which its memory has room
     tokens_per_s: Estimate  # output tokens of all replicas, the most within the limits
+    bound: Bound  # what bounds them
+    served_per_s: float  # requests of all replicas at the load
     ttft_s: Estimate  # means at the load
     tpot_s: Estimate
     ttft_percentile_s: Estimate  # at the percentile of the limits
@@ -115,6 +126,7 @@ class ServingAnswer:
     replicas_needed: int | None  # for the asked load at the confidence; None where no load is asked
     # Servers of other loads, by their factor; empty where no people are counted.
     servers_at: tuple[tuple[float, int], ...]
+    deployment: Deployment  # one replica
 
     @property
     def gpus_of_replica(self) -> int:
@@ -130,6 +142,12 @@ class ServingAnswer:
     def is_beyond_rows(self) -> bool:
         """Whether contexts are longer than those of every published row."""
         return self.work.context_tokens > CALIBRATED_TOKENS
+
+    @property
+    def requests_per_s(self) -> Estimate:
+        """Requests of all replicas, the most within the limits."""
+        one, each = self.tokens_per_s, self.work.output_tokens
+        return Estimate(one.value / each, one.low / each, one.high / each)
 
     @property
     def users(self) -> float | None:
@@ -154,6 +172,7 @@ def serving_run(
     ]
     tables = _tables(work.serving, tuple(dict.fromkeys(alike)), catalog)
     rate, sd, fits, replicas = (np.zeros(group.size) for _ in range(4))
+    log_rates, scores = (np.zeros((group.size, LOADS)) for _ in range(2))
     for (number, used), one in zip(kinds, alike, strict=True):
         rows = np.flatnonzero((group == number) & (per_server == used))
         if not tables[one]:
@@ -165,7 +184,16 @@ def serving_run(
         )[which].T
         rate[rows], sd[rows], fits[rows] = counts * each, log_sd, has_room * (counts > 0)
         replicas[rows] = np.maximum(counts, 1)
-    return LaidOutRun(rate.reshape(shape), sd.reshape(shape), fits.reshape(shape) > 0, replicas.reshape(shape))
+        curves = np.array([(layout.log_rates, layout.scores) for layout in tables[one]])[which]
+        log_rates[rows], scores[rows] = curves[:, 0] + np.log(replicas[rows])[:, None], curves[:, 1]
+    first = FirstTokens(log_rates.reshape(*shape, LOADS), scores.reshape(*shape, LOADS))
+    return LaidOutRun(
+        rate.reshape(shape),
+        sd.reshape(shape),
+        fits.reshape(shape) > 0,
+        replicas.reshape(shape),
+        None if work.serving.first_token_s is None else first,
+    )
 
 
 def serving_answer(
@@ -173,7 +201,6 @@ def serving_answer(
     platform: Platform,
     n_servers: int,
     gpus_per_server: int,
-    confidence: float,
     catalog: Catalog,
 ) -> ServingAnswer | None:
     """What the users of a design see; None where its GPUs hold no replica, or of other work."""
@@ -189,14 +216,16 @@ def serving_answer(
     if not layout.fits or not replicas:
         return None
     concurrency, load = _at_load(asked, layout, replicas)
-    rates = serving_calibration().rates(_points(asked, [layout.deployment], concurrency))
+    loads = np.array([concurrency, layout.concurrency])
+    rates = serving_calibration().rates(points_of(asked, [layout.deployment] * len(loads), loads))
     ttft, tpot = _estimate(rates, "ttft"), _estimate(rates, "tpot")
-    ratios = [(table.at(asked.percentile)) for table in (TTFT_RATIOS, TPOT_RATIOS)]
+    ratios = first_token_ratio(asked.percentile, rates.busy_share[0], concurrency), TPOT_RATIOS.at(asked.percentile)
     (first, first_sd), (later, later_sd) = ((float(ratio), float(sd)) for ratio, sd in ratios)
+    served, most = (float(one) * replicas for one in rates.requests_per_s)
     gpu = replicas_of([layout.deployment])
     length = asked.input_tokens + 0.5 * asked.output_tokens
     each = float((gpu.cache_bytes(length) + gpu.state_bytes)[0])
-    in_flight, needed = concurrency / layout.deployment.data, _needed(asked, layout, confidence)
+    in_flight, needed = concurrency / layout.deployment.data, _needed(asked, layout)
     return ServingAnswer(
         work=asked,
         replicas=replicas,
@@ -205,11 +234,18 @@ def serving_answer(
         servers_of_replica=layout.servers,
         engine="" if asked.engine is None else catalog.stacks[work.stack.id].name,
         weights=layout.deployment.weights,
+        cache=layout.deployment.cache,
+        cache_is_assumed=asked.cache is None,
         gpus_used=replicas * layout.deployment.gpus,
         load=load,
         concurrency=concurrency,
+        limit_concurrency=layout.concurrency,
         most_concurrent=layout.most_concurrent,
-        tokens_per_s=Estimate.log_normal(replicas * layout.requests_per_s * asked.output_tokens, layout.log_sd),
+        tokens_per_s=Estimate.log_normal(
+            (replicas * layout.requests_per_s if asked.in_flight is None else most) * asked.output_tokens, layout.log_sd
+        ),
+        bound=layout.bound,
+        served_per_s=served,
         ttft_s=ttft,
         tpot_s=tpot,
         ttft_percentile_s=Estimate.log_normal(ttft.value * first, np.hypot(ttft.log_sd, first_sd)),
@@ -220,13 +256,15 @@ def serving_answer(
         reserve_bytes=RESERVED_BYTES,
         replicas_needed=None if needed is None else math.ceil(needed),
         servers_at=_servers_at(asked, layout, needed),
+        deployment=layout.deployment,
     )
 
 
-def _needed(work: ServingWork, layout: _Layout, confidence: float) -> float | None:
-    """Replicas that the asked load takes at a confidence, not rounded; None where none is asked or none is enough."""
-    sure = layout.requests_per_s * math.exp(-float(normal_quantile(confidence)) * layout.log_sd)
-    return work.requests_per_s / sure if work.requests_per_s is not None and sure > 0 else None
+def _needed(work: ServingWork, layout: _Layout) -> float | None:
+    """Replicas that the asked load takes with its confidence, not rounded; None without one or if none is enough."""
+    if work.requests_per_s is None or layout.sure_per_s <= 0:
+        return None
+    return work.requests_per_s / layout.sure_per_s
 
 
 def _servers_at(work: ServingWork, layout: _Layout, needed: float | None) -> tuple[tuple[float, int], ...]:
@@ -237,51 +275,60 @@ def _servers_at(work: ServingWork, layout: _Layout, needed: float | None) -> tup
     return tuple((factor, count * layout.servers) for factor, count in zip(OTHER_LOADS, groups, strict=True))
 
 
-def serving_error_text(work: ServingWork, platform: Platform, gpus_per_server: int, catalog: Catalog) -> str:
-    """Why the GPUs of a platform serve nothing within the limits, in the words of an error; "" where they do."""
+def serving_error_text(
+    work: ServingWork, platform: Platform, gpus_per_server: int, n_servers: int, catalog: Catalog
+) -> str:
+    """Why the GPUs of some servers serve nothing within the limits, in the words of an error; "" where they do."""
     one = _servers(platform.server.id, platform.gpu.id, gpus_per_server, platform.fabric, catalog)
     layouts, gpu = _tables(work, (one,), catalog)[one], platform.gpu
-    layout = max(layouts, key=_order, default=None)
+    within = [each for each in layouts if each.servers <= n_servers] or list(layouts)
+    layout = max(within, key=lambda each: each.order, default=None)
     if layout is None:
         weights = weights_on(work, gpu, catalog)
         if weights is None:
             return f"{gpu.name} does not compute in {work.precision.upper()}"
         known = missing_facts(gpu, 2)
         return f"{gpu.name} cannot be rated" + ("" if known is None else f": {known.values[1]} is not known")
-    if not layout.fits:
+    if not layout.fits or layout.servers > n_servers:
+        gpus = gpus_per_server * n_servers
+        memory = si(gpus * gpu.memory_bytes.value, "B")
+        whole = replace(layout.deployment, tensor=1, data=1)
+        weights = si(float(replicas_of([whole]).weight_bytes[0]), "B")
         return (
-            f"{layout.deployment.gpus} × {gpu.name} do not hold {work.model} in {layout.deployment.weights.upper()} "
-            f"with one request of {work.context_tokens:,.0f} tokens"
+            f"{gpus} × {gpu.name} with {memory} do not hold {work.model}, whose weights take {weights} in "
+            f"{layout.deployment.weights.upper()}, and one request of {work.context_tokens:,.0f} tokens"
+        )
+    replicas = n_servers // layout.servers * layout.replicas
+    if work.in_flight is not None and replicas * layout.most_concurrent < work.in_flight:
+        each = _cache_bytes(work, layout)
+        return (
+            f"keys and values of {work.in_flight:,.0f} requests of {work.context_tokens:,.0f} tokens take "
+            f"{si(work.in_flight * each, 'B')} in {layout.deployment.cache.upper()}, and the GPUs have room for "
+            f"{si(replicas * layout.most_concurrent * each, 'B')}: {replicas * layout.most_concurrent:,.0f} requests"
         )
     if layout.requests_per_s > _NO_RATE:
-        return ""
-    first = float(TTFT_RATIOS.at(work.percentile)[0]) * layout.least_ttft_s
+        if layout.sure_per_s > 0 or work.first_token_s is None:
+            return ""
+        chance = probability_text(float(normal_cdf(layout.scores[0])))
+        return f"even one request alone has its first token within {duration(work.first_token_s)} with {chance} only"
+    first = float(first_token_ratio(work.percentile)[0]) * layout.least_ttft_s
     later = float(TPOT_RATIOS.at(work.percentile)[0]) * layout.least_tpot_s
     return (
-        f"the latency limits are not reachable at any size: one request alone takes {duration(first)} to its first "
-        f"token and {duration(later)} for each later one on {gpu.name}"
+        f"the latency limits are not reachable at any size: of one request alone the {work.percentile}th percentile is "
+        f"{duration(first)} to its first token and {duration(later)} for each later one on {gpu.name}"
     )
+
+
+def _cache_bytes(work: ServingWork, layout: _Layout) -> float:
+    """Keys and values of a request on all GPUs of its group. [B]"""
+    table = replicas_of([layout.deployment])
+    length = work.input_tokens + 0.5 * work.output_tokens
+    return float((table.cache_bytes(length) + table.state_bytes)[0]) * layout.deployment.tensor
 
 
 def is_unserved(gpu: Gpu) -> bool:
     """Whether nobody published serving rates on a GPU, or on another one of its generation."""
     return (gpu.generation or "") not in _MEASURED
-
-
-def weights_on(work: ServingWork, gpu: Gpu, catalog: Catalog) -> str | None:
-    """Number format of the weights on a GPU; None where it lacks the one that is asked for.
-
-    Where none is asked for: as the model is published with fewer than 16 bits, else FP8 on GPUs that multiply it.
-    """
-    known = formats_of(gpu, catalog)
-    if work.precision == "mixed":
-        return work.shape.published_in or ("fp8" if "fp8" in known else "bf16")
-    if work.precision in _WIDENED:
-        return work.precision
-    wanted = _WEIGHTS.get(work.precision)
-    if wanted in (None, "bf16"):
-        return wanted
-    return wanted if any(_WEIGHTS.get(name) == wanted for name in known) else None
 
 
 def _servers(server: str, gpu: str, used: int, fabric: object, catalog: Catalog) -> _Servers:
@@ -295,20 +342,20 @@ def _tables(work: ServingWork, alike: tuple[_Servers, ...], catalog: Catalog) ->
 
     None where the catalogue does not say enough of the GPU.
     """
-    inside = _best(work, {one: list(_inside(work, one, catalog)) for one in alike})
+    inside = _best(work, {one: _inside(work, one, catalog) for one in alike})
     apart = [one for one, best in inside.items() if not any(layout.fits for layout in best)]
-    over = _best(work, {one: list(_over_servers(work, one, catalog)) for one in apart})
+    over = _best(work, {one: _over_servers(work, one, catalog) for one in apart})
     return {one: over.get(one) or best for one, best in inside.items()}
 
 
 def _chosen(layouts: Sequence[_Layout], n_servers: Ints) -> tuple[Ints, Ints]:
     """Which of some layouts serves the most on each number of servers, and how many replicas it has there."""
-    parts = [(one.servers, one.replicas, one.requests_per_s, one.fits) for one in layouts]
-    servers, replicas, each, fits = np.array(parts, dtype=float).T[:, :, None]
+    parts = [(one.servers, one.replicas, one.sure_per_s, one.requests_per_s, one.fits) for one in layouts]
+    servers, replicas, sure, each, fits = np.array(parts, dtype=float).T[:, :, None]
     counts = n_servers // servers * replicas
-    served = counts * each
-    # Where none serves anything, one that has room comes nearest.
-    which = np.argmax(np.where(served.max(axis=0) > 0, served, counts * fits), axis=0)
+    # Where none serves anything surely, one that does in the middle comes nearest, then one that has room.
+    nearest = _NEXT_TO_NOTHING * (each + _NEXT_TO_NOTHING * fits)
+    which = np.argmax(counts * (sure + nearest), axis=0)
     return which, counts[which, np.arange(len(n_servers))].astype(np.int64)
 
 
@@ -320,122 +367,79 @@ def _best(
     if not flat:
         return dict.fromkeys(layouts, ())
     load = _largest_load(work, [each for _, each, _ in flat])
+    log_rates, scores, rates, log_sd = _rates(work, [each for _, each, _ in flat], load)
+    sure = _sure_rates(log_rates, scores, rates, log_sd, work.confidence)
     for place, (one, deployment, servers) in enumerate(flat):
-        layout = _layout(work, one, deployment, servers, load, place)
+        layout = _Layout(
+            deployment=deployment,
+            servers=servers,
+            replicas=one.gpus_per_server // deployment.gpus if servers == 1 else 1,
+            requests_per_s=float(rates[place]),
+            sure_per_s=float(sure[place]),
+            log_sd=float(log_sd[place]),
+            concurrency=float(load.concurrency[place]),
+            most_concurrent=float(load.most_concurrent[place]),
+            least_tpot_s=float(load.least_tpot_s[place]),
+            least_ttft_s=float(load.least_ttft_s[place]),
+            fits=bool(load.fits[place]),
+            bound=Bound(int(load.bound[place])),
+            concurrencies=load.curve.concurrency[place],
+            log_rates=log_rates[place],
+            scores=scores[place],
+        )
         best = found[one].get(servers)
-        if best is None or _order(layout) > _order(best):
+        if best is None or layout.order > best.order:
             found[one][servers] = layout
     return {one: tuple(best.values()) for one, best in found.items()}
 
 
 def _largest_load(work: ServingWork, deployments: Sequence[Deployment]) -> LargestLoad:
     """The largest load within the limits, with no more requests in flight than in published runs."""
-    load = serving_calibration().largest_load(_points(work, deployments, 1.0), _limits(work))
-    most = np.array([_MOST_IN_FLIGHT * one.data for one in deployments])
-    at_most = serving_calibration().rates(_points(work, deployments, most))
-    is_over = load.concurrency > most
-
-    def bounded(name: str, other: Floats) -> Floats:
-        return np.where(is_over, other, getattr(load, name))
-
-    return replace(
-        load,
-        concurrency=np.minimum(load.concurrency, most),
-        requests_per_s=bounded("requests_per_s", at_most.requests_per_s),
-        tokens_per_s=bounded("tokens_per_s", at_most.tokens_per_s),
-        tpot_s=bounded("tpot_s", at_most.tpot_s),
-        ttft_s=bounded("ttft_s", at_most.ttft_s),
-        log_sd=bounded("log_sd", at_most.log_sd),
-    )
-
-
-def _order(layout: _Layout) -> tuple[bool, float, float, float]:
-    # Of layouts that meet no limit, the one that comes nearest: the fastest for one request.
-    return layout.fits, layout.per_server, -layout.least_tpot_s, -layout.deployment.gpus
-
-
-def _layout(
-    work: ServingWork, one: _Servers, deployment: Deployment, servers: int, load: LargestLoad, place: int
-) -> _Layout:
-    replicas = one.gpus_per_server // deployment.gpus if servers == 1 else 1
-    rate, room = float(load.requests_per_s[place]), float(load.most_concurrent[place])
-    if not load.is_reachable[place] or not load.fits[place]:
-        rate = _NO_RATE
-    if work.in_flight is not None and work.requests_per_s is not None:
-        # All that are in flight at once must find room, however fast they are served.
-        rate = min(rate, room * work.requests_per_s / work.in_flight)
-    return _Layout(
-        deployment,
-        servers,
-        replicas,
-        rate,
-        float(load.log_sd[place]),
-        float(load.concurrency[place]),
-        room,
-        float(load.tpot_s[place]),
-        float(load.ttft_s[place]),
-        float(load.least_tpot_s[place]),
-        float(load.least_ttft_s[place]),
-        bool(load.fits[place]),
-    )
-
-
-def _inside(work: ServingWork, one: _Servers, catalog: Catalog) -> Iterator[tuple[Deployment, int]]:
-    """Layouts of replicas inside a server."""
-    for tensor in _TENSOR:
-        for data in _DATA if work.shape.attention == "latent" else (1,):
-            if tensor * data <= one.gpus_per_server and work.shape.heads % tensor == 0:
-                yield from _deployment(work, one, tensor, data, None, 1, catalog)
-
-
-def _over_servers(work: ServingWork, one: _Servers, catalog: Catalog) -> Iterator[tuple[Deployment, int]]:
-    """Layouts of replicas over whole servers, which NICs join."""
-    for servers in _SERVERS_OF_REPLICA:
-        tensor, data = one.gpus_per_server, servers
-        if work.shape.attention != "latent":
-            tensor, data = tensor * servers, 1
-        if work.shape.heads % tensor == 0:
-            yield from _deployment(work, one, tensor, data, one.nic_bytes_per_s, servers, catalog)
-
-
-def _deployment(
-    work: ServingWork,
-    one: _Servers,
-    tensor: int,
-    data: int,
-    link_bytes_per_s: float | None,
-    servers: int,
-    catalog: Catalog,
-) -> Iterator[tuple[Deployment, int]]:
-    gpu = catalog.gpus[one.gpu]
-    weights = weights_on(work, gpu, catalog)
-    if weights is None or missing_facts(gpu, tensor * data, link_bytes_per_s) is not None:
-        return
-    engine = "" if work.engine is None else _ENGINES.get(work.engine, "")
-    yield (
-        Deployment(_model(work), gpu, engine, weights, tensor=tensor, data=data, link_bytes_per_s=link_bytes_per_s),
-        servers,
-    )
-
-
-@lru_cache(maxsize=64)
-def _model(work: ServingWork) -> ServedModel:
-    return served_model(work.model_id, work.shape, work.parameters)
-
-
-def _points(work: ServingWork, deployments: Sequence[Deployment], concurrency: Floats | float) -> ServingPoints:
-    return ServingPoints.make(
-        deployments,
-        input_tokens=work.input_tokens,
-        output_tokens=work.output_tokens,
-        cached_share=work.prefix_cached,
-        concurrency=concurrency,
-    )
-
-
-def _limits(work: ServingWork) -> LatencyLimits:
     first, later = (np.inf if limit is None else limit for limit in (work.first_token_s, work.token_s))
-    return LatencyLimits(first, later, work.percentile)
+    most = np.array([_MOST_IN_FLIGHT * one.data for one in deployments])
+    limits = LatencyLimits(first, later, work.percentile, most_in_flight=most)
+    if work.in_flight is not None:
+        # A new request starts as one ends: none pile up, and prefills may take all the time and requests all the room.
+        limits = replace(limits, busy_share=1.0, filled_share=1.0)
+    return serving_calibration().largest_load(points_of(work, deployments, 1.0), limits)
+
+
+def _rates(
+    work: ServingWork, deployments: Sequence[Deployment], load: LargestLoad
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Logarithms of the rates of all loads, scores of their first tokens, the largest rate, and its spread.
+
+    Where requests in flight are counted, a rate is their number at the pace of the target.
+    """
+    per_s, most, log_sd = load.curve.requests_per_s, load.requests_per_s, load.log_sd
+    if work.in_flight is not None and work.requests_per_s is not None:
+        pace = work.requests_per_s / work.in_flight
+        per_s, most, log_sd = load.curve.concurrency * pace, load.concurrency * pace, load.concurrency_log_sd
+    is_far = np.array([one.data > 1 and not one.model.kv_rank for one in deployments])
+    log_sd = np.hypot(log_sd, np.where(is_far, _GROUPED_HEADS_SD, 0.0))
+    with np.errstate(divide="ignore"):
+        logs = np.log(np.maximum.accumulate(np.maximum(per_s, _NEXT_TO_NOTHING), axis=1))
+    scores = np.clip(np.nan_to_num(load.curve.first_token_score, nan=-_MOST_SCORE), -_MOST_SCORE, _MOST_SCORE)
+    return logs, scores, np.where(load.is_reachable & load.fits, most, _NO_RATE), log_sd
+
+
+def _sure_rates(log_rates: Floats, scores: Floats, most: Floats, log_sd: Floats, confidence: float) -> Floats:
+    """Largest rates that layouts reach, with their first tokens in time, at a confidence; 0 where none is."""
+    top = np.log(np.maximum(most, _NEXT_TO_NOTHING))[:, None]
+    tries = np.linspace(0.0, 1.0, _TRIES) * (np.minimum(log_rates[:, :1], top - 4 * log_sd[:, None]) - top) + top
+    first = FirstTokens(log_rates[:, None, :], scores[:, None, :]).chance(np.exp(tries))
+    chance = first * normal_cdf((top - tries) / np.maximum(log_sd, _NEXT_TO_NOTHING)[:, None])
+    is_sure = (chance >= confidence) & (most > _NO_RATE)[:, None]
+    best = tries[np.arange(len(tries)), is_sure.argmax(axis=1)]
+    return np.where(is_sure.any(axis=1), np.exp(best), 0.0)
+
+
+def _inside(work: ServingWork, one: _Servers, catalog: Catalog) -> list[tuple[Deployment, int]]:
+    return [(each, 1) for each in layouts_inside(work, catalog.gpus[one.gpu], one.gpus_per_server, catalog)]
+
+
+def _over_servers(work: ServingWork, one: _Servers, catalog: Catalog) -> list[tuple[Deployment, int]]:
+    return list(layouts_over(work, catalog.gpus[one.gpu], one.gpus_per_server, one.nic_bytes_per_s, catalog))
 
 
 def _at_load(work: ServingWork, layout: _Layout, replicas: int) -> tuple[float, str]:
@@ -446,12 +450,10 @@ def _at_load(work: ServingWork, layout: _Layout, replicas: int) -> tuple[float, 
     if asked is None or asked / replicas >= layout.requests_per_s:
         return layout.concurrency, "most"
     # Fewer in flight are served faster.
-    tries = np.geomspace(min(1.0, layout.concurrency), layout.concurrency, 24)
-    rates = serving_calibration().rates(_points(work, [layout.deployment] * len(tries), tries))
-    found = np.interp(asked / replicas, rates.requests_per_s, tries)
-    return float(found), "asked"
+    found = np.interp(math.log(asked / replicas), layout.log_rates, np.log(layout.concurrencies))
+    return float(np.exp(found)), "asked"
 
 
 def _estimate(rates: ServingRates, of: str) -> Estimate:
     value, sd = (float(getattr(rates, f"{of}_{part}")[0]) for part in ("s", "log_sd"))
-    return Estimate.log_normal(value, sd)
+    return Estimate.log_normal(value, np.nan_to_num(sd))  # of an answer of one token no later one is known

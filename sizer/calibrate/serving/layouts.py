@@ -1,0 +1,112 @@
+"""Layouts of a replica of a served model: number formats, ranks, and groups of them, as published runs have them."""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from sizer.base.arrays import Floats
+from sizer.calibrate.serving.deployment import Deployment, ServingPoints, missing_facts, served_model
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Gpu
+from sizer.workload.serving import ServingWork
+from sizer.workload.transformer.number_formats import formats_of
+
+# Ranks that divide attention and dense layers, and groups of them over which experts are spread: as published runs.
+# Groups are for latent attention, whose cache tensor ranks do not divide, and for mixtures of grouped heads that one
+# GPU does not hold, on GPUs with links of their own: 46 rows of MiniMax M2.5 bear it out. Those that one GPU holds
+# (gpt-oss-120b on H100), and groups over PCIe (Qwen3 30B on RTX PRO 6000), ran 1.5 to 2.2 times slower than fitted.
+_TENSOR, _DATA = (1, 2, 4, 8), (1, 2, 4, 8, 16)
+# Servers that hold one replica where one does not.
+_SERVERS_OF_REPLICA = (2, 4, 8)
+# Weights as requests name them -> as the model of serving has them.
+_WEIGHTS = {"fp16": "bf16", "bf16": "bf16", "fp8": "fp8", "mxfp8": "fp8", "fp4": "nvfp4", "nvfp4": "nvfp4"}
+# Formats that GPUs without them widen as they read the weights.
+_WIDENED = ("mxfp4", "int4")
+# Engines that keep keys and values in the type of the activations unless they are told otherwise (their "auto").
+_WIDE_CACHE = ("vllm", "sglang")
+# Ids of stacks -> engines of the fit.
+_ENGINES = {"vllm": "vllm", "sglang": "sglang", "tensorrt-llm": "trtllm"}
+
+
+def weights_on(work: ServingWork, gpu: Gpu, catalog: Catalog) -> str | None:
+    """Number format of the weights on a GPU; None where it lacks the one that is asked for.
+
+    Where none is asked for: as the model is published with fewer than 16 bits, else FP8 on GPUs that multiply it.
+    """
+    known = formats_of(gpu, catalog)
+    if work.precision == "mixed":
+        return work.shape.published_in or ("fp8" if "fp8" in known else "bf16")
+    if work.precision in _WIDENED:
+        return work.precision
+    wanted = _WEIGHTS.get(work.precision)
+    if wanted in (None, "bf16"):
+        return wanted
+    return wanted if any(_WEIGHTS.get(name) == wanted for name in known) else None
+
+
+def layouts_inside(work: ServingWork, gpu: Gpu, gpus: int, catalog: Catalog) -> Iterator[Deployment]:
+    """Layouts of replicas inside a server."""
+    alone = next(iter(_deployment(work, gpu, 1, 1, None, catalog)), None)
+    has_groups = alone is not None and _has_groups(work, alone)
+    for tensor in _TENSOR:
+        for data in _DATA if has_groups else (1,):
+            if tensor * data <= gpus and work.shape.heads % tensor == 0:
+                yield from _deployment(work, gpu, tensor, data, None, catalog)
+
+
+def _has_groups(work: ServingWork, on_one_gpu: Deployment) -> bool:
+    """Whether runs bear out groups of ranks with requests of their own."""
+    if work.shape.attention == "latent":
+        return True
+    if work.shape.experts <= 1 or on_one_gpu.gpu.nvlink_bytes_per_s is None:
+        return False
+    return bool(points_of(work, [on_one_gpu], 1.0).room[0] < 1)
+
+
+def layouts_over(
+    work: ServingWork, gpu: Gpu, gpus: int, nic_bytes_per_s: float, catalog: Catalog
+) -> Iterator[tuple[Deployment, int]]:
+    """Layouts of replicas over whole servers, which NICs join, and the servers of each."""
+    for servers in _SERVERS_OF_REPLICA:
+        tensor, data = gpus, servers
+        if work.shape.attention != "latent":
+            tensor, data = tensor * servers, 1
+        if work.shape.heads % tensor == 0:
+            for one in _deployment(work, gpu, tensor, data, nic_bytes_per_s, catalog):
+                yield one, servers
+
+
+@lru_cache(maxsize=4096)
+def fits_inside(work: ServingWork, gpu: Gpu, gpus: int, catalog: Catalog) -> bool:
+    """Whether so many GPUs of one server hold the model, with room for one request."""
+    layouts = list(layouts_inside(work, gpu, gpus, catalog))
+    return bool(layouts) and bool((points_of(work, layouts, 1.0).room >= 1).any())
+
+
+def _deployment(
+    work: ServingWork, gpu: Gpu, tensor: int, data: int, link_bytes_per_s: float | None, catalog: Catalog
+) -> Iterator[Deployment]:
+    weights = weights_on(work, gpu, catalog)
+    if weights is None or missing_facts(gpu, tensor * data, link_bytes_per_s) is not None:
+        return
+    model = served_model(work.model_id, work.shape, work.parameters)
+    engine = "" if work.engine is None else _ENGINES.get(work.engine, "")
+    cache = _cache(work, gpu, weights)
+    yield Deployment(model, gpu, engine, weights, cache, tensor, data, link_bytes_per_s=link_bytes_per_s)
+
+
+def _cache(work: ServingWork, gpu: Gpu, weights: str) -> str:
+    """Number format of keys and values: as asked, else as the engine has it by default."""
+    if work.cache is not None:
+        return work.cache
+    return "bf16" if weights == "bf16" or work.engine in _WIDE_CACHE or "fp8" not in gpu.peak_flop_per_s else "fp8"
+
+
+def points_of(work: ServingWork, deployments: Sequence[Deployment], concurrency: Floats | float) -> ServingPoints:
+    """Layouts at numbers of requests in flight."""
+    return ServingPoints.make(
+        deployments,
+        input_tokens=work.input_tokens,
+        output_tokens=work.output_tokens,
+        cached_share=work.prefix_cached,
+        concurrency=concurrency,
+    )
