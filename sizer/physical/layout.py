@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate, count
 from operator import attrgetter
 
@@ -38,6 +38,7 @@ from sizer.physical.racks.parts import RackGroup, place_groups, rack_groups
 from sizer.physical.racks.placement import RackFill
 from sizer.physical.racks.positions import DevicePlaces, device_places, link_lengths_m
 from sizer.physical.racks.power import device_power
+from sizer.physical.racks.site_rules import DeviceOf
 from sizer.physical.racks.supplies import few_supplies
 from sizer.physical.roles import Role
 from sizer.workload.request import Existing, ExistingRack, Fabric, Limits
@@ -117,7 +118,7 @@ def building_plan(
         cables=tuple(cables),
         components=_with_cables(counted.components, cables),
         questions=tuple(dict.fromkeys(c.question for cable in cables for c in cable.choices if c.question)),
-        warnings=tuple(_warnings(placed, racks, cables, catalog)),
+        warnings=tuple(_warnings(placed, racks, cables, catalog, partial(platform.device, catalog))),
         rack_groups=groups,
         inputs=PlanInputs(platform, n_servers, storage_nodes, limits, existing, fabric),
         catalog=catalog,
@@ -354,10 +355,14 @@ class _Cages:
 
 
 def _warnings(
-    placed: Sequence[PlacedDevice], racks: Sequence[PlacedRack], cables: Sequence[CableRun], catalog: Catalog
+    placed: Sequence[PlacedDevice],
+    racks: Sequence[PlacedRack],
+    cables: Sequence[CableRun],
+    catalog: Catalog,
+    device_of: DeviceOf,
 ) -> Iterator[PlanNote]:
     for item in dict.fromkeys(device.item for device in placed):
-        device = catalog.device(item)
+        device = device_of(item)
         if device.power_inlets is not None and device.power_inlets.value == 1:
             yield PlanNote(PlanNoteKind.SINGLE_CORDED, (device.name,))
         if device.power_inlets is None and device_power(device).max_w > 0:
@@ -369,7 +374,7 @@ def _warnings(
                 # What the other one is of decides whether it counts: a draw, or the rating of a supply.
                 planned, what = (float(stated.value), stated.basis), other.note or other.where
                 yield PlanNote(PlanNoteKind.HIGHER_MAXIMUM, (device.name, *planned, float(other.value), what))
-    for few in few_supplies(racks, catalog):
+    for few in few_supplies(racks, device_of):
         values = (few.name, few.supplies, few.remaining, few.needed or 0, few.three_feeds_suffice, few.cap_w or 0.0)
         yield PlanNote(PlanNoteKind.FEW_SUPPLIES, values)
     for cable in cables:

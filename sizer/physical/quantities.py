@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -88,6 +88,7 @@ def quantities(
     plan of a design (``building_plan``) measures them. Racks follow ``placement.count_racks``.
     """
     servers, nodes = _rows(n_servers, storage_nodes)
+    device_of = partial(platform.device, catalog)
     rows = shape(platform, servers, nodes, fabric)
     pdus: Ints = np.zeros_like(servers)
     before: RackTotals | None = None
@@ -98,7 +99,7 @@ def quantities(
         net = with_management(platform, rows, data, pdus)
         devices = _devices(platform, rows)
         devices += [Component(s.role, "network", s.item, s.quantity) for s in net.switches]
-        devices += coolant_units(devices, catalog, servers.size, coolant_unit)
+        devices += coolant_units(devices, catalog, device_of, servers.size, coolant_unit)
         groups = rack_groups(platform, devices, catalog, limits, existing, rows.to_come)
         placed = before = count_groups(groups, servers.size, at_least=before)
         if np.array_equal(placed.pdus, pdus):
@@ -130,7 +131,7 @@ def quantities(
         notes=_notes(platform),
         power_low_w=power.low_w,
         rack_power_max_w=placed.heaviest_w,
-        liquid_heat_w=total_liquid_w(devices, catalog, servers.size),
+        liquid_heat_w=total_liquid_w(devices, device_of, servers.size),
         row_notes={PlanNote(PlanNoteKind.SINGLE_SERVER): ~rows.has_management} if not rows.has_management.all() else {},
         violations={
             **{rule: mask for rule, mask in net.violations.items() if np.count_nonzero(mask)},
@@ -148,7 +149,8 @@ def _rack_violations(
     groups: Sequence[RackGroup],
     placed: RackTotals,
 ) -> dict[Violation, Bools]:
-    room = dict(room_violations(platform.site, catalog, devices, limits.rack_power_w))
+    device_of = partial(platform.device, catalog)
+    room = dict(room_violations(platform.site, catalog, device_of, devices, limits.rack_power_w))
     found = {**mounting_violations(catalog, groups), **room}
     unexplained = ~placed.holds_all & ~np.any([*room.values(), np.zeros(placed.racks.size, dtype=bool)], axis=0)
     if unexplained.any():

@@ -136,6 +136,15 @@ def test_a_rack_too_weak_for_one_server(catalog):
     assert list(counted.violations) == [Violation(ViolationKind.RACK_POWER, ("DGX-2", 10_000.0, 5_000.0))]
 
 
+def test_a_rack_is_held_against_the_cards_that_are_fitted(catalog):
+    """Eight L40S of 350 W, two processors of at most 500 W: 3.8 kW, half as much again 5.7 kW; 12.8 kW is its rating."""
+    asked = {"servers": ["xe7745"], "gpus": ["l40s-48gb"], "gpus_per_server": 8, "storage": ["xe7745-nvme"]}
+    platform = offered(catalog, **asked)[0]
+    counted = quantities(platform, [1], [0], catalog=catalog, limits=Limits(rack_power_w="8 kW"))
+    assert 3_800 < counted.rack_power_max_w[0] < 5_900
+    assert not counted.violations
+
+
 def test_watts_of_a_bracket(catalog):
     """C4140: 1,500 W of GPUs and CPUs to 2,000 W of one supply; energy is counted at the middle."""
     counted = quantities(one(catalog, "c4140", "nfs-generic", "edr"), [1], [0], catalog=catalog)

@@ -205,7 +205,7 @@ def _workload_answer(
         sample_bytes=work.sample_bytes,
         sample_format=work.sample_format,
         format_basis=work.format_basis,
-        scaling_efficiency=_scaling_efficiency(work, platform, run, along, float(rate.value), catalog, calibration),
+        scaling_efficiency=scaling_efficiency_of(work, platform, run, along, float(rate.value), catalog, calibration),
         job=job,
         exchanged_bytes=step_exchange_bytes(work),
         stages=_stage_list(work, platform, run, storage_nodes, rate, figures.bottleneck),
@@ -243,7 +243,7 @@ def _memory(
     return memory_answer(work, memory_of(work, calibration), gpu, n_gpus)
 
 
-def _scaling_efficiency(
+def scaling_efficiency_of(
     work: ResolvedWorkload,
     platform: Platform,
     run: WorkloadRun,
@@ -264,11 +264,10 @@ def _scaling_efficiency(
 def _rate_of_one_gpu(
     work: ResolvedWorkload, platform: Platform, run: WorkloadRun, catalog: Catalog, calibration: Calibration
 ) -> float:
-    """Rate of one GPU on its own; of a network that one does not hold, what each does without exchange. [samples/s]"""
+    """Rate of one GPU on its own, which no run may have shown: no less than each does without exchange. [samples/s]"""
+    without_exchange = float(run.comp.gpu_alone[0] / (run.servers[0] * run.cols.gpus_per_server[0]))
     alone = rate_in_one_server(work, platform, run.cols, 1, catalog, calibration)
-    if alone is not None:
-        return float(alone.value)
-    return float(run.comp.gpu_alone[0] / (run.servers[0] * run.cols.gpus_per_server[0]))
+    return without_exchange if alone is None else max(float(alone.value), without_exchange)
 
 
 def _of_fewest_servers(run: WorkloadRun, along: WorkloadRun) -> float:
