@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from sizer.base.arrays import Floats
 from sizer.base.estimate import Estimate
 from sizer.perf.preprocess import decode_samples_per_s
-from sizer.perf.stage_capacity import Capacity, median_throughput, throughput
+from sizer.perf.stage_capacity import Capacity, throughput, throughput_quantile
 
 # An epoch shorter than this many samples a second of rounding makes no sense; keeps divisions finite.
 _NO_READS_BYTES = 1e-9
@@ -109,9 +109,9 @@ def _in_a_row(evaluated: Sequence[Stages]) -> list[Capacity]:
     ]
 
 
-def median_throughputs(*evaluated: Stages) -> Floats:
-    """The medians of :func:`throughputs` alone."""
-    return median_throughput(_in_a_row(evaluated))
+def throughput_quantiles(probability: float, *evaluated: Stages) -> Floats:
+    """Rates of several evaluations, one after the other, that they stay below with ``probability``."""
+    return throughput_quantile(_in_a_row(evaluated), probability)
 
 
 def storage_stage(side: StorageSide, sample_bytes: ArrayLike, hit_fraction: ArrayLike) -> Capacity:

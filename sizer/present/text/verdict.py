@@ -430,7 +430,8 @@ def runner_up_text(result: SizingResult) -> str:
         return ""
     chosen, other = reason.chosen, reason.other
     if reason.kind is RunnerUpKind.SLOWER:
-        return f"It takes {duration(other)} instead of {duration(chosen)}."
+        share = words.percent(result.request.confidence)
+        return f"With a probability of {share} it takes at most {duration(other)} instead of {duration(chosen)}."
     assert reason.key is not None  # designs that differ in size differ in one of its keys
     if reason.key is SizeKey.WATTS:
         values = f"{si(other, 'W')} instead of {si(chosen, 'W')}"

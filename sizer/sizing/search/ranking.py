@@ -92,7 +92,8 @@ def rank_key(counts: PartCounts, rows: Ints) -> Floats:
     if counts.request.ranks_by_rate:
         return np.asarray(counts.ranking_cost[rows] / evaluated.gpu_rate_at(rows))
     if rank_by == "time":
-        return evaluated.time_at(rows)
+        # Of the medians of many GPUs the highest is often the one that is known least.
+        return evaluated.time_at(rows, counts.request.confidence)
     if rank_by == "gpus":
         return evaluated.space.n_servers[rows] * evaluated.gpus_per_server[evaluated.space.platform[rows]]
     if rank_by == "rack-units":
