@@ -271,10 +271,16 @@ def _pdus_per_rack(
 ) -> dict[int, int]:
     """PDUs of a new rack by the identity of its group; they are counted group by group, with equally many a rack."""
     racks = [sum(of is group and fill.existing is None for of, fill in filled) for group in groups]
-    bought = (int(part.quantity[0]) for part in counted.components if part.role is Role.RACK_PDU)
-    return {
-        id(group): next(bought) // n for group, n in zip(groups, racks, strict=True) if n and not group.is_delivered
-    }
+    lines, before = [], ""
+    for part in (part for part in counted.components if part.role is Role.RACK_PDU):
+        # What is there of a group follows what is bought of it.
+        if part.status == "existing" and before == "computed":
+            lines[-1] += int(part.quantity[0])
+        else:
+            lines.append(int(part.quantity[0]))
+        before = part.status
+    pdus = iter(lines)
+    return {id(group): next(pdus) // n for group, n in zip(groups, racks, strict=True) if n and not group.is_delivered}
 
 
 def _empty_units(group: RackGroup, room: ExistingRack | None, there: Sequence[PlacedDevice]) -> tuple[int, ...]:
@@ -320,13 +326,16 @@ def _with_cables(components: Sequence[Component], cables: Sequence[CableRun]) ->
                 key = (cable.run.role, item, choice.part_notes)
                 more = cages.filled(cable, number, item) if item in modules else links * pieces
                 found[key] = found.get(key, Fraction(0)) + more
+    # Links of one role are all there, or all bought.
+    theirs = {part.role: part.status for part in components if part.category == CABLE_CATEGORY}
     measured = []
     sums: dict[str, Fraction] = {}  # a splitter may serve links of two roles
     for (role, item, notes), total in found.items():
         before = sums.get(item, Fraction(0))
         sums[item] = before + total
         quantity = math.ceil(sums[item]) - math.ceil(before)
-        measured.append(Component(role, CABLE_CATEGORY, item, np.array([quantity]), notes))
+        status = theirs.get(role, "computed")
+        measured.append(Component(role, CABLE_CATEGORY, item, np.array([quantity]), notes, status))
     kept = [part for part in components if part.category != CABLE_CATEGORY]
     place = next((i for i, part in enumerate(kept) if part.category == "rack and power"), len(kept))
     return (*kept[:place], *measured, *kept[place:])

@@ -31,7 +31,7 @@ from sizer.sizing.reasons import SelectionKind
 from sizer.sizing.recommend import search
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.sizing.search.part_counts import PartCounts
-from sizer.sizing.search.ranking import beyond_budget, uncertainty
+from sizer.sizing.search.ranking import NEAR_TIE, beyond_budget, uncertainty
 from sizer.sizing.stages.platform_columns import is_narrowed
 
 # Laws are solved by bisection to a billionth; sums of many parts and what is interpolated lose a few digits more.
@@ -305,5 +305,5 @@ def _better_than_chosen(result: SizingResult, counts: PartCounts) -> Iterator[st
     if key in names:
         values += [(float(getattr(point, names[key])), point.name) for point in result.pareto]
     for value, name in values:
-        if value < chosen * (1 - TOLERANCE):
+        if value < chosen * (1 - (NEAR_TIE if key == "time" else TOLERANCE)):
             yield f"ranked by {key}: {name} has {value:.6g}, the chosen design {chosen:.6g}"

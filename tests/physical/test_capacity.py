@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from sizer.physical.capacity import capacity_ladder, changing_steps, is_extrapolated, smallest_nodes, usable_bytes
+from sizer.physical.capacity import (
+    capacity_ladder,
+    changing_steps,
+    is_extrapolated,
+    nodes_there,
+    smallest_nodes,
+    usable_bytes,
+)
 from sizer.physical.notes import PlanNoteKind
 
 
@@ -24,6 +31,17 @@ def test_smallest_nodes(catalog, storage, option, needed, nodes, fits):
 def test_unknown_capacity_is_not_zero(catalog):
     assert np.isnan(usable_bytes(catalog.storage["nfs-generic"], 0, 0))
     assert smallest_nodes(catalog.storage["nfs-generic"], 0, 1e15).fits
+
+
+def test_raw_capacity_bounds_what_is_not_known(catalog):
+    """Chassis of 500 TB raw of unknown protection: 1.2 PB take three at the least. Half a pair is a pair."""
+    raw = catalog.storage["ai400x2"].model_copy(update={"usable_bytes": None})
+    option = [one.raw_bytes.value for one in raw.capacity_options].index(5e14)
+    found = smallest_nodes(raw, option, [4e14, 1.2e15])
+    assert found.nodes.tolist() == [1, 3]
+    assert found.fits.all()
+    pair = catalog.storage["netapp-a800"]
+    assert [nodes_there(pair, n) for n in (0, 1, 2, 3)] == [0, 2, 2, 4]
 
 
 def test_weka_needs_its_minimum(catalog):

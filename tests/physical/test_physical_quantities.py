@@ -137,12 +137,27 @@ def test_a_rack_too_weak_for_one_server(catalog):
 
 
 def test_a_rack_is_held_against_the_cards_that_are_fitted(catalog):
-    """Eight L40S of 350 W, two processors of at most 500 W: 3.8 kW, half as much again 5.7 kW; 12.8 kW is its rating."""
+    """Eight L40S of 350 W, two processors of at most 500 W: 3.8 kW, half as much again 5.7 kW; rated 12.8 kW."""
     asked = {"servers": ["xe7745"], "gpus": ["l40s-48gb"], "gpus_per_server": 8, "storage": ["xe7745-nvme"]}
     platform = offered(catalog, **asked)[0]
     counted = quantities(platform, [1], [0], catalog=catalog, limits=Limits(rack_power_w="8 kW"))
     assert 3_800 < counted.rack_power_max_w[0] < 5_900
     assert not counted.violations
+
+
+def test_nothing_is_bought_around_servers_that_all_stand(catalog):
+    """Two owned servers are connected and powered today; a third one, or storage, takes parts."""
+    platform = one(catalog, "dgx-a100", "dgx-a100-nvme", "hdr")
+    counted = quantities(platform, [2, 3], [0, 0], catalog=catalog, existing=Existing(servers={"dgx-a100": 2}))
+    bought = [part for part in counted.components if part.status == "computed" and part.category != "software"]
+    assert [part.item for part in bought if part.quantity[0]] == []
+    assert {"GPU server", "compute leaf switch", "rack", "head node"} <= {p.role for p in bought if p.quantity[1]}
+    storage = one(catalog, "dgx-a100", "ai400x2", "hdr")
+    counted = quantities(storage, [2], [1], catalog=catalog, existing=Existing(servers={"dgx-a100": 2}))
+    bought = {part.role: int(part.quantity[0]) for part in counted.components if part.status == "computed"}
+    assert bought["rack"] == 1
+    assert "GPU server" not in bought
+    assert "compute leaf switch" not in bought
 
 
 def test_watts_of_a_bracket(catalog):

@@ -7,7 +7,7 @@ import numpy as np
 
 from sizer.base.estimate import Estimate
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Stack
+from sizer.catalog.schema import Gpu, Stack
 from sizer.perf.pipeline import bottlenecks, read_demand_bytes_per_s
 from sizer.physical.platform import Platform
 from sizer.sizing.checks import CheckResult, MissingFact
@@ -20,11 +20,23 @@ from sizer.sizing.stages.serving_rates import ServingAnswer, serving_answer
 from sizer.sizing.stages.workload_run import WorkloadRun
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
+from sizer.workload.stack_choice import StackChoice, StackEvidence
 
 # No model makes an outcome certain: tails beyond this are not known.
 MOST_CERTAIN = 0.999
 # One server fewer says what a smaller design reaches; two fewer, what that design reaches after a loss.
 _FEWER = (1, 2)
+_FRAMEWORKS = {
+    "caffe": "Caffe",
+    "caffe2": "Caffe2",
+    "hugectr": "HugeCTR",
+    "mxnet": "MXNet",
+    "oneflow": "OneFlow",
+    "paddlepaddle": "PaddlePaddle",
+    "pytorch": "PyTorch",
+    "tensorflow": "TensorFlow",
+    "tensorrt": "TensorRT",
+}
 
 
 @dataclass(frozen=True)
@@ -43,6 +55,7 @@ class WorkloadFigures:
     probability: float | None  # that the target is met; None: a fact that decides it is not known
     target_check: CheckResult  # open where that is so, unless even the upper bound of the fact is not enough
     stack: Stack  # software that runs on these GPUs
+    rate_stack: Stack | None  # another one, whose published runs the rate is derived from
     batch_per_gpu: int
     language: LanguageAnswer | None  # how the training of a language model is divided over the GPUs
     serving: ServingAnswer | None  # and a language model in use
@@ -65,6 +78,8 @@ def workload_figures(
     language = language_answer(work, platform, int(n_gpus), catalog)
     per_server, sure = int(run.cols.gpus_per_server[0]), float(np.ravel(run.confidence)[0])
     serving = serving_answer(work, platform, int(run.servers[0]), per_server, sure, catalog)
+    rate_stack = _rate_stack(work, language, platform.gpu.id, catalog)
+    stack = software_on(rate_stack, work.stack_choice, platform.gpu, catalog)
     used = [one.gpus_used / n_gpus for one in (language, serving) if one is not None]
     core_load = run.comp.core_s_per_sample / (int(run.servers[0]) * float(run.cols.cores[0]))
     return WorkloadFigures(
@@ -79,7 +94,8 @@ def workload_figures(
         next_bottleneck=following,
         probability=None if missing else min(chance, MOST_CERTAIN),
         target_check=met if chance >= evaluate.least_chance(request.confidence) else CheckResult.NOT_MET,
-        stack=_stack(work, language, platform.gpu.id, catalog),
+        stack=stack,
+        rate_stack=rate_stack if rate_stack is not stack else None,
         batch_per_gpu=work.batch_per_gpu,
         language=language,
         serving=serving,
@@ -119,8 +135,24 @@ def smaller_sizes(
     )
 
 
-def _stack(work: ResolvedWorkload, language: LanguageAnswer | None, gpu_id: str, catalog: Catalog) -> Stack:
-    """Software that runs on these GPUs."""
+def software_on(stack: Stack, choice: StackChoice | None, gpu: Gpu, catalog: Catalog) -> Stack:
+    """Software that runs a network on a GPU: of a stack older than the GPU, a release of today of its framework.
+
+    So, too, of a default that was measured with other kinds of network only: its scripts do not run this one.
+    """
+    if stack.runs_mlperf or stack.trains_own or stack.trains_language or stack.serves_language:
+        return stack
+    generation = catalog.generations[gpu.generation]
+    is_older = generation.introduced is not None and stack.released.value < str(generation.introduced.value)[:7]
+    is_of_others = choice is not None and choice.evidence in (StackEvidence.SEVERAL_FAMILIES, StackEvidence.NONE)
+    if not is_older and not is_of_others:
+        return stack
+    name = _FRAMEWORKS.get(stack.framework, stack.framework)
+    return stack.model_copy(update={"name": f"a current release of {name}"})
+
+
+def _rate_stack(work: ResolvedWorkload, language: LanguageAnswer | None, gpu_id: str, catalog: Catalog) -> Stack:
+    """Software whose published runs the rates on these GPUs come from."""
     if language is not None:
         return catalog.stacks[language.stack]
     if not is_measured(work, gpu_id) or work.stack.runs_mlperf:

@@ -302,9 +302,7 @@ class _FirstWorkload:
     space: Space
     start_up_s: float
 
-    def rates(
-        self, classes: Ints, sizes: Ints, class_nodes: Ints, probability: float = 0.5
-    ) -> tuple[Floats, Floats]:
+    def rates(self, classes: Ints, sizes: Ints, class_nodes: Ints, probability: float = 0.5) -> tuple[Floats, Floats]:
         """Rates after the first epoch and in it of some designs, by class and by place among the sizes.
 
         They stay below these with ``probability``.

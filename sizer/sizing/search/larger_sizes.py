@@ -61,6 +61,9 @@ def larger_sizes(evaluated: EvaluatedSpace) -> Ints | None:
     if expected > MOST_SERVERS:
         return None
     low, high = max(most + 1, math.floor(expected * _FEWER)), min(MOST_SERVERS, math.ceil(expected * _MORE))
+    # What is expected may be too much: the fewest servers that are enough lie from the last size on.
+    if high - most <= _MOST_SIZES:
+        low = most + 1
     return np.arange(low, high + 1, max(1, math.ceil((high - low) / _MOST_SIZES)))
 
 

@@ -1,5 +1,6 @@
 """Targets that take more servers than a search looks at first, and limits of servers that exclude what meets them."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.best_design import best_design, best_row
 from sizer.sizing.recommend import MAX_SERVERS, search
+from sizer.sizing.search import larger_sizes as larger_sizes_module
 from sizer.sizing.search.larger_sizes import servers_by_scaling
 
 CATALOG = shipped_catalog()
@@ -30,6 +32,14 @@ def test_servers_at_which_a_share_becomes_the_whole():
     share, exponent = np.array([0.4, 2 / 3, 0.4]), np.array([1.0, 2 / 3, 0.5])
     # With k = 1/2 twice the rate is out of reach of any number: 2.5 times all the more.
     assert servers_by_scaling(160, share, exponent) == pytest.approx([400, 320, np.inf])
+
+
+def test_no_size_is_skipped_below_what_is_expected(monkeypatch):
+    """187 were expected to be needed, and 172 met the target: a limit of 180 gave a cheaper answer than none."""
+    monkeypatch.setattr(larger_sizes_module, "servers_expected", lambda _: 200.0)
+    space = SimpleNamespace(runs=np.zeros((1, 160), dtype=bool), space=SimpleNamespace(sizes=np.arange(1, 161)))
+    sizes = larger_sizes_module.larger_sizes(space)
+    assert sizes[:90].tolist() == list(range(161, 251))
 
 
 def test_a_rate_beyond_the_first_search_is_met_by_a_larger_cluster():

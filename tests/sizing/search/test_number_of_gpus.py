@@ -53,7 +53,7 @@ def test_the_fastest_is_the_one_that_surely_is():
     assert names[int(np.argmax(median))] == "mi325x-256gb"
     assert names[0] == "h200-sxm-141gb"
     least = median * np.exp(norm.ppf(0.2) * log_sd)  # of 100 such GPUs 80 are faster
-    assert least[0] == pytest.approx(least.max(), rel=1e-6)
+    assert least[0] == pytest.approx(least.max(), rel=0.01)  # of times this near the cheaper leads
 
 
 def test_the_cheapest_leads_where_cost_is_asked_for():
