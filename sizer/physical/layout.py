@@ -271,7 +271,8 @@ def _pdus_per_rack(
 ) -> dict[int, int]:
     """PDUs of a new rack by the identity of its group; they are counted group by group, with equally many a rack."""
     racks = [sum(of is group and fill.existing is None for of, fill in filled) for group in groups]
-    lines, before = [], ""
+    lines: list[int] = []
+    before = ""
     for part in (part for part in counted.components if part.role is Role.RACK_PDU):
         # What is there of a group follows what is bought of it.
         if part.status == "existing" and before == "computed":

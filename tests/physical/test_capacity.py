@@ -34,11 +34,9 @@ def test_unknown_capacity_is_not_zero(catalog):
 
 
 def test_raw_capacity_bounds_what_is_not_known(catalog):
-    """Chassis of 500 TB raw of unknown protection: 1.2 PB take three at the least. Half a pair is a pair."""
-    raw = catalog.storage["ai400x2"].model_copy(update={"usable_bytes": None})
-    option = [one.raw_bytes.value for one in raw.capacity_options].index(5e14)
-    found = smallest_nodes(raw, option, [4e14, 1.2e15])
-    assert found.nodes.tolist() == [1, 3]
+    """A pair has 369 TB raw and a protection that nobody prints: 1.2 PB take four pairs at least. Half a pair is one."""
+    found = smallest_nodes(catalog.storage["netapp-a90"], 0, [3e14, 1.2e15])
+    assert found.nodes.tolist() == [2, 8]
     assert found.fits.all()
     pair = catalog.storage["netapp-a800"]
     assert [nodes_there(pair, n) for n in (0, 1, 2, 3)] == [0, 2, 2, 4]

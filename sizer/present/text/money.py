@@ -52,7 +52,8 @@ def price_range_text(design: Priced, parts: float = 1.0) -> str:
 def price_basis_text(design: Priced) -> str:
     """On what the budgetary price rests, with its years and what it lacks."""
     bill, cost = design.bill, design.cost
-    of_years = f" dated {' to '.join(cost.dated)}" if cost is not None and cost.dated else ""
+    years = "" if cost is None else " to ".join(cost.dated)
+    of_years = f" of {years}" if years else ""
     if bill.is_complete and not bill.total:
         return "nothing is bought"
     if bill.is_complete:
@@ -61,7 +62,7 @@ def price_basis_text(design: Priced) -> str:
     if cost is None or not isfinite(cost.high):
         return quotes
     expected = range_text("", cost.expected, cost.expected)
-    return f"{expected} expected; estimate from price bands{of_years}; {quotes}"
+    return f"{expected} expected; estimate from market prices dated {years}; {quotes}"
 
 
 def range_text(currency: str, low: float, high: float) -> str:

@@ -142,7 +142,7 @@ def software_on(stack: Stack, choice: StackChoice | None, gpu: Gpu, catalog: Cat
     """
     if stack.runs_mlperf or stack.trains_own or stack.trains_language or stack.serves_language:
         return stack
-    generation = catalog.generations[gpu.generation]
+    generation = catalog.generations[gpu.generation or ""]
     is_older = generation.introduced is not None and stack.released.value < str(generation.introduced.value)[:7]
     is_of_others = choice is not None and choice.evidence in (StackEvidence.SEVERAL_FAMILIES, StackEvidence.NONE)
     if not is_older and not is_of_others:
