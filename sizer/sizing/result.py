@@ -436,6 +436,15 @@ class IdleStorage:
 
 
 @dataclass(frozen=True)
+class NewerDesign:
+    """What GPUs of today need for a request whose equipment takes ten times the power."""
+
+    name: str
+    gpu: str
+    power_w: float
+
+
+@dataclass(frozen=True)
 class SizingResult:
     """The whole answer to one request."""
 
@@ -462,6 +471,7 @@ class SizingResult:
     maximum: Maximum | None = None  # what the limits give; None where every target was given
     idle_servers: tuple[IdleServers, ...] = ()
     idle_storage: tuple[IdleStorage, ...] = ()
+    newer: NewerDesign | None = None  # of a design that draws more than a megawatt
     run_rental: RunRental | None = None  # of one run of trainings that end; None of others, and of teams and growth
 
     @property

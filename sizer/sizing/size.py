@@ -7,7 +7,7 @@ from itertools import takewhile
 import numpy as np
 
 from sizer.base import units
-from sizer.base.errors import InfeasibleError
+from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.quantities import significant
 from sizer.bom.prices import usual_rate_usd
 from sizer.bom.rental import RunRental, run_rental
@@ -16,6 +16,7 @@ from sizer.catalog.model import Catalog
 from sizer.physical.capacity import nodes_there, usable_bytes
 from sizer.physical.existing_use import has_main
 from sizer.sizing.assumptions import UsualExchangeRate
+from sizer.sizing.best_design import best_design
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import needed_of
 from sizer.sizing.design import assumptions
@@ -37,7 +38,7 @@ from sizer.sizing.reasons import (
 )
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, design_of, search, unmet_error
 from sizer.sizing.redundancy_cost import spare_cost
-from sizer.sizing.result import DesignAnswer, IdleServers, IdleStorage, ParetoPoint, SizingResult
+from sizer.sizing.result import DesignAnswer, IdleServers, IdleStorage, NewerDesign, ParetoPoint, SizingResult
 from sizer.sizing.search.choice import counts_ruled_out
 from sizer.sizing.search.front import front_rows
 from sizer.sizing.search.nearest_design import nearest_design
@@ -47,8 +48,10 @@ from sizer.sizing.search.settling import quotes_to_settle, row_difference
 from sizer.sizing.stack_default import with_stack_defaults
 from sizer.sizing.stages.storage_rates import node_rates, rate_is_unknown
 from sizer.workload.eras import eras_asked
-from sizer.workload.request import SizingRequest, ranks_by_cost
+from sizer.workload.request import Existing, Platforms, SizingRequest, ranks_by_cost
 
+# A design that draws more is told, where GPUs of today would do with less than the other. [W]
+_IMPLAUSIBLE_W, _PLAUSIBLE_W = 1e6, 1e5
 # Points of the Pareto front that documents show.
 MAX_PARETO_POINTS = 16
 
@@ -172,9 +175,26 @@ def _described(choice: _Choice, counts: PartCounts, calibration: Calibration) ->
         quotes_to_settle=choice.quotes,
         equipment=eras_asked(catalog, request).basis,
         idle_servers=_idle_servers(counts, design),
+        newer=_newer_design(request, design, catalog, calibration),
         idle_storage=idle_storage(counts, design),
         run_rental=_run_rental(counts, design),
     )
+
+
+def _newer_design(
+    request: SizingRequest, design: DesignAnswer, catalog: Catalog, calibration: Calibration
+) -> NewerDesign | None:
+    """What GPUs of today need where a design draws more than a megawatt and they would do with a tenth of it."""
+    most_w = float(design.quantities.power_max_w[0])
+    if most_w <= _IMPLAUSIBLE_W:
+        return None
+    free = request.model_copy(update={"platforms": Platforms(), "existing": Existing(), "growth": None})
+    try:
+        found = best_design(free, catalog, calibration).design
+    except (InfeasibleError, RequestError):
+        return None
+    least_w = float(found.quantities.power_max_w[0])
+    return NewerDesign(found.name, found.platform.gpu.name, least_w) if least_w < _PLAUSIBLE_W else None
 
 
 def _run_rental(counts: PartCounts, design: DesignAnswer) -> RunRental | None:

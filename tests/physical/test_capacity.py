@@ -34,7 +34,7 @@ def test_unknown_capacity_is_not_zero(catalog):
 
 
 def test_raw_capacity_bounds_what_is_not_known(catalog):
-    """A pair has 369 TB raw and a protection that nobody prints: 1.2 PB take four pairs at least. Half a pair is one."""
+    """A pair has 369 TB raw and a protection that nobody prints: 1.2 PB take four pairs. Half a pair is one."""
     found = smallest_nodes(catalog.storage["netapp-a90"], 0, [3e14, 1.2e15])
     assert found.nodes.tolist() == [2, 8]
     assert found.fits.all()

@@ -82,6 +82,10 @@ def verdict_text(result: SizingResult) -> str:
         text = f"You do not need a cluster. {design.name}: {_rates_text(design, result)}."
     else:
         text = _single_text(verdict.kind, verdict.single, design)
+    if result.newer is not None:
+        most, least = si(float(design.quantities.power_max_w[0]), "W"), si(result.newer.power_w, "W")
+        newer = f"{result.newer.name} with {result.newer.gpu} meets the same target with {least}"
+        text = f"This design draws {most}: GPUs of today need far less ({newer}). {text}"
     text = " ".join(part for part in (_owned_text(result), text, _small_text(design)) if part)
     told = (_budget_texts(result), _idle_texts(result), equipment_texts(result), life_cycle_sentences(design))
     text = " ".join([text, *(sentence for sentences in told for sentence in sentences), *_rental_texts(result)])
