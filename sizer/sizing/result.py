@@ -43,6 +43,7 @@ from sizer.sizing.stages.checkpoints import CheckpointedJob
 from sizer.sizing.stages.gpu_memory import MemoryAnswer
 from sizer.sizing.stages.language_rates import LanguageAnswer
 from sizer.sizing.stages.serving_rates import ServingAnswer
+from sizer.sizing.stages.sharding import Sharding
 from sizer.workload.checkpoints import Checkpoints
 from sizer.workload.eras import EquipmentBasis
 from sizer.workload.request import Loss, SizingRequest, Target, Workload
@@ -66,6 +67,8 @@ _SATURATED = 0.98
 
 # Of one GPU: below it a workstation with one card is enough.
 _SMALL_SHARE = 0.5
+# Of the memory of one GPU, that the state which several divide may take of it alone.
+_STATE_SHARE = 0.8
 
 
 @dataclass(frozen=True)
@@ -328,9 +331,12 @@ class DesignAnswer:
         for one in self.workloads:
             if one.required_samples_per_s is None or one.language is not None or one.serving is not None:
                 return None
-            if not float(one.throughput.low) > 0 or one.memory.largest_batch < 1:
+            low = next((float(stage.capacity.low) for stage in one.stages if stage.key == "gpu"), 0.0)
+            # What several cards divide, one may not hold.
+            holds = one.memory.state_bytes * self.n_gpus <= _STATE_SHARE * one.memory.memory_bytes
+            if not low > 0 or not (holds or one.memory.sharding is Sharding.NONE):
                 return None
-            shares.append(one.required_samples_per_s * self.n_gpus / float(one.throughput.low))
+            shares.append(one.required_samples_per_s * self.n_gpus / low)
         return sum(shares)
 
     @property

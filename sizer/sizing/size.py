@@ -234,6 +234,8 @@ def _idle_servers(counts: PartCounts, design: DesignAnswer) -> tuple[IdleServers
     evaluated, sizes, found = counts.evaluated, counts.evaluated.space.sizes, []
     fits, work = evaluated.class_passes[Limit.GPU_MEMORY][evaluated.class_of], evaluated.works[0].request
     for one in () if design.existing is None else design.existing.idle:
+        if one.item == design.platform.server.id:
+            continue  # fewer than are there are enough
         options = [index for index, option in enumerate(evaluated.platforms) if option.server.id == one.item]
         place = int(np.searchsorted(sizes, one.count))
         if not options or place == sizes.size:

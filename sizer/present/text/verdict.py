@@ -174,6 +174,8 @@ def _small_text(design: DesignAnswer) -> str:
     text = f"The target takes {share} of one {design.platform.gpu.name} at the low end of its rate"
     if design.platform.server.is_workstation:
         return f"{text}."
+    if not design.platform.gpu.form_factor.value.startswith("pcie"):
+        return f"{text}: a smaller server, or rented hours, are enough."
     return f"{text}: a workstation with one such card is enough, and a server is a choice."
 
 
