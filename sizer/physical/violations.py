@@ -49,7 +49,7 @@ _ERROR_TEXTS = {
     ViolationKind.FLOOR_LOAD: (
         "{0} puts {1} on the floor, which carries {2}; site.floor_kg_per_m2 = {1} would be enough"
     ),
-    ViolationKind.ONE_WORKSTATION: "{0} is a workstation, which is not joined to others; name a server",
+    ViolationKind.ONE_WORKSTATION: "{0} is a workstation, which is not connected to others; name a server",
     ViolationKind.SLOWER_TRAINING: "{0} servers train {1} samples/s, fewer than the {2} samples/s of the design",
     ViolationKind.NO_OUTLET: "{0} has {1} inlets and {2} no outlet for them; name a PDU that has them in site.pdu",
 }

@@ -44,6 +44,6 @@ def _warning_text(warning: DesignWarning, design: DesignAnswer) -> str:
                 "before ordering."
             )
         case FullLocalDrives(share):
-            return f"Data and checkpoints fill {percent(share)} of the drives of each server: little room is left."
+            return f"Data and checkpoints fill {percent(share)} of the drives of each server: there is little headroom."
         case BudgetOfPricedLines():
             return "The budget is compared with the priced lines only; lines that need a quote are additional."
