@@ -233,7 +233,7 @@ def _server_faults(catalog: Catalog, item: Server) -> Iterator[str]:
         yield "gpus is empty; a GPU server takes at least one"
     if item.n_gpus is not None and item.n_gpus_choices and item.n_gpus.value not in item.n_gpus_choices:
         yield f"n_gpus = {item.n_gpus.value} is not among n_gpus_choices {list(item.n_gpus_choices)}"
-    if not any(port.use == "compute" for port in item.ports):
+    if not item.is_workstation and not any(port.use == "compute" for port in item.ports):
         yield "no port has use 'compute'; a GPU server needs one to join a fabric"
     if item.intra_link is not None:
         link = item.intra_link.value

@@ -105,6 +105,7 @@ class Server(Device):
     """A server: GPU server, head node or storage server, by ``role``."""
 
     role: Literal["gpu", "head", "storage", "fabric-manager"]
+    is_workstation: bool = False  # stands at a desk, one alone, without a rack
     gpus: tuple[ShortText, ...] = ()  # ids in gpus/ that the server takes; the first is the default
     n_gpus: Sourced[CountInServer] | None = None
     n_gpus_choices: tuple[CountInServer, ...] = ()  # other counts that the vendor sells, e.g. (4, 8, 10)

@@ -98,14 +98,20 @@ def verdict_answer_text(result: SizingResult, claims: Sequence[Claim], simple: S
     return "\n".join([*lines, *(f"\n{table_text(table)}" for table in tables if table is not None)])
 
 
+def _place(design: DesignAnswer) -> str:
+    """Where a design stands: at a desk, or in how much of how many racks."""
+    if design.platform.server.is_workstation and not design.storage_nodes:
+        return "at a desk"
+    units, racks = float(design.quantities.rack_units[0]), plural(design.quantities.n_racks, "rack")
+    return f"{by_count(units, '1 rack unit', f'{units:g} rack units')} in {racks}"
+
+
 def _design_lines(design: DesignAnswer) -> list[str]:
-    quantities = design.quantities
-    usable, units = design.usable_bytes, float(quantities.rack_units[0])
+    usable = design.usable_bytes
     capacity = f"{si(usable, 'B')} usable" if usable > 0 else "usable capacity not published"
     lines = [
         f"Design: {design.name}, {design.n_gpus} × {design.platform.gpu.name}",
-        f"        {by_count(units, '1 rack unit', f'{units:g} rack units')} in "
-        f"{plural(quantities.n_racks, 'rack')}, {power(design)} maximum power, {capacity}",
+        f"        {_place(design)}, {power(design)} maximum power, {capacity}",
         f"Price:  {price_text(design)}",
     ]
     lines[2:2] = [f"Tiers:  {tiers_sentence(design)}"] if design.platform.second_tier is not None else []

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from sizer.base.arrays import Floats
 from sizer.base.estimate import Estimate
 from sizer.perf.arguments import require_above, require_at_least, require_within
-from sizer.perf.stage_capacity import Capacity, median_throughput, throughput
+from sizer.perf.stage_capacity import Capacity, throughput, throughput_quantile
 
 
 def core_seconds_per_sample(sample_bytes: ArrayLike, fixed_core_s: ArrayLike, core_s_per_byte: ArrayLike) -> Floats:
@@ -213,9 +213,9 @@ def _in_a_row(evaluated: Sequence[Stages]) -> list[Capacity]:
     ]
 
 
-def median_throughputs(*evaluated: Stages) -> Floats:
-    """The medians of :func:`throughputs` alone."""
-    return median_throughput(_in_a_row(evaluated))
+def throughput_quantiles(probability: float, *evaluated: Stages) -> Floats:
+    """Rates of several evaluations, one after the other, that they stay below with ``probability``."""
+    return throughput_quantile(_in_a_row(evaluated), probability)
 
 
 def storage_stage(side: StorageSide, sample_bytes: ArrayLike, hit_fraction: ArrayLike) -> Capacity:

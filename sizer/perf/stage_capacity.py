@@ -189,15 +189,18 @@ def throughput(stages: Sequence[Capacity]) -> Estimate:
     return Estimate(value, low, high)
 
 
-def median_throughput(stages: Sequence[Capacity]) -> Floats:
-    """Median of :func:`throughput` alone, for many rows: where one stage surely is the slowest, its own."""
+def throughput_quantile(stages: Sequence[Capacity], probability: float) -> Floats:
+    """Rate that the whole pipeline stays below with ``probability``, for many rows.
+
+    Where one stage surely is the slowest, it is that of the stage.
+    """
     shape = np.broadcast_shapes(*(np.shape(stage.median) for stage in stages))
     alike = [stage.broadcast_to(shape) for stage in stages]
-    slowest = np.min([stage.median for stage in alike], axis=0)
+    slowest = np.min([stage.quantile(probability) for stage in alike], axis=0)
     sure = np.sum([stage.probability_at_least(slowest) < 1 for stage in alike], axis=0) <= 1
     found = np.array(slowest, dtype=float)
     if not sure.all():
-        found[~sure] = _quantile_of_smallest([stage.take(~sure) for stage in alike], np.array([0.5]))
+        found[~sure] = _quantile_of_smallest([stage.take(~sure) for stage in alike], np.array([probability]))
     return found
 
 

@@ -48,6 +48,11 @@ def nodes_per_unit(storage: Storage) -> int:
     return storage.nodes_per_unit.value if storage.nodes_per_unit is not None else 1
 
 
+def nodes_there(storage: Storage, stated: int) -> int:
+    """Nodes that a customer has, in whole units: who states one node of a pair has the pair."""
+    return -(-stated // nodes_per_unit(storage)) * nodes_per_unit(storage)
+
+
 def node_limits(storage: Storage) -> tuple[int, int]:
     """Smallest and largest node count, in whole units."""
     unit = nodes_per_unit(storage)
@@ -202,8 +207,9 @@ def smallest_nodes(storage: Storage, capacity_option: int, data_bytes: ArrayLike
     Returns
     -------
     SmallestNodes
-        0 nodes for local drives and NFS servers. Where the capacity is unknown the minimum system counts as fitting,
-        up to the largest that the vendor publishes; ``usable_bytes`` is NaN there and the design is conditional.
+        0 nodes for local drives and NFS servers. Where the usable capacity is unknown the raw one must hold the data;
+        where that is, too, the minimum system counts as fitting, up to the largest that the vendor publishes.
+        ``usable_bytes`` is NaN there and the design is conditional.
     """
     need = np.asarray(data_bytes, dtype=float)
     largest = storage.max_usable_bytes.value if storage.max_usable_bytes is not None else np.inf
@@ -220,10 +226,11 @@ def smallest_nodes(storage: Storage, capacity_option: int, data_bytes: ArrayLike
 
 @lru_cache(maxsize=4096)
 def _usable_by_size(storage: Storage, capacity_option: int) -> tuple[Ints, Floats]:
-    """Node counts that a system is sold with, ascending, and the usable bytes of each."""
+    """Node counts that a system is sold with, ascending, and the usable bytes of each; the raw ones bound unknown."""
     low, high = node_limits(storage)
     sizes = np.arange(low, high + 1, nodes_per_unit(storage))
-    return sizes, usable_bytes(storage, capacity_option, sizes)
+    usable = usable_bytes(storage, capacity_option, sizes)
+    return sizes, np.where(np.isnan(usable), raw_bytes(storage, capacity_option, sizes), usable)
 
 
 def is_extrapolated(storage: Storage, n_nodes: int) -> bool:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import accumulate, count
 from operator import attrgetter
 
@@ -38,6 +39,7 @@ from sizer.physical.racks.parts import RackGroup, place_groups, rack_groups
 from sizer.physical.racks.placement import RackFill
 from sizer.physical.racks.positions import DevicePlaces, device_places, link_lengths_m
 from sizer.physical.racks.power import device_power
+from sizer.physical.racks.site_rules import DeviceOf
 from sizer.physical.roles import Role
 from sizer.workload.request import Existing, ExistingRack, Fabric, Limits
 
@@ -209,7 +211,7 @@ def building_plan(
         cables=tuple(cables),
         components=_with_cables(counted.components, cables),
         questions=tuple(dict.fromkeys(c.question for cable in cables for c in cable.choices if c.question)),
-        warnings=tuple(_warnings(placed, racks, cables, catalog)),
+        warnings=tuple(_warnings(placed, racks, cables, catalog, partial(platform.device, catalog))),
         rack_groups=groups,
         inputs=PlanInputs(platform, n_servers, storage_nodes, limits, existing, fabric),
         catalog=catalog,
@@ -362,10 +364,17 @@ def _pdus_per_rack(
 ) -> dict[int, int]:
     """PDUs of a new rack by the identity of its group; they are counted group by group, with equally many a rack."""
     racks = [sum(of is group and fill.existing is None for of, fill in filled) for group in groups]
-    bought = (int(part.quantity[0]) for part in counted.components if part.role is Role.RACK_PDU)
-    return {
-        id(group): next(bought) // n for group, n in zip(groups, racks, strict=True) if n and not group.is_delivered
-    }
+    lines: list[int] = []
+    before = ""
+    for part in (part for part in counted.components if part.role is Role.RACK_PDU):
+        # What is there of a group follows what is bought of it.
+        if part.status == "existing" and before == "computed":
+            lines[-1] += int(part.quantity[0])
+        else:
+            lines.append(int(part.quantity[0]))
+        before = part.status
+    pdus = iter(lines)
+    return {id(group): next(pdus) // n for group, n in zip(groups, racks, strict=True) if n and not group.is_delivered}
 
 
 def _empty_units(group: RackGroup, room: ExistingRack | None, there: Sequence[PlacedDevice]) -> tuple[int, ...]:
@@ -410,13 +419,16 @@ def _with_cables(components: Sequence[Component], cables: Sequence[CableRun]) ->
                 key = (cable.run.role, item, choice.part_notes)
                 more = cages.filled(cable, number, item) if item in modules else links * pieces
                 found[key] = found.get(key, Fraction(0)) + more
+    # Links of one role are all there, or all bought.
+    theirs = {part.role: part.status for part in components if part.category == CABLE_CATEGORY}
     measured = []
     sums: dict[str, Fraction] = {}  # a splitter may serve links of two roles
     for (role, item, notes), total in found.items():
         before = sums.get(item, Fraction(0))
         sums[item] = before + total
         quantity = math.ceil(sums[item]) - math.ceil(before)
-        measured.append(Component(role, CABLE_CATEGORY, item, np.array([quantity]), notes))
+        status = theirs.get(role, "computed")
+        measured.append(Component(role, CABLE_CATEGORY, item, np.array([quantity]), notes, status))
     kept = [part for part in components if part.category != CABLE_CATEGORY]
     place = next((i for i, part in enumerate(kept) if part.category == "rack and power"), len(kept))
     return (*kept[:place], *measured, *kept[place:])
@@ -445,10 +457,14 @@ class _Cages:
 
 
 def _warnings(
-    placed: Sequence[PlacedDevice], racks: Sequence[PlacedRack], cables: Sequence[CableRun], catalog: Catalog
+    placed: Sequence[PlacedDevice],
+    racks: Sequence[PlacedRack],
+    cables: Sequence[CableRun],
+    catalog: Catalog,
+    device_of: DeviceOf,
 ) -> Iterator[PlanNote]:
     for item in dict.fromkeys(device.item for device in placed):
-        device = catalog.device(item)
+        device = device_of(item)
         if device.power_inlets is not None and device.power_inlets.value == 1:
             yield PlanNote(PlanNoteKind.SINGLE_CORDED, (device.name,))
         if device.power_inlets is None and device_power(device).max_w > 0:
@@ -460,7 +476,7 @@ def _warnings(
                 # What the other one is of decides whether it counts: a draw, or the rating of a supply.
                 planned, what = (float(stated.value), stated.basis), other.note or other.where
                 yield PlanNote(PlanNoteKind.HIGHER_MAXIMUM, (device.name, *planned, float(other.value), what))
-    for few in few_supplies(racks, catalog):
+    for few in few_supplies(racks, device_of):
         values = (few.name, few.supplies, few.remaining, few.needed or 0, few.three_feeds_suffice, few.cap_w or 0.0)
         yield PlanNote(PlanNoteKind.FEW_SUPPLIES, values)
     for cable in cables:

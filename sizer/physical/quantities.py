@@ -1,8 +1,8 @@
 """Everything a design is made of, counted for all rows of a platform at once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -13,7 +13,7 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.catalog.fabrics import joining
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Server
-from sizer.physical.capacity import counts_nodes, node_limits, nodes_per_unit, raw_bytes, usable_bytes
+from sizer.physical.capacity import counts_nodes, node_limits, nodes_per_unit, nodes_there, raw_bytes, usable_bytes
 from sizer.physical.components import Component, DesignParts, Network, Quantities
 from sizer.physical.networks.counts import cable_lines, data_networks, with_management
 from sizer.physical.networks.members import AS_USUAL, Shape, shape
@@ -30,7 +30,7 @@ from sizer.physical.racks.parts import (
 )
 from sizer.physical.racks.power import device_power
 from sizer.physical.racks.site_rules import coolant_units, room_violations, total_liquid_w
-from sizer.physical.roles import ADAPTERS, Role
+from sizer.physical.roles import ADAPTERS, COMPUTE_SWITCHES, IN_BAND_SWITCHES, MANAGEMENT_SWITCHES, Role
 from sizer.physical.software_lines import software_lines
 from sizer.workload.request import Existing, Fabric, Limits
 
@@ -88,6 +88,7 @@ def quantities(
     plan of a design (``building_plan``) measures them. Racks follow ``placement.count_racks``.
     """
     servers, nodes = _rows(n_servers, storage_nodes)
+    device_of = partial(platform.device, catalog)
     rows = shape(platform, servers, nodes, fabric)
     pdus: Ints = np.zeros_like(servers)
     before: RackTotals | None = None
@@ -98,7 +99,7 @@ def quantities(
         net = with_management(platform, rows, data, pdus)
         devices = _devices(platform, rows)
         devices += [Component(s.role, "network", s.item, s.quantity) for s in net.switches]
-        devices += coolant_units(devices, catalog, servers.size, coolant_unit)
+        devices += coolant_units(devices, catalog, device_of, servers.size, coolant_unit)
         groups = rack_groups(platform, devices, catalog, limits, existing, rows.to_come)
         placed = before = count_groups(groups, servers.size, at_least=before)
         if np.array_equal(placed.pdus, pdus):
@@ -113,6 +114,14 @@ def quantities(
     components += cable_lines(catalog, net.links, placed.racks + placed.existing)
     components += rack_parts(catalog, groups, placed, components)
     components += software_lines(platform, catalog, rows, components)
+    if rows.n_servers.min() <= existing.servers.get(platform.server.id, 0):
+        heights_u = {part.item: float(_each(device_of(part.item)).amounts[0, 0]) for part in devices}
+        is_standing = rows.n_servers <= existing.servers.get(platform.server.id, 0)
+        components = _around_standing(components, is_standing, existing, heights_u, power.rack_units)
+    if platform.server.is_workstation:
+        # It stands at a desk: a rack with its power is an option.
+        in_rack = "rack and power"
+        components = [replace(c, status="optional") if c.category == in_rack else c for c in components]
     return Quantities(
         components=tuple(c for c in components if np.count_nonzero(c.quantity)),
         networks=net.networks,
@@ -130,14 +139,21 @@ def quantities(
         notes=_notes(platform),
         power_low_w=power.low_w,
         rack_power_max_w=placed.heaviest_w,
-        liquid_heat_w=total_liquid_w(devices, catalog, servers.size),
+        liquid_heat_w=total_liquid_w(devices, device_of, servers.size),
         row_notes={PlanNote(PlanNoteKind.SINGLE_SERVER): ~rows.has_management} if not rows.has_management.all() else {},
         violations={
             **{rule: mask for rule, mask in net.violations.items() if np.count_nonzero(mask)},
             **_storage_violations(platform, rows, nodes),
+            **_workstation_violations(platform, rows),
             **_rack_violations(platform, catalog, limits, devices, groups, placed),
         },
     )
+
+
+def _workstation_violations(platform: Platform, rows: Shape) -> dict[Violation, Bools]:
+    if not platform.server.is_workstation:
+        return {}
+    return {Violation(ViolationKind.ONE_WORKSTATION, (platform.server.name,)): rows.n_servers > 1}
 
 
 def _rack_violations(
@@ -148,7 +164,8 @@ def _rack_violations(
     groups: Sequence[RackGroup],
     placed: RackTotals,
 ) -> dict[Violation, Bools]:
-    room = dict(room_violations(platform.site, catalog, devices, limits.rack_power_w))
+    device_of = partial(platform.device, catalog)
+    room = dict(room_violations(platform.site, catalog, device_of, devices, limits.rack_power_w))
     found = {**mounting_violations(catalog, groups), **room}
     unexplained = ~placed.holds_all & ~np.any([*room.values(), np.zeros(placed.racks.size, dtype=bool)], axis=0)
     if unexplained.any():
@@ -265,7 +282,8 @@ def _split_existing(platform: Platform, devices: Sequence[Component], existing: 
     for name, count in existing.storage_nodes.items():
         item = platform.storage_server.id if platform.storage_server is not None else name
         if name == platform.storage.id:
-            left[item] = left.get(item, 0) + count // nodes_per_unit(platform.storage)
+            storage = platform.storage
+            left[item] = left.get(item, 0) + nodes_there(storage, count) // nodes_per_unit(storage)
     components = []
     for part in devices:
         there = np.minimum(part.quantity, left.get(part.item, 0))
@@ -276,6 +294,50 @@ def _split_existing(platform: Platform, devices: Sequence[Component], existing: 
             components.append(replace(part, quantity=there, notes=notes, status="existing", contents=""))
         components.append(part.of(part.quantity - there))
     return components
+
+
+# What servers that run today are connected and managed by.
+_AROUND_SERVERS = frozenset(
+    (
+        *(*COMPUTE_SWITCHES, *IN_BAND_SWITCHES, *MANAGEMENT_SWITCHES),
+        *(Role.COMPUTE_CABLE, Role.COMPUTE_UPLINK, Role.IN_BAND_CABLE, Role.IN_BAND_UPLINK, Role.LAN_UPLINK),
+        *(Role.MANAGEMENT_CABLE, Role.MANAGEMENT_UPLINK, Role.FABRIC_MANAGER, Role.FABRIC_MANAGER_CABLE),
+        *(Role.HEAD_NODE, Role.HEAD_NODE_ADAPTER, Role.HEAD_NODE_CABLE),
+    )
+)
+
+
+def _around_standing(
+    components: Sequence[Component],
+    is_standing: Bools,
+    existing: Existing,
+    heights_u: Mapping[str, float],
+    rack_units: Floats,
+) -> list[Component]:
+    """Components where rows whose servers all stand take racks, power and networks around them as theirs.
+
+    Of the racks those are bought that what is new takes of the height. Switches and racks that the request states are
+    counted as it states them.
+    """
+    has_networks, has_racks = not existing.switches, not existing.racks
+    new_u = np.zeros(rack_units.shape)
+    for part in components:
+        if part.status == "computed" and not (has_networks and part.role in _AROUND_SERVERS):
+            new_u = new_u + part.quantity * heights_u.get(part.item, 0.0)
+    share = new_u / np.maximum(rack_units, 1)
+    found: list[Component] = []
+    for part in components:
+        bought = part.quantity
+        if part.status == "computed" and has_networks and part.role in _AROUND_SERVERS:
+            bought = np.where(is_standing, 0, bought)
+        elif part.status == "computed" and has_racks and part.category == "rack and power":
+            bought = np.where(is_standing, np.ceil(bought * share - 1e-9).astype(np.int64), bought)
+        theirs = part.quantity - bought
+        found.append(part.of(bought))
+        if theirs.any():
+            notes = (PlanNote(PlanNoteKind.EXISTING), *part.notes)
+            found.append(replace(part, quantity=theirs, notes=notes, status="existing"))
+    return found
 
 
 def _adapters(platform: Platform, catalog: Catalog, rows: Shape, components: Sequence[Component]) -> list[Component]:

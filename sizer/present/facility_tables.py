@@ -74,7 +74,7 @@ def racks_table(plan: Plan) -> Table:
 def _maximum_counted(plan: Plan) -> Iterator[str]:
     """Devices without a published typical draw: their typical draw is an upper bound, and the energy with it."""
     items = dict.fromkeys(device.item for rack in plan.racks for device in rack.present)
-    names = [item_name(item, plan.catalog) for item in items if not has_typical_draw(plan.catalog.device(item))]
+    names = [item_name(item, plan.catalog) for item in items if not has_typical_draw(plan.device(item))]
     if len(names) > _MOST_NAMED:
         names[_MOST_NAMED - 1 :] = [f"{len(names) - _MOST_NAMED + 1} other kinds of device"]
     if names:

@@ -24,6 +24,7 @@ from sizer.sizing.search.infeasible_error import infeasible_error
 from sizer.sizing.search.least import amount_of, certain_rows, least_row, possible, promising
 from sizer.sizing.search.main_items import check_budget
 from sizer.sizing.search.part_counts import PartCounts
+from sizer.sizing.search.ranking import NEAR_TIE
 from sizer.sizing.search.space import MAX_SERVERS, design_space
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.gpu_memory import resolved
@@ -31,8 +32,6 @@ from sizer.sizing.stages.workload_run import run_on
 from sizer.workload.request import Limits, SizingRequest, Target
 from sizer.workload.resolve import ResolvedWorkload
 
-# Designs this near to the highest rate count as equally fast; of them the cheapest leads. [-]
-NEAR_TIE = 0.01
 # A rate that any design reaches that runs at all. [samples/s]
 _LOWEST_RATE = 1e-6
 # The highest rate is sought until so little is left between a rate that is reached and one that is not. [-]

@@ -383,6 +383,23 @@ class FewerGpusUsed:
 
 
 @dataclass(frozen=True)
+class FullLocalDrives:
+    """The servers' own drives are filled more than shared storage would be."""
+
+    share: float
+
+
+class IdleReason(Enum):
+    """Why storage that is there stays idle."""
+
+    NOT_CONNECTED = "not-connected"  # no port, gateway or adapter joins it to the servers
+    CAPACITY = "capacity"
+    READ_RATE = "read-rate"
+    RATE_UNKNOWN = "rate-unknown"  # no source gives its read rate, and the request does not state it
+    RANKED = "ranked"  # another design comes first by what the request ranks by
+
+
+@dataclass(frozen=True)
 class BudgetOfPricedLines:
     """The budget is compared with the priced lines only: price bands are in another currency."""
 
@@ -396,4 +413,4 @@ class ManySmallFiles:
     files_per_node_s: float  # of each storage node, or server with drives of its own
 
 
-DesignWarning = UnknownReadRate | FewerGpusUsed | BudgetOfPricedLines | ManySmallFiles
+DesignWarning = UnknownReadRate | FewerGpusUsed | BudgetOfPricedLines | ManySmallFiles | FullLocalDrives

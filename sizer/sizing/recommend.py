@@ -13,7 +13,7 @@ from sizer.calibrate.calibration import Calibration
 from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
 from sizer.physical.platforms import platforms
-from sizer.sizing.checks import COMPUTE_LIMITS, Limit, bound_of
+from sizer.sizing.checks import COMPUTE_LIMITS, AnyLimit, Limit, bound_of
 from sizer.sizing.constraints.tiers import with_tiers
 from sizer.sizing.design.evaluate_design import design_answer
 from sizer.sizing.maximum import budget_error_text
@@ -96,12 +96,15 @@ def search(
     return larger if larger is counts or larger.candidates.any() else counts
 
 
-def unmet_error(counts: PartCounts, calibration: Calibration) -> InfeasibleError:
+def unmet_error(
+    counts: PartCounts, calibration: Calibration, nearest: tuple[int, tuple[AnyLimit, ...]] | None = None
+) -> InfeasibleError:
     """Error of a request that no design meets; where its limit of servers or its storage tier is to blame, with the
-    design that meets it without, and where the budget alone is, with what that buys.
+    design that meets it without, and where the budget alone is, with what that buys. ``nearest`` is what
+    :func:`nearest_design` gives, where it is known.
     """
     request = counts.request
-    nearest, most = nearest_design(counts), request.limits.servers
+    nearest, most = nearest or nearest_design(counts), request.limits.servers
     broken = set(nearest[1])
     expected = math.inf
     if broken <= TAKE_SERVERS:

@@ -20,6 +20,7 @@ from sizer.physical.existing_use import Equipment, ExistingUse
 from sizer.physical.networks.ports import nodes_of
 from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
+from sizer.physical.roles import Role
 from sizer.sizing.assumptions import DesignAssumption, OpenPoint
 from sizer.sizing.checks import AnyLimit, CheckKind, CheckResult, DesignCheck, MissingFact, SizeLimit
 from sizer.sizing.constraints.tiers import StorageTier
@@ -27,6 +28,7 @@ from sizer.sizing.reasons import (
     Binding,
     CostDifference,
     DesignWarning,
+    IdleReason,
     QuoteToSettle,
     RunnerUpReason,
     Selection,
@@ -40,6 +42,7 @@ from sizer.sizing.stages.checkpoints import CheckpointedJob
 from sizer.sizing.stages.gpu_memory import MemoryAnswer
 from sizer.sizing.stages.language_rates import LanguageAnswer
 from sizer.sizing.stages.serving_rates import ServingAnswer
+from sizer.sizing.stages.sharding import Sharding
 from sizer.workload.checkpoints import Checkpoints
 from sizer.workload.eras import EquipmentBasis
 from sizer.workload.request import Loss, SizingRequest, Target, Workload
@@ -129,6 +132,12 @@ STAGES = {
 
 # From this utilization on, the capacity of a bottleneck reads like another throughput.
 _SATURATED = 0.98
+
+
+# Of one GPU: below it a workstation with one card is enough.
+_SMALL_SHARE = 0.5
+# Of the memory of one GPU, that the state which several divide may take of it alone.
+_STATE_SHARE = 0.8
 
 
 @dataclass(frozen=True)
@@ -235,6 +244,7 @@ class WorkloadAnswer:
     dnn: Dnn
     dataset: Dataset
     stack: Stack
+    rate_stack: Stack | None  # older than the GPU, or of other networks: its runs are what the rate is derived from
     recipe: Recipe | None
     batch_per_gpu: int
     memory: MemoryAnswer  # of each GPU at this batch
@@ -404,6 +414,35 @@ class DesignAnswer:
         return self.n_servers if self.platform.storage.kind == "local" else max(self.storage_nodes, 1)
 
     @property
+    def share_of_one_gpu(self) -> float | None:
+        """What the targets take of one GPU at the low end of its rate; None where they say no rate, or divide a model.
+
+        Several workloads take turns.
+        """
+        shares = []
+        for one in self.workloads:
+            if one.required_samples_per_s is None or one.language is not None or one.serving is not None:
+                return None
+            low = next((float(stage.capacity.low) for stage in one.stages if stage.key == "gpu"), 0.0)
+            # What several cards divide, one may not hold.
+            holds = one.memory.state_bytes * self.n_gpus <= _STATE_SHARE * one.memory.memory_bytes
+            if not low > 0 or not (holds or one.memory.sharding is Sharding.NONE):
+                return None
+            shares.append(one.required_samples_per_s * self.n_gpus / low)
+        return sum(shares)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether one card of the kind that was chosen has twice what the targets take."""
+        return self.share_of_one_gpu is not None and self.share_of_one_gpu <= _SMALL_SHARE
+
+    @property
+    def servers_bought(self) -> int:
+        """GPU servers that are not there yet."""
+        parts = self.quantities.components
+        return sum(int(one.quantity[0]) for one in parts if one.role is Role.GPU_SERVER and one.status == "computed")
+
+    @property
     def budget_check(self) -> DesignCheck | None:
         """Whether the budget is kept; None where there is none."""
         return next((one for one in self.checks if one.kind is CheckKind.BUDGET), None)
@@ -485,6 +524,26 @@ class IdleServers:
 
 
 @dataclass(frozen=True)
+class IdleStorage:
+    """Why storage that is there is not what the design reads from; rates in B/s, capacities in B."""
+
+    equipment: Equipment
+    reason: IdleReason
+    needed: float  # rate or capacity, by the reason; 0 of the others
+    given: float
+    copy_s: float | None  # to copy the data sets to the drives of every server; None: to no such drives, or unknown
+
+
+@dataclass(frozen=True)
+class NewerDesign:
+    """What GPUs of today need for a request whose equipment takes ten times the power."""
+
+    name: str
+    gpu: str
+    power_w: float
+
+
+@dataclass(frozen=True)
 class SizingResult:
     """The whole answer to one request."""
 
@@ -510,6 +569,8 @@ class SizingResult:
     equipment: EquipmentBasis = EquipmentBasis.NAMED  # why GPU servers of these generations were compared
     maximum: Maximum | None = None  # what the limits give; None where every target was given
     idle_servers: tuple[IdleServers, ...] = ()
+    idle_storage: tuple[IdleStorage, ...] = ()
+    newer: NewerDesign | None = None  # of a design that draws more than a megawatt
     run_rental: RunRental | None = None  # of one run of trainings that end; None of others, and of teams and growth
 
     @property

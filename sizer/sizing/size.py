@@ -7,14 +7,20 @@ from itertools import takewhile
 import numpy as np
 
 from sizer.base import units
+from sizer.base.errors import InfeasibleError, RequestError
+from sizer.base.quantities import significant
 from sizer.bom.prices import usual_rate_usd
 from sizer.bom.rental import RunRental, run_rental
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
+from sizer.physical.capacity import nodes_there, usable_bytes
 from sizer.physical.existing_use import has_main
 from sizer.sizing.assumptions import UsualExchangeRate
+from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import Limit
+from sizer.sizing.constraints.stored_data import storage_demand
+from sizer.sizing.constraints.tiers import needed_of
 from sizer.sizing.design import assumptions
 from sizer.sizing.design.decisions import with_bills
 from sizer.sizing.design.verdict import verdict_of
@@ -22,6 +28,7 @@ from sizer.sizing.growth.growth_plan import FirstPurchases, first_purchases, is_
 from sizer.sizing.maximum import described_maximum, maximum
 from sizer.sizing.preference import preference_of
 from sizer.sizing.reasons import (
+    IdleReason,
     PreferenceKind,
     QuoteToSettle,
     RunnerUpKind,
@@ -32,9 +39,17 @@ from sizer.sizing.reasons import (
 )
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, design_of, search, unmet_error
 from sizer.sizing.redundancy_cost import spare_cost
-from sizer.sizing.result import DesignAnswer, IdleServers, ParetoPoint, SizingResult, design_name
+from sizer.sizing.result import (
+    DesignAnswer,
+    IdleServers,
+    IdleStorage,
+    NewerDesign,
+    ParetoPoint,
+    SizingResult,
+    design_name,
+)
 from sizer.sizing.search.front import front_rows
-from sizer.sizing.search.nearest_design import counts_ruled_out
+from sizer.sizing.search.nearest_design import counts_ruled_out, nearest_design
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import (
     Ranking,
@@ -47,9 +62,12 @@ from sizer.sizing.search.ranking import (
     uncertainty,
 )
 from sizer.sizing.stack_default import with_stack_defaults
+from sizer.sizing.stages.storage_rates import node_rates, rate_is_unknown
 from sizer.workload.eras import eras_asked
-from sizer.workload.request import SizingRequest, ranks_by_cost
+from sizer.workload.request import Existing, Platforms, SizingRequest, ranks_by_cost
 
+# A design that draws more is told, where GPUs of today would do with less than the other. [W]
+_IMPLAUSIBLE_W, _PLAUSIBLE_W = 1e6, 1e5
 # Points of the Pareto front that documents show.
 MAX_PARETO_POINTS = 16
 
@@ -89,7 +107,12 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     ranking = Ranking(counts)
     order = ranking.first(MAX_PLATFORMS_SHOWN)
     if not order:
-        raise unmet_error(counts, fitted)
+        row, broken = nearest = nearest_design(counts)
+        error = unmet_error(counts, fitted, nearest)
+        if broken == (Limit.BUDGET,):
+            small = _small_error_text(counts, design_of(counts, row, fitted, is_documented=False))
+            error = InfeasibleError(f"{error}{small}")
+        raise error
     choice = _first_year(counts, ranking, order, fitted)
     planned = first_purchases(request, catalog, fitted)
     if planned is not None and not is_same(planned.designs[0], choice.platforms[0]):
@@ -168,8 +191,26 @@ def _described(choice: _Choice, counts: PartCounts, calibration: Calibration) ->
         quotes_to_settle=choice.quotes,
         equipment=eras_asked(catalog, request).basis,
         idle_servers=_idle_servers(counts, design),
+        newer=_newer_design(request, design, catalog, calibration),
+        idle_storage=idle_storage(counts, design),
         run_rental=_run_rental(counts, design),
     )
+
+
+def _newer_design(
+    request: SizingRequest, design: DesignAnswer, catalog: Catalog, calibration: Calibration
+) -> NewerDesign | None:
+    """What GPUs of today need where a design draws more than a megawatt and they would do with a tenth of it."""
+    most_w = float(design.quantities.power_max_w[0])
+    if most_w <= _IMPLAUSIBLE_W:
+        return None
+    free = request.model_copy(update={"platforms": Platforms(), "existing": Existing(), "growth": None})
+    try:
+        found = best_design(free, catalog, calibration).design
+    except (InfeasibleError, RequestError):
+        return None
+    least_w = float(found.quantities.power_max_w[0])
+    return NewerDesign(found.name, found.platform.gpu.name, least_w) if least_w < _PLAUSIBLE_W else None
 
 
 def _run_rental(counts: PartCounts, design: DesignAnswer) -> RunRental | None:
@@ -189,11 +230,28 @@ def _run_rental(counts: PartCounts, design: DesignAnswer) -> RunRental | None:
     return run_rental(design.platform.gpu, sum(hours), *rest)
 
 
+def _small_error_text(counts: PartCounts, design: DesignAnswer) -> str:
+    """What a request whose budget buys no design needs all the same: one server or card, and what a run rents for."""
+    texts = []
+    if design.n_hosts == 1:
+        texts.append("A cluster is not needed: one server, or workstation, is enough.")
+    if design.is_small and design.share_of_one_gpu is not None:
+        share = f"{100 * design.share_of_one_gpu:.2g} %"
+        texts.append(f"The target takes {share} of one {design.platform.gpu.name}: any workstation with one card does.")
+    rental = _run_rental(counts, design)
+    if rental is not None:
+        cost = f"about {rental.currency} {significant(rental.expected, 2)}"
+        texts.append(f"Rented, one run ({significant(rental.gpu_hours)} hours of {rental.gpu}) costs {cost}.")
+    return "".join(f" {text}" for text in texts)
+
+
 def _idle_servers(counts: PartCounts, design: DesignAnswer) -> tuple[IdleServers, ...]:
     """What each kind of GPU servers that a design leaves idle would reach alone, on their best platform."""
     evaluated, sizes, found = counts.evaluated, counts.evaluated.space.sizes, []
     fits, work = evaluated.class_passes[Limit.GPU_MEMORY][evaluated.class_of], evaluated.works[0].request
     for one in () if design.existing is None else design.existing.idle:
+        if one.item == design.platform.server.id:
+            continue  # fewer than are there are enough
         options = [index for index, option in enumerate(evaluated.platforms) if option.server.id == one.item]
         place = int(np.searchsorted(sizes, one.count))
         if not options or place == sizes.size:
@@ -206,6 +264,39 @@ def _idle_servers(counts: PartCounts, design: DesignAnswer) -> tuple[IdleServers
         best = rows[[int(np.argmax(rates))]]
         is_timed = work.target.time_to_train_s is not None
         found.append(IdleServers(one, float(rates.max()), float(evaluated.time_at(best)[0]) if is_timed else None))
+    return tuple(found)
+
+
+def idle_storage(counts: PartCounts, design: DesignAnswer) -> tuple[IdleStorage, ...]:
+    """Why each storage system that is there, and that a design leaves idle, is not what it reads from."""
+    request, platform, found = counts.request, design.platform, []
+    there = request.existing.storage_nodes
+    needed = max(max(one.required_bytes_per_s or 0.0, float(one.storage_bytes_per_s.value)) for one in design.workloads)
+    demand = storage_demand(counts.evaluated.works, request.data)
+    for one in () if design.existing is None else design.existing.idle:
+        if one.item not in there:
+            continue
+        joined = [
+            option
+            for option in counts.evaluated.platforms
+            if option.storage.id == one.item and option.server.id == platform.server.id
+        ]
+        if not joined:
+            found.append(IdleStorage(one, IdleReason.NOT_CONNECTED, 0.0, 0.0, None))
+            continue
+        storage, nodes = joined[0].storage, nodes_there(joined[0].storage, there[one.item])
+        given = nodes * max(min(node_rates(option)[0], node_rates(option)[2]) for option in joined)
+        usable = float(usable_bytes(storage, joined[0].capacity_option, nodes))
+        is_known, is_local = not rate_is_unknown(storage), platform.storage.kind == "local"
+        copy_s = demand.sets_bytes * design.n_servers / given if is_known and is_local else None
+        if usable < needed_of(joined[0], demand, request.data):
+            found.append(IdleStorage(one, IdleReason.CAPACITY, demand.total_bytes, usable, copy_s))
+        elif not is_known:
+            found.append(IdleStorage(one, IdleReason.RATE_UNKNOWN, needed, 0.0, None))
+        elif given < needed:
+            found.append(IdleStorage(one, IdleReason.READ_RATE, needed, given, copy_s))
+        else:
+            found.append(IdleStorage(one, IdleReason.RANKED, needed, given, copy_s))
     return tuple(found)
 
 
@@ -256,8 +347,11 @@ def _point(row: int, chosen: int, counts: PartCounts, rate: float, time_s: float
     index = int(evaluated.space.platform[row])
     platform = evaluated.platforms[index]
     servers, nodes = int(evaluated.space.n_servers[row]), int(evaluated.storage_nodes[row])
+    name = design_name(platform, servers, nodes)
+    if servers > 1 or platform.storage.kind != "local":
+        name = f"{name} over {platform.fabric.name}"
     return ParetoPoint(
-        name=f"{design_name(platform, servers, nodes)} over {platform.fabric.name}",
+        name=name,
         server=platform.server.id,
         server_name=with_vendor(platform.server),
         storage=platform.storage.id,
@@ -347,10 +441,11 @@ def _why_second(counts: PartCounts, chosen: int, second: int) -> RunnerUpReason:
             return RunnerUpReason(RunnerUpKind.DEARER_RATE, float(rank[0]), float(rank[1]))
         if request.rank_by == "time":
             return RunnerUpReason(RunnerUpKind.SLOWER, float(rank[0]), float(rank[1]))
-        if ranks_by_cost(request.rank_by):
-            more = row_difference(counts, second, chosen)
-            amounts, years = (float(rank[0]), float(rank[1])), _years_owned(counts)
-            return RunnerUpReason(RunnerUpKind.DEARER, *amounts, is_settled=more.low > 0, years=years, difference=more)
+    cost = counts.ranking_cost[pair]
+    if cost[1] > cost[0] and (ranks_by_cost(request.rank_by) or rank[1] == rank[0]):
+        more, amounts = row_difference(counts, second, chosen), (float(cost[0]), float(cost[1]))
+        years = _years_owned(counts)
+        return RunnerUpReason(RunnerUpKind.DEARER, *amounts, is_settled=more.low > 0, years=years, difference=more)
     # Keys of the purchase only where main equipment is there; the last two have no name.
     names = list(SizeKey) if has_main(request.existing) else list(SizeKey)[-4:]
     for key, (one, two) in zip(names, keys(counts, pair), strict=False):

@@ -31,7 +31,7 @@ from sizer.sizing.reasons import SelectionKind
 from sizer.sizing.recommend import search
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.sizing.search.part_counts import PartCounts
-from sizer.sizing.search.ranking import beyond_budget, uncertainty
+from sizer.sizing.search.ranking import NEAR_TIE, beyond_budget, uncertainty
 from sizer.sizing.stages.platform_columns import is_narrowed
 
 # Laws are solved by bisection to a billionth; sums of many parts and what is interpolated lose a few digits more.
@@ -285,10 +285,12 @@ def _better_than_chosen(result: SizingResult, counts: PartCounts) -> Iterator[st
         return
 
     def of(listed: DesignAnswer) -> float:
-        first, parts = listed.workloads[0], listed.quantities
-        time_s = 1e6 / float(first.throughput.value) if first.time is None else float(first.time.total_s.value)
-        values = {"time": time_s, "gpus": listed.n_gpus, "rack-units": float(parts.rack_units[0])}
-        return values.get(str(key), float(parts.power_max_w[0]))
+        if key == "time":
+            row = row_of(counts, listed)
+            assert row is not None
+            return float(counts.evaluated.time_at(np.array([row]), result.request.confidence)[0])
+        values = {"gpus": listed.n_gpus, "rack-units": float(listed.quantities.rack_units[0])}
+        return values.get(str(key), float(listed.quantities.power_max_w[0]))
 
     def doubts(listed: DesignAnswer) -> tuple[float, bool]:
         row = row_of(counts, listed)
@@ -298,8 +300,10 @@ def _better_than_chosen(result: SizingResult, counts: PartCounts) -> Iterator[st
 
     chosen, own = of(design), doubts(design)
     values = [(of(listed), listed.name) for listed in result.platforms if doubts(listed) <= own]
-    names = {"time": "time_s", "gpus": "n_gpus", "rack-units": "rack_units", "watts": "power_w"}
-    values += [(float(getattr(point, names[str(key)])), point.name) for point in result.pareto]
+    # Points of the front have their expected times; the ranking compares those reached with the confidence.
+    names = {"gpus": "n_gpus", "rack-units": "rack_units", "watts": "power_w"}
+    if key in names:
+        values += [(float(getattr(point, names[key])), point.name) for point in result.pareto]
     for value, name in values:
-        if value < chosen * (1 - TOLERANCE):
+        if value < chosen * (1 - (NEAR_TIE if key == "time" else TOLERANCE)):
             yield f"ranked by {key}: {name} has {value:.6g}, the chosen design {chosen:.6g}"

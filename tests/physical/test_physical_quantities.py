@@ -9,7 +9,14 @@ import pytest
 from sizer import Catalog, SizingRequest, project
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.catalog.generations import era_of
-from sizer.physical.capacity import capacity_ladder, changing_steps, is_extrapolated, smallest_nodes, usable_bytes
+from sizer.physical.capacity import (
+    capacity_ladder,
+    changing_steps,
+    is_extrapolated,
+    nodes_there,
+    smallest_nodes,
+    usable_bytes,
+)
 from sizer.physical.notes import PlanNote, PlanNoteKind, Violation, ViolationKind
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
@@ -136,6 +143,30 @@ def test_a_rack_too_weak_for_one_server(catalog):
     platform = one(catalog, "dgx-2", "dgx2-nvme", "edr")
     counted = quantities(platform, [1], [0], catalog=catalog, limits=Limits(rack_power_w="5 kW"))
     assert list(counted.violations) == [Violation(ViolationKind.RACK_POWER, ("DGX-2", 10_000.0, 5_000.0))]
+
+
+def test_a_rack_is_held_against_the_cards_that_are_fitted(catalog):
+    """Eight L40S of 350 W, two processors of at most 500 W: 3.8 kW, half as much again 5.7 kW; rated 12.8 kW."""
+    asked = {"servers": ["xe7745"], "gpus": ["l40s-48gb"], "gpus_per_server": 8, "storage": ["xe7745-nvme"]}
+    platform = offered(catalog, **asked)[0]
+    counted = quantities(platform, [1], [0], catalog=catalog, limits=Limits(rack_power_w="8 kW"))
+    assert 3_800 < counted.rack_power_max_w[0] < 5_900
+    assert not counted.violations
+
+
+def test_nothing_is_bought_around_servers_that_all_stand(catalog):
+    """Two owned servers are connected and powered today; a third one, or storage, takes parts."""
+    platform = one(catalog, "dgx-a100", "dgx-a100-nvme", "hdr")
+    counted = quantities(platform, [2, 3], [0, 0], catalog=catalog, existing=Existing(servers={"dgx-a100": 2}))
+    bought = [part for part in counted.components if part.status == "computed" and part.category != "software"]
+    assert [part.item for part in bought if part.quantity[0]] == []
+    assert {"GPU server", "compute leaf switch", "rack", "head node"} <= {p.role for p in bought if p.quantity[1]}
+    storage = one(catalog, "dgx-a100", "ai400x2", "hdr")
+    counted = quantities(storage, [2], [1], catalog=catalog, existing=Existing(servers={"dgx-a100": 2}))
+    bought = {part.role: int(part.quantity[0]) for part in counted.components if part.status == "computed"}
+    assert bought["rack"] == 1
+    assert "GPU server" not in bought
+    assert "compute leaf switch" not in bought
 
 
 def test_watts_of_a_bracket(catalog):
@@ -291,3 +322,12 @@ def test_cluster_manager_counts_where_a_pair_of_head_nodes_runs_it(catalog):
         found = [(line.quantity, line.status) for line in design.bill.lines if line.item == "base-command-manager"]
         assert found == [(32, status)]
         assert any(line.item == "ubuntu-server" for line in design.bill.bought)
+
+
+def test_raw_capacity_bounds_what_is_not_known(catalog):
+    """A pair has 369 TB raw and a protection that nobody prints: 1.2 PB take four pairs. Half a pair is one."""
+    found = smallest_nodes(catalog.storage["netapp-a90"], 0, [3e14, 1.2e15])
+    assert found.nodes.tolist() == [2, 8]
+    assert found.fits.all()
+    pair = catalog.storage["netapp-a800"]
+    assert [nodes_there(pair, n) for n in (0, 1, 2, 3)] == [0, 2, 2, 4]

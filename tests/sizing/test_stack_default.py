@@ -9,8 +9,9 @@ from sizer.catalog.loader import shipped_catalog
 from sizer.export.design_json import design_document
 from sizer.questions.what_if.sensitivity import sensitivities
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from sizer.sizing.design.workload_figures import software_on
 from sizer.sizing.result import SizingResult
-from sizer.workload.stack_choice import StackEvidence
+from sizer.workload.stack_choice import StackChoice, StackEvidence
 
 CATALOG = shipped_catalog()
 
@@ -22,6 +23,28 @@ def sized(work: dict[str, Any], **more: Any) -> SizingResult:
         ),
         CATALOG,
     )
+
+
+@pytest.mark.parametrize(
+    ("stack", "gpu", "evidence", "runs"),
+    [
+        # CUDA 11.0 of June 2020 knows compute capability 7.0 (V100) and 8.0 (A100), not 8.9 (L40S, CUDA 11.8).
+        ("pytorch-ngc20.06", "l40s-48gb", StackEvidence.SEVERAL_FAMILIES, False),
+        ("pytorch-ngc20.06", "l40s-48gb", None, False),
+        ("pytorch-ngc20.06", "v100-sxm2-16gb", StackEvidence.NETWORK, True),
+        ("pytorch-ngc20.06", "a100-sxm-80gb", StackEvidence.FAMILY, True),
+        # Scripts of image classification on T4: of its own networks, not of a detector.
+        ("tf-cnn-benchmarks-2.2", "t4-16gb", StackEvidence.NETWORK, True),
+        ("tf-cnn-benchmarks-2.2", "t4-16gb", StackEvidence.SEVERAL_FAMILIES, False),
+        ("mlperf-training", "b200-sxm-180gb", StackEvidence.NETWORK, True),
+    ],
+)
+def test_software_runs_on_the_gpu_and_has_the_network(stack, gpu, evidence, runs):
+    taken = CATALOG.stacks[stack]
+    choice = None if evidence is None else StackChoice(taken, evidence, ())
+    found = software_on(taken, choice, CATALOG.gpus[gpu], CATALOG)
+    assert (found is taken) == runs
+    assert runs or "current" in found.name
 
 
 def test_bert_takes_24_to_64_gpus_by_the_rates_of_mlperf_v07() -> None:

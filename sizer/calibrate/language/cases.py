@@ -46,6 +46,10 @@ GBIT = 1e9 / 8
 # Logarithm of the ratio of two sizes of memory, below which they are one rounded differently.
 _SAME_SIZE = 0.12
 _USUAL_NIC_GBIT = 400.0
+_PCIE_BYTES_PER_S = {"pcie4": 25e9, "pcie5": 50e9}
+# Of that a ring of an exchange passes where cards reach each other through the host's memory, which every byte is
+# written to and read from. Assumed.
+_RING_THROUGH_HOST = 0.7
 
 
 def machine_values(row: LanguageRow, gpu: Gpu, precision: str, domain: int | None) -> dict[str, float]:
@@ -60,6 +64,21 @@ def machine_values(row: LanguageRow, gpu: Gpu, precision: str, domain: int | Non
         "domain_bytes_per_s": gpu.nvlink_bytes_per_s.value if gpu.nvlink_bytes_per_s else 3e10,
         "nic_bytes_per_s": _nic_gbit(row, gpu) * GBIT,
     }
+
+
+def is_through_host(gpu: Gpu) -> bool:
+    """Whether cards reach each other through the host alone."""
+    return gpu.nvlink_bytes_per_s is None and gpu.form_factor.value.startswith("pcie")
+
+
+def ring_through_host_bytes_per_s(gpu: Gpu) -> float:
+    """What a ring of an exchange passes over the PCIe of such cards. [B/s]"""
+    return _RING_THROUGH_HOST * pcie_bytes_per_s(gpu)
+
+
+def pcie_bytes_per_s(gpu: Gpu) -> float:
+    """Measured one-way rate of the PCIe link of a card, 16 lanes of its generation. [B/s]"""
+    return _PCIE_BYTES_PER_S["pcie5" if gpu.generation in ("hopper", "blackwell", "cdna4") else "pcie4"]
 
 
 def _memory_bytes(row: LanguageRow, gpu: Gpu) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
+from sizer.calibrate.language.cases import pcie_bytes_per_s
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.catalog.networks import TransformerShape
 from sizer.catalog.schema import Dnn, Gpu
@@ -36,8 +37,6 @@ EPOCH_MONTH, NEWEST_MONTH = 2026 * 12.0, 2026 * 12 + 3.0
 SPECULATIVE_TOKENS = 4.0
 # Element of keys and values where it is not stated: as engines choose by default.
 _USUAL_CACHE = {"bf16": "bf16"}
-# Measured one-way rate of a PCIe link of 16 lanes, for GPUs without NVLink. [B/s]
-_PCIE_BYTES_PER_S = {"pcie4": 25e9, "pcie5": 50e9}
 
 
 @dataclass(frozen=True)
@@ -195,7 +194,7 @@ def link_of(gpu: Gpu) -> float | None:
         return gpu.nvlink_bytes_per_s.value
     # A card without NVLink goes through the host.
     if gpu.form_factor.value.startswith("pcie"):
-        return _PCIE_BYTES_PER_S["pcie5" if gpu.generation in ("hopper", "blackwell", "cdna4") else "pcie4"]
+        return pcie_bytes_per_s(gpu)
     return None
 
 

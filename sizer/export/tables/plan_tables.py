@@ -232,7 +232,7 @@ def _power_totals(plan: Plan, site: Site, is_partial: bool) -> Iterator[_Total]:
 def _heat_totals(plan: Plan) -> Iterator[_Total]:
     """Heat by what carries it away, where anything is liquid-cooled."""
     present = [device for rack in plan.racks for device in rack.present]
-    liquid_w = sum(liquid_heat_w(plan.catalog.device(device.item)) for device in present)
+    liquid_w = sum(liquid_heat_w(plan.device(device.item)) for device in present)
     if liquid_w:
         air_w = sum(device.power.max_w for device in present) - liquid_w
         yield _Total("Heat to the coolant at the maximum", round(liquid_w, 1), "W")

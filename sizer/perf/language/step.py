@@ -106,6 +106,8 @@ ELEMENT_BYTES = 2.0
 OPTIMIZER_EXCHANGE_BYTES, FULL_SHARD_BYTES = 6.0, 6.0
 # A gather and a scatter around each of the two blocks of a layer, forward and backward.
 TENSOR_PASSES = 8.0
+# A full recompute repeats the forward ones; behind NVLink the fitted exposed share has them.
+_RECOMPUTED_PASSES = 4.0
 # Dispatch and combine, forward and backward.
 EXPERT_PASSES = 4.0
 # Share of the forward pass that is computed again, the least first: it is the fastest that fits.
@@ -235,8 +237,13 @@ def matmul_seconds(shapes: Shapes, layouts: Layouts, machines: Machines) -> Floa
     return np.asarray(each * trained * way.batch * way.sequence / way.gpus)
 
 
-def step_time(shapes: Shapes, layouts: Layouts, machines: Machines, by: Efficiencies) -> StepTime:
+def step_time(
+    shapes: Shapes, layouts: Layouts, machines: Machines, by: Efficiencies, *, is_through_host: bool = False
+) -> StepTime:
     """Seconds of a step by the terms of the docstrings; every array of one length, or scalar.
+
+    ``is_through_host``: the link inside a server is the host's PCIe, behind which no traffic is hidden; the fitted
+    exposed shares are those of NVLink.
 
     One micro batch passes a stage in the time of its layers; M micro batches and a bubble of (p - 1) / (M v) make the
     step, with the exposed part of the exchange of gradients and weights, the optimizer and a fixed time.
@@ -275,14 +282,18 @@ def step_time(shapes: Shapes, layouts: Layouts, machines: Machines, by: Efficien
     state = tokens * one.hidden * ELEMENT_BYTES
     near = way.tensor <= machines.domain_gpus
     beyond = machines.nic_bytes_per_s / by.far_rate
-    tensor = TENSOR_PASSES * layers * state * (way.tensor - 1) / way.tensor
-    tensor = tensor * np.where(near, by.tensor / machines.domain_bytes_per_s, by.tensor_far / beyond)
+    exposed_tensor, exposed_expert, exposed_context = (
+        (1.0, 1.0, 1.0) if is_through_host else (by.tensor, by.expert_traffic, by.context)
+    )
+    recomputed = _RECOMPUTED_PASSES * (way.recompute >= RECOMPUTE["full"]) if is_through_host else 0.0
+    tensor = (TENSOR_PASSES + recomputed) * layers * state * (way.tensor - 1) / way.tensor
+    tensor = tensor * np.where(near, exposed_tensor / machines.domain_bytes_per_s, by.tensor_far / beyond)
     near = way.expert * way.tensor <= machines.domain_gpus
     expert = EXPERT_PASSES * sparse * state / way.tensor * one.active_experts * (way.expert - 1) / way.expert
-    expert = expert * np.where(near, by.expert_traffic / machines.domain_bytes_per_s, by.expert_far / beyond)
+    expert = expert * np.where(near, exposed_expert / machines.domain_bytes_per_s, by.expert_far / beyond)
     near = way.context * way.tensor <= machines.domain_gpus
     keys = 6 * layers * tokens * one.kv_heads * one.head_size / way.tensor * ELEMENT_BYTES * (way.context - 1)
-    context = keys * np.where(near, by.context / machines.domain_bytes_per_s, by.context / beyond)
+    context = keys * np.where(near, exposed_context / machines.domain_bytes_per_s, by.context / beyond)
 
     q = _OVERLAP_EXPONENT
     computing = linear + attention + elementwise + tensor + expert + context

@@ -9,6 +9,7 @@ from sizer.catalog.model import Catalog
 from sizer.physical.plan import PlacedRack
 from sizer.physical.racks.feeds import FeedKind, PowerFeed
 from sizer.physical.racks.power import device_power
+from sizer.physical.racks.site_rules import DeviceOf
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class FewSupplies:
     cap_w: float | None  # draw that the remaining supplies carry for certain; None: not published
 
 
-def few_supplies(racks: Iterable[PlacedRack], catalog: Catalog) -> Iterator[FewSupplies]:
+def few_supplies(racks: Iterable[PlacedRack], device_of: DeviceOf) -> Iterator[FewSupplies]:
     """Kinds of devices in racks that tolerate the loss of a feed, by the rack in which they keep the fewest supplies.
 
     Of two supplies either one is taken to carry the device (1+1); of more the catalogue has to say how many do, or it
@@ -62,7 +63,7 @@ def few_supplies(racks: Iterable[PlacedRack], catalog: Catalog) -> Iterator[FewS
     for rack in racks:
         if rack.redundancy == "N" or rack.is_delivered:
             continue
-        items = {one.number: one.item for one in rack.present if _is_checked(catalog.device(one.item))}
+        items = {one.number: one.item for one in rack.present if _is_checked(device_of(one.item))}
         by_side: dict[int, Counter[str]] = {number: Counter() for number in items}
         for feed in rack.feeds if items else ():
             for inlet in feed.inlets:
@@ -73,7 +74,7 @@ def few_supplies(racks: Iterable[PlacedRack], catalog: Catalog) -> Iterator[FewS
                 left = sides.total() - max(sides.values())
                 fewest[items[number]] = min(left, fewest.get(items[number], left))
     for item, left in fewest.items():
-        device = catalog.device(item)
+        device = device_of(item)
         supplies = _n_supplies(device)
         if device.supplies_needed is None:
             yield FewSupplies(device.name, supplies, left, None, False, None)

@@ -1,6 +1,6 @@
 """What a room allows: feeds, cooling, load of the floor; and the PDUs that its circuits can feed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,6 +47,9 @@ class SiteRules:
 
 ANY_SITE = SiteRules()
 
+# A device by its catalogue id, the server as it is fitted: what is in it decides what it draws.
+DeviceOf = Callable[[str], Device]
+
 
 # One object for equal rooms: what platforms keep is found by identity.
 def _rules(*values: object) -> SiteRules:
@@ -64,22 +67,26 @@ def liquid_heat_w(device: Device) -> float:
     return 0.0 if share is None else share.value * device_power(device).max_w
 
 
-def total_liquid_w(devices: Sequence[Component], catalog: Catalog, n_rows: int) -> Floats:
+def total_liquid_w(devices: Sequence[Component], device_of: DeviceOf, n_rows: int) -> Floats:
     """Most heat that coolant carries away, of all devices. [W]"""
     total = np.zeros(n_rows)
     for part in devices:
-        total = total + part.quantity * liquid_heat_w(catalog.device(part.item))
+        total = total + part.quantity * liquid_heat_w(device_of(part.item))
     return total
 
 
 def room_violations(
-    rules: SiteRules, catalog: Catalog, devices: Sequence[Component], rack_power_w: float | None
+    rules: SiteRules,
+    catalog: Catalog,
+    device_of: DeviceOf,
+    devices: Sequence[Component],
+    rack_power_w: float | None,
 ) -> Iterator[tuple[Violation, Bools]]:
     """Devices that the room cannot cool, feed or carry, each with what would be enough."""
     for part in devices:
         if not np.count_nonzero(part.quantity):
             continue
-        device, there = catalog.device(part.item), part.quantity > 0
+        device, there = device_of(part.item), part.quantity > 0
         if rules.cooling == "air" and liquid_heat_w(device) > 0:
             yield Violation(ViolationKind.NEEDS_LIQUID, (device.name, liquid_heat_w(device))), there
         draw_w = device_power(device).max_w
@@ -114,14 +121,14 @@ def most_kg_on_floor(rules: SiteRules, rack: Rack) -> float:
 
 
 def coolant_units(
-    devices: Sequence[Component], catalog: Catalog, n_rows: int, only: str | None = None
+    devices: Sequence[Component], catalog: Catalog, device_of: DeviceOf, n_rows: int, only: str | None = None
 ) -> list[Component]:
     """Coolant distribution units that take the liquid heat of every row; none where nothing is liquid-cooled.
 
     The smallest kind of which one unit is enough; otherwise as many of the largest kind as are needed. ``only`` is the
     id of the single kind that may be taken.
     """
-    liquid_w = total_liquid_w(devices, catalog, n_rows)
+    liquid_w = total_liquid_w(devices, device_of, n_rows)
     if not np.count_nonzero(liquid_w):
         return []
     units = (unit for unit in catalog.cooling.values() if unit.id == only or (only is None and unit.orderable))

@@ -115,7 +115,7 @@ def _smaller_text(design: DesignAnswer, limit: AnyLimit) -> str:
     assert size.probability is not None  # known
     several = len(design.workloads) > 1
     here = answer.probability if several else design.probability
-    if here is None or size.probability >= here:
+    if here is None or size.probability >= here or probability_text(size.probability) == probability_text(here):
         return ""
     target = f"the target of {answer.workload.name}" if several else "the target"
     if limit is Limit.SERVER_LOSS:

@@ -52,14 +52,17 @@ def price_range_text(design: Priced, parts: float = 1.0) -> str:
 def price_basis_text(design: Priced) -> str:
     """On what the budgetary price rests, with its years and what it lacks."""
     bill, cost = design.bill, design.cost
-    of_years = f" of {' to '.join(cost.dated)}" if cost is not None and cost.dated else ""
+    years = "" if cost is None else " to ".join(cost.dated)
+    of_years = f" of {years}" if years else ""
+    if bill.is_complete and not bill.total:
+        return "nothing is bought"
     if bill.is_complete:
         return f"{'prices' if bill.has_discount or bill.is_customer_copy else 'list prices'}{of_years}"
     quotes = by_count(bill.n_unpriced, "one item needs a quote", f"{bill.n_unpriced} items need quotes")
     if cost is None or not isfinite(cost.high):
         return quotes
     expected = range_text("", cost.expected, cost.expected)
-    return f"{expected} expected; estimate from market prices{of_years}; {quotes}"
+    return f"{expected} expected; estimate from market prices dated {years}; {quotes}"
 
 
 def range_text(currency: str, low: float, high: float) -> str:

@@ -17,7 +17,12 @@ _EVIDENCE = {
 
 def default_stack_texts(answer: WorkloadAnswer) -> tuple[str, ...]:
     """Why the stack is the default, and servers with the others; empty where the request names the stack."""
-    choice, default = answer.stack_choice, answer.stack_default
+    choice, default, older = answer.stack_choice, answer.stack_default, answer.rate_stack
+    if older is not None:
+        derived = f"the rate is derived from published runs of {older.name} ({older.released.value})"
+        if choice is None:
+            return (f"{older.name} is older than the GPU and does not run on it: {derived}; use {answer.stack.name}.",)
+        return (f"Software: {answer.stack.name}; {derived}. State yours.",)
     if choice is None:
         return ()
     reason = (
@@ -37,6 +42,8 @@ def stack_worth_text(answer: WorkloadAnswer) -> str:
 
     Of a language model the best measured stack is the default, and its alternatives are compared under Performance.
     """
+    if answer.rate_stack is not None:
+        return default_stack_texts(answer)[0]
     named = f"{answer.workload.name} runs on {answer.stack.name} ({answer.stack.released.value})."
     default = answer.stack_default
     if answer.workload.stack is not None:

@@ -31,6 +31,7 @@ from sizer.present.words import is_even
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.reasons import (
     DataInMemory,
+    IdleReason,
     LinkCarriesReads,
     MoreEpochs,
     NoClusterFileSystem,
@@ -42,7 +43,7 @@ from sizer.sizing.reasons import (
     VerdictKind,
     VerdictReason,
 )
-from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.sizing.result import DesignAnswer, IdleStorage, SizingResult, WorkloadAnswer
 from sizer.workload.eras import EquipmentBasis
 from sizer.workload.serving import LoadKind
 from sizer.workload.target_text import target_text
@@ -70,17 +71,26 @@ BEST_BY_KEY = {
     "gpus": "fewest GPUs",
     "rack-units": "fewest rack units",
     "watts": "least power",
-    "rate": "lowest cost for the rate of its GPUs",
+    "rate": "lowest cost for the work that its GPUs do",
 }
 
 
 def verdict_text(result: SizingResult) -> str:
     """The answer in one or two sentences."""
     design, verdict, team = result.design, result.verdict, result.request.team
-    text = _cluster_text(result) if verdict.single is None else _single_text(verdict.kind, verdict.single, design)
-    text = " ".join([*_served_texts(design), text])
+    if verdict.single is None:
+        text = _cluster_text(result)
+    elif result.maximum is not None and verdict.kind is not VerdictKind.ONE_SERVER_TOO:
+        text = f"You do not need a cluster. {design.name}: {_rates_text(design, result)}."
+    else:
+        text = _single_text(verdict.kind, verdict.single, design)
+    if result.newer is not None:
+        most, least = si(float(design.quantities.power_max_w[0]), "W"), si(result.newer.power_w, "W")
+        newer = f"{result.newer.name} with {result.newer.gpu} meets the same target with {least}"
+        text = f"This design draws {most}: GPUs of today need far less ({newer}). {text}"
+    text = " ".join(part for part in (_owned_text(result), *_served_texts(design), text, _small_text(design)) if part)
     told = (_budget_texts(result), _idle_texts(result), equipment_texts(result), life_cycle_sentences(design))
-    text = " ".join([*_rental_texts(result), text, *(sentence for sentences in told for sentence in sentences)])
+    text = " ".join([text, *(sentence for sentences in told for sentence in sentences), *_rental_texts(result)])
     if team is None:
         return text
     share = f"{plain(100 * team.wait_probability)}{NARROW_SPACE}%"
@@ -97,7 +107,7 @@ def _served_texts(design: DesignAnswer) -> list[str]:
 
 
 def _budget_texts(result: SizingResult) -> list[str]:
-    """How likely target and budget are met together, where the budget may be broken."""
+    """How likely target and budget are met together, where the budget may be broken or its currency is converted."""
     design, budget = result.design, result.design.budget_check
     if budget is None:
         return []
@@ -105,7 +115,7 @@ def _budget_texts(result: SizingResult) -> list[str]:
     basis = (
         "" if rate is None else f" (price ranges in USD at {plain(rate)} for one {result.request.currency}, assumed)"
     )
-    if budget.result is CheckResult.MET:
+    if budget.probability == 1:
         return [] if rate is None else [f"The budget is kept{basis}."]
     amount = words.money(words.whole(budget.asked), result.request.currency)
     if budget.probability is None or design.joint_probability is None:
@@ -121,7 +131,7 @@ def _budget_texts(result: SizingResult) -> list[str]:
 def _rental_texts(result: SizingResult) -> list[str]:
     """What one run costs to rent: the first thing to compare a purchase with."""
     rental = result.run_rental
-    if rental is None:
+    if rental is None or (result.design.existing is not None and not result.design.servers_bought):
         return []
     hours = f"{significant(rental.gpu_hours)} hours of {rental.gpu}"
     expected = range_text(rental.currency, rental.expected, rental.expected)
@@ -143,7 +153,61 @@ def _idle_texts(result: SizingResult) -> list[str]:
         else:
             rate = f"{significant(idle.samples_per_s)}{NARROW_SPACE}{sample_unit(answer.dnn)}"
             texts.append(f"{servers} stay idle: alone they deliver {rate}.")
-    return texts
+    return [*texts, *(_idle_storage_text(one, result.design.n_servers) for one in result.idle_storage)]
+
+
+def _idle_storage_text(idle: IdleStorage, n_servers: int) -> str:
+    """Why storage that is there is not read from, and how long copying from it takes."""
+    needed, given = idle.needed, idle.given
+    match idle.reason:
+        case IdleReason.NOT_CONNECTED:
+            why = "no port, gateway or adapter of the catalogue connects it to the servers"
+        case IdleReason.CAPACITY:
+            why = f"{si(needed, 'B')} must be stored, and it holds {si(given, 'B')}"
+        case IdleReason.READ_RATE:
+            why = f"the design reads {si(needed, 'B/s')}, and it delivers {si(given, 'B/s')}"
+        case IdleReason.RATE_UNKNOWN:
+            why = "no source gives its read rate; state it with [[stated_storage]]"
+        case IdleReason.RANKED:
+            why = f"it delivers {si(given, 'B/s')} of the {si(needed, 'B/s')} that the design reads, and another leads"
+    text = f"The existing {idle.equipment.name.removeprefix('existing ')} stays idle: {why}."
+    if idle.copy_s is None:
+        return text
+    servers = by_count(n_servers, "the server", f"{grouped(n_servers)} servers")
+    return f"{text} Copying the data from it to the drives of {servers} takes {duration(idle.copy_s)}."
+
+
+def _small_text(design: DesignAnswer) -> str:
+    """That one card is enough, by what the targets take of it."""
+    if not design.is_small or design.servers_bought == 0:
+        return ""
+    share = words.percent(design.share_of_one_gpu)
+    text = f"The target takes {share} of one {design.platform.gpu.name} at the low end of its rate"
+    if design.platform.server.is_workstation:
+        return f"{text}."
+    if not design.platform.gpu.form_factor.value.startswith("pcie"):
+        return f"{text}: a smaller server, or rented hours, are enough."
+    return f"{text}: a workstation with one such card is enough, and a server is a choice."
+
+
+def _owned_text(result: SizingResult) -> str:
+    """That the servers that are there are enough, and what is assumed of them."""
+    design = result.design
+    if design.existing is None or design.servers_bought:
+        return ""
+    own = [one for one in design.existing.used if one.item == design.platform.server.id]
+    if not own:
+        return ""
+    servers = f"{grouped(own[0].count)} × {own[0].name}"
+    server, gpu, asked = design.platform.server, design.platform.gpu, result.request.platforms.gpus
+    others = [design.plan.catalog.gpus[name].name for name in server.gpus if name != gpu.id]
+    taken = ["racks, power and networks around them are there"]
+    if others and gpu.id not in asked:
+        taken.insert(0, f"they have the {gpu.name}, not the {words.listed(others, 'or')}")
+    return (
+        f"No GPU server need be bought: the existing {servers} {by_count(own[0].count, 'is', 'are')} enough. "
+        f"Assumed: {' and '.join(taken)}."
+    )
 
 
 def proposal_text(result: SizingResult) -> str:
@@ -366,12 +430,17 @@ def _in_memory_text(design: DesignAnswer, answer: WorkloadAnswer, memory_bytes: 
     """Why a data set in memory asks little of storage."""
     text = (
         f"{answer.workload.name}: the data set of {si(answer.dataset_bytes, 'B')} fits in the memory of one server "
-        f"({memory_bytes / units.GIB:.0f} GiB). The server reads it once, in {duration(read_s)} at the rate of one "
-        f"{design.platform.fabric.name} link, and then serves it from memory."
+        f"({memory_bytes / units.GIB:.0f} GiB). {_first_read_text(design, read_s)}, and then serves it from memory."
     )
     if answer.time is None:
         return text
     return f"{text} The first epoch takes {duration(float(answer.time.first_epoch_s.value))}."
+
+
+def _first_read_text(design: DesignAnswer, read_s: float) -> str:
+    if design.platform.storage.kind == "local":
+        return "The server reads it once from its own drives"
+    return f"The server reads it once, in {duration(read_s)} at the rate of one {design.platform.fabric.name} link"
 
 
 def selection_text(result: SizingResult, *, with_amounts: bool = False) -> str:
@@ -396,7 +465,7 @@ def _choice_text(result: SizingResult, *, with_amounts: bool) -> str:
         case SelectionKind.RANKED:
             assert selection.rank_by is not None  # the kind says that the request ranks
             key = BEST_BY_KEY[selection.rank_by]
-            return f"Of {selection.n_platforms} platforms compared it has the {key}, the key of the ranking."
+            return f"Of {selection.n_platforms} platforms compared it has the {key}."
         case SelectionKind.CHEAPEST | SelectionKind.LIKELY_CHEAPEST:
             return least_cost_text(result, with_amounts=with_amounts)
 
@@ -431,14 +500,15 @@ def runner_up_text(result: SizingResult) -> str:
             return f"It costs more{owned(reason.years)}."
         return f"It {cost_at(result.request.confidence, 'costs more', 'is expected to cost more', reason.years)}."
     if reason.kind is RunnerUpKind.DEARER_RATE:
-        return "Its cost for the rate of its GPUs is higher."
+        return "It costs more for the work that its GPUs do."
     if reason.kind is RunnerUpKind.NOT_PREFERRED:
         return "It leads without the preference for the vendors that the request names."
     if reason.chosen is None or reason.other is None:
         return ""
     chosen, other = reason.chosen, reason.other
     if reason.kind is RunnerUpKind.SLOWER:
-        return f"It takes {duration(other)} instead of {duration(chosen)}."
+        share = words.percent(result.request.confidence)
+        return f"With a probability of {share} it takes at most {duration(other)} instead of {duration(chosen)}."
     assert reason.key is not None  # designs that differ in size differ in one of its keys
     if reason.key is SizeKey.WATTS:
         values = f"{si(other, 'W')} instead of {si(chosen, 'W')}"
@@ -446,6 +516,8 @@ def runner_up_text(result: SizingResult) -> str:
             return f"It draws up to {values}."
         return f"It draws less ({values}), but an earlier key of the ranking decided."
     noun, values = _SIZES[reason.key], f"instead of {plain(chosen)}"
+    if reason.key in (SizeKey.IDLE_SERVER_KINDS, SizeKey.IDLE_STORAGE_KINDS, SizeKey.IDLE_SWITCH_KINDS):
+        return f"It leaves {'more' if other > chosen else 'less'} of the existing equipment idle."
     if reason.kind is RunnerUpKind.LARGER:
         return f"It takes {plain(other)} {noun} {values}."
     return f"It has fewer {noun} ({plain(other)} {values}), but an earlier key of the ranking decided."

@@ -338,7 +338,7 @@ class FailureScenarios:
         fed = {plan.devices[inlet.device].name for feed in feeds for inlet in feed.inlets}
         unknown = tuple(device.name for rack in plan.racks for device in rack.present if device.name not in fed)
         loads = feed_loads(plan.racks, plan.catalog)
-        few = tuple(few_supplies(plan.racks, plan.catalog))
+        few = tuple(few_supplies(plan.racks, plan.device))
         is_known = not any(rack.has_unknown_power for rack in plan.racks)
 
         def effect(remaining: Remaining) -> FailureEffect:

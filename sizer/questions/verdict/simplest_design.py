@@ -19,6 +19,7 @@ from sizer.physical.platform import Platform
 from sizer.questions.alternatives.analysis import Neighbour
 from sizer.sizing.best_design import best_design
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from sizer.sizing.design.verdict import delivers_as_much
 from sizer.sizing.recommend import search
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.part_counts import PartCounts
@@ -98,8 +99,8 @@ def simplest_design(evaluated: EvaluatedDesign) -> SimplestDesign:
     The order is that of :class:`Simplicity`: one server before several; drives in the server, then a file server, a
     NAS of several nodes, a clustered file system; fewer kinds of networks; fewer devices. Ties fall to the design that
     needs fewer choices of the request lifted, then to rack units and watts. A design with more servers than the
-    described one, with more of them to buy, or with more than :data:`MOST_OF_DESCRIBED` times its GPUs, watts or
-    price, is not simpler, whatever its storage.
+    described one, with more of them to buy, with more devices, a lower rate of GPUs asked for by number, or
+    with more than :data:`MOST_OF_DESCRIBED` times its GPUs, watts or price, is not simpler, whatever its storage.
     The whole design space is searched and the design found is sized again. Storage whose rate no source
     gives counts as enough only where the servers' memory holds the data, or where there is nothing else. With a team
     the servers and GPUs of the request stay: simulating its waits for every server of the catalogue would take too
@@ -211,6 +212,11 @@ def _is_no_larger(design: DesignAnswer, described: DesignAnswer, request: Sizing
     bills = [_bill_without_quote(one, request, catalog) for one in (design, described)]
     if all(one.is_complete for one in bills):
         pairs.append((float(bills[0].total), float(bills[1].total)))
+    # Fewer kinds of parts are no simpler where they are many more boxes.
+    if _devices(design.quantities, catalog)[0] > _devices(described.quantities, catalog)[0]:
+        return False
+    if not delivers_as_much(design, described):
+        return False
     within = all(mine <= MOST_OF_DESCRIBED * other for mine, other in pairs)
     return within and design.n_servers <= described.n_servers
 

@@ -20,8 +20,8 @@ from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import quantities, slice_row
 from sizer.sizing.checks import MissingFact
-from sizer.sizing.constraints.stored_data import storage_demand
-from sizer.sizing.constraints.tiers import storage_tiers
+from sizer.sizing.constraints.stored_data import MOST_FILL, storage_demand
+from sizer.sizing.constraints.tiers import StorageTier, storage_tiers
 from sizer.sizing.design.design_checks import conditional_on, design_checks, missing_for_rate
 from sizer.sizing.design.money import DesignMoney, design_money
 from sizer.sizing.design.rate_models import RateOnDesign, design_rates
@@ -39,6 +39,7 @@ from sizer.sizing.reasons import (
     BudgetOfPricedLines,
     DesignWarning,
     FewerGpusUsed,
+    FullLocalDrives,
     ManySmallFiles,
     UnknownReadRate,
 )
@@ -140,6 +141,7 @@ def design_answer(
         binding=binding,
         warnings=(
             *_design_warnings(platform, request, money),
+            *_full_drives(platform, tiers),
             *_small_files(answers, n_servers if platform.storage.kind == "local" else max(storage_nodes, 1)),
         ),
         existing=existing_use(platform, parts.components, request.existing, catalog),
@@ -208,7 +210,7 @@ def _workload_answer(
         sample_bytes=work.sample_bytes,
         sample_format=work.sample_format,
         format_basis=work.format_basis,
-        scaling_efficiency=_scaling_efficiency(work, platform, run, along, float(rate.value), catalog, calibration),
+        scaling_efficiency=scaling_efficiency_of(work, platform, run, along, float(rate.value), catalog, calibration),
         job=job,
         exchanged_bytes=step_exchange_bytes(work),
         stages=_stage_list(work, platform, run, storage_nodes, rate, figures.bottleneck),
@@ -245,7 +247,7 @@ def _memory(
     return memory_answer(work, memory_of(work, calibration), gpu, n_gpus)
 
 
-def _scaling_efficiency(
+def scaling_efficiency_of(
     work: ResolvedWorkload,
     platform: Platform,
     run: WorkloadRun,
@@ -266,11 +268,10 @@ def _scaling_efficiency(
 def _rate_of_one_gpu(
     work: ResolvedWorkload, platform: Platform, run: WorkloadRun, catalog: Catalog, calibration: Calibration
 ) -> float:
-    """Rate of one GPU on its own; of a network that one does not hold, what each does without exchange. [samples/s]"""
+    """Rate of one GPU on its own, which no run may have shown: no less than each does without exchange. [samples/s]"""
+    without_exchange = float(run.comp.gpu_alone[0] / (run.servers[0] * run.cols.gpus_per_server[0]))
     alone = rate_in_one_server(work, platform, run.cols, 1, catalog, calibration)
-    if alone is not None:
-        return float(alone.value)
-    return float(run.comp.gpu_alone[0] / (run.servers[0] * run.cols.gpus_per_server[0]))
+    return without_exchange if alone is None else max(float(alone.value), without_exchange)
 
 
 def _of_fewest_servers(run: WorkloadRun, along: WorkloadRun) -> float:
@@ -331,6 +332,13 @@ def _design_warnings(platform: Platform, request: SizingRequest, money: DesignMo
         yield FewerGpusUsed(used)
     if money.budget_is_open:
         yield BudgetOfPricedLines()
+
+
+def _full_drives(platform: Platform, tiers: Sequence[StorageTier]) -> Iterator[DesignWarning]:
+    """Drives in the servers, which no free space is planned for."""
+    tier = tiers[0]
+    if platform.storage.kind == "local" and tier.is_published and tier.required_bytes > MOST_FILL * tier.usable_bytes:
+        yield FullLocalDrives(tier.required_bytes / tier.usable_bytes)
 
 
 def _small_files(answers: Sequence[WorkloadAnswer], nodes: int) -> Iterator[DesignWarning]:

@@ -1,6 +1,7 @@
 """What one design costs: its bill with the quote, the intervals of its cost, and whether it keeps the budget."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 from sizer.bom.bill import Bill
 from sizer.bom.cost import CostInterval, bill_cost, heights_of, probability_within
@@ -15,6 +16,7 @@ from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck
 from sizer.sizing.stages.evaluate import least_chance
+from sizer.sizing.stages.storage_rates import capacity_is_unknown
 from sizer.workload.request import SizingRequest
 
 
@@ -62,7 +64,17 @@ def design_money(
         server=platform.server,
     )
     cost, owned = _costs(priced, platform, request, catalog, book, footprint_of(plan, parts))
-    return DesignMoney(priced, cost, owned, _budget(request, priced, platform, catalog, book))
+    checks = _budget(request, priced, platform, catalog, book)
+    if request.data.minimum_capacity_bytes and capacity_is_unknown(platform.storage, platform.capacity_option):
+        # Nobody knows how much of it holds the capacity asked, so that no band says what that costs.
+        cost, owned = (
+            one and replace(one, expected=math.inf, at_confidence=math.inf, high=math.inf) for one in (cost, owned)
+        )
+        checks = tuple(
+            one if one.result is CheckResult.NOT_MET else replace(one, result=CheckResult.OPEN, probability=None)
+            for one in checks
+        )
+    return DesignMoney(priced, cost, owned, checks)
 
 
 def _costs(

@@ -44,7 +44,15 @@ def verdict_of(design: DesignAnswer, platforms: Sequence[DesignAnswer], catalog:
     with the numbers of the design.
     """
     # Nobody knows whether a server that depends on an unknown fact is enough.
-    others = (other for other in platforms if other.n_hosts == 1 and not other.conditional_on)
+    others = (
+        other
+        for other in platforms
+        if other.n_hosts == 1
+        and not other.conditional_on
+        and delivers_as_much(other, design)
+        # A server to buy is no simpler than servers that are there.
+        and other.servers_bought <= design.servers_bought
+    )
     single = design if design.n_hosts == 1 else next(others, None)
     if single is None:
         return Verdict(VerdictKind.CLUSTER, None, tuple(_cluster_reasons(design)))
@@ -55,6 +63,14 @@ def verdict_of(design: DesignAnswer, platforms: Sequence[DesignAnswer], catalog:
     else:
         kind = VerdictKind.ONE_SERVER_AND_STORAGE
     return Verdict(kind, single, tuple(_simple_reasons(single, catalog)))
+
+
+def delivers_as_much(other: DesignAnswer, design: DesignAnswer) -> bool:
+    """Whether a design does the work of another where a number of GPUs is asked for: kinds of GPUs differ in it."""
+    return all(
+        mine.workload.target.gpus_busy is None or float(mine.throughput.value) >= float(asked.throughput.value)
+        for mine, asked in zip(other.workloads, design.workloads, strict=True)
+    )
 
 
 def _is_cached(design: DesignAnswer) -> bool:

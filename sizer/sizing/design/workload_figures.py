@@ -7,7 +7,7 @@ import numpy as np
 
 from sizer.base.estimate import Estimate
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Stack
+from sizer.catalog.schema import Gpu, Stack
 from sizer.perf.pipeline import bottlenecks, read_demand_bytes_per_s
 from sizer.perf.stage_capacity import Capacity
 from sizer.physical.platform import Platform
@@ -19,6 +19,7 @@ from sizer.sizing.stages.language_rates import LanguageAnswer, gpus_at_work, lan
 from sizer.sizing.stages.serving_rates import ServingAnswer, serving_answer
 from sizer.sizing.stages.workload_run import WorkloadRun
 from sizer.workload.request import SizingRequest
+from sizer.workload.stack_choice import StackChoice, StackEvidence
 
 # The rate of several stages together lies at most so far below the low end of the slowest one. [-]
 _NEAR = 0.1
@@ -87,6 +88,17 @@ def _seconds(samples: float, rate: Estimate) -> Estimate:
 MOST_CERTAIN = 0.999
 # One server fewer says what a smaller design reaches; two fewer, what that design reaches after a loss.
 _FEWER = (1, 2)
+_FRAMEWORKS = {
+    "caffe": "Caffe",
+    "caffe2": "Caffe2",
+    "hugectr": "HugeCTR",
+    "mxnet": "MXNet",
+    "oneflow": "OneFlow",
+    "paddlepaddle": "PaddlePaddle",
+    "pytorch": "PyTorch",
+    "tensorflow": "TensorFlow",
+    "tensorrt": "TensorRT",
+}
 
 
 @dataclass(frozen=True)
@@ -105,6 +117,7 @@ class WorkloadFigures:
     probability: float | None  # that the target is met; None: a fact that decides it is not known
     target_check: CheckResult  # open where that is so, unless even the upper bound of the fact is not enough
     stack: Stack  # software that runs on these GPUs
+    rate_stack: Stack | None  # another one, whose published runs the rate is derived from
     batch_per_gpu: int
     language: LanguageAnswer | None  # how the training of a language model is divided over the GPUs
     serving: ServingAnswer | None  # and a language model in use
@@ -126,6 +139,8 @@ def workload_figures(
     met = CheckResult.OPEN if missing else CheckResult.MET
     language = language_answer(work, platform, int(n_gpus), catalog)
     serving = serving_answer(work, platform, int(run.servers[0]), int(run.cols.gpus_per_server[0]), catalog)
+    rate_stack = design_rates(work, platform.gpu.id).software(work, language, catalog)
+    stack = software_on(rate_stack, work.stack_choice, platform.gpu, catalog)
     used = [one.gpus_used / n_gpus for one in (language, serving) if one is not None]
     core_load = run.comp.core_s_per_sample / (int(run.servers[0]) * float(run.cols.cores[0]))
     return WorkloadFigures(
@@ -140,7 +155,8 @@ def workload_figures(
         next_bottleneck=following,
         probability=None if missing else min(chance, MOST_CERTAIN),
         target_check=met if chance >= evaluate.least_chance(request.confidence) else CheckResult.NOT_MET,
-        stack=design_rates(work, platform.gpu.id).software(work, language, catalog),
+        stack=stack,
+        rate_stack=rate_stack if rate_stack is not stack else None,
         batch_per_gpu=work.batch_per_gpu,
         language=language,
         serving=serving,
@@ -178,6 +194,22 @@ def smaller_sizes(
         )
         for place, count in enumerate(run.servers.tolist())
     )
+
+
+def software_on(stack: Stack, choice: StackChoice | None, gpu: Gpu, catalog: Catalog) -> Stack:
+    """Software that runs a network on a GPU: of a stack older than the GPU, a release of today of its framework.
+
+    So, too, of a default that was measured with other kinds of network only: its scripts do not run this one.
+    """
+    if stack.runs_mlperf or stack.trains_own or stack.trains_language or stack.serves_language:
+        return stack
+    generation = catalog.generations[gpu.generation or ""]
+    is_older = generation.introduced is not None and stack.released.value < str(generation.introduced.value)[:7]
+    is_of_others = choice is not None and choice.evidence in (StackEvidence.SEVERAL_FAMILIES, StackEvidence.NONE)
+    if not is_older and not is_of_others:
+        return stack
+    name = _FRAMEWORKS.get(stack.framework, stack.framework)
+    return stack.model_copy(update={"name": f"a current release of {name}"})
 
 
 def _reads(rate: Estimate, sample_bytes: float, hit_fraction: float) -> Estimate:

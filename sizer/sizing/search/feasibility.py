@@ -260,10 +260,13 @@ class EvaluatedSpace:
         platform, size = np.divmod(rows, len(self.space.sizes))
         return self.first.rates(self.class_of[platform], size, self.class_nodes)
 
-    def time_at(self, rows: Ints) -> Floats:
-        """Time to train the first workload, or of a million samples where the length is not known, of some rows. [s]"""
+    def time_at(self, rows: Ints, confidence: float = 0.5) -> Floats:
+        """Time to train the first workload, or of a million samples where the length is not known, of some rows. [s]
+
+        At the rate that each reaches with a confidence.
+        """
         platform, size = np.divmod(rows, len(self.space.sizes))
-        return self.first.time_s(self.class_of[platform], size, self.class_nodes)
+        return self.first.time_s(self.class_of[platform], size, self.class_nodes, confidence)
 
     @cached_property
     def class_gpu_rate(self) -> Floats:
@@ -457,8 +460,11 @@ class _FirstWorkload:
     space: Space
     start_up_s: float
 
-    def rates(self, classes: Ints, sizes: Ints, class_nodes: Ints) -> tuple[Floats, Floats]:
-        """Median rates after the first epoch and in it of some designs, by class and by place among the sizes."""
+    def rates(self, classes: Ints, sizes: Ints, class_nodes: Ints, probability: float = 0.5) -> tuple[Floats, Floats]:
+        """Rates after the first epoch and in it of some designs, by class and by place among the sizes.
+
+        They stay below these with ``probability``.
+        """
         comp = self.comp.take((self.alike.kind_of[classes], sizes))
         cols = self.alike.class_cols
         at = (classes, sizes if cols.cores.shape[1] > 1 else np.zeros_like(sizes))
@@ -466,12 +472,12 @@ class _FirstWorkload:
         servers, nodes = self.space.sizes[sizes], class_nodes[classes, sizes]
         side = evaluate.storage_side(cols, servers, nodes, np.full(nodes.shape, np.inf))
         stages = [evaluate.stages(self.work.sample_bytes, comp, side, is_warm=is_warm) for is_warm in (True, False)]
-        warm, cold = np.split(pipeline.median_throughputs(*stages), 2)
+        warm, cold = np.split(pipeline.throughput_quantiles(probability, *stages), 2)
         return warm, cold
 
-    def time_s(self, classes: Ints, sizes: Ints, class_nodes: Ints) -> Floats:
-        """Time to train, or of a million samples where the length is not known. [s]"""
-        return self.time_at_rates_s(*self.rates(classes, sizes, class_nodes), classes, sizes)
+    def time_s(self, classes: Ints, sizes: Ints, class_nodes: Ints, confidence: float) -> Floats:
+        """Time to train at the rate reached with a confidence, or of a million samples of unknown length. [s]"""
+        return self.time_at_rates_s(*self.rates(classes, sizes, class_nodes, 1 - confidence), classes, sizes)
 
     def time_at_rates_s(self, rate: Floats, cold: Floats, classes: Ints | slice, sizes: Ints | slice) -> Floats:
         """The same at given rates."""

@@ -16,7 +16,7 @@ from sizer.bom.unit_prices import SMALL, UnitPrices, unit_prices
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device
-from sizer.physical.capacity import counts_nodes, nodes_per_unit
+from sizer.physical.capacity import counts_nodes, nodes_per_unit, nodes_there
 from sizer.physical.networks.leaf_pairs import PAIR
 from sizer.physical.networks.ports import fabric_numbers, in_band_numbers, management_numbers, switch_numbers
 from sizer.physical.networks.storage_networks import BACK_END_SIDES
@@ -104,7 +104,7 @@ def main_items_cost(
         for place, platform in enumerate(platforms):
             there[place] = existing.servers.get(platform.server.id, 0)
             host = platform.storage_server.id if platform.storage_server is not None else ""
-            nodes = existing.storage_nodes.get(platform.storage.id, 0)
+            nodes = nodes_there(platform.storage, existing.storage_nodes.get(platform.storage.id, 0))
             units_there[place] = nodes // nodes_per_unit(platform.storage) + existing.servers.get(host, 0)
 
     def bound(servers: Ints, nodes: Ints) -> Floats:

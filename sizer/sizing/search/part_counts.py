@@ -16,7 +16,7 @@ from sizer.bom.ownership_interval import row_totals
 from sizer.bom.prices import PriceBook
 from sizer.bom.unit_prices import SMALL, UnitPrices, unit_prices
 from sizer.catalog.model import Catalog
-from sizer.physical.capacity import nodes_per_unit
+from sizer.physical.capacity import nodes_per_unit, nodes_there
 from sizer.physical.components import DesignParts, Quantities
 from sizer.physical.existing_use import has_main, purchase
 from sizer.physical.platform import Platform
@@ -241,7 +241,11 @@ class PartCounts:
         evaluated, existing = self.evaluated, self.request.existing
         if not existing.storage_nodes:
             return np.zeros(evaluated.runs.shape, dtype=bool)
-        nodes = [existing.storage_nodes.get(one.storage.id, -1) for one in evaluated.platforms]
+        there = existing.storage_nodes
+        nodes = [
+            nodes_there(one.storage, there[one.storage.id]) if one.storage.id in there else -1
+            for one in evaluated.platforms
+        ]
         drives = [
             existing.servers.get(one.server.id, 0) if one.storage.kind == "local" else 0 for one in evaluated.platforms
         ]

@@ -217,6 +217,8 @@ def preferred_first(rows: Iterator[int], parts: Callable[[int], int], most: int,
 
 Key = tuple[float, ...]
 
+# Designs this near to each other count as equally fast; of them the cheapest leads. [-]
+NEAR_TIE = 0.01
 # Designs of a platform that are counted first: a few more servers seldom cost less.
 _FIRST_COUNTED = 4
 
@@ -296,7 +298,8 @@ def rank_key(counts: PartCounts, rows: Ints) -> Floats:
     if counts.request.ranks_by_rate:
         return np.asarray(counts.ranking_cost[rows] / evaluated.gpu_rate_at(rows))
     if rank_by == "time":
-        return evaluated.time_at(rows)
+        # Of the medians of many GPUs the highest is often the one that is known least.
+        return _in_steps(evaluated.time_at(rows, counts.request.confidence))
     if rank_by == "gpus":
         return evaluated.space.n_servers[rows] * evaluated.gpus_per_server[evaluated.space.platform[rows]]
     if rank_by == "rack-units":
@@ -304,6 +307,12 @@ def rank_key(counts: PartCounts, rows: Ints) -> Floats:
     if rank_by == "watts":
         return counts.power_w[rows]
     return counts.ranking_cost[rows]
+
+
+def _in_steps(time_s: Floats) -> Floats:
+    """Times rounded up to steps of :data:`NEAR_TIE`: of two in one step the cheaper comes first."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.exp(np.ceil(np.log(time_s) / NEAR_TIE - 1e-9) * NEAR_TIE))
 
 
 class UnsettledError(Exception):
@@ -504,7 +513,7 @@ class Ranking:
             with np.errstate(divide="ignore"):
                 return np.asarray(counts.main_cost.cost / evaluated.class_gpu_rate[evaluated.class_of])
         if counts.request.rank_by == "time":
-            return evaluated.class_least_time_s[evaluated.class_of]
+            return _in_steps(evaluated.class_least_time_s[evaluated.class_of])
         if counts.request.rank_by == "gpus":  # known of every design
             return np.reshape(rank_key(counts, np.arange(evaluated.space.n_rows)), shape)
         return counts.at_least["units" if counts.request.rank_by == "rack-units" else "watts"]

@@ -67,6 +67,10 @@ class MemoryOfWorkload:
         rest = (self.fixed_bytes, batch, self.sample_bytes, self.sample_log_sd)
         chance = gpu_memory.fit_probability(memory_bytes, self.state_bytes(n_gpus), *rest)
         has_run = np.asarray(batch, dtype=float) <= self.most_run(memory_bytes)
+        if self.divided_bytes:
+            # What ran divided over many GPUs says nothing about fewer, each of which holds more.
+            need = self.state_bytes(n_gpus) + self.fixed_bytes + np.asarray(batch, dtype=float) * self.sample_bytes
+            has_run = has_run & (need <= np.asarray(memory_bytes, dtype=float))
         return np.maximum(chance, np.where(has_run, RAN_PROBABILITY, 0.0))
 
     def largest_batch(self, memory_bytes: ArrayLike, n_gpus: ArrayLike) -> Floats:

@@ -12,7 +12,14 @@ from sizer.base.estimate import Estimate
 from sizer.base.faults import nearest
 from sizer.calibrate.language.basis import RunBasis, basis_of
 from sizer.calibrate.language.calibration import LanguageCalibration
-from sizer.calibrate.language.cases import LanguageCase, arrays, cases_of, gpu_of_case
+from sizer.calibrate.language.cases import (
+    LanguageCase,
+    arrays,
+    cases_of,
+    gpu_of_case,
+    is_through_host,
+    ring_through_host_bytes_per_s,
+)
 from sizer.calibrate.language.fit import StepInputs
 from sizer.calibrate.language.rows import LanguageRow, stack_named
 from sizer.calibrate.language.shapes import check_software, gpu_asked, shape_values
@@ -290,7 +297,10 @@ def _case(question: LayoutQuestion, catalog: Catalog) -> LanguageCase:
         # Attention of packed sequences ends with each document, in every layer.
         seen = min(values["window"], question.document_tokens)
         values |= {"window": seen, "window_share": 1.0}
-    return replace(found, shape=values)
+    machine = found.machine
+    if is_through_host(gpu):
+        machine = machine | {"domain_bytes_per_s": ring_through_host_bytes_per_s(gpu), "is_through_host": 1.0}
+    return replace(found, shape=values, machine=machine)
 
 
 def _memory_of(case: LanguageCase, catalog: Catalog) -> float:

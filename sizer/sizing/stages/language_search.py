@@ -244,7 +244,7 @@ def _inputs(case: LanguageCase, ways: Layouts) -> StepInputs:
 
 def _times(case: LanguageCase, ways: Layouts, calibration: LanguageCalibration) -> StepTime:
     factors = Efficiencies(**dict(zip(COEFFICIENTS, np.exp(calibration.factors).tolist(), strict=True)))
-    return step_time(*_inputs(case, ways), factors)
+    return step_time(*_inputs(case, ways), factors, is_through_host=case.machine.get("is_through_host", 0.0) > 0)
 
 
 _NAMES = tuple(one.name for one in fields(Layouts))

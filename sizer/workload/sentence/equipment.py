@@ -94,7 +94,11 @@ def settle_fabrics(notes: Notes) -> None:
         notes.catalog.links,
         _servers_meant(notes),
     )
-    if meant := [kind for kind in kinds if any(usual_ports(server.ports, links[kind]) for server in servers)]:
+    if meant := [
+        kind
+        for kind in kinds
+        if any(usual_ports(server.ports, links[kind]) for server in servers if not server.is_workstation)
+    ]:
         notes.table("platforms")["fabrics"] = meant
     if notes.fabric_rate is not None:
         _settle_rate(notes, notes.fabric_rate)

@@ -2,10 +2,16 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
 
+from sizer import SizingRequest
+from sizer.calibrate.calibration import stored_calibration
+from sizer.physical.platforms import platforms
+from sizer.sizing.design.evaluate_design import scaling_efficiency_of
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.stages.workload_run import rate_in_one_server
+from sizer.sizing.stages.gpu_memory import resolved
+from sizer.sizing.stages.workload_run import rate_in_one_server, run_on
 from tests.factories.examples import catalog, sized
 
 
@@ -16,6 +22,22 @@ def test_a_network_of_mlperf_scales_as_its_one_gpu_says():
     one = rate_in_one_server(model.work, model.platform, model.run.cols, 1, model.catalog, model.calibration)
     assert answer.scaling_efficiency == pytest.approx(float(answer.throughput.value) / 16 / float(one.value))
     assert 0.93 < answer.scaling_efficiency < 0.99
+
+
+@pytest.mark.parametrize(
+    ("dnn", "dataset", "server", "n_servers"),
+    [("dlrm", "criteo-1tb", "dgx-a100", 1), ("stable-diffusion-v2", "laion-400m-moments", "dgx-h100", 4)],
+)
+def test_a_gpu_that_exchanges_gradients_does_no_more_than_one_alone(dnn, dataset, server, n_servers):
+    """Runs of one GPU are published of few networks; where the fit puts one below a GPU of many, that is its error."""
+    work = {"dnn": dnn, "dataset": dataset, "target": {"gpus_busy": 8 * n_servers}}
+    asked = SizingRequest.from_dict({"workload": [work], "platforms": {"servers": [server]}})
+    platform = platforms(catalog(), asked)[0]
+    (work,) = resolved(asked, catalog(), stored_calibration())
+    run = run_on(asked, work, platform, n_servers, 1, np.inf, catalog(), stored_calibration())
+    rate = float(run.comp.gpu.median[0])
+    efficiency = scaling_efficiency_of(run.work, platform, run, run, rate, catalog(), stored_calibration())
+    assert 0.8 < efficiency <= 1
 
 
 def test_more_gpus_may_suit_a_model_better_than_the_fewest():
