@@ -127,6 +127,7 @@ LIMITS: Columns = (
             Count(),
             _NO_LIMIT,
         ),
+        FormField(("limits", "gpus"), "GPUs", "Of the whole cluster.", Count(), _NO_LIMIT),
         FormField(
             ("limits", "budget"),
             "Budget",
