@@ -16,6 +16,7 @@ from sizer import __version__
 from sizer.base.error_report import reported
 from sizer.base.errors import OutputError, RequestError, SizerError
 from sizer.base.streams import close_quietly, prepare_streams
+from sizer.cli.api import api_command
 from sizer.cli.batch import batch_command
 from sizer.cli.catalog import catalog_check, catalog_import_netbox, catalog_show
 from sizer.cli.costs import ownership_command, rent_command
@@ -89,6 +90,7 @@ app.command("validate")(validate_command)
 app.command("calibrate")(calibrate_command)
 app.command("doctor")(doctor_command)
 app.command("app")(app_command)
+app.command("api")(api_command)
 
 catalog_app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Show the catalogue, check it, and import parts."

@@ -73,7 +73,7 @@ LOSS_LIMITS: Mapping[Loss, Limit] = {
 
 
 def bound_of(limit: AnyLimit, limits: Limits) -> float | None:
-    """Number that a request sets as a limit of the room, in GPUs, racks, rack units or watts; None of every other limit."""
+    """Number of a limit of the request, in GPUs, racks, rack units or watts; None of every other limit."""
     bounds = {
         Limit.GPUS: limits.gpus,
         Limit.RACKS: limits.racks,

@@ -30,6 +30,8 @@ class Kind:
         Whether it is itself called a training, so that words of training tell no other work.
     sized : str
         Task of a request that states it of a language model; "" where none does.
+    is_asked : bool
+        Whether a request has a place for it next to a training, which is asked for.
     """
 
     tasks: tuple[str, ...]
@@ -37,6 +39,7 @@ class Kind:
     signs: tuple[tuple[str, re.Pattern[str]], ...]
     is_training: bool = False
     sized: str = ""
+    is_asked: bool = False
 
 
 _TABLE = tomllib.loads(Path(__file__).with_name("kinds.toml").read_text(encoding="utf-8"))
@@ -53,6 +56,7 @@ KINDS = tuple(
         tuple((told, re.compile(_pattern(words), re.I)) for told, words in kind["signs"]),
         kind.get("is_training", False),
         kind.get("sized", ""),
+        kind.get("is_asked", False),
     )
     for kind in _TABLE["kinds"]
 )

@@ -112,22 +112,7 @@ _LOOSE = re.compile(
 )
 _NOUN = re.compile(rf"[ -](?P<unit>{_any(name for name in _COUNTED if name.endswith(('s', 'en')))})(?![\w-])", re.I)
 # Between the size of a model and what it reads: "a 13B dense model".
-_OF_MODELS = frozenset(
-    [
-        "model",
-        "models",
-        "params",
-        "parameter",
-        "parameters",
-        "dense",
-        "network",
-        "student",
-        "teacher",
-        "encoder",
-        "decoder",
-        "llm",
-    ]
-)
+_OF_MODELS = frozenset(GRAMMAR["words_of_models"].split())
 _PER = re.compile(
     rf"(?: ?/ ?| ?-? ?(?:per|pro|je|par)[ -](?:an? )?| (?:an?|each|every|jede[nr]?) )"
     rf"(?P<count>(?:1 ?)?(?:million|M|mn|Mio\.?) ?)?(?P<what>{_any([*_PERIODS, *_THINGS])})s?\b"

@@ -252,7 +252,9 @@ def _ask_places(notes: Notes) -> None:
     """Ask about quantities of the work that nobody read."""
     has_network = bool(notes.dnns or notes.own_model)
     for found in notes.text.each("{" + "|".join(_WORK) + "}"):
-        if has_network:
+        if found.value.kind == "latency" and is_served(notes):
+            notes.leave(found)  # of a whole answer
+        elif has_network:
             notes.ask_place(found, _WORK[found.value.kind])
 
 

@@ -72,6 +72,11 @@ def is_sized(notes: Notes) -> bool:
         notes.work["task"] = told.kind.sized
         notes.means_language = True
         return True
+    if clause is None and told.kind.is_asked:
+        answer = Answer("Training", f"{notes.replaced(told.start, told.end, '')}, training")
+        notes.questions.append(Question("task", words, told.kind.refusal, answers=(answer,)))
+        notes.text.mark_words(told.start, told.end)
+        return True
     if clause is None or (networks == "unknown" and not told.kind.sized):
         notes.questions = [Question("refused", words, told.kind.refusal)]
         notes.is_refused = True
