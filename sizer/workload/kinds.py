@@ -63,8 +63,9 @@ KINDS = tuple(
 
 # Of a training; "our trained Llama" and "a fine-tuned model" are trained already.
 _TRAINS = re.compile(
-    r"\b(?:re-?|pre[ -]?)?train(?:s|ing|ings)?\b|\bf(?:ine?|ein)[ -]?tunn?(?:e|es|en|ing)\b"
-    r"|\b(?:q?lora|peft|sft)\b(?! adapters?\b)|\b\w*trainieren\b|\bfeinabstimm\w*|\baffiner\b|\bentraîne(?:r|ment)\b"
+    r"\b(?:re-?|pre[ -]?)?train(?:s|ing|ings)?\b|\b(?:fine?|fein)[ -]?tunn?(?:e|es|en|ing)\b"
+    r"|\b(?:q?lora|peft|sft)\b(?! adapters?\b)|\b\w*trainieren\b|\bfeinabstimm\w*"
+    r"|\b(?:affiner|entraîner|entraînement)\b"
     r"|\b(?:(?:re-?|pre[ -]?)?trained|fine[ -]?tuned)\b(?! (?:(?:version|copy|weights) of )?(?:[\x00\x01]|\w*models?\b"
     r"|networks?\b|LLMs?\b|weights\b|version\b))|\b(?:epochs?|pre-?train\w*)\b",
     re.I,

@@ -14,6 +14,7 @@ from sizer.workload.serving import USES
 _NOT_OFFLINE = frozenset(("users", "active_users", "concurrent_requests", "first_token_s", "token_s"))
 # A longer text is no request: the tokens of all of them.
 _MOST_LENGTH = 10_000_000
+_ADAPTERS = "adapters of a model in use are not sized; the nearest that can be sized is their base model alone"
 _SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0}
 
 
@@ -206,6 +207,7 @@ _TAKES: dict[str, Callable[[Notes, Match, str], None]] = {
     "leave": lambda notes, found, _: notes.leave(found),
     "engine": _engine,
     "offline": _offline,
+    "adapters": lambda notes, found, _: notes.ask_place(found, _ADAPTERS),
 }
 
 
