@@ -33,9 +33,9 @@ def read_setting(notes: Notes) -> None:
     """Equipment that goes away, systems that arrive as a rack, and what the room takes heat away with."""
     for source in (r"<REPLACED>", r"<OLD>", r"<FULL>"):
         for found in notes.text.each(source):
-            if not found.names("gpu", "server") and source != r"<REPLACED>":
+            if not found.names("gpu", "server", "outside") and source != r"<REPLACED>":
                 continue
-            notes.gone |= set(found.names("gpu", "server", "maker"))
+            notes.gone |= set(found.names("gpu", "server", "outside", "maker"))
             notes.text.record(found, "not part of the design")
             notes.text.assume(f"{found.words}: not part of the design")
             for why in notes.text.each(r"<ENDS>(?:<WHEN>)?"):
