@@ -315,6 +315,7 @@ def _want(notes: Notes, found: Match, count: int, is_settled: bool, told: str = 
     if notes.has_target and "gpus" not in notes.request.get("limits", {}) and 1 <= count <= 100_000:
         notes.table("limits")["gpus"] = count
         notes.text.record(found, f"at most {count} GPUs")
+        notes.text.assume(f"next to the target, {found.words} are the most that a design may have: {count} GPUs")
     else:
         notes.leave(found)
 
