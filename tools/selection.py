@@ -38,7 +38,7 @@ SUITES: dict[str, tuple[str, ...]] = {
     "test-workers": ("sizer/batch/", "sizer/base/", "sizer/library/", "tests/batch/"),
     "test-office": ("sizer/export/", "sizer/bom/", "tests/office/", "tools/libreoffice.sh"),
     "test-postgres": ("sizer/library/", "tests/library/", "tools/postgres.sh"),
-    "test-proxy": ("sizer/ui/serving/", "docs/serve-a-team.md", "tests/proxy/", "tools/nginx.sh"),
+    "test-proxy": ("sizer/ui/app_server/", "docs/serve-a-team.md", "tests/proxy/", "tools/nginx.sh"),
     "bench": ("sizer/sizing/", "sizer/physical/", "sizer/batch/", "tests/bench/", "tools/speed"),
 }
 

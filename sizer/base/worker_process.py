@@ -29,7 +29,7 @@ _TOLD, _DONE, _FAILED = range(3)
 MOST_WORKERS = max(1, min(os.cpu_count() or 1, 4))
 _MOST_ATTEMPTS = 20
 # Workers of a pool load one library: each stays small, and a chart does not wait for the pages of another document.
-PAGES, CHARTS = "pages", "charts"
+PAGES, CHARTS, REQUESTS = "pages", "charts", "requests"
 _SERVE = "from sizer.base.worker_process import serve; serve()"
 
 
@@ -171,7 +171,7 @@ class _Pool:
             worker.stop()
 
 
-_pools = {PAGES: _Pool(), CHARTS: _Pool()}
+_pools = {PAGES: _Pool(), CHARTS: _Pool(), REQUESTS: _Pool()}
 
 
 def _forget_workers() -> None:

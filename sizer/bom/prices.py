@@ -8,32 +8,13 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from functools import lru_cache
 
-from sizer.base.money import net_price, round_money
+from sizer.base.money import USUAL_RATES_USD, net_price, round_money
 from sizer.catalog.model import Catalog
 from sizer.catalog.price_books import Price
 from sizer.workload.request import SizingRequest
 
 # Price bands are stated in it.
 BAND_CURRENCY = "USD"
-# US dollars for one unit of a currency, where the request states none: near the middle of 2024 to 2026, which moved by
-# a tenth either way. Bands are far wider; exact prices are never converted by them. Assumed.
-USUAL_RATES_USD = {
-    "EUR": 1.12,
-    "GBP": 1.3,
-    "CHF": 1.18,
-    "SEK": 0.1,
-    "NOK": 0.095,
-    "DKK": 0.15,
-    "PLN": 0.26,
-    "CZK": 0.045,
-    "CAD": 0.72,
-    "AUD": 0.66,
-    "JPY": 0.0067,
-    "CNY": 0.14,
-    "INR": 0.0117,
-    "KRW": 0.00072,
-    "SGD": 0.76,
-}
 
 
 class PriceBook:

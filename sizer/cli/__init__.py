@@ -15,6 +15,7 @@ import typer
 from sizer import __version__
 from sizer.base.errors import OutputError, RequestError, SizerError, reported
 from sizer.base.streams import close_quietly, prepare_streams
+from sizer.cli.api import api_command
 from sizer.cli.batch import batch_command
 from sizer.cli.catalog import catalog_check, catalog_import_netbox, catalog_show
 from sizer.cli.diff import diff_command
@@ -91,6 +92,7 @@ app.command("validate")(validate_command)
 app.command("calibrate")(calibrate_command)
 app.command("doctor")(doctor_command)
 app.command("app")(app_command)
+app.command("api")(api_command)
 
 catalog_app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Show the catalogue, check it, and import parts."

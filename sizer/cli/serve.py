@@ -53,8 +53,8 @@ def app_command(
     SIZER_CATALOG_FOLDER (as --catalog), SIZER_LIBRARY (location of saved designs), SIZER_USER (their author),
     SIZER_USER_HEADER (HTTP header with the user name, set by a proxy). See docs/serve-a-team.md.
     """
-    from sizer.ui.serving.settings import serving
-    from sizer.ui.serving.start import check_health, run
+    from sizer.ui.app_server.settings import serving
+    from sizer.ui.app_server.start import check_health, run
 
     chosen = serving(os.environ, address=address, port=port, base_path=base_path, hosts=hosts)
     if check:

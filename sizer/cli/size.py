@@ -52,6 +52,7 @@ def size_command(
     from sizer.documents import pdf_threads, prepare_drawing
     from sizer.export.design_json import design_document
     from sizer.export.files import make_folder
+    from sizer.export.need_json import need_document
     from sizer.guide.context import guide_context
     from sizer.guide.edition import Edition
     from sizer.guide.plain_text import answer_text
@@ -95,7 +96,7 @@ def size_command(
                     simple = None if as_json else guide_context(shown, catalog, edition).simplest
             except SizerError as error:
                 failures.append(("" if len(parsed) == 1 else f"{path}: ", error))
-                answers.append(_need_document(reading, str(error)))
+                answers.append(need_document(reading, str(error)))
                 continue
             if as_json:
                 answers.append(design_document(shown, reading))
@@ -135,9 +136,10 @@ def keys_of(changes: list[str]) -> dict[str, Any]:
 def _explain(read: "list[tuple[str, Reading]]", *, as_json: bool) -> None:
     """Print each need as it was read: the request, what is assumed, unread and asked. Ends with 2 where one is open."""
     from sizer.base.formats.toml_text import to_toml
+    from sizer.export.need_json import need_document
 
     if as_json:
-        documents = [_need_document(reading) for _, reading in read]
+        documents = [need_document(reading) for _, reading in read]
         print_json(documents[0] if len(documents) == 1 else documents)
     for _, reading in read:
         if not as_json:
@@ -145,18 +147,6 @@ def _explain(read: "list[tuple[str, Reading]]", *, as_json: bool) -> None:
         _tell(reading)
     if any(reading.questions for _, reading in read):
         sys.exit(RequestError.exit_status)
-
-
-def _need_document(reading: "Reading", refusal: str = "") -> dict[str, Any]:
-    """A need that was not sized: as read, with what is asked, or why it is refused."""
-    from sizer.base.formats.json_document import json_document
-
-    # "questions" are texts here as in an answer; "asked" also has the answers that each may have.
-    texts = [one.text for one in reading.questions if one.about != "refused"]
-    told = reading.told() | ({"refused": refusal} if refusal else {})
-    return json_document(
-        "need", request=reading.request, assumptions=list(reading.assumptions), questions=texts, **told
-    )
 
 
 def _tell(reading: "Reading") -> None:

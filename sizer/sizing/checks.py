@@ -103,6 +103,7 @@ class Limit(Enum):
     GATEWAY_LOSS = "gateway-loss"
     FEED_LOSS = "feed-loss"
     HEAD_NODE_LOSS = "head-node-loss"
+    GPUS = "gpus"
     RACKS = "racks"
     RACK_UNITS = "rack-units"
     POWER = "power"
@@ -146,6 +147,11 @@ LOSS_LIMITS: Mapping[Loss, Limit] = {
 
 
 def bound_of(limit: AnyLimit, limits: Limits) -> float | None:
-    """Number that a request sets as a limit of the room, in racks, rack units or watts; None of every other limit."""
-    bounds = {Limit.RACKS: limits.racks, Limit.RACK_UNITS: limits.rack_units, Limit.POWER: limits.power_w}
+    """Number of a limit of the request, in GPUs, racks, rack units or watts; None of every other limit."""
+    bounds = {
+        Limit.GPUS: limits.gpus,
+        Limit.RACKS: limits.racks,
+        Limit.RACK_UNITS: limits.rack_units,
+        Limit.POWER: limits.power_w,
+    }
     return bounds.get(limit) if isinstance(limit, Limit) else None

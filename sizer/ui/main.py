@@ -14,6 +14,7 @@ from sizer.base.errors import CatalogError, reported
 from sizer.drawings.palette import LIGHT
 from sizer.present.words import capital
 from sizer.ui import headline, look, need, session_store, sharing, state
+from sizer.ui.app_server import turns
 from sizer.ui.architecture.page import show as show_architecture
 from sizer.ui.bill import reconcile
 from sizer.ui.bill.page import show as show_bill
@@ -27,7 +28,6 @@ from sizer.ui.performance.page import show as show_performance
 from sizer.ui.questions.page import show as show_what_if
 from sizer.ui.requirements import conversation
 from sizer.ui.requirements.page import show as show_requirements
-from sizer.ui.serving import turns
 from sizer.ui.session_catalog import catalog
 from sizer.ui.state import View
 from sizer.ui.typed import plain

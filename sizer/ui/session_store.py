@@ -16,8 +16,8 @@ from threading import Lock
 import streamlit as st
 
 from sizer.library.opening import default_address
-from sizer.ui.serving.gate import COOKIE
-from sizer.ui.serving.session_file import SessionFile, decoded, encoded
+from sizer.ui.app_server.gate import COOKIE
+from sizer.ui.app_server.session_file import SessionFile, decoded, encoded
 
 PARAMETER = "s"
 # Sessions that are stored; the one that was used longest ago is dropped first.

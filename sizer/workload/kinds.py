@@ -7,10 +7,11 @@ import re
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
-Networks = Literal["language", "other", "unknown"]
+Networks = Literal["language", "diffusion", "other", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class Kind:
         Whether it is itself called a training, so that words of training tell no other work.
     sized : str
         Task of a request that states it of a language model; "" where none does.
+    is_asked : bool
+        Whether a request has a place for it next to a training, which is asked for.
     """
 
     tasks: tuple[str, ...]
@@ -36,6 +39,7 @@ class Kind:
     signs: tuple[tuple[str, re.Pattern[str]], ...]
     is_training: bool = False
     sized: str = ""
+    is_asked: bool = False
 
 
 _TABLE = tomllib.loads(Path(__file__).with_name("kinds.toml").read_text(encoding="utf-8"))
@@ -52,18 +56,21 @@ KINDS = tuple(
         tuple((told, re.compile(_pattern(words), re.I)) for told, words in kind["signs"]),
         kind.get("is_training", False),
         kind.get("sized", ""),
+        kind.get("is_asked", False),
     )
     for kind in _TABLE["kinds"]
 )
 
 # Of a training; "our trained Llama" and "a fine-tuned model" are trained already.
 _TRAINS = re.compile(
-    r"\b(?:re-?|pre[ -]?)?train(?:s|ing|ings)?\b|\bfine[ -]?tun(?:e|es|ing)\b|\b(?:q?lora|peft|sft)\b"
-    r"|\b(?:(?:re-?|pre[ -]?)?trained|fine[ -]?tuned)\b(?! (?:(?:version|copy|weights) of )?(?:\x00|\w*models?\b"
+    r"\b(?:re-?|pre[ -]?)?train(?:s|ing|ings)?\b|\b(?:fine?|fein)[ -]?tunn?(?:e|es|en|ing)\b"
+    r"|\b(?:q?lora|peft|sft)\b(?! adapters?\b)|\b\w*trainieren\b|\bfeinabstimm\w*"
+    r"|\b(?:affiner|entraîner|entraînement)\b"
+    r"|\b(?:(?:re-?|pre[ -]?)?trained|fine[ -]?tuned)\b(?! (?:(?:version|copy|weights) of )?(?:[\x00\x01]|\w*models?\b"
     r"|networks?\b|LLMs?\b|weights\b|version\b))|\b(?:epochs?|pre-?train\w*)\b",
     re.I,
 )
-_CLAUSE = re.compile(r"(?:,|\b(?:and|then|plus|followed by|as well as)\b)[ ,]*(?:then |later |also |to )*$", re.I)
+_JOINT = re.compile(r"[.;](?=\s|$)|,(?= )|\b(?:and|then|plus|followed by|as well as|und|dann|sowie|et|puis)\b", re.I)
 
 
 @dataclass(frozen=True)
@@ -86,7 +93,7 @@ def kind_in(text: str, networks: Networks) -> ToldKind | None:
     Parameters
     ----------
     text : str
-        With NUL in the place of names of the catalogue.
+        With NUL in the place of names of language models, and \\1 in that of other networks.
     networks : str
         Whether the text is about language models, about other networks, or says neither.
     """
@@ -100,14 +107,39 @@ def kind_in(text: str, networks: Networks) -> ToldKind | None:
         if match is not None:
             clause = _clause(text, match.start(), match.end()) if is_trained else None
             return ToldKind(kind, match.start(), match.end(), clause)
+    return _next_to_training(text) if trains is not None else None
+
+
+def _next_to_training(text: str) -> ToldKind | None:
+    """A language model in use that has a clause and a network of its own: "Llama chat for 90 users and training X"."""
+    for low, high in _parts(text):
+        if "\0" not in text[low:high] or _TRAINS.search(text, low, high):
+            continue
+        for kind in (one for one in KINDS if one.sized):
+            signs = (words.search(text, low, high) for told, words in kind.signs if "language" in told)
+            if match := next(filter(None, signs), None):
+                return ToldKind(kind, match.start(), match.end(), _clause(text, match.start(), match.end()))
     return None
 
 
+def _parts(text: str) -> list[tuple[int, int]]:
+    return list(pairwise([0, *(joint.end() for joint in _JOINT.finditer(text)), len(text)]))
+
+
+def trains_in(text: str) -> bool:
+    """Whether a text tells a training."""
+    return _TRAINS.search(text) is not None
+
+
 def _clause(text: str, start: int, end: int) -> tuple[int, int]:
-    """The clause around some words: from the conjunction before it to the next stop or conjunction."""
-    joined = _CLAUSE.search(text[:start])
-    stop = re.compile(r"[.;]|,? (?:and|then) (?=\w*(?:train|tun))", re.I).search(text, end)
-    return (joined.start() if joined else start), (stop.start() if stop else len(text))
+    """The clause of some words: up to the next that trains; and from the last that does, or from the start."""
+    parts = _parts(text)
+    own = next(place for place, (low, high) in enumerate(parts) if low <= start < high)
+    trains = [_TRAINS.search(text, low, high) is not None for low, high in parts]
+    last = next((place for place in range(own + 1, len(parts)) if trains[place]), len(parts)) - 1
+    if trains[own]:
+        return start, max(end, parts[own][1])
+    return (parts[own][0] if any(trains[:own]) else 0), parts[last][1]
 
 
 def of_file(*allowed: str) -> Callable[[object], object]:

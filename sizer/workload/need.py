@@ -13,7 +13,7 @@ from sizer.workload.sentence.reader import read_sentence
 from sizer.workload.sentence.reading import READ_FROM_A_FILE, Reading
 
 # Questions about what is missing; a changed key may answer them.
-_MISSING = frozenset(("target", "network", "length", "limit", "currency"))
+_MISSING = frozenset(("target", "network", "length", "limit"))
 
 
 def is_sentence(written: str | Path) -> bool:

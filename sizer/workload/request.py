@@ -197,11 +197,12 @@ class Limits(RequestTable):
     power_w: Watts | None = None
     rack_units: Count | None = None
     servers: Count | None = None
+    gpus: Count | None = None
 
     @property
     def bound_size(self) -> bool:
         """Whether any of them bounds how large a design may be."""
-        bounds = (self.budget, self.racks, self.power_w, self.rack_units, self.servers)
+        bounds = (self.budget, self.racks, self.power_w, self.rack_units, self.servers, self.gpus)
         return any(bound is not None for bound in bounds)
 
 

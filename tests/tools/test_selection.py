@@ -17,7 +17,7 @@ HOUR = 3600
     ("paths", "suites"),
     [
         (["sizer/library/store.py"], ["test-workers", "test-postgres"]),
-        (["sizer/ui/serving/turns.py"], ["browser", "test-app", "test-proxy"]),
+        (["sizer/ui/app_server/turns.py"], ["browser", "test-app", "test-proxy"]),
         (["sizer/bom/cost.py", "README.md"], ["laws", "test-office"]),
         (["docs/serve-a-team.md"], ["test-proxy"]),
         (["README.md", "requirements.lock"], list(SUITES)),

@@ -21,7 +21,14 @@ def outcome(sentence: str) -> str:
     question = reading.question
     if question is None:
         return "read"
-    kind = next((name for name, refusal in REFUSALS.items() if question.reason == refusal), question.about)
+    kind = next(
+        (
+            name
+            for name, refusal in REFUSALS.items()
+            if question.reason.startswith((refusal, f"{name} is a second job"))
+        ),
+        question.about,
+    )
     if question.about == "refused":
         assert not reading.request  # nothing of it is read as another kind of work
     return kind if question.about == "refused" else f"ask {kind}"

@@ -219,6 +219,7 @@ def _counts(context: GuideContext) -> Iterator[Requirement]:
         ("racks", limits.racks, racks, racks_text),
         ("rack units", limits.rack_units, units, grouped(units)),
         ("servers", limits.servers, servers, grouped(servers)),
+        ("GPUs", limits.gpus, context.design.n_gpus, grouped(context.design.n_gpus)),
     )
     for noun, most, count, text in counts:
         if most is not None:

@@ -153,6 +153,7 @@ def conditions_table(result: SizingResult, catalog: Catalog, is_customer_copy: b
         ("Maximum racks", count(limits.racks)),
         ("Maximum rack units", count(limits.rack_units)),
         ("Maximum servers", count(limits.servers)),
+        ("Maximum GPUs", count(limits.gpus)),
         (
             "Existing equipment",
             words.listed(f"{number} × {item_name(id_, catalog)}" for id_, number in existing.items()) or None,

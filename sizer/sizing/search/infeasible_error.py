@@ -61,7 +61,7 @@ def limit_error_text(limit: AnyLimit, bound: float | None) -> str:
         return _ERROR_TEXTS[limit]
     if limit is Limit.POWER:
         return f"the limit of {plain(bound / 1e3)} kW"
-    noun = "rack" if limit is Limit.RACKS else "rack unit"
+    noun = {Limit.RACKS: "rack", Limit.GPUS: "GPU"}.get(limit, "rack unit")
     return by_count(round(bound), f"the limit of {plain(bound)} {noun}", f"the limit of {plain(bound)} {noun}s")
 
 

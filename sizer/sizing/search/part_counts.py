@@ -215,7 +215,10 @@ class PartCounts:
         is_limited = limits.power_w is not None or limits.rack_power_w is not None
         self.unknowns[rows] = self.evaluated.unknowns[rows] + (found.draw_is_open & is_limited)
         self.energy_is_open[rows] = found.draw_is_open & self._pays_energy
-        for limit, keeps in self.limits_of(found, self.expected_cost[rows]).items():
+        passes = self.limits_of(found, self.expected_cost[rows])
+        if (most := self.request.limits.gpus) is not None:
+            passes[Limit.GPUS] = self.evaluated.space.n_servers[rows] * self.evaluated.gpus_per_server[index] <= most
+        for limit, keeps in passes.items():
             self.part_passes.setdefault(limit, np.ones(self.evaluated.space.n_rows, dtype=bool))[rows] = keeps
         self.has_parts[rows] = True
 
@@ -265,6 +268,8 @@ class PartCounts:
         for limit, name in pairs:
             if limit is not None:
                 broken += self.at_least[name] > limit
+        if limits.gpus is not None:
+            broken += self.evaluated.space.sizes * self.evaluated.gpus_per_server[:, None] > limits.gpus
         if limits.budget is not None:
             broken += self.expected_main_cost > limits.budget
         return broken

@@ -19,10 +19,10 @@ from sizer.library.snapshot import snapshot_of
 from sizer.present.words import listed, sentence
 from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
+from sizer.ui.app_server.settings import user_header
 from sizer.ui.designs import revision_tables
 from sizer.ui.designs.compare import draw as draw_causes
 from sizer.ui.error_messages import sentences
-from sizer.ui.serving.settings import user_header
 from sizer.ui.session_catalog import PRICE_BOOK, catalog, remove_price_book, set_price_book
 from sizer.ui.state import View
 from sizer.ui.typed import plain

@@ -15,9 +15,9 @@ from sizer.present.text.verdict import reason_texts, selection_text
 from sizer.present.words import name, plural, question, sentence
 from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
+from sizer.ui.app_server import turns
 from sizer.ui.document import branding, preview
 from sizer.ui.document.downloads import DocumentSource, document_source
-from sizer.ui.serving import turns
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 

@@ -126,7 +126,7 @@ def _platforms() -> None:
 def _limits() -> None:
     limits = [
         f"{inside_sentence(label_at(path))} {in_words(part, value)}"
-        for part in ("budget", "racks", "rack_power_w", "power_w", "rack_units", "servers")
+        for part in ("budget", "racks", "rack_power_w", "power_w", "rack_units", "servers", "gpus")
         if (value := state.get(path := ("limits", part)))
     ]
     folded = fields.fold("Limits", ", ".join(limits) or "none", "not-exceeded")

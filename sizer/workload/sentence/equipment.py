@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sizer.base.quantities import by_count
 from sizer.catalog.fabrics import fabric_links, usual_ports
 from sizer.catalog.generations import era_of, era_of_gpu, eras_of, usual_eras
 from sizer.catalog.items import is_of_vendor
@@ -33,14 +32,16 @@ def is_existing(notes: Notes, found: Match) -> bool:
 
 def read_setting(notes: Notes) -> None:
     """Equipment that goes away, systems that arrive as a rack, and what the room takes heat away with."""
-    for source in (r"<REPLACED>", r"<OLD>"):
+    for source in (r"<REPLACED>", r"<OLD>", r"<FULL>"):
         for found in notes.text.each(source):
-            if not found.names("gpu", "server") and source == r"<OLD>":
+            if not found.names("gpu", "server", "outside") and source != r"<REPLACED>":
                 continue
-            notes.gone |= set(found.names("gpu", "server", "maker"))
-            notes.text.record(found, "replaced, not part of the design")
+            notes.gone |= set(found.names("gpu", "server", "outside", "maker"))
+            notes.text.record(found, "not part of the design")
+            notes.text.assume(f"{found.words}: not part of the design")
             for why in notes.text.each(r"<ENDS>(?:<WHEN>)?"):
                 notes.text.mark(why.start, why.end)
+    _exclude_gpus(notes)
     for cooling, source in GRAMMAR["cooling"].items():
         for found in notes.text.each(source):
             notes.set("site.cooling", cooling, found, f"{cooling} cooling")
@@ -152,13 +153,13 @@ def read_counts(notes: Notes) -> None:
     """Numbers of named servers and storage nodes: what is there, or what is wanted."""
     had_target = notes.has_target
     for found in notes.text.each(r"<COUNTED>"):
-        (named,) = found.names("server", "storage")
-        if not 1 <= found.value.high <= 100_000:
+        (named,) = found.names("server", "storage", "switch")
+        count, kind = round(found.value.high) if found.quantities() else 1, named.kind
+        if not 1 <= count <= 100_000:
             continue
-        count, kind = round(found.value.high), named.kind
         if is_existing(notes, found):
             if len(named.ids) == 1:
-                path = "servers" if kind == "server" else "storage_nodes"
+                path = {"server": "servers", "storage": "storage_nodes", "switch": "switches"}[kind]
                 notes.table("existing").setdefault(path, {})[named.ids[0]] = count
                 notes.text.record(found, f"existing: {count} x {_names(notes, named.ids)}")
         elif kind == "server":
@@ -207,13 +208,12 @@ def _read_owned_gpus(notes: Notes) -> None:
         if answers:
             notes.ask("server", found, answers=tuple(answers))
         else:
-            notes.leave(found)
+            notes.ask_place(found, "no server of the catalogue has so many of these GPUs; name the server")
 
 
 def read_gpus(notes: Notes) -> None:
     """A number of GPUs is a target where the sentence gives no other; a name of a GPU limits the choice."""
     had_target = notes.has_target
-    _exclude_gpus(notes)
     people = notes.request.get("team", {}).get("data_scientists")
     for found in notes.text.each("<GPUS_EACH_PERSON>"):
         if people and _are_held(notes, found):
@@ -258,15 +258,37 @@ def read_gpus(notes: Notes) -> None:
 
 
 def _exclude_gpus(notes: Notes) -> None:
-    """GPUs by name that are not wanted: the others of the era meant are."""
-    usable = usable_gpus(notes.catalog)
+    """GPUs by name that are not wanted, in all their variants."""
     for found in notes.text.each(r"<NOT>{gpu}(?:<JOIN>{gpu})*|{gpu}<NOT_AFTER>"):
-        excluded = set(found.ids("gpu"))
-        named = {key for one in notes.names("gpu") if one not in found.things for key in one.ids}
-        eras = eras_meant(notes)
-        meant = named or {key for key in usable if era_of_gpu(notes.catalog, notes.catalog.gpus[key]) in eras}
-        notes.table("platforms")["gpus"] = [key for key in usable if key in meant - excluded]
-        notes.text.record(found, f"no {_names(notes, sorted(excluded))}")
+        names = found.names("gpu")
+        notes.gone |= set(names)
+        words = [set(pieces(notes.text.sentence[one.start : one.end])) for one in names]
+        gpus = notes.catalog.gpus.items()
+        family = {key for key, gpu in gpus if any(each <= set(pieces(gpu.name)) for each in words)}
+        notes.excluded_gpus |= family | set(found.ids("gpu"))
+        notes.text.record(found, f"no {found.words.split(' ', 1)[-1]} of any variant")
+
+
+def settle_gpus(notes: Notes) -> None:
+    """Of the GPUs that a sentence means, else of those that it would get without these words, none that is excluded."""
+    if not notes.excluded_gpus:
+        return
+    usual = notes.request.get("platforms", {}).get("gpus") or _usual_gpus(notes)
+    allowed = [key for key in usual if key not in notes.excluded_gpus]
+    if len(allowed) < len(usual):
+        notes.table("platforms")["gpus"] = allowed or [
+            key
+            for key in usable_gpus(notes.catalog)
+            if key not in notes.excluded_gpus and is_sold(notes.catalog, notes.catalog.gpus[key], None)
+        ]
+
+
+def _usual_gpus(notes: Notes) -> list[str]:
+    """GPUs of the eras meant that are sold; where none is, all of them."""
+    catalog, eras = notes.catalog, eras_meant(notes)
+    usual = [gpu for gpu in usable_gpus(catalog) if era_of_gpu(catalog, catalog.gpus[gpu]) in eras]
+    day = notes.request.get("date")
+    return [gpu for gpu in usual if is_sold(catalog, catalog.gpus[gpu], day)] or usual
 
 
 def _gpus_each(notes: Notes, found: Match, had_target: bool) -> None:
@@ -287,7 +309,7 @@ def _gpus_each(notes: Notes, found: Match, had_target: bool) -> None:
 
 
 def _want(notes: Notes, found: Match, count: int, is_settled: bool, told: str = "") -> None:
-    """Take a number of GPUs as the target; where there is another one, as a limit of the servers that have them."""
+    """Take a number of GPUs as the target; where there is another one, as the most that the design may have."""
     if not is_settled and notes.work.get("target") == {"gpus_busy": count}:
         notes.text.record(found, f"{count} GPUs")
         return
@@ -295,18 +317,10 @@ def _want(notes: Notes, found: Match, count: int, is_settled: bool, told: str = 
         notes.work["target"] = {"gpus_busy": count}
         notes.text.record(found, f"{count} GPUs at full utilization{told}")
         return
-    # Servers with the most GPUs each set the limit, so that no design has more GPUs than asked for.
-    per_server = max((_per_server(notes, [key]) for key in _servers_with(notes, found)), default=0)
-    if (
-        notes.has_target
-        and "servers" not in notes.request.get("limits", {})
-        and per_server
-        and count
-        and count % per_server == 0
-    ):
-        number = count // per_server
-        notes.table("limits")["servers"] = number
-        notes.text.record(found, f"at most {count} GPUs: {by_count(number, '1 server', f'{number} servers')}")
+    if notes.has_target and "gpus" not in notes.request.get("limits", {}) and 1 <= count <= 100_000:
+        notes.table("limits")["gpus"] = count
+        notes.text.record(found, f"at most {count} GPUs")
+        notes.text.assume(f"next to the target, {found.words} are the most that a design may have: {count} GPUs")
     else:
         notes.leave(found)
 
@@ -501,16 +515,13 @@ def _vendors(notes: Notes, found: Match, vendors: list[str]) -> None:
 
 def _limit_gpus(notes: Notes, vendors: list[str], is_negated: bool) -> None:
     """Only, or none of, the GPUs of some vendors."""
-    catalog, eras = notes.catalog, eras_meant(notes)
-    usable = usable_gpus(catalog)
-    meant = [
-        gpu for gpu in usable if any(is_of_vendor(catalog.gpus[gpu].vendor, one) for one in vendors) is not is_negated
-    ]
-    usual = [gpu for gpu in usable if era_of_gpu(catalog, catalog.gpus[gpu]) in eras]
-    day = notes.request.get("date")
-    sold = [gpu for gpu in usual if is_sold(catalog, catalog.gpus[gpu], day)] or usual
-    gpus = [gpu for gpu in meant if gpu in sold] or [gpu for gpu in meant if gpu in usual] or meant
-    if gpus and gpus != sold:
+    catalog, usual = notes.catalog, _usual_gpus(notes)
+    named = [key for key in usable_gpus(catalog) if any(is_of_vendor(catalog.gpus[key].vendor, one) for one in vendors)]
+    if is_negated:
+        notes.excluded_gpus |= set(named)
+        return
+    gpus = [key for key in named if key in usual] or named
+    if gpus and gpus != usual:
         notes.table("platforms").setdefault("gpus", gpus)
 
 
@@ -572,7 +583,9 @@ def read_storage_kind(notes: Notes) -> None:
         found = notes.text.find(source)
         if found is None:
             continue
-        if is_existing(notes, found):
+        if is_existing(notes, found) or rule(r"\b(?:old|current|legacy|present) $").search(
+            notes.text.before(found.start)
+        ):
             notes.ask_place(found, "which storage is there, and how many nodes of it, the request has to know")
             continue
         if "storage" in notes.request.get("platforms", {}):  # named: the kind says how it is reached
@@ -604,6 +617,11 @@ def read_precision(notes: Notes) -> None:
                 and notes.is_language
                 and re.search(r"FP ?16|float16", found.words, re.I) is not None
             )
+            if negated := rule(r"<NOT>$").search(notes.text.before(found.start)):
+                notes.text.record(found, f"not {precision}", found.start - len(negated[0]))
+                if precision == "mixed":
+                    notes.work.setdefault("precision", "fp32")
+                continue
             meaning = "FP16" if is_fp16 else "mixed precision" if precision == "mixed" else "single precision"
             notes.set("w.precision", "fp16" if is_fp16 else precision, found, meaning)
 

@@ -125,12 +125,12 @@ def _read_size(notes: Notes, found: Match) -> None:
     says_so = size.noun != "" or at or rule(r"\b<MODEL_KIND>\b").search(words) is not None
     named = names_of(notes.catalog).sizes.get(f"{size.high / 1e9:g}B", []) if size.kind == "parameters" else []
     dense = [key for key in named if (one := notes.catalog.dnns[key].transformer) is not None and one.experts <= 1]
-    is_of_named = _is_of_named(notes, found)
-    if is_of_named or (not says_so and not named and not rule(r"<NOUN>$").search(words)):
+    is_alone = size.kind == "parameters" and not notes.names("dnn", "outside")
+    if _is_of_named(notes, found) or not (says_so or named or is_alone or rule(r"<NOUN>$").search(words)):
         return
-    if not says_so and len(named) != 1 and named:
-        return  # several networks: asked with the names
-    if len(named) == 1 and (dense or not says_so):
+    if not says_so and any(len(one.ids) > 1 for one in notes.names("dnn")):
+        return  # the size of one of a family
+    if len(named) == 1 and size.noun == "" and (dense or not says_so):
         notes.text.mark(found.match.end("size"), found.end)
         return  # one network is what people mean by it
     if not _LEAST_PARAMETERS <= parameters <= MOST_PARAMETERS:
@@ -150,6 +150,8 @@ def _read_size(notes: Notes, found: Match) -> None:
     if notes.own_model is None:
         notes.own_model, notes.own_model_at = {"name": f"{billions}B model", "parameters": parameters}, start
         notes.text.record(found, f"a usual dense model of {billions} billion parameters")
+        if not rule(r"\b<MODEL_KIND>\b").search(words):
+            notes.text.assume(f"no {billions}B model is named: one of usual dense shape")
 
 
 def _is_of_named(notes: Notes, found: Match) -> bool:

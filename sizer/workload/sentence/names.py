@@ -30,17 +30,31 @@ _TOO_COMMON = {
     "graph",
 }
 # Names of server families that stand for their vendor: "PowerEdge servers".
-_SERIES = {"Dell": ("poweredge",), "HPE": ("proliant",), "Lenovo": ("thinksystem",)}
+_SERIES = {"Dell": ("poweredge",), "HPE": ("proliant", "hp"), "Lenovo": ("thinksystem",)}
 # Libraries in the names of software stacks, each with the frameworks' own names.
 _LIBRARIES = ("DALI", "Horovod", "FSDP", "FSDP2", "XLA", "JAX", "tensorpack", "GluonCV", "Megatron", "fastai", "NGC")
-_FOLDERS = {"dnn": "dnns", "dataset": "datasets", "gpu": "gpus", "server": "servers", "storage": "storage"}
+_FOLDERS = {
+    "dnn": "dnns",
+    "dataset": "datasets",
+    "gpu": "gpus",
+    "server": "servers",
+    "storage": "storage",
+    "switch": "switches",
+}
 # More pieces than any name has: "Tesla V100 SXM2 32 GB" has seven.
 _MOST_PIECES = 12
 # Tables of published measurements, and the column that names the network.
 _TABLES = (("training.csv", "dnn"), ("language/training.csv", "model"))
 _PIECE = re.compile(r"[^\W\d_]+|\d+")
-# "FLUX.1 [dev]" has its variant in brackets.
-_GAP = re.compile(r"[ ._:/-]{0,2}\[?")
+# "FLUX.1 [dev]" has its variant in brackets; what a model was tuned for changes no shape: "Qwen2.5-Coder 32B".
+_GAP = re.compile(r"[ ._:/-]{0,2}\[?|[ -](?:Coder|Code|Math|Instruct|Chat|Base)[ -]", re.I)
+_TUNED_FOR = re.compile(r"[ -](?:Coder|Code|Math|Instruct|Chat|Base)[ -]\d", re.I)
+# After the name of a family: another of it, and not the one that the catalogue has.
+_OTHER_SIZE = re.compile(
+    r"[ -](?:tiny|mini|small|base|medium|large|nano|micro|nemo|next|xl|xxl|huge|giant|ultra|pro|max|flash|saba|moe)"
+    r"(?![\w-])(?! (?:model|network|cluster|batch|scale)s?\b)",
+    re.I,
+)
 # A lone size, form factor or version is no name: 32 GB, SXM2, V3, 8B; "language model" names a kind.
 _NO_NAME = re.compile(r"(?i)\w?\d+gb|sxm\d|fhhl|[vm]\d|gen\d+|\d+(?:\.\d+)?[kmbt]|language model")
 # A model number after the name of a family.
@@ -112,7 +126,11 @@ class Names:
         found = list(self._fabric_names(text))
         for one in found:
             text = f"{text[: one.start]}{chr(0) * (one.end - one.start)}{text[one.end :]}"
-        words = [(match[0].lower(), match.start(), match.end()) for match in _PIECE.finditer(text)]
+        words = [
+            (match[0].lower(), match.start(), match.end())
+            for match in _PIECE.finditer(text)
+            if not _TUNED_FOR.match(text, match.start() - 1)
+        ]
         place = 0
         while place < len(words):
             count, name = self._at(text, words, place)
@@ -160,8 +178,12 @@ class Names:
         kind = next(kind for kind in (*_FOLDERS, *found) if kind in found)
         if kind == "software" and re.match(r"-(?!based|native)[A-Za-z]", text[end:]):
             return None  # a longer name with a hyphen is another
-        if re.match(r"[ -](?:style|like)\b", text[end:]):
+        if re.match(r"[ -](?:style|like)\b", text[end:]) and not (kind == "dnn" and len(found[kind]) == 1):
             return None
+        if kind == "dnn" and (other := _OTHER_SIZE.match(text, end)) and not re.search(r"\dB$", text[start:end], re.I):
+            size = re.compile(r"[ -]\d{1,4}(?:\.\d)?B\b", re.I).match(text, other.end())
+            sample = self._catalog.dnns[found[kind][0]].sample
+            return Name("outside", start, size.end() if size else other.end(), (sample,))
         if kind == "dnn" and text[start:end].lower().startswith("transformer") and _SIZE_BEFORE.search(text[:start]):
             return Name("kind", start, end, ())  # "a 30B dense transformer"
         if kind in ("server", "storage") and len(found[kind]) > 1 and (other := _OTHER_MODEL.match(text, end)):
@@ -255,10 +277,7 @@ def _family_names(item: Item) -> list[str]:
 
 
 def _vendor_names(catalog: Catalog) -> dict[Pieces, str]:
-    """Names of vendors, those of GPUs too, and their parts: Dell EMC Isilon, Dell EMC, Dell, EMC.
-
-    A name may lack its last letter: HP.
-    """
+    """Names of vendors, those of GPUs too, and their parts: Dell EMC Isilon, Dell EMC, Dell, EMC."""
     names: dict[Pieces, str] = {}
     makers_of_gpus = {gpu.vendor for gpu in catalog.gpus.values()}
     for vendor in sorted({*vendors_of(catalog), *makers_of_gpus}):
@@ -270,8 +289,6 @@ def _vendor_names(catalog: Catalog) -> dict[Pieces, str]:
                     names.setdefault(pieces(part), part)
         for series in _SERIES.get(words[0], ()):
             names.setdefault((series,), words[0])
-        if len(words) == 1 and vendor.isupper() and len(vendor) == 3:
-            names.setdefault((vendor[:2].lower(),), vendor)
     return names
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn
+from sizer.workload.kinds import Kind
 from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.reading import Answer, Question
 from sizer.workload.sentence.text import Match, Name, SentenceText
@@ -20,6 +21,15 @@ _CALLED = {
     "rack_power_w": "the power of a rack",
     "racks": "the number of racks",
 }
+
+
+@dataclass(frozen=True)
+class SecondJob:
+    """Work next to a training: its kind, and where its clause stands in the sentence."""
+
+    kind: Kind
+    start: int
+    end: int
 
 
 @dataclass
@@ -40,9 +50,11 @@ class Notes:
     own_targets: dict[str | int, dict[str, Any]] = field(default_factory=dict)
     own_datasets: dict[str, str] = field(default_factory=dict)  # data sets (ids) by the network that reads them
     questions: list[Question] = field(default_factory=list)
-    refused_kind: Question | None = None  # the sentence is about work that is not sized
+    is_refused: bool = False  # the sentence is about work that is not sized
+    second_job: SecondJob | None = None  # next to a training
     left: list[tuple[int, str]] = field(default_factory=list)  # phrases that have no place in a request
-    gone: set[Name] = field(default_factory=set)  # equipment that is replaced
+    gone: set[Name] = field(default_factory=set)  # equipment that is replaced or not wanted
+    excluded_gpus: set[str] = field(default_factory=set)
     currency: str = ""
     fabric_rate: Match | None = None  # of each server or GPU, taken once the servers are known
     means_language: bool = False  # words of language models, with or without a name of one

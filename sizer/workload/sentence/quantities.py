@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sizer.workload.sentence.grammar import GRAMMAR
+from sizer.workload.sentence.grammar import FILLERS, GRAMMAR
 
 # --- numbers
 
@@ -30,7 +30,7 @@ _SCALES = {
     **dict.fromkeys(("m", "mio", "mn", "mln", "million", "millions", "millionen"), 1e6),
     **dict.fromkeys(("g", "b", "bn", "billion", "billions", "mrd", "milliarde", "milliarden", "milliard"), 1e9),
     **dict.fromkeys(("milliards", "mds"), 1e9),
-    **dict.fromkeys(("t", "tn", "trillion", "trillions", "billionen"), 1e12),
+    **dict.fromkeys(("t", "tn", "bio", "trillion", "trillions", "billionen"), 1e12),
 }
 # Digits in groups of three, or plain with decimals. The lengths are bounded, so that matching stays linear.
 _DIGITS = (
@@ -79,7 +79,7 @@ CURRENCY = r"(?:US ?\$|[$€£¥]|(?:{})\b)".format(
 # What something is counted for: time, with its seconds, and things.
 _PER_TIME = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "weeks": 604800.0, "y": 31_557_600.0}
 _THINGS = {word.lower(): thing for thing, words in GRAMMAR["per"].items() for word in words.split()}
-_PERIODS = {name: _PER_TIME[unit] * factor for name, (_, unit, factor) in UNITS.items() if unit in _PER_TIME} | {
+_PERIODS = {name: _PER_TIME[unit] * factor for name, (of, unit, factor) in UNITS.items() if of in ("time", "years")} | {
     "night": 43_200.0,
     "nacht": 43_200.0,
     "quarter": 7_889_400.0,
@@ -101,6 +101,18 @@ COUNT = (
 _UNIT = rf"(?:(?-i:{'|'.join(_CASED)})|[km]{CURRENCY}|{_any(UNITS)})"
 # What may stand between a number and what it counts.
 _ADJECTIVE = GRAMMAR["adjectives"].replace("\n", "")
+# What may be counted whatever stands between: 5B synthetic tokens, 3M customer emails.
+_COUNTED = {
+    name: unit
+    for name, unit in UNITS.items()
+    if unit[0] in ("samples", "documents", "tokens", "requests", "people", "pages") and len(name) > 2
+}
+_LOOSE = re.compile(
+    rf"(?P<words>(?: (?-i:[a-zäöüéèß][a-zäöüéèß-]{{2,20}})){{1,2}}) (?P<unit>{_any(_COUNTED)})(?![\w-])", re.I
+)
+_NOUN = re.compile(rf"[ -](?P<unit>{_any(name for name in _COUNTED if name.endswith(('s', 'en')))})(?![\w-])", re.I)
+# Between the size of a model and what it reads: "a 13B dense model".
+_OF_MODELS = frozenset(GRAMMAR["words_of_models"].split())
 _PER = re.compile(
     rf"(?: ?/ ?| ?-? ?(?:per|pro|je|par)[ -](?:an? )?| (?:an?|each|every|jede[nr]?) )"
     rf"(?P<count>(?:1 ?)?(?:million|M|mn|Mio\.?) ?)?(?P<what>{_any([*_PERIODS, *_THINGS])})s?\b"
@@ -117,7 +129,7 @@ _QUANTITY = re.compile(
     rf"(?:(?P<low>{COUNT})(?P<low_scale>{_SCALE})?(?:[ -]?(?P<low_unit>{_UNIT})(?!\w))?"
     rf"(?: ?- ?| (?:to|or|bis|oder) |(?(between) and |(?!))))?(?:(?P<sign>{CURRENCY}) ?)?"
     rf"(?P<number>{COUNT})(?P<scale>{_SCALE})?"
-    rf"(?:(?:[ -]{_ADJECTIVE}(?=[ -])){{0,3}}[ -]?(?P<unit>{_UNIT})(?![^\W_]|-?\d))?",
+    rf"(?:(?:[ -]{_ADJECTIVE}(?=[ -])){{0,3}}[ -]?(?P<unit>{_UNIT})(?![^\W_]|-?\d|(?<=chat) (?:models?|LLMs?)\b))?",
     re.I,
 )
 
@@ -192,6 +204,10 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
     elif written:
         unit = _CASED.get(written) or UNITS[name]
     sign = match["sign"] or match["low_sign"]
+    if not sign and (noun := _noun(match, unit[0], text, limit)):
+        written, end = noun["unit"], noun.end()
+        name = re.sub(r"[ -]+", " ", written.lower())
+        unit = UNITS[name]
     if sign and unit[0] in ("n", "money"):
         unit = ("money", currency_of(sign), unit[2])
     scale = re.sub(r"\.? d[e'’]$", "", (match["scale"] or "").strip().lower()).rstrip(".")
@@ -221,10 +237,20 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
     per_s = 1.0
     for what, seconds in per:
         kind, per_s = f"{kind}/{what}", per_s * seconds
-    if kind.startswith(("samples/time", "requests/time")) and name in ("fps", "ips", "qps", "rps"):
+    if kind.startswith(("samples/time", "frames/time", "requests/time")) and name in ("fps", "ips", "qps", "rps"):
         per_s = 1.0
     low, high = sorted((low * factor / per_s, high * factor / per_s))
     return Amount(kind, start, end, low, high, unit_name, name, scale == "k", bool(scale), per_s)
+
+
+def _noun(match: re.Match[str], kind: str, text: str, limit: int) -> re.Match[str] | None:
+    """What is counted behind words that qualify it."""
+    if kind in ("people", "samples", "documents") and not match["unit"].endswith("s"):
+        return _NOUN.match(text, match.end(), limit)
+    if kind != "n" or not (found := _LOOSE.match(text, match.end(), limit)):
+        return None
+    words = found["words"].lower().split()
+    return found if not any(word in FILLERS or word in UNITS or word in _OF_MODELS for word in words) else None
 
 
 def _kind_of(written: str) -> str:

@@ -1,10 +1,12 @@
 """A need in a sentence or two, as in a customer's mail, read into a request and into what has to be asked."""
 
 import re
+from dataclasses import replace
 from typing import Any, get_args
 
 from sizer.base.errors import RequestError
 from sizer.catalog.model import Catalog
+from sizer.workload.kinds import trains_in
 from sizer.workload.request import SizingRequest
 from sizer.workload.sentence.dates import need_in
 from sizer.workload.sentence.equipment import (
@@ -19,15 +21,16 @@ from sizer.workload.sentence.equipment import (
     read_storage_kind,
     read_tier,
     settle_fabrics,
+    settle_gpus,
 )
-from sizer.workload.sentence.grammar import FILLERS
+from sizer.workload.sentence.grammar import FILLERS, rule
 from sizer.workload.sentence.models import read_kind_of_model, read_language, read_networks
 from sizer.workload.sentence.names import names_of, short_name
-from sizer.workload.sentence.notes import Notes
+from sizer.workload.sentence.notes import Notes, SecondJob
 from sizer.workload.sentence.quantities import Amount, quantities_in
-from sizer.workload.sentence.reading import About, Question, Reading
+from sizer.workload.sentence.reading import About, Answer, Question, Reading
 from sizer.workload.sentence.rules import (
-    ask_exchange_rate,
+    assume_exchange_rate,
     read_exchange_rate,
     read_growth,
     read_losses,
@@ -58,6 +61,7 @@ _PIXELS = re.compile(
     r"(?<![\w.,])(?:\d{3,5} ?x ?\d{3,5}|(?P<edge>\d{2,5}) ?x ?(?P=edge))(?: ?x ?\d{1,5})?"
     r"(?: ?(?:px|pixels?|voxels?)\b)?(?!\w)(?! ?(?:[GMT]i?[Bb]\b|[A-Z]+\d))"
 )
+_CLOCK = re.compile(r"(?<![\w.,:])(\d{1,2})(:[0-5]\d)? ?(?:(?i:(a|p)\.?m\b)|(?i:o'clock|Uhr)\b|(?<=:\d\d)(?![\w:]))")
 _WORD = re.compile(rf"[^\s,;.!?(){READ}\ue000-\uf8ff\"]+(?:[.,]\d+)*")
 # What only the language models of a sentence with several networks have, and other networks alone.
 _OF_LANGUAGE = frozenset(
@@ -66,12 +70,14 @@ _OF_LANGUAGE = frozenset(
 _OF_SAMPLES = frozenset(("dataset", "sample_bytes", "dataset_bytes"))
 # Quantities of the work that change what has to be sized, with what is said of one that has no place.
 _WORK = {
+    "gpuhours": "a request states the number of GPUs, or the time; write one of them",
     "latency": "a latency belongs to a language model in use; write 'serve' with the name of one",
     "requests": "requests belong to a language model in use; write 'serve' with the name of one",
     "requests/time": "requests belong to a language model in use; write 'serve' with the name of one",
     "people": "people who share the cluster, or who use what was trained",
     "samples": "the request has another data set",
     "samples/time": "the sentence states another target",
+    "frames/time": "the sentence states another target",
     "samples/time/gpu": "a rate of one GPU is no target of a cluster",
     "servers/rack": "a request limits the power of a rack, and not the number of its servers",
     "documents": "this network does not read documents",
@@ -95,15 +101,39 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
     if len(sentence) > MAX_CHARACTERS or len(plain) > MAX_CHARACTERS:
         reason = f"has {len(sentence):,} characters; write at most {MAX_CHARACTERS:,}"
         return Reading("", {}, (), (Question("refused", reason=reason),), ())
+    return _reading(plain, catalog)
+
+
+def _reading(plain: str, catalog: Catalog) -> Reading:
     notes = Notes(SentenceText(plain, _things_in(plain, catalog)), catalog)
     _read(notes)
-    if notes.refused_kind is not None:  # what else the sentence says belongs to work that no request can state
-        return Reading(plain, {}, (), (notes.refused_kind,), ())
+    if notes.is_refused:  # what else the sentence says belongs to work that no request can state
+        return Reading(plain, {}, (), tuple(notes.questions), ())
+    if notes.second_job is not None:
+        return _training_of(plain, notes.second_job, catalog)
     _ask_places(notes)
     request = _request(notes)
     questions = sorted(notes.questions, key=lambda question: _ORDER[question.about])
     phrases = sorted(notes.text.phrases, key=lambda phrase: (not phrase.words, phrase.start))
     return Reading(plain, request, tuple(phrases), tuple(questions), _unread(notes))
+
+
+def _training_of(plain: str, job: SecondJob, catalog: Catalog) -> Reading:
+    """The training of a sentence that tells a second job: a request has one of them, and either can be chosen."""
+    training = _reading(f"{plain[: job.start]}{' ' * (job.end - job.start)}{plain[job.end :]}", catalog)
+    clause = re.sub(r"^[\s,;.]+|[\s,;.]+(?:and|then|plus|und|et)?$", "", plain[job.start : job.end])
+    rest = " ".join(re.sub(r"(?:[\s,;.]+(?:and|then|plus|und|et))+$", "", training.sentence.rstrip()).split())
+    answers, reason = [Answer("Training", rest)], job.kind.refusal
+    names = names_of(catalog)
+    served = [one for one in names.named(clause) if one.kind == "dnn"]
+    if job.kind.sized:
+        reason = f"{job.kind.tasks[0]} is a second job next to the training, and each is a request of its own"
+        every = served or [one for one in names.named(plain) if one.kind == "dnn"][-1:]
+        of = f"{plain[every[0].start : every[0].end]}: " if every and not served else ""
+        if all(catalog.dnns[key].transformer is not None for one in every for key in one.ids):
+            answers.append(Answer(job.kind.tasks[0].capitalize(), f"{of}{clause}"))
+    question = Question("task", clause, reason, answers=tuple(answers))
+    return replace(training, sentence=plain, questions=(question, *training.questions))
 
 
 def _things_in(text: str, catalog: Catalog) -> list[Thing]:
@@ -118,6 +148,19 @@ def _things_in(text: str, catalog: Catalog) -> list[Thing]:
             for match in re.finditer(r"20\d\d-\d\d(?:-\d\d)?(?!\w)", text)
         ]
     covered = list(text)
+    clocks = [
+        (float(found[1]) % 12 + 12 * (found[3] == "p") if found[3] else float(found[1]), found)
+        for found in _CLOCK.finditer(text)
+    ]
+    if len(clocks) == 2:
+        # "Done by 6 am, start 10 pm": the one after "by" is the end.
+        if re.search(r"\b(?:by|until|till|before|bis|finish\w*|end\w*)[ :]*$", text[: clocks[0][1].start()], re.I):
+            clocks.reverse()
+        (start, first), (end, last) = clocks
+        things.append(Name("clock", first.start(), first.end(), ()))
+        things.append(
+            Amount("time", last.start(), last.end(), (end - start) % 24 or 24, (end - start) % 24 or 24, "h", "h")
+        )
     for one in things:
         covered[one.start : one.end] = READ * (one.end - one.start)
     things += names_of(catalog).named("".join(covered))
@@ -131,7 +174,12 @@ def _things_in(text: str, catalog: Catalog) -> list[Thing]:
 def _read(notes: Notes) -> None:
     """Read the parts of the sentence, from the most telling to the others."""
     text = notes.text
-    for found in text.each(r"{date}"):
+    for found in text.each(r"{clock}"):
+        text.record(found, "start of the time")
+    for found in text.each(r"(?P<ends><ENDS_BY>)?{date}"):
+        if found["ends"]:
+            notes.ask_place(found, "the work has to end then; state how long it may take, such as 'in 60 days'")
+            continue
         notes.request["needed_by"] = found.ids("date")[0]
         text.record(found, f"needed by {notes.request['needed_by']}")
     for found in text.each(r"{ambiguous}"):
@@ -140,6 +188,8 @@ def _read(notes: Notes) -> None:
         notes.ask_place(
             found, "a request counts data in bytes or samples; write how large the recordings are, such as 5 TB"
         )
+    for found in text.each(r"<RECORDED_RATE>"):
+        notes.leave(found)
     for found in text.each(r"{pixels}"):
         notes.leave(found)
     read_exchange_rate(notes)
@@ -181,11 +231,14 @@ def _read(notes: Notes) -> None:
     read_named(notes)
     read_storage_kind(notes)
     read_rules(notes, "racks")
+    settle_gpus(notes)
     settle_fabrics(notes)
     if most is not None or notes.has_target or notes.own_targets:
         read_rules(notes, "servers")
     read_most(notes)
-    ask_exchange_rate(notes)
+    for found in text.each(r"<NEXT_TIME>"):
+        notes.leave(found)
+    assume_exchange_rate(notes)
 
 
 def _read_batch(notes: Notes) -> None:
@@ -199,7 +252,9 @@ def _ask_places(notes: Notes) -> None:
     """Ask about quantities of the work that nobody read."""
     has_network = bool(notes.dnns or notes.own_model)
     for found in notes.text.each("{" + "|".join(_WORK) + "}"):
-        if has_network:
+        if found.value.kind == "latency" and is_served(notes):
+            notes.leave(found)  # of a whole answer
+        elif has_network:
             notes.ask_place(found, _WORK[found.value.kind])
 
 
@@ -210,6 +265,13 @@ def _request(notes: Notes) -> dict[str, Any]:
     if not notes.dnns and notes.own_model is None and not {"network", "unavailable"} & asked:
         ask_network(notes)
     trainings = [(place, training) for place, training in enumerate(notes.trainings) if training["dnn"] is not None]
+    if not _tells_job(notes):
+        words = (
+            ("Training", "training"),
+            ("Serving users", "serve it to users"),
+            ("Batch inference on a test set", "inference"),
+        )
+        notes.ask("job", answers=tuple(notes.answer(label, text) for label, text in words))
     own = notes.own_targets
     has_targets = notes.has_target or (own and all(key in own for key in (() if trainings else notes.dnns)))
     if not has_targets and not {"limit", "number"} & asked:
@@ -246,6 +308,19 @@ def _request(notes: Notes) -> dict[str, Any]:
             reason = "; ".join(line.removeprefix("sentence: ") for line in str(error).splitlines())
             notes.questions.append(Question("refused", reason=reason))
     return request
+
+
+def _tells_job(notes: Notes) -> bool:
+    """Whether anything says what is done: a kind of work, or what only one kind has; vision networks are trained."""
+    if "task" in notes.work or notes.trainings or (notes.networks and not notes.is_language):
+        return True
+    told = {"method", "tokens", "epochs", "recipe", "dataset", "dataset_bytes", "sample_bytes", "batch_sequences"}
+    if told & notes.work.keys() or "team" in notes.request or any(one.about == "refused" for one in notes.questions):
+        return True
+    if "samples_per_s" in notes.work.get("target", {}):
+        return True
+    has_all = (notes.dnns or notes.own_model or notes.own_datasets) and (notes.has_target or notes.own_targets)
+    return bool(has_all or trains_in(notes.text.sentence) or rule(r"<TRAINING>").search(notes.text.sentence))
 
 
 def _data_of(notes: Notes, dnn: Any) -> dict[str, Any]:

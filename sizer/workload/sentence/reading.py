@@ -14,10 +14,10 @@ About = Literal[
     "task",
     "place",
     "network",
+    "job",
     "layout",
     "target",
     "limit",
-    "currency",
     "length",
 ]
 _LONGEST_LIST = 12  # names in a sentence
@@ -26,6 +26,8 @@ _TEXTS = {
     "refused": "{said}.",
     "unavailable": "The catalogue has no {reason} {words} that can be ordered. It has {held}. Choose the nearest, or "
     "change the words.",
+    "network unavailable": "The catalogue has no neural network {words}. It has {held}. Choose the nearest, or change "
+    "the words.",
     "server": "Which servers are the existing {words}?",
     "task": "{said}. Size the training alone?",
     "place": "{said}. Size the work without it?",
@@ -34,10 +36,9 @@ _TEXTS = {
     "network named": "{words} can be several networks. Which one?",
     "network missing": "Which neural network?",
     "target": "Which target? Choose one, or add a rate, a time or a number of GPUs to the text.",
-    "limit": "{words} within which limit? Choose one, or add a budget, power, racks or servers to the text.",
-    "currency": "{words}: prices are in USD. What is one {reason} worth? Add an exchange rate to the text, such as "
-    "“1 {reason} = … USD”.",
+    "limit": "The highest rate within which limit? Choose one, or add a budget, power, racks or servers to the text.",
     "length": "No training schedule of {reason} is published. How many epochs or tokens?",
+    "job": "What is the cluster for: a training, or a language model in use?",
     "tests": "Training, or batch inference on a test set?",
 }
 
@@ -58,14 +59,14 @@ class Question:
     ----------
     about : str
         ``number``: two readings; ``unavailable``: not in the catalogue; ``server``: which server the customer's GPUs
-        are in; ``place``: a quantity that no request of this work can state; ``task``, ``network``, ``layout``,
-        ``target``, ``length`` (of the training) and ``limit``: missing or with several readings; ``currency``: what a
-        unit of it is worth; ``refused``: a value no request may have.
+        are in; ``place``: a quantity that no request of this work can state; ``task``, ``job``, ``network``,
+        ``layout``, ``target``, ``length`` (of the training) and ``limit``: missing or with several readings;
+        ``refused``: a value no request may have.
     words : str
         Words of the sentence that raise it; "" where something is missing.
     reason : str
         Of a refusal, a place, a network or a layout, the sentence that says why; of what is not held, its kind in
-        words; of an exchange rate the currency.
+        words.
     available : tuple of str
         Of what is not held: what the catalogue has instead.
     answers : tuple of Answer
@@ -92,6 +93,8 @@ class Question:
         key: str = self.about
         if not self.reason and key in ("task", "network"):
             key = "tests" if key == "task" else "network named" if self.words else "network missing"
+        if key == "unavailable" and self.reason == "neural network":
+            key = "network unavailable"
         return _TEXTS[key].format(words=self.words, reason=self.reason, said=said, held=held)
 
 

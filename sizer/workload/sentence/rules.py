@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from sizer.base.money import USUAL_RATES_USD
 from sizer.base.quantities import BYTES, BYTES_PER_S, by_count, grouped, parse
 from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.grammar import GRAMMAR, rule
@@ -178,15 +179,17 @@ def _exchange(notes: Notes, found: Match, currency: str, rate: float) -> None:
         notes.text.record(found, f"1 {currency} = {rate:g} USD")
 
 
-def ask_exchange_rate(notes: Notes) -> None:
-    """Ask what a unit of a budget's currency is worth, where the catalogue has no prices in it."""
+def assume_exchange_rate(notes: Notes) -> None:
+    """What a unit of a budget's currency is usually worth, where the catalogue has no prices in it."""
     currency, budget = notes.request.get("currency"), notes.request.get("limits", {}).get("budget")
     if budget is None or currency is None or "exchange_rate_usd" in notes.request:
         return
     if not any(price.currency == currency for price in notes.catalog.prices):
-        notes.ask("currency", None, currency)
-        words = f"{budget:,.12g} {currency}"
-        notes.questions[-1] = type(notes.questions[-1])("currency", words, currency)
+        rate = USUAL_RATES_USD[currency]
+        notes.request["exchange_rate_usd"] = rate
+        notes.text.assume(
+            f"exchange rate not given: 1 {currency} = {rate:g} USD; write for example '1 {currency} = 1.1 USD'"
+        )
 
 
 def read_ranking(notes: Notes) -> None:
@@ -222,12 +225,16 @@ def read_sizes(notes: Notes) -> None:
         if not rule(r"<SAMPLES_OF>").search(notes.text.before(found.start)):
             notes.leave(found)
     for found in notes.text.each(r"(?P<size>{bytes|bits})(?: (?:of|von|de) (?!<SAMPLES>\b)\w+(?= <SAMPLES>\b))?"):
-        is_one = rule(r"<OF_ONE>").match(notes.text.after(found.match.end("size"))) or rule(r"<SAMPLES_OF>").search(
-            notes.text.before(found.start)
+        after, before = notes.text.after(found.match.end("size")), notes.text.before(found.start)
+        is_one = rule(r"<OF_ONE>").match(after) or rule(r"<SAMPLES_OF>").search(before)
+        # What has kilobytes or megabytes is a sample, unless the words next to it say that it is the whole.
+        is_small = not notes.is_language and (
+            found.value.unit[:1] in "kMB" or (found.value.unit[:1] == "G" and rule(r" <SAMPLES>\b").match(after))
         )
-        what = (
-            ("w.sample_bytes", "size of one sample: {}") if is_one else ("w.dataset_bytes", "size of the data set: {}")
-        )
+        is_whole = rule(r" ?(?:of )?(?:\w+ )?<WHOLE>").match(after) or rule(r"<WHOLE>(?: \w+){0,2} ?$").search(before)
+        what = "w.sample_bytes", "size of one sample: {}"
+        if not (is_one or (is_small and not is_whole)):
+            what = "w.dataset_bytes", "size of the data set: {}"
         _size(*what)(notes, found, found.value)
 
 

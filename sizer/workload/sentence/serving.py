@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from sizer.base.quantities import duration, grouped, tokens_text
+from sizer.base.quantities import SECONDS, duration, grouped, parse, tokens_text
 from sizer.workload.sentence.grammar import GRAMMAR, rule
-from sizer.workload.sentence.notes import Notes
+from sizer.workload.sentence.notes import Notes, time_text
 from sizer.workload.sentence.quantities import written_number
 from sizer.workload.sentence.text import Match
 from sizer.workload.serving import USES
@@ -14,6 +14,7 @@ from sizer.workload.serving import USES
 _NOT_OFFLINE = frozenset(("users", "active_users", "concurrent_requests", "first_token_s", "token_s"))
 # A longer text is no request: the tokens of all of them.
 _MOST_LENGTH = 10_000_000
+_ADAPTERS = "adapters of a model in use are not sized; the nearest that can be sized is their base model alone"
 _SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0}
 
 
@@ -80,6 +81,29 @@ def _in_time(notes: Notes, found: Match, key: str) -> None:
     seconds = times[0].high * {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "weeks": 604800.0}[times[0].unit]
     rate = float(f"{count / seconds:.4g}")
     _target(notes, found, key, rate, f"{grouped(count)} requests in {duration(seconds)}: {rate:g} a second")
+
+
+def _counted(notes: Notes, found: Match, _: str) -> None:
+    """400,000 documents of 6k tokens a night: the time is that of the documents."""
+    count, tokens = found.quantities()[0].high, found.quantities("tokens/time")[-1]
+    notes.set("w.input_tokens", round(tokens.high * tokens.per_s), found, f"{grouped(count)} requests")
+    rate = float(f"{count / tokens.per_s:.4g}")
+    _target(notes, found, "requests_per_s", rate, f"in {duration(tokens.per_s)}: {rate:g} requests a second")
+
+
+def _count(notes: Notes, found: Match, _: str) -> None:
+    """A number of texts and, elsewhere in the sentence, the time for all of them."""
+    text = notes.text
+    habits = ((written, text.find(source)) for written, source in GRAMMAR["habits"].items())
+    period = next(((written, one) for written, one in habits if one is not None), None)
+    if period is None and (time := text.find(r"<TIME>")) is not None:
+        period = time_text(time.value.low, time.value.unit), time
+    if period is None or text.find(r"{people}") or "target" in notes.work:
+        return
+    seconds = parse(SECONDS, period[0])
+    rate = float(f"{found.value.high / seconds:.4g}")
+    text.record(period[1], f"within {duration(seconds)}")
+    _target(notes, found, "requests_per_s", rate, f"{grouped(found.value.high)} requests: {rate:g} a second")
 
 
 _MEANINGS = {
@@ -174,6 +198,8 @@ _TAKES: dict[str, Callable[[Notes, Match, str], None]] = {
     "output_tokens": _length,
     "prefix_cached": _cached,
     "requests_per_s": _rate,
+    "counted in time": _counted,
+    "count": _count,
     "requests in time": lambda notes, found, _: _in_time(notes, found, "requests_per_s"),
     "tokens_per_s": _tokens_rate,
     "people": _people,
@@ -181,6 +207,7 @@ _TAKES: dict[str, Callable[[Notes, Match, str], None]] = {
     "leave": lambda notes, found, _: notes.leave(found),
     "engine": _engine,
     "offline": _offline,
+    "adapters": lambda notes, found, _: notes.ask_place(found, _ADAPTERS),
 }
 
 

@@ -51,7 +51,7 @@ def read_task(notes: Notes) -> None:
 def read_rate(notes: Notes, low: int = 0, high: int | None = None, dnn: object = None) -> dict[str, Any] | None:
     """A rate in samples a second, minute, hour or day, of the first network or of a given one."""
     networks = [notes.catalog.dnns[dnn]] if isinstance(dnn, str) else notes.networks
-    for found in notes.text.each(r"{samples/time}|{n/time}"):
+    for found in notes.text.each(r"{samples/time|frames/time}|{n/time}"):
         quantity = found.value
         if not low <= found.start < (high or len(notes.text.shape)) or not 1e-6 <= quantity.high <= 1e12:
             continue
@@ -234,7 +234,7 @@ def ask_target(notes: Notes) -> None:
         notes.ask("target", answers=tuple(notes.answer(text) for text in serving_answers(notes)))
         return
     people = notes.request.get("team", {}).get("data_scientists")
-    sample = notes.networks[0].sample if notes.dnns else "token" if notes.means_language else "image"
+    sample = notes.networks[0].sample if notes.dnns else "token" if notes.means_language else ""
     own = existing_gpus(notes)
     named = [notes.catalog.servers[key].n_gpus for key in notes.request.get("platforms", {}).get("servers", ())]
     least = min((round(n_gpus.value) for n_gpus in named if n_gpus is not None), default=8)
@@ -249,7 +249,7 @@ def ask_target(notes: Notes) -> None:
         *([f"{people} GPUs"] if people and people != own else []),
         *([] if people in (8, 32) else [f"{count} GPUs" for count in counts if count != own]),
         *(times if "task" not in notes.work else []),
-        *(_RATES.get(sample, ["1,000 samples/s"])),
+        *(_RATES.get(sample, ["1,000 samples/s"] if sample else [])),
         *(["as fast as possible"] if has_limit and not people else []),
     ]
     notes.ask("target", answers=tuple(notes.answer(text) for text in texts))
@@ -269,7 +269,7 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
     Who asks how long a training takes on given GPUs gets the recipe, too, where there is one.
     """
     has_time = "time_to_train_s" in work.get("target", {})
-    if "epochs" in work or not (has_time or rule(r"<ASKS_LENGTH>").search(notes.text.sentence)):
+    if "task" in work or "epochs" in work or not (has_time or rule(r"<ASKS_LENGTH>").search(notes.text.sentence)):
         return
     catalog, dnn = notes.catalog, work["dnn"]
     if isinstance(dnn, str):
@@ -285,6 +285,8 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
         if "tokens" in work:
             return
         counts = ("10 billion tokens", "100 billion tokens", "1 trillion tokens", "15 trillion tokens")
+        if work.get("method") in ("fine-tuning", "lora"):
+            counts = ("10 million tokens", "100 million tokens", "1 billion tokens")
     called = catalog.dnns[dnn].name if isinstance(dnn, str) else str(dnn["name"])
     notes.ask("length", reason=called, answers=tuple(notes.answer(count) for count in counts))
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from sizer.catalog.fabrics import fabric_links
 from sizer.catalog.model import Catalog
 from sizer.catalog.sale import usable_gpus
-from sizer.catalog.schema import Server
+from sizer.catalog.schema import Dnn, Server
 from sizer.workload.kinds import Networks, kind_in
 from sizer.workload.sentence.grammar import CALLED
 from sizer.workload.sentence.names import short_name
-from sizer.workload.sentence.notes import Notes
+from sizer.workload.sentence.notes import Notes, SecondJob
 from sizer.workload.sentence.reading import Answer, Question
 from sizer.workload.sentence.text import READ, Match, Name
 
@@ -44,37 +44,45 @@ def part_of(notes: Notes, found: Match, start: int, end: int) -> Match:
 
 
 def is_sized(notes: Notes) -> bool:
-    """Whether the sentence is about work that can be sized; another kind is refused, next to a training asked.
+    """Whether the sentence is about one job that can be sized; another kind is refused, next to a training it is split.
 
     The task of a language model that is no training is noted.
     """
-    is_language = [notes.catalog.dnns[key].transformer is not None for key in notes.dnns]
-    named = notes.names("dnn")
+    dnns, named = notes.catalog.dnns, notes.names("dnn")
+    is_language = [dnns[key].transformer is not None for key in notes.dnns]
     sentence = list(notes.text.sentence)
     for one in named:
-        sentence[one.start : one.end] = READ * (one.end - one.start)
+        if not re.search(r"generation|text[ -]to", notes.text.sentence[one.start : one.end], re.I):
+            language = any(dnns[key].transformer is not None for key in one.ids)
+            sentence[one.start : one.end] = (READ if language else "\1") * (one.end - one.start)
     networks: Networks = "unknown"
     if notes.means_language and all(is_language):
         networks = "language"
     elif named:
         networks = "language" if is_language and all(is_language) else "other"
+        if any(dnns[key].family == "diffusion" for one in named for key in one.ids):
+            networks = "diffusion"
     told = kind_in("".join(sentence), networks)
     if told is None:
         return True
     words = notes.text.sentence[told.start : told.end].strip(" :;,.")
     is_of_language = networks == "language" or (networks == "unknown" and not notes.text.find(r"{samples/time}"))
-    if told.clause is None and told.kind.sized and is_of_language:
+    clause = told.clause
+    if clause is None and told.kind.sized and is_of_language:
         notes.work["task"] = told.kind.sized
         notes.means_language = True
         return True
-    if told.clause is None:
-        notes.refused_kind = Question("refused", words, told.kind.refusal)
+    if clause is None and told.kind.is_asked:
+        answer = Answer("Training", f"{notes.replaced(told.start, told.end, '')}, training")
+        notes.questions.append(Question("task", words, told.kind.refusal, answers=(answer,)))
+        notes.text.mark_words(told.start, told.end)
+        return True
+    if clause is None or (networks == "unknown" and not told.kind.sized):
+        notes.questions = [Question("refused", words, told.kind.refusal)]
+        notes.is_refused = True
         return False
-    start, end = told.clause
-    answer = Answer("Training", notes.replaced(start, end, ""))
-    notes.questions.append(Question("task", words, told.kind.refusal, answers=(answer,)))
-    notes.text.mark_words(start, end)
-    return True
+    notes.second_job = SecondJob(told.kind, *clause)
+    return False
 
 
 def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = None) -> None:
@@ -116,7 +124,12 @@ def _held(catalog: Catalog, kind: str, words: str) -> list[str]:
             short_name(item) for item in sorted(networks, key=lambda item: abs(math.log(item.parameters.value / asked)))
         )
     trained = [recipe.dnn for recipe in catalog.recipes.values()]
-    return _unique(short_name(item) for item in sorted(networks, key=lambda item: (-trained.count(item.id), item.id)))
+    family = re.split(r"[\s-]", words.lower())[0]
+
+    def order(item: Dnn) -> tuple[bool, int, str]:
+        return not item.name.lower().startswith(family), -trained.count(item.id), item.id
+
+    return _unique(short_name(item) for item in sorted(networks, key=order))
 
 
 def _newest_first(catalog: Catalog, server: Server) -> tuple[float, float, str]:

@@ -1,7 +1,5 @@
 """What an architect's sentence must never be read as, and what is asked instead."""
 
-import pytest
-
 from sizer.workload.request import SizingRequest
 from sizer.workload.sentence.reader import read_sentence
 from tests.factories.examples import catalog
@@ -25,16 +23,13 @@ def test_a_misspelt_name_offers_the_nearest() -> None:
     assert read_sentence(question.answers[0].sentence, catalog()).is_complete
 
 
-@pytest.mark.parametrize("answer", [0, -1])
-def test_of_two_trainings_each_keeps_its_network(answer: int) -> None:
-    question = read_sentence("pretraining of 8B on 1T tokens and fine-tune of 70B on 64 H100", catalog()).question
-    assert question is not None
-    reading = read_sentence(question.answers[answer].sentence, catalog())
+def test_of_two_trainings_each_keeps_its_network() -> None:
+    reading = read_sentence("pretraining of 8B on 1T tokens and fine-tune of 70B on 64 H100", catalog())
     assert (reading.question, reading.unread) == (None, ())
     first, second = SizingRequest.from_dict(reading.request).workload
     assert (first.dnn, first.tokens, first.method) == ("llama-3-8b", 1e12, None)
     assert (second.tokens, second.method) == (None, "fine-tuning")
-    assert second.dnn == "llama-3-70b" if answer == 0 else not isinstance(second.dnn, str)
+    assert not isinstance(second.dnn, str)
 
 
 def test_fsdp_with_a_stack_of_it_is_the_stack() -> None:

@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 from sizer.base.errors import OutputError, RequestError
 from sizer.cli import app
 from sizer.library.opening import LIBRARY
+from sizer.ui.app_server import settings, start
+from sizer.ui.app_server.settings import Serving, serving
 from sizer.ui.designs import saving
-from sizer.ui.serving import settings, start
-from sizer.ui.serving.settings import Serving, serving
 from sizer.ui.session_catalog import CATALOG_FOLDER
 from tests.factories.examples import ROOT
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from sizer.ui.serving.gate import Gate, is_allowed
+from sizer.ui.app_server.gate import Gate, is_allowed
 
 ANSWERED = "localhost localhost:8501 LOCALHOST. 127.0.0.1 10.1.2.3:80 [::1]:8501 [fe80::1] Sizer.Example.com:443"
 REFUSED = (

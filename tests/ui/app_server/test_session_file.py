@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from sizer.ui import session_store
-from sizer.ui.serving import session_file
-from sizer.ui.serving.session_file import SessionFile, decoded, encoded
+from sizer.ui.app_server import session_file
+from sizer.ui.app_server.session_file import SessionFile, decoded, encoded
 from tests.ui.pages import figures, opened, to_page, unfold, widget
 
 STATE = {

@@ -9,7 +9,7 @@ from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 from sizer.base.interruption import ask_at_pause_points, pause_point
 from sizer.export.design_json import design_document
 from sizer.sizing.size import size
-from sizer.ui.serving import turns
+from sizer.ui.app_server import turns
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog
 

@@ -15,8 +15,8 @@ from typing import Any
 from sizer.base.errors import OutputError
 from sizer.base.resources import resource_path
 from sizer.catalog.loader import load_catalog
-from sizer.ui.serving.gate import Gate
-from sizer.ui.serving.settings import Serving
+from sizer.ui.app_server.gate import Gate
+from sizer.ui.app_server.settings import Serving
 
 _ENTRY = Path(__file__).parent.with_name("main.py")
 _HEALTH_SECONDS = 5
