@@ -70,8 +70,9 @@ random-designs: $(STAMP) ## a thousand random requests held against the laws of 
 hostile: $(STAMP) ## hostile inputs of every surface, each in a process of its own with limits
 	@SEED=$(NUMBER) $(BIN)/pytest tests/hostile -m hostile $(DRAW) -n 2 --dist loadgroup
 
-fuzz: $(STAMP) ## ten minutes of random requests, links, price books and sentences (SECONDS_EACH=n: n for each surface)
+fuzz: $(STAMP) ## ten minutes of random requests, links, price books and sentences (SECONDS_EACH=n), and 20 requests sized with all files (SIZED=n)
 	@$(BIN)/python -m tests.hostile.fuzz $(SECONDS_EACH)
+	@$(BIN)/python -m tests.hostile.sized_requests $$(date +%s) $(or $(SIZED),20)
 
 lint: $(STAMP) ## style, types, layers, spelling
 	@$(BIN)/ruff check .

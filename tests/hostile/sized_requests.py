@@ -236,6 +236,12 @@ def kept() -> list[tuple[str, dict[str, Any]]]:
     return [(path.stem, json.loads(path.read_text("utf-8"))) for path in sorted(KEPT.glob("*.json"))]
 
 
+def failing(seed: int, count: int) -> dict[int, str]:
+    """What is wrong with some drawn requests, by their numbers; those that are right are left out."""
+    ended = {number: run(entry(str(number), drawn(str(seed), number), number), LIMITS) for number in range(count)}
+    return {number: wrong for number, one in ended.items() if (wrong := fault(one))}
+
+
 def main() -> None:
     """Size so many drawn requests from a number on; keep those that fail."""
     first, count = int(sys.argv[1]), int(sys.argv[2])
