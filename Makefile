@@ -23,7 +23,7 @@ DRAW = --hypothesis-profile=drawn
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help setup demo app test golden differential everything mutation laws random-designs lint bench wheel-check test-app browser test-workers test-office test-postgres test-proxy guides hostile fuzz calibrate lock clean
+.PHONY: help setup demo app test golden differential everything mutation laws random-designs lint bench wheel-check test-app browser test-workers test-office test-postgres test-proxy guides hostile fuzz sbom audit calibrate lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -58,18 +58,21 @@ mutation: $(STAMP) ## plant 300 stored faults in the engine, one by one: the sha
 	@MUTATION_REACH=$(abspath $(OUT)/mutation) $(BIN)/pytest -p tools.mutation $(TESTS) -q -n 2 --dist loadgroup --benchmark-disable
 	@$(BIN)/python -m tools.mutation run --out $(OUT)/mutation --count $(or $(COUNT),300) $(TESTS)
 
+# A law of 120 sizings takes longer than any other test may on a machine at work.
 laws: $(STAMP) ## search whole spaces for counterexamples to the laws of sizing (TIMES=n: n times as many examples)
-	@SEED=$(NUMBER) TIMES=$(or $(TIMES),1) $(BIN)/pytest $(LAWS) -m laws $(DRAW) -n 2 --dist worksteal
+	@SEED=$(NUMBER) TIMES=$(or $(TIMES),1) $(BIN)/pytest $(LAWS) -m laws $(DRAW) -n 2 --dist worksteal \
+		--override-ini faulthandler_timeout=7200
 
 random-designs: $(STAMP) ## a thousand random requests held against the laws of sizing (DESIGNS=n: so many)
 	@SEED=$(NUMBER) RANDOM_DESIGNS=$(or $(DESIGNS),1000) $(BIN)/pytest tests/property/test_random_designs.py \
-		-m laws $(DRAW)
+		-m laws $(DRAW) --override-ini faulthandler_timeout=7200
 
 hostile: $(STAMP) ## hostile inputs of every surface, each in a process of its own with limits
 	@SEED=$(NUMBER) $(BIN)/pytest tests/hostile -m hostile $(DRAW) -n 2 --dist loadgroup
 
-fuzz: $(STAMP) ## ten minutes of random requests, links, price books and sentences (SECONDS_EACH=n: n for each surface)
+fuzz: $(STAMP) ## ten minutes of random requests, links, price books and sentences (SECONDS_EACH=n), and 20 requests sized with all files (SIZED=n)
 	@$(BIN)/python -m tests.hostile.fuzz $(SECONDS_EACH)
+	@$(BIN)/python -m tests.hostile.sized_requests $$(date +%s) $(or $(SIZED),20)
 
 lint: $(STAMP) ## style, types, layers, spelling
 	@$(BIN)/ruff check .
@@ -107,6 +110,12 @@ test-proxy: $(STAMP) ## the app behind nginx with a login, as docs/serve-a-team.
 
 guides: $(STAMP) ## lay out guides of every size and read every page; check their structure with veraPDF
 	@verapdf=$$(tools/verapdf.sh) && SIZER_VERAPDF=$$verapdf $(BIN)/pytest $(GUIDES) -m guides -n 2 --dist loadgroup --show-capture=no
+
+sbom: $(STAMP) ## the packages that the wheel is installed with, as CycloneDX JSON: out/sbom.cdx.json
+	@$(BIN)/python -m tools.sbom $(OUT)/sbom.cdx.json
+
+audit: $(STAMP) ## look the locked packages up among published advisories; says so where these cannot be reached
+	@tools/audit.sh
 
 calibrate: $(STAMP) ## fit the performance model to the observations again
 	@$(BIN)/sizer calibrate

@@ -8,7 +8,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, Field
 
 from sizer.base import units
 from sizer.base.faults import limits_text
@@ -251,16 +251,21 @@ def validator(kind: QuantityKind) -> Callable[[Any], float]:
     return partial(parse, kind)
 
 
-Bytes = Annotated[float, BeforeValidator(validator(BYTES))]
-BytesPerS = Annotated[float, BeforeValidator(validator(BYTES_PER_S))]
-Seconds = Annotated[float, BeforeValidator(validator(SECONDS))]
-Tokens = Annotated[float, BeforeValidator(validator(TOKENS))]
-TokensPerS = Annotated[float, BeforeValidator(validator(TOKENS_PER_S))]
-RequestsPerS = Annotated[float, BeforeValidator(validator(REQUESTS_PER_S))]
-Latency = Annotated[float, BeforeValidator(validator(LATENCY))]
-Watts = Annotated[float, BeforeValidator(validator(WATTS))]
-SamplesPerS = Annotated[float, BeforeValidator(validator(SAMPLES_PER_S))]
-Flop = Annotated[float, BeforeValidator(validator(FLOP))]
+def _bounds(kind: QuantityKind) -> Any:
+    """Those that the validator holds a quantity to, for the schema of a request and the help of a form."""
+    return Field(ge=kind.low, le=kind.high)
+
+
+Bytes = Annotated[float, _bounds(BYTES), BeforeValidator(validator(BYTES))]
+BytesPerS = Annotated[float, _bounds(BYTES_PER_S), BeforeValidator(validator(BYTES_PER_S))]
+Seconds = Annotated[float, _bounds(SECONDS), BeforeValidator(validator(SECONDS))]
+Tokens = Annotated[float, _bounds(TOKENS), BeforeValidator(validator(TOKENS))]
+TokensPerS = Annotated[float, _bounds(TOKENS_PER_S), BeforeValidator(validator(TOKENS_PER_S))]
+RequestsPerS = Annotated[float, _bounds(REQUESTS_PER_S), BeforeValidator(validator(REQUESTS_PER_S))]
+Latency = Annotated[float, _bounds(LATENCY), BeforeValidator(validator(LATENCY))]
+Watts = Annotated[float, _bounds(WATTS), BeforeValidator(validator(WATTS))]
+SamplesPerS = Annotated[float, _bounds(SAMPLES_PER_S), BeforeValidator(validator(SAMPLES_PER_S))]
+Flop = Annotated[float, _bounds(FLOP), BeforeValidator(validator(FLOP))]
 
 
 def with_decimal_sign(number: str) -> str:

@@ -5,28 +5,10 @@ the documents of one run are written within seconds.
 """
 
 import contextlib
-import errno
 import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-
-# Deeper ones end Python's recursion; file systems limit the whole path to 4,096 bytes.
-_MOST_FOLDERS = 200
-
-
-def make_folders(folder: Path) -> None:
-    """Make a folder with those above it; one that is there stays.
-
-    Raises
-    ------
-    OSError
-        If it cannot be made, or lies too deep.
-    """
-    if len(folder.parts) > _MOST_FOLDERS:
-        raise OSError(errno.ENAMETOOLONG, f"lies more than {_MOST_FOLDERS} folders deep")
-    os.makedirs(folder, exist_ok=True)
-
 
 try:
     import fcntl

@@ -1,7 +1,6 @@
 """Finished chunks on disk: an interrupted batch continues from them, and its table is merged from them."""
 
 import contextlib
-import os
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,7 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sizer.base.errors import OutputError
-from sizer.base.run_lock import make_folders, taken
+from sizer.base.folders import make_folders, replacing
+from sizer.base.run_lock import taken
 from sizer.batch.columns import schema, widened
 
 # Rows in memory while chunks are merged, and in a row group of the file.
@@ -92,32 +92,19 @@ class ChunkStore:
         with pa.ipc.new_file(sink, rows.schema) as writer:
             writer.write_table(rows)
         content = memoryview(sink.getvalue())
-        with _writing(path):
-            handle, name = tempfile.mkstemp(prefix=f"{path.name}.", suffix=".new", dir=self.folder)
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(_checksum(digest, content))
-                stream.write(content)
-            Path(name).replace(path)
+        with _writing(path), replacing(path) as stream:
+            stream.write(_checksum(digest, content))
+            stream.write(content)
 
     def merge(self, digests: Sequence[str], names: Iterable[str], metadata: Mapping[str, str]) -> Path:
         """Write the table of all chunks in this order, whole, and remove the chunks."""
         columns = schema(names, metadata)
-        with _writing(self.target):
-            handle, name = tempfile.mkstemp(prefix=f".{self.target.name}.", suffix=".new", dir=self.target.parent)
-            try:
-                with os.fdopen(handle, "wb") as stream:
-                    with pq.ParquetWriter(stream, columns, compression="zstd") as writer:
-                        self._copy(digests, columns, writer)
-                    stream.flush()
-                    os.fsync(stream.fileno())
-                umask = os.umask(0o077)
-                os.umask(umask)
-                Path(name).chmod(0o666 & ~umask)
-                Path(name).replace(self.target)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    Path(name).unlink()
-                raise
+        with (
+            _writing(self.target),
+            replacing(self.target) as stream,
+            pq.ParquetWriter(stream, columns, compression="zstd") as writer,
+        ):
+            self._copy(digests, columns, writer)
         self._remove()
         return self.target
 

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from sizer.base.estimate import Estimate
+from sizer.base.formats.json_document import portable
 from sizer.batch.keys import CellKind, in_order, request_key
 from sizer.bom.bill import Bill
 from sizer.physical.components import Quantities
@@ -187,7 +188,7 @@ def _number(value: Any) -> float | None:
     if value is None:  # a probability that is not known
         return None
     number = float(value)
-    return number if math.isfinite(number) else None
+    return portable(number) if math.isfinite(number) else None
 
 
 def schema(names: Iterable[str], metadata: Mapping[str, str]) -> pa.Schema:

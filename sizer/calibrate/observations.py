@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from sizer.base.errors import CalibrationError
+from sizer.base.folders import make_folders, replacing
 from sizer.base.formats.csv_rows import CsvRecord, csv_records, is_stated, number_of
 from sizer.base.resources import data_dir, require_file
-from sizer.base.run_lock import make_folders
 from sizer.base.texts import paragraphs
 
 COLUMNS = (
@@ -272,7 +272,8 @@ def write_stored(content: dict[str, Any], path: Path | str | None = None) -> Pat
     )
     try:
         make_folders(file.parent)
-        file.write_text("{\n" + body + "\n}\n", encoding="utf-8")
+        with replacing(file) as stream:
+            stream.write(f"{{\n{body}\n}}\n".encode())
     except OSError as error:
         raise CalibrationError(f"{file}: cannot be written: {error.strerror}") from None
     return file

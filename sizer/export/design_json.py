@@ -135,9 +135,6 @@ def design_document(result: SizingResult, reading: Reading = READ_FROM_A_FILE) -
         ],
         runner_up_reason=runner_up_text(result),
         maximum=maximum_content(result.maximum),
-        request=result.asked_request.model_dump(
-            mode="json", exclude_none=True, exclude=_NOT_TOLD if is_customer_copy else None
-        ),
         design=_design(result.design),
         plan=plan_content(result.design.plan),
         bill=_bill(result.design.bill),
@@ -147,6 +144,10 @@ def design_document(result: SizingResult, reading: Reading = READ_FROM_A_FILE) -
         runner_up=None if result.runner_up is None else _point(result.runner_up),
         pareto=[_point(point) for point in result.pareto],
         **reading.told(),
+    )
+    # Every digit that was typed: numbers of the answer end where processors begin to differ.
+    document["request"] = result.asked_request.model_dump(
+        mode="json", exclude_none=True, exclude=_NOT_TOLD if is_customer_copy else None
     )
     if is_customer_copy:
         return _for_customer(document)

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from sizer.base.errors import OutputError
-from sizer.base.run_lock import left_behind, make_folders, running
+from sizer.base.folders import make_folders
+from sizer.base.run_lock import left_behind, running
 
 # Folders of a run inside the folder that it writes into: not finished, and ready to be moved.
 _PREFIX, _UNFINISHED, _READY = ".sizer-", ".unfinished", ".ready"

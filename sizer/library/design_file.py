@@ -66,6 +66,7 @@ class _Workload(_Read):
     samples_per_s: _Ends
     bottleneck: Stage
     time: _Time | None
+    serving: dict[str, Any] | None = None  # of a language model in use, whose samples are requests
 
 
 class _Design(_Read):
@@ -161,7 +162,7 @@ def snapshot_of_file(document: Mapping[str, Any], place: str, catalog: Catalog) 
     figures = []
     for number, work in enumerate(design.workloads):
         whose, of = work.name if several else "", f"{work.dnn} {work.sample_bytes:g}"
-        figures.append(rate_figure(number, whose, _unit(work.dnn, catalog), of, work.samples_per_s.ends))
+        figures.append(rate_figure(number, whose, _unit(work, catalog), of, work.samples_per_s.ends))
         if work.time is not None:
             figures.append(time_figure(number, whose, of, work.time.total_s.ends))
     return Snapshot(
@@ -210,9 +211,11 @@ def has_digest(document: Mapping[str, Any]) -> bool:
     return DIGEST in document
 
 
-def _unit(dnn: str, catalog: Catalog) -> str:
+def _unit(work: _Workload, catalog: Catalog) -> str:
+    if work.serving is not None:
+        return "requests/s"
     try:
-        item = catalog.item(dnn)
+        item = catalog.item(work.dnn)
     except KeyError:
         return "samples/s"
     return str(sample_unit(item)) if isinstance(item, Dnn) else "samples/s"

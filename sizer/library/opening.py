@@ -29,7 +29,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from sizer.base.errors import SizerError
-from sizer.base.run_lock import make_folders
+from sizer.base.folders import make_folders
 
 # Raised with every change of the tables that an older program cannot read.
 DATABASE_VERSION = 1

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, mod
 
 from sizer import __version__
 from sizer.base.estimate import Estimate
+from sizer.base.formats.json_document import portable
 from sizer.bom.bill import BillLine
 from sizer.catalog.labels import sample_unit
 from sizer.present.text.verdict import verdict_text
@@ -197,8 +198,8 @@ def _number(value: Any) -> float | None:
     if value is None:  # a probability that is not known
         return None
     number = float(value)
-    # Excludes infinity and NaN.
-    return number if abs(number) < float("inf") else None
+    # Excludes infinity and NaN. As the design's file has it, so that the two are the same.
+    return portable(number) if abs(number) < float("inf") else None
 
 
 # --- bill

@@ -42,7 +42,7 @@ def most_servers(request: SizingRequest, n_servers: int = 0) -> int:
     ``n_servers`` of a design: where changes of the request around it are looked at.
     """
     if request.limits.servers is not None:
-        return request.limits.servers
+        return min(request.limits.servers, MOST_SERVERS)
     gpus = max((each.target.gpus_busy or request.limits.gpus or 0 for each in request.workload), default=0)
     # Some more than the target needs, so that the next larger design is among them.
     return max(MAX_SERVERS, math.ceil(max(gpus / _USUAL_GPUS, n_servers) * 17 / 16))

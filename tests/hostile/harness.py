@@ -5,9 +5,11 @@ the words that it must end with. The tables of entries stand in the modules besi
 Processes are forked from a parent that has imported everything, so that an entry costs what it does and no start.
 """
 
+import faulthandler
 import multiprocessing
 import os
 import resource
+import signal
 import sys
 import tempfile
 import traceback
@@ -19,12 +21,20 @@ from unicodedata import category
 from sizer.base.errors import SizerError
 from sizer.cli import main
 
+
 # The kernel ends an entry that computes longer, and refuses more memory: limits, no measurements. RLIMIT_DATA counts
 # what a process may write; RLIMIT_AS would count the 4 GB of addresses that the chart engine reserves and never uses.
-LONGEST_CPU_S = 5
-MOST_BYTES = 1_000_000_000
-# An entry that waits for something is ended as well, however slow the machine.
-_LONGEST_WAIT_S = 60
+@dataclass(frozen=True)
+class Limits:
+    """What an entry may take."""
+
+    cpu_s: int = 5
+    most_bytes: int = 1_000_000_000
+    # An entry that waits for something is ended as well, however slow the machine.
+    wait_s: float = 60
+
+
+_USUAL_LIMITS = Limits()
 # A message is read on a terminal: at most this many lines (faults of a request or overlay, one a line).
 _MOST_LINES = 30
 _LONGEST_MESSAGE = 6_000
@@ -70,6 +80,8 @@ class Ended:
     stdout: str
     stderr: str
     left: tuple[str, ...]  # files and folders that were not there before
+    cpu_s: float = 0.0
+    peak_bytes: float = 0.0
 
 
 def command(arguments: tuple[str, ...]) -> None:
@@ -78,12 +90,12 @@ def command(arguments: tuple[str, ...]) -> None:
     main()
 
 
-def run(entry: Entry) -> Ended:
+def run(entry: Entry, limits: Limits = _USUAL_LIMITS) -> Ended:
     """Run an entry in an empty folder, under the limits."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.hostile.warm"])
     with tempfile.TemporaryDirectory(prefix="hostile-") as place:
-        folder, out, err = Path(place) / "folder", Path(place) / "out", Path(place) / "err"
+        folder, out, err, used = (Path(place) / name for name in ("folder", "out", "err", "used"))
         folder.mkdir()
         Path(place).chmod(0o755)  # an entry may run as another user
         for name, content in entry.files.items():
@@ -91,15 +103,16 @@ def run(entry: Entry) -> Ended:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content)
         before = _names(folder)
-        process = context.Process(target=_limited, args=(entry.call, entry.argument, folder, out, err))
+        process = context.Process(target=_limited, args=(entry.call, entry.argument, folder, out, err, limits))
         process.start()
-        process.join(_LONGEST_WAIT_S)
+        process.join(limits.wait_s)
         if process.is_alive():
             process.kill()
             process.join()
         assert process.exitcode is not None
         left = tuple(sorted(_names(folder) - before))
-        return Ended(process.exitcode, _text(out), _text(err), left)
+        cpu_s, peak_bytes = map(float, (_text(used) or "nan nan").split())
+        return Ended(process.exitcode, _text(out), _text(err), left, cpu_s, peak_bytes)
 
 
 def _names(folder: Path) -> set[str]:
@@ -110,7 +123,7 @@ def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
 
 
-def _limited(call: Callable[..., object], argument: object, folder: Path, out: Path, err: Path) -> None:
+def _limited(call: Callable[..., object], argument: object, folder: Path, out: Path, err: Path, limits: Limits) -> None:
     """Call with the limits on, in the folder, with what is written in two files."""
     os.setpgid(0, 0)
     for stream, path in ((1, out), (2, err)):
@@ -120,8 +133,9 @@ def _limited(call: Callable[..., object], argument: object, folder: Path, out: P
     sys.stdout, sys.stderr = (open(stream, "w", encoding="utf-8", closefd=False) for stream in (1, 2))  # noqa: SIM115
     os.chdir(folder)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CPU, (LONGEST_CPU_S, LONGEST_CPU_S))
-    resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_s, limits.cpu_s + 5))
+    resource.setrlimit(resource.RLIMIT_DATA, (limits.most_bytes, limits.most_bytes))
+    faulthandler.register(signal.SIGXCPU, sys.stderr, chain=True)  # where it was when its time was over
     status: object = 0
     try:
         call(argument)
@@ -135,6 +149,8 @@ def _limited(call: Callable[..., object], argument: object, folder: Path, out: P
         status = 1
     sys.stdout.flush()
     sys.stderr.flush()
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    (folder.parent / "used").write_text(f"{usage.ru_utime + usage.ru_stime} {usage.ru_maxrss * 1024}", encoding="utf-8")
     # Threads of a library must not keep a process that has its answer.
     os._exit(status if isinstance(status, int) else 0 if status is None else 1)
 

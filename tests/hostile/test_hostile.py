@@ -1,6 +1,7 @@
 """Hostile inputs of every surface: a status, a sentence with place and remedy, no traceback, nothing left behind."""
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
@@ -16,10 +17,11 @@ from tests.hostile import (
     price_books,
     requests,
     sentences,
+    sized_requests,
     sizes,
     texts,
 )
-from tests.hostile.harness import Entry, check
+from tests.hostile.harness import Entry, check, run
 
 TABLES: dict[str, tuple[Entry, ...]] = {
     "requests": requests.ENTRIES,
@@ -60,6 +62,17 @@ def test_hostile_input(entry: Entry) -> None:
 @pytest.mark.parametrize("surface", fuzz.SURFACES)
 def test_random_input(surface: str) -> None:
     fuzz.draw(surface, SEED, examples=300)
+
+
+@pytest.mark.parametrize(
+    ("name", "data"), sized_requests.kept(), ids=lambda part: part if isinstance(part, str) else ""
+)
+def test_a_request_that_failed_once_is_sized_with_all_its_files(name: str, data: dict[str, Any]) -> None:
+    assert sized_requests.fault(run(sized_requests.entry(name, data, 1), sized_requests.LIMITS)) == ""
+
+
+def test_drawn_requests_are_sized_with_all_their_files() -> None:
+    assert sized_requests.failing(SEED, 10) == {}
 
 
 def test_there_are_at_least_three_hundred() -> None:

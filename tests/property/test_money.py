@@ -12,6 +12,7 @@ from sizer import Catalog, SizingRequest, size
 from sizer.base.errors import InfeasibleError
 from sizer.bom.unit_prices import amount_at
 from sizer.calibrate.calibration import stored_calibration
+from sizer.physical.platform import Platform
 from sizer.present.text.money import WITHOUT_CABLES
 from sizer.present.text.verdict import selection_text
 from sizer.sizing.best_design import best_design
@@ -110,11 +111,17 @@ def budget_of(design: DesignAnswer) -> DesignCheck:
     return next(check for check in design.checks if check.kind is CheckKind.BUDGET)
 
 
+def identity(platform: Platform) -> tuple[object, ...]:
+    """What tells a platform from the others of a request."""
+    return *platform.key, platform.gpu.id, platform.fabric.id, platform.capacity_option
+
+
 def keeps_all_limits(design: DesignAnswer, of: SizingRequest, catalog: Catalog) -> bool:
     """Whether a design is among those that meet a request with other prices."""
     counts = search(of, catalog, stored_calibration())
     for index, platform in enumerate(counts.evaluated.platforms):
-        if platform == design.platform:
+        # Platforms of another catalogue are others, built of the same parts.
+        if identity(platform) == identity(design.platform):
             rows = counts.feasible_of(index)
             return design.n_servers in counts.evaluated.space.n_servers[rows]
     raise AssertionError(f"{design.name} is not in the space")

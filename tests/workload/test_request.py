@@ -2,6 +2,7 @@
 
 import datetime
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -156,3 +157,21 @@ def test_a_day_is_written_one_way_and_is_plausible(key: str, day: Any) -> None:
 def test_a_day_reads_as_what_it_is(day: str) -> None:
     for given in (day, datetime.date.fromisoformat(day)):
         assert str(SizingRequest.from_dict({"workload": [WORK], "date": given}).date) == day
+
+
+def _unbounded(schema: Any, place: str = "") -> Iterator[str]:
+    """Places of numbers that the schema leaves without a least or a most."""
+    if isinstance(schema, dict):
+        is_open = schema.get("type") in ("number", "integer") and not {"minimum", "maximum"} <= set(schema)
+        if is_open and not {"enum", "const"} & set(schema):
+            yield place
+        for key, value in schema.items():
+            yield from _unbounded(value, f"{place}.{key}")
+    # Money is a number or a text of at most ten digits.
+    elif isinstance(schema, list) and not any(isinstance(one, dict) and one.get("type") == "string" for one in schema):
+        for one in schema:
+            yield from _unbounded(one, place)
+
+
+def test_every_number_of_the_schema_has_a_least_and_a_most() -> None:
+    assert list(_unbounded(SizingRequest.model_json_schema())) == []

@@ -19,6 +19,19 @@ from sizer.base.estimate import Estimate
 from sizer.base.money import round_money
 
 SCHEMA_VERSION = 1
+# Digits of a float that every processor computes alike: sums are added in another order where its vectors are wider.
+_SAME_DIGITS = 12
+
+
+def portable(value: float) -> float:
+    """A number without the last digits, which depend on the processor.
+
+    Examples
+    --------
+    >>> portable(0.1 + 0.2), portable(1e15 / 7)
+    (0.3, 142857142857000.0)
+    """
+    return float(f"{value:.{_SAME_DIGITS}g}")
 
 
 def json_document(kind: str, **content: object) -> dict[str, Any]:
@@ -84,13 +97,13 @@ def to_plain(value: object) -> Any:
         case None | bool() | int() | str():
             return value
         case float():
-            return float(value) if math.isfinite(value) else None
+            return portable(value) if math.isfinite(value) else None
         case np.ndarray() | np.generic():
             return to_plain(value.tolist())
         case Decimal():
             return f"{round_money(value):f}"
         case Fraction():
-            return float(value)
+            return portable(float(value))
         case datetime.date():
             return value.isoformat()
         case Estimate():

@@ -172,8 +172,9 @@ class _Loop:
         first = chosen(is_short, admitted + rest * -1.0, first)
         waiting = np.maximum(load.concurrency - self.admitted, 0.0) / np.maximum(self.admitted, 1e-9)
         whole = admitted * (1 + waiting)
-        # From the first token sent to the last, of those after the first.
-        shown = rest * (1 / np.maximum(load.output_tokens - 1, 1.0))
+        # From the first token sent to the last, of those after the first; where none follows, as if one did.
+        follows = load.output_tokens > np.maximum(load.buffered_tokens, 1.0)
+        shown = chosen(follows, rest * (1 / np.maximum(load.output_tokens - 1, 1.0)), tpot)
         return _Round(shown, first + admitted * waiting, whole, following, rho.value)
 
     def served(self, decoding: Floats, at: _Round) -> Served:

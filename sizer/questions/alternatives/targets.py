@@ -139,6 +139,8 @@ def _scaled(request: SizingRequest, factor: float, at_most: int | None = None) -
         update: dict[str, float | int] = {}
         if target.samples_per_s is not None:
             update["samples_per_s"] = _rounded(target.samples_per_s * factor, up=factor > 1)
+        elif target.tokens_per_s is not None:
+            update["tokens_per_s"] = _rounded(target.tokens_per_s * factor, up=factor > 1)
         elif target.time_to_train_s is not None:
             update["time_to_train_s"] = _rounded(target.time_to_train_s / factor, up=factor < 1)
         elif (name := _of_serving(target)) is not None:

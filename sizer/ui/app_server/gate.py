@@ -21,6 +21,8 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 COOKIE = "sizer-browser"
 _COOKIE_SECONDS = 30 * 24 * 3600
 _POLICY_VIOLATION = 1008
+# Counts of calls by function, which Streamlit shows to whoever asks.
+_INTERNAL = "/_stcore/metrics"
 _PORTS = {"http": ":80", "https": ":443"}
 # Streamlit writes style and start scripts into its page, draws charts by functions that it compiles from text, and
 # runs them in workers of its own; everything comes from this server.
@@ -117,6 +119,8 @@ class Gate:
         hosts = _values(scope, b"host")
         if len(hosts) != 1 or not is_allowed(hosts[0], self._names):
             await _refuse(scope, send)
+        elif str(scope.get("path", "")).rstrip("/").endswith(_INTERNAL):
+            await _answer(send, 404, b"There is no such page.\n")
         elif scope["type"] == "websocket":
             if is_own_origin(_values(scope, b"origin"), hosts[0], self._names):
                 await self._app(scope, receive, send)
@@ -131,8 +135,12 @@ async def _refuse(scope: Scope, send: Send) -> None:
         await send({"type": "websocket.close", "code": _POLICY_VIOLATION})
         return
     text = b"This server does not answer to that host name; its operator can add it with --hosts or SIZER_APP_HOSTS.\n"
+    await _answer(send, 421, text)
+
+
+async def _answer(send: Send, status: int, text: bytes) -> None:
     headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(text)).encode()), *HEADERS]
-    await send({"type": "http.response.start", "status": 421, "headers": headers})
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": text})
 
 

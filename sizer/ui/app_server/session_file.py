@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sizer import __version__
-from sizer.base.run_lock import make_folders
+from sizer.base.folders import make_folders
 
 _BUSY_S = 2
 _TABLE = (

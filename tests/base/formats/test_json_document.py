@@ -13,7 +13,7 @@ import pytest
 from pydantic import BaseModel
 
 from sizer.base.estimate import Estimate
-from sizer.base.formats.json_document import fields_of, json_document, json_text, to_plain
+from sizer.base.formats.json_document import DIGEST, fields_of, json_document, json_text, sealed, to_plain
 
 
 class _Colour(Enum):
@@ -76,3 +76,12 @@ def test_every_document_says_what_it_is():
 def test_a_field_that_does_not_exist_is_an_error():
     with pytest.raises(AttributeError):
         fields_of(Estimate.exact(1.0), "value", "middle")
+
+
+def test_the_seal_of_a_document_is_the_same_on_every_processor():
+    """Wider vectors add in another order, which moves the last bits of a sum."""
+    terms = [1 / (3 + place) for place in range(1_000)]
+    forwards, backwards, exact = sum(terms), sum(reversed(terms)), math.fsum(terms)
+    assert len({forwards, backwards, exact}) > 1
+    seals = {sealed(json_document("test", sums=[one, -1e9 * one]))[DIGEST] for one in (forwards, backwards, exact)}
+    assert len(seals) == 1

@@ -54,3 +54,15 @@ def test_a_prefill_pool_that_is_too_small_is_the_limit():
     alone = closed_loop(ONE, ONE, load(concurrency=1.0, input_tokens=8000.0), USUAL)
     assert found.requests_per_s(what)[0] <= 1.1 / (alone.ttft.value[0] - 0.03 - 0.01)
     assert np.isfinite(found.ttft.value[0])
+
+
+@pytest.mark.parametrize("buffered", [1, 8])
+def test_answers_that_end_with_the_first_token_take_a_finite_time(buffered):
+    """Without a token after the first no gap is seen: that of a token more is told."""
+    tokens = np.array([1.0, buffered, buffered + 1])
+    with np.errstate(divide="raise"):
+        found = closed_loop(
+            replica(LLAMA_70B, 8), replica(LLAMA_70B, 8), load(output_tokens=tokens, buffered_tokens=buffered), USUAL
+        )
+    assert (np.log(found.tpot.value) > -20).all()
+    assert (np.diff(found.request.value) >= 0).all()

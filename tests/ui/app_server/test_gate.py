@@ -52,3 +52,26 @@ def test_a_socket_is_opened_by_a_page_of_this_server_only(origin, host, status):
     headers = [(b"host", host.encode()), *([(b"origin", origin.encode())] if origin else [])]
     asyncio.run(Gate(app, ["sizer.example.com"])({"type": "websocket", "headers": headers}, None, send))
     assert sent[0].get("code") == status
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/_stcore/metrics", 404),
+        ("/sizer/_stcore/metrics/", 404),
+        ("/_stcore/health", 200),
+        ("/", 200),
+    ],
+)
+def test_counts_of_the_server_are_shown_to_nobody(path, status):
+    sent = []
+
+    async def app(_scope, _receive, send):
+        await send({"type": "http.response.start", "status": 200})
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {"type": "http", "path": path, "headers": [(b"host", b"localhost")]}
+    asyncio.run(Gate(app)(scope, None, send))
+    assert sent[0]["status"] == status
