@@ -144,8 +144,9 @@ def test_validate_without_files_says_what_is_reached() -> None:
     assert {"id", "task", "quantity", "published", "predicted", "low", "high", "status"} <= set(found["rows"][0])
     missed = [figure["measure"] for figure in found["summary"]["figures"] if not figure["is_reached"]]
     assert missed == [
-        *("held-out-series-median", "language-unknown-stack-median"),
-        *("language-unknown-stack-bias", "modern-most-coverage"),
+        *("held-out-series-median", "language-held-out-source-median", "language-unknown-stack-median"),
+        *("language-newest-round-rates", "language-newest-round-times", "language-memory-held-out-source-median"),
+        *("language-unknown-stack-bias", "modern-least-coverage"),
         *("serving-cell-left-out-time-per-token-median", "serving-half-width"),
         *("serving-mlperf-offline-unfitted-median", "serving-mlperf-interactive-unfitted-median"),
         *("serving-mlperf-unfitted-largest-bias", "serving-mlperf-half-of-systems-left-out-median"),

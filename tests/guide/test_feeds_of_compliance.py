@@ -19,8 +19,8 @@ from tests.factories import examples
         ("llama-70b-dgx-h100", None, "keeps 3 of 6 power supplies and needs 4"),
         # AS-8125GS-TNMR2: six supplies of 3 kW and 12 kW at most, so four of them are needed; one feed leaves three.
         ("llama-8b-continued-mi300x", None, "keeps 3 of 6 power supplies and needs 4"),
-        # SYS-821GE-TNHR: six supplies, 4+2.
-        ("stable-diffusion-h200", None, "keeps 3 of 6 power supplies and needs 4"),
+        # AS-8125GS-TNHR: six supplies, of which nobody says how many it needs.
+        ("stable-diffusion-h200", None, "keeps 3 of 6 power supplies and needs an unpublished number"),
         # DGX H100 on three circuits, the published rack: four of six remain.
         ("superpod-h100-su", True, "on one PDU after the loss of a feed"),
     ],

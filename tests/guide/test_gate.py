@@ -123,9 +123,10 @@ def test_every_place_gives_the_probability_and_the_check_of_the_sizing(result):
     printed = {place: {*filter(None, itertools.chain(*_PROBABILITY.findall(text)))} for place, text in said.items()}
     percent = min(max(math.floor(100 * answer.probability + 1e-7), 1), 99)
     assert printed == {place: {str(percent)} for place in said}, said
-    assert design_document(result)["design"]["probability"] == design.probability == answer.probability
+    assert design_document(result)["design"]["probability"] == pytest.approx(design.probability, rel=1e-11)
+    assert design.probability == answer.probability
     batch = cells_of_design(BestDesign(design, result.needs_cluster))
-    assert batch["answer.probability"] == design.probability
+    assert batch["answer.probability"] == pytest.approx(design.probability, rel=1e-11)
     listed = [one.probability for one in result.platforms if one.name == design.name]
     assert listed == [design.probability] * len(listed)
     assert answer.target_check.is_met == target.is_met

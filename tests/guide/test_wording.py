@@ -42,10 +42,10 @@ def test_each_server_counts_its_own_drives(diffusion):
 
 
 def test_a_run_that_writes_one_checkpoint_writes_it_once_in_its_time(adapters):
-    """79.4 minutes of steps x 1.66: 7,900 s. One checkpoint of 9.66 GB: 1.22 MB/s, 300 s of them 3.8 % of the time."""
+    """79.2 minutes of steps x 1.66: 7,890 s. One checkpoint of 9.66 GB: 1.23 MB/s, 300 s of them 3.8 % of the time."""
     rows = {row.cells[0].text: row.cells for row in streams_table(adapters.design, adapters.result.request).rows}
     cells = [cell.text.replace(NARROW_SPACE, " ") for cell in rows["Checkpoints, written"]]
-    assert cells[2:] == ["3.8 %", "1.22 MB/s"]
+    assert cells[2:] == ["3.8 %", "1.23 MB/s"]
 
 
 def test_a_server_with_its_own_operating_system_needs_no_other(adapters):
@@ -55,9 +55,9 @@ def test_a_server_with_its_own_operating_system_needs_no_other(adapters):
 
 
 def test_an_accepted_rate_holds_with_interruptions():
-    """The lower end of the rate, 701,000/s over all, is above the 640,000 of the deadline: / 98.6 % it is 711,000/s."""
+    """The lower end of the rate, 693,000/s over all, is above the 640,000 of the deadline: / 98.6 % it is 703,000/s."""
     (test,) = (one for one in acceptance_tests(_context("llama-70b-dgx-h100").evaluated) if one.key == "cluster-warm")
-    assert test.passes.replace(NARROW_SPACE, " ") == "at least 711 000 tokens/s"
+    assert test.passes.replace(NARROW_SPACE, " ") == "at least 703 000 tokens/s"
 
 
 def test_other_devices_are_counted_by_what_they_are():

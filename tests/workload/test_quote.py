@@ -265,4 +265,6 @@ def test_the_documented_price_book_and_quote_are_read(tmp_path):
         "term_months",
         "lead_time_weeks",
         "valid_until",
+        "exchange_rate_usd",
+        *("vendor", "part_number", "description", "quantity"),
     ]

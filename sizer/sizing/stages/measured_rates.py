@@ -181,13 +181,13 @@ def batch_sizes(benchmark: str, gpu_id: str) -> BatchSizes:
 def largest_batch(benchmark: str, gpu: Accelerator) -> float:
     """Largest batch published on a GPU of this generation and of no more memory.
 
-    Without such a run that of any generation; the least of all where every one had more memory.
+    Without such a run that of any generation; where every one had more memory, the least by the share of it.
     """
     for published in (largest_batches(benchmark, gpu.generation), largest_batches(benchmark)):
         fitting = [batch for memory, batch in published if memory <= gpu.memory_bytes]
         if fitting:
             return max(fitting)
-    return min(batch for _, batch in largest_batches(benchmark))
+    return max(1.0, min(batch * gpu.memory_bytes / memory for memory, batch in largest_batches(benchmark)))
 
 
 def measured_terms(work: ResolvedWorkload, group: ComputeGroup, catalog: Catalog) -> StepTerms | None:

@@ -205,7 +205,7 @@ def test_too_many_jobs_are_refused_with_the_way_out():
 
 def test_a_wait_that_no_allowed_cluster_keeps_names_what_it_reaches():
     asked = request({**NOTEBOOK, "jobs_a_day": 200}, limits={"servers": 6})
-    with pytest.raises(InfeasibleError, match=r"6 × C4140 .* jobs Notebook"):
+    with pytest.raises(InfeasibleError, match=r"6 × Dell EMC C4140 .* jobs Notebook"):
         best_design(asked, catalog())
 
 
