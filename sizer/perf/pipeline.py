@@ -230,8 +230,9 @@ def storage_stage(side: StorageSide, sample_bytes: ArrayLike, hit_fraction: Arra
     hit_fraction : array_like, shape (...)
         Share of the reads that end in a server's cache. [-]
     """
-    with np.errstate(divide="ignore"):  # what reads nothing is not limited
-        return side.served.scaled(1 / read_demand_bytes_per_s(1.0, sample_bytes, hit_fraction))
+    served, read = side.served, read_demand_bytes_per_s(1.0, sample_bytes, hit_fraction)
+    with np.errstate(divide="ignore"):  # what reads nothing is not limited, but by storage that is gone
+        return served.scaled(np.where(served.median > 0, 1 / read, 1.0))
 
 
 def read_demand_bytes_per_s(samples_per_s: ArrayLike, sample_bytes: ArrayLike, hit_fraction: ArrayLike = 0.0) -> Floats:
@@ -275,10 +276,10 @@ def network_stage(
         From :func:`exchanged_bytes_per_sample`; 0 where nothing is exchanged. [B]
     """
     read = read_demand_bytes_per_s(1.0, sample_bytes, hit_fraction)
-    with np.errstate(divide="ignore"):  # what moves nothing is not limited
-        storage_path = np.minimum(side.front_end_bytes_per_s, side.gateway_bytes_per_s) / read
-        servers = side.server_nic_bytes_per_s / (read + np.asarray(exchanged_bytes_per_sample, float))
-    return Capacity.exact(np.minimum(storage_path, servers))
+    path = np.minimum(side.front_end_bytes_per_s, side.gateway_bytes_per_s)
+    nics, moved = side.server_nic_bytes_per_s, read + np.asarray(exchanged_bytes_per_sample, float)
+    with np.errstate(divide="ignore", invalid="ignore"):  # what moves nothing is limited by a lost path alone
+        return Capacity.exact(np.minimum(np.where(path > 0, path / read, 0.0), np.where(nics > 0, nics / moved, 0.0)))
 
 
 def exchanged_bytes_per_sample(
