@@ -126,6 +126,7 @@ def _text(path: Path) -> str:
 def _limited(call: Callable[..., object], argument: object, folder: Path, out: Path, err: Path, limits: Limits) -> None:
     """Call with the limits on, in the folder, with what is written in two files."""
     os.setpgid(0, 0)
+    used = os.open(folder.parent / "used", os.O_WRONLY | os.O_CREAT)  # a call may go on as another user
     for stream, path in ((1, out), (2, err)):
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(handle, stream)
@@ -150,7 +151,7 @@ def _limited(call: Callable[..., object], argument: object, folder: Path, out: P
     sys.stdout.flush()
     sys.stderr.flush()
     usage = resource.getrusage(resource.RUSAGE_SELF)
-    (folder.parent / "used").write_text(f"{usage.ru_utime + usage.ru_stime} {usage.ru_maxrss * 1024}", encoding="utf-8")
+    os.write(used, f"{usage.ru_utime + usage.ru_stime} {usage.ru_maxrss * 1024}".encode())
     # Threads of a library must not keep a process that has its answer.
     os._exit(status if isinstance(status, int) else 0 if status is None else 1)
 

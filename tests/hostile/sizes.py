@@ -50,7 +50,7 @@ REQUESTS = (
     _json(
         "a storage node above the catalogue's",
         _with(stated_storage=[{"storage": "isilon-f800", "node_read_bytes_per_s": "900 TB/s"}]),
-        "at most 1e13",
+        "at most 1e14",
     ),
     _json(
         "a storage node below the catalogue's",
