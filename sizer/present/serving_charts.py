@@ -21,7 +21,8 @@ from sizer.present.charting import (
     point_layers,
 )
 from sizer.sizing.result import WorkloadAnswer
-from sizer.sizing.stages.serving_curve import serving_curve
+from sizer.sizing.stages.serving_curve import ServingCurve, serving_curve
+from sizer.sizing.stages.serving_rates import ServingAnswer
 
 _MS = 1e3
 
@@ -59,28 +60,27 @@ def load_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | st
     if runs:
         points = chart_of(runs).mark_point(filled=False, size=60, strokeWidth=1.2, color=palette.ink, opacity=1)
         layers.append(points.encode(x=x, y=y, tooltip=[alt.Tooltip("source:N")]))
-    return finish(layers, load_finding(answer), palette, width, HEIGHT_PX, load_caption(answer))
+    return finish(layers, _load_finding(found, curve), palette, width, HEIGHT_PX, _load_caption(found, curve))
 
 
-def load_finding(answer: WorkloadAnswer) -> str:
-    """Title of the chart of output."""
-    found = answer.serving
-    assert found is not None  # asked of language models in use only
-    token_s, output = serving_curve(found).at
+def _load_finding(found: ServingAnswer, curve: ServingCurve) -> str:
+    token_s, output = curve.at
     at = "the asked load" if found.load == "asked" else "the most"
     return f"At {at} a GPU gives {significant(output)} tokens/s, every request one each {significant(token_s * _MS)} ms"
 
 
 def load_caption(answer: WorkloadAnswer) -> str:
     """What is drawn."""
-    found = answer.serving
-    assert found is not None  # asked of language models in use only
-    runs = serving_curve(found).published
+    assert answer.serving is not None  # asked of language models in use only
+    return _load_caption(answer.serving, serving_curve(answer.serving))
+
+
+def _load_caption(found: ServingAnswer, curve: ServingCurve) -> str:
     shown = ["Line and band: the chosen layout from one request in flight on, with its 90 % interval"]
     if found.work.token_s is not None:
         shown.append("dashed: the limit, which a percentile must keep")
-    if runs:
-        shown.append(f"circles: {words.plural(len(runs), 'published run')} of this model on this GPU")
+    if curve.published:
+        shown.append(f"circles: {words.plural(len(curve.published), 'published run')} of this model on this GPU")
     return "; ".join(shown)
 
 

@@ -37,8 +37,6 @@ _SAME = 0.01
 _APART = 0.1
 # From this ratio on it is said in times, below it in percent.
 _TIMES_FROM = 1.5
-# What a sample at least reads in the model of the stages (``perf.pipeline``), so that a full cache divides by no zero.
-_NO_READS_BYTES = 1e-9
 # Sizes below this share of the design would stretch the axis until nothing else could be read.
 _SMALLEST_SHARE = 0.25
 

@@ -28,6 +28,16 @@ from sizer.sizing.search.space import MAX_SERVERS, Space, design_space
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest
 
+# Largest number of servers that a search looks at; fewer where the fabric ends before.
+MOST_SERVERS = 10_000
+# What more servers may mend. A workload that starts to fit the GPUs on more of them is not foreseen.
+TAKE_SERVERS = {*COMPUTE_LIMITS, Limit.TEAM_WAITS, Limit.CONFIDENCE, Limit.SERVER_LOSS} - {Limit.GPU_MEMORY}
+# Scaling is judged over the last two doublings: layouts of language models divide some numbers better than others.
+_DOUBLINGS = 2
+# Looked at besides the number expected: a little fewer, and more for platforms that take more than the best one.
+_FEWER, _MORE = 15 / 16, 5 / 4
+# Sizes are a step apart where there would be more of them.
+_MOST_SIZES = 512
 # How often the numbers of servers are raised: rates of larger clusters may grow less than those before.
 _MOST_RAISED = 4
 # GPUs of the usual server: what a number of GPUs in all calls for in servers, where it is more than these.
@@ -178,22 +188,6 @@ def binding_of(counts: PartCounts, row: int) -> Binding:
     return Binding(BindingKind.LIMIT, count, broken[0], bound_of(broken[0], counts.request.limits))
 
 
-# Largest number of servers that a search looks at; fewer where the fabric ends before.
-MOST_SERVERS = 10_000
-
-
-# What more servers may mend. A workload that starts to fit the GPUs on more of them is not foreseen.
-TAKE_SERVERS = {*COMPUTE_LIMITS, Limit.TEAM_WAITS, Limit.CONFIDENCE, Limit.SERVER_LOSS} - {Limit.GPU_MEMORY}
-
-
-# Scaling is judged over the last two doublings: layouts of language models divide some numbers better than others.
-_DOUBLINGS = 2
-
-
-# Sizes are a step apart where there would be more of them.
-_MOST_SIZES = 512
-
-
 def servers_expected(evaluated: EvaluatedSpace) -> float:
     """Servers at which the targets of a request may be met, by how the largest designs of its search scale.
 
@@ -257,7 +251,3 @@ def _delivered_shares(evaluated: EvaluatedSpace) -> Floats:
             np.where(need.samples_per_s > 0, stage.quantile(1 - targets.confidence) / asked, 1.0) for stage in stages
         ]
     return np.asarray(np.min(shares, axis=0)[evaluated.kind_of_class][evaluated.class_of])
-
-
-# Looked at besides the number expected: a little fewer, and more for platforms that take more than the best one.
-_FEWER, _MORE = 15 / 16, 5 / 4

@@ -85,12 +85,6 @@ class ServedModels(_Columns):
         """State of linear attention of a sequence, all layers. [B]"""
         return self.linear_layers * self.state_elements * _STATE_BYTES
 
-    def cached_elements(self, tokens: ArrayLike) -> Floats:
-        """Elements of keys and values that a sequence of so many tokens keeps, all layers."""
-        length = np.asarray(tokens, dtype=float)
-        seen = self.full_layers * length + self.window_layers * np.minimum(length, self.window)
-        return np.asarray(self.cache_elements * seen)
-
 
 @dataclass(frozen=True)
 class ServingGpus(_Columns):

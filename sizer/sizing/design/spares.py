@@ -118,11 +118,6 @@ class CheckpointStorage:
         """Time of loading at the low end of the read rate."""
         return self.restart_bytes / self.read_bytes_per_s[0]
 
-    @property
-    def storm_s(self) -> float:
-        """Time of loading if every replica reads its weights for itself, at the low end of the read rate."""
-        return self.storm_bytes / self.read_bytes_per_s[0]
-
 
 def checkpoint_storage(design: DesignAnswer, job: CheckpointedJob) -> CheckpointStorage:
     """Rates of a design's storage beside what the checkpoints of a workload need."""

@@ -23,7 +23,7 @@ from sizer.perf.stage_capacity import Capacity
 from sizer.perf.step_terms import TERM_NAMES, StepTerms
 from sizer.perf.training_step import InferenceRun, TrainingRun
 from sizer.physical.platform import Platform
-from sizer.sizing.stages import gpu_memory, language_rates, measured_rates, own_networks, serving_rates, sharding
+from sizer.sizing.stages import gpu_memory, measured_rates, own_networks, sharding
 from sizer.sizing.stages.laid_out import FirstTokens, LaidOutRun
 from sizer.sizing.stages.laid_out_models import laid_out_model
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
@@ -50,6 +50,7 @@ class GpuRates:
     gpu: Capacity  # with exchange and waiting, without the links from the hosts
     alone: Floats  # median without exchange and waiting
     exchange: Floats  # the exchange alone; infinite where there is none
+    laid_out: LaidOutRun | None = None  # the run that they come from, of what a layout divides
 
 
 def gpu_rates(
@@ -71,12 +72,12 @@ def gpu_rates(
         Samples of one step on one GPU of each row, or (platforms, 1). [-]
     """
     run = run_of(cols, n_servers, batch_per_gpu)
+    if isinstance(run, LaidOutRun):
+        gpu = Capacity.log_normal(run.median_samples_per_s, run.log_sd)
+        return GpuRates(gpu, gpu.median, np.full(gpu.median.shape, np.inf), run)
     first, batch, place = _distinct(cols, batch_per_gpu)
     distinct = Columns(**{name: np.ravel(part)[first][:, None] for name, part in vars(cols).items()})
     sizes, below, above, share = _grid(n_servers)
-    if isinstance(run, LaidOutRun):
-        gpu = Capacity.log_normal(run.median_samples_per_s, run.log_sd)
-        return GpuRates(gpu, gpu.median, np.full(gpu.median.shape, np.inf))
     if isinstance(run, InferenceRun):
         one_server = run_of(distinct, np.ones((1, 1), dtype=np.int64), batch[:, None])
         assert isinstance(one_server, InferenceRun)
@@ -183,6 +184,9 @@ def gpu_side(
         shape = np.broadcast_shapes(cols.compute.shape, n_servers.shape)
         terms = group_terms(work, platforms, n_servers, calibration, catalog)
         rates = _rates(work, platforms, cols, n_servers, terms, catalog)
+        laid_out, checkpoints = rates.laid_out, work.language_checkpoints
+        # Each replica reads its weights for itself at a restart.
+        reads_replicas = checkpoints is not None and bool(checkpoints.replica_bytes)
         within = rates.gpu.log_sd  # of what a layout divides, whose terms have none
         if not work.is_laid_out:
             within = np.array([float(each.scatter_log_sd) for each in terms])[terms_index(cols, n_servers)]
@@ -196,8 +200,8 @@ def gpu_side(
             batch_per_gpu=np.broadcast_to(gpu_memory.batches(work, platforms, cols, n_servers), shape),
             within_log_sd=np.broadcast_to(within, shape),
             between_log_sd=float(np.max(_between_log_sd(work, platforms, cols, n_servers, terms, catalog))),
-            replicas=_replicas(work, platforms, cols, n_servers, catalog),
-            first_tokens=_first_tokens(work, platforms, cols, n_servers, catalog),
+            replicas=laid_out.replicas if laid_out is not None and reads_replicas else None,
+            first_tokens=None if laid_out is None else laid_out.first_tokens,
         )
 
     has_batches = bool(np.ndim(work.batch_per_gpu))  # of each row another one
@@ -249,24 +253,6 @@ def _own_log_sd(
         rows = compute == number
         log_sd[rows] = own_networks.rate_log_sd(work, catalog.gpus[group.gpu], fit, batch[rows])
     return log_sd
-
-
-def _replicas(
-    work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints, catalog: Catalog
-) -> Floats | None:
-    """Replicas of a language model where each reads its weights for itself at a restart."""
-    checkpoints = work.language_checkpoints
-    if checkpoints is None or not checkpoints.replica_bytes:
-        return None
-    return language_rates.language_run(work, platforms, cols, n_servers, catalog).replicas
-
-
-def _first_tokens(
-    work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints, catalog: Catalog
-) -> FirstTokens | None:
-    if work.serving is None:
-        return None
-    return serving_rates.serving_run(work, platforms, cols, n_servers, catalog).first_tokens
 
 
 def step_rates(

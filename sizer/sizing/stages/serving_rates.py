@@ -139,11 +139,6 @@ class ServingAnswer:
         return self.weights in FOUR_BITS
 
     @property
-    def is_beyond_rows(self) -> bool:
-        """Whether contexts are longer than those of every published row."""
-        return self.work.context_tokens > CALIBRATED_TOKENS
-
-    @property
     def requests_per_s(self) -> Estimate:
         """Requests of all replicas, the most within the limits."""
         one, each = self.tokens_per_s, self.work.output_tokens
