@@ -93,10 +93,10 @@ def search(
     space = design_space(len(options), 1, most or most_servers(request))
     evaluated = evaluate_space(request, works, options, space, catalog, calibration)
     counts = larger = PartCounts(request, evaluated, catalog, prices_for(request, catalog))
-    if most is not None or request.limits.servers is not None:
+    if most is not None:
         return counts
     for _ in range(_MOST_RAISED):
-        more = larger_sizes(larger.evaluated)
+        more = larger_sizes(larger.evaluated, min(request.limits.servers or MOST_SERVERS, MOST_SERVERS))
         if more is None:
             break
         space = Space(len(options), np.union1d(larger.evaluated.space.sizes, more))
@@ -221,7 +221,7 @@ def servers_by_scaling(n_servers: int, share: Floats, exponent: Floats) -> Float
         return np.asarray(np.where(k > missing, n_servers * k / (k - missing), np.inf))
 
 
-def larger_sizes(evaluated: EvaluatedSpace) -> Ints | None:
+def larger_sizes(evaluated: EvaluatedSpace, allowed: int = MOST_SERVERS) -> Ints | None:
     """Numbers of servers to look at besides those of a space; None where no other one would help.
 
     Larger ones where no design meets the targets. Where one does, those that were passed over just below the first size
@@ -234,9 +234,9 @@ def larger_sizes(evaluated: EvaluatedSpace) -> Ints | None:
         between = np.concatenate([sizes[:0], *gaps])
         return between if len(between) else None
     expected, most = servers_expected(evaluated), int(sizes[-1])
-    if expected > MOST_SERVERS:
+    if expected > allowed:
         return None
-    low, high = max(most + 1, math.floor(expected * _FEWER)), min(MOST_SERVERS, math.ceil(expected * _MORE))
+    low, high = max(most + 1, math.floor(expected * _FEWER)), min(allowed, math.ceil(expected * _MORE))
     return np.arange(low, high + 1, max(1, math.ceil((high - low) / _MOST_SIZES)))
 
 

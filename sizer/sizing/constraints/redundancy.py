@@ -128,9 +128,10 @@ def after_losses(
                 compute_side.compute(work, platforms, own, left.n_servers, calibration, catalog) for work in works
             ]
             runs, reads = left.is_running, None
-            if team is not None:  # its sizes run from one server up
-                runs = runs & np.take_along_axis(team.waits, left.n_servers - 1, axis=1)
-                reads = np.take_along_axis(team.bytes_per_s, left.n_servers - 1, axis=1)
+            if team is not None:
+                place = np.maximum(np.searchsorted(sizes, left.n_servers, side="right") - 1, 0)
+                runs = runs & np.take_along_axis(team.waits, place, axis=1)
+                reads = np.take_along_axis(team.bytes_per_s, place, axis=1)
             targets = JointTargets.of(request, works, computes, own, left.n_servers, calibration, known, reads)
             runs = np.logical_and.reduce([runs, *targets.limits.values()])
             found.append(AfterLoss(loss, left, platforms, targets, runs, evaluate.least_chance(request.confidence)))

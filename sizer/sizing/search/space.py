@@ -1,5 +1,6 @@
 """The whole design space as arrays: every platform at every number of servers, one row a design."""
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,6 +11,8 @@ from sizer.base.arrays import Ints
 # Largest cluster looked at first where the request states none: beyond it a two-level fabric of 36-port switches ends
 # (648 end points, four ports a DGX-1). Where none so large meets the targets, larger ones are looked at.
 MAX_SERVERS = 160
+# Every number of servers is a size up to here; beyond, sizes are so far apart, as a share of themselves.
+_EVERY, _STEP = 512, 1 / 256
 
 
 @dataclass(frozen=True)
@@ -43,5 +46,9 @@ class Space:
 
 
 def design_space(n_platforms: int, fewest: int, most: int) -> Space:
-    """Space of so many platforms with ``fewest`` to ``most`` servers each."""
-    return Space(n_platforms, np.arange(fewest, most + 1, dtype=np.int64))
+    """Space of so many platforms with ``fewest`` to ``most`` servers each: all up to 512, beyond in steps of 0.4 %."""
+    sizes = np.arange(fewest, min(most, max(_EVERY, fewest)) + 1, dtype=np.int64)
+    if most > sizes[-1]:
+        steps = math.ceil(math.log(most / sizes[-1]) / _STEP)
+        sizes = np.union1d(sizes, np.rint(np.geomspace(sizes[-1], most, steps + 1)).astype(np.int64))
+    return Space(n_platforms, sizes)

@@ -22,3 +22,11 @@ def test_space_holds_every_platform_at_every_size() -> None:
     assert space.n_servers.tolist() == [3, 4, 5, 3, 4, 5]
     assert space.of_platform(1) == slice(3, 6)
     assert space.n_rows == 6
+
+
+def test_large_spaces_are_sparse_and_hold_both_ends() -> None:
+    sizes = design_space(1, 1, 10_000).sizes
+    assert sizes[:512].tolist() == list(range(1, 513))
+    assert sizes[-1] == 10_000
+    assert len(sizes) < 1_500
+    assert (np.diff(sizes) <= np.ceil(sizes[:-1] / 256) + 1).all()
