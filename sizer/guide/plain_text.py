@@ -178,7 +178,8 @@ def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
         ]
     if answer.time is not None:
         if answer.time.whole_run is not None:
-            lines.append(f"  whole run    {whole_run_text(answer.time.whole_run)}")
+            is_own = answer.before_measured is not None
+            lines.append(f"  whole run    {whole_run_text(answer.time.whole_run, steps_are_own=is_own)}")
         value, low, high = answer.time.total_s
         lines.append(f"  to train     {duration(value)} (90 % interval {duration(low)} to {duration(high)})")
     lines.append(f"  bottleneck   {STAGES[answer.bottleneck]}; next: {stage_name(answer.next_bottleneck, inside=True)}")

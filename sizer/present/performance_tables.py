@@ -232,7 +232,18 @@ def time_table(answer: WorkloadAnswer, number: int) -> Table | None:
             [
                 ("Length", result_text.epochs_text(answer)),
                 ("Rate", throughput_text(answer)),
-                *([] if time.whole_run is None else [("Whole run", result_text.whole_run_text(time.whole_run))]),
+                *(
+                    []
+                    if time.whole_run is None
+                    else [
+                        (
+                            "Whole run",
+                            result_text.whole_run_text(
+                                time.whole_run, steps_are_own=answer.before_measured is not None
+                            ),
+                        )
+                    ]
+                ),
                 row("Time to train", time_text(answer), kind="total"),
             ],
         )

@@ -84,6 +84,7 @@ class WholeRunFactor:
     workload: str  # name
     factor: Estimate
     n_trainings: int  # that it is fitted to
+    steps_are_own: bool  # the customer's measured ones
 
     @property
     def source(self) -> str:

@@ -11,6 +11,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.networks import TransformerShape
 from sizer.catalog.schema import Dnn, Gpu, NumberFormat
 from sizer.workload.checkpoints import CHECKPOINT_WAIT_S, Checkpoints
+from sizer.workload.measured import Measured
 from sizer.workload.request import CustomDataset, Method, SizingRequest, Target, Workload
 from sizer.workload.transformer.custom_transformer import CustomTransformer
 from sizer.workload.transformer.layout_pins import NO_PINS, LayoutPins, check_pins
@@ -93,6 +94,7 @@ class LanguageWork:
     filled_share: float = 1.0  # of a sequence, where documents are padded to its length
     stack: str = DEFAULT_LANGUAGE_STACK  # id
     is_mixed: bool = False  # mixed precision was asked for: BF16, or FP16 on GPUs without it
+    measured: tuple[Measured, ...] = ()  # rates of the customer
 
     @property
     def precision(self) -> Computed:
@@ -215,6 +217,7 @@ def in_tokens(
         document if work.packing else None,
         filled_share,
         is_mixed=work.precision == "mixed",
+        measured=work.measured,
     )
     changed: dict[str, Any] = {
         "precision": stack_precision(work.precision),

@@ -1,5 +1,6 @@
 """A rate that the customer measured of a training: it narrows what is predicted of it."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 from pydantic import Field
@@ -7,9 +8,15 @@ from pydantic import Field
 from sizer.base.quantities import SamplesPerS
 from sizer.workload.table import Count, Day, ItemId, RequestTable
 
+# A rate so many times what is predicted, or so many times below it, is more often another unit than another network.
+_FAR = 5.0
+
 
 class Measured(RequestTable):
-    """Samples per second that a training of this network ran at, from end to end, on some GPUs of one server."""
+    """Samples per second that a training of this network ran at, from end to end, on some GPUs.
+
+    Of a language model tokens per second, of its steps.
+    """
 
     samples_per_s: SamplesPerS
     gpu: ItemId
@@ -18,3 +25,8 @@ class Measured(RequestTable):
     day: Day | None = None
     # Standard deviation of the rate: what another run, another release or another day would show.
     within_percent: Annotated[float, Field(ge=1, le=100, allow_inf_nan=False)] = 10.0
+
+
+def far_off(factors: Iterable[float]) -> list[float]:
+    """Measured rates over predicted ones, of those that are far from them. [-]"""
+    return [float(f"{factor:.2g}") for factor in factors if not 1 / _FAR <= factor <= _FAR]

@@ -266,7 +266,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     found_format, basis = sample_format(work, dataset, dnn, likeness, stored.sample_bytes)
     read = read_bytes(found_format, stored.sample_bytes, dnn.input_bytes.value)
     others = with_usual_level(other_streams(request), request, work.target, found_format)
-    old = _check_measured(work, own_kind, place, request, catalog)
+    old = _check_measured(work, own_kind is not None or language is not None, place, request, catalog)
     warnings: tuple[str, ...] = (old,) if old else ()
     if read < stored.sample_bytes:
         warnings = (
@@ -332,12 +332,12 @@ def _checkpoints(work: Workload, dnn: Dnn, language: LanguageWork | None, reques
     return checkpoints_of_network(dnn, request) if language is None else language.checkpoints
 
 
-def _check_measured(work: Workload, own_kind: str | None, place: str, request: SizingRequest, catalog: Catalog) -> str:
+def _check_measured(work: Workload, takes_rates: bool, place: str, request: SizingRequest, catalog: Catalog) -> str:
     """A warning of rates that were measured long ago; empty where there are none."""
-    if work.measured and own_kind is None:
+    if work.measured and not takes_rates:
         raise RequestError(
-            f"{place}.measured: a rate of yours narrows the training of a network that is given by its numbers; "
-            "describe the network in a table, or remove the rate"
+            f"{place}.measured: a rate of yours narrows the training of a language model, or of a network that is "
+            "given by its numbers; describe the network in a table, or remove the rate"
         )
     old = ""
     for number, rate in enumerate(work.measured):

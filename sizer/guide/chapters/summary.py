@@ -284,7 +284,17 @@ def _performance_rows(answer: WorkloadAnswer, name: str, is_brief: bool) -> list
     if answer.time is not None:
         rows.append(row("Time to train", time_text(answer), name or result_text.epochs_text(answer)))
         if answer.time.whole_run is not None and not is_brief:
-            rows.append(row("Whole run", words.capital(result_text.whole_run_text(answer.time.whole_run)), name))
+            rows.append(
+                row(
+                    "Whole run",
+                    words.capital(
+                        result_text.whole_run_text(
+                            answer.time.whole_run, steps_are_own=answer.before_measured is not None
+                        )
+                    ),
+                    name,
+                )
+            )
     if is_brief:
         return rows[-1:]
     return [*rows, row("Bottleneck", Cell(STAGES[answer.bottleneck], stage=answer.bottleneck), name)]

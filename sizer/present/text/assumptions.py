@@ -200,13 +200,15 @@ def _row(assumption: DesignAssumption) -> AssumptionRow:
                 assumption.source,
                 "between published jobs of 384 to 16,384 GPUs; the request can state another rate",
             )
-        case WholeRunFactor(workload, factor, n_trainings):
+        case WholeRunFactor(workload, factor, n_trainings, steps_are_own):
             return AssumptionRow(
                 f"{workload}: Whole run",
-                whole_run_text(factor),
+                whole_run_text(factor, steps_are_own=steps_are_own),
                 _BASIS,
                 assumption.source,
-                f"fitted to {n_trainings} published trainings: slower software, failures, idle time; a step rate "
+                "failures, evaluations, idle time of published trainings beside the rate of their own steps"
+                if steps_are_own
+                else f"fitted to {n_trainings} published trainings: slower software, failures, idle time; a step rate "
                 "measured on the customer's system narrows it",
             )
         case RestartTimes(notice_s, replace_s, warm_up_s):

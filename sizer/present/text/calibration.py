@@ -102,7 +102,7 @@ _TEXTS = {
         "the rate of {0} is that of {1} published trainings of its kind ({2}), each with its team's own code"
     ),
     FitNote.MEASURED_FAR: (
-        "your measured rate is {0} times what such networks reach: check its unit, the number of GPUs and forward_flop"
+        "your measured rate is {0} times what such networks reach: check its unit, the number of GPUs and the network"
     ),
     FitNote.DNN_FROM_FAMILY: "{0} was not measured in {1} precision: its rate is estimated from similar networks",
     FitNote.MODEL_FROM_SHAPE: (

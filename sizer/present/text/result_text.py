@@ -262,10 +262,13 @@ def epochs_text(answer: WorkloadAnswer) -> str:
     return f"{count} ({answer.recipe.name})" if answer.recipe is not None else count
 
 
-def whole_run_text(factor: Estimate) -> str:
-    """How much longer than its steps a training takes."""
+def whole_run_text(factor: Estimate, *, steps_are_own: bool = False) -> str:
+    """How much longer than its steps a training takes: than those of benchmarks, or those that its team measured."""
     value, low, high = (plain(float(part), 2) for part in factor)
-    return f"counted as {value} times its makers' benchmark steps; published trainings took {low} to {high} times these"
+    steps, these = (
+        ("the steps at your rate", "steps at theirs") if steps_are_own else ("its makers' benchmark steps", "these")
+    )
+    return f"counted as {value} times {steps}; published trainings took {low} to {high} times {these}"
 
 
 def storage_name(design: DesignAnswer) -> str:

@@ -97,7 +97,8 @@ def _of_checkpoints(design: DesignAnswer) -> Iterator[DesignAssumption]:
         return
     for answer in design.workloads:
         if answer.time is not None and answer.time.whole_run is not None:
-            yield WholeRunFactor(answer.workload.name, answer.time.whole_run, n_fitted_trainings())
+            is_own = answer.before_measured is not None
+            yield WholeRunFactor(answer.workload.name, answer.time.whole_run, n_fitted_trainings(), is_own)
     if any(one.work.checkpoints.interruptions is None for one in found):
         yield InterruptionRate(*INTERRUPTIONS)
     yield RestartTimes(NOTICE_S, RESCHEDULE_S, WARM_UP_S)

@@ -288,7 +288,8 @@ def _before_measured(
     """Rate of the GPUs as it is predicted without the rates that the customer measured. [samples/s]"""
     if not work.request.measured:
         return None
-    before = replace(work, request=work.request.model_copy(update={"measured": ()}))
+    language = work.language and replace(work.language, measured=())
+    before = replace(work, request=work.request.model_copy(update={"measured": ()}), language=language)
     return gpu_side(before, [platform], run.cols, run.servers, calibration, catalog).gpu.estimate()[0]
 
 

@@ -28,7 +28,13 @@ from sizer.catalog.schema import Gpu, Stack
 from sizer.physical.platform import Platform
 from sizer.sizing.result import NearbyMeasurement
 from sizer.sizing.stages.compute_side import large_images
-from sizer.sizing.stages.language_rates import LanguageAnswer, is_unmeasured, stack_in_fit, stack_on
+from sizer.sizing.stages.language_rates import (
+    LanguageAnswer,
+    far_token_rates,
+    is_unmeasured,
+    stack_in_fit,
+    stack_on,
+)
 from sizer.sizing.stages.measured_rates import accelerator, anchor_of, is_measured
 from sizer.sizing.stages.own_networks import far_rates
 from sizer.sizing.stages.serving_rates import CALIBRATED_TOKENS, is_unserved
@@ -318,7 +324,8 @@ class _Language:
 
     def beyond(self, of: RateOnDesign) -> tuple[Notes, Notes]:
         # The host only hands tokens on: no line of it is missing.
-        return unmeasured_language(of.work, of.platform, of.catalog), ()
+        far = (note(FitNote.MEASURED_FAR, factor) for factor in far_token_rates(of.work.trained, of.catalog))
+        return (*unmeasured_language(of.work, of.platform, of.catalog), *far), ()
 
     def software(self, work: ResolvedWorkload, layout: LanguageAnswer | None, catalog: Catalog) -> Stack:
         return work.stack if layout is None else catalog.stacks[layout.stack]

@@ -19,7 +19,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.perf import gpu_memory
 from sizer.physical.platform import Platform
-from sizer.sizing.stages import measured_rates
+from sizer.sizing.stages import language_rates, measured_rates
 from sizer.sizing.stages.laid_out_models import laid_out_model
 from sizer.sizing.stages.language_rates import LanguageAnswer
 from sizer.sizing.stages.measured_rates import PublishedBatches
@@ -268,7 +268,8 @@ def resolved_one(request: SizingRequest, index: int, catalog: Catalog, calibrati
         )
     pause_point()
     work = resolve_one(request, index, catalog, calibration.measured)
-    check_measured(work, f"workload.{index}.measured", catalog)
+    check = check_measured if work.language is None else language_rates.check_measured_tokens
+    check(work, f"workload.{index}.measured", catalog)
     if work.request.batch_per_gpu is not None or work.is_laid_out:
         return work
     return _with_batches(work, catalog, calibration)

@@ -14,12 +14,13 @@ import numpy as np
 from sizer.base.arrays import Floats, Ints
 from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate
+from sizer.base.quantities import si
 from sizer.base.units import bytes_per_s_from_gbit_per_s
 from sizer.calibrate.language.basis import RunBasis
 from sizer.calibrate.language.calibration import language_calibration, stack_worths
 from sizer.calibrate.language.cases import gpu_of_case
 from sizer.calibrate.language.rows import LanguageRow, stack_named
-from sizer.calibrate.language.whole_runs import WholeTraining, whole_runs
+from sizer.calibrate.language.whole_runs import OWN_STEPS, WholeTraining, whole_runs
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, Stack
@@ -39,10 +40,11 @@ from sizer.sizing.stages.language_layouts import (
 )
 from sizer.sizing.stages.platform_columns import Columns, compute_groups, fabric_bytes_per_s
 from sizer.workload.language import DEFAULT_LANGUAGE_STACK, LanguageWork
+from sizer.workload.measured import Measured, far_off
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload, resolve
 from sizer.workload.transformer.layout_pins import wide_tensor_error_text
-from sizer.workload.transformer.number_formats import stack_precision
+from sizer.workload.transformer.number_formats import computed_as, stack_precision
 
 # Rate of what does not fit. [tokens/s]
 _NO_RATE = 0.0
@@ -149,8 +151,12 @@ def whole_run(
     assert shape is not None
     name = "" if work.request.stack is None else work.stack.framework
     groups = compute_groups(platforms)[0]
+    measured = {rate.gpu for rate in work.language.measured}
     factors = [
-        whole_runs(catalog).factor(catalog.gpus[group.gpu], shape.experts > 1, name, catalog) for group in groups
+        OWN_STEPS
+        if group.gpu in measured
+        else whole_runs(catalog).factor(catalog.gpus[group.gpu], shape.experts > 1, name, catalog)
+        for group in groups
     ]
     rows = np.broadcast_to(cols.compute, np.broadcast_shapes(cols.compute.shape, n_servers.shape)).astype(np.int64)
     value, low, high = np.array([tuple(factor) for factor in factors]).T
@@ -174,10 +180,21 @@ def language_answer(work: ResolvedWorkload, platform: Platform, n_gpus: int, cat
     stacks = _other_stacks(work.language, one, stack, found[0], gpus, catalog)
     basis = basis_of_question(_question(work.language, one, catalog), catalog, language_calibration())
     trained = replace(work.language, number_format=work.language.format_on(platform.gpu, catalog))
-    question = replace(_question(work.language, one, catalog), gpus=gpus, batch=batch)
-    flop = float(inputs_of(question, found[0], catalog)[0].model_flop(np.array([float(trained.sequence)]))[0])
-    peak = platform.gpu.peak_flop_per_s.get(trained.precision, platform.gpu.peak_mixed_flop_per_s).value
+    flop = _model_flop(work.language, one, found[0], gpus, catalog)
+    peak = _peak_flop_per_s(work.language, platform.gpu, catalog)
     return LanguageAnswer(trained, found[0], next(others, None), gpus, batch, stack, plan, basis, flop, peak, stacks)
+
+
+def _model_flop(work: LanguageWork, one: _Cluster, layout: LayoutAnswer, gpus: int, catalog: Catalog) -> float:
+    """FLOP of training on one token, nothing recomputed."""
+    question = replace(_question(work, one, catalog), gpus=gpus, batch=work.batch(gpus))
+    return float(inputs_of(question, layout, catalog)[0].model_flop(np.array([float(work.sequence)]))[0])
+
+
+def _peak_flop_per_s(work: LanguageWork, gpu: Gpu, catalog: Catalog) -> float:
+    """Of a GPU in the format of a training, dense."""
+    computed = computed_as(work.format_on(gpu, catalog))
+    return gpu.peak_flop_per_s.get(computed, gpu.peak_mixed_flop_per_s).value
 
 
 def rate_of_training(training: WholeTraining, catalog: Catalog) -> Estimate:
@@ -200,8 +217,7 @@ def rate_of_training(training: WholeTraining, catalog: Catalog) -> Estimate:
     }
     (work,) = resolve(SizingRequest.from_dict(request), catalog, {})
     assert work.language is not None
-    gpu = catalog.gpus[training.gpu]
-    one = _Cluster(gpu.id, gpu.vendor, min(_GPUS_PER_SERVER, training.gpus), None)
+    one = _usual_cluster(catalog.gpus[training.gpu], training.gpus)
     table = _table(work.language, one, training.gpus // one.gpus_per_server, training.gpus, catalog)
     return Estimate.log_normal(table.tokens_per_s[-1], table.log_sd[-1])
 
@@ -222,6 +238,11 @@ def _degrees(layout: LayoutAnswer) -> tuple[int, ...]:
 def _cluster(catalog: Catalog, server: str, gpu: str, used: int, fabric: LinkType) -> _Cluster:
     rate = fabric_bytes_per_s(catalog.servers[server], fabric) / used / bytes_per_s_from_gbit_per_s(1.0)
     return _Cluster(gpu, catalog.gpus[gpu].vendor, used, rate)
+
+
+def _usual_cluster(gpu: Gpu, gpus: int) -> _Cluster:
+    """So many GPUs of a kind in servers of eight."""
+    return _Cluster(gpu.id, gpu.vendor, min(_GPUS_PER_SERVER, gpus), None)
 
 
 def judged_sizes(most: int, asked: int) -> list[int]:
@@ -301,11 +322,92 @@ def _layouts(
     gpus = tuple(number * one.gpus_per_server for number in servers)
     batches = tuple(work.batch(number) for number in gpus)
     found = _searched(_question(work, one, catalog), gpus, batches, catalog, count)
-    if work.filled_share == 1:
+    learned = _learned(work, one, catalog)
+    if work.filled_share == 1 and learned is None:
         return found
+
+    def rate(tokens_per_s: Estimate) -> Estimate:
+        filled = tokens_per_s.scaled(work.filled_share)
+        return filled if learned is None else learned.applied(filled)
+
     return tuple(
-        tuple(replace(layout, tokens_per_s=layout.tokens_per_s.scaled(work.filled_share)) for layout in answers)
-        for answers in found
+        tuple(replace(layout, tokens_per_s=rate(layout.tokens_per_s)) for layout in answers) for answers in found
+    )
+
+
+class _Learned(NamedTuple):
+    """What rates of the customer tell of a training on a kind of GPU (Bayes, normal in the logarithm)."""
+
+    factor: float  # on rates
+    before_log_sd: float  # of the rates that were measured, without them
+    log_sd: float  # and with them
+
+    def applied(self, rate: Estimate) -> Estimate:
+        """A rate on other numbers of GPUs: what is less sure there than where it was measured stays so."""
+        more = np.sqrt(np.maximum(np.square(rate.log_sd) - self.before_log_sd**2, 0.0))
+        return Estimate.log_normal(rate.value * self.factor, np.hypot(self.log_sd, more))
+
+
+def _learned(work: LanguageWork, one: _Cluster, catalog: Catalog) -> _Learned | None:
+    """None where nothing was measured on this kind of GPU."""
+    found = [(rate, _where_measured(work, rate, one, catalog)) for rate in work.measured if rate.gpu == one.gpu]
+    if not found:
+        return None
+    before = max(float(layout.tokens_per_s.log_sd) for _, layout in found)
+    weights = np.array([(rate.within_percent / 100) ** -2 for rate, _ in found])
+    gaps = np.log([rate.samples_per_s / float(layout.tokens_per_s.value) for rate, layout in found])
+    known = 1 / (1 + before**2 * weights.sum())
+    return _Learned(math.exp(before**2 * known * float(weights @ gaps)), before, before * math.sqrt(known))
+
+
+def _where_measured(work: LanguageWork, rate: Measured, one: _Cluster, catalog: Catalog) -> LayoutAnswer:
+    """The fastest layout on the GPUs of a rate of the customer, as it is predicted without it.
+
+    Raises
+    ------
+    RequestError
+        If no layout fits in their memory.
+    """
+    there = replace(one, gpus_per_server=math.gcd(one.gpus_per_server, rate.gpus))
+    [answers] = _layouts(replace(work, measured=()), there, (rate.gpus // there.gpus_per_server,), catalog, 1)
+    if not answers:
+        raise RequestError(
+            f"workload.measured: {work.model} in training does not fit on {rate.gpus} {catalog.gpus[rate.gpu].name} "
+            "as its memory is predicted; give the number of GPUs of the run that was measured"
+        )
+    return answers[0]
+
+
+def check_measured_tokens(work: ResolvedWorkload, place: str, catalog: Catalog) -> None:
+    """Refuse measured rates of a language model that its GPUs cannot reach, or on which no layout fits.
+
+    Raises
+    ------
+    RequestError
+        Naming the rate and the peak.
+    """
+    for number, rate in enumerate(work.trained.measured):
+        gpu, one = catalog.gpus[rate.gpu], _usual_cluster(catalog.gpus[rate.gpu], rate.gpus)
+        layout = _where_measured(work.trained, rate, one, catalog)
+        per_gpu = _model_flop(work.trained, one, layout, rate.gpus, catalog) * rate.samples_per_s / rate.gpus
+        peak = _peak_flop_per_s(work.trained, gpu, catalog)
+        if per_gpu > peak:
+            raise RequestError(
+                f"{place}.{number}.samples_per_s = {si(rate.samples_per_s, 'tokens/s')} on {rate.gpus} {gpu.name} "
+                f"would be {si(per_gpu, 'FLOP/s')} a GPU, above its peak of {si(peak, 'FLOP/s')}; check the number of GPUs "
+                "and that the rate is in tokens"
+            )
+
+
+def far_token_rates(work: LanguageWork, catalog: Catalog) -> list[float]:
+    """Rates that the customer measured over what is predicted of them, of those that are far off. [-]"""
+    predicted = (
+        _where_measured(work, rate, _usual_cluster(catalog.gpus[rate.gpu], rate.gpus), catalog)
+        for rate in work.measured
+    )
+    return far_off(
+        rate.samples_per_s / float(layout.tokens_per_s.value)
+        for rate, layout in zip(work.measured, predicted, strict=True)
     )
 
 

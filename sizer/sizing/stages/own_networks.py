@@ -24,12 +24,10 @@ from sizer.calibrate.own_networks import (
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.perf.step_terms import ABSENT, EFFICIENCY, FILL, LAUNCH, SCALE_OUT, STRAGGLER, StepTerms
-from sizer.workload.measured import Measured
+from sizer.workload.measured import Measured, far_off
 from sizer.workload.resolve import ResolvedWorkload
 
 _THIS = "of the request"
-# A rate so many times what is predicted, or so many times below it, is more often another unit than another network.
-_FAR = 5.0
 
 
 def run_on(work: ResolvedWorkload, gpu: Gpu, rate: Measured | None = None) -> OwnRun:
@@ -98,8 +96,7 @@ def far_rates(work: ResolvedWorkload, catalog: Catalog) -> list[float]:
     if not runs:
         return []
     logs, _ = SHARES.predict(own_networks(), runs)
-    factors = [run.share / float(np.exp(log)) for run, log in zip(runs, logs, strict=True)]
-    return [float(f"{factor:.2g}") for factor in factors if not 1 / _FAR <= factor <= _FAR]
+    return far_off(run.share / float(np.exp(log)) for run, log in zip(runs, logs, strict=True))
 
 
 def own_terms(work: ResolvedWorkload, gpu: Gpu, fit: Fit, exchange: StepTerms) -> StepTerms:

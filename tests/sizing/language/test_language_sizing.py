@@ -17,6 +17,7 @@ from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import FactKind, Limit
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.language_rates import language_run, measured_language_stacks
+from sizer.sizing.stages.language_rates import whole_run as run_factor
 from sizer.sizing.stages.platform_columns import columns
 from tests.factories import examples
 
@@ -263,3 +264,46 @@ def test_the_batch_grows_with_the_gpus_within_the_usual_range(gpus, sequences):
     request = SizingRequest.from_dict({"workload": [{"dnn": "llama-3-70b", "target": {"gpus_busy": gpus}}]})
     (work,) = resolved(request, examples.catalog(), stored_calibration())
     assert work.language.batch(gpus) == sequences
+
+
+def _rates(measured, sizes=(1, 4)):
+    """Median and spread of Llama 3 8B on some servers with eight H100, by what was measured."""
+    catalog = examples.catalog()
+    asked = request("llama-3-8b", platforms={"servers": ["dgx-h100"]}, measured=measured)
+    (work,) = resolved(asked, catalog, stored_calibration())
+    (platform,) = platforms(catalog, asked)[:1]
+    cols = columns([platform], catalog).take(np.zeros(len(sizes), dtype=np.int64))
+    run = language_run(work, [platform], cols, np.array(sizes), catalog)
+    return run.median_samples_per_s, run.log_sd, run_factor(work, [platform], cols, np.array(sizes), catalog)
+
+
+def test_a_measured_rate_narrows_a_language_model_by_bayes():
+    """Prior s, measurement m: the mean moves by s^2/(s^2 + m^2) of the gap, the variance is s^2 m^2/(s^2 + m^2)."""
+    rate, sd, factor = _rates([])
+    own = {"samples_per_s": 0.8 * float(rate[0]), "gpu": "h100-sxm-80gb", "gpus": 8}
+    after, after_sd, after_factor = _rates([own])
+    s, m = float(sd[0]), 0.1
+    np.testing.assert_allclose(after[0] / rate[0], 0.8 ** (s**2 / (s**2 + m**2)), rtol=2e-3)
+    np.testing.assert_allclose(after_sd[0], s * m / np.hypot(s, m), rtol=2e-2)
+    # Elsewhere the same factor holds, with what is less sure there.
+    np.testing.assert_allclose(after[1] / rate[1], after[0] / rate[0], rtol=1e-6)
+    assert after_sd[0] - 1e-9 <= after_sd[1] < sd[1]
+    # Only failures, evaluations and idle time are left over the team's own steps.
+    assert after_factor.value[0] == pytest.approx(1.15, abs=0.01)
+    assert after_factor.value[0] < factor.value[0]
+    # On another kind of GPU nothing changes.
+    elsewhere, _, _ = _rates([own | {"gpu": "h200-sxm-141gb"}])
+    assert elsewhere.tolist() == rate.tolist()
+
+
+@pytest.mark.parametrize(
+    ("rate", "words"),
+    [
+        # 6 x 8e9 FLOP a token: 1e6 tokens/s on 8 GPUs are 6 PFLOP/s a GPU, six times the peak.
+        ({"samples_per_s": 1e6, "gpu": "h100-sxm-80gb", "gpus": 8}, "above its peak"),
+        ({"samples_per_s": 1e3, "gpu": "v100-sxm2-16gb", "gpus": 1}, "does not fit"),
+    ],
+)
+def test_measured_rates_that_cannot_be_are_refused(rate, words):
+    with pytest.raises(RequestError, match=words):
+        resolved(request("llama-3-8b", measured=[rate]), examples.catalog(), stored_calibration())
