@@ -44,7 +44,7 @@ _SPREADS = (0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.18, 0.2, 0.25, 0.3,
 _SMALL_BYTES, _HOPPER_YEAR, _FUSED_ATTENTION_YEAR = 48e9, 2022, 2023
 # Steps of the team itself: trainings that print the rate of their own steps kept 0.60 to 1.0 of it over the whole run,
 # 0.87 in the median; failures, restarts, evaluations and idle time took the rest.
-OWN_STEPS = Estimate(1 / 0.87, 1.0, 1 / 0.60)
+OWN_STEPS = Estimate(*np.array([1 / 0.87, 1.0, 1 / 0.60]))
 # Columns of a shape.
 _SIZES = ("layers", "hidden", "ffn", "heads", "kv_heads", "vocabulary")
 

@@ -394,8 +394,8 @@ def check_measured_tokens(work: ResolvedWorkload, place: str, catalog: Catalog) 
         if per_gpu > peak:
             raise RequestError(
                 f"{place}.{number}.samples_per_s = {si(rate.samples_per_s, 'tokens/s')} on {rate.gpus} {gpu.name} "
-                f"would be {si(per_gpu, 'FLOP/s')} a GPU, above its peak of {si(peak, 'FLOP/s')}; check the number of GPUs "
-                "and that the rate is in tokens"
+                f"would be {si(per_gpu, 'FLOP/s')} a GPU, above its peak of {si(peak, 'FLOP/s')}; check the number of "
+                "GPUs and that the rate is in tokens"
             )
 
 
