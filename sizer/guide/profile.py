@@ -118,21 +118,9 @@ class Profile(BaseModel):
     ) -> Self:
         """Profile from a plain mapping.
 
-        Parameters
-        ----------
-        data : mapping
-            Fields by their names.
-        place : str
-            Name of the profile in errors.
-        folder : Path, optional
-            Folder of the file that ``logo`` names.
-        logo : bytes, optional
-            Content of the logo instead of a file.
-
-        Raises
-        ------
-        RequestError
-            Listing every error: place, key, value, allowed values, nearest known key.
+        ``data``: fields by their names. ``place``: name of the profile in errors. ``folder``: folder of the file that
+        ``logo`` names. ``logo``: content of the logo instead of a file. Raises RequestError listing every error:
+        place, key, value, allowed values, nearest known key.
         """
         if not isinstance(data, dict):
             raise RequestError(f"{place}: expected keys such as company and accent, got {type(data).__name__}")
@@ -159,10 +147,8 @@ class Profile(BaseModel):
     def from_file(cls, path: str | Path) -> Self:
         """Profile from a .toml file; the logo lies in the same folder or below.
 
-        Raises
-        ------
-        RequestError
-            If the file is missing, unreadable, too large, not UTF-8, or not a profile, or if its logo is not usable.
+        Raises RequestError if the file is missing, unreadable, too large, not UTF-8, or not a profile, or if its logo
+        is not usable.
         """
         path = Path(path)
         if path.suffix.lower() != ".toml":

@@ -115,32 +115,14 @@ def ladder_chart(
 ) -> Chart | None:
     """Raw capacity, what each step takes from it, and the usable capacity, with the data set as a dashed line.
 
-    Parameters
-    ----------
-    steps : sequence of CapacityStep
-        As :func:`sizer.physical.capacity.capacity_ladder` gives them.
-    data_bytes : float
-        Data to store. [B]
-    palette : Palette
-        Colours.
-    width : int or str
-        Pixels, or ``container``.
-
-    Returns
-    -------
-    Chart or None
-        None where no capacity is known.
+    ``steps``: as :func:`sizer.physical.capacity.capacity_ladder` gives them. ``data_bytes``: data to store. [B] None
+    where no capacity is known.
     """
     if not steps:
         return None
     factor, unit = scaled_unit(max(*(step.capacity_bytes for step in steps), data_bytes), "B")
     reference = (data_bytes / factor, f"data set {si(data_bytes, 'B')}")
-    bars = _ladder_bars(steps, factor, palette)
-    return bar_chart(bars, ladder_finding(steps, data_bytes), f"capacity, {unit}", palette, width, reference=reference)
-
-
-def _ladder_bars(steps: Sequence[CapacityStep], factor: float, palette: Palette) -> list[ChartBar]:
-    """A full bar for raw and usable capacity, and between them what each step takes."""
+    # A full bar for raw and usable capacity, and between them what each step takes.
     bars = []
     before = 0.0
     for number, step in enumerate(changing_steps(steps)):
@@ -156,7 +138,7 @@ def _ladder_bars(steps: Sequence[CapacityStep], factor: float, palette: Palette)
             bar = ChartBar(name, end, text, palette.other, start=start, fill=QUIET_OPACITY, note=note)
         bars.append(bar)
         before = after
-    return bars
+    return bar_chart(bars, ladder_finding(steps, data_bytes), f"capacity, {unit}", palette, width, reference=reference)
 
 
 def _reason(text: str) -> str:

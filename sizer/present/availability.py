@@ -218,15 +218,7 @@ def cycle_chart(
 ) -> Chart:
     """One interval with its checkpoint, and a failure in the middle of the next one.
 
-    Parameters
-    ----------
-    plan : CheckpointPlan
-    palette : Palette
-        Colours.
-    width : int or str
-        Pixels, or ``container``.
-    waits : bool
-        Whether training waits until a checkpoint is written.
+    ``waits``: whether training waits until a checkpoint is written.
     """
     colours = palette.stages
     done = plan.interval_s + plan.blocked_s

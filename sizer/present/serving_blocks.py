@@ -19,16 +19,7 @@ def serving_blocks(
 ) -> Iterator[Table | Chart]:
     """Blocks of a workload; none of other work. A page draws whatever comes.
 
-    Parameters
-    ----------
-    design : DesignAnswer
-    answer : WorkloadAnswer
-    number : int
-        Of the workload, from 1.
-    palette : Palette
-        Colours of charts.
-    width : int or str
-        Of charts: pixels, or ``container``.
+    ``number``: of the workload, from 1.
     """
     if (facts := serving_table(design, answer, number, with_cost=True)) is not None:
         yield facts

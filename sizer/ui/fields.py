@@ -66,19 +66,9 @@ def draw(
 ) -> None:
     """Draw the widget of a field of the request.
 
-    Parameters
-    ----------
-    field : FormField
-    entry : int
-        Number in the list that holds the field.
-    options : mapping, optional
-        Of a choice, where they depend on other fields.
-    empty : str
-        Placeholder, where it depends on other fields.
-    after : callable, optional
-        Called when the value has changed.
-    in_form : bool
-        Whether the value is stored only when the form is submitted.
+    ``entry``: number in the list that holds the field. ``options``: of a choice, where they depend on other fields.
+    ``empty``: Placeholder, where it depends on other fields. ``after``: called when the value has changed.
+    ``in_form``: whether the value is stored only when the form is submitted.
     """
     path = path_of(field, entry)
     name = key(path)

@@ -100,18 +100,13 @@ def _cell(cell: Cell, align: str, sources: Mapping[str, Source]) -> str:
         if applies
     ]
     style = f' style="border-left-color:var(--sz-{cell.stage})"' if cell.stage in STAGES else ""
-    cited = source_text(cell, sources)
+    titles = [sources[key].title if key in sources else key.replace("-", " ") for key in cell.cites]
+    text = "; ".join(dict.fromkeys(titles))
+    cited = f"{text}: {cell.where}" if text and cell.where else text or cell.where
     if cell.text:
         hover = f' title="{escape(cited)}"' if cited else ""
         return f'<td class="{" ".join(kinds)}"{style}{hover}>{escape(cell.text)}</td>'
     return f'<td class="{" ".join([*kinds, "source"])}">{escape(cited)}</td>'
-
-
-def source_text(cell: Cell, sources: Mapping[str, Source]) -> str:
-    """Documents that a cell cites, with the place in them."""
-    titles = [sources[key].title if key in sources else key.replace("-", " ") for key in cell.cites]
-    text = "; ".join(dict.fromkeys(titles))
-    return f"{text}: {cell.where}" if text and cell.where else text or cell.where
 
 
 def note(text: str) -> None:

@@ -215,12 +215,7 @@ def load_link(text: str, price_book: str = "") -> None:
 def take(data: dict[str, Any], origin: str) -> None:
     """Replace the request by another; changes are listed relative to it.
 
-    Parameters
-    ----------
-    data : dict
-        As a request file holds it.
-    origin : str
-        File name of an example, or words for its origin.
+    ``data``: as a request file holds it. ``origin``: file name of an example, or words for its origin.
     """
     draft: Any = copy.deepcopy(with_one_customer(data))
     for key in ("date", "needed_by"):

@@ -33,28 +33,11 @@ def all_reduce_bytes_per_s(
 ) -> Estimate | None:
     """Bus bandwidth of one all-reduce, as nccl-tests prints it.
 
-    Parameters
-    ----------
-    platform : Platform
-        Links inside the server and the fabric between servers.
-    n_servers, gpus_per_server : int
-        Ranks of the test. [-]
-    calibration : Calibration
-        Its rates of links, fitted to published tests.
-    fabric_share : float
-        Share of the line rate that an oversubscribed fabric leaves. [-]
-    message_bytes : float
-        Size of the message. [B]
-
-    Returns
-    -------
-    Estimate or None
-        Spread of the parameters, of runs of one site and of what sites differ by; None for one GPU. [B/s]
-
-    Raises
-    ------
-    ValueError
-        If a count is below 1 or a size or share not above 0.
+    ``platform``: links inside the server and the fabric between servers. ``n_servers``, ``gpus_per_server``: ranks of
+    the test. [-] ``calibration``: its rates of links, fitted to published tests. ``fabric_share``: share of the line
+    rate that an oversubscribed fabric leaves. [-] ``message_bytes``: size of the message. [B] Spread of the
+    parameters, of runs of one site and of what sites differ by; None for one GPU. [B/s] Raises ValueError if a count
+    is below 1 or a size or share not above 0.
     """
     if n_servers * gpus_per_server == 1:
         return None

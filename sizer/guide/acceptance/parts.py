@@ -26,7 +26,7 @@ from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import StorageTier, TierContent
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.design.spares import checkpoint_storage
-from sizer.sizing.result import DesignAnswer, WorkloadAnswer
+from sizer.sizing.result import DesignAnswer
 from sizer.sizing.stages.platform_columns import fabric_bytes_per_s, storage_nic_bytes_per_s
 from sizer.sizing.stages.storage_rates import mount_rate, node_read_rate, rate_is_unknown
 from sizer.sizing.stages.workload_run import WorkloadRun, sequential_bytes_per_s
@@ -161,7 +161,8 @@ def network_tests(design: DesignAnswer, calibration: Calibration) -> Iterator[Ac
 
 def _collectives(design: DesignAnswer, servers: int, calibration: Calibration) -> AcceptanceTest | None:
     """All-reduce and all-gather on all GPUs of one server, or of all of them; None where nothing gives a rate."""
-    platform, share = design.platform, _fabric_share(design)
+    found = [net.oversubscription[0] for net in design.quantities.networks if net.role is NetworkRole.COMPUTE]
+    platform, share = design.platform, (1 / float(found[0]) if found else 1.0)
     gpus = servers * platform.gpus_per_server
     bandwidth = all_reduce_bytes_per_s(platform, servers, platform.gpus_per_server, calibration, fabric_share=share)
     if bandwidth is None:
@@ -193,12 +194,6 @@ def _collectives(design: DesignAnswer, servers: int, calibration: Calibration) -
         return AcceptanceTest(key, "network", run, "no published rate", text, "no published test")
     criterion = least(limit, "B/s", bound=min(line, RAW_TEST_SHARE * ports))
     return AcceptanceTest(key, "network", run, expect, criterion.text, basis, sources, criterion)
-
-
-def _fabric_share(design: DesignAnswer) -> float:
-    """Fraction of the line rate that the compute fabric delivers when all servers send."""
-    found = [net.oversubscription[0] for net in design.quantities.networks if net.role is NetworkRole.COMPUTE]
-    return 1 / float(found[0]) if found else 1.0
 
 
 def _link(design: DesignAnswer) -> AcceptanceTest:
@@ -266,7 +261,10 @@ def storage_tests(
         need, bound = _need_bytes_per_s(design) * share, RAW_TEST_SHARE * _line_bytes_per_s(design, int(run.servers[0]))
         required = _required_bytes_per_s(design) * share
         if key == "read-all":
-            restarts = (_restart_bytes_per_s(design, answer) for answer in design.workloads)
+            restarts = (
+                (0.0 if answer.job is None else checkpoint_storage(design, answer.job).restart_need_bytes_per_s)
+                for answer in design.workloads
+            )
             required = max(required, data_request.minimum_read_bytes_per_s or 0.0, *restarts)
         expect, limit = interval(rate, "B/s"), float(rate.low)
         basis = "90\u202f% interval of storage, mounts and links, without decoding"
@@ -303,11 +301,6 @@ def _line_bytes_per_s(design: DesignAnswer, servers: int) -> float:
         return math.inf
     lines = (counts.front_end_bytes_per_s[0], counts.gateway_bytes_per_s[0])
     return min(servers * storage_nic_bytes_per_s(platform), *(float(line) for line in lines if line > 0))
-
-
-def _restart_bytes_per_s(design: DesignAnswer, answer: WorkloadAnswer) -> float:
-    """Rate at which a restart loads its checkpoint in the time that the storage is sized for. [B/s]"""
-    return 0.0 if answer.job is None else checkpoint_storage(design, answer.job).restart_need_bytes_per_s
 
 
 def _required_bytes_per_s(design: DesignAnswer) -> float:

@@ -11,22 +11,13 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign
 def acceptance_tests(evaluated: EvaluatedDesign) -> tuple[AcceptanceTest, ...]:
     """Tests of a design, in the order in which they are run: from parts and links to training and power.
 
-    Parameters
-    ----------
-    evaluated : EvaluatedDesign
-
-    Returns
-    -------
-    tuple of AcceptanceTest
-        Those of training once a workload, their keys then numbered. Sources are keys of the catalogue.
-
-    Notes
-    -----
     A limit is the end of the 90 % interval on the side that counts, which one run in twenty of a sound system misses;
     or a line rate times a share that was reached; or a count. It is never laxer than the requirement of the design, and
     never stricter than what the ports of the test pass (:class:`~sizer.guide.acceptance.limits.Criterion`). Where the
     catalogue does not hold the parts of an answer, tests that need the rate of one GPU, one server or the storage alone
     are left out.
+
+    Those of training once a workload, their keys then numbered. Sources are keys of the catalogue.
     """
     result, catalog, fitted = evaluated.result, evaluated.catalog, evaluated.calibration
     design, known = result.design, evaluated.workloads

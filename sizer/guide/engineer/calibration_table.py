@@ -59,7 +59,10 @@ def _rows(evaluated: EvaluatedDesign, number: int) -> Iterator[Row]:
     if name == "mlperf":
         for part in measured_parts(model):
             yield row(part.label, part.text(3), "–", part.symbol)
-        yield row("Rate of the GPUs", *_rate_texts(answer), "C")
+        capacity = next(stage.capacity for stage in answer.stages if stage.key == "gpu")
+        unit = words.sample_unit(answer.dnn)
+        low, middle, high = (si(float(value), unit, 3) for value in (capacity.low, capacity.value, capacity.high))
+        yield row("Rate of the GPUs", *(middle, f"{low} to {high}"), "C")
         yield from _around(answer, calibration)
         return
     is_inference = answer.workload.task != "training"
@@ -89,14 +92,6 @@ def _rows(evaluated: EvaluatedDesign, number: int) -> Iterator[Row]:
         if design.n_servers > 1:
             yield from line("Increase in step time from one server to two", SCALE_OUT, words.percent, "r")
     yield from _around(answer, calibration)
-
-
-def _rate_texts(answer: WorkloadAnswer) -> tuple[str, str]:
-    """Capacity of the GPU stage, and its interval."""
-    capacity = next(stage.capacity for stage in answer.stages if stage.key == "gpu")
-    unit = words.sample_unit(answer.dnn)
-    low, middle, high = (si(float(value), unit, 3) for value in (capacity.low, capacity.value, capacity.high))
-    return middle, f"{low} to {high}"
 
 
 def _around(answer: WorkloadAnswer, calibration: Calibration) -> Iterator[Row]:

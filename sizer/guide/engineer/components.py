@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sizer.catalog.schema import Gpu, Storage
+from sizer.catalog.schema import Storage
 from sizer.guide.context import GuideContext
 from sizer.guide.engineer.hardware_tables import gpu_table, memory_table, processor_table, server_table
 from sizer.present.tables import Cell, Table, fact_table, row
@@ -31,7 +31,15 @@ _CLASSES = (
 def content(context: GuideContext) -> dict[str, Any]:
     """What ``engineer/components.html`` prints."""
     design, platform, head = context.design, context.design.platform, context.head_node
-    others = other_gpus(context)
+    # Alternatives to the GPU of the design: other GPUs of the server, and other form factors of the generation.
+    chosen = context.design.platform.gpu
+    generation = chosen.id.partition("-")[0]
+    others = [
+        gpu
+        for gpu in context.catalog.gpus.values()
+        if gpu.id != chosen.id
+        and (gpu.id in context.design.platform.server.gpus or gpu.id.partition("-")[0] == generation)
+    ]
     gpus = f"{platform.gpus_per_server} × {platform.gpu.name}"
     return {
         "head_table": (
@@ -45,18 +53,6 @@ def content(context: GuideContext) -> dict[str, Any]:
         "memory": memory_table(design),
         "classes": classes_table(platform.storage),
     }
-
-
-def other_gpus(context: GuideContext) -> list[Gpu]:
-    """Alternatives to the GPU of the design: other GPUs of the server, and other form factors of the generation."""
-    chosen = context.design.platform.gpu
-    generation = chosen.id.partition("-")[0]
-    return [
-        gpu
-        for gpu in context.catalog.gpus.values()
-        if gpu.id != chosen.id
-        and (gpu.id in context.design.platform.server.gpus or gpu.id.partition("-")[0] == generation)
-    ]
 
 
 def classes_table(storage: Storage) -> Table:

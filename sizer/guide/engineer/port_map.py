@@ -102,10 +102,7 @@ def _ends(ends: Sequence[End]) -> str:
 def name_ranges(names: Iterable[str]) -> str:
     """Names with consecutive numbers as ranges: "gpu-001 to gpu-008, gpu-010".
 
-    Parameters
-    ----------
-    names : iterable of str
-        Repeated ones count once, empty ones not at all.
+    ``names``: repeated ones count once, empty ones not at all.
     """
     ordered = sorted({name for name in names if name}, key=lambda name: (_series(name), _number(name)))
     runs: list[list[str]] = []

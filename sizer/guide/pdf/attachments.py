@@ -20,17 +20,8 @@ _UNDATED = datetime.date(2000, 1, 1)
 def attached(files: Mapping[str, bytes], date: datetime.date | None) -> list[Any]:
     """Files as WeasyPrint attaches them.
 
-    Parameters
-    ----------
-    files : mapping
-        File name, without folders, to content.
-    date : date, optional
-        Date of the document, which becomes that of the files.
-
-    Raises
-    ------
-    ValueError
-        If two names are the same once cleaned.
+    ``files``: file name, without folders, to content. ``date``: date of the document, which becomes that of the
+    files. Raises ValueError if two names are the same once cleaned.
     """
     from weasyprint import Attachment
 

@@ -26,12 +26,7 @@ _ANY_MARKER = re.compile(r"^::marker\b", re.MULTILINE)
 class Page(weasyprint.HTML):  # type: ignore[misc]
     """A page of HTML. One that is well-formed XML, as our templates write it, is read in a tenth of the time.
 
-    Parameters
-    ----------
-    text : str
-        The page.
-    url_fetcher : URLFetcher
-        Of the files that it may load.
+    ``url_fetcher``: of the files that it may load.
     """
 
     def __init__(self, text: str, url_fetcher: Any) -> None:

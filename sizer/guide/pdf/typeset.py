@@ -28,21 +28,9 @@ def page_pdf(
 ) -> bytes:
     """A page as PDF/UA-1, or with attachments as PDF/A-3b.
 
-    Parameters
-    ----------
-    page : str
-        HTML with a mark where the fonts go.
-    attachments : mapping of str to bytes, optional
-        Files to put into an archive, by their names; an archive may have none.
-    date : date, optional
-        Date of the attached files.
-    progress : callable, optional
-        Called with a word whenever another part of the work begins.
-
-    Raises
-    ------
-    ReportError
-        In one sentence, if WeasyPrint or Pango is missing, or the page asks for a file or address that is not shipped.
+    ``attachments``: files to put into an archive, by their names; an archive may have none. ``date``: date of the
+    attached files. ``progress``: called with a word whenever another part of the work begins. Raises ReportError in
+    one sentence, if WeasyPrint or Pango is missing, or the page asks for a file or address that is not shipped.
     """
     missing = weasyprint_state()
     if missing is not None:

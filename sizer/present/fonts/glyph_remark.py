@@ -13,10 +13,8 @@ _CODES_SHOWN = 6
 def glyph_remark(texts: Mapping[str, str]) -> str:
     """One sentence about the characters that print as a mark, "" when all are drawn.
 
-    Parameters
-    ----------
-    texts : mapping
-        Where a text stands, such as "the customer's name", to the text. What is named at one place is not named again.
+    ``texts``: where a text stands, such as "the customer's name", to the text. What is named at one place is not
+    named again.
     """
     places: list[str] = []
     missing: dict[str, None] = {}

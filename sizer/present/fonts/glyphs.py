@@ -42,10 +42,7 @@ _LATIN = re.compile("[\\n -~\xa0-\xac\xae-\u0148\u014a-\u017f–—‘’“”�
 def readable(page: str) -> str:
     """HTML without characters that could turn or break a line; text that runs from right to left is set apart.
 
-    Parameters
-    ----------
-    page : str
-        A whole page, its tags included.
+    ``page``: a whole page, its tags included.
     """
     page = _LINE_ENDS.sub(" ", _HARMFUL.sub("", page))
     if _RUN.search(page) is None:

@@ -20,10 +20,7 @@ _POINTER = ctypes.c_void_p
 def letters_without_font(letters: frozenset[str]) -> tuple[str, ...]:
     """Which of the letters no font draws, by code point; all of them where Pango cannot be asked.
 
-    Parameters
-    ----------
-    letters : frozenset of str
-        Single characters; a space or a mark without a shape of its own counts as drawn.
+    ``letters``: single characters; a space or a mark without a shape of its own counts as drawn.
     """
     try:
         pango, pangoft2, gobject = _engine()

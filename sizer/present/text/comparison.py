@@ -21,13 +21,7 @@ _DIGITS = 4
 def changes(before: SizingRequest, after: SizingRequest, design: DesignAnswer, catalog: Catalog) -> str:
     """What differs between two requests of the same workloads, as one sentence.
 
-    Parameters
-    ----------
-    before, after : SizingRequest
-    design : DesignAnswer
-        Of ``before``: it has the words of its targets.
-    catalog : Catalog
-        For the names of parts.
+    ``design``: of ``before``: it has the words of its targets. ``catalog``: for the names of parts.
     """
     said = []
     if after.confidence != before.confidence:

@@ -20,13 +20,8 @@ _MORE = {
 def preference_text(selection: Selection, currency: str, *, with_amounts: bool) -> str:
     """What the preference does, in one sentence or two; "" where the request prefers no vendor.
 
-    Parameters
-    ----------
-    selection : Selection
-    currency : str
-        Of the request.
-    with_amounts : bool
-        Whether to say how much more the preferred design costs; a customer's copy never does.
+    ``currency``: of the request. ``with_amounts``: whether to say how much more the preferred design costs; a
+    customer's copy never does.
     """
     preference = selection.preference
     if preference is None:

@@ -356,7 +356,13 @@ def reason_texts(result: SizingResult, *, with_amounts: bool = False) -> list[st
     told = (_reason_text(reason, design, result) for reason in result.verdict.reasons)
     texts = [text for text in told if text]
     if len(result.design.workloads) > 1 and result.request.team is None:
-        texts.append(_taking_turns_text(result.design))
+        # That several workloads are not meant to run side by side, and what they take one after another.
+        text = "Each workload meets its target with all GPUs to itself: rates and times do not hold side by side"
+        times = [answer.time for answer in result.design.workloads]
+        if all(time is not None for time in times):
+            total_s = sum(float(time.total_s.value) for time in times if time is not None)
+            text = f"{text}. One after another they take {duration(total_s)}"
+        texts.append(f"{text}. For jobs that run at the same time, add a [team] table.")
     if result.spare_cost is not None:
         texts.append(
             spare_sentence(result.spare_cost, result.request.currency, result.design.plan, with_amounts=with_amounts)
@@ -364,16 +370,6 @@ def reason_texts(result: SizingResult, *, with_amounts: bool = False) -> list[st
     if result.design.existing is not None:
         texts.append(existing_text(result.design.existing))
     return texts
-
-
-def _taking_turns_text(design: DesignAnswer) -> str:
-    """That several workloads are not meant to run side by side, and what they take one after another."""
-    text = "Each workload meets its target with all GPUs to itself: rates and times do not hold side by side"
-    times = [answer.time for answer in design.workloads]
-    if all(time is not None for time in times):
-        total_s = sum(float(time.total_s.value) for time in times if time is not None)
-        text = f"{text}. One after another they take {duration(total_s)}"
-    return f"{text}. For jobs that run at the same time, add a [team] table."
 
 
 def _reason_text(reason: VerdictReason, design: DesignAnswer, result: SizingResult) -> str:

@@ -95,12 +95,6 @@ class Neighbours:
 def nearby_designs(evaluated: EvaluatedDesign) -> Neighbours:
     """Cheaper, smaller and faster than the described design.
 
-    Parameters
-    ----------
-    evaluated : EvaluatedDesign
-
-    Notes
-    -----
     Smaller and faster stay on the platform of the design and are resized, each in the time of a narrow request.
     """
     result, catalog, fitted = evaluated.result, evaluated.catalog, evaluated.calibration
@@ -110,12 +104,6 @@ def nearby_designs(evaluated: EvaluatedDesign) -> Neighbours:
 def other_vendors(evaluated: EvaluatedDesign) -> Neighbours:
     """Best design of another server vendor, and of another storage vendor, that meets the same request.
 
-    Parameters
-    ----------
-    evaluated : EvaluatedDesign
-
-    Notes
-    -----
     Only the list of servers, or only the list of storage, is widened. Several vendors are in the order of the search,
     which is no ranking unless the request names a key or prices decide.
     """
@@ -136,21 +124,10 @@ class Description:
 def description(point: ParetoPoint, evaluated: EvaluatedDesign) -> Description:
     """Request that makes a point of the front the described design.
 
-    Parameters
-    ----------
-    point : ParetoPoint
-        Of ``result.pareto``.
-    evaluated : EvaluatedDesign
-
-    Raises
-    ------
-    InfeasibleError
-        If no target leads to it.
-
-    Notes
-    -----
     A point with more servers than the target asks for stands for a tighter target: the loosest one that asks for as
     many. Where that target also asks for more storage, the design has more nodes than the point, and is not exact.
+
+    ``point``: of ``result.pareto``. Raises InfeasibleError if no target leads to it.
     """
     result, catalog, fitted = evaluated.result, evaluated.catalog, evaluated.calibration
     platform = _platform_of(point, result, catalog, fitted)
@@ -249,7 +226,13 @@ def _faster(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Neig
     """The next size up of the same platform that is noticeably faster."""
     design, platform = result.design, result.design.platform
     narrow = narrowed_to(result.request, platform)
-    for count in _larger_sizes(design):
+    # Numbers of servers to try: from the first at which the design's own storage feeds a noticeable gain.
+    scaling = design.workloads[0].scaling
+    rate = float(design.workloads[0].throughput.value)
+    gains = (scaling.throughput.value >= (1 + _NOTICEABLE) * rate) & (scaling.n_servers > design.n_servers)
+    first = int(scaling.n_servers[np.argmax(gains)]) if gains.any() else design.n_servers + 1
+    step = max(1, round(_NOTICEABLE * design.n_servers / 2))
+    for count in [first + step * number for number in range(_TRIES)]:
         request = leading_to(count, narrow, platform, catalog, fitted)
         if request is None:
             items = (platform.server.id, platform.storage.id)
@@ -262,16 +245,6 @@ def _faster(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Neig
             probability = _probability(result, found, catalog, fitted)
             return Neighbour("faster", request, found, target_probability=probability)
     return MissingNeighbour("faster", MissingReason.NOT_FASTER)
-
-
-def _larger_sizes(design: DesignAnswer) -> list[int]:
-    """Numbers of servers to try: from the first at which the design's own storage feeds a noticeable gain."""
-    scaling = design.workloads[0].scaling
-    rate = float(design.workloads[0].throughput.value)
-    gains = (scaling.throughput.value >= (1 + _NOTICEABLE) * rate) & (scaling.n_servers > design.n_servers)
-    first = int(scaling.n_servers[np.argmax(gains)]) if gains.any() else design.n_servers + 1
-    step = max(1, round(_NOTICEABLE * design.n_servers / 2))
-    return [first + step * number for number in range(_TRIES)]
 
 
 def _settled(request: SizingRequest, catalog: Catalog, fitted: Calibration) -> tuple[SizingRequest, DesignAnswer] | str:

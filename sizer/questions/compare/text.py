@@ -22,13 +22,7 @@ _MOST_NAMED = 8
 def difference_text(sides: tuple[ComparedAnswer, ComparedAnswer], found: Differences, caused: AnswerDifference) -> str:
     """What two sides say otherwise, and which input caused it.
 
-    Parameters
-    ----------
-    sides : tuple of ComparedAnswer
-    found : Differences
-        Of their requests and the answers they carry.
-    caused : AnswerDifference
-        Of their requests, both sized now.
+    ``found``: of their requests and the answers they carry. ``caused``: of their requests, both sized now.
     """
     blocks = ["\n".join(_heading(name, side) for name, side in zip(SIDES, sides, strict=True))]
     snapshots = (sides[0].snapshot, sides[1].snapshot)
@@ -70,17 +64,7 @@ def _notes(sides: tuple[ComparedAnswer, ComparedAnswer], found: Differences, cau
         yield "The two are the same."
         return
     yield summary(caused)
-    yield from answer_notes(found)
-    yield from open_prices((sides[0].snapshot, sides[1].snapshot))
-    if any(side.is_stored for side in sides):
-        yield from moved_since(sides, caused)
-    if any(side.price_book for side in sides):
-        yield "Causes are sized with the catalogue's prices; a price book saved with a revision is not applied."
-    yield from no_answer(caused, *SIDES)
-
-
-def answer_notes(found: Differences) -> Iterator[str]:
-    """What besides the requests tells two answers apart."""
+    # What besides the requests tells two answers apart.
     others = [
         what
         for what, is_other in (
@@ -96,6 +80,12 @@ def answer_notes(found: Differences) -> Iterator[str]:
         yield "Their price books differ."
     if found.has_answers and not found.figures and not found.lines:
         yield "Figures and bill are the same."
+    yield from open_prices((sides[0].snapshot, sides[1].snapshot))
+    if any(side.is_stored for side in sides):
+        yield from moved_since(sides, caused)
+    if any(side.price_book for side in sides):
+        yield "Causes are sized with the catalogue's prices; a price book saved with a revision is not applied."
+    yield from no_answer(caused, *SIDES)
 
 
 def open_prices(snapshots: Sequence[Snapshot | None]) -> Iterator[str]:

@@ -128,12 +128,6 @@ class DataPlan:
 def data_plan(evaluated: EvaluatedDesign) -> DataPlan:
     """Required capacity, ingest, and the other uses of the data of a result.
 
-    Parameters
-    ----------
-    evaluated : EvaluatedDesign
-
-    Notes
-    -----
     Times are bytes / rate of the slowest known link. Without a published write rate the time is a lower bound, and
     ``questions`` lists what to ask the vendor.
     """

@@ -52,23 +52,14 @@ class FailureCase:
 def failure_cases(evaluated: EvaluatedDesign) -> tuple[FailureCase, ...]:
     """Failures of single parts of a design, each with what it costs.
 
-    Parameters
-    ----------
-    evaluated : EvaluatedDesign
-
-    Returns
-    -------
-    tuple of FailureCase
-        In the order of the data path: compute, storage, fabric, management, power. Only parts that the design has.
-
-    Notes
-    -----
     A target is evaluated at the required confidence for runs during which the part stays out. Planned maintenance is
     the same loss, one part after the other.
 
     Rates are those of the same models on the remaining hardware: fewer servers or storage nodes, ports that are cut
     off, and the share of its uplinks that the worst switch retains. Switches are assumed to route around a loss. Not
     modelled, because no source gives them: the read rate that a rebuild takes, its duration, and how often parts fail.
+
+    In the order of the data path: compute, storage, fabric, management, power. Only parts that the design has.
     """
     result = evaluated.result
     scenarios = FailureScenarios(result, Losses(result.design.plan))

@@ -106,10 +106,7 @@ def question_of(design: DesignAnswer, answer: WorkloadAnswer) -> GoodputQuestion
 def stated_question(gpus: int, given: Mapping[str, float | None]) -> GoodputQuestion:
     """A job of so many GPUs with the values given.
 
-    Raises
-    ------
-    RequestError
-        If the parameters or the write rate are missing.
+    Raises RequestError if the parameters or the write rate are missing.
     """
     for name in ("parameters", "write_bytes_per_s"):
         if given.get(name) is None:
@@ -123,10 +120,7 @@ def stated_question(gpus: int, given: Mapping[str, float | None]) -> GoodputQues
 def job_question(design: DesignAnswer, given: Mapping[str, float | None]) -> GoodputQuestion:
     """The first training of a design that writes checkpoints, with the values given in place of its own.
 
-    Raises
-    ------
-    RequestError
-        If no training of the design has a size, a write rate and a read rate.
+    Raises RequestError if no training of the design has a size, a write rate and a read rate.
     """
     asked = (question_of(design, answer) for answer in design.workloads)
     question = next((one for one in asked if one is not None), None)
@@ -142,10 +136,7 @@ def job_question(design: DesignAnswer, given: Mapping[str, float | None]) -> Goo
 def goodput_answer(question: GoodputQuestion) -> GoodputAnswer:
     """Goodput of the job, at several write rates.
 
-    Raises
-    ------
-    RequestError
-        If a value is out of its range, or checkpoints follow each other faster than they are written.
+    Raises RequestError if a value is out of its range, or checkpoints follow each other faster than they are written.
     """
     for name, (called, low, high, unit) in _LIMITS.items():
         value = getattr(question, name)

@@ -89,7 +89,7 @@ def _row(
     of_gpu_hour: tuple[float, float],
     of_node: tuple[float, float],
 ) -> MoreStorage:
-    faster = _with_write_rate(question, write)
+    faster = GoodputQuestion(**{**vars(question), "write_bytes_per_s": write})
     gained = goodput_answer(faster).plan.goodput[0]
     hours = max(gained - here.plan.goodput[0], 0.0) * question.gpus * _HOURS_A_WEEK
     saved = [hours * _WEEKS_A_YEAR * YEARS * price for price in of_gpu_hour]
@@ -97,10 +97,6 @@ def _row(
     ratio = (saved[0] / spent[1] if spent[1] else math.inf, saved[1] / spent[0] if spent[0] else math.inf)
     pays = Pays.YES if ratio[0] >= 1 else Pays.NO if ratio[1] < 1 else Pays.OPEN
     return MoreStorage(nodes, write, gained, hours, ratio, pays)
-
-
-def _with_write_rate(question: GoodputQuestion, write: float) -> GoodputQuestion:
-    return GoodputQuestion(**{**vars(question), "write_bytes_per_s": write})
 
 
 def _costs(

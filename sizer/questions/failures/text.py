@@ -16,13 +16,7 @@ _NO_REDUNDANCY = (
 def failures_text(result: SizingResult, cases: Sequence[FailureCase], cost: SpareCost | None) -> str:
     """Tables of the guide, below the cost of the redundancy that the request asks for.
 
-    Parameters
-    ----------
-    result : SizingResult
-    cases : sequence of FailureCase
-        Of its design.
-    cost : SpareCost or None
-        Of the redundancy that the request asks for; None where it asks for none.
+    ``cases``: of its design. ``cost``: of the redundancy that the request asks for; None where it asks for none.
     """
     title, losses = result.request.title, result.request.resilience.keeps_targets_without
     redundancy = (

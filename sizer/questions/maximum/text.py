@@ -49,12 +49,8 @@ def percent_more(new: float, old: float) -> str:
 def maximum_sentences(result: SizingResult, *, with_amounts: bool) -> list[str]:
     """What the limits give, which of them binds, what its next step brings, and the fastest other platform.
 
-    Parameters
-    ----------
-    result : SizingResult
-        Without a maximum, no sentence.
-    with_amounts : bool
-        Whether to state costs, which rest on price ranges: customers' documents do not.
+    ``result``: without a maximum, no sentence. ``with_amounts``: whether to state costs, which rest on price ranges:
+    customers' documents do not.
     """
     found = result.maximum
     if found is None:

@@ -22,13 +22,8 @@ NOTHING = "The catalogue no longer holds the parts of this design, so it cannot 
 def scale_text(comparison: ScaleComparison, evaluated: EvaluatedDesign, order: RowOrder = "listed") -> str:
     """Tables and sentences of every number of GPUs.
 
-    Parameters
-    ----------
-    comparison : ScaleComparison
-    evaluated : EvaluatedDesign
-        Its design was compared.
-    order : {"listed", "rate", "rack-units", "watts", "ports"}
-        Order of the rows; every row is still compared with the first one as listed.
+    ``evaluated``: its design was compared. ``order``: order of the rows; every row is still compared with the first
+    one as listed.
     """
     if not comparison.comparisons:
         return NOTHING

@@ -327,11 +327,6 @@ def _host_arithmetic(facts: HostFacts) -> str:
 # --- the simplest design
 
 
-def excluding_choices_text(simplest: SimplestDesign) -> str:
-    """The choices of the request that exclude the simplest design of all."""
-    return listed(_CHOICES[key] for key in simplest.excluding_choices)
-
-
 def simplest_text(simplest: SimplestDesign, result: SizingResult) -> list[str]:
     """Whether a design is simpler than the described one, and which choices of the request exclude it."""
     if simplest.is_described:
@@ -340,7 +335,7 @@ def simplest_text(simplest: SimplestDesign, result: SizingResult) -> list[str]:
         design = simplest.allowed.design
         sentences = [f"A simpler design is also enough: {design.name} over {design.platform.fabric.name}."]
     if simplest.unrestricted is not None:
-        choices = excluding_choices_text(simplest)
+        choices = listed(_CHOICES[key] for key in simplest.excluding_choices)
         sentences.append(
             f"{simplest.unrestricted.design.name} would be enough and simpler; excluded by the request ({choices})."
         )

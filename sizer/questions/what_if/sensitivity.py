@@ -88,22 +88,13 @@ class _Trial(NamedTuple):
 def sensitivities(evaluated: EvaluatedDesign) -> tuple[Sensitivity, ...]:
     """Influences on every workload of a result.
 
-    Parameters
-    ----------
-    evaluated : EvaluatedDesign
-
-    Returns
-    -------
-    tuple of Sensitivity
-        One a workload; without those whose parts the catalogue does not hold. Metrics in samples/s or s.
-
-    Notes
-    -----
     The design stays as it is: servers, storage nodes and gateways. Of a stage, one capacity is known to lie at an end
     of its 90 % interval, the others keep their spread, and ``stage_capacity.throughput`` joins them as it does for the
     answer itself; a stage without spread (a line rate) has no influence then. What the request states is changed in
     the request, which is read and run again. A recipe's epochs follow the global batch. A change that the request does
     not allow is left out, and so is one that moves the result by less than :data:`LEAST_REACH`.
+
+    One a workload; without those whose parts the catalogue does not hold. Metrics in samples/s or s.
     """
     return tuple(_of_workload(model) for model in evaluated.workloads if model is not None)
 
@@ -228,7 +219,7 @@ def _epochs(model: WorkloadOnDesign) -> Iterator[_Trial]:
         basis = "90\u202f% interval of published whole trainings"
         yield _Trial("whole-run", "Whole run over its steps", low, high, basis, "", is_searched=False)
         return
-    low, high = (_End.of(_epochs_text(count), model)._replace(n_epochs=count) for count in counts)
+    low, high = (_End.of(f"{significant(count)} epochs", model)._replace(n_epochs=count) for count in counts)
     # Servers are not sought: on other sizes the batch, and with it the curve's interval, is another.
     basis = "90\u202f% interval of the curve through the recipe's published runs"
     yield _Trial("epochs", "Epochs to the target", low, high, basis, "", is_searched=False)
@@ -241,10 +232,6 @@ def _requests(model: WorkloadOnDesign) -> Iterator[_Trial]:
         ends = [_End.of(text, other) for text, other in made if other is not None]
         if len(ends) == len(changes):
             yield _Trial(key, label, ends[0], ends[1], _basis(key))
-
-
-def _epochs_text(count: float) -> str:
-    return f"{significant(count)} epochs"
 
 
 def _request_changes(model: WorkloadOnDesign) -> Iterator[tuple[str, str, list[tuple[str, dict[str, object]]]]]:
@@ -262,7 +249,9 @@ def _request_changes(model: WorkloadOnDesign) -> Iterator[tuple[str, str, list[t
         "Size of the data set",
         [(_data_text(model, data * f), {"sample_bytes": size, "dataset_bytes": data * f}) for f in FACTORS],
     )
-    most = min(MAX_BATCH, max(batch, _largest_batch(model)))
+    n_gpus = model.n_servers * float(model.run.cols.gpus_per_server[0])
+    memory_bytes = model.platform.gpu.memory_bytes.value
+    most = min(MAX_BATCH, max(batch, int(memory_of(model.work, model.calibration).largest_batch(memory_bytes, n_gpus))))
     batches = (max(1, int(batch * FACTORS[0])), min(most, int(batch * FACTORS[1])))
     yield (
         "batch",
@@ -287,13 +276,6 @@ def _request_changes(model: WorkloadOnDesign) -> Iterator[tuple[str, str, list[t
         )
     if {"mixed", "fp32"} <= set(work.stack.precisions):
         yield "precision", "Precision", _precisions(work.request, work.stack.id, batch)
-
-
-def _largest_batch(model: WorkloadOnDesign) -> int:
-    """Largest batch that fits the GPUs of the design."""
-    n_gpus = model.n_servers * float(model.run.cols.gpus_per_server[0])
-    memory_bytes = model.platform.gpu.memory_bytes.value
-    return int(memory_of(model.work, model.calibration).largest_batch(memory_bytes, n_gpus))
 
 
 def _precisions(asked: Workload, stack: str, batch: int) -> list[tuple[str, dict[str, object]]]:

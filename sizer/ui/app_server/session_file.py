@@ -50,12 +50,7 @@ def decoded(content: bytes) -> dict[str, Any] | None:
 class SessionFile:
     """States by name; the least recently used are dropped.
 
-    Parameters
-    ----------
-    path : Path
-        The file; created when the first state is stored.
-    most : int
-        States that are kept.
+    ``path``: the file; created when the first state is stored. ``most``: states that are kept.
     """
 
     def __init__(self, path: Path, most: int) -> None:

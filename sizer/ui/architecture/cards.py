@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from sizer.catalog.model import Catalog
-from sizer.present.tables import Field, Table, record_table
+from sizer.present.tables import Field, record_table
 from sizer.questions.alternatives.analysis import (
     MissingNeighbour,
     Neighbour,
@@ -79,7 +79,8 @@ def finish(view: View, slots: Slots) -> None:
     found.insert(0, Neighbours(simpler_neighbours(simple), ()))
     neighbours = _distinct(one for part in found for one in part.existing if _may_see(one.kind, view))
     with slots.cards:
-        _neighbours(neighbours, base, view)
+        for place, one in enumerate(neighbours):
+            _neighbour(place, one, base, view)
     with slots.below:
         if not any(one.kind in ("simplest", "simplest of all") for one in neighbours):
             look.notes(simplest_text(simple, view.result))
@@ -139,11 +140,6 @@ def _described(view: View, design: DesignAnswer) -> None:
         compare.pin_button(design.name, view.request_json, "pin-described")
 
 
-def _neighbours(listed: Iterable[Neighbour], base: DesignAnswer, view: View) -> None:
-    for place, one in enumerate(listed):
-        _neighbour(place, one, base, view)
-
-
 def _neighbour(place: int, one: Neighbour, base: DesignAnswer, view: View) -> None:
     assert view.result is not None
     request_json = one.request.model_dump_json()
@@ -151,23 +147,20 @@ def _neighbour(place: int, one: Neighbour, base: DesignAnswer, view: View) -> No
         border=True, width=_WIDTH, height="stretch", gap="xsmall", key=f"card-{one.kind.replace(' ', '-')}-{place}"
     ):
         _head(_KINDS[one.kind], one.design.name)
-        look.table(_card_table(one, base, has_price=not view.is_customer_mode), {})
+        # Figures of an alternative and their differences from the present design.
+        has_price = not view.is_customer_mode
+        fields: tuple[Field[CardFigure], ...] = (
+            _FIGURE[0],
+            Field("", lambda figure: figure.value, width=40),
+            Field("", lambda figure: figure.difference, width=27),
+        )
+        figures = card_figures(one.design, base, has_price=has_price, probability=one.target_probability)
+        look.table(record_table(f"card-{one.kind}", f"{_KINDS[one.kind]}: {one.design.name}", figures, fields), {})
         look.note(outcome_text(one, view.result))
         look.note(f"Change to the request: {change_text(one.request, EvaluatedDesign(view.result, view.catalog))}")
         with st.container(horizontal=True, gap="small"):
             compare.pin_button(one.design.name, request_json, f"pin-{place}-{one.kind}")
             compare.use_button(request_json, f"the card {_KINDS[one.kind].lower()}", f"take-{place}-{one.kind}")
-
-
-def _card_table(one: Neighbour, base: DesignAnswer, *, has_price: bool) -> Table:
-    """Figures of an alternative and their differences from the present design."""
-    fields: tuple[Field[CardFigure], ...] = (
-        _FIGURE[0],
-        Field("", lambda figure: figure.value, width=40),
-        Field("", lambda figure: figure.difference, width=27),
-    )
-    figures = card_figures(one.design, base, has_price=has_price, probability=one.target_probability)
-    return record_table(f"card-{one.kind}", f"{_KINDS[one.kind]}: {one.design.name}", figures, fields)
 
 
 def _head(kind: str, name: str) -> None:

@@ -191,7 +191,17 @@ def _cached_table(answer_key: str, what: str, _result: SizingResult, _parts: Cat
     if what == "networks":
         return networks_table(design, _parts)
     if what == "parts":
-        return parts_table(design, _parts)
+        # All parts, by category.
+        rows: list[Row] = []
+        for category in _PHYSICAL:
+            found = [
+                part for part in design.quantities.components if part.category == category and int(part.quantity[0])
+            ]
+            if found:
+                rows.append(row(sentence(category).rstrip("."), kind="group"))
+                rows += [_part(part, _parts) for part in found]
+        heads = columns(("Role", "left", 27), ("Item", "left", 40), ("Number", "right", 9), ("Remark", "left", 24))
+        return Table("parts", "Parts of the design", heads, tuple(rows), "Software and support are in the bill.")
     if what == "racks":
         return racks_table(plan)
     if what == "facility":
@@ -225,18 +235,6 @@ def _switches(net: Network, catalog: Catalog) -> str | Cell:
 def _ratio(net: Network) -> str:
     ratio = float(net.oversubscription[0])
     return "–" if not int(net.spines[0]) else "1 : 1" if ratio <= 1 else f"{ratio:.2g} : 1"
-
-
-def parts_table(design: DesignAnswer, catalog: Catalog) -> Table:
-    """All parts, by category."""
-    rows: list[Row] = []
-    for category in _PHYSICAL:
-        found = [part for part in design.quantities.components if part.category == category and int(part.quantity[0])]
-        if found:
-            rows.append(row(sentence(category).rstrip("."), kind="group"))
-            rows += [_part(part, catalog) for part in found]
-    heads = columns(("Role", "left", 27), ("Item", "left", 40), ("Number", "right", 9), ("Remark", "left", 24))
-    return Table("parts", "Parts of the design", heads, tuple(rows), "Software and support are in the bill.")
 
 
 def _part(part: Component, catalog: Catalog) -> Row:

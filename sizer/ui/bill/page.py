@@ -35,7 +35,12 @@ def show(view: View) -> None:
     st.header("Bill of materials", anchor=False)
     bill = result.design.bill
     if not view.is_customer_mode:
-        _dropped_quantities()
+        # Banner of quantities that were set for another design, until it is dismissed.
+        dropped = st.session_state.get(DROPPED)
+        if dropped:
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.warning(f"**Quantities computed again.** {plain(' '.join(dropped))}", icon=":material/rule:")
+                st.button("Dismiss", key="dismiss-dropped", on_click=_dismiss, type="tertiary")
     _old_prices(bill)
     _date_of_need(result)
     if view.is_customer_mode:
@@ -109,15 +114,6 @@ def _ownership(view: View, result: SizingResult) -> None:
     look.chart(None if drawn is None else drawn.to_dict(validate=False))
     look.table(ownership_table(answer), view.catalog.sources)
     look.table(runs_table(answer), view.catalog.sources)
-
-
-def _dropped_quantities() -> None:
-    """Banner of quantities that were set for another design, until it is dismissed."""
-    dropped = st.session_state.get(DROPPED)
-    if dropped:
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.warning(f"**Quantities computed again.** {plain(' '.join(dropped))}", icon=":material/rule:")
-            st.button("Dismiss", key="dismiss-dropped", on_click=_dismiss, type="tertiary")
 
 
 def _dismiss() -> None:

@@ -185,12 +185,7 @@ def _difference(before_json: str, now_json: str, digest: str, _catalog: Catalog)
 def draw(before: SizingRequest, now: SizingRequest, names: tuple[str, str], catalog: Catalog) -> None:
     """Sentences and tables of the effect of each changed input.
 
-    Parameters
-    ----------
-    before, now : SizingRequest
-    names : tuple of str
-        Names of the two in table heads.
-    catalog : Catalog
+    ``names``: names of the two in table heads.
     """
     try:
         found = _difference(before.model_dump_json(), now.model_dump_json(), catalog.digest, catalog)

@@ -32,10 +32,7 @@ _SHOWN = ("gpus", "power", "price")
 def open_from_link(query: Mapping[str, str]) -> None:
     """Open the design that the address of a new session names, or report the error.
 
-    Parameters
-    ----------
-    query : mapping
-        Parameters of the address; untrusted.
+    ``query``: parameters of the address; untrusted.
     """
     if DESIGN not in query:
         return

@@ -114,7 +114,18 @@ def show(view: View) -> None:
             branding.show()
     branding.show_faults()
     if missing is None:
-        _preview(source, kind)
+        # Preview of the pages, once requested.
+        key, short = source.key_of(kind), FORMATS[kind]
+        place = st.empty()
+        wanted = place.button("Preview", key="show-pages", icon=":material/visibility:")
+        pdf = source.cache.get(key) if st.session_state.get(_PREVIEWED) == digest_of(key) else None
+        if pdf is None and wanted:
+            with place.status(f"{short}: started") as box:
+                pdf = source.file(kind, lambda word: box.update(label=f"{short}: {word}"))
+            st.session_state[_PREVIEWED] = digest_of(key)
+        if pdf is not None:
+            place.empty()
+            preview.show(digest_of(key), pdf, _FILES[kind][0])
     st.header("Files", anchor=False)
     left_out = (*(PDF_FORMS if missing is not None else ()), *(INTERNAL if source.is_customer_copy else ()))
     kinds = tuple(kind for kind in FORMATS if kind not in left_out)
@@ -158,21 +169,6 @@ def _note_form(key: str) -> None:
 
 def _note_copy() -> None:
     st.session_state[_CUSTOMER_COPY] = st.session_state["customer-copy/False"]
-
-
-def _preview(source: DocumentSource, kind: str) -> None:
-    """Preview of the pages, once requested."""
-    key, short = source.key_of(kind), FORMATS[kind]
-    place = st.empty()
-    wanted = place.button("Preview", key="show-pages", icon=":material/visibility:")
-    pdf = source.cache.get(key) if st.session_state.get(_PREVIEWED) == digest_of(key) else None
-    if pdf is None and wanted:
-        with place.status(f"{short}: started") as box:
-            pdf = source.file(kind, lambda word: box.update(label=f"{short}: {word}"))
-        st.session_state[_PREVIEWED] = digest_of(key)
-    if pdf is not None:
-        place.empty()
-        preview.show(digest_of(key), pdf, _FILES[kind][0])
 
 
 def digest_of(key: str) -> str:

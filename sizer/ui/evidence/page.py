@@ -65,7 +65,21 @@ def show(view: View) -> None:
     st.header("Predicted and published values", anchor=False)
     choice = _choice(evidence, view.catalog)
     _chosen(evidence, choice, view.catalog)
-    _overall_charts(evidence, view.catalog)
+    # Charts of all values, each drawn when its fold is opened.
+    folds = {
+        "sources": st.expander("Errors by source", key="evidence-sources", on_change="rerun"),
+        "coverage": st.expander("Coverage of the 90 % intervals", key="evidence-coverage", on_change="rerun"),
+    }
+    by_generation = generations_table(evidence.report.generations)
+    if by_generation is not None:
+        with st.expander(by_generation.caption, key="evidence-generations"):
+            look.table(by_generation, view.catalog.sources)
+    for name, fold in folds.items():
+        if fold.open:
+            with fold:
+                spec, caption = _overall(name, look.palette().name, view.catalog.digest, evidence, view.catalog)
+                look.chart(spec)
+                look.note(caption if spec is not None else "No value has a prediction.")
 
 
 @st.cache_resource(show_spinner="Predicting every published value (first time only)", max_entries=2)
@@ -247,24 +261,6 @@ def _lines(
     _catalog: Catalog,
 ) -> list[dict[str, object]]:
     return lines(_found, choice, _catalog.sources)
-
-
-def _overall_charts(evidence: PublishedEvidence, catalog: Catalog) -> None:
-    """Charts of all values, each drawn when its fold is opened."""
-    folds = {
-        "sources": st.expander("Errors by source", key="evidence-sources", on_change="rerun"),
-        "coverage": st.expander("Coverage of the 90 % intervals", key="evidence-coverage", on_change="rerun"),
-    }
-    by_generation = generations_table(evidence.report.generations)
-    if by_generation is not None:
-        with st.expander(by_generation.caption, key="evidence-generations"):
-            look.table(by_generation, catalog.sources)
-    for name, fold in folds.items():
-        if fold.open:
-            with fold:
-                spec, caption = _overall(name, look.palette().name, catalog.digest, evidence, catalog)
-                look.chart(spec)
-                look.note(caption if spec is not None else "No value has a prediction.")
 
 
 @st.cache_resource(show_spinner="Drawing all sources", max_entries=8)

@@ -37,7 +37,38 @@ def show(view: View) -> None:
     case = _chosen(cases)
     _figures(case, view.result, number)
     st.markdown(plain(f"{effect_text(case)} {remedy_text(case)}"))
-    _reserve(view, case)
+    # Losses that the request asks the design to tolerate, what that costs, and a button that asks for more.
+    assert view.result is not None
+    losses = view.result.request.resilience.keeps_targets_without
+    cost = _cost(view.key, view.result, view.catalog)
+    if cost is not None:
+        st.markdown(plain(spare_sentence(cost, view.result.request.currency, with_amounts=not view.is_customer_mode)))
+        st.subheader("Losses that the design tolerates", anchor=False)
+        look.table(
+            tolerated_losses_table(cost.losses, _cases(view.key, view.result, view.catalog)), view.catalog.sources
+        )
+    elif not losses:
+        look.note("The request asks for no redundancy: the cost of each loss is shown, and no spare part is bought.")
+    with st.container(horizontal=True, gap="small"):
+        if case.loss is not None:
+            st.button(
+                f"Tolerate the loss of {ONE_LOST[case.loss]}",
+                icon=":material/health_and_safety:",
+                key="keep-without",
+                on_click=_ask,
+                args=((*losses, case.loss),),
+                disabled=case.loss in losses or not view.is_current,
+                help="Writes it into the request, which is then resized with one more part where needed.",
+            )
+        if losses:
+            st.button(
+                "Without redundancy",
+                icon=":material/undo:",
+                key="no-reserve",
+                on_click=_ask,
+                args=((),),
+                disabled=not view.is_current,
+            )
     unit = sample_unit(design.workloads[number].dnn)
     look.chart(_chart(view.key, number, look.palette().name, unit, cases))
     checkpoints.show(view, number)
@@ -130,41 +161,6 @@ def _window(window_s: float) -> str:
 
 
 # --- redundancy
-
-
-def _reserve(view: View, case: FailureCase) -> None:
-    """Losses that the request asks the design to tolerate, what that costs, and a button that asks for more."""
-    assert view.result is not None
-    losses = view.result.request.resilience.keeps_targets_without
-    cost = _cost(view.key, view.result, view.catalog)
-    if cost is not None:
-        st.markdown(plain(spare_sentence(cost, view.result.request.currency, with_amounts=not view.is_customer_mode)))
-        st.subheader("Losses that the design tolerates", anchor=False)
-        look.table(
-            tolerated_losses_table(cost.losses, _cases(view.key, view.result, view.catalog)), view.catalog.sources
-        )
-    elif not losses:
-        look.note("The request asks for no redundancy: the cost of each loss is shown, and no spare part is bought.")
-    with st.container(horizontal=True, gap="small"):
-        if case.loss is not None:
-            st.button(
-                f"Tolerate the loss of {ONE_LOST[case.loss]}",
-                icon=":material/health_and_safety:",
-                key="keep-without",
-                on_click=_ask,
-                args=((*losses, case.loss),),
-                disabled=case.loss in losses or not view.is_current,
-                help="Writes it into the request, which is then resized with one more part where needed.",
-            )
-        if losses:
-            st.button(
-                "Without redundancy",
-                icon=":material/undo:",
-                key="no-reserve",
-                on_click=_ask,
-                args=((),),
-                disabled=not view.is_current,
-            )
 
 
 def _ask(losses: tuple[Loss, ...]) -> None:

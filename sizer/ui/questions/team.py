@@ -60,7 +60,31 @@ def show(view: View) -> None:
         return
     _figures(now, base)
     _buttons(view, team, change, is_assumed=is_assumed)
-    _answered(view, change, now)
+    sources = view.catalog.sources
+    if change != TeamChange():
+        look.note("Server models and storage stay the same; only the values of the sliders change.")
+    waits, reads = _specs(view.key, change, look.palette().name, now)
+    look.chart(waits)
+    table = waits_table(now)
+    if table is not None:
+        look.table(table, sources)
+    sizes, erlang = sizes_table(now), erlang_table(now)
+    if sizes is not None:
+        with st.expander("Table: fewer and more servers"):
+            look.table(sizes, sources)
+    if erlang is not None:
+        with st.expander("Cross-check with Erlang's formula"):
+            look.table(erlang, sources)
+    st.subheader("Combined read rate of the jobs", anchor=False)
+    look.chart(reads)
+    demand = demand_table(now)
+    if demand is None:
+        look.note("No job has a workload that its GPUs hold, so the read rate is not known.")
+    else:
+        look.table(demand, sources)
+    st.subheader("Jobs and GPUs", anchor=False)
+    look.table(jobs_table(now), sources)
+    look.table(gpus_table(now.run), sources)
     with st.expander("Assumptions"):
         look.notes(tuple(assumptions(now)))
 
@@ -80,14 +104,6 @@ class _SliderValues(NamedTuple):
     version: int
 
 
-def _slider_values(answer_key: str) -> _SliderValues:
-    stored = st.session_state.get(_STATE)
-    if stored is None or stored["answer"] != answer_key:
-        version = 0 if stored is None else stored["version"] + 1
-        stored = st.session_state[_STATE] = {"answer": answer_key, "places": {}, "version": version}
-    return _SliderValues(stored["places"], stored["version"])
-
-
 def _key(values: _SliderValues, name: str, value: Any) -> dict[str, Any]:
     """Key of a widget that shows its stored value, and stores what it is set to."""
     key = f"team-question/{values.version}/{name}"
@@ -103,7 +119,11 @@ def _store(name: str, key: str) -> None:
 def _inputs(team: Team, view: View) -> TeamChange:
     """The sliders; one that stands on the value of the request is no change."""
     assert view.result is not None
-    values, here = _slider_values(view.key), view.result.design.n_servers
+    stored = st.session_state.get(_STATE)
+    if stored is None or stored["answer"] != view.key:
+        version = 0 if stored is None else stored["version"] + 1
+        stored = st.session_state[_STATE] = {"answer": view.key, "places": {}, "version": version}
+    values, here = _SliderValues(stored["places"], stored["version"]), view.result.design.n_servers
     people, ratio, wait_s = team.data_scientists, 1.0, team.wait_s
     counts_people = any(job.jobs_a_day_each is not None for job in team.job)
     left, right = st.columns(2, gap="large")
@@ -151,34 +171,6 @@ def _figures(now: TeamAnswer, base: TeamAnswer) -> None:
     with st.container(horizontal=True, gap="medium", key="team-figures"):
         for one in change_figures(now, base):
             st.metric(one.label, one.value, one.under, delta_color="off", delta_arrow="off", width="content")
-
-
-def _answered(view: View, change: TeamChange, now: TeamAnswer) -> None:
-    sources = view.catalog.sources
-    if change != TeamChange():
-        look.note("Server models and storage stay the same; only the values of the sliders change.")
-    waits, reads = _specs(view.key, change, look.palette().name, now)
-    look.chart(waits)
-    table = waits_table(now)
-    if table is not None:
-        look.table(table, sources)
-    sizes, erlang = sizes_table(now), erlang_table(now)
-    if sizes is not None:
-        with st.expander("Table: fewer and more servers"):
-            look.table(sizes, sources)
-    if erlang is not None:
-        with st.expander("Cross-check with Erlang's formula"):
-            look.table(erlang, sources)
-    st.subheader("Combined read rate of the jobs", anchor=False)
-    look.chart(reads)
-    demand = demand_table(now)
-    if demand is None:
-        look.note("No job has a workload that its GPUs hold, so the read rate is not known.")
-    else:
-        look.table(demand, sources)
-    st.subheader("Jobs and GPUs", anchor=False)
-    look.table(jobs_table(now), sources)
-    look.table(gpus_table(now.run), sources)
 
 
 @st.cache_resource(show_spinner="Simulating the jobs of the team", max_entries=64)

@@ -35,7 +35,15 @@ def show(view: View) -> None:
     st.header("Workload", anchor=False)
     workload.draw(view, workload.selected_workload())
     st.header("Options and limits", anchor=False)
-    _platforms()
+    given = state.get(("platforms",))
+    given = given if isinstance(given, Mapping) else {}
+    named = [re.sub(r" \(.*\)", "", name_of(item)) for part in _NAMED for item in given.get(part) or ()]
+    others = [inside_sentence(label_at(("platforms", part))) for part in given if part not in _NAMED]
+    summary = ", ".join([*named, *others]) or "all orderable equipment"
+    folded = fields.fold("Allowed equipment", summary, "may-be-used")
+    if folded.open:
+        with folded:
+            fields.draw_form(PLATFORMS, "platforms", "Apply allowed equipment")
     _limits()
     surroundings.existing(view)
     surroundings.stated_storage(view)
@@ -109,18 +117,6 @@ def _uploaded(name: str) -> None:
 
 
 # --- allowed equipment, limits, document details
-
-
-def _platforms() -> None:
-    given = state.get(("platforms",))
-    given = given if isinstance(given, Mapping) else {}
-    named = [re.sub(r" \(.*\)", "", name_of(item)) for part in _NAMED for item in given.get(part) or ()]
-    others = [inside_sentence(label_at(("platforms", part))) for part in given if part not in _NAMED]
-    summary = ", ".join([*named, *others]) or "all orderable equipment"
-    folded = fields.fold("Allowed equipment", summary, "may-be-used")
-    if folded.open:
-        with folded:
-            fields.draw_form(PLATFORMS, "platforms", "Apply allowed equipment")
 
 
 def _limits() -> None:
