@@ -31,9 +31,9 @@ from sizer.present.text.verdict import (
     verdict_text,
 )
 from sizer.present.text.warnings import design_warnings
-from sizer.questions.maximum.export import maximum_content
+from sizer.questions.maximum.text import maximum_content
 from sizer.questions.ownership.analysis import ownership
-from sizer.questions.ownership.export import ownership_content
+from sizer.questions.ownership.text import ownership_content
 from sizer.sizing.checks import DesignCheck, MissingFact, bound_of
 from sizer.sizing.design.spares import checkpoint_storage
 from sizer.sizing.design.storage_need import demand_over_time

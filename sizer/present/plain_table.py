@@ -24,7 +24,6 @@ def table_text(table: Table, width: int = WIDTH) -> str:
     >>> made = Table("x", "Servers", columns("Server", ("GPUs", "right")), (row("DGX-1", "8"), row("C4140", "4")))
     >>> print(table_text(made))
     Servers
-
     Server  GPUs
     ------------
     DGX-1      8

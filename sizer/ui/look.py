@@ -1,7 +1,7 @@
 """Appearance of the pages: colours of the guide, tables without boxes, notes, drawings and charts."""
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,10 @@ import streamlit as st
 
 from sizer.catalog.schema import Source
 from sizer.drawings.palette import DARK, LIGHT, Palette
+from sizer.present.charting import Chart
 from sizer.present.tables import Cell, Row, Table
 from sizer.sizing.result import STAGES
+from sizer.ui.state import View
 
 Spec = dict[str, Any]
 
@@ -134,6 +136,24 @@ def drawing(svg: str, *, is_fitted: bool = True) -> None:
     """
     kind = "sz-drawing" if is_fitted else "sz-drawing own-size"
     st.markdown(f'<div class="{kind}">{svg}</div>', unsafe_allow_html=True)
+
+
+def spec_of(drawn: Chart | None) -> Spec | None:
+    """A chart as a specification; its numbers were checked when it was built."""
+    return None if drawn is None else drawn.to_dict(validate=False)
+
+
+def charted(view: View, what: str, draw: Callable[[Palette], Chart | None], *inputs: Hashable) -> None:
+    """A chart of the result, built once for its inputs and the colours of the theme: it takes longer than sizing."""
+    colours = palette()
+    chart(view.once(what, lambda: spec_of(draw(colours)), *inputs, colours.name))
+
+
+def figures(key: str, shown: Iterable[tuple[str, str, str | None]]) -> None:
+    """Figures side by side: label, value, and what stands under it."""
+    with st.container(horizontal=True, gap="medium", key=key):
+        for label, value, under in shown:
+            st.metric(label, value, under or None, delta_color="off", delta_arrow="off", width="content")
 
 
 def chart(spec: Spec | None) -> None:

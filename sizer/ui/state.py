@@ -6,10 +6,11 @@ session; widgets are filled from it and write to it.
 
 import copy
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar
 
 import streamlit as st
 
@@ -18,6 +19,7 @@ from sizer.base.resources import data_dir
 from sizer.catalog.model import Catalog
 from sizer.present.words import capital
 from sizer.sizing.customer_copy import customer_copy
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.project import requoted
 from sizer.sizing.result import SizingResult
 from sizer.sizing.size import size
@@ -32,6 +34,7 @@ from sizer.workload.request import SizingRequest
 from sizer.workload.table import with_one_customer
 
 P = ParamSpec("P")
+T = TypeVar("T")
 
 FIRST_EXAMPLE = "workloads/fine-tune-overnight"
 UPLOADED = "an uploaded file"
@@ -54,8 +57,8 @@ class View:
     """What the pages show: the last result, and the errors of the request as typed."""
 
     catalog: Catalog
-    result: SizingResult | None  # as shown: in the customer view without discounts and notes. None: no result yet
-    request_json: str  # of ``result``
+    sized: SizingResult | None  # as shown: in the customer view without discounts and notes. None: no result yet
+    request_json: str  # of ``sized``
     faults: tuple[RequestFault, ...] = ()
     infeasible: str = ""
     is_customer_mode: bool = False
@@ -70,6 +73,28 @@ class View:
     def key(self) -> str:
         """Identifies the result as shown; values derived from it may be cached under this key."""
         return f"{self.is_customer_mode:d} {self.catalog.digest} {self.request_json}"
+
+    @property
+    def result(self) -> SizingResult:
+        """The result as shown, for pages that need one."""
+        assert self.sized is not None
+        return self.sized
+
+    @property
+    def evaluated(self) -> EvaluatedDesign:
+        """The design as shown, as every question takes it."""
+        return EvaluatedDesign(self.result, self.catalog)
+
+    def once(self, what: str, compute: Callable[[], T], *inputs: Hashable, doing: str = "") -> T:
+        """A value derived from the result and some inputs, computed once for all sessions; ``doing`` while it is."""
+        with st.spinner(doing) if doing else nullcontext():
+            value: T = _computed((self.key, what, *inputs), compute)
+        return value
+
+
+@st.cache_resource(show_spinner=False, max_entries=1024)
+def _computed(key: tuple[Hashable, ...], _compute: Callable[[], Any]) -> Any:  # noqa: ARG001  (names the value)
+    return _compute()
 
 
 @st.cache_resource(show_spinner="Sizing the cluster", max_entries=64)
@@ -108,6 +133,13 @@ def outcome(request: SizingRequest, parts: Catalog) -> SizingOutcome:
         return answer(request.model_dump_json(), parts.digest, parts)
     except Exception as error:  # the pages and their navigation stay, and the next request is sized
         return SizingOutcome(None, refused=f"{capital(reported(error))}.", is_unforeseen=True)
+
+
+def whole(view: View) -> EvaluatedDesign:
+    """The design as shown with discounts and notes, also in the customer view."""
+    result = outcome(SizingRequest.model_validate_json(view.request_json), view.catalog).result
+    assert result is not None  # it is the answer that the page shows
+    return EvaluatedDesign(result, view.catalog)
 
 
 def if_stored(key: str, changed: Callable[P, None]) -> Callable[P, None]:
@@ -265,7 +297,7 @@ def draft() -> dict[str, Any]:
 
 def shareable_request(view: View) -> dict[str, Any]:
     """The request as it may leave the session: without discounts, and in the customer view without notes."""
-    if view.result is None or not view.is_customer_mode:
+    if view.sized is None or not view.is_customer_mode:
         return without_discounts(draft())
     data: dict[str, Any] = without_empty_values(
         view.result.asked_request.model_dump(mode="json", exclude_defaults=True)

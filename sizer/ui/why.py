@@ -6,16 +6,9 @@ import streamlit as st
 
 from sizer.catalog.schema import Source
 from sizer.explain.figure import Explanation, explanation
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.result import SizingResult
 from sizer.ui import look
 from sizer.ui.state import View
 from sizer.ui.typed import plain
-
-
-@st.cache_resource(show_spinner=False, max_entries=256)
-def _cached(answer_key: str, key: str, _result: SizingResult, _view: View) -> Explanation:  # noqa: ARG001  (names the result)
-    return explanation(EvaluatedDesign(_result, _view.catalog), key)
 
 
 def popover(label: str, key: str, view: View, place: str, quantity: str) -> None:
@@ -28,8 +21,7 @@ def popover(label: str, key: str, view: View, place: str, quantity: str) -> None
     name = f":small[{plain(quantity)}:] {plain(label)}"
     with st.popover(name, type="tertiary", on_change="rerun", key=f"why-{place}-{key}") as opened:
         if opened.open:
-            assert view.result is not None
-            show_inside(_cached(view.key, key, view.result, view), view.catalog.sources)
+            show_inside(view.once("explanation", lambda: explanation(view.evaluated, key), key), view.catalog.sources)
 
 
 def show_inside(explanation: Explanation, sources: Mapping[str, Source]) -> None:

@@ -5,8 +5,7 @@ from typing import Any
 from sizer.guide.context import GuideContext
 from sizer.present.availability import availability_table
 from sizer.questions.failures.goodput import question_of
-from sizer.questions.failures.storage_worth import Pays, storage_worth
-from sizer.questions.failures.storage_worth_tables import worth_table, worth_text
+from sizer.questions.failures.storage_worth import Pays, storage_worth, worth_table, worth_text
 
 
 def applies(context: GuideContext) -> bool:

@@ -1,8 +1,7 @@
 """A design with changed inputs as the app shows it: figures with their differences, maps and break-even points."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -37,8 +36,7 @@ MINUS = "\u2212"
 _SAME = 0.001
 
 
-@dataclass(frozen=True)
-class ComparedFigure:
+class ComparedFigure(NamedTuple):
     """One figure of an answer, and how it differs from the design as it is."""
 
     label: str

@@ -111,7 +111,7 @@ def _ownership(view: View, result: SizingResult) -> None:
     st.header("Cost of ownership", anchor=False)
     st.markdown(plain(finding(answer)))
     drawn = ownership_chart(answer, look.palette(), "container")
-    look.chart(None if drawn is None else drawn.to_dict(validate=False))
+    look.chart(look.spec_of(drawn))
     look.table(ownership_table(answer), view.catalog.sources)
     look.table(runs_table(answer), view.catalog.sources)
 

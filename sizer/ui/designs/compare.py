@@ -90,7 +90,6 @@ def use_design(request_json: str, origin: str) -> None:
 
 def show(view: View) -> None:
     """Draw the page."""
-    assert view.result is not None
     st.header("Compare", anchor=False)
     if not is_pinned(view.request_json):
         pin_button(view.result.design.name, view.request_json, "pin-present")
@@ -114,7 +113,6 @@ def show(view: View) -> None:
 
 def _side_by_side(known: list[Compared], view: View) -> None:
     """Figures, prices, parts and requests of at least two designs, and the same as a workbook."""
-    assert view.result is not None
     names = [design.name for design in known]
     baseline = names.index(fields.remembered_choice("Baseline of the comparison", names, _BASELINE))
     sources, has_price = view.catalog.sources, not view.is_customer_mode
@@ -216,7 +214,6 @@ def input_label(key: str) -> str:
 
 def _others(view: View) -> dict[str, SizingRequest]:
     """Requests that the present one can be compared with, by name."""
-    assert view.result is not None
     named = [("Request as opened", st.session_state.original), *((one["name"], one["request_json"]) for one in pins())]
     found: dict[str, SizingRequest] = {}
     for name, data in named:

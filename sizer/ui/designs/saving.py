@@ -136,7 +136,7 @@ def controls(view: View) -> None:
             st.markdown(f"**{plain(here['name'])}**, revision {here['revision']}{changed}")
             if here.get("since") and not unsaved:
                 look.note(here["since"])
-        if not view.is_current or view.result is None:
+        if not view.is_current or view.sized is None:
             st.info("A request with errors cannot be saved. Correct the errors shown above first.")
         else:
             _form()

@@ -93,7 +93,6 @@ _FORM, _CUSTOMER_COPY, _PREVIEWED = "document_form", "customer_copy", "previewed
 
 def show(view: View) -> None:
     """Draw the page."""
-    assert view.result is not None
     missing = weasyprint_state()
     if missing is not None:
         st.info(

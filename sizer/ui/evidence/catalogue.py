@@ -184,7 +184,7 @@ def _chosen(found: list[Item], catalog: Catalog) -> Item:
 def _part(item: Item, view: View) -> None:
     catalog = view.catalog
     st.subheader(plain(part_name(item, catalog)), anchor=False)
-    uses = [] if view.result is None else uses_of(item.id, view.result.design)
+    uses = [] if view.sized is None else uses_of(item.id, view.result.design)
     look.note(f"In the present design: {listed(uses)}." if uses else "Not used in the present design.")
     gap = next((one for one in _gaps(view) if one.item.id == item.id), None)
     if gap is not None and gap.missing:
@@ -256,7 +256,7 @@ def _unknown(view: View) -> None:
         persist_state="session",
     )
     used = None
-    if view.result is not None and st.toggle(
+    if view.sized is not None and st.toggle(
         "Only parts of the present design", key=_key("unknown-used"), persist_state="session"
     ):
         used = {item.id for item in items_of(view.result.design, catalog)}

@@ -276,7 +276,7 @@ def _overall(
     if name == "coverage":
         groups, unseen = (facts.accuracies(found, facts.kind_name) for found in (report.rows, report.unseen))
         chart = charts.coverage_chart(groups, unseen, colours, "container")
-        return None if chart is None else chart.to_dict(validate=False), COVERAGE_CAPTION
+        return look.spec_of(chart), COVERAGE_CAPTION
     rows, seen = (report.unseen, report.rows) if facts.rated(report.unseen) else (report.rows, ())
     chart = charts.residual_chart(rows, _catalog.sources, colours, "container", seen=seen)
-    return None if chart is None else chart.to_dict(validate=False), residual_caption(bool(seen))
+    return look.spec_of(chart), residual_caption(bool(seen))

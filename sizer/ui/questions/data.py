@@ -1,14 +1,13 @@
 """A question of the page What-if: required capacity, ingest time, checkpoints, and local copies of the data."""
 
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
-from sizer.catalog.model import Catalog
 from sizer.present.tables import Table
-from sizer.questions.data.analysis import DataPlan, data_plan
+from sizer.questions.data.analysis import data_plan
 from sizer.questions.data.charts import copy_chart
-from sizer.questions.data.local_copy import LocalCopy
 from sizer.questions.data.tables import (
     assumptions_table,
     checkpoints_table,
@@ -20,9 +19,7 @@ from sizer.questions.data.tables import (
 )
 from sizer.questions.data.text import copy_text, ingest_text, questions, transform_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.result import SizingResult
 from sizer.ui import look
-from sizer.ui.look import Spec
 from sizer.ui.requirements import data_form
 from sizer.ui.state import View
 from sizer.workload.data import DataRequest
@@ -33,13 +30,17 @@ _TRIED = "data-question/tried"
 
 def show(view: View) -> None:
     """Draw the question."""
-    assert view.result is not None
     st.header("Data and ingest", anchor=False)
-    key, result = view.key, view.result
+    result, tried = view.result, False
     if st.session_state.get(_TRIED) and result.request.data == DataRequest():
         assumed = DataRequest.model_validate(data_form.START)
-        key, result = f"{key} tried", replace(result, request=result.request.model_copy(update={"data": assumed}))
-    plan = _plan(key, result, view.catalog)
+        tried, result = True, replace(result, request=result.request.model_copy(update={"data": assumed}))
+    plan = view.once(
+        "data",
+        lambda: data_plan(EvaluatedDesign(result, view.catalog)),
+        tried,
+        doing="Calculating capacity and ingest",
+    )
     if view.result.request.data == DataRequest():
         if plan.required.checkpoints_bytes:
             lacks, holds = "checkpoint interval", "has to hold the data sets and the usual checkpoints"
@@ -68,7 +69,12 @@ def show(view: View) -> None:
         st.subheader("Checkpoints and validation", anchor=False)
         _draw(view, checkpoints_table(plan.checkpoints))
         _draw(view, validation_table(plan.validations))
-    _copies(view, key, plan)
+    if plan.copies:
+        st.subheader("Copy to local drives first", anchor=False)
+        look.notes([copy_text(one) for one in plan.copies])
+        for number, one in enumerate(plan.copies):
+            look.charted(view, "copy", partial(copy_chart, one, width="container"), number, tried)
+        _draw(view, copies_table(plan.copies))
     _draw(view, assumptions_table(plan), "Assumptions")
     with st.expander("Questions to the vendor about writing"):
         look.notes(questions(plan))
@@ -82,34 +88,3 @@ def _draw(view: View, table: Table | None, fold: str = "") -> None:
             look.table(table, view.catalog.sources)
     else:
         look.table(table, view.catalog.sources)
-
-
-def _copies(view: View, answer_key: str, plan: DataPlan) -> None:
-    """Copies on the local drives of the servers, with a chart of the break-even where there is one."""
-    if not plan.copies:
-        return
-    st.subheader("Copy to local drives first", anchor=False)
-    look.notes([copy_text(one) for one in plan.copies])
-    for number, one in enumerate(plan.copies):
-        look.chart(_spec(answer_key, number, look.palette().name, one))
-    _draw(view, copies_table(plan.copies))
-
-
-@st.cache_resource(show_spinner="Calculating capacity and ingest", max_entries=32)
-def _plan(
-    answer_key: str,  # noqa: ARG001  (names the result)
-    _result: SizingResult,
-    _catalog: Catalog,
-) -> DataPlan:
-    return data_plan(EvaluatedDesign(_result, _catalog))
-
-
-@st.cache_resource(show_spinner=False, max_entries=32)
-def _spec(
-    answer_key: str,  # noqa: ARG001  (names the result)
-    number: int,  # noqa: ARG001  (of the copy)
-    palette_name: str,
-    _one: LocalCopy,
-) -> Spec | None:
-    drawn = copy_chart(_one, look.palette_named(palette_name), "container")
-    return None if drawn is None else drawn.to_dict(validate=False)

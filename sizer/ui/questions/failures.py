@@ -5,18 +5,15 @@ from typing import get_args
 import streamlit as st
 
 from sizer.base.quantities import duration, si
-from sizer.catalog.model import Catalog
 from sizer.present.text.redundancy import ONE_LOST, listed_losses, spare_sentence
 from sizer.present.words import chance, percent, sample_unit
 from sizer.questions.failures.analysis import FailureCase, failure_cases
 from sizer.questions.failures.case_text import effect_text, failure_title, remedy_text
 from sizer.questions.failures.charts import failure_chart
 from sizer.questions.failures.tables import failures_table, maintenance_table, targets_text, tolerated_losses_table
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.redundancy_cost import spare_cost
-from sizer.sizing.result import SizingResult, SpareCost
+from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
-from sizer.ui.look import Spec
 from sizer.ui.performance.page import chosen_workload
 from sizer.ui.questions import checkpoints
 from sizer.ui.request_form.field import RequestPath
@@ -29,24 +26,20 @@ _HERE: RequestPath = ("resilience", "keeps_targets_without")
 
 def show(view: View) -> None:
     """Draw the question."""
-    assert view.result is not None
     design = view.result.design
     number = chosen_workload(design, "what-if")
     st.header("Effect of failures", anchor=False)
-    cases = _cases(view.key, view.result, view.catalog)
+    cases = view.once("failures", lambda: failure_cases(view.evaluated), doing="Calculating the loss of each part")
     case = _chosen(cases)
     _figures(case, view.result, number)
     st.markdown(plain(f"{effect_text(case)} {remedy_text(case)}"))
     # Losses that the request asks the design to tolerate, what that costs, and a button that asks for more.
-    assert view.result is not None
     losses = view.result.request.resilience.keeps_targets_without
-    cost = _cost(view.key, view.result, view.catalog)
+    cost = view.once("spares", lambda: spare_cost(view.result.request, design, view.catalog))
     if cost is not None:
         st.markdown(plain(spare_sentence(cost, view.result.request.currency, with_amounts=not view.is_customer_mode)))
         st.subheader("Losses that the design tolerates", anchor=False)
-        look.table(
-            tolerated_losses_table(cost.losses, _cases(view.key, view.result, view.catalog)), view.catalog.sources
-        )
+        look.table(tolerated_losses_table(cost.losses, cases), view.catalog.sources)
     elif not losses:
         look.note("The request asks for no redundancy: the cost of each loss is shown, and no spare part is bought.")
     with st.container(horizontal=True, gap="small"):
@@ -70,43 +63,15 @@ def show(view: View) -> None:
                 disabled=not view.is_current,
             )
     unit = sample_unit(design.workloads[number].dnn)
-    look.chart(_chart(view.key, number, look.palette().name, unit, cases))
+    look.charted(
+        view, "failures chart", lambda colours: failure_chart(cases, number, unit, colours, "container"), number
+    )
     checkpoints.show(view, number)
     sources = view.catalog.sources
     for table in (failures_table(cases, design.workloads), maintenance_table(cases)):
         if table is not None:
             st.subheader(plain(table.caption), anchor=False)
             look.table(table, sources)
-
-
-@st.cache_resource(show_spinner="Calculating the loss of each part", max_entries=16)
-def _cases(
-    answer_key: str,  # noqa: ARG001  (names the result)
-    _result: SizingResult,
-    _catalog: Catalog,
-) -> tuple[FailureCase, ...]:
-    return failure_cases(EvaluatedDesign(_result, _catalog))
-
-
-@st.cache_resource(show_spinner=False, max_entries=16)
-def _cost(
-    answer_key: str,  # noqa: ARG001  (names the result)
-    _result: SizingResult,
-    _catalog: Catalog,
-) -> SpareCost | None:
-    return spare_cost(_result.request, _result.design, _catalog)
-
-
-@st.cache_resource(show_spinner=False, max_entries=32)
-def _chart(
-    answer_key: str,  # noqa: ARG001  (names the result)
-    number: int,
-    palette_name: str,
-    unit: str,
-    _found: tuple[FailureCase, ...],
-) -> Spec | None:
-    drawn = failure_chart(_found, number, unit, look.palette_named(palette_name), "container")
-    return None if drawn is None else drawn.to_dict(validate=False)
 
 
 def _chosen(cases: tuple[FailureCase, ...]) -> FailureCase:
@@ -149,9 +114,7 @@ def _figures(case: FailureCase, result: SizingResult, number: int) -> None:
         team = result.request.team
         asked = f"{percent(team.wait_probability)} requested" if team is not None else ""
         found.append(("Jobs that start within their wait", percent(case.within_wait), asked))
-    with st.container(horizontal=True, gap="medium", key="what-if-figures"):
-        for label, value, under in found:
-            st.metric(label, value, under, delta_color="off", delta_arrow="off", width="content")
+    look.figures("what-if-figures", found)
 
 
 def _window(window_s: float) -> str:

@@ -25,7 +25,6 @@ _USE = 50
 
 def show(view: View) -> None:
     """Draw the question."""
-    assert view.result is not None
     st.header("Rent or buy", anchor=False)
     offer = view.result.request.rental
     if offer is None:
@@ -42,8 +41,7 @@ def show(view: View) -> None:
     assert found is not None
     st.markdown(plain(finding(found, use)))
     _figures(found, use)
-    drawn = rent_chart(found, use, look.palette(), "container")
-    look.chart(None if drawn is None else drawn.to_dict(validate=False))
+    look.chart(look.spec_of(rent_chart(found, use, look.palette(), "container")))
     look.table(rental_table(found, use), view.catalog.sources)
     stated = None if offer.utilization_fraction is None else Decimal(repr(offer.utilization_fraction))
     st.button(
@@ -91,9 +89,7 @@ def _figures(found: RentOrBuy, use: Decimal) -> None:
         ("Buying", owning_text(found), years_text(found)),
         ("Renting", rent_text(found, use), f"{years_text(found)}, GPU utilization {percent(float(use))}"),
     )
-    with st.container(horizontal=True, gap="medium", key="what-if-figures"):
-        for label, value, under in shown:
-            st.metric(label, value, under, delta_color="off", delta_arrow="off", width="content")
+    look.figures("what-if-figures", shown)
 
 
 def _take(rate: Decimal, use: Decimal) -> None:

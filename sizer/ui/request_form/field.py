@@ -82,7 +82,7 @@ class FormField:
         Label of the widget; ``{currency}`` stands for the currency of the request.
     help : str
         Explanation, and the default where it takes more words than ``empty`` ("Default: ..." at its end). Shown on
-        demand, together with range and default (``help_text.py``).
+        demand, together with range and default (``help_text``).
     widget : Widget
         How it is edited.
     empty : str

@@ -349,8 +349,8 @@ def _start_target(view: View, path: RequestPath, kind: str) -> None:
     """Another kind of target, filled with what the present design reaches so that the request stays complete."""
     st.session_state.target_kind = kind
     number = path[-1]
-    answers = view.result.design.workloads if view.result is not None else ()
-    design = view.result.design if view.result is not None else None
+    answers = view.result.design.workloads if view.sized is not None else ()
+    design = view.result.design if view.sized is not None else None
     value: Any = serving.start_value(kind)
     if kind == "tokens_per_s":
         rate = float(answers[number].throughput.value) if isinstance(number, int) and number < len(answers) else 1e5
