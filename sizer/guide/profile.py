@@ -50,40 +50,19 @@ Colour = Annotated[str, AfterValidator(_colour)]
 
 
 class Profile(BaseModel):
-    """Branding of documents. All fields are optional and have neutral defaults.
-
-    Attributes
-    ----------
-    company : str
-        Name of the company that issues the documents; their author.
-    logo : str
-        File with the company's logo, relative to the profile's folder and inside it.
-    accent : str
-        Colour of links, headings' numbers and the recommended design, ``#RRGGBB``.
-    banner : str
-        Colour of the cover's band, behind white text.
-    legal : str
-        Legal notice.
-    confidentiality : str
-        Label in the footer, e.g. "Confidential".
-    contact : str
-        Contact for questions.
-    paper : {"a4", "letter"}
-        Paper size of the PDFs.
-    locale : str
-        Format of dates and numbers, such as en-GB, en-US or en-DE.
-    """
+    """Branding of documents. All fields are optional and have neutral defaults."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    company: ShortText = ""
-    logo: ShortText = ""
-    accent: Colour = LIGHT.accent
-    banner: Colour = LIGHT.ink
-    legal: Paragraphs = ""
-    confidentiality: Label = ""
-    contact: ShortText = ""
-    paper: Paper = "a4"
+    company: ShortText = ""  # name of the company that issues the documents; their author
+    logo: ShortText = ""  # file with the company's logo, relative to the profile's folder and inside it
+    accent: Colour = LIGHT.accent  # colour of links, headings' numbers and the recommended design, ``#RRGGBB``
+    banner: Colour = LIGHT.ink  # colour of the cover's band, behind white text
+    legal: Paragraphs = ""  # legal notice
+    confidentiality: Label = ""  # Label in the footer, e.g. "Confidential".
+    contact: ShortText = ""  # contact for questions
+    paper: Paper = "a4"  # paper size of the PDFs
+    # Format of dates and numbers, such as en-GB, en-US or en-DE.
     locale: Annotated[str, AfterValidator(_locale)] = DEFAULT_LOCALE
     _logo_uri: str = PrivateAttr("")
 

@@ -95,20 +95,11 @@ class SearchPage:
 
 @dataclass(frozen=True)
 class SaveOutcome:
-    """Result of a save.
+    """Result of a save."""
 
-    Attributes
-    ----------
-    number : int
-        The revision with the state: the new one, or an existing one with the same content.
-    is_new : bool
-        False where nothing had changed.
-    newer_revisions : tuple of RevisionEntry
-        Revisions that others saved after the one this state is based on. They stay unchanged.
-    """
-
-    number: int
-    is_new: bool
+    number: int  # the revision with the state: the new one, or an existing one with the same content
+    is_new: bool  # false where nothing had changed
+    # Revisions that others saved after the one this state is based on. They stay unchanged.
     newer_revisions: tuple[RevisionEntry, ...] = ()
 
 

@@ -66,11 +66,17 @@ def variables(colours: Palette) -> str:
     return "<style>:root {" + "".join(f"--sz-{name}:{value};" for name, value in named.items()) + "}</style>"
 
 
-def table(data: Table, sources: Mapping[str, Source]) -> None:
-    """A table of the guide, with rules above and below the head and at the end.
+def table(data: Table | None, sources: Mapping[str, Source], fold: str = "") -> None:
+    """A table of the guide, with rules above and below the head and at the end, below the head of a ``fold``.
 
     A cell whose number has a source shows it where the pointer rests; a cell that holds a source only names it.
     """
+    if data is None:
+        return
+    if fold:
+        with st.expander(fold):
+            table(data, sources)
+        return
     shares = [column.width for column in data.columns]
     widths = "".join(f'<col style="width:{share}%">' if share else "<col>" for share in shares)
     head = ""

@@ -87,9 +87,14 @@ class View:
 
     def once(self, what: str, compute: Callable[[], T], *inputs: Hashable, doing: str = "") -> T:
         """A value derived from the result and some inputs, computed once for all sessions; ``doing`` while it is."""
-        with st.spinner(doing) if doing else nullcontext():
-            value: T = _computed((self.key, what, *inputs), compute)
-        return value
+        return once(self.key, what, compute, *inputs, doing=doing)
+
+
+def once(key: str, what: str, compute: Callable[[], T], *inputs: Hashable, doing: str = "") -> T:
+    """A value derived from what ``key`` names and some inputs, computed once for all sessions."""
+    with st.spinner(doing) if doing else nullcontext():
+        value: T = _computed((key, what, *inputs), compute)
+    return value
 
 
 @st.cache_resource(show_spinner=False, max_entries=1024)

@@ -20,27 +20,13 @@ _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 @dataclass(frozen=True)
 class Check:
-    """One check of the set-up.
+    """One check of the set-up."""
 
-    Attributes
-    ----------
-    name : str
-        Subject of the check.
-    ok : bool
-        Whether the check passes.
-    detail : str
-        Result in words.
-    next_step : str
-        What to do when ``ok`` is false, else empty.
-    optional : bool
-        Whether sizing, documents and app work without it.
-    """
-
-    name: str
-    ok: bool
-    detail: str
-    next_step: str = ""
-    optional: bool = False
+    name: str  # subject of the check
+    ok: bool  # whether the check passes
+    detail: str  # result in words
+    next_step: str = ""  # what to do when ``ok`` is false, else empty
+    optional: bool = False  # whether sizing, documents and app work without it
 
 
 def set_up_state(out: Path = Path("out")) -> list[Check]:

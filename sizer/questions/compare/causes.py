@@ -67,21 +67,14 @@ class Cause:
 
 @dataclass(frozen=True)
 class AnswerDifference:
-    """Two requests, what each leads to, and which input does it.
-
-    Attributes
-    ----------
-    informational : tuple of FieldChange
-        Changes that no search reads, such as a title.
-    n_orders : Mapping[str, int]
-        By number: orders of making the changes one after another that the shares are the mean of. Orders that pass
-        through a request without an answer are none.
-    """
+    """Two requests, what each leads to, and which input does it."""
 
     before: RequestOutcome
     now: RequestOutcome
     causes: tuple[Cause, ...]
-    informational: tuple[FieldChange, ...]
+    informational: tuple[FieldChange, ...]  # changes that no search reads, such as a title
+    # By number: orders of making the changes one after another that the shares are the mean of. Orders that pass
+    # through a request without an answer are none.
     n_orders: Mapping[str, int]
 
     @property

@@ -136,8 +136,7 @@ def _data_path(view: View) -> None:
                 st.caption(STAGES[stage.key])
                 value = estimate(stage.capacity, sample_unit(answer.dnn)) if is_limit(stage, answer) else "not limited"
                 why.popover(value, stage_key(number, stage.key), view, "stages", STAGES[stage.key])
-    with st.expander("Capacity and load of every stage"):
-        look.table(stage_table(answer, 1), view.catalog.sources)
+    look.table(stage_table(answer, 1), view.catalog.sources, "Capacity and load of every stage")
 
 
 def _show_drawings(view: View, what: str, draw: Callable[[], Sequence[Drawing]], workload: int = 0) -> None:

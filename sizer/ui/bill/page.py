@@ -16,7 +16,7 @@ from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
 from sizer.ui.bill import editor, own_lines, price_book_panel, quote_form
 from sizer.ui.bill.reconcile import DROPPED
-from sizer.ui.requirements import ownership_form
+from sizer.ui.requirements.optional_tables import OWNERSHIP
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 
@@ -106,7 +106,7 @@ def _ownership(view: View, result: SizingResult) -> None:
     answer = ownership(result)
     if answer is None:
         if not view.is_customer_mode:
-            ownership_form.begin_button("begin-ownership")
+            OWNERSHIP.begin_button("begin-ownership")
         return
     st.header("Cost of ownership", anchor=False)
     st.markdown(plain(finding(answer)))

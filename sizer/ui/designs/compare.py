@@ -10,7 +10,7 @@ from sizer.export.workbook.comparison import comparison_workbook
 from sizer.present.tables import Table
 from sizer.present.words import capital
 from sizer.questions.compare.cause_tables import cause_sentences, effects_table, no_answer, shares_table, summary
-from sizer.questions.compare.causes import AnswerDifference, diff
+from sizer.questions.compare.causes import diff
 from sizer.questions.compare.charts import price_chart
 from sizer.questions.compare.designs import MOST, Compared, bill_table, figures_table
 from sizer.questions.compare.requests import request_table
@@ -174,19 +174,19 @@ def _manage(listed: list[dict[str, str]], view: View) -> None:
 # --- causes
 
 
-@st.cache_resource(show_spinner="Sizing the request with each change", max_entries=32)
-def _difference(before_json: str, now_json: str, digest: str, _catalog: Catalog) -> AnswerDifference:  # noqa: ARG001
-    before, now = (SizingRequest.model_validate_json(text) for text in (before_json, now_json))
-    return diff(before, now, _catalog)
-
-
 def draw(before: SizingRequest, now: SizingRequest, names: tuple[str, str], catalog: Catalog) -> None:
     """Sentences and tables of the effect of each changed input.
 
     ``names``: names of the two in table heads.
     """
     try:
-        found = _difference(before.model_dump_json(), now.model_dump_json(), catalog.digest, catalog)
+        found = state.once(
+            catalog.digest,
+            "causes",
+            lambda: diff(before, now, catalog),
+            *(before.model_dump_json(), now.model_dump_json()),
+            doing="Sizing the request with each change",
+        )
     except RequestError as error:
         st.warning(plain(sentences(str(error))), icon=":material/block:")
         return

@@ -45,8 +45,7 @@ def show(view: View) -> None:
         look.notes(maximum_sentences(view.result, with_amounts=not view.is_customer_mode))
     if answer.serving is not None:
         st.header("In use", anchor=False)
-        if (served := serving_table(design, answer, 1, with_cost=True)) is not None:
-            look.table(served, view.catalog.sources)
+        look.table(serving_table(design, answer, 1, with_cost=True), view.catalog.sources)
         _chart(view, number, "load")
         _chart(view, number, "serving-memory")
     else:
@@ -77,8 +76,7 @@ def _training(view: View, number: int) -> None:
         _chart(view, number, "memory")
         assert answer.kind.trains_language  # it has a layout
         look.note(sentence(basis_sentence(answer.trained)))
-        if (stacks := stacks_table(answer, 1)) is not None:
-            look.table(stacks, sources)
+        look.table(stacks_table(answer, 1), sources)
 
     def breakdown(time: Table) -> None:
         _chart(view, number, "time")

@@ -5,7 +5,6 @@ from functools import partial
 
 import streamlit as st
 
-from sizer.present.tables import Table
 from sizer.questions.data.analysis import data_plan
 from sizer.questions.data.charts import copy_chart
 from sizer.questions.data.tables import (
@@ -58,33 +57,23 @@ def show(view: View) -> None:
                 disabled=not view.is_current,
                 help="Writes these values into the request and sizes it again.",
             )
-    _draw(view, required_capacity_table(plan))
+    look.table(required_capacity_table(plan), view.catalog.sources)
     st.subheader("Ingest time", anchor=False)
     look.note(ingest_text(plan.ingest))
-    _draw(view, routes_table(plan.ingest))
+    look.table(routes_table(plan.ingest), view.catalog.sources)
     if plan.transform is not None:
         look.note(transform_text(plan.transform))
-    _draw(view, decoded_table(plan.decoded), "Alternative: decoded tensors")
+    look.table(decoded_table(plan.decoded), view.catalog.sources, "Alternative: decoded tensors")
     if plan.checkpoints or plan.validations:
         st.subheader("Checkpoints and validation", anchor=False)
-        _draw(view, checkpoints_table(plan.checkpoints))
-        _draw(view, validation_table(plan.validations))
+        look.table(checkpoints_table(plan.checkpoints), view.catalog.sources)
+        look.table(validation_table(plan.validations), view.catalog.sources)
     if plan.copies:
         st.subheader("Copy to local drives first", anchor=False)
         look.notes([copy_text(one) for one in plan.copies])
         for number, one in enumerate(plan.copies):
             look.charted(view, "copy", partial(copy_chart, one, width="container"), number, tried)
-        _draw(view, copies_table(plan.copies))
-    _draw(view, assumptions_table(plan), "Assumptions")
+        look.table(copies_table(plan.copies), view.catalog.sources)
+    look.table(assumptions_table(plan), view.catalog.sources, "Assumptions")
     with st.expander("Questions to the vendor about writing"):
         look.notes(questions(plan))
-
-
-def _draw(view: View, table: Table | None, fold: str = "") -> None:
-    if table is None:
-        return
-    if fold:
-        with st.expander(fold):
-            look.table(table, view.catalog.sources)
-    else:
-        look.table(table, view.catalog.sources)

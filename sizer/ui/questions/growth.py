@@ -19,7 +19,7 @@ from sizer.sizing.growth.growth_plan import growth_plan
 from sizer.sizing.growth.result import GrowthPlan, PlatformGrowth, as_billed, without_money
 from sizer.ui import look, state
 from sizer.ui.error_messages import sentences
-from sizer.ui.requirements import growth_form
+from sizer.ui.requirements.optional_tables import GROWTH_START, factor_fields
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 from sizer.workload.growth import Growth
@@ -40,7 +40,7 @@ def show(view: View) -> None:
             "The request has no growth; the factors below are assumed. The request and its design stay as they are "
             "until the factors are applied."
         )
-    stated = (request.growth or Growth.model_validate(growth_form.START)).model_dump()
+    stated = (request.growth or Growth.model_validate(GROWTH_START)).model_dump()
     tried = _sliders(view, stated)
 
     def planned() -> tuple[GrowthPlan | None, str]:
@@ -66,7 +66,7 @@ def _sliders(view: View, stated: dict[str, Any]) -> dict[str, Any]:
     stored: dict[str, Any] = st.session_state.setdefault(_STATE, {"of": None, "values": {}, "version": 0})
     if stored["of"] != view.request_json:
         stored.update(of=view.request_json, values={}, version=stored["version"] + 1)
-    labels = {field.keys[-1]: field.label for field in growth_form.factor_fields()}
+    labels = {field.keys[-1]: field.label for field in factor_fields()}
     columns = st.columns(3, gap="large")
     for place, (key, label) in enumerate({"years": "Years", **labels}.items()):
         options = _YEARS if key == "years" else tuple(sorted({*_VALUES, float(stated[key])}))
@@ -103,8 +103,7 @@ def _answer(view: View, plan: GrowthPlan) -> None:
     look.table(limits_table(found.limits, plan.n_years), sources)
     if len(plan.platforms) > 1:
         look.table(platforms_table(plan, currency), sources)
-    with st.expander("Requirements by year"):
-        look.table(demand_table(plan), sources)
+    look.table(demand_table(plan), sources, "Requirements by year")
 
 
 def _platform(view: View, plan: GrowthPlan) -> PlatformGrowth:

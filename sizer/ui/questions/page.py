@@ -295,8 +295,8 @@ def _influences(view: View, number: int, model: WorkloadOnDesign) -> None:
         look.note("No varied input changes the result by more than 0.5 %.")
         return
     look.charted(view, "tornado", lambda colours: tornado_chart(found, unit, colours, "container"), number)
-    with st.expander("Table: effect of each input, with the servers required at each limit"):
-        look.table(influence_table(found, unit, 1), view.catalog.sources)
+    fold = "Table: effect of each input, with the servers required at each limit"
+    look.table(influence_table(found, unit, 1), view.catalog.sources, fold)
 
 
 # Asked of work that reads a data set in epochs: a model in use reads its weights once.

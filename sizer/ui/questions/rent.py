@@ -11,8 +11,7 @@ from sizer.questions.rent.charts import rent_chart
 from sizer.questions.rent.tables import break_even_text, owning_text, rent_text, rental_table, years_text
 from sizer.questions.rent.text import finding
 from sizer.ui import look, state
-from sizer.ui.requirements import rental_form
-from sizer.ui.requirements.rental_form import RENTAL
+from sizer.ui.requirements.optional_tables import RENTAL
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 from sizer.workload.rental import Rental
@@ -33,7 +32,7 @@ def show(view: View) -> None:
             "above which buying costs less.",
             icon=":material/info:",
         )
-        rental_form.begin_button("begin-offer")
+        RENTAL.begin_button("begin-offer")
         return
     rate, use = _sliders(offer)
     asked = offer.model_copy(update={"per_gpu_hour": rate})
@@ -93,7 +92,7 @@ def _figures(found: RentOrBuy, use: Decimal) -> None:
 
 
 def _take(rate: Decimal, use: Decimal) -> None:
-    state.put((*RENTAL, "per_gpu_hour"), float(rate))
-    state.put((*RENTAL, "utilization_fraction"), float(use))
+    state.put((RENTAL.key, "per_gpu_hour"), float(rate))
+    state.put((RENTAL.key, "utilization_fraction"), float(use))
     st.session_state.notice = "Price and utilization are now in the request."
     state.refresh()

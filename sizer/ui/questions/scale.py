@@ -65,9 +65,7 @@ def show(view: View) -> None:
         st.info(f"No other server can be filled with {plural(same.n_gpus, 'GPU')}; try another number.")
     _compared(view, number, same, ways)
     excluded = excluded_table(same.excluded, same.n_gpus, view.catalog)
-    if excluded is not None:
-        with st.expander("Excluded from the comparison"):
-            look.table(excluded, view.catalog.sources)
+    look.table(excluded, view.catalog.sources, "Excluded from the comparison")
 
 
 def _choices(answer_key: str) -> dict[str, Any]:

@@ -69,16 +69,9 @@ def show(view: View) -> None:
         look.note("Server models and storage stay the same; only the values of the sliders change.")
     here = "" if change.n_servers is None else plural(change.n_servers, "server")
     look.charted(view, "waits", lambda colours: waits_chart(now, colours, "container", here), change)
-    table = waits_table(now)
-    if table is not None:
-        look.table(table, sources)
-    sizes, erlang = sizes_table(now), erlang_table(now)
-    if sizes is not None:
-        with st.expander("Table: fewer and more servers"):
-            look.table(sizes, sources)
-    if erlang is not None:
-        with st.expander("Cross-check with Erlang's formula"):
-            look.table(erlang, sources)
+    look.table(waits_table(now), sources)
+    look.table(sizes_table(now), sources, "Table: fewer and more servers")
+    look.table(erlang_table(now), sources, "Cross-check with Erlang's formula")
     st.subheader("Combined read rate of the jobs", anchor=False)
     look.charted(view, "reads", lambda colours: reads_chart(now, colours, "container"), change)
     demand = demand_table(now)

@@ -63,8 +63,7 @@ def _claims(view: View) -> None:
         st.info("This design contains parts that are no longer in the catalogue; its claims cannot be checked.")
         return
     look.table(table, view.catalog.sources)
-    with st.expander("Calculation"):
-        look.table(arithmetic, view.catalog.sources)
+    look.table(arithmetic, view.catalog.sources, "Calculation")
     _try(found, view)
 
 

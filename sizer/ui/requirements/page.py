@@ -14,14 +14,12 @@ from sizer.ui.request_form.forms import DOCUMENT, LIMITS, PLATFORMS
 from sizer.ui.request_form.names import label_at
 from sizer.ui.requirements import (
     data_form,
-    growth_form,
-    ownership_form,
-    rental_form,
     resilience_form,
     surroundings,
     team_form,
     workload,
 )
+from sizer.ui.requirements.optional_tables import GROWTH, OWNERSHIP, RENTAL
 from sizer.ui.state import View
 
 _MEGABYTES = 1  # upload limit of the browser's file field
@@ -51,9 +49,8 @@ def show(view: View) -> None:
     data_form.show()
     team_form.show()
     resilience_form.show()
-    growth_form.show()
-    ownership_form.show()
-    rental_form.show()
+    for optional in (GROWTH, OWNERSHIP, RENTAL):
+        optional.show()
     _document_details()
 
 
