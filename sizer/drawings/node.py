@@ -9,14 +9,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from sizer.base.quantities import by_count
-from sizer.drawings.node_facts import (
-    HOST_LINK,
-    NVLINKS_OF_A_GPU,
-    NVSWITCH_CHIPS,
-    PCIE_SWITCHES,
-    NodeFacts,
-    Part,
-)
+from sizer.drawings.node_facts import HOST_LINK, NVLINKS_OF_A_GPU, NVSWITCH_CHIPS, PCIE_SWITCHES, NodeFacts, Part
 from sizer.drawings.palette import COLUMN_PX
 from sizer.drawings.parts import LINE_SIZE, box_labels, small_room
 from sizer.drawings.shapes import Box, Drawing, Label, Link, text_width

@@ -25,13 +25,7 @@ from sizer.guide.chapters import (
 )
 from sizer.guide.context import GuideContext, guide_context
 from sizer.guide.edition import GUIDE, Edition
-from sizer.guide.engineer import (
-    alternatives,
-    appendices,
-    components,
-    data,
-    networks,
-)
+from sizer.guide.engineer import alternatives, appendices, components, data, networks
 from sizer.guide.engineer import operation as engineer_operation
 from sizer.guide.engineer import performance as engineer_performance
 from sizer.guide.engineer import short_chapters as engineer_short

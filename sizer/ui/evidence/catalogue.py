@@ -24,14 +24,7 @@ from sizer.evidence.catalogue_sources import (
     sources_table,
     uses_of,
 )
-from sizer.evidence.catalogue_tables import (
-    KINDS,
-    kind_table,
-    matches_table,
-    matching,
-    part_name,
-    part_table,
-)
+from sizer.evidence.catalogue_tables import KINDS, kind_table, matches_table, matching, part_name, part_table
 from sizer.present.tables import Table
 from sizer.present.words import listed, plural
 from sizer.sizing.design.assumptions import items_of

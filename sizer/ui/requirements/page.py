@@ -12,13 +12,7 @@ from sizer.ui.changes import in_words
 from sizer.ui.error_messages import name_of
 from sizer.ui.request_form.forms import DOCUMENT, LIMITS, PLATFORMS
 from sizer.ui.request_form.names import label_at
-from sizer.ui.requirements import (
-    data_form,
-    resilience_form,
-    surroundings,
-    team_form,
-    workload,
-)
+from sizer.ui.requirements import data_form, resilience_form, surroundings, team_form, workload
 from sizer.ui.requirements.optional_tables import GROWTH, OWNERSHIP, RENTAL
 from sizer.ui.state import View
 
