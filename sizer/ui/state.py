@@ -161,6 +161,19 @@ def if_stored(key: str, changed: Callable[P, None]) -> Callable[P, None]:
     return call
 
 
+def stores(widget: str, *place: str) -> Callable[[], None]:
+    """Callback of a widget that stores its value in the session, where a change of page does not lose it."""
+
+    def store() -> None:
+        *tables, last = place
+        here: Any = st.session_state
+        for name in tables:
+            here = here[name]
+        here[last] = st.session_state[widget]
+
+    return if_stored(widget, store)
+
+
 def shown(request_json: str, parts: Catalog) -> SizingResult | None:
     """Result of a request as the session shows it: in the customer view without discounts, costs and notes."""
     if is_customer_mode():
@@ -289,8 +302,10 @@ def _back_to(step: dict[str, Any]) -> None:
     refresh()
 
 
-def refresh() -> None:
-    """Give every widget a new identity, so that it shows the request as it is now."""
+def refresh(notice: str = "") -> None:
+    """Give every widget a new identity, so that it shows the request as it is now; ``notice`` says what changed."""
+    if notice:
+        st.session_state.notice = notice
     st.session_state.generation += 1
 
 

@@ -59,8 +59,7 @@ def _tabs(view: View, result: SizingResult) -> None:
         TABS,
         key=key,
         default=chosen if chosen in TABS else BILL,
-        on_change=state.if_stored(key, _note_tab),
-        args=(key,),
+        on_change=state.stores(key, _TAB),
     )
     parts = dict(zip(TABS, tabs, strict=True))
     with parts[BILL]:
@@ -83,11 +82,6 @@ def _tabs(view: View, result: SizingResult) -> None:
 
 def _price(result: SizingResult) -> str:
     return f"Price: {price_text(result.design)}. {result_text.open_prices(result.design.bill)}"
-
-
-def _note_tab(key: str) -> None:
-    """Remember the tab for the next visit of the page."""
-    st.session_state[_TAB] = st.session_state[key]
 
 
 def _bill(view: View, result: SizingResult) -> None:

@@ -148,26 +148,17 @@ def _choices(view: View, has_pdf: bool) -> str:
                 default=form,
                 required=True,
                 key=f"form/{is_copy}",
-                on_change=state.if_stored(f"form/{is_copy}", _note_form),
-                args=(f"form/{is_copy}",),
+                on_change=state.stores(f"form/{is_copy}", _FORM),
             )
         st.toggle(
             "Customer copy",
             value=is_copy,
             key=f"customer-copy/{is_forced}",
             disabled=is_forced,
-            on_change=state.if_stored("customer-copy/False", _note_copy),
+            on_change=state.stores("customer-copy/False", _CUSTOMER_COPY),
             help="Omits discounts, internal notes and the engineer's file. Always on in the customer view.",
         )
     return _FORMS[form]
-
-
-def _note_form(key: str) -> None:
-    st.session_state[_FORM] = st.session_state[key]
-
-
-def _note_copy() -> None:
-    st.session_state[_CUSTOMER_COPY] = st.session_state["customer-copy/False"]
 
 
 def digest_of(key: str) -> str:

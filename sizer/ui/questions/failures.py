@@ -86,13 +86,9 @@ def _chosen(cases: tuple[FailureCase, ...]) -> FailureCase:
         format_func=lambda key: plain(failure_title(found[key])),
         key="failure/shown",
         help="One part at a time. Planned maintenance has the same effect.",
-        on_change=state.if_stored("failure/shown", _store),
+        on_change=state.stores("failure/shown", "failure"),
     )
     return found[st.session_state["failure/shown"]]
-
-
-def _store() -> None:
-    st.session_state.failure = st.session_state["failure/shown"]
 
 
 def _figures(case: FailureCase, result: SizingResult, number: int) -> None:
@@ -130,9 +126,8 @@ def _ask(losses: tuple[Loss, ...]) -> None:
     """Write the losses into the request, in the order of its schema."""
     chosen = tuple(loss for loss in get_args(Loss) if loss in losses)
     state.put(_HERE, list(chosen))
-    st.session_state.notice = (
+    state.refresh(
         f"The design must now tolerate the loss of {listed_losses(chosen)}. The request was resized."
         if chosen
         else "The request asks for no redundancy. It was resized."
     )
-    state.refresh()

@@ -79,14 +79,9 @@ def _sliders(view: View, stated: dict[str, Any]) -> dict[str, Any]:
                 options,
                 key=name,
                 format_func=lambda value: f"{value:g}",
-                on_change=state.if_stored(name, _store),
-                args=(key, name),
+                on_change=state.stores(name, _STATE, "values", key),
             )
     return {**stated, **stored["values"]}
-
-
-def _store(key: str, name: str) -> None:
-    st.session_state[_STATE]["values"][key] = st.session_state[name]
 
 
 def _answer(view: View, plan: GrowthPlan) -> None:
@@ -151,5 +146,4 @@ def _take(applied: dict[str, Any]) -> None:
     for key, value in applied.items():
         is_default = key != "years" and value == Growth.model_fields[key].default
         state.put(("growth", key), None if is_default else value)
-    st.session_state.notice = "The factors are now in the request."
-    state.refresh()
+    state.refresh("The factors are now in the request.")

@@ -41,6 +41,7 @@ from sizer.ui.performance.page import chosen_workload
 from sizer.ui.questions import data, failures, growth, rent, scale, team, verdict
 from sizer.ui.questions.what_if_inputs import (
     FIXED_DESIGN,
+    INPUTS,
     InputPair,
     chosen_mode,
     chosen_pair,
@@ -74,12 +75,8 @@ def show(view: View) -> None:
         chosen = st.session_state.question = st.session_state[name] = first
     if name not in st.session_state:
         st.session_state[name] = chosen
-    st.pills("Question", listed, key=name, required=True, on_change=state.if_stored(name, _asked), args=(name,))
+    st.pills("Question", listed, key=name, required=True, on_change=state.stores(name, "question"))
     _QUESTIONS[chosen](view)
-
-
-def _asked(name: str) -> None:
-    st.session_state.question = st.session_state[name]
 
 
 def _two_inputs(view: View) -> None:
@@ -158,8 +155,7 @@ def _resized(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) 
         "Map and break-even points",
         key=name,
         help="Sizes some hundred variants of the request; takes one or two seconds.",
-        on_change=state.if_stored(name, _store_mapped),
-        args=(name,),
+        on_change=state.stores(name, INPUTS, "is_mapped"),
     )
     if not inputs_state()["is_mapped"]:
         return
@@ -204,10 +200,6 @@ def _break_evens(
         # The other input in words, where it is not as it is.
         others = [] if at == other.base else [f"{inside_sentence(other.name)} at {other.texts[at]}"]
         look.table(break_even_table(one, others, found(one, place, other, at), number), view.catalog.sources)
-
-
-def _store_mapped(name: str) -> None:
-    inputs_state()["is_mapped"] = st.session_state[name]
 
 
 # --- figures, and what is done with the values
@@ -273,8 +265,7 @@ def _take(number: int, model: WorkloadOnDesign, values: Mapping[str, float]) -> 
         state.put(("workload", number, key), typed if isinstance(value, dict) else _typed(key, value))
     for key, value in whole.items():
         state.put((key,), value)
-    st.session_state.notice = "The values are now in the request; the design was sized again."
-    state.refresh()
+    state.refresh("The values are now in the request; the design was sized again.")
 
 
 def _typed(key: str, value: object) -> object:

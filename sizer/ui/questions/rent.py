@@ -94,5 +94,4 @@ def _figures(found: RentOrBuy, use: Decimal) -> None:
 def _take(rate: Decimal, use: Decimal) -> None:
     state.put((RENTAL.key, "per_gpu_hour"), float(rate))
     state.put((RENTAL.key, "utilization_fraction"), float(use))
-    st.session_state.notice = "Price and utilization are now in the request."
-    state.refresh()
+    state.refresh("Price and utilization are now in the request.")

@@ -92,8 +92,7 @@ def _inputs(same: EqualGpuComparison, choices: dict[str, Any]) -> None:
             max(MOST_GPUS, same.n_gpus),
             key="scale/gpus",
             help="All arrangements use the same number of GPUs.",
-            on_change=state.if_stored("scale/gpus", _store),
-            args=("gpus", "scale/gpus"),
+            on_change=state.stores("scale/gpus", "scale", "gpus"),
             width=200,
         )
         st.selectbox(
@@ -102,8 +101,7 @@ def _inputs(same: EqualGpuComparison, choices: dict[str, Any]) -> None:
             format_func=lambda key: _ORDERS[key],
             key="scale/order",
             help="As listed: the servers of the design first, then the order of the catalogue. Rows are not ranked.",
-            on_change=state.if_stored("scale/order", _store),
-            args=("order", "scale/order"),
+            on_change=state.stores("scale/order", "scale", "order"),
             width=240,
         )
     st.multiselect(
@@ -114,10 +112,6 @@ def _inputs(same: EqualGpuComparison, choices: dict[str, Any]) -> None:
         on_change=state.if_stored("scale/shown", _store_shown),
         args=(names,),
     )
-
-
-def _store(name: str, key: str) -> None:
-    st.session_state.scale[name] = st.session_state[key]
 
 
 def _store_shown(names: Sequence[str]) -> None:

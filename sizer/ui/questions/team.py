@@ -106,11 +106,7 @@ def _key(values: _SliderValues, name: str, value: Any) -> dict[str, Any]:
     key = f"team-question/{values.version}/{name}"
     if key not in st.session_state:
         st.session_state[key] = values.places.get(name, value)
-    return {"key": key, "on_change": state.if_stored(key, _store), "args": (name, key)}
-
-
-def _store(name: str, key: str) -> None:
-    st.session_state[_STATE]["places"][name] = st.session_state[key]
+    return {"key": key, "on_change": state.stores(key, _STATE, "places", name)}
 
 
 def _inputs(team: Team, view: View) -> TeamChange:
@@ -216,5 +212,4 @@ def _take(team: Team, change: TeamChange, is_assumed: bool) -> None:
     for number, job in enumerate(team.job):
         for name, rate in changed_rate(job, change).items():
             state.put(("team", "job", number, name), rate)
-    st.session_state.notice = "The values are now in the request; the design was sized again."
-    state.refresh()
+    state.refresh("The values are now in the request; the design was sized again.")

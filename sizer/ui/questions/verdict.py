@@ -103,5 +103,4 @@ def _take(reversal: Reversal) -> None:
     path, value = reversal.input.path, reversal.after
     kind = kind_of(path)
     state.put(path, int(value) if kind is None else written(kind, value))
-    st.session_state.notice = "The request was changed and resized. Undo restores the previous one."
-    state.refresh()
+    state.refresh("The request was changed and resized. Undo restores the previous one.")

@@ -55,8 +55,7 @@ class OptionalTable:
     def begin(self) -> None:
         """Enter first values."""
         state.put((self.key,), self.start())
-        st.session_state.notice = self.notice()
-        state.refresh()
+        state.refresh(self.notice())
 
     def _remove(self) -> None:
         state.put((self.key,), None)

@@ -289,8 +289,7 @@ def _remove_unsuitable(parts: Catalog, path: RequestPath) -> None:
         notices.append("The recipe belongs to another network; a fixed number of epochs replaces it.")
     if notices:
         earlier = st.session_state.get("notice")
-        st.session_state.notice = " ".join([earlier, *notices] if earlier else notices)
-        state.refresh()
+        state.refresh(" ".join([earlier, *notices] if earlier else notices))
 
 
 def _after_task(view: View, path: RequestPath) -> None:
