@@ -172,7 +172,10 @@ def _write_documents(
         if not isinstance(request, SizingRequest):
             request = mapped_request(request, catalog, batch_request.place)
         is_file = Path(batch_request.place).suffix in (".toml", ".json")
-        jobs.append((request, out / _folder_name(number, Path(batch_request.place).stem if is_file else request.title)))
+        name = Path(batch_request.place).stem if is_file else request.title
+        plain = unicodedata.normalize("NFKD", name.casefold()).encode("ascii", "ignore").decode()
+        short = re.sub("[^a-z0-9]+", "-", plain).strip("-")[:_LONGEST_NAME].rstrip("-")
+        jobs.append((request, out / (f"{number:04d}-{short}" if short else f"{number:04d}")))
     if not jobs:
         return
     count = min(len(jobs), workers or os.cpu_count() or 1)
@@ -188,13 +191,6 @@ def _write_request(request: "SizingRequest", folder: Path, catalog: "Catalog", d
     with documents.locale():
         result = size(request, catalog)
     return write_one(result, catalog, folder, documents)
-
-
-def _folder_name(number: int, name: str) -> str:
-    """Number of the row, and its name in characters that are safe in paths, shells and on Windows."""
-    plain = unicodedata.normalize("NFKD", name.casefold()).encode("ascii", "ignore").decode()
-    short = re.sub("[^a-z0-9]+", "-", plain).strip("-")[:_LONGEST_NAME].rstrip("-")
-    return f"{number:04d}-{short}" if short else f"{number:04d}"
 
 
 @contextmanager

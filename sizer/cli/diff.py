@@ -33,8 +33,7 @@ def diff_command(
     from sizer.library.compare import differences
     from sizer.library.compared_answers import sized_today
     from sizer.questions.compare.causes import diff
-    from sizer.questions.compare.export import difference_document
-    from sizer.questions.compare.text import difference_text
+    from sizer.questions.compare.text import difference_document, difference_text
 
     catalog = load_catalog(overlay=catalog_dir)
     saved = _side(before, library, catalog)

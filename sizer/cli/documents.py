@@ -45,10 +45,7 @@ def document_options(
 ) -> DocumentOptions:
     """Documents that the options of a command request.
 
-    Raises
-    ------
-    RequestError
-        If a kind of document is unknown, a customer does not get it, or the profile cannot be read.
+    Raises RequestError if a kind of document is unknown, a customer does not get it, or the profile cannot be read.
     """
     from sizer.documents import known_kinds, usual_kinds
     from sizer.guide.profile import PLAIN, Profile
@@ -72,14 +69,8 @@ def write_one(result: "SizingResult", catalog: "Catalog", folder: Path, options:
 class DocumentWriter:
     """Writes the documents of several answers. The PDFs of one are set while the next is sized and written.
 
-    Parameters
-    ----------
-    options : DocumentOptions
-        Of all answers.
-    threads : Executor
-        Those of :func:`sizer.documents.pdf_threads`.
-    tell : callable
-        Progress, as :func:`sizer.documents.write_documents` reports it.
+    ``options``: of all answers. ``threads``: those of :func:`sizer.documents.pdf_threads`. ``tell``: Progress, as
+    :func:`sizer.documents.write_documents` reports it.
     """
 
     def __init__(self, options: DocumentOptions, threads: "Executor", tell: "FileProgress") -> None:

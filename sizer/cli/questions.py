@@ -36,8 +36,8 @@ def verdict_command(
     """Do we need this? Claims with what would reverse them, and the simplest sufficient design."""
     from sizer.guide.plain_text import verdict_answer_text
     from sizer.questions.verdict.analysis import claims
-    from sizer.questions.verdict.export import verdict_document
     from sizer.questions.verdict.simplest_design import simplest_design
+    from sizer.questions.verdict.text import verdict_document
 
     evaluated = _sized(_request(request_file), catalog_dir)
     answers = claims(evaluated), simplest_design(evaluated)
@@ -56,8 +56,7 @@ def ingest_command(
 ) -> None:
     """Size the cluster and show required capacity, time to ingest, and whether local copies pay off."""
     from sizer.questions.data.analysis import data_plan
-    from sizer.questions.data.export import data_document
-    from sizer.questions.data.text import data_text
+    from sizer.questions.data.text import data_document, data_text
 
     request = _request(request_file)
     evaluated = _sized(request, catalog_dir)
@@ -75,8 +74,7 @@ def team_command(
 ) -> None:
     """Size the cluster for a team: queue waits with fewer and more servers, and the combined read rate of all jobs."""
     from sizer.questions.team.analysis import team_answer
-    from sizer.questions.team.export import team_document
-    from sizer.questions.team.text import team_text
+    from sizer.questions.team.text import team_document, team_text
 
     request = _request(request_file)
     if request.team is None:
@@ -97,8 +95,7 @@ def grow_command(
 ) -> None:
     """Plan purchases by year, at once or in steps, and show when the year-1 cluster reaches its limits."""
     from sizer.catalog.loader import load_catalog
-    from sizer.questions.growth.export import growth_document
-    from sizer.questions.growth.text import growth_text
+    from sizer.questions.growth.text import growth_document, growth_text
     from sizer.sizing.growth.growth_plan import growth_plan
 
     catalog = load_catalog(overlay=catalog_dir)
@@ -130,8 +127,7 @@ def scale_command(
 ) -> None:
     """Compare the same GPUs in fewer, larger servers or in more, smaller ones: rate, space, power and price."""
     from sizer.questions.scale.analysis import scale_comparison
-    from sizer.questions.scale.export import scale_document
-    from sizer.questions.scale.text import scale_text
+    from sizer.questions.scale.text import scale_document, scale_text
 
     counts = None if gpus is None else _counts(gpus)
     evaluated = _sized(_request(request_file), catalog_dir)
@@ -169,8 +165,7 @@ def ownership_command(
 ) -> None:
     """Size the request, and compute the cost of owning its design over the years and of one training run."""
     from sizer.questions.ownership.analysis import ownership
-    from sizer.questions.ownership.export import ownership_document
-    from sizer.questions.ownership.text import ownership_text
+    from sizer.questions.ownership.text import ownership_document, ownership_text
     from sizer.sizing.customer_copy import customer_copy as copied
 
     request = _request(request_file)
@@ -198,8 +193,7 @@ def rent_command(
 ) -> None:
     """Size the request, and compare the cost of its design over the years with an offer by the hour."""
     from sizer.questions.rent.analysis import rent_or_buy, use_of
-    from sizer.questions.rent.export import rental_document
-    from sizer.questions.rent.text import rental_text
+    from sizer.questions.rent.text import rental_document, rental_text
 
     request = _request(request_file)
     if request.rental is None and rate is None:
@@ -237,8 +231,7 @@ def failures_command(
 ) -> None:
     """Throughput, targets and queue waits after each single loss; parts that can be serviced while jobs run."""
     from sizer.questions.failures.analysis import failure_cases
-    from sizer.questions.failures.export import failures_document
-    from sizer.questions.failures.text import failures_text
+    from sizer.questions.failures.text import failures_document, failures_text
     from sizer.sizing.redundancy_cost import spare_cost
 
     request = _request(request_file)
@@ -283,10 +276,8 @@ def goodput_command(
 
     Of a request file: the first training of its design; options replace what the design has.
     """
-    from sizer.questions.failures.goodput import goodput_answer, job_question, stated_question
-    from sizer.questions.failures.goodput_text import goodput_text
-    from sizer.questions.failures.storage_worth import storage_worth
-    from sizer.questions.failures.storage_worth_tables import worth_lines
+    from sizer.questions.failures.goodput import goodput_answer, goodput_text, job_question, stated_question
+    from sizer.questions.failures.storage_worth import storage_worth, worth_lines
 
     given = {
         "parameters": parameters,

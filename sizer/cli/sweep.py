@@ -91,10 +91,7 @@ def axis_of(text: str) -> tuple[str, list[Any]]:
     A number without a unit takes the unit of the next value that has one: ``10000,20000 images/s``. An empty value
     removes the key.
 
-    Raises
-    ------
-    RequestError
-        If it is not ``KEY=VALUES``, or a range has no end.
+    Raises RequestError if it is not ``KEY=VALUES``, or a range has no end.
     """
     from sizer.base.faults import shown
 

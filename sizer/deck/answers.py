@@ -26,7 +26,22 @@ def answer(context: GuideContext) -> Slide | None:
     if context.result.maximum is not None:
         return _maximum(context)
     if asks_for_filling(context):
-        return _filling(context)
+        plan = context.data
+        routes = routes_table(plan.ingest)
+        text = filling_text(plan.ingest)
+        tables = [TableBlock(_narrowed(routes))] if routes is not None else []
+        first, _, rest = text.partition(". ")
+        required = required_capacity_table(plan)
+        heads = tuple(replace(column, width=width) for column, width in zip(required.columns, _CAPACITY, strict=True))
+        return Slide(
+            topic="Filling the storage",
+            title=words.sentence(first).rstrip("."),
+            columns=(
+                SlideColumn((TableBlock(replace(required, columns=heads)),), 56),
+                SlideColumn((*tables, *((Paragraphs((rest,), largest=14.0),) if rest else ())), 44),
+            ),
+            notes=notes(context, [text, *([] if routes is None else [routes.note])]),
+        )
     if context.result.request.growth is not None:
         return growth(context)
     return _losses(context) if context.tolerated_losses else None
@@ -42,25 +57,6 @@ def _maximum(context: GuideContext) -> Slide:
         title=f"The limits give {rate_text(result.maximum.samples_per_s, unit)}",
         columns=(SlideColumn((Paragraphs(tuple(texts), largest=18.0),)),),
         notes=notes(context, texts),
-    )
-
-
-def _filling(context: GuideContext) -> Slide | None:
-    plan = context.data
-    routes = routes_table(plan.ingest)
-    text = filling_text(plan.ingest)
-    tables = [TableBlock(_narrowed(routes))] if routes is not None else []
-    first, _, rest = text.partition(". ")
-    required = required_capacity_table(plan)
-    heads = tuple(replace(column, width=width) for column, width in zip(required.columns, _CAPACITY, strict=True))
-    return Slide(
-        topic="Filling the storage",
-        title=words.sentence(first).rstrip("."),
-        columns=(
-            SlideColumn((TableBlock(replace(required, columns=heads)),), 56),
-            SlideColumn((*tables, *((Paragraphs((rest,), largest=14.0),) if rest else ())), 44),
-        ),
-        notes=notes(context, [text, *([] if routes is None else [routes.note])]),
     )
 
 

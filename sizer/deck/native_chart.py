@@ -11,7 +11,7 @@ from pptx.enum.dml import MSO_LINE_DASH_STYLE
 from pptx.util import Pt
 
 from sizer.base.locale import current_locale
-from sizer.deck.blocks import FONT, Area, Chart, ColumnChart, LineChart, Series
+from sizer.deck.blocks import FONT, Area, Chart, ColumnChart, LineChart
 from sizer.deck.ooxml import corners, rgb, tint
 from sizer.drawings.palette import Palette
 from sizer.export.file_names import printable
@@ -65,7 +65,38 @@ def _lines(slide: Any, chart: LineChart, area: Area, palette: Palette) -> Any:
     _scale(native.value_axis, max(y for _, y in points) * _HEADROOM)
     for series, plotted in zip(chart.series, native.plots[0].series, strict=True):
         is_at_end = series.points[-1][0] > _NEAR_END * max(x for x, _ in points)
-        _style_line(plotted, series, palette, palette.colour(chart.colour), is_at_end=is_at_end)
+        colour = palette.colour(chart.colour)
+        line, marker = plotted.format.line, plotted.marker
+        plotted.smooth = False
+        marker.style = XL_MARKER_STYLE.NONE
+        shade = colour
+        match series.role:
+            case "expected":
+                line.width = Pt(2.25)
+            case "interval":
+                line.width, shade = Pt(1.0), tint(colour, 0.5)
+            case "target":
+                line.width, shade = Pt(1.0), palette.ink
+                line.dash_style = MSO_LINE_DASH_STYLE.DASH
+            case "design":
+                shade = palette.accent
+                line.width, line.color.rgb = Pt(1.0), rgb(shade)
+            case _:
+                line.fill.background()
+                shade = palette.ink
+                marker.style, marker.size = XL_MARKER_STYLE.CIRCLE, _MARK_PT
+                marker.format.line.color.rgb = rgb(shade)
+                marker.format.fill.background()
+        if series.role == "design":
+            _drop_line(plotted, shade)
+        if series.role in ("expected", "interval", "target"):
+            line.color.rgb = rgb(shade)
+        if series.label:
+            place, position = len(series.points) - 1, XL_LABEL_POSITION.ABOVE
+            if series.role == "design":
+                # Next to the drop line, below the rising curve: to the right unless the chart ends there.
+                place, position = 1, XL_LABEL_POSITION.LEFT if is_at_end else XL_LABEL_POSITION.RIGHT
+            _label(plotted, place, series.label, colour if series.role == "interval" else shade, position)
     return native
 
 
@@ -76,40 +107,6 @@ def _scale(axis: Any, most: float) -> None:
     axis.minimum_scale, axis.major_unit = 0, step
     n_steps = -(-most // step)
     axis.maximum_scale = step * n_steps
-
-
-def _style_line(plotted: Any, series: Series, palette: Palette, colour: str, *, is_at_end: bool) -> None:
-    line, marker = plotted.format.line, plotted.marker
-    plotted.smooth = False
-    marker.style = XL_MARKER_STYLE.NONE
-    shade = colour
-    match series.role:
-        case "expected":
-            line.width = Pt(2.25)
-        case "interval":
-            line.width, shade = Pt(1.0), tint(colour, 0.5)
-        case "target":
-            line.width, shade = Pt(1.0), palette.ink
-            line.dash_style = MSO_LINE_DASH_STYLE.DASH
-        case "design":
-            shade = palette.accent
-            line.width, line.color.rgb = Pt(1.0), rgb(shade)
-        case _:
-            line.fill.background()
-            shade = palette.ink
-            marker.style, marker.size = XL_MARKER_STYLE.CIRCLE, _MARK_PT
-            marker.format.line.color.rgb = rgb(shade)
-            marker.format.fill.background()
-    if series.role == "design":
-        _drop_line(plotted, shade)
-    if series.role in ("expected", "interval", "target"):
-        line.color.rgb = rgb(shade)
-    if series.label:
-        place, position = len(series.points) - 1, XL_LABEL_POSITION.ABOVE
-        if series.role == "design":
-            # Next to the drop line, below the rising curve: to the right unless the chart ends there.
-            place, position = 1, XL_LABEL_POSITION.LEFT if is_at_end else XL_LABEL_POSITION.RIGHT
-        _label(plotted, place, series.label, colour if series.role == "interval" else shade, position)
 
 
 def _drop_line(plotted: Any, colour: str) -> None:

@@ -39,7 +39,10 @@ class _Writer:
     def write(self) -> None:
         """Head, rows and note."""
         fitted, table = self.fitted, self.table
-        self._style()
+        properties = self.table._tbl.tblPr
+        properties.find(qn("a:tableStyleId")).text = _NO_STYLE
+        self.table.horz_banding = False
+        self.table.first_row = self.fitted.has_head
         for column, width in zip(table.columns, fitted.widths, strict=True):
             column.width = emu(width)
         for row, height in zip(table.rows, fitted.heights, strict=True):
@@ -56,12 +59,6 @@ class _Writer:
             left, top, width = self.area.left, self.bottom + 5, self.area.width
             height = text_fit.note_height(fitted.note, width) - 5
             add_line(self.slide, fitted.note, Area(left, top, width, height + 1), 10.0, self.palette.muted)
-
-    def _style(self) -> None:
-        properties = self.table._tbl.tblPr
-        properties.find(qn("a:tableStyleId")).text = _NO_STYLE
-        self.table.horz_banding = False
-        self.table.first_row = self.fitted.has_head
 
     def _row(self, number: int, row: Row, *, is_first: bool, is_last: bool) -> None:
         bold = row.kind != ""

@@ -73,7 +73,10 @@ def add_figures(slide: Any, block: KeyFigures, area: Area, palette: Palette) -> 
     """Large numbers, evenly spaced, each with its words below."""
     count = len(block.figures)
     width = (area.width - _FIGURE_GAP * (count - 1)) / count
-    size = min(_figure_size(one.value, width) for one in block.figures)
+    size = min(
+        next((size for size in _FIGURE_SIZES if _value_width(one.value, size) <= width), _FIGURE_SIZES[-1])
+        for one in block.figures
+    )
     for place, figure in enumerate(block.figures):
         left = area.left + place * (width + _FIGURE_GAP)
         value = Area(left, area.top, width, text_fit.LEADING * text_fit.FIGURE_SIZE)
@@ -105,8 +108,3 @@ def _split(text: str) -> tuple[str, str]:
 def _value_width(text: str, size: float) -> float:
     number, unit = _split(text)
     return text_fit.width_of(number, size, semibold=True) + text_fit.width_of(unit, _UNIT_SIZE * size)
-
-
-def _figure_size(text: str, width: float) -> float:
-    """The largest size with which a figure fits, else the smallest."""
-    return next((size for size in _FIGURE_SIZES if _value_width(text, size) <= width), _FIGURE_SIZES[-1])

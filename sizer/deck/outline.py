@@ -40,19 +40,8 @@ def slides(context: GuideContext) -> tuple[Slide | TitleSlide, ...]:
 def deck(result: SizingResult, catalog: Catalog, edition: Edition = GUIDE) -> bytes:
     """Presentation about an answer.
 
-    Parameters
-    ----------
-    result : SizingResult
-        As it is handed over; a customer's copy is already without internals.
-    catalog : Catalog
-        Catalogue of the result.
-    edition : Edition
-        Branding.
-
-    Returns
-    -------
-    bytes
-        A PowerPoint file. The figures and sentences are those of the guide; equal results give equal bytes.
+    ``result``: as it is handed over; a customer's copy is already without internals. A PowerPoint file. The figures
+    and sentences are those of the guide; equal results give equal bytes.
     """
     context = guide_context(result, catalog, edition)
     profile = edition.profile

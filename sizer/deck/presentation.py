@@ -57,20 +57,9 @@ _COVER_TITLE_SIZES = (40.0, 34.0, 28.0, 24.0)
 def written(slides: Sequence[Slide | TitleSlide], branding: Branding, palette: Palette) -> bytes:
     """Presentation (16:9) of these slides.
 
-    Parameters
-    ----------
-    slides : sequence of Slide or TitleSlide
-        In their order.
-    branding : Branding
-        Title of the file, footer, company and logo.
-    palette : Palette
-        Colours; also those of the theme, which shapes that are added later take.
-
-    Returns
-    -------
-    bytes
-        The file. Boxes are rectangles with their text, links are connectors attached to them, tables and charts are
-        native. Equal slides give equal bytes.
+    ``branding``: title of the file, footer, company and logo. ``palette``: Colours; also those of the theme, which
+    shapes that are added later take. The file. Boxes are rectangles with their text, links are connectors attached to
+    them, tables and charts are native. Equal slides give equal bytes.
     """
     file = _File(branding, palette)
     for number, slide in enumerate(slides, 1):
@@ -87,8 +76,23 @@ class _File:
     def __init__(self, branding: Branding, palette: Palette) -> None:
         self.branding, self.palette = branding, palette
         self.file = Presentation()
-        self._make_wide()
-        self._set_theme()
+        # The template is 4:3; its master and layouts are widened with the slide.
+        stretch = emu(SLIDE_WIDTH) / self.file.slide_width
+        self.file.slide_width, self.file.slide_height = emu(SLIDE_WIDTH), emu(SLIDE_HEIGHT)
+        for page in (self.file.slide_master, *self.file.slide_layouts):
+            for shape in page.placeholders:
+                shape.left, shape.width = Emu(round(shape.left * stretch)), Emu(round(shape.width * stretch))
+                shape.top, shape.height = Emu(shape.top), Emu(shape.height)
+        # Fonts and colours of the theme: what a presenter adds looks like the rest.
+        part = self.file.slide_master.part.part_related_by(RELATIONSHIP_TYPE.THEME)
+        text = part.blob.decode("utf-8")
+        text = re.sub(r'(<a:(?:major|minor)Font>\s*<a:latin typeface=")[^"]*', rf"\g<1>{FONT}", text)
+        stages = ("gpu", "storage", "network", "decode", "exchange")
+        colours = (self.palette.accent, *(self.palette.colour(stage) for stage in stages))
+        for number, colour in enumerate(colours, 1):
+            fill = f'<a:srgbClr val="{colour.lstrip("#")}"/>'
+            text = re.sub(rf"(<a:accent{number}>).*?(</a:accent{number}>)", rf"\g<1>{fill}\g<2>", text, flags=re.S)
+        part._blob = text.encode("utf-8")
         properties = self.file.core_properties
         properties.title = printable(branding.title)[:_LONGEST_PROPERTY]
         properties.author = properties.last_modified_by = printable(branding.company)[:_LONGEST_PROPERTY]
@@ -100,27 +104,6 @@ class _File:
         for relation in list(package.iter_rels()):
             if relation.reltype == RELATIONSHIP_TYPE.THUMBNAIL:
                 package.drop_rel(relation.rId)
-
-    def _make_wide(self) -> None:
-        """The template is 4:3; its master and layouts are widened with the slide."""
-        stretch = emu(SLIDE_WIDTH) / self.file.slide_width
-        self.file.slide_width, self.file.slide_height = emu(SLIDE_WIDTH), emu(SLIDE_HEIGHT)
-        for page in (self.file.slide_master, *self.file.slide_layouts):
-            for shape in page.placeholders:
-                shape.left, shape.width = Emu(round(shape.left * stretch)), Emu(round(shape.width * stretch))
-                shape.top, shape.height = Emu(shape.top), Emu(shape.height)
-
-    def _set_theme(self) -> None:
-        """Fonts and colours of the theme: what a presenter adds looks like the rest."""
-        part = self.file.slide_master.part.part_related_by(RELATIONSHIP_TYPE.THEME)
-        text = part.blob.decode("utf-8")
-        text = re.sub(r'(<a:(?:major|minor)Font>\s*<a:latin typeface=")[^"]*', rf"\g<1>{FONT}", text)
-        stages = ("gpu", "storage", "network", "decode", "exchange")
-        colours = (self.palette.accent, *(self.palette.colour(stage) for stage in stages))
-        for number, colour in enumerate(colours, 1):
-            fill = f'<a:srgbClr val="{colour.lstrip("#")}"/>'
-            text = re.sub(rf"(<a:accent{number}>).*?(</a:accent{number}>)", rf"\g<1>{fill}\g<2>", text, flags=re.S)
-        part._blob = text.encode("utf-8")
 
     # --- slides
 
@@ -231,7 +214,12 @@ class _File:
         paragraph = text_frame(place, MSO_ANCHOR.TOP).paragraphs[0]
         paragraph.alignment = PP_ALIGN.RIGHT
         write(paragraph, str(number), _FOOTER_SIZE, self.palette.muted)
-        _as_number_field(paragraph)
+        # Turn the only run of a paragraph into the field that counts the slides.
+        run = paragraph.runs[0]._r
+        field = run.makeelement(run.tag.replace("}r", "}fld"), {"id": "{B6F15528-21DE-4FAA-801E-634DDDAF4B2B}"})
+        field.set("type", "slidenum")
+        field.extend(list(run))
+        run.getparent().replace(run, field)
 
     def _placeholder(self, slide: Any, kind: PP_PLACEHOLDER, area: Area) -> Any:
         """A placeholder of the layout on the slide, empty."""
@@ -252,15 +240,6 @@ class _File:
         stream = io.BytesIO()
         self.file.save(stream)
         return _undated(stream.getvalue())
-
-
-def _as_number_field(paragraph: Any) -> None:
-    """Turn the only run of a paragraph into the field that counts the slides."""
-    run = paragraph.runs[0]._r
-    field = run.makeelement(run.tag.replace("}r", "}fld"), {"id": "{B6F15528-21DE-4FAA-801E-634DDDAF4B2B}"})
-    field.set("type", "slidenum")
-    field.extend(list(run))
-    run.getparent().replace(run, field)
 
 
 def _notes(slide: Any, notes: Sequence[str]) -> None:

@@ -61,12 +61,7 @@ class _Row:
 def layers(design: DesignAnswer, catalog: Catalog) -> Drawing:
     """Drawing of the layers of a design.
 
-    Parameters
-    ----------
-    design : DesignAnswer
-        Its bill tells the software, its plan the devices.
-    catalog : Catalog
-        Names of software and switches.
+    ``design``: its bill tells the software, its plan the devices.
     """
     every_row = _Reader(design, catalog).rows()
     rows = [row for row in every_row if row.parts]

@@ -32,14 +32,8 @@ class Bundle:
 def bundles(plan: Plan, end: Callable[[PlacedDevice], str], network: NetworkRole | None = None) -> tuple[Bundle, ...]:
     """All cables of a plan, bundled by their ends.
 
-    Parameters
-    ----------
-    plan : Plan
-        Devices and cables.
-    end : callable
-        Name of what stands for a device on the drawing: the device itself or its group.
-    network : NetworkRole, optional
-        Only cables of this network.
+    ``end``: name of what stands for a device on the drawing: the device itself or its group. ``network``: only cables
+    of this network.
     """
     names = [end(device) for device in plan.devices] + [CUSTOMER_LAN, RACK_PDUS]
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}

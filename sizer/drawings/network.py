@@ -38,15 +38,7 @@ _NETWORKS = {
 def network_drawing(design: DesignAnswer, role: NetworkRole) -> Drawing | None:
     """Drawing of one network; None where the design has no cable of it.
 
-    Parameters
-    ----------
-    design : DesignAnswer
-    role : NetworkRole
-
-    Returns
-    -------
-    Drawing or None
-        As wide as the text column.
+    As wide as the text column.
     """
     found = links.bundles(design.plan, lambda device: GROUPS[device.role], role)
     return _Layout(Cluster(design), role, found).drawing() if found else None

@@ -9,14 +9,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from sizer.base.quantities import by_count
-from sizer.drawings.node_facts import (
-    HOST_LINK,
-    NVLINKS_OF_A_GPU,
-    NVSWITCH_CHIPS,
-    PCIE_SWITCHES,
-    NodeFacts,
-    Part,
-)
+from sizer.drawings.node_facts import HOST_LINK, NVLINKS_OF_A_GPU, NVSWITCH_CHIPS, PCIE_SWITCHES, NodeFacts, Part
 from sizer.drawings.palette import COLUMN_PX
 from sizer.drawings.parts import LINE_SIZE, box_labels, small_room
 from sizer.drawings.shapes import Box, Drawing, Label, Link, text_width
@@ -153,26 +146,6 @@ def _pcie_of_grid(found: Placed, source: Box) -> None:
         found.pcie(source, box, (x, y), (edge, y))
 
 
-def in_rows(source: Box, n_gpus: int, left: float, width: float, top: float, bus: Part | None) -> Placed:
-    """GPUs side by side, in rows of eight where they are many; below them what joins them all, if anything does."""
-    found = Placed()
-    length = n_gpus if n_gpus <= _MOST_IN_A_ROW else _ROW_LENGTH
-    wide = min((width - length * _ROW_GAP) / length, _FULL_W)
-    start = left + (width - length * (wide + _ROW_GAP) + _ROW_GAP) / 2
-    for number in range(n_gpus):
-        x, y = start + number % length * (wide + _ROW_GAP), top + number // length * (_GPU_H + _ROW_STEP)
-        found.boxes.append(_gpu(number, x, y, wide))
-    gpus = tuple(found.boxes)
-    for box in gpus:
-        y = box.y + _GPU_H / 2
-        way = ((box.centre_x, box.y),) if box.y == top else ((box.x - _LANE, y), (box.x, y))
-        found.pcie(source, box, *way)
-    found.bottom = max(box.bottom for box in gpus)
-    if bus is not None:
-        _bus(found, gpus, bus, start, length * (wide + _ROW_GAP) - _ROW_GAP)
-    return found
-
-
 def _bus(found: Placed, gpus: Sequence[Box], part: Part, x: float, width: float) -> None:
     lowest = found.bottom
     # Lanes of the upper rows end beside the last column.
@@ -211,10 +184,7 @@ _OPEN = "is for the vendor to confirm"
 def node(design: DesignAnswer) -> Drawing:
     """Drawing of one compute node of a design.
 
-    Parameters
-    ----------
-    design : DesignAnswer
-        Its server, GPUs, processors and ports are drawn; names come from the catalogue of its plan.
+    ``design``: its server, GPUs, processors and ports are drawn; names come from the catalogue of its plan.
     """
     return _Layout(NodeFacts(design)).drawing()
 
@@ -230,24 +200,18 @@ class _Layout:
 
     def drawing(self) -> Drawing:
         """Processors, the PCIe bus below them, and what hangs on it."""
-        bus = self._host()
-        gpus_bottom = self._gpus(bus)
-        bottom = max(gpus_bottom, self._parts(bus))
-        title = node_title(self.facts.design)
-        return Drawing(COLUMN_PX, bottom + 4, title, tuple(self.boxes), tuple(self.links), (), tuple(self.labels))
-
-    # --- host
-
-    def _host(self) -> Box:
-        """Processors with the memory between them, and the bus; returns the bus."""
-        parts = self._host_parts()
+        # Processors with the memory between them, and the bus; returns the bus.
+        cpus = [(f"cpu-{number}", self.facts.processor(), "decode") for number in range(self.facts.n_cpus)]
+        parts = [*cpus[:1], ("memory", self.facts.memory(), "other"), *cpus[1:]]
         width = (_RIGHT - _EDGE - (len(parts) - 1) * _HOST_X_GAP) / len(parts)
         y = _EDGE
         for place, (id_, part, role) in enumerate(parts):
             x = _EDGE + place * (width + _HOST_X_GAP)
             self.boxes.append(Box(id_, x, y, width, _HOST_H, part.title, part.lines, role))
         bus_y = y + _HOST_H + _HOST_GAP
-        text = Part(self._bus_name(), tuple(self._bus_lines()))
+        split = "which processor serves which GPU, adapter and drive is not published"
+        lanes = self.facts.lanes
+        text = Part(self._bus_name(), (split if lanes is None else f"{lanes} lanes a processor; {split}",))
         bus = Box("pcie", _EDGE, bus_y, _RIGHT - _EDGE, _BUS_H, text.title, text.lines, "other", quiet=True)
         for box in self.boxes:
             if box.id == "memory":
@@ -256,11 +220,12 @@ class _Layout:
                 way = ((box.centre_x, box.bottom), (box.centre_x, bus.y))
                 self.links.append(Link(f"{box.id}--pcie", box.id, bus.id, way, PCIE_STROKE, "other"))
         self.boxes.append(bus)
-        return bus
+        gpus_bottom = self._gpus(bus)
+        bottom = max(gpus_bottom, self._parts(bus))
+        title = node_title(self.facts.design)
+        return Drawing(COLUMN_PX, bottom + 4, title, tuple(self.boxes), tuple(self.links), (), tuple(self.labels))
 
-    def _host_parts(self) -> list[tuple[str, Part, str]]:
-        cpus = [(f"cpu-{number}", self.facts.processor(), "decode") for number in range(self.facts.n_cpus)]
-        return [*cpus[:1], ("memory", self.facts.memory(), "other"), *cpus[1:]]
+    # --- host
 
     def _join_memory(self, ram: Box) -> None:
         """The processor on either side of the memory."""
@@ -277,11 +242,6 @@ class _Layout:
             return f"{stated} to each GPU{others}"
         link = self.facts.server.intra_link
         return link.value.name if link is not None and link.value.topology == "host" else "PCIe"
-
-    def _bus_lines(self) -> list[str]:
-        split = "which processor serves which GPU, adapter and drive is not published"
-        lanes = self.facts.lanes
-        return [split if lanes is None else f"{lanes} lanes a processor; {split}"]
 
     # --- GPUs
 
@@ -334,7 +294,23 @@ class _Layout:
             bus = Part(facts.link_name, (f"a direct link from each GPU to each of the {facts.n_gpus - 1} others",))
         elif layout == "joined":
             bus = Part(facts.link_name, ("which GPUs it joins directly is not published",))
-        return in_rows(source, facts.n_gpus, _EDGE, _GPU_ZONE, top, bus)
+        # GPUs side by side, in rows of eight where they are many; below them what joins them all, if anything does.
+        found = Placed()
+        length = facts.n_gpus if facts.n_gpus <= _MOST_IN_A_ROW else _ROW_LENGTH
+        wide = min((_GPU_ZONE - length * _ROW_GAP) / length, _FULL_W)
+        start = _EDGE + (_GPU_ZONE - length * (wide + _ROW_GAP) + _ROW_GAP) / 2
+        for number in range(facts.n_gpus):
+            x, y = start + number % length * (wide + _ROW_GAP), top + number // length * (_GPU_H + _ROW_STEP)
+            found.boxes.append(_gpu(number, x, y, wide))
+        gpus = tuple(found.boxes)
+        for box in gpus:
+            y = box.y + _GPU_H / 2
+            way = ((box.centre_x, box.y),) if box.y == top else ((box.x - _LANE, y), (box.x, y))
+            found.pcie(source, box, *way)
+        found.bottom = max(box.bottom for box in gpus)
+        if bus is not None:
+            _bus(found, gpus, bus, start, length * (wide + _ROW_GAP) - _ROW_GAP)
+        return found
 
     def _nvswitch(self) -> Part:
         """The chips that join the GPUs; those of a rack of trays are in switch trays of their own."""
@@ -364,20 +340,17 @@ class _Layout:
         y, trunk = bus.bottom + _BUS_GAP, _PART_X - _TRUNK
         parts = [(f"ports-{number}", part, "network") for number, part in enumerate(self.facts.ports(), 1)]
         for id_, part, role in (*parts, ("drives", self.facts.drives, "storage")):
-            box = self._part_box(id_, part, role, y)
+            width = _RIGHT - _PART_X
+            found = Box(id_, _PART_X, y, width, 200.0, part.title, part.lines, role)
+            lines = len(box_labels(found)) - 1
+            height = max(_TITLE_H + lines * _LINE_H + _PART_PAD, 32.0)
+            box = Box(id_, _PART_X, y, width, height, part.title, part.lines, role)
             middle = box.y + box.height / 2
             way = ((trunk, bus.bottom), (trunk, middle), (box.x, middle))
             self.links.append(Link(f"pcie--{id_}", bus.id, id_, way, PCIE_STROKE, "other"))
             self.boxes.append(box)
             y = box.bottom + _PART_GAP
         return y - _PART_GAP
-
-    def _part_box(self, id_: str, part: Part, role: str, y: float) -> Box:
-        width = _RIGHT - _PART_X
-        found = Box(id_, _PART_X, y, width, 200.0, part.title, part.lines, role)
-        lines = len(box_labels(found)) - 1
-        height = max(_TITLE_H + lines * _LINE_H + _PART_PAD, 32.0)
-        return Box(id_, _PART_X, y, width, height, part.title, part.lines, role)
 
 
 def node_title(design: DesignAnswer) -> str:

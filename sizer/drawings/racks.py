@@ -133,20 +133,8 @@ _PDU_COLUMNS = (0.62, 0.81, 1.0)
 def rack_fronts(plan: Plan, catalog: Catalog, *, in_column: bool = False) -> tuple[Drawing, ...]:
     """Drawings of all racks.
 
-    Parameters
-    ----------
-    plan : Plan
-        Places, feeds and names.
-    catalog : Catalog
-        Names of the items.
-    in_column : bool
-        For a page that is read, not built from: equal racks once with how many there are, no drawing wider than the
-        column of text.
-
-    Returns
-    -------
-    tuple of Drawing
-        In the order of the racks. One of three or four racks is as wide as a landscape page.
+    ``in_column``: for a page that is read, not built from: equal racks once with how many there are, no drawing wider
+    than the column of text. In the order of the racks. One of three or four racks is as wide as a landscape page.
     """
     if in_column or len(plan.racks) > _MAX_SINGLE:
         kinds = racks.rack_kinds(plan.racks)
@@ -175,7 +163,14 @@ def _height(rack: PlacedRack) -> float:
 def _drawing(kinds: Sequence[RackKind], columns: int, width: float, plan: Plan, catalog: Catalog) -> Drawing:
     pitch = (width - _POST + _GAP) / columns
     face = min(pitch - _GAP - _NUMBERS_W, _MAX_FACE_W)
-    say = _wording(kinds, face, catalog)
+    # The longest wording that fits every device of a drawing.
+    devices = [device for kind in kinds for device in kind.first.devices]
+    room = small_room(face)
+    wordings = [_Wording(length, catalog) for length in (1, 2)]
+    say = next(
+        (one for one in wordings if all(text_width(one.text(device), LINE_SIZE) <= room for device in devices)),
+        wordings[-1],
+    )
     tallest = max(kind.first.height_u for kind in kinds)
     floor = _HEAD_H + tallest * UNIT_PX + _POST
     boxes: list[Box] = []
@@ -290,17 +285,6 @@ class _Wording:
         left = text_width(model, LINE_SIZE) - over
         (short,) = wrapped(model, LINE_SIZE, left, max_lines=1) or ("",)
         return text.replace(model, short, 1)
-
-
-def _wording(kinds: Sequence[RackKind], face: float, catalog: Catalog) -> _Wording:
-    """The longest wording that fits every device of a drawing."""
-    devices = [device for kind in kinds for device in kind.first.devices]
-    room = small_room(face)
-    wordings = [_Wording(length, catalog) for length in (1, 2)]
-    return next(
-        (one for one in wordings if all(text_width(one.text(device), LINE_SIZE) <= room for device in devices)),
-        wordings[-1],
-    )
 
 
 def _devices(kind: RackKind, x: float, floor: float, width: float, say: _Wording) -> Iterator[Box]:

@@ -64,7 +64,29 @@ class _Layout:
         y = self._switches(10.0)
         bottom = self._storage(y) if self.has_storage else y + _SERVER_H
         self._servers(y, min(bottom - y, _MAX_SERVER_H))
-        self._down_links()
+        for (lower, upper), bundle in self.bundles.items():
+            if upper not in (*_ON_LEFT, *_ON_RIGHT):
+                continue
+            box, count, kind = self.boxes[lower], bundle.count, bundle.kind
+            if lower == "gateway":
+                self._across(upper, lower, box.y + 35, count, kind)
+            elif lower == "servers" and upper in _ON_RIGHT:
+                self._round(lower, upper, count, kind)
+            elif lower == "servers":
+                self._down(upper, lower, box.x + 26, count, kind, self._from_each(lower, count))
+            elif lower == "ufm":
+                self._from_managers(upper, count, kind)
+            elif lower == "head" and upper in _ON_RIGHT:
+                self._from_heads(upper, count, kind)
+            elif lower == "head":
+                self._down(upper, lower, box.x + 22, count, kind)
+            elif lower in ("storage", links.CUSTOMER_LAN):
+                note = self._from_each(lower, count) if lower == "storage" else "customer LAN"
+                self._down(upper, lower, self.storage_x + 26, count, kind, note, "storage")
+            else:
+                self._between_switches(lower, upper, count, kind)
+        if self.storage == links.CUSTOMER_LAN and self.has_storage and (self.storage, "leaf") not in self.bundles:
+            self._by_others()
         if self.has_management:
             bottom = self._management(bottom + 34)
         # A box alone of its kind is called by the name of its device.
@@ -226,31 +248,6 @@ class _Layout:
         way = ((start, y), (end, y))
         self.links.append(Link("", left, right, way, links.stroke(kind), role, labels=labels, count=count))
 
-    def _down_links(self) -> None:
-        for (lower, upper), bundle in self.bundles.items():
-            if upper not in (*_ON_LEFT, *_ON_RIGHT):
-                continue
-            box, count, kind = self.boxes[lower], bundle.count, bundle.kind
-            if lower == "gateway":
-                self._across(upper, lower, box.y + 35, count, kind)
-            elif lower == "servers" and upper in _ON_RIGHT:
-                self._round(lower, upper, count, kind)
-            elif lower == "servers":
-                self._down(upper, lower, box.x + 26, count, kind, self._from_each(lower, count))
-            elif lower == "ufm":
-                self._from_managers(upper, count, kind)
-            elif lower == "head" and upper in _ON_RIGHT:
-                self._from_heads(upper, count, kind)
-            elif lower == "head":
-                self._down(upper, lower, box.x + 22, count, kind)
-            elif lower in ("storage", links.CUSTOMER_LAN):
-                note = self._from_each(lower, count) if lower == "storage" else "customer LAN"
-                self._down(upper, lower, self.storage_x + 26, count, kind, note, "storage")
-            else:
-                self._between_switches(lower, upper, count, kind)
-        if self.storage == links.CUSTOMER_LAN and self.has_storage and (self.storage, "leaf") not in self.bundles:
-            self._by_others()
-
     def _from_each(self, group: str, count: int) -> str:
         ends = self.cluster.storage_nodes if group == "storage" else self.cluster.count(group)
         if ends < 2 or count % ends:
@@ -326,7 +323,8 @@ class _Layout:
         lanes = {-1: 0, 1: 0}
         for (group, upper), bundle in self.bundles.items():
             if upper == "management" and not group.startswith("in-band-"):
-                self._dashed(group, bar, self._way_down(group, bar, lanes), bundle.count)
+                way = self._way_down(group, bar, lanes)
+                self.links.append(Link("", group, bar.id, way, 0.9, "other", dashed=True, count=bundle.count))
         bottom, x = bar.bottom, self.left + 26
         lower = "management"
         for group in _ABOVE_MANAGEMENT:
@@ -394,9 +392,6 @@ class _Layout:
             return (box.x, box.y + 12), (lane, box.y + 12), (lane, bar.y + 16), (bar.x, bar.y + 16)
         x = COLUMN_PX - lane
         return (box.right, box.y + 30), (x, box.y + 30), (x, bar.y + 16), (bar.right, bar.y + 16)
-
-    def _dashed(self, group: str, bar: Box, way: tuple[tuple[float, float], ...], count: int) -> None:
-        self.links.append(Link("", group, bar.id, way, 0.9, "other", dashed=True, count=count))
 
 
 def topology(design: DesignAnswer) -> Drawing:

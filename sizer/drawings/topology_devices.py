@@ -70,16 +70,7 @@ class Router:
         tops = {place.row: place.box.y for place in places.values()}
         self.tops = [tops[row] for row in sorted(tops)]
         self.switches = [key for key, place in places.items() if place.is_management and place.row == self._first()]
-        self.slots = self._slots()
-
-    def _first(self) -> int:
-        """Row of the switches that the devices join for management."""
-        return min((place.row for place in self.places.values() if place.is_management), default=-1)
-
-    # --- where lines leave a box
-
-    def _slots(self) -> dict[tuple[str, str], list[int]]:
-        """Numbers of the bundles at the top and at the bottom of each box, from left to right."""
+        # Numbers of the bundles at the top and at the bottom of each box, from left to right.
         found: dict[tuple[str, str], list[tuple[float, int]]] = {}
         for number, bundle in enumerate(self.bundles):
             if self._is_along_margin(bundle):
@@ -87,7 +78,13 @@ class Router:
             upper, lower = self._ordered(bundle)
             for key, side, other in ((upper, "bottom", lower), (lower, "top", upper)):
                 found.setdefault((key, side), []).append((self.places[other].box.centre_x, number))
-        return {where: [number for _, number in sorted(lines)] for where, lines in found.items()}
+        self.slots = {where: [number for _, number in sorted(lines)] for where, lines in found.items()}
+
+    def _first(self) -> int:
+        """Row of the switches that the devices join for management."""
+        return min((place.row for place in self.places.values() if place.is_management), default=-1)
+
+    # --- where lines leave a box
 
     def _ordered(self, bundle: Bundle) -> tuple[str, str]:
         """Ends of a bundle, the upper one first."""

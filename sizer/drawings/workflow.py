@@ -29,10 +29,7 @@ _TEXT = 9.5
 def workflow(design: DesignAnswer) -> Drawing:
     """Drawing of the workflow on a design.
 
-    Parameters
-    ----------
-    design : DesignAnswer
-        Its storage, processors and GPUs are named at the steps that use them.
+    ``design``: its storage, processors and GPUs are named at the steps that use them.
     """
     steps = _Steps(design)
     parts = [

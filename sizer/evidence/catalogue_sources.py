@@ -22,14 +22,7 @@ _NONE = " "  # a cell without text would show its source
 def price_table(item_id: str, catalog: Catalog, *, shows_own: bool) -> Table | None:
     """Prices of a part; None where there is none to show.
 
-    Parameters
-    ----------
-    item_id : str
-        Part.
-    catalog : Catalog
-        Where its prices lie.
-    shows_own : bool
-        Whether prices of the user's own book, their discounts and their notes may be shown.
+    ``shows_own``: whether prices of the user's own book, their discounts and their notes may be shown.
     """
     is_own = item_id in catalog.own_prices
     if is_own and not shows_own:
@@ -97,18 +90,16 @@ def https_address(source: Source) -> str:
 def sources_table(catalog: Catalog, measurements: Counter[str], text: str = "", grades: Sequence[str] = ()) -> Table:
     """Cited documents: title, publisher, date, grade, and how much rests on them.
 
-    Parameters
-    ----------
-    catalog : Catalog
-        Parts and sources.
-    measurements : Counter
-        Published numbers by key of their source.
-    text : str
-        Words that title, publisher or place must hold.
-    grades : sequence of str
-        Grades that pass; none: all do.
+    ``measurements``: published numbers by key of their source. ``text``: words that title, publisher or place must
+    hold. ``grades``: grades that pass; none: all do.
     """
-    facts = _facts_by_source(catalog)
+    facts = Counter(
+        catalog.sources[key].id
+        for _, item in catalog.items()
+        for said in statements(item)
+        for key in (said.source, *(other.source for other in said.alternates))
+        if key in catalog.sources
+    )
     wanted = text.lower().split()
     rows = [
         row(
@@ -134,17 +125,6 @@ def sources_table(catalog: Catalog, measurements: Counter[str], text: str = "", 
         ("Place", "left", 18),
     )
     return Table("sources", "Cited documents", heads, tuple(rows))
-
-
-def _facts_by_source(catalog: Catalog) -> Counter[str]:
-    """Facts of parts that rest on each document, by its own key."""
-    return Counter(
-        catalog.sources[key].id
-        for _, item in catalog.items()
-        for said in statements(item)
-        for key in (said.source, *(other.source for other in said.alternates))
-        if key in catalog.sources
-    )
 
 
 _NUMBERED = re.compile(r"\[(\d+)\]")
@@ -178,12 +158,7 @@ class Gap:
 def gaps(catalog: Catalog, *, counts_own_prices: bool = True) -> list[Gap]:
     """What is not known about every part, kind by kind; parts without a gap are left out.
 
-    Parameters
-    ----------
-    catalog : Catalog
-        Parts and prices.
-    counts_own_prices : bool
-        Whether a price of the user's own book counts as known.
+    ``counts_own_prices``: whether a price of the user's own book counts as known.
     """
     asked: dict[str, list[str]] = {}
     for item_id, field in unknown_facts(catalog):
@@ -260,16 +235,8 @@ def gaps_table(
 ) -> Table:
     """Part by part what is not published and what is assumed.
 
-    Parameters
-    ----------
-    found : sequence of Gap
-        What is not known.
-    catalog : Catalog
-        Where the names of parts are looked up.
-    facts : collection of str
-        Names of facts that are asked about; none: all.
-    items : collection of str, optional
-        Ids of the parts that are asked about.
+    ``catalog``: where the names of parts are looked up. ``facts``: names of facts that are asked about; none: all.
+    ``items``: ids of the parts that are asked about.
     """
     rows = []
     for gap in found:

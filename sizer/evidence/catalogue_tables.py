@@ -203,7 +203,7 @@ def kind_table(folder: str, catalog: Catalog, items: Sequence[Item] | None = Non
     """Parts of one kind, or some of them, a row each, with the facts by which they are compared."""
     facts = _KEY_FACTS[folder]
     titles: list[tuple[str, Align]] = [("Part", "left")]
-    titles += [(label_of(fields[0]), _align(fields[0])) for fields in facts]
+    titles += [(label_of(fields[0]), ("right" if _NUMBER.search(fields[0]) else "left")) for fields in facts]
     rows = [
         row(part_name(item, catalog), *(_key_cell(item, fields, catalog) for fields in facts))
         for item in (catalog.folder(folder).values() if items is None else items)
@@ -223,10 +223,6 @@ def matches_table(items: Iterable[Item], catalog: Catalog) -> Table:
         for item in items
     ]
     return Table("found", "Parts found", columns("Part", "Kind", "Part number", "Description"), tuple(rows))
-
-
-def _align(field: str) -> Align:
-    return "right" if _NUMBER.search(field) else "left"
 
 
 def unknown_key_facts(item: Item, folder: str) -> list[str]:

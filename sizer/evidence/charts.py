@@ -54,21 +54,8 @@ def parity_spec(
 ) -> dict[str, Any] | None:
     """:func:`parity_chart` as wide as its page, as a specification: for a page where readers choose the rows.
 
-    Parameters
-    ----------
-    rows : sequence of ValidatedRow
-        Those that hold no number above 0 are not drawn.
-    sources : mapping
-        Documents by key, whose titles stand under the pointer.
-    palette : Palette
-        Colours.
-    height : int
-        Pixels.
-
-    Returns
-    -------
-    dict or None
-        None where there is nothing to draw.
+    ``rows``: those that hold no number above 0 are not drawn. ``sources``: documents by key, whose titles stand under
+    the pointer. None where there is nothing to draw.
     """
     with _UNCHECKED, schemapi.debug_mode(False):
         chart = parity_chart(rows, palette, "container", height, sources=sources)
@@ -85,23 +72,9 @@ def residual_chart(
 ) -> Chart | None:
     """Predicted over published numbers, one strip per source: rows, the middle half of them, and their median.
 
-    Parameters
-    ----------
-    rows : sequence of ValidatedRow
-        Rows to draw.
-    sources : mapping
-        Documents by key; a key that is none prints as it is.
-    palette : Palette
-        Colours.
-    width : int or str
-        Pixels, or ``container``.
-    seen : sequence of ValidatedRow
-        The same rows as a fit predicts them that has seen their source: its median is drawn as a cross.
-
-    Returns
-    -------
-    Chart or None
-        None where no row has an error. Sources with the largest medians come first, at most 40 of them.
+    ``sources``: documents by key; a key that is none prints as it is. ``seen``: the same rows as a fit predicts them
+    that has seen their source: its median is drawn as a cross. None where no row has an error. Sources with the
+    largest medians come first, at most 40 of them.
     """
     errors = {
         key: [(off, row) for row in group if (off := facts.error(row)) is not None]
@@ -230,21 +203,8 @@ def coverage_chart(
 ) -> Chart | None:
     """Share of published numbers inside their 90 % interval, one line per group, with its statistical range.
 
-    Parameters
-    ----------
-    groups : sequence of Accuracy
-        Groups with all their sources in the fit.
-    unseen : sequence of Accuracy
-        The same groups with the source of every row left out of its fit.
-    palette : Palette
-        Colours.
-    width : int or str
-        Pixels, or ``container``.
-
-    Returns
-    -------
-    Chart or None
-        None where no row has an interval.
+    ``groups``: groups with all their sources in the fit. ``unseen``: the same groups with the source of every row
+    left out of its fit. None where no row has an interval.
     """
     names = [one.name for one in sorted(groups, key=lambda one: -one.judged) if one.judged][:_MOST_GROUPS]
     if not names:

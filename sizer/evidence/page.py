@@ -64,23 +64,10 @@ def evidence_html(
 ) -> str:
     """The validation as one HTML file that needs no other: fonts and charts are inside.
 
-    Parameters
-    ----------
-    report : ValidationReport
-        Published numbers with their predictions. Its names may come from anybody's file.
-    sources : mapping
-        Documents of the catalogue by key.
-    title : str
-        Head of the page.
-    subject : str
-        What was validated: "the built-in observations", the name of a file.
-    stamp : str
-        What the numbers were made with: digests of catalogue and calibration, a date.
-
-    Raises
-    ------
-    ReportError
-        If a template names something that does not exist.
+    ``report``: published numbers with their predictions. Its names may come from anybody's file. ``title``: head of
+    the page. ``subject``: what was validated: "the built-in observations", the name of a file. ``stamp``: what the
+    numbers were made with: digests of catalogue and calibration, a date. Raises ReportError if a template names
+    something that does not exist.
     """
     names = {"page": evidence_page(report, sources, title=title, subject=subject, stamp=stamp)}
     return with_fonts_inside(rendered("evidence.html", names, Citations(sources), ("guide.css", "evidence.css")))
@@ -89,10 +76,7 @@ def evidence_html(
 def drawn_apart(report: ValidationReport, sources: Mapping[str, Source]) -> str:
     """The page of :func:`evidence_html`, made in another process: native code that crashes costs the page only.
 
-    Raises
-    ------
-    ReportError
-        If that process ends without the page, or a template names something that does not exist.
+    Raises ReportError if that process ends without the page, or a template names something that does not exist.
     """
     try:
         page: str = apart(_draw_here, report, sources)

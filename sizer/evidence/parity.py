@@ -70,29 +70,10 @@ def parity_chart(
 ) -> Chart | None:
     """Predicted over published numbers, both axes logarithmic.
 
-    Parameters
-    ----------
-    rows : sequence of ValidatedRow
-        Those that do not count or hold no number above 0 are not drawn.
-    palette : Palette
-        Colours.
-    width, height : int or str
-        Pixels; width may be ``container``.
-    title : str
-        Finding; by default how far half of the rows are off.
-    kind : function of a row
-        What tells the marks apart: its task, or what it is used for.
-    labels : mapping, optional
-        Id of a row -> text beside its mark, where there is room.
-    sources : mapping, optional
-        Documents, whose titles stand under the pointer.
-    unit : str
-        Of rates, where the rows share one; by default samples/s.
-
-    Returns
-    -------
-    Chart or None
-        None where there is nothing to draw.
+    ``rows``: those that do not count or hold no number above 0 are not drawn. ``title``: Finding; by default how far
+    half of the rows are off. ``kind``: what tells the marks apart: its task, or what it is used for. ``labels``: id
+    of a row -> text beside its mark, where there is room. ``sources``: Documents, whose titles stand under the
+    pointer. ``unit``: of rates, where the rows share one; by default samples/s. None where there is nothing to draw.
     """
     able = [row for row in facts.rated(rows) if facts.error(row) is not None]
     drawn = thinned(able)

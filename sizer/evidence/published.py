@@ -99,15 +99,12 @@ class Choice:
             all(not wanted or value in wanted for wanted, value in pairs)
             and self.measure in ("", facts.measure(one.run.quantity).title)
             and self._passes_interval(one)
-            and self._passes_gpus(one.run.gpus)
+            and (self.n_gpus is None or (one.run.gpus is not None and self.n_gpus[0] <= one.run.gpus <= self.n_gpus[1]))
         )
 
     def _passes_interval(self, one: Published) -> bool:
         covered = one.row(is_unseen=self.is_unseen).is_covered
         return not self.interval or covered is (self.interval == INSIDE)
-
-    def _passes_gpus(self, gpus: int | None) -> bool:
-        return self.n_gpus is None or (gpus is not None and self.n_gpus[0] <= gpus <= self.n_gpus[1])
 
 
 @dataclass(frozen=True)
@@ -129,10 +126,7 @@ class PublishedEvidence:
 def built_in_evidence(catalog: Catalog) -> PublishedEvidence:
     """Everything that the project ships, predicted: takes seconds.
 
-    Raises
-    ------
-    CalibrationError
-        If observations, calibration and checks do not belong together.
+    Raises CalibrationError if observations, calibration and checks do not belong together.
     """
     report = built_in_report(catalog)
     runs = {run.id: run for run in load_observations()}
@@ -150,16 +144,9 @@ def published(
 ) -> tuple[Published, ...]:
     """Predicted rows with their runs.
 
-    Parameters
-    ----------
-    rows : iterable of ValidatedRow
-        As the fit in use predicts them.
-    runs : mapping
-        Observation of every row by its id.
-    left_out : mapping
-        Id -> prediction by a fit without the row's source, and its 90 % interval.
-    catalog : Catalog
-        Where the names of parts are looked up.
+    ``rows``: as the fit in use predicts them. ``runs``: observation of every row by its id. ``left_out``: id ->
+    prediction by a fit without the row's source, and its 90 % interval. ``catalog``: where the names of parts are
+    looked up.
     """
     names = {item.id: item.name for _, item in catalog.items()}
     return tuple(_published(row, runs[row.id], left_out.get(row.id), names) for row in rows)

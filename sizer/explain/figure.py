@@ -45,17 +45,8 @@ def stage_key(workload: int, stage: str = "") -> str:
 def explanation(evaluated: EvaluatedDesign, key: str) -> Explanation:
     """Explanation of a figure of the described design.
 
-    Parameters
-    ----------
-    evaluated : EvaluatedDesign
-    key : str
-        ``GPUS``, ``CAPACITY``, ``POWER``, ``RACK_UNITS`` or ``PRICE``; :func:`rate_key` or :func:`stage_key` of a
-        workload; ``RATE`` and ``STAGE`` alone are those of the first.
-
-    Raises
-    ------
-    ValueError
-        If no figure has that key.
+    ``key``: ``GPUS``, ``CAPACITY``, ``POWER``, ``RACK_UNITS`` or ``PRICE``; :func:`rate_key` or :func:`stage_key` of
+    a workload; ``RATE`` and ``STAGE`` alone are those of the first. Raises ValueError if no figure has that key.
     """
     kind, _, rest = key.partition("-") if key != RACK_UNITS else (key, "", "")
     result, catalog = evaluated.result, evaluated.catalog

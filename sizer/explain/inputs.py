@@ -97,14 +97,8 @@ def _trimmed(amount: str) -> str:
 def assumed(result: SizingResult, names: Sequence[str], fields: Sequence[str] = ()) -> tuple[str, ...]:
     """Assumptions about workloads and parts with these names.
 
-    Parameters
-    ----------
-    result : SizingResult
-        Its assumptions.
-    names : sequence of str
-        Names of workloads and parts.
-    fields : sequence of str
-        Of parts only facts whose field has one of these words in its name; empty: all facts.
+    ``names``: names of workloads and parts. ``fields``: of parts only facts whose field has one of these words in its
+    name; empty: all facts.
     """
     texts = []
     for assumption, text in zip(result.assumptions, assumption_rows(result), strict=True):

@@ -34,16 +34,7 @@ from sizer.sizing.stages.storage_rates import node_read_rate
 
 
 def stage_inputs(evaluated: EvaluatedDesign, workload: int, stage: str) -> StageInputs:
-    """Formula and inputs of a stage of one workload.
-
-    Parameters
-    ----------
-    evaluated : EvaluatedDesign
-    workload : int
-        Its place in the design.
-    stage : str
-        Key of the stage.
-    """
+    """Formula and inputs of a stage of one workload."""
     model = evaluated.workloads[workload]
     if model is None:
         return StageInputs("", (), ("The catalogue no longer holds the parts of this design.",))
@@ -242,12 +233,6 @@ def _seconds(value: float) -> str:
     return f"{number(1e3 * value)}{NARROW_SPACE}ms"
 
 
-def _passes(model: WorkloadOnDesign) -> StageInput:
-    factor = sharding.work_factor(model.work)
-    again = "" if factor == 1 else ", activations recomputed"
-    return StageInput("p, passes", number(TRAINING_PASSES * factor), note=f"one forward, two backward{again}")
-
-
 def _median_over_fitted(model: WorkloadOnDesign, terms: StepTerms) -> StageInput:
     """How far the uncertainty of all coefficients together moves the median of the rate."""
     run = model.run
@@ -308,9 +293,11 @@ def _of_step(model: WorkloadOnDesign) -> StageInputs:
         ]
         formula = f"C = d · m · g · b / t GPU, {_STEP}"
         return StageInputs(formula, tuple(inputs), (), parts, ("flop", "peak", "gpu"))
+    factor = sharding.work_factor(model.work)
+    again = "" if factor == 1 else ", activations recomputed"
     inputs = [
         *_common(model, terms),
-        _passes(model),
+        StageInput("p, passes", number(TRAINING_PASSES * factor), note=f"one forward, two backward{again}"),
         StageInput("t x, time of the exchange", _seconds(_exchange_s(model)), note="see gradient exchange"),
         StageInput(
             "k, share of the backward pass that hides the exchange",

@@ -24,16 +24,11 @@ from sizer.present.text.plan import note_text as plan_note_text
 from sizer.present.text.plan import notes_text, part_note_text, question_text
 from sizer.present.text.result_text import cautions
 from sizer.present.text.stages import measurement_text, stage_text
-from sizer.present.text.verdict import (
-    reason_texts,
-    runner_up_text,
-    selection_text,
-    verdict_text,
-)
+from sizer.present.text.verdict import reason_texts, runner_up_text, selection_text, verdict_text
 from sizer.present.text.warnings import design_warnings
-from sizer.questions.maximum.export import maximum_content
+from sizer.questions.maximum.text import maximum_content
 from sizer.questions.ownership.analysis import ownership
-from sizer.questions.ownership.export import ownership_content
+from sizer.questions.ownership.text import ownership_content
 from sizer.sizing.checks import DesignCheck, MissingFact, bound_of
 from sizer.sizing.design.spares import checkpoint_storage
 from sizer.sizing.design.storage_need import demand_over_time

@@ -13,20 +13,9 @@ _LONGEST_NAMES = (40, 60, 20)
 def file_stem(result: SizingResult, revision: str = "", today: datetime.date | None = None) -> str:
     """What the names of all files of an answer start with: customer, design, revision, date.
 
-    Parameters
-    ----------
-    result : SizingResult
-        The sized request.
-    revision : str
-        Used where the quote names none, for example "r3" of a saved design.
-    today : date, optional
-        Used where the request has no date.
-
-    Returns
-    -------
-    str
-        Lower-case letters of ASCII, digits and hyphens, joined by underscores. A name that leaves nothing of these
-        reads "customer" or "design".
+    ``revision``: used where the quote names none, for example "r3" of a saved design. ``today``: used where the
+    request has no date. Lower-case letters of ASCII, digits and hyphens, joined by underscores. A name that leaves
+    nothing of these reads "customer" or "design".
 
     Examples
     --------

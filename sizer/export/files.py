@@ -18,10 +18,7 @@ _PREFIX, _UNFINISHED, _READY = ".sizer-", ".unfinished", ".ready"
 def make_folder(folder: Path) -> None:
     """Create the folder for documents before the work starts, so that a missing permission is found early.
 
-    Raises
-    ------
-    OutputError
-        Naming the path and the reason.
+    Raises OutputError naming the path and the reason.
     """
     write_whole(folder, {})
 
@@ -33,22 +30,8 @@ def write_whole(folder: Path, files: Mapping[str, bytes]) -> list[Path]:
     missing permission or an interruption leaves the files of an earlier run unchanged. A run that was killed while it
     moved is completed by the next one, and what a killed run had not finished is removed.
 
-    Parameters
-    ----------
-    folder : Path
-        Made if it is missing.
-    files : mapping of str to bytes
-        File name, without folders, to content.
-
-    Returns
-    -------
-    list of Path
-        The files in the order given.
-
-    Raises
-    ------
-    OutputError
-        Naming the path and the reason.
+    ``folder``: made if it is missing. ``files``: file name, without folders, to content. The files in the order
+    given. Raises OutputError naming the path and the reason.
     """
     for name in files:
         if not name or name in (".", "..") or Path(name).name != name:

@@ -24,10 +24,7 @@ def need_document(reading: Reading, refusal: str = "") -> dict[str, Any]:
 def answer_document(reading: Reading, catalog: Catalog) -> dict[str, Any]:
     """The document that ``sizer size --json`` prints.
 
-    Raises
-    ------
-    SizerError
-        If the request is not valid, or has no answer for a reason other than its limits.
+    Raises SizerError if the request is not valid, or has no answer for a reason other than its limits.
     """
     if reading.questions:
         return need_document(reading)

@@ -78,18 +78,8 @@ def netbox_zip(result: SizingResult, catalog: Catalog) -> bytes:
 def netbox_files(result: SizingResult, catalog: Catalog) -> dict[str, bytes]:
     """Import files of the documented design's plan.
 
-    Parameters
-    ----------
-    result : SizingResult
-        The answer.
-    catalog : Catalog
-        Facts of the parts.
-
-    Returns
-    -------
-    dict of str to bytes
-        File name to content, numbered in their import order. Typed text is cut to the length that
-        NetBox accepts and cannot start a formula.
+    File name to content, numbered in their import order. Typed text is cut to the length that NetBox accepts and
+    cannot start a formula.
     """
     return _Export(result, catalog).files()
 
@@ -109,7 +99,18 @@ class _Export:
         is_told = not result.design.bill.is_customer_copy
         self.made_with = f", planned with catalogue {result.catalog_digest[:16]}" if is_told else ""
         self.site = _text(request.customer) or _text(request.title) or "Planned cluster"
-        self.racks = _rack_names(self.plan.racks)
+        # Name of each rack in NetBox. Two that differ only in what is cut off get a number; new racks keep theirs.
+        found: dict[str, str] = {}
+        taken: set[str] = set()
+        for rack in sorted(self.plan.racks, key=lambda rack: rack.is_existing):
+            plain = _text(rack.name) or "rack"
+            name, number = plain, 1
+            while name.casefold() in taken:
+                number += 1
+                name = f"{plain} ({number})"
+            taken.add(name.casefold())
+            found[rack.name] = name
+        self.racks = found
         # Power shelves are part of the systems that arrive as racks, so no outlet of the export feeds these.
         self.links = [link for link in power_links(self.plan, catalog) if not link.rack.is_delivered]
         self.pdu = self.plan.inputs.platform.pdu
@@ -135,7 +136,9 @@ class _Export:
             "netbox-1-sites.csv": _csv(("name", "slug", "status"), [(self.site, _slug(self.site), "planned")]),
             "netbox-2-manufacturers.csv": _csv(("name", "slug"), [(maker, _slug(maker)) for maker in makers]),
             "netbox-3-device-roles.csv": _csv(("name", "slug", "color", "vm_role"), self._roles()),
-            "netbox-4-device-types.yaml": _yaml(self.types.values()),
+            "netbox-4-device-types.yaml": yaml.safe_dump_all(
+                self.types.values(), sort_keys=False, explicit_start=True, allow_unicode=True
+            ).encode(),
             "netbox-5-racks.csv": _csv(
                 ("site", "name", "status", *rack_size, *rack_load, "description"), map(self._rack, self.plan.racks)
             ),
@@ -288,21 +291,6 @@ def _interface(end: End) -> tuple[str, str, str]:
     return end.device, "dcim.interface", end.port
 
 
-def _rack_names(racks: Sequence[PlacedRack]) -> dict[str, str]:
-    """Name of each rack in NetBox. Two that differ only in what is cut off get a number; new racks keep theirs."""
-    found: dict[str, str] = {}
-    taken: set[str] = set()
-    for rack in sorted(racks, key=lambda rack: rack.is_existing):
-        plain = _text(rack.name) or "rack"
-        name, number = plain, 1
-        while name.casefold() in taken:
-            number += 1
-            name = f"{plain} ({number})"
-        taken.add(name.casefold())
-        found[rack.name] = name
-    return found
-
-
 def _described(item: Item, more: str = "") -> str:
     return _text(", ".join(part for part in (item.name, item.description, more) if part), _DESCRIPTION)
 
@@ -319,7 +307,3 @@ def _slug(text: str) -> str:
 
 def _csv(heads: Sequence[str], rows: Iterable[Row]) -> bytes:
     return csv_bytes(heads, rows, mark="")
-
-
-def _yaml(documents: Iterable[dict[str, Any]]) -> bytes:
-    return yaml.safe_dump_all(documents, sort_keys=False, explicit_start=True, allow_unicode=True).encode()

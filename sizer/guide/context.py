@@ -5,35 +5,33 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar, cast
 
 from sizer.base.errors import InfeasibleError, RequestError
-from sizer.bom.rental import RentOrBuy
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Server
-from sizer.guide.acceptance.tests import AcceptanceTest, acceptance_tests
+from sizer.guide.acceptance.tests import acceptance_tests
 from sizer.guide.edition import Edition
 from sizer.physical.expansion import GrowthStep
-from sizer.physical.networks.addresses import AddressPlan, address_plan
+from sizer.physical.networks.addresses import address_plan
 from sizer.physical.roles import Role
 from sizer.present.text.bill_warnings import sale_ended
 from sizer.present.theme import Palette
-from sizer.questions.data.analysis import DataPlan, data_plan
-from sizer.questions.failures.analysis import FailureCase, failure_cases
-from sizer.questions.ownership.analysis import OwnershipAnswer, ownership
+from sizer.questions.data.analysis import data_plan
+from sizer.questions.failures.analysis import failure_cases
+from sizer.questions.ownership.analysis import ownership
 from sizer.questions.rent.analysis import rent_or_buy
 from sizer.questions.scale.analysis import EqualGpuComparison, n_allowed_kinds, scale_comparison
-from sizer.questions.team.analysis import TeamAnswer, team_answer
+from sizer.questions.team.analysis import team_answer
 from sizer.questions.verdict.analysis import claims
-from sizer.questions.verdict.claim import Claim
-from sizer.questions.verdict.simplest_design import SimplestDesign, simplest_design
-from sizer.questions.what_if.sensitivity import Sensitivity, sensitivities
+from sizer.questions.verdict.simplest_design import simplest_design
+from sizer.questions.what_if.sensitivity import sensitivities
 from sizer.sizing.customer_copy import not_offered
 from sizer.sizing.decision_options import USUAL_CONFIDENCE, DecisionOption, as_built, on_sale_today
-from sizer.sizing.design.decisions import Decisions, decisions
+from sizer.sizing.design.decisions import decisions
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.design.storage_need import next_sizes
 from sizer.sizing.growth.growth_plan import growth_plan
 from sizer.sizing.growth.result import GrowthPlan, as_billed, without_money
 from sizer.sizing.redundancy_cost import spare_cost
-from sizer.sizing.result import DesignAnswer, SizingResult, SpareCost, WorkloadAnswer
+from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.workload.request import Loss
 
 T = TypeVar("T")
@@ -44,31 +42,24 @@ class _of_result(Generic[T]):  # noqa: N801 -- reads as the decorator that it is
 
     def __init__(self, function: "Callable[[GuideContext], T]") -> None:
         self._function = function
-        self.__doc__ = function.__doc__
+
+    def __set_name__(self, _: type, name: str) -> None:
+        self._name = name
 
     def __get__(self, context: "GuideContext", _: object = None) -> T:
-        name = self._function.__name__
-        if name not in context.analyses:
-            context.analyses[name] = self._function(context)
-        return cast(T, context.analyses[name])
+        if self._name not in context.analyses:
+            context.analyses[self._name] = self._function(context)
+        return cast(T, context.analyses[self._name])
 
 
 @dataclass(frozen=True)
 class GuideContext:
-    """One result in one edition. Each analysis runs once, when a chapter first uses it.
-
-    Attributes
-    ----------
-    result : SizingResult
-    catalog : Catalog
-    edition : Edition
-    analyses : dict
-        Those that were made, by name. Contexts of one result share them: :func:`guide_context`.
-    """
+    """One result in one edition. Each analysis runs once, when a chapter first uses it."""
 
     result: SizingResult
     catalog: Catalog
     edition: Edition
+    # Those that were made, by name. Contexts of one result share them: :func:`guide_context`.
     analyses: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -76,10 +67,8 @@ class GuideContext:
         """The design that the guide describes."""
         return self.result.design
 
-    @_of_result
-    def evaluated(self) -> EvaluatedDesign:
-        """The design as the analyses take it, with the stored calibration."""
-        return EvaluatedDesign(self.result, self.catalog)
+    # The design as the analyses take it, with the stored calibration.
+    evaluated = _of_result(lambda self: EvaluatedDesign(self.result, self.catalog))
 
     @property
     def answers(self) -> tuple[WorkloadAnswer, ...]:
@@ -111,20 +100,12 @@ class GuideContext:
         """The head node; None where the design has none."""
         return self.design.platform.head_node if self.n_head_nodes else None
 
-    @_of_result
-    def n_head_nodes(self) -> int:
-        """Head nodes of the design."""
-        return sum(device.role is Role.HEAD_NODE for device in self.design.plan.devices)
-
-    @_of_result
-    def decisions(self) -> Decisions:
-        """Why this server, storage, fabric and these racks."""
-        return decisions(self.evaluated)
-
-    @_of_result
-    def built(self) -> DecisionOption | None:
-        """The same parts with reserves and 90 % confidence; None where this design has them, or none is found."""
-        return self._told(as_built(self.result.request, self.design, self.catalog))
+    # Head nodes of the design.
+    n_head_nodes = _of_result(lambda self: sum(device.role is Role.HEAD_NODE for device in self.design.plan.devices))
+    # Why this server, storage, fabric and these racks.
+    decisions = _of_result(lambda self: decisions(self.evaluated))
+    # The same parts with reserves and 90 % confidence; None where this design has them, or none is found.
+    built = _of_result(lambda self: self._told(as_built(self.result.request, self.design, self.catalog)))
 
     @_of_result
     def on_sale(self) -> DecisionOption | None:
@@ -153,65 +134,34 @@ class GuideContext:
             self.built.design if self.built is not None and chance is not None and chance < USUAL_CONFIDENCE else None
         )
 
-    @_of_result
-    def sensitivities(self) -> tuple[Sensitivity, ...]:
-        """Influence of the inputs on the result, by workload."""
-        return sensitivities(self.evaluated)
-
-    @_of_result
-    def claims(self) -> tuple[Claim, ...]:
-        """Claims about the design with the change at which each turns."""
-        return claims(self.evaluated)
-
-    @_of_result
-    def simplest(self) -> SimplestDesign:
-        """The simplest design that meets the request."""
-        return simplest_design(self.evaluated)
-
-    @_of_result
-    def failures(self) -> tuple[FailureCase, ...]:
-        """Remaining performance after each failure."""
-        return failure_cases(self.evaluated)
+    # Influence of the inputs on the result, by workload.
+    sensitivities = _of_result(lambda self: sensitivities(self.evaluated))
+    # Claims about the design with the change at which each turns.
+    claims = _of_result(lambda self: claims(self.evaluated))
+    # The simplest design that meets the request.
+    simplest = _of_result(lambda self: simplest_design(self.evaluated))
+    # Remaining performance after each failure.
+    failures = _of_result(lambda self: failure_cases(self.evaluated))
 
     @property
     def tolerated_losses(self) -> tuple[Loss, ...]:
         """Losses that the design has to tolerate by request."""
         return tuple(dict.fromkeys(self.result.request.resilience.keeps_targets_without))
 
-    @_of_result
-    def spare_cost(self) -> SpareCost | None:
-        """Cost of the requested redundancy; None where none is requested."""
-        return spare_cost(self.result.request, self.design, self.catalog)
-
-    @_of_result
-    def data(self) -> DataPlan:
-        """Stored data, ingest, checkpoints and other work on the data."""
-        return data_plan(self.evaluated)
-
-    @_of_result
-    def team(self) -> TeamAnswer | None:
-        """Queue waits and reads of the team; None without a team or where the catalogue lacks parts of the design."""
-        return team_answer(self.evaluated)
-
-    @_of_result
-    def ownership(self) -> OwnershipAnswer | None:
-        """Cost of owning the design over the years; None where the request does not ask for it."""
-        return ownership(self.result)
-
-    @_of_result
-    def rental(self) -> RentOrBuy | None:
-        """Renting compared with buying; None where the request has no rental offer."""
-        return rent_or_buy(self.result)
-
-    @_of_result
-    def tests(self) -> tuple[AcceptanceTest, ...]:
-        """Tests to run before the cluster is accepted."""
-        return acceptance_tests(self.evaluated)
-
-    @_of_result
-    def addresses(self) -> AddressPlan:
-        """Subnets and the address of every port."""
-        return address_plan(self.design.plan)
+    # Cost of the requested redundancy; None where none is requested.
+    spare_cost = _of_result(lambda self: spare_cost(self.result.request, self.design, self.catalog))
+    # Stored data, ingest, checkpoints and other work on the data.
+    data = _of_result(lambda self: data_plan(self.evaluated))
+    # Queue waits and reads of the team; None without a team or where the catalogue lacks parts of the design.
+    team = _of_result(lambda self: team_answer(self.evaluated))
+    # Cost of owning the design over the years; None where the request does not ask for it.
+    ownership = _of_result(lambda self: ownership(self.result))
+    # Renting compared with buying; None where the request has no rental offer.
+    rental = _of_result(lambda self: rent_or_buy(self.result))
+    # Tests to run before the cluster is accepted.
+    tests = _of_result(lambda self: acceptance_tests(self.evaluated))
+    # Subnets and the address of every port.
+    addresses = _of_result(lambda self: address_plan(self.design.plan))
 
     @_of_result
     def growth_plan(self) -> tuple[GrowthPlan | None, str]:

@@ -10,24 +10,12 @@ Form = Literal["guide", "engineer", "summary"]
 
 @dataclass(frozen=True)
 class Edition:
-    """One form of the guide about a result.
+    """One form of the guide about a result."""
 
-    Attributes
-    ----------
-    form : {"guide", "engineer", "summary"}
-        The guide for the customer, the file with the evidence for engineers, or one page.
-    profile : Profile
-        Branding.
-    is_customer_copy : bool
-        Whether the result is without discounts and internal notes.
-    is_archive : bool
-        Whether the PDF is PDF/A-3b, which may carry files, instead of PDF/UA-1.
-    """
-
-    form: Form = "guide"
+    form: Form = "guide"  # the guide for the customer, the file with the evidence for engineers, or one page
     profile: Profile = PLAIN
-    is_customer_copy: bool = False
-    is_archive: bool = False
+    is_customer_copy: bool = False  # whether the result is without discounts and internal notes
+    is_archive: bool = False  # whether the PDF is PDF/A-3b, which may carry files, instead of PDF/UA-1
 
 
 GUIDE = Edition()

@@ -26,15 +26,9 @@ _reading = threading.Lock()
 def logo_uri(data: bytes) -> str:
     """Data URI of an image: PNG of at most 1200 by 1200 pixels, without metadata.
 
-    Parameters
-    ----------
-    data : bytes
-        A PNG, JPEG, WebP or GIF file, recognized by its content. The first frame of an animation is used.
-
-    Raises
-    ------
-    ValueError
-        As a predicate without subject, if the file is too large, damaged, an SVG drawing or not an image.
+    ``data``: a PNG, JPEG, WebP or GIF file, recognized by its content. The first frame of an animation is used.
+    Raises ValueError as a predicate without subject, if the file is too large, damaged, an SVG drawing or not an
+    image.
     """
     if len(data) > MAX_LOGO_BYTES:
         raise ValueError(f"is {len(data) / 1e6:.1f} MB; the limit is {MAX_LOGO_BYTES / 1e6:g} MB")

@@ -7,44 +7,28 @@ from typing import Any
 from markupsafe import Markup
 
 from sizer.catalog.model import Catalog
-from sizer.guide import maximum
 from sizer.guide.chapters import (
-    acceptance,
     architecture,
-    availability,
     bill,
     decisions,
-    facility,
     growth,
     operation,
     overview,
     performance,
-    purchases,
     requirements,
     risks,
+    short_chapters,
     software,
     storage,
-    storage_performance,
     summary,
     team,
 )
 from sizer.guide.context import GuideContext, guide_context
 from sizer.guide.edition import GUIDE, Edition
-from sizer.guide.engineer import (
-    alternatives,
-    appendices,
-    assumptions,
-    components,
-    data,
-    necessity,
-    networks,
-    racks,
-    record,
-    validation,
-)
+from sizer.guide.engineer import alternatives, appendices, components, data, networks
 from sizer.guide.engineer import operation as engineer_operation
 from sizer.guide.engineer import performance as engineer_performance
-from sizer.guide.engineer import purchases as engineer_purchases
+from sizer.guide.engineer import short_chapters as engineer_short
 from sizer.guide.engineer import team as engineer_team
 from sizer.guide.front_matter import LEGAL_NOTICE, budget_line, control_table, footer, key_figures, kind_name
 from sizer.guide.further_answers import asks_for_filling
@@ -101,44 +85,46 @@ _GUIDE = (
     _ChapterPlan(
         "storage-performance",
         "Storage performance",
-        storage_performance.content,
-        applies=lambda context: _stores_more(context) and storage_performance.applies(context),
+        short_chapters.storage_performance,
+        applies=lambda context: _stores_more(context) and short_chapters.storage_performance_applies(context),
     ),
     _ChapterPlan("software", "Software", software.content, applies=_is_cluster),
     _ChapterPlan("performance", "Performance and headroom", performance.content, applies=_is_cluster),
     _ChapterPlan(
         "availability",
         "Availability and goodput",
-        availability.content,
-        applies=lambda context: _is_cluster(context) and availability.applies(context),
+        short_chapters.availability,
+        applies=lambda context: _is_cluster(context) and short_chapters.availability_applies(context),
     ),
-    _ChapterPlan("maximum", "What the limits allow", maximum.content, applies=maximum.applies),
+    _ChapterPlan("maximum", "What the limits allow", short_chapters.maximum, applies=short_chapters.maximum_applies),
     _ChapterPlan("team", "Team and queue wait", team.content, applies=team.applies),
-    _ChapterPlan("facility", "Power and racks", facility.content),
+    _ChapterPlan("facility", "Power and racks", short_chapters.facility),
     _ChapterPlan("bill", "Bill of materials", bill.content),
     _ChapterPlan("growth", "Growth", growth.content, applies=_is_cluster),
-    _ChapterPlan("purchases", "Growth plan", purchases.content, applies=purchases.applies),
+    _ChapterPlan("purchases", "Growth plan", short_chapters.purchases, applies=short_chapters.purchases_applies),
     _ChapterPlan("operation", "From plan to operation", operation.content, applies=_is_cluster),
-    _ChapterPlan("acceptance", "Acceptance test", acceptance.content),
+    _ChapterPlan("acceptance", "Acceptance test", short_chapters.acceptance),
     _ChapterPlan("risks", "Risks and next steps", risks.content),
     _ChapterPlan("sources", "Sources", appendices.no_content, is_appendix=True),
 )
 # The evidence behind it, for those who check, install and operate.
 _ENGINEER = (
-    _ChapterPlan("record", "The answer and how it was made", record.content),
-    _ChapterPlan("necessity", "Is this design necessary?", necessity.content),
+    _ChapterPlan("record", "The answer and how it was made", engineer_short.record),
+    _ChapterPlan("necessity", "Is this design necessary?", engineer_short.necessity),
     _ChapterPlan("alternatives", "Sensitivity and alternatives", alternatives.content),
     _ChapterPlan("engineer-performance", "Performance stage by stage", engineer_performance.content),
-    _ChapterPlan("validation", "Validation with published results", validation.content),
+    _ChapterPlan("validation", "Validation with published results", engineer_short.validation),
     _ChapterPlan("components", "Components", components.content),
     _ChapterPlan("networks", "Networks", networks.content),
     _ChapterPlan("data", "Data", data.content, applies=_has_data),
     _ChapterPlan("engineer-team", "Team", engineer_team.content, applies=team.applies),
-    _ChapterPlan("racks", "Feeds, cables and room", racks.content),
+    _ChapterPlan("racks", "Feeds, cables and room", engineer_short.racks),
     _ChapterPlan("engineer-operation", "Operation", engineer_operation.content),
-    _ChapterPlan("engineer-purchases", "Growth plan", engineer_purchases.content, applies=engineer_purchases.applies),
+    _ChapterPlan(
+        "engineer-purchases", "Growth plan", engineer_short.purchases, applies=engineer_short.purchases_applies
+    ),
     _ChapterPlan("sources", "Sources", appendices.no_content, is_appendix=True),
-    _ChapterPlan("assumptions", "All assumptions", assumptions.content, is_appendix=True),
+    _ChapterPlan("assumptions", "All assumptions", engineer_short.assumptions, is_appendix=True),
     _ChapterPlan(
         "formulas", "Formulas and their validity", appendices.formulas, is_appendix=True, applies=_has_samples
     ),
@@ -189,34 +175,9 @@ class Guide:
     summary: Content  # of the one-page form
 
     @property
-    def form(self) -> str:
-        """Form of the guide, a class in the style sheet."""
-        return self.edition.form
-
-    @property
-    def is_engineers(self) -> bool:
-        """Whether this is the engineer's file."""
-        return self.edition.form == "engineer"
-
-    @property
     def has_long_title(self) -> bool:
         """Whether the title needs smaller letters to fit on the cover."""
         return len(self.title) > _LONG_TITLE
-
-    @property
-    def language(self) -> str:
-        """Language of the text, as HTML names it."""
-        return self.edition.profile.locale
-
-    @property
-    def company(self) -> str:
-        """The company that issues the guide."""
-        return self.edition.profile.company
-
-    @property
-    def logo(self) -> str:
-        """The company's logo as a data URI; "" without one."""
-        return self.edition.profile.logo_uri
 
     def chapter_ref(self, id_: str, at_start: bool = False) -> Markup:
         """Link to a chapter or appendix by its number; ``at_start`` of a sentence."""

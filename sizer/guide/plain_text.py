@@ -13,13 +13,7 @@ from sizer.present.text.bill_warnings import bill_warning_sentences, delivery_se
 from sizer.present.text.calibration import NOT_PREDICTED
 from sizer.present.text.checks import check_label, open_text
 from sizer.present.text.design_size import binding_text
-from sizer.present.text.layouts import (
-    basis_sentence,
-    layout_sentence,
-    settings_text,
-    stacks_sentence,
-    step_sentence,
-)
+from sizer.present.text.layouts import basis_sentence, layout_sentence, settings_text, stacks_sentence, step_sentence
 from sizer.present.text.memory import memory_text
 from sizer.present.text.money import price_range_text, price_text, quotes_text
 from sizer.present.text.plan import existing_text

@@ -50,40 +50,19 @@ Colour = Annotated[str, AfterValidator(_colour)]
 
 
 class Profile(BaseModel):
-    """Branding of documents. All fields are optional and have neutral defaults.
-
-    Attributes
-    ----------
-    company : str
-        Name of the company that issues the documents; their author.
-    logo : str
-        File with the company's logo, relative to the profile's folder and inside it.
-    accent : str
-        Colour of links, headings' numbers and the recommended design, ``#RRGGBB``.
-    banner : str
-        Colour of the cover's band, behind white text.
-    legal : str
-        Legal notice.
-    confidentiality : str
-        Label in the footer, e.g. "Confidential".
-    contact : str
-        Contact for questions.
-    paper : {"a4", "letter"}
-        Paper size of the PDFs.
-    locale : str
-        Format of dates and numbers, such as en-GB, en-US or en-DE.
-    """
+    """Branding of documents. All fields are optional and have neutral defaults."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    company: ShortText = ""
-    logo: ShortText = ""
-    accent: Colour = LIGHT.accent
-    banner: Colour = LIGHT.ink
-    legal: Paragraphs = ""
-    confidentiality: Label = ""
-    contact: ShortText = ""
-    paper: Paper = "a4"
+    company: ShortText = ""  # name of the company that issues the documents; their author
+    logo: ShortText = ""  # file with the company's logo, relative to the profile's folder and inside it
+    accent: Colour = LIGHT.accent  # colour of links, headings' numbers and the recommended design, ``#RRGGBB``
+    banner: Colour = LIGHT.ink  # colour of the cover's band, behind white text
+    legal: Paragraphs = ""  # legal notice
+    confidentiality: Label = ""  # Label in the footer, e.g. "Confidential".
+    contact: ShortText = ""  # contact for questions
+    paper: Paper = "a4"  # paper size of the PDFs
+    # Format of dates and numbers, such as en-GB, en-US or en-DE.
     locale: Annotated[str, AfterValidator(_locale)] = DEFAULT_LOCALE
     _logo_uri: str = PrivateAttr("")
 
@@ -118,21 +97,9 @@ class Profile(BaseModel):
     ) -> Self:
         """Profile from a plain mapping.
 
-        Parameters
-        ----------
-        data : mapping
-            Fields by their names.
-        place : str
-            Name of the profile in errors.
-        folder : Path, optional
-            Folder of the file that ``logo`` names.
-        logo : bytes, optional
-            Content of the logo instead of a file.
-
-        Raises
-        ------
-        RequestError
-            Listing every error: place, key, value, allowed values, nearest known key.
+        ``data``: fields by their names. ``place``: name of the profile in errors. ``folder``: folder of the file that
+        ``logo`` names. ``logo``: content of the logo instead of a file. Raises RequestError listing every error:
+        place, key, value, allowed values, nearest known key.
         """
         if not isinstance(data, dict):
             raise RequestError(f"{place}: expected keys such as company and accent, got {type(data).__name__}")
@@ -159,10 +126,8 @@ class Profile(BaseModel):
     def from_file(cls, path: str | Path) -> Self:
         """Profile from a .toml file; the logo lies in the same folder or below.
 
-        Raises
-        ------
-        RequestError
-            If the file is missing, unreadable, too large, not UTF-8, or not a profile, or if its logo is not usable.
+        Raises RequestError if the file is missing, unreadable, too large, not UTF-8, or not a profile, or if its logo
+        is not usable.
         """
         path = Path(path)
         if path.suffix.lower() != ".toml":

@@ -5,11 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Protocol
 
-from sizer.library.snapshot import (
-    HeadlineFigure,
-    SavedLine,
-    Snapshot,
-)
+from sizer.library.snapshot import HeadlineFigure, SavedLine, Snapshot
 from sizer.workload.changes import FieldChange, field_changes
 
 # Smaller relative differences come from the rounding of another processor or library.

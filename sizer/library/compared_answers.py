@@ -40,10 +40,7 @@ class ComparedAnswer:
 def answer_to_request(name: str, request: SizingRequest, catalog: Catalog) -> ComparedAnswer:
     """Answer to a request, sized now.
 
-    Raises
-    ------
-    RequestError
-        If it names something that is not in the catalogue.
+    Raises RequestError if it names something that is not in the catalogue.
     """
     try:
         return ComparedAnswer(name, request, snapshot_of(size(request, catalog)))
@@ -63,10 +60,7 @@ def sized_today(saved: ComparedAnswer, catalog: Catalog) -> ComparedAnswer:
 def answer_in_file(path: Path, catalog: Catalog) -> ComparedAnswer:
     """Answer to a request file, sized now, or the answer stored in a design.json.
 
-    Raises
-    ------
-    RequestError
-        If it cannot be read, or is neither.
+    Raises RequestError if it cannot be read, or is neither.
     """
     place = str(path)
     if path.suffix.lower() != ".json":
@@ -78,10 +72,7 @@ def answer_in_file(path: Path, catalog: Catalog) -> ComparedAnswer:
 def answer_in_json(text: str, place: str, catalog: Catalog) -> ComparedAnswer:
     """Answer of the text of a JSON file: a request or a design.json.
 
-    Raises
-    ------
-    RequestError
-        If it is neither.
+    Raises RequestError if it is neither.
     """
     try:
         data = parse_json(text)

@@ -126,20 +126,9 @@ class _File(_Read):
 def snapshot_of_file(document: Mapping[str, Any], place: str, catalog: Catalog) -> Snapshot:
     """Snapshot of a design.json: figures and bill.
 
-    Parameters
-    ----------
-    document : mapping
-        The content of the file, not yet checked.
-    place : str
-        Its name, for errors.
-    catalog : Catalog
-        Has the unit of the rate of each network.
-
-    Raises
-    ------
-    RequestError
-        If it is not a design.json of this schema version, its figures cannot be those of an answer, or anything in it
-        was changed since it was written. A customer's copy has no digest to tell the last.
+    ``place``: its name, for errors. ``catalog``: has the unit of the rate of each network. Raises RequestError if it
+    is not a design.json of this schema version, its figures cannot be those of an answer, or anything in it was
+    changed since it was written. A customer's copy has no digest to tell the last.
     """
     try:
         read = _File.model_validate(document)

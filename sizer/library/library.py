@@ -51,10 +51,7 @@ class DamagedRecordError(LibraryError):
 def entry_of(row: _Row) -> RevisionEntry:
     """A revision in a list.
 
-    Raises
-    ------
-    DamagedRecordError
-        If a column holds what no save writes.
+    Raises DamagedRecordError if a column holds what no save writes.
     """
     _check(row, ("author", "comment"))
     if not isinstance(row.design_id, str) or not is_design_id(row.design_id):
@@ -113,12 +110,6 @@ def revision_of(row: _Row) -> Revision:
     )
 
 
-def check_content(row: _Row) -> None:
-    """Raise as :func:`entry_of` where a revision is damaged that is about to be copied."""
-    revision_of(row)
-    _check(row, ("customer", "search_text"))
-
-
 def _check(row: _Row, names: Sequence[str]) -> None:
     for name in names:
         if not _is_text(getattr(row, name)):
@@ -168,17 +159,9 @@ _CONTENT = (
 class Library:
     """Designs at one address. Several threads may use it at the same time.
 
-    Parameters
-    ----------
-    address : str
-        ``postgresql://user@host/database``, ``sqlite:///file``, or the path of a file, which is made where it is
-        missing.
-
-    Raises
-    ------
-    LibraryError
-        If it cannot be opened. Every method raises it too: where the database fails, and where a design or a revision
-        does not exist.
+    ``address``: ``postgresql://user@host/database``, ``sqlite:///file``, or the path of a file, which is made where
+    it is missing. Raises LibraryError if it cannot be opened. Every method raises it too: where the database fails,
+    and where a design or a revision does not exist.
     """
 
     def __init__(self, address: str) -> None:
@@ -195,17 +178,8 @@ class Library:
     ) -> SaveOutcome:
         """Save a new design with its first revision.
 
-        Parameters
-        ----------
-        design_id : str
-            8 to 64 letters, digits, hyphens and underscores that nobody can guess: links to the design hold it.
-        name : str
-            At most 120 characters.
-        content : DesignContent
-        author, comment : str
-            May be empty.
-        now : datetime
-            With its time zone.
+        ``design_id``: 8 to 64 letters, digits, hyphens and underscores that nobody can guess: links to the design
+        hold it. ``name``: at most 120 characters. ``author``, ``comment``: may be empty. ``now``: with its time zone.
         """
         columns = checked_content(content)
         return self._create(design_id, name, columns, author=author, comment=comment, now=now)
@@ -215,20 +189,8 @@ class Library:
     ) -> SaveOutcome:
         """Save a state of a design as its next revision, also where others have saved newer ones.
 
-        Parameters
-        ----------
-        design_id : str
-        based_on : int
-            Revision that the state was made from.
-        content : DesignContent
-        author, comment : str
-        now : datetime
-
-        Returns
-        -------
-        SaveOutcome
-            ``newer_revisions`` lists what others saved after ``based_on``. Nothing is saved where revision
-            ``based_on`` or the newest one has the same content.
+        ``based_on``: revision that the state was made from. ``newer_revisions`` lists what others saved after
+        ``based_on``. Nothing is saved where revision ``based_on`` or the newest one has the same content.
         """
         columns = checked_content(content)
 
@@ -292,16 +254,8 @@ class Library:
     def search(self, words: str = "", *, page: int = 0, per_page: int = 20, with_hidden: bool = False) -> SearchPage:
         """Designs whose name, customer or parts hold every word, the last saved first.
 
-        Parameters
-        ----------
-        words : str
-            Compared without regard to capitals; empty finds all. No character has a meaning of its own.
-        page : int
-            From 0.
-        per_page : int
-            From 1.
-        with_hidden : bool
-            Whether hidden designs are among them.
+        ``words``: compared without regard to capitals; empty finds all. No character has a meaning of its own.
+        ``page``: from 0. ``per_page``: from 1. ``with_hidden``: whether hidden designs are among them.
         """
         wanted = normalized(words[:MAX_QUERY]).split()
         latest = (
@@ -469,7 +423,8 @@ class Library:
         ).one_or_none()
         if row is None:
             raise LibraryError(f"the library has no revision {number} of this design")
-        check_content(row)
+        revision_of(row)
+        _check(row, ("customer", "search_text"))
         return {name: getattr(row, name) for name in _CONTENT}
 
 
@@ -485,18 +440,9 @@ _MOST_LISTED = 5
 def answer_of_revision(named: str, library: Library) -> ComparedAnswer:
     """The answer that a revision was saved with.
 
-    Parameters
-    ----------
-    named : str
-        Name or id of a design, an at sign, and the number of a revision: ``Plant 4@r3``; without a number the newest.
-    library : Library
-
-    Raises
-    ------
-    LibraryError
-        If the library has no such revision, or several designs of that name.
-    RequestError
-        If the text names no revision, or its request is not valid.
+    ``named``: name or id of a design, an at sign, and the number of a revision: ``Plant 4@r3``; without a number the
+    newest. Raises LibraryError if the library has no such revision, or several designs of that name. Raises
+    RequestError if the text names no revision, or its request is not valid.
     """
     match = NAMED.fullmatch(named)
     if match is None:

@@ -114,14 +114,9 @@ _HELD = ((designs, "names of designs"), (revisions, "revisions"))
 def database_error(place: str, error: SQLAlchemyError | UnicodeDecodeError, engine: Engine) -> DatabaseError:
     """Error of the database as a message for the user.
 
-    Parameters
-    ----------
-    place : str
-        Name of the library, without a password.
-    error : SQLAlchemyError or UnicodeDecodeError
-        What the database or its driver raised. Its text is never shown, because it may contain the address.
-    engine : Engine
-        Of the library; a damaged file is read once more to tell which part of it.
+    ``place``: name of the library, without a password. ``error``: what the database or its driver raised. Its text is
+    never shown, because it may contain the address. ``engine``: of the library; a damaged file is read once more to
+    tell which part of it.
     """
     cause = str(error.orig).lower() if isinstance(error, DBAPIError) else ""
     is_damaged = isinstance(error, UnicodeDecodeError) or any(words in cause for words in _DAMAGED)
@@ -174,15 +169,8 @@ def default_address(environ: Mapping[str, str]) -> str:
 def open_engine(address: str) -> tuple[Engine, str]:
     """Engine of a library whose tables exist, and the name of the library without a password.
 
-    Parameters
-    ----------
-    address : str
-        ``postgresql://user@host/database``, ``sqlite:///file``, or the path of a file.
-
-    Raises
-    ------
-    LibraryError
-        If the address is none of these, nothing answers there, or this program cannot read what is there.
+    ``address``: ``postgresql://user@host/database``, ``sqlite:///file``, or the path of a file. Raises LibraryError
+    if the address is none of these, nothing answers there, or this program cannot read what is there.
     """
     url = _url(address)
     place = _place(url)

@@ -95,20 +95,11 @@ class SearchPage:
 
 @dataclass(frozen=True)
 class SaveOutcome:
-    """Result of a save.
+    """Result of a save."""
 
-    Attributes
-    ----------
-    number : int
-        The revision with the state: the new one, or an existing one with the same content.
-    is_new : bool
-        False where nothing had changed.
-    newer_revisions : tuple of RevisionEntry
-        Revisions that others saved after the one this state is based on. They stay unchanged.
-    """
-
-    number: int
-    is_new: bool
+    number: int  # the revision with the state: the new one, or an existing one with the same content
+    is_new: bool  # false where nothing had changed
+    # Revisions that others saved after the one this state is based on. They stay unchanged.
     newer_revisions: tuple[RevisionEntry, ...] = ()
 
 
@@ -136,10 +127,7 @@ def checked_number(number: int) -> int:
 def checked_text(text: str, what: str, longest: int, *, may_be_empty: bool = True) -> str:
     """Text without leading and trailing spaces, if every database stores it unchanged.
 
-    Raises
-    ------
-    LibraryError
-        If it is empty and must not be, too long, or contains a character that cannot be stored.
+    Raises LibraryError if it is empty and must not be, too long, or contains a character that cannot be stored.
     """
     text = text.strip()
     if not text and not may_be_empty:
@@ -156,10 +144,7 @@ def checked_text(text: str, what: str, longest: int, *, may_be_empty: bool = Tru
 def checked_content(content: DesignContent) -> dict[str, Any]:
     """Columns with the content of a revision.
 
-    Raises
-    ------
-    LibraryError
-        If a part is larger than the library accepts, or not JSON.
+    Raises LibraryError if a part is larger than the library accepts, or not JSON.
     """
     try:
         request = json.dumps(content.request, allow_nan=False)
@@ -196,10 +181,7 @@ def normalized(text: str) -> str:
 def utc_text(now: datetime) -> str:
     """A time as the library stores it, in UTC.
 
-    Raises
-    ------
-    ValueError
-        If it has no time zone.
+    Raises ValueError if it has no time zone.
     """
     if now.tzinfo is None:
         raise ValueError("the time of a revision needs a time zone")
@@ -209,16 +191,9 @@ def utc_text(now: datetime) -> str:
 def content_of(draft: Mapping[str, Any], price_book: str, result: SizingResult, catalog: Catalog) -> DesignContent:
     """Content that the library stores of one state of a design.
 
-    Parameters
-    ----------
-    draft : mapping
-        The request as typed, in the form of its file; ``result`` is its answer.
-    price_book : str
-        CSV text of the price book of the answer in addition to the catalogue's own; empty: none.
-    result : SizingResult
-        The whole answer, not a customer's copy.
-    catalog : Catalog
-        With that price book.
+    ``draft``: the request as typed, in the form of its file; ``result`` is its answer. ``price_book``: CSV text of
+    the price book of the answer in addition to the catalogue's own; empty: none. ``result``: the whole answer, not a
+    customer's copy. ``catalog``: with that price book.
     """
     request = result.asked_request
     canonical = request.model_dump_json(exclude_defaults=True)

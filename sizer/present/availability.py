@@ -3,13 +3,7 @@
 import math
 
 from sizer.base.quantities import NARROW_SPACE, by_count, duration, si, significant
-from sizer.perf.availability.goodput import (
-    INTERRUPTIONS,
-    NOTICE_S,
-    RESCHEDULE_S,
-    WARM_UP_S,
-    CheckpointPlan,
-)
+from sizer.perf.availability.goodput import INTERRUPTIONS, NOTICE_S, RESCHEDULE_S, WARM_UP_S, CheckpointPlan
 from sizer.present import words
 from sizer.present.charting import COLUMN_PX, LIGHT, QUIET_OPACITY, Chart, ChartBar, Palette, bar_chart, time_unit
 from sizer.present.tables import Cell, Row, Table, basis_note, fact_table, row
@@ -218,15 +212,7 @@ def cycle_chart(
 ) -> Chart:
     """One interval with its checkpoint, and a failure in the middle of the next one.
 
-    Parameters
-    ----------
-    plan : CheckpointPlan
-    palette : Palette
-        Colours.
-    width : int or str
-        Pixels, or ``container``.
-    waits : bool
-        Whether training waits until a checkpoint is written.
+    ``waits``: whether training waits until a checkpoint is written.
     """
     colours = palette.stages
     done = plan.interval_s + plan.blocked_s

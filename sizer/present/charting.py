@@ -146,26 +146,8 @@ def bar_chart(
 ) -> Chart:
     """Horizontal bars with their names on the left and their texts behind them.
 
-    Parameters
-    ----------
-    bars : sequence of ChartBar
-        From top to bottom.
-    finding : str
-        Title.
-    axis_title : str
-        Quantity and unit.
-    palette : Palette
-        Colours.
-    width : int or str
-        Pixels, or ``container``.
-    reference : tuple, optional
-        A value across all bars and its text, such as a target.
-    ticks : sequence of float, optional
-        Values on the axis.
-    name_px : int
-        Most pixels of a line of a name; longer names take two lines.
-    subtitle : str
-        Second line of the title.
+    ``reference``: a value across all bars and its text, such as a target. ``ticks``: values on the axis. ``name_px``:
+    most pixels of a line of a name; longer names take two lines. ``subtitle``: second line of the title.
     """
     has_notes, has_starts = any(bar.note for bar in bars), any(bar.start for bar in bars)
     rows: Rows = [_bar_row(bar, name_px) for bar in bars]

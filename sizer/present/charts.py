@@ -168,7 +168,10 @@ def scaling_chart(
     at_end = n_gpus >= 0.6 * most
     drop = -14 if at_end else _label_drop(rate, target, top, height)
     # Circles stand above the point of the design, which may lie inside one.
-    layers += _design_point(n_gpus, rate, at_end, drop, palette, x, y) + circles
+    # Right of the rising line and below it there is room, except at the end.
+    place: dict[str, Any] = {"align": "right", "dx": -10} if at_end else {"align": "left", "dx": 10}
+    text = f"this design: {significant(rate)}"
+    layers += point_layers((n_gpus, rate), text, (x, y), palette, palette.accent, dy=drop, **place) + circles
     shown = ["line and band: prediction with its 90 % interval"]
     if published:
         shown.append("circles: comparable published measurements")
@@ -199,13 +202,6 @@ def _tick_step(span: float, count: int) -> float:
     power = 10.0 ** math.floor(math.log10(span / count))
     excess = span / count / power
     return power * (10 if excess >= 50**0.5 else 5 if excess >= 10**0.5 else 2 if excess >= 2**0.5 else 1)
-
-
-def _design_point(n_gpus: int, rate: float, at_end: bool, drop: int, palette: Palette, x: alt.X, y: alt.Y) -> list[Any]:
-    # Right of the rising line and below it there is room, except at the end.
-    place: dict[str, Any] = {"align": "right", "dx": -10} if at_end else {"align": "left", "dx": 10}
-    text = f"this design: {significant(rate)}"
-    return point_layers((n_gpus, rate), text, (x, y), palette, palette.accent, dy=drop, **place)
 
 
 def _stage_line(

@@ -34,23 +34,10 @@ def rendered(
 ) -> str:
     """A page with a mark where the fonts go. What a user wrote can neither leave its place nor turn its line.
 
-    Parameters
-    ----------
-    template : str
-        File under ``reports/``.
-    names : mapping
-        What the template sees besides captions, references, sources and style.
-    citations : Citations
-        Numbers of its documents; grows as the page is made.
-    styles : tuple of str
-        Style sheets under ``reports/``, in their order.
-    variables : str, optional
-        CSS with the colours and sizes that the sheets use, instead of the program's own.
-
-    Raises
-    ------
-    ReportError
-        If a template names something that does not exist.
+    ``template``: file under ``reports/``. ``names``: what the template sees besides captions, references, sources and
+    style. ``citations``: numbers of its documents; grows as the page is made. ``styles``: style sheets under
+    ``reports/``, in their order. ``variables``: CSS with the colours and sizes that the sheets use, instead of the
+    program's own. Raises ReportError if a template names something that does not exist.
     """
     captions = Captions()
     shared = {
@@ -62,7 +49,8 @@ def rendered(
         "captioned": captions.captioned,
         # Our own style sheets; nothing of a user is in them.
         "style": Markup(
-            (css_variables() if variables is None else variables) + "".join(_style_sheet(file) for file in styles)
+            (css_variables() if variables is None else variables)
+            + "".join((data_dir("reports") / file).read_text(encoding="utf-8") for file in styles)
         ),
     }
     try:
@@ -79,10 +67,6 @@ def rendered(
 def with_fonts_inside(page: str) -> str:
     """The page with the packed fonts in it, so that it needs no other file."""
     return page.replace(FONTS_GO_HERE, web_faces(page), 1)
-
-
-def _style_sheet(file: str) -> str:
-    return (data_dir("reports") / file).read_text(encoding="utf-8")
 
 
 class Captions:

@@ -329,13 +329,7 @@ def platforms_table(
 ) -> Table | None:
     """The best design of each platform side by side; None where there is only one.
 
-    Parameters
-    ----------
-    result : SizingResult
-    listed : sequence of DesignAnswer, optional
-        The platforms of the result in another order.
-    mark : str
-        What the described design is called.
+    ``listed``: the platforms of the result in another order. ``mark``: what the described design is called.
     """
     if len(result.platforms) < 2:
         return None

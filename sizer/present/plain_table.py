@@ -4,7 +4,7 @@ import textwrap
 import unicodedata
 from collections.abc import Sequence
 
-from sizer.present.tables import Row, Table
+from sizer.present.tables import Table
 
 # Letters of a line, and those of a word that no narrowing breaks.
 WIDTH = 110
@@ -15,12 +15,8 @@ _GAP = "  "
 def table_text(table: Table, width: int = WIDTH) -> str:
     """Caption, heads, rows and note of a table.
 
-    Parameters
-    ----------
-    table : Table
-        Sources of its cells are left out: they stand in the guide.
-    width : int
-        Letters of a line. The widest columns are narrowed until it fits; a table of many columns may stay wider.
+    ``table``: sources of its cells are left out: they stand in the guide. ``width``: letters of a line. The widest
+    columns are narrowed until it fits; a table of many columns may stay wider.
 
     Examples
     --------
@@ -42,14 +38,10 @@ def table_text(table: Table, width: int = WIDTH) -> str:
     if any(heads):
         lines += [*_lines(heads, widths, rights), "-" * (sum(widths) + len(_GAP) * (len(widths) - 1))]
     for row, cells in zip(table.rows, body, strict=True):
-        lines += _row_lines(row, cells, widths, rights)
+        lines += [cells[0]] if row.kind == "group" else _lines(cells, widths, rights)
     if table.note:
         lines += textwrap.wrap(clean(table.note), width)
     return "\n".join(line.rstrip() for line in lines)
-
-
-def _row_lines(row: Row, cells: Sequence[str], widths: Sequence[int], rights: Sequence[bool]) -> list[str]:
-    return [cells[0]] if row.kind == "group" else _lines(cells, widths, rights)
 
 
 def _lines(cells: Sequence[str], widths: Sequence[int], rights: Sequence[bool]) -> list[str]:

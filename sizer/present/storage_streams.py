@@ -37,7 +37,7 @@ def streams_table(design: DesignAnswer, request: SizingRequest) -> Table:
         row(
             _name(stream, is_named=is_named),
             si(stream.peak_bytes_per_s, "B/s"),
-            _duty(stream.duty_fraction),
+            "under 0.1\u202f%" if stream.duty_fraction < _TRIFLE else words.percent(stream.duty_fraction),
             si(stream.average_bytes_per_s, "B/s"),
         )
         for stream in found.streams
@@ -82,10 +82,6 @@ def together_text(found: StorageDemandOverTime) -> str:
 def _name(stream: StorageStream, *, is_named: bool) -> str:
     name = _NAMES[stream.kind]
     return words.capital(f"{stream.workload}: {name}" if is_named and stream.workload else name)
-
-
-def _duty(share: float) -> str:
-    return "under 0.1\u202f%" if share < _TRIFLE else words.percent(share)
 
 
 def _delivered(design: DesignAnswer) -> list[Row]:

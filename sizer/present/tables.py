@@ -164,7 +164,7 @@ def component_rows(item: Item, catalog: Catalog, capacity_option: int = 0) -> tu
         if isinstance(value, Sourced):
             rows.append(_fact_row(field, value, catalog))
         elif field == "ports":
-            rows += [_port_row(port) for port in value]
+            rows += [row("Ports", port_text(port), source_cell(port)) for port in value]
         elif field == "capacity_options" and value:
             rows.append(_capacity_row(value[min(capacity_option, len(value) - 1)]))
         elif field == "features":
@@ -197,10 +197,6 @@ def port_text(port: Port) -> str:
     use = f", {_USES[port.use]}" if _USES[port.use] else ""
     note = basis_note(port.basis) if port.basis == "assumed" else ""
     return f"{port.count} × {words.listed(kinds, 'or')}{use}{note}"
-
-
-def _port_row(port: Port) -> Row:
-    return row("Ports", port_text(port), source_cell(port))
 
 
 def _capacity_row(option: CapacityOption) -> Row:

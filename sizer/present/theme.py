@@ -30,15 +30,8 @@ CHART_PX, CHART_TITLE_PX, CHART_LABEL_PX = 11, 13, 11
 def contrast_ratio(one: str, other: str) -> float:
     """Contrast of two colours, 1 (none) to 21 (black on white).
 
-    Parameters
-    ----------
-    one, other : str
-        Colours as ``#RRGGBB``.
-
-    Returns
-    -------
-    float
-        Quotient of the two relative luminances, each with 0.05 of glare added (WCAG 2.1, contrast ratio). [-]
+    ``one``, ``other``: colours as ``#RRGGBB``. Quotient of the two relative luminances, each with 0.05 of glare added
+    (WCAG 2.1, contrast ratio). [-]
     """
     high, low = sorted((_luminance(one), _luminance(other)), reverse=True)
     return (high + 0.05) / (low + 0.05)
@@ -67,14 +60,7 @@ def _muted_on(band: str, text: str) -> str:
 def css_variables(palette: Palette = LIGHT, banner: str = "", paper: Paper = "a4") -> str:
     """``:root`` rule with every colour and size of the guide.
 
-    Parameters
-    ----------
-    palette : Palette
-        Colours of text and marks.
-    banner : str, default the ink
-        Colour behind the white title of the cover.
-    paper : {"a4", "letter"}
-        Sheet that the guide is printed on.
+    ``banner``: colour behind the white title of the cover. ``paper``: sheet that the guide is printed on.
     """
     colours = {
         "background": palette.background,

@@ -135,28 +135,12 @@ def accuracy_chart(
 ) -> Chart | None:
     """Time to train against the number of GPUs, with its 90 % band.
 
-    Parameters
-    ----------
-    answer : WorkloadAnswer
-        Its scaling tells the rate at every size. Epochs grow with the global batch where a recipe tells them.
-    n_gpus : int, optional
-        GPUs of the design; default: the size of ``answer.scaling`` that has its rate. [-]
-    palette : Palette
-        Colours.
-    width : int or str
-        Pixels, or ``container``.
-    height : int
-        Pixels of the plot.
-
-    Returns
-    -------
-    Chart or None
-        None where the workload has no length, or only one size was run.
-
-    Notes
-    -----
     Every size counts its first epoch cold. A second mark shows the design with every epoch as slow as the first one,
     where that differs.
+
+    ``answer``: its scaling tells the rate at every size. Epochs grow with the global batch where a recipe tells them.
+    ``n_gpus``: GPUs of the design; default: the size of ``answer.scaling`` that has its rate. [-] None where the
+    workload has no length, or only one size was run.
     """
     if answer.scaling.time_s is None or answer.time is None or answer.scaling.n_gpus.size < 2:
         return None

@@ -4,6 +4,7 @@ A widget is filled under its key before it is made and has no value of its own; 
 replaced, so that it shows the new one.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, ParamSpec
@@ -11,7 +12,9 @@ from typing import Any, ParamSpec
 import streamlit as st
 from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
-from sizer.base.quantities import AMOUNT, QuantityKind, parse
+from sizer.base.faults import bounds_of, field_at
+from sizer.base.quantities import AMOUNT, QuantityKind, duration, grouped, parse, si
+from sizer.base.quantities import plain as digits
 from sizer.present.words import percent
 from sizer.ui import state
 from sizer.ui.error_messages import name_of, sentences
@@ -28,8 +31,8 @@ from sizer.ui.request_form.field import (
     Text,
     Typed,
 )
-from sizer.ui.request_form.help_text import help_text
 from sizer.ui.typed import plain, understood, written
+from sizer.workload.request import SizingRequest
 from sizer.workload.table import FIRST_DAY, LAST_DAY
 
 P = ParamSpec("P")
@@ -40,6 +43,69 @@ OnSelect = Callable[[str], None]
 _LONGEST_QUANTITY = 60
 # Tables of a request that are lists; their entries have numbers.
 _LISTS = (("workload",), ("team", "job"), ("existing", "racks"), ("stated_storage",))
+# A bound just above 0 keeps out zero alone.
+_NEARLY_ZERO = 0.001
+# Numbers from here on have their thousands apart.
+_GROUPED = 1000
+# Numbers and terms of the quote are typed into short texts; their explanation gives the range.
+_SHORT = 20
+_DEFAULT = "Default:"
+
+
+def help_text(field: FormField) -> str:
+    """Explanation, range and default of a field in sentences."""
+    explanation, mark, default = field.help.partition(_DEFAULT)
+    return " ".join(
+        part for part in (explanation.strip(), range_text(field), f"{mark}{default}" or default_text(field)) if part
+    )
+
+
+def range_text(field: FormField) -> str:
+    """What the field takes; "" where its options are all there is, or its explanation says it."""
+    widget = field.widget
+    if isinstance(widget, Text):
+        return f"At most {widget.longest} characters." if widget.longest > _SHORT else ""
+    if isinstance(widget, Percentage):
+        return f"From {percent(min(widget.levels))} to {percent(max(widget.levels))}."
+    if not isinstance(widget, Typed):
+        return ""
+    low, high = bounds_of(field_at(SizingRequest, field.keys))
+    # A form may offer less than a file may say.
+    low = widget.kind.low if low is None else max(low, widget.kind.low)
+    high = widget.kind.high if high is None else min(high, widget.kind.high)
+    if 0 < low < _NEARLY_ZERO:
+        return f"Greater than 0, at most {_number(widget.kind, high)}."
+    return f"From {_number(widget.kind, low)} to {_number(widget.kind, high)}."
+
+
+def _number(kind: QuantityKind, value: float) -> str:
+    if kind.unit == "s":
+        return duration(value)
+    text = si(value, kind.unit) if kind.unit else grouped(value) if value >= _GROUPED else digits(value)
+    return re.sub(r"\.0+(?!\d)", "", text)
+
+
+def default_text(field: FormField) -> str:
+    """What holds while the field is empty, of a field whose explanation does not say so."""
+    widget, described = field.widget, field_at(SizingRequest, field.keys)
+    if isinstance(widget, Checkbox):
+        return "Default: no."
+    if isinstance(widget, Percentage):
+        return f"Default: {percent(widget.default)}."
+    if isinstance(widget, Dropdown | Segments) and (name := _named_options(widget).get(widget.default)):
+        return f"Default: {name}."
+    if described is not None and described.is_required():
+        return "Required."
+    if field.empty:
+        return f"Default: {field.empty}."
+    value = None if described is None else described.default
+    if isinstance(widget, MultiSelect) or (isinstance(widget, Typed) and widget.kind.unit) or value in (None, "", ()):
+        return "Default: none."
+    return f"Default: {digits(value) if isinstance(value, int | float) else value}."
+
+
+def _named_options(widget: Dropdown | Segments) -> Mapping[Any, str]:
+    return widget.options() if callable(widget.options) else widget.options
 
 
 def path_of(field: FormField, entry: int = 0) -> RequestPath:
@@ -66,19 +132,9 @@ def draw(
 ) -> None:
     """Draw the widget of a field of the request.
 
-    Parameters
-    ----------
-    field : FormField
-    entry : int
-        Number in the list that holds the field.
-    options : mapping, optional
-        Of a choice, where they depend on other fields.
-    empty : str
-        Placeholder, where it depends on other fields.
-    after : callable, optional
-        Called when the value has changed.
-    in_form : bool
-        Whether the value is stored only when the form is submitted.
+    ``entry``: number in the list that holds the field. ``options``: of a choice, where they depend on other fields.
+    ``empty``: Placeholder, where it depends on other fields. ``after``: called when the value has changed.
+    ``in_form``: whether the value is stored only when the form is submitted.
     """
     path = path_of(field, entry)
     name = key(path)

@@ -16,10 +16,10 @@ def show(view: View, *, is_first: bool) -> None:
 
     Out of date it is grey; folded, too, while a need has no answer, as it belongs to another request.
     """
-    title = view.result.request.title if view.result is not None else state.get(("title",)) or "Deep-learning cluster"
+    title = view.result.request.title if view.sized is not None else state.get(("title",)) or "Deep-learning cluster"
     if view.has_question:  # a title of another request would stand over the need
         title = "No answer yet"
-    is_line = not is_first and view.result is not None and not view.has_question
+    is_line = not is_first and view.sized is not None and not view.has_question
     with st.container(
         horizontal=True, vertical_alignment="center", gap="small", key="head-line" if is_line else "head"
     ):
@@ -31,7 +31,7 @@ def show(view: View, *, is_first: bool) -> None:
     if notice := st.session_state.pop("notice", ""):
         st.toast(plain(notice))
     _errors(view)
-    if view.result is None:
+    if view.sized is None:
         return
     if view.has_question:
         previous = plain(view.result.request.title)
@@ -51,7 +51,6 @@ def show(view: View, *, is_first: bool) -> None:
 
 
 def _answer(view: View) -> None:
-    assert view.result is not None
     with st.container(horizontal=True, gap="medium", key="headline"):
         for number, tile in enumerate(_tiles(view)):
             _tile(number, tile, view)
@@ -75,19 +74,16 @@ def _line(view: View) -> None:
 
 
 def _tiles(view: View) -> tuple[tiles.Tile, tiles.Tile, tiles.Tile]:
-    assert view.result is not None
     return tiles.tiles(view.result, is_customer_mode=view.is_customer_mode)
 
 
 def _sentences(view: View) -> None:
-    assert view.result is not None
     st.markdown(plain(" ".join(tiles.sentences(view.result, is_customer_mode=view.is_customer_mode))))
     for text in tiles.open_checks(view.result):
         st.markdown(f":orange-badge[Open] {plain(text)}")
 
 
 def _more(view: View) -> None:
-    assert view.result is not None
     with st.container(horizontal=True, gap="medium", key="figures"):
         for number, figure in enumerate(other_figures(view.result.design), start=tiles.COUNT):
             _figure(number, figure, view)
@@ -137,7 +133,7 @@ def _placed(fault: RequestFault) -> str:
 
 def below(view: View) -> None:
     """Versions that the numbers depend on, at the end of each page."""
-    if view.result is None:
+    if view.sized is None:
         return
     dates = sorted({line.price_date for line in view.result.design.bill.lines if line.price_date})
     prices = (

@@ -1,7 +1,7 @@
 """Appearance of the pages: colours of the guide, tables without boxes, notes, drawings and charts."""
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,10 @@ import streamlit as st
 
 from sizer.catalog.schema import Source
 from sizer.drawings.palette import DARK, LIGHT, Palette
+from sizer.present.charting import Chart
 from sizer.present.tables import Cell, Row, Table
 from sizer.sizing.result import STAGES
+from sizer.ui.state import View
 
 Spec = dict[str, Any]
 
@@ -64,11 +66,17 @@ def variables(colours: Palette) -> str:
     return "<style>:root {" + "".join(f"--sz-{name}:{value};" for name, value in named.items()) + "}</style>"
 
 
-def table(data: Table, sources: Mapping[str, Source]) -> None:
-    """A table of the guide, with rules above and below the head and at the end.
+def table(data: Table | None, sources: Mapping[str, Source], fold: str = "") -> None:
+    """A table of the guide, with rules above and below the head and at the end, below the head of a ``fold``.
 
     A cell whose number has a source shows it where the pointer rests; a cell that holds a source only names it.
     """
+    if data is None:
+        return
+    if fold:
+        with st.expander(fold):
+            table(data, sources)
+        return
     shares = [column.width for column in data.columns]
     widths = "".join(f'<col style="width:{share}%">' if share else "<col>" for share in shares)
     head = ""
@@ -100,18 +108,13 @@ def _cell(cell: Cell, align: str, sources: Mapping[str, Source]) -> str:
         if applies
     ]
     style = f' style="border-left-color:var(--sz-{cell.stage})"' if cell.stage in STAGES else ""
-    cited = source_text(cell, sources)
+    titles = [sources[key].title if key in sources else key.replace("-", " ") for key in cell.cites]
+    text = "; ".join(dict.fromkeys(titles))
+    cited = f"{text}: {cell.where}" if text and cell.where else text or cell.where
     if cell.text:
         hover = f' title="{escape(cited)}"' if cited else ""
         return f'<td class="{" ".join(kinds)}"{style}{hover}>{escape(cell.text)}</td>'
     return f'<td class="{" ".join([*kinds, "source"])}">{escape(cited)}</td>'
-
-
-def source_text(cell: Cell, sources: Mapping[str, Source]) -> str:
-    """Documents that a cell cites, with the place in them."""
-    titles = [sources[key].title if key in sources else key.replace("-", " ") for key in cell.cites]
-    text = "; ".join(dict.fromkeys(titles))
-    return f"{text}: {cell.where}" if text and cell.where else text or cell.where
 
 
 def note(text: str) -> None:
@@ -139,6 +142,24 @@ def drawing(svg: str, *, is_fitted: bool = True) -> None:
     """
     kind = "sz-drawing" if is_fitted else "sz-drawing own-size"
     st.markdown(f'<div class="{kind}">{svg}</div>', unsafe_allow_html=True)
+
+
+def spec_of(drawn: Chart | None) -> Spec | None:
+    """A chart as a specification; its numbers were checked when it was built."""
+    return None if drawn is None else drawn.to_dict(validate=False)
+
+
+def charted(view: View, what: str, draw: Callable[[Palette], Chart | None], *inputs: Hashable) -> None:
+    """A chart of the result, built once for its inputs and the colours of the theme: it takes longer than sizing."""
+    colours = palette()
+    chart(view.once(what, lambda: spec_of(draw(colours)), *inputs, colours.name))
+
+
+def figures(key: str, shown: Iterable[tuple[str, str, str | None]]) -> None:
+    """Figures side by side: label, value, and what stands under it."""
+    with st.container(horizontal=True, gap="medium", key=key):
+        for label, value, under in shown:
+            st.metric(label, value, under or None, delta_color="off", delta_arrow="off", width="content")
 
 
 def chart(spec: Spec | None) -> None:

@@ -95,7 +95,11 @@ def _draw() -> None:
             _begin()
         parts = catalog()  # with the price book of the session that was just restored
     except CatalogError as error:
-        _catalog_errors(error)
+        st.title("Catalogue errors", anchor=False)
+        st.error(
+            "The overlay folder of the catalogue has errors. Correct them and reload the page.", icon=":material/block:"
+        )
+        st.markdown("\n".join(f"- {plain(fault)}" for fault in error.faults[:50]))
         return
     reconcile.reconcile(parts)
     need.forget_if_changed()
@@ -134,11 +138,18 @@ def _drawn(page: _Page, view: View, pages: Mapping[str, StreamlitPage]) -> Calla
         if page is _MAIN_PATH[0]:
             conversation.show(view.catalog)  # the need comes first, the answer below it
         headline.show(view, is_first=page is _MAIN_PATH[0])
-        if view.result is None and page.needs_answer:
+        if view.sized is None and page.needs_answer:
             st.info("No design yet. Correct the errors on the page Requirements first.")
             return
         page.show(view)
-        _next_step(page, pages)
+        following = dict(pairwise(_MAIN_PATH)).get(page)
+        if following is not None:
+            st.space("small")
+            st.page_link(
+                pages[following.title],
+                label=f"Next: {following.title}, {following.content}",
+                icon=":material/arrow_forward:",
+            )
         headline.below(view)
 
     def guarded() -> None:
@@ -148,25 +159,6 @@ def _drawn(page: _Page, view: View, pages: Mapping[str, StreamlitPage]) -> Calla
             st.exception(PageError(f"{capital(reported(error))}. The other pages work."))
 
     return guarded
-
-
-def _next_step(page: _Page, pages: Mapping[str, StreamlitPage]) -> None:
-    following = dict(pairwise(_MAIN_PATH)).get(page)
-    if following is not None:
-        st.space("small")
-        st.page_link(
-            pages[following.title],
-            label=f"Next: {following.title}, {following.content}",
-            icon=":material/arrow_forward:",
-        )
-
-
-def _catalog_errors(error: CatalogError) -> None:
-    st.title("Catalogue errors", anchor=False)
-    st.error(
-        "The overlay folder of the catalogue has errors. Correct them and reload the page.", icon=":material/block:"
-    )
-    st.markdown("\n".join(f"- {plain(fault)}" for fault in error.faults[:50]))
 
 
 if __name__ == "__main__":

@@ -35,10 +35,7 @@ def _priced(folder: str, digest: str, _text: str) -> Catalog:  # noqa: ARG001  (
 def catalog_without_price_book() -> Catalog:
     """The catalogue without the price book of the session.
 
-    Raises
-    ------
-    CatalogError
-        Listing every error of the overlay folder.
+    Raises CatalogError listing every error of the overlay folder.
     """
     return _catalog(os.environ.get(CATALOG_FOLDER, ""))
 
@@ -48,10 +45,7 @@ def catalog() -> Catalog:
 
     Only the thread of the session has a price book; code in other threads is given the catalogue.
 
-    Raises
-    ------
-    CatalogError
-        Listing every error of that folder.
+    Raises CatalogError listing every error of that folder.
     """
     shipped = catalog_without_price_book()
     text = st.session_state.get(PRICE_BOOK, "") if get_script_run_ctx(suppress_warning=True) is not None else ""

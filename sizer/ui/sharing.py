@@ -33,10 +33,7 @@ def _content(data: dict[str, Any]) -> bytes:
 def unpacked(text: str) -> dict[str, Any]:
     """The request that :func:`packed` put into a link.
 
-    Raises
-    ------
-    RequestError
-        If the link is too long, damaged, unpacks to more than a request, or holds something else.
+    Raises RequestError if the link is too long, damaged, unpacks to more than a request, or holds something else.
     """
     if len(text) > MAX_LINK_CHARACTERS:
         raise RequestError(f"{_WHAT} has {len(text)} characters; the limit is {MAX_LINK_CHARACTERS}")
@@ -56,14 +53,8 @@ def unpacked(text: str) -> dict[str, Any]:
 def link(base: str, data: dict[str, Any], price_book: str = "") -> str | None:
     """Address that opens the request; None where it would be too long.
 
-    Parameters
-    ----------
-    base : str
-        Address of the first page, without a query.
-    data : dict
-        The request as its file would hold it.
-    price_book : str, optional
-        Name of the price book in use.
+    ``base``: address of the first page, without a query. ``data``: the request as its file would hold it.
+    ``price_book``: name of the price book in use.
     """
     text = packed(data)
     named = {PRICE_BOOK: price_book[:MAX_BOOK_NAME]} if price_book else {}

@@ -6,10 +6,11 @@ session; widgets are filled from it and write to it.
 
 import copy
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar
 
 import streamlit as st
 
@@ -18,6 +19,7 @@ from sizer.base.resources import data_dir
 from sizer.catalog.model import Catalog
 from sizer.present.words import capital
 from sizer.sizing.customer_copy import customer_copy
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.project import requoted
 from sizer.sizing.result import SizingResult
 from sizer.sizing.size import size
@@ -32,6 +34,7 @@ from sizer.workload.request import SizingRequest
 from sizer.workload.table import with_one_customer
 
 P = ParamSpec("P")
+T = TypeVar("T")
 
 FIRST_EXAMPLE = "workloads/fine-tune-overnight"
 UPLOADED = "an uploaded file"
@@ -54,8 +57,8 @@ class View:
     """What the pages show: the last result, and the errors of the request as typed."""
 
     catalog: Catalog
-    result: SizingResult | None  # as shown: in the customer view without discounts and notes. None: no result yet
-    request_json: str  # of ``result``
+    sized: SizingResult | None  # as shown: in the customer view without discounts and notes. None: no result yet
+    request_json: str  # of ``sized``
     faults: tuple[RequestFault, ...] = ()
     infeasible: str = ""
     is_customer_mode: bool = False
@@ -70,6 +73,33 @@ class View:
     def key(self) -> str:
         """Identifies the result as shown; values derived from it may be cached under this key."""
         return f"{self.is_customer_mode:d} {self.catalog.digest} {self.request_json}"
+
+    @property
+    def result(self) -> SizingResult:
+        """The result as shown, for pages that need one."""
+        assert self.sized is not None
+        return self.sized
+
+    @property
+    def evaluated(self) -> EvaluatedDesign:
+        """The design as shown, as every question takes it."""
+        return EvaluatedDesign(self.result, self.catalog)
+
+    def once(self, what: str, compute: Callable[[], T], *inputs: Hashable, doing: str = "") -> T:
+        """A value derived from the result and some inputs, computed once for all sessions; ``doing`` while it is."""
+        return once(self.key, what, compute, *inputs, doing=doing)
+
+
+def once(key: str, what: str, compute: Callable[[], T], *inputs: Hashable, doing: str = "") -> T:
+    """A value derived from what ``key`` names and some inputs, computed once for all sessions."""
+    with st.spinner(doing) if doing else nullcontext():
+        value: T = _computed((key, what, *inputs), compute)
+    return value
+
+
+@st.cache_resource(show_spinner=False, max_entries=1024)
+def _computed(key: tuple[Hashable, ...], _compute: Callable[[], Any]) -> Any:  # noqa: ARG001  (names the value)
+    return _compute()
 
 
 @st.cache_resource(show_spinner="Sizing the cluster", max_entries=64)
@@ -110,6 +140,13 @@ def outcome(request: SizingRequest, parts: Catalog) -> SizingOutcome:
         return SizingOutcome(None, refused=f"{capital(reported(error))}.", is_unforeseen=True)
 
 
+def whole(view: View) -> EvaluatedDesign:
+    """The design as shown with discounts and notes, also in the customer view."""
+    result = outcome(SizingRequest.model_validate_json(view.request_json), view.catalog).result
+    assert result is not None  # it is the answer that the page shows
+    return EvaluatedDesign(result, view.catalog)
+
+
 def if_stored(key: str, changed: Callable[P, None]) -> Callable[P, None]:
     """``changed`` for the widget of that key, called only while the session holds a value of the widget.
 
@@ -122,6 +159,19 @@ def if_stored(key: str, changed: Callable[P, None]) -> Callable[P, None]:
             changed(*args, **kwargs)
 
     return call
+
+
+def stores(widget: str, *place: str) -> Callable[[], None]:
+    """Callback of a widget that stores its value in the session, where a change of page does not lose it."""
+
+    def store() -> None:
+        *tables, last = place
+        here: Any = st.session_state
+        for name in tables:
+            here = here[name]
+        here[last] = st.session_state[widget]
+
+    return if_stored(widget, store)
 
 
 def shown(request_json: str, parts: Catalog) -> SizingResult | None:
@@ -215,12 +265,7 @@ def load_link(text: str, price_book: str = "") -> None:
 def take(data: dict[str, Any], origin: str) -> None:
     """Replace the request by another; changes are listed relative to it.
 
-    Parameters
-    ----------
-    data : dict
-        As a request file holds it.
-    origin : str
-        File name of an example, or words for its origin.
+    ``data``: as a request file holds it. ``origin``: file name of an example, or words for its origin.
     """
     draft: Any = copy.deepcopy(with_one_customer(data))
     for key in ("date", "needed_by"):
@@ -257,8 +302,10 @@ def _back_to(step: dict[str, Any]) -> None:
     refresh()
 
 
-def refresh() -> None:
-    """Give every widget a new identity, so that it shows the request as it is now."""
+def refresh(notice: str = "") -> None:
+    """Give every widget a new identity, so that it shows the request as it is now; ``notice`` says what changed."""
+    if notice:
+        st.session_state.notice = notice
     st.session_state.generation += 1
 
 
@@ -270,7 +317,7 @@ def draft() -> dict[str, Any]:
 
 def shareable_request(view: View) -> dict[str, Any]:
     """The request as it may leave the session: without discounts, and in the customer view without notes."""
-    if view.result is None or not view.is_customer_mode:
+    if view.sized is None or not view.is_customer_mode:
         return without_discounts(draft())
     data: dict[str, Any] = without_empty_values(
         view.result.asked_request.model_dump(mode="json", exclude_defaults=True)

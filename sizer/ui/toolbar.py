@@ -60,7 +60,7 @@ def _share(view: View) -> None:
     with st.popover("Share", icon=":material/link:", type="tertiary", on_change="rerun", key="share") as shared:
         if not shared.open:
             return
-        if view.result is None or not view.is_current:
+        if view.sized is None or not view.is_current:
             st.info("A request with errors cannot be shared; correct it first.", icon=":material/edit_off:")
             return
         request = state.shareable_request(view)

@@ -12,10 +12,7 @@ from sizer.workload.request import MAX_REQUEST_BYTES
 def read_upload(name: str, content: bytes) -> dict[str, Any]:
     """Request of an uploaded file as plain data; of a design.json the request in it.
 
-    Raises
-    ------
-    RequestError
-        If the file is too large, not UTF-8, neither TOML nor JSON, or no table.
+    Raises RequestError if the file is too large, not UTF-8, neither TOML nor JSON, or no table.
     """
     if len(content) > MAX_REQUEST_BYTES:
         raise RequestError(f"{name}: the file is too large; a request has at most {MAX_REQUEST_BYTES} B")

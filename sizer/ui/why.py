@@ -6,48 +6,22 @@ import streamlit as st
 
 from sizer.catalog.schema import Source
 from sizer.explain.figure import Explanation, explanation
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.result import SizingResult
 from sizer.ui import look
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 
 
-def of_figure(view: View, key: str) -> Explanation:
-    """Explanation of a figure of the design, made once; ``key`` is one of ``sizer.explain.figure``."""
-    assert view.result is not None
-    return _cached(view.key, key, view.result, view)
-
-
-@st.cache_resource(show_spinner=False, max_entries=256)
-def _cached(answer_key: str, key: str, _result: SizingResult, _view: View) -> Explanation:  # noqa: ARG001  (names the result)
-    return explanation(EvaluatedDesign(_result, _view.catalog), key)
-
-
 def popover(label: str, key: str, view: View, place: str, quantity: str) -> None:
     """A small button that opens the explanation of a figure, drawn when opened.
 
-    Parameters
-    ----------
-    label : str
-        Of the button: the value itself, or words. Shown as it is, not as Markdown.
-    key : str
-        Figure.
-    view : View
-    place : str
-        Tells apart two buttons for one figure on one page.
-    quantity : str
-        What the value is of. It stands next to the button; in its label, small, it is for screen readers only.
+    ``label``: of the button: the value itself, or words. Shown as it is, not as Markdown. ``place``: tells apart two
+    buttons for one figure on one page. ``quantity``: what the value is of. It stands next to the button; in its
+    label, small, it is for screen readers only.
     """
     name = f":small[{plain(quantity)}:] {plain(label)}"
     with st.popover(name, type="tertiary", on_change="rerun", key=f"why-{place}-{key}") as opened:
         if opened.open:
-            show_figure(view, key)
-
-
-def show_figure(view: View, key: str) -> None:
-    """Draw the explanation of a figure of the design."""
-    show_inside(of_figure(view, key), view.catalog.sources)
+            show_inside(view.once("explanation", lambda: explanation(view.evaluated, key), key), view.catalog.sources)
 
 
 def show_inside(explanation: Explanation, sources: Mapping[str, Source]) -> None:

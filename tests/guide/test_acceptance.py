@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sizer.calibrate.calibration import stored_calibration
-from sizer.guide.acceptance.all_reduce import all_reduce_bytes_per_s
-from sizer.guide.acceptance.parts import TCP_PAYLOAD_SHARE
+from sizer.guide.acceptance.parts import TCP_PAYLOAD_SHARE, all_reduce_bytes_per_s
 from sizer.guide.acceptance.tests import AcceptanceTest, acceptance_tests
 from sizer.sizing.best_design import best_design
 from sizer.sizing.design.evaluated_design import EvaluatedDesign

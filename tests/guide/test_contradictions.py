@@ -9,8 +9,7 @@ import pytest
 
 from sizer.base.errors import ReportError
 from sizer.base.estimate import Estimate
-from sizer.documents import as_handed_over
-from sizer.guide.contradictions import contradictions
+from sizer.documents import as_handed_over, contradictions
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from tests.factories.examples import EXAMPLES, most_in, sized

@@ -15,7 +15,7 @@ from sizer.base.errors import RequestError
 from sizer.base.resources import data_dir
 from sizer.guide.edition import GUIDE, Edition
 from sizer.guide.pdf import render, typeset
-from sizer.guide.pdf.attachments import clean_name
+from sizer.guide.pdf.typeset import clean_name
 from sizer.guide.profile import Profile
 from sizer.workload.quote import Quote
 from tests import factories

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from sizer.guide.acceptance.runs import power_tests
+from sizer.guide.acceptance.tests import power_tests
 from sizer.physical.racks.feed_loads import FeedLoad, feed_loads
 from sizer.physical.roles import Role
 from tests.factories import examples

@@ -36,7 +36,7 @@ def test_pages_of_the_templates_are_well_formed_and_mean_the_same_as_html(name, 
     import tinyhtml5
 
     from sizer.guide.pdf.packaged import PackagedOnly
-    from sizer.guide.pdf.page import Page
+    from sizer.guide.pdf.typeset import Page
 
     text = guide_page(examples.sized(name), examples.catalog(), Edition(form))
     read, html = Page(text, PackagedOnly()), tinyhtml5.parse(text, namespace_html_elements=False)
@@ -50,7 +50,7 @@ def test_html_that_is_no_xml_and_drawings_without_a_name_space_are_read_as_in_a_
     """HTML, 13.1.2: void elements need no end tag; 13.2.6.5: an svg element is one of SVG."""
     needs_engine()
     from sizer.guide.pdf.packaged import PackagedOnly
-    from sizer.guide.pdf.page import Page
+    from sizer.guide.pdf.typeset import Page
 
     page = '<html><head></head><body><svg><rect width="1" height="1"/></svg>{}</body></html>'
     for body in ("<p>one<br>two</p>", "<p>one<br/>two</p>"):
@@ -65,7 +65,7 @@ def test_html_that_is_no_xml_and_drawings_without_a_name_space_are_read_as_in_a_
 def test_the_style_of_a_page_has_its_values_and_no_rules_for_screens():
     needs_engine()
     from sizer.guide.pdf.packaged import PackagedOnly
-    from sizer.guide.pdf.page import Page
+    from sizer.guide.pdf.typeset import Page
 
     style = (
         ":root { --ink: #123456; } p { color: var(--ink); margin: var(--none) }"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sizer.guide.engineer.port_map import address_table, name_ranges, schedule_table
+from sizer.guide.engineer.appendices import address_table, name_ranges, schedule_table
 from sizer.physical.networks.addresses import address_plan
 from tests.factories.examples import sized
 

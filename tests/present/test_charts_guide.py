@@ -8,7 +8,7 @@ import pytest
 
 from sizer.base.estimate import Estimate
 from sizer.drawings.palette import LIGHT
-from sizer.guide.storage_charts import demand_chart, ladder_chart
+from sizer.guide.engineer.data import demand_chart, ladder_chart
 from sizer.physical.capacity import CapacityStep, capacity_ladder
 from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.present.charting import Chart, chart_svg

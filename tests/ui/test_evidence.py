@@ -13,6 +13,7 @@ from sizer.drawings.palette import DARK
 from sizer.evidence import published
 from sizer.evidence.charts import parity_spec
 from sizer.evidence.published import Choice, PublishedEvidence
+from sizer.ui import state
 from sizer.ui.evidence import page as evidence
 from tests.factories.examples import catalog
 from tests.ui.pages import opened, to_page, unfold, widget
@@ -57,12 +58,9 @@ def asked(monkeypatch) -> Iterator[list[str]]:
         return made_up()
 
     monkeypatch.setattr(evidence, "built_in_evidence", built_in_evidence)
-    caches = (evidence._evidence, evidence._overall, evidence._parity, evidence._lines)
-    for cache in caches:
-        cache.clear()
+    state._computed.clear()
     yield calls
-    for cache in caches:
-        cache.clear()
+    state._computed.clear()
 
 
 def test_runs_near_the_design_are_drawn_and_listed_without_predicting_everything(asked):

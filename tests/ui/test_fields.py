@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from sizer.ui.fields import help_text
 from sizer.ui.request_form.field import Percentage, Text, Typed
 from sizer.ui.request_form.forms import FIELDS
-from sizer.ui.request_form.help_text import help_text
 from sizer.workload.request import SizingRequest
 from tests.ui.pages import assert_healthy, opened, said, unfold, widget
 

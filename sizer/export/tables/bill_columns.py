@@ -18,17 +18,8 @@ from sizer.sizing.result import SizingResult
 def bill_csv(result: SizingResult, delimiter: Delimiter = ",") -> bytes:
     """Bill of the documented design, a row a line, without totals.
 
-    Parameters
-    ----------
-    result : SizingResult
-    delimiter : str, default ","
-        ";" for spreadsheets where the comma marks decimals.
-
-    Returns
-    -------
-    bytes
-        UTF-8 with a byte-order mark. Unknown prices read "to be quoted", in a customer's copy a unit price that no
-        whole cents make up "in the sum".
+    ``delimiter``: ";" for spreadsheets where the comma marks decimals. UTF-8 with a byte-order mark. Unknown prices
+    read "to be quoted", in a customer's copy a unit price that no whole cents make up "in the sum".
     """
     bill = result.design.bill
     heads = [column.head for column in columns(bill)]

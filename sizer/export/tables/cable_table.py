@@ -97,10 +97,7 @@ class _Cable:
 def cables_csv(result: SizingResult, catalog: Catalog) -> bytes:
     """Cable list of the documented design as a CSV file; see :func:`cable_sheet`.
 
-    Returns
-    -------
-    bytes
-        UTF-8 with a byte-order mark. Text that a spreadsheet would calculate gets an apostrophe in front.
+    UTF-8 with a byte-order mark. Text that a spreadsheet would calculate gets an apostrophe in front.
     """
     sheet = cable_sheet(result.design.plan, catalog)
     return csv_bytes(sheet.heads, sheet.rows)
@@ -196,10 +193,7 @@ def port_label(end: End) -> str:
 def addresses_csv(result: SizingResult) -> bytes:
     """Proposed address of every port of the documented design as a CSV file.
 
-    Returns
-    -------
-    bytes
-        UTF-8 with a byte-order mark. Text that a spreadsheet would calculate gets an apostrophe in front.
+    UTF-8 with a byte-order mark. Text that a spreadsheet would calculate gets an apostrophe in front.
     """
     plan = address_plan(result.design.plan)
     subnets = {subnet.name: subnet for subnet in plan.subnets}

@@ -428,12 +428,7 @@ def plan_sheets(result: SizingResult, catalog: Catalog) -> tuple[Sheet, ...]:
     A customer's copy has cables and links that move summed up by kind, and no list of outlets; who installs gets the
     cable list as a file.
 
-    Parameters
-    ----------
-    result : SizingResult
-        The answer.
-    catalog : Catalog
-        Names and part numbers of what the plan uses.
+    ``catalog``: names and part numbers of what the plan uses.
     """
     plan, site = result.design.plan, result.request.site
     if result.design.bill.is_customer_copy:

@@ -23,17 +23,9 @@ def csv_bytes(
 ) -> bytes:
     """CSV file with a head, in UTF-8.
 
-    Parameters
-    ----------
-    heads : sequence of str
-        Names of the columns.
-    rows : iterable of sequences
-        Text that a spreadsheet would calculate gets an apostrophe in front; None is an empty cell. Decimal numbers are
-        written with all their digits.
-    mark : str, default the byte-order mark
-        What the file starts with.
-    delimiter : str, default ","
-        ";" is what spreadsheets expect where the comma marks decimals; numbers are then written with a comma.
+    ``rows``: text that a spreadsheet would calculate gets an apostrophe in front; None is an empty cell. Decimal
+    numbers are written with all their digits. ``mark``: what the file starts with. ``delimiter``: ";" is what
+    spreadsheets expect where the comma marks decimals; numbers are then written with a comma.
     """
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, delimiter=delimiter, lineterminator="\r\n")

@@ -145,7 +145,22 @@ def write_bill(sheets: Sheets, bill: Bill, catalog: Catalog) -> BillCells:
     sheet.set_column(n_columns, n_columns + len(_HELPERS) - 1, 9, None, {"hidden": True})
     for column, head in enumerate(_HELPERS, n_columns):
         sheets.text(sheet, HEAD_ROW, column, head)
-    _validations(sheet, cells)
+
+    # Rules for typed values; a price may also be text, after a question.
+    def at(key: str, rule: dict[str, Any]) -> None:
+        place = cells.place(key)
+        titled = {**rule, "error_title": cells.columns[place].head}
+        sheet.data_validation(cells.first - 1, place, cells.last - 1, place, titled)
+
+    whole = {"validate": "integer", "criteria": ">=", "minimum": 0, "error_message": "A whole number, 0 or more."}
+    at("Qty", whole)
+    at("Term (months)", {**whole, "minimum": 1, "error_message": "A whole number of months."})
+    at("Lead time (weeks)", whole)
+    price = {"validate": "decimal", "criteria": ">=", "minimum": 0, "error_type": "warning"}
+    at("Unit list price", {**price, "error_message": "This is not a price: the line will read “to be quoted”."})
+    if cells.has("Discount %"):
+        at("Discount %", _SHARE)
+    at("Status", {"validate": "list", "source": list(_STATUSES), "error_message": "Choose a status from the list."})
     _totals(sheets, sheet, bill, cells)
     note = (
         "Taxes, freight and duties are not included. Type a quoted price over “to be quoted”, a discount, a lead time "
@@ -281,22 +296,3 @@ _SHARE = {
     "error_title": "Discount",
     "error_message": "A share between 0 % and 100 %.",
 }
-
-
-def _validations(sheet: Any, cells: BillCells) -> None:
-    """Rules for typed values; a price may also be text, after a question."""
-
-    def at(key: str, rule: dict[str, Any]) -> None:
-        place = cells.place(key)
-        titled = {**rule, "error_title": cells.columns[place].head}
-        sheet.data_validation(cells.first - 1, place, cells.last - 1, place, titled)
-
-    whole = {"validate": "integer", "criteria": ">=", "minimum": 0, "error_message": "A whole number, 0 or more."}
-    at("Qty", whole)
-    at("Term (months)", {**whole, "minimum": 1, "error_message": "A whole number of months."})
-    at("Lead time (weeks)", whole)
-    price = {"validate": "decimal", "criteria": ">=", "minimum": 0, "error_type": "warning"}
-    at("Unit list price", {**price, "error_message": "This is not a price: the line will read “to be quoted”."})
-    if cells.has("Discount %"):
-        at("Discount %", _SHARE)
-    at("Status", {"validate": "list", "source": list(_STATUSES), "error_message": "Choose a status from the list."})

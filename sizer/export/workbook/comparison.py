@@ -14,12 +14,7 @@ _FIRST_WIDTH, _WIDTH = 28, 40  # in characters
 def comparison_workbook(tables: Sequence[tuple[str, Table]], request: SizingRequest) -> bytes:
     """Workbook of tables.
 
-    Parameters
-    ----------
-    tables : sequence of tuple
-        Name of a sheet with its table.
-    request : SizingRequest
-        Its title, customer and date stand on every sheet.
+    ``tables``: name of a sheet with its table. ``request``: its title, customer and date stand on every sheet.
     """
     import xlsxwriter  # type: ignore[import-untyped]
 

@@ -239,12 +239,7 @@ _FOLLOWS = "The purchase follows the sheet BOM; the other costs are those of the
 def write_ownership(sheets: Sheets, result: SizingResult, cells: BillCells) -> None:
     """Sheet of the cost of ownership; none where the request does not ask for it.
 
-    Parameters
-    ----------
-    sheets : Sheets
-    result : SizingResult
-    cells : BillCells
-        Places on the sheet with the bill, whose total is the purchase of the first year.
+    ``cells``: places on the sheet with the bill, whose total is the purchase of the first year.
     """
     answer = ownership(result)
     if answer is None:

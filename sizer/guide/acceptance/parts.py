@@ -12,13 +12,22 @@ from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, by_count, grouped, si, significant
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import link_level
+from sizer.calibrate.engine import Effect
 from sizer.catalog.fabrics import fabric_ports
 from sizer.catalog.links import LinkType
 from sizer.catalog.schema import Gpu, Storage
-from sizer.guide.acceptance.all_reduce import MESSAGE_BYTES, all_reduce_bytes_per_s
 from sizer.guide.acceptance.limits import AcceptanceTest, interval, least
+from sizer.perf.exchange import (
+    bus_bytes_per_s,
+    hierarchical_allreduce_time_s,
+    ring_allreduce_time_s,
+    tree_allreduce_time_s,
+)
+from sizer.perf.step_terms import INTER, INTRA, TERM_NAMES
+from sizer.perf.training_step import INTER_HOP_S, INTRA_HOP_S
 from sizer.physical.capacity import capacity_ladder, counts_nodes
 from sizer.physical.networks.ports import nodes_of
+from sizer.physical.platform import Platform
 from sizer.physical.roles import NetworkRole, Role
 from sizer.present import words
 from sizer.present.facts.storage_tiers import TIER_CONTENTS, system_name
@@ -26,7 +35,7 @@ from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import StorageTier, TierContent
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.design.spares import checkpoint_storage
-from sizer.sizing.result import DesignAnswer, WorkloadAnswer
+from sizer.sizing.result import DesignAnswer
 from sizer.sizing.stages.platform_columns import fabric_bytes_per_s, storage_nic_bytes_per_s
 from sizer.sizing.stages.storage_rates import mount_rate, node_read_rate, rate_is_unknown
 from sizer.sizing.stages.workload_run import WorkloadRun, sequential_bytes_per_s
@@ -47,6 +56,48 @@ GPU_LINK_SHARE, PORT_SHARE = 0.7, 0.8
 _ALL_REDUCE_SOURCES = ("deepops-roce", "nccl-issues")
 
 _STORAGE = (Role.STORAGE_SERVER, Role.STORAGE_CHASSIS, Role.STORAGE_NODE, Role.CAPACITY_TIER)
+# Far beyond the sizes whose time latency sets, and what published tests end with.
+MESSAGE_BYTES = units.GIB
+
+
+def all_reduce_bytes_per_s(
+    platform: Platform,
+    n_servers: int,
+    gpus_per_server: int,
+    calibration: Calibration,
+    *,
+    fabric_share: float = 1.0,
+    message_bytes: float = MESSAGE_BYTES,
+) -> Estimate | None:
+    """Bus bandwidth of one all-reduce, as nccl-tests prints it.
+
+    ``platform``: links inside the server and the fabric between servers. ``n_servers``, ``gpus_per_server``: ranks of
+    the test. [-] ``calibration``: its rates of links, fitted to published tests. ``fabric_share``: share of the line
+    rate that an oversubscribed fabric leaves. [-] ``message_bytes``: size of the message. [B] Spread of the
+    parameters, of runs of one site and of what sites differ by; None for one GPU. [B/s] Raises ValueError if a count
+    is below 1 or a size or share not above 0.
+    """
+    if n_servers * gpus_per_server == 1:
+        return None
+    found: list[Effect] = []
+    if gpus_per_server > 1:
+        found.append((INTRA, f"intra:{platform.intra_link}", 1.0))
+    if n_servers > 1:
+        level = link_level(platform.fabric.id)
+        found += [(INTER, f"inter:{level.partition('/')[2]}", 1.0), (INTER, f"inter-link:{level}", 1.0)]
+        found.append((INTER, "inter-site:", 1.0))  # a site that was never measured: the spread of those that were
+    terms = calibration.terms_from(found)
+    intra = float(np.exp(terms.values[INTRA]))
+    inter = fabric_bytes_per_s(platform.server, platform.fabric) * fabric_share * float(np.exp(terms.values[INTER]))
+    time_s = float(
+        hierarchical_allreduce_time_s(message_bytes, gpus_per_server, n_servers, intra, inter, INTRA_HOP_S, INTER_HOP_S)
+    )
+    # Delta method: the logarithm of the time falls by the share of each link in it.
+    slope = np.zeros(len(TERM_NAMES))
+    slope[INTRA] = float(ring_allreduce_time_s(message_bytes, gpus_per_server, intra)) / time_s
+    slope[INTER] = float(tree_allreduce_time_s(message_bytes, n_servers, inter)) / time_s
+    variance = float(slope @ terms.covariance @ slope) + float(terms.scatter_log_sd) ** 2
+    return Estimate.log_normal(bus_bytes_per_s(message_bytes, n_servers * gpus_per_server, time_s), np.sqrt(variance))
 
 
 class _Tools(NamedTuple):
@@ -161,7 +212,8 @@ def network_tests(design: DesignAnswer, calibration: Calibration) -> Iterator[Ac
 
 def _collectives(design: DesignAnswer, servers: int, calibration: Calibration) -> AcceptanceTest | None:
     """All-reduce and all-gather on all GPUs of one server, or of all of them; None where nothing gives a rate."""
-    platform, share = design.platform, _fabric_share(design)
+    found = [net.oversubscription[0] for net in design.quantities.networks if net.role is NetworkRole.COMPUTE]
+    platform, share = design.platform, (1 / float(found[0]) if found else 1.0)
     gpus = servers * platform.gpus_per_server
     bandwidth = all_reduce_bytes_per_s(platform, servers, platform.gpus_per_server, calibration, fabric_share=share)
     if bandwidth is None:
@@ -193,12 +245,6 @@ def _collectives(design: DesignAnswer, servers: int, calibration: Calibration) -
         return AcceptanceTest(key, "network", run, "no published rate", text, "no published test")
     criterion = least(limit, "B/s", bound=min(line, RAW_TEST_SHARE * ports))
     return AcceptanceTest(key, "network", run, expect, criterion.text, basis, sources, criterion)
-
-
-def _fabric_share(design: DesignAnswer) -> float:
-    """Fraction of the line rate that the compute fabric delivers when all servers send."""
-    found = [net.oversubscription[0] for net in design.quantities.networks if net.role is NetworkRole.COMPUTE]
-    return 1 / float(found[0]) if found else 1.0
 
 
 def _link(design: DesignAnswer) -> AcceptanceTest:
@@ -266,7 +312,10 @@ def storage_tests(
         need, bound = _need_bytes_per_s(design) * share, RAW_TEST_SHARE * _line_bytes_per_s(design, int(run.servers[0]))
         required = _required_bytes_per_s(design) * share
         if key == "read-all":
-            restarts = (_restart_bytes_per_s(design, answer) for answer in design.workloads)
+            restarts = (
+                (0.0 if answer.job is None else checkpoint_storage(design, answer.job).restart_need_bytes_per_s)
+                for answer in design.workloads
+            )
             required = max(required, data_request.minimum_read_bytes_per_s or 0.0, *restarts)
         expect, limit = interval(rate, "B/s"), float(rate.low)
         basis = "90\u202f% interval of storage, mounts and links, without decoding"
@@ -303,11 +352,6 @@ def _line_bytes_per_s(design: DesignAnswer, servers: int) -> float:
         return math.inf
     lines = (counts.front_end_bytes_per_s[0], counts.gateway_bytes_per_s[0])
     return min(servers * storage_nic_bytes_per_s(platform), *(float(line) for line in lines if line > 0))
-
-
-def _restart_bytes_per_s(design: DesignAnswer, answer: WorkloadAnswer) -> float:
-    """Rate at which a restart loads its checkpoint in the time that the storage is sized for. [B/s]"""
-    return 0.0 if answer.job is None else checkpoint_storage(design, answer.job).restart_need_bytes_per_s
 
 
 def _required_bytes_per_s(design: DesignAnswer) -> float:

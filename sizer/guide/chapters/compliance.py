@@ -62,7 +62,15 @@ def requirements(context: GuideContext) -> Iterator[Requirement]:
     yield from _team(context)
     yield from _capacity(context)
     yield from _storage_rates(context)
-    yield from _tolerated_losses(context)
+    # Losses to tolerate, each by the worst failure of its kind.
+    for loss in context.tolerated_losses:
+        failures = [failure for failure in context.failures if failure.loss == loss]
+        text = f"Targets met after the loss of {ONE_LOST[loss]}"
+        if not failures:
+            yield Requirement(text, "no such component in the design", True, "risks")
+            continue
+        worst = min(failures, key=lambda failure: (bool(failure.keeps_targets), sum(failure.probability)))
+        yield Requirement(text, f"{targets_text(worst)} after the loss", worst.keeps_targets, "risks")
     yield from _growth(context)
     yield from _budget(context)
     yield from _counts(context)
@@ -120,18 +128,6 @@ def _team(context: GuideContext) -> Iterator[Requirement]:
             answer.read_capacity.load_fraction <= 1,
             "team",
         )
-
-
-def _tolerated_losses(context: GuideContext) -> Iterator[Requirement]:
-    """Losses to tolerate, each by the worst failure of its kind."""
-    for loss in context.tolerated_losses:
-        failures = [failure for failure in context.failures if failure.loss == loss]
-        text = f"Targets met after the loss of {ONE_LOST[loss]}"
-        if not failures:
-            yield Requirement(text, "no such component in the design", True, "risks")
-            continue
-        worst = min(failures, key=lambda failure: (bool(failure.keeps_targets), sum(failure.probability)))
-        yield Requirement(text, f"{targets_text(worst)} after the loss", worst.keeps_targets, "risks")
 
 
 def _growth(context: GuideContext) -> Iterator[Requirement]:

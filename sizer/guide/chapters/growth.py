@@ -57,7 +57,23 @@ def _limits(design: DesignAnswer, rack_power_w: float | None) -> Iterator[tuple[
             if has_spines
             else "another switch, and links between the switches",
         )
-    yield from _other_networks(design)
+    # Leaf ports that the other networks of the servers have left, and the servers that these take.
+    servers = [number for number, device in enumerate(design.plan.devices) if device.role is Role.GPU_SERVER]
+    for network in design.quantities.networks:
+        runs = [one.run for one in design.plan.cables if one.run.network.network is network.role]
+        links = sum(int(np.isin(run.a_device, servers).sum()) for run in runs)
+        if network.role is NetworkRole.COMPUTE or not links:
+            continue
+        free = int(network.leaf_ports_free[0])
+        each = -(-links // design.n_servers)
+        more = servers_by_ports(design.plan, network.role, each)
+        text = f"{_ports_free(free)}, {_servers_more(more)}"
+        if more < free // each:
+            if any(note.kind is PlanNoteKind.STORAGE_RATIO for note in network.notes):
+                text += ": the storage has leaves of its own"
+            elif more:
+                text += " with their switches"
+        yield f"Ports of the {network.role}", text, "another leaf switch"
     if room.by_units is not None:
         yield (
             "Rack units",
@@ -105,26 +121,6 @@ def _storage_nodes(design: DesignAnswer, tier: StorageTier, storage: Storage) ->
         if flat is not None and on_back_end <= flat.value
         else "a second file system",
     )
-
-
-def _other_networks(design: DesignAnswer) -> Iterator[tuple[str, str, str]]:
-    """Leaf ports that the other networks of the servers have left, and the servers that these take."""
-    servers = [number for number, device in enumerate(design.plan.devices) if device.role is Role.GPU_SERVER]
-    for network in design.quantities.networks:
-        runs = [one.run for one in design.plan.cables if one.run.network.network is network.role]
-        links = sum(int(np.isin(run.a_device, servers).sum()) for run in runs)
-        if network.role is NetworkRole.COMPUTE or not links:
-            continue
-        free = int(network.leaf_ports_free[0])
-        each = -(-links // design.n_servers)
-        more = servers_by_ports(design.plan, network.role, each)
-        text = f"{_ports_free(free)}, {_servers_more(more)}"
-        if more < free // each:
-            if any(note.kind is PlanNoteKind.STORAGE_RATIO for note in network.notes):
-                text += ": the storage has leaves of its own"
-            elif more:
-                text += " with their switches"
-        yield f"Ports of the {network.role}", text, "another leaf switch"
 
 
 def _ports_free(count: int) -> str:

@@ -1,56 +1,150 @@
 """Chapter on performance: rates with headroom, time to train, confidence, and the published test that it resembles."""
 
-from dataclasses import dataclass, replace
-from typing import Any
+import math
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
 
+from sizer.base.quantities import significant
+from sizer.calibrate.notes import FitNote
 from sizer.guide.context import GuideContext
-from sizer.present import charts, words
-from sizer.present.figures import PageFigure, charted
-from sizer.present.language_charts import memory_chart, step_chart
-from sizer.present.performance_tables import (
-    figures_table,
-    layout_table,
-    serving_table,
-    stage_note,
-    time_table,
-)
-from sizer.present.reference_table import reference_text, references_table
-from sizer.present.serving_charts import load_caption, load_chart, serving_memory_chart
-from sizer.present.tables import Table
+from sizer.present import words
+from sizer.present.performance_tables import figures_table, layout_table, serving_table, time_table
+from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
 from sizer.present.text.decisions import confidence_texts
 from sizer.present.text.layouts import rate_basis_text, unused_gpus_text
 from sizer.present.text.verdict import meets_text
-from sizer.present.training_charts import accuracy_caption, accuracy_chart
-from sizer.sizing.result import WorkloadAnswer
+from sizer.present.workload_charts import workload_figure
+from sizer.sizing.result import DesignAnswer, NearbyMeasurement, WorkloadAnswer
 
 # Height of the curves over the number of GPUs: two of them and their tables stand on one page.
 _CURVE_PX = 190
 # Of a language model, which has two more figures on these pages.
 _LOW_CURVE_PX = 130
+_OF_RATES = ("stage", "scaling", "accuracy", "step")
+_Pair: TypeAlias = tuple[WorkloadAnswer, NearbyMeasurement]
+# Systems as Dell submits them to MLPerf: servers, type of server, GPUs in each.
+_SUBMITTED = re.compile(r"\d+x([A-Z][A-Za-z0-9-]*?)x\d+[A-Z].*")
 
 
-@dataclass(frozen=True)
-class WorkloadPerformance:
-    """Text, tables and figures on one workload."""
+def reference_run(answer: WorkloadAnswer) -> NearbyMeasurement | None:
+    """The published run nearest to a workload: of the same software where there is one."""
+    alike = [run for run in answer.evidence if run.is_same_stack]
+    return next(iter(alike or answer.evidence), None)
 
-    name: str
-    verdict: str
-    serving: Table | None  # replicas, latencies and memory of a language model in use
-    serving_charts: tuple[PageFigure, ...]
-    bottleneck: str
-    cold_epoch: str
-    figures: Table
-    time: Table | None
-    stage_chart: PageFigure | None
-    scaling_chart: PageFigure | None
-    accuracy_chart: PageFigure | None
-    resembles: str
-    layout: Table | None  # of a language model, with the next one
-    unused_gpus: str  # that the layout leaves some without work; "" where it does not
-    basis: str  # published runs that the rate of a language model rests on
-    step_chart: PageFigure | None
-    memory_chart: PageFigure | None
+
+def reference_text(answer: WorkloadAnswer, design: DesignAnswer) -> str:
+    """What the published test differs in, in one sentence; "" without a published run."""
+    run = reference_run(answer)
+    if run is None:
+        return ""
+    found = dict(_compared(run, answer, design))
+    differences = [label for label, is_same in found.items() if is_same is False]
+    unknown = [label for label, is_same in found.items() if is_same is None]
+    ran = f"The published test nearest to this workload ran on {run.n_gpus} × {run.gpu}"
+    if not differences and not unknown:
+        return f"{ran}, with the same server and software."
+    differs = f" It differs in {words.listed(differences)}." if differences else ""
+    missing = f" The source does not state its {words.listed(unknown)}." if unknown else ""
+    return f"{ran}.{differs}{missing}"
+
+
+def _compared(
+    run: NearbyMeasurement, answer: WorkloadAnswer, design: DesignAnswer
+) -> Iterator[tuple[str, bool | None]]:
+    """What a run and a design may have in common, and whether they do; None: the source is silent."""
+    platform, n_gpus, found = design.platform, design.gpus_at_work(answer), answer.language
+    # Runs of another network stand in for one that was never measured.
+    if any(note.kind is FitNote.DNN_FROM_LIKE for note in answer.unmeasured):
+        yield "neural network", False
+    yield "number of GPUs", run.n_gpus == n_gpus
+    yield "type of GPU", run.gpu == platform.gpu.name
+    yield "server", _is_same(_server(run), platform.server.name)
+    yield "software", _is_same_software(run, answer)
+    # Of a language model a run with FP8 is much faster than one with BF16.
+    if found is not None and run.number_format:
+        yield "number format", run.number_format == found.work.precision
+    if run.batch_per_gpu is not None:
+        mine = float(answer.batch_per_gpu) if found is None else found.batch / found.gpus_used
+        label = "batch per GPU" if found is None else "sequences per GPU"
+        yield label, math.isclose(run.batch_per_gpu, mine)
+
+
+def _is_same(theirs: str, mine: str) -> bool | None:
+    return theirs == mine if theirs else None
+
+
+def _is_same_software(run: NearbyMeasurement, answer: WorkloadAnswer) -> bool | None:
+    """Whether a run used the software of the design; None of one that states none."""
+    if not run.software:
+        return None
+    if not run.is_same_stack:
+        return False
+    # On the GPUs of another vendor a language model runs on another stack than was asked for.
+    return not answer.kind.trains_language or answer.trained.stack == answer.trained.work.stack
+
+
+def references_table(answers: Sequence[WorkloadAnswer], design: DesignAnswer) -> Table | None:
+    """The published test nearest to each workload, one line each; None without any."""
+    pairs = [(answer, run) for answer in answers if (run := reference_run(answer)) is not None]
+    if not pairs:
+        return None
+    units = {words.sample_unit(answer.dnn) for answer, _ in pairs}
+    unit = f", {units.pop()}" if len(units) == 1 else ""
+    fields = (
+        Field[_Pair]("Workload", lambda pair: pair[0].workload.name, width=19),
+        Field[_Pair]("Published test", lambda pair: _ran(pair[1]), width=27),
+        Field[_Pair](f"Published rate{unit}", lambda pair: _rate(pair[1].published, pair[0], unit), "right", 19),
+        Field[_Pair]("The model predicts", lambda pair: _predicted(pair[1], pair[0]), "right", 20),
+        Field[_Pair]("Per GPU, test and design", lambda pair: _per_gpu(*pair, design), "right", 15),
+    )
+    notes = dict.fromkeys(filter(None, (_outside_text(run) for _, run in pairs)))
+    return record_table("references", "Published test nearest to each workload", pairs, fields, note=" ".join(notes))
+
+
+def _ran(run: NearbyMeasurement) -> Cell:
+    server = f", {name}" if (name := _server(run)) else ""
+    return Cell(f"{run.n_gpus} × {run.gpu}{server}", cites=(run.source,), where=_place(run))
+
+
+def _server(run: NearbyMeasurement) -> str:
+    """Server of a run: that of a submission such as '2xXE9680Lx8H200-SXM-141GB' without its numbers and its GPUs."""
+    submitted = _SUBMITTED.fullmatch(run.server)
+    # A name with underscores is that of a file of the submission.
+    return submitted[1] if submitted else "" if "_" in run.server else run.server
+
+
+def _place(run: NearbyMeasurement) -> str:
+    """Place inside the source in words; names of submissions and paths of log files are left to the engineer's file."""
+    parts = run.where.split(", ")
+    return "" if "/" in run.where else ", ".join(part for part in parts if not _SUBMITTED.fullmatch(part))
+
+
+def _rate(rate: float, answer: WorkloadAnswer, unit: str) -> str:
+    return significant(rate) if unit else f"{significant(rate)} {words.sample_unit(answer.dnn)}"
+
+
+def _predicted(run: NearbyMeasurement, answer: WorkloadAnswer) -> str:
+    rate = words.estimate(run.predicted, words.sample_unit(answer.dnn), bare=True)
+    return f"{rate} ({result_text.gap(run.published, float(run.predicted.value))})"
+
+
+def _per_gpu(answer: WorkloadAnswer, run: NearbyMeasurement, design: DesignAnswer) -> str:
+    ours = float(answer.running_throughput.value) / design.gpus_at_work(answer)
+    return f"{significant(run.published / run.n_gpus)} and {significant(ours)}"
+
+
+def _outside_text(run: NearbyMeasurement) -> str:
+    """Which way a published rate outside the interval of its prediction moves the answer; "" inside it."""
+    if float(run.predicted.low) <= run.published <= float(run.predicted.high):
+        return ""
+    above = run.published > float(run.predicted.high)
+    side, likely = ("above", "too low than too high") if above else ("below", "too high than too low")
+    return (
+        f"The published rate lies {side} the 90\u202f% interval of its prediction: the projected rate of this design "
+        f"is more likely {likely}."
+    )
 
 
 def content(context: GuideContext) -> dict[str, Any]:
@@ -63,80 +157,27 @@ def content(context: GuideContext) -> dict[str, Any]:
     }
 
 
-def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> WorkloadPerformance:
+def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> dict[str, Any]:
     """One workload; without tables and charts of rates where its GPUs are of a generation that was never measured."""
-    found = _with_rates(context, answer, number)
-    if answer.rate_is_predicted:
-        return found
-    return replace(
-        found,
-        cold_epoch="",
-        time=None,
-        stage_chart=None,
-        scaling_chart=None,
-        accuracy_chart=None,
-        resembles="",
-        layout=None,
-        unused_gpus="",
-        step_chart=None,
-    )
-
-
-def _with_rates(context: GuideContext, answer: WorkloadAnswer, number: int) -> WorkloadPerformance:
-    palette, n_gpus = context.palette, context.design.n_gpus
-    height = _CURVE_PX if not answer.kind.trains_language else _LOW_CURVE_PX
-    return WorkloadPerformance(
-        name=answer.workload.name,
-        verdict=meets_text(context.result, answer),
-        serving=serving_table(context.design, answer, number),
-        serving_charts=_serving_charts(context, answer, number),
-        bottleneck=result_text.limit(answer, named=False),
-        cold_epoch=result_text.cold_epoch(answer) if answer.time is not None else "",
-        figures=figures_table(answer, number),
-        time=time_table(answer, number),
-        stage_chart=charted(
-            f"stage-chart-{number}",
-            charts.stage_chart(answer, palette) if charts.n_limits(answer) > 1 else None,
-            f"{charts.stage_caption(answer)} {stage_note(answer)}".rstrip(),
-        ),
-        scaling_chart=charted(
-            f"scaling-chart-{number}",
-            charts.scaling_chart(answer, n_gpus, palette, height=height) if answer.scaling.n_gpus.size > 1 else None,
-            "Projected throughput by number of GPUs, with storage and platform fixed.",
-        ),
-        accuracy_chart=charted(
-            f"accuracy-chart-{number}",
-            None if context.has_many_workloads else accuracy_chart(answer, n_gpus, palette, height=height),
-            accuracy_caption(answer),
-        ),
-        layout=layout_table(answer, number),
-        unused_gpus=unused_gpus_text(answer, context.design),
-        basis=words.sentence(rate_basis_text(answer.trained)) if answer.kind.trains_language else "",
-        step_chart=charted(
-            f"step-chart-{number}",
-            step_chart(answer, palette),
-            "A step of the chosen layout. Traffic that is hidden behind computing is not shown.",
-        ),
-        memory_chart=charted(
-            f"memory-chart-{number}",
-            memory_chart(answer, palette),
-            "GPU of the fullest pipeline stage. A layout counts as one that fits if its probability is at least 90 %, "
-            "or if it was published for this model and GPU.",
-        ),
-        resembles=reference_text(answer, context.design),
-    )
-
-
-def _serving_charts(context: GuideContext, answer: WorkloadAnswer, number: int) -> tuple[PageFigure, ...]:
-    """Output against pace, and memory, of a language model in use."""
-    if answer.serving is None:
-        return ()
-    drawn = (
-        charted(f"load-chart-{number}", load_chart(answer, context.palette), f"{load_caption(answer)}."),
-        charted(
-            f"serving-memory-chart-{number}",
-            serving_memory_chart(answer, context.palette),
-            "Memory of a GPU at this load; keys and values grow with the requests in flight.",
-        ),
-    )
-    return tuple(one for one in drawn if one is not None)
+    design, trains_language = context.design, answer.kind.trains_language
+    has_rates = answer.rate_is_predicted
+    draws = dict.fromkeys(("memory", "load", "serving-memory"), True) | dict.fromkeys(_OF_RATES, has_rates)
+    draws["accuracy"] = has_rates and not context.has_many_workloads  # else the engineer's file has it
+    height = _LOW_CURVE_PX if trains_language else _CURVE_PX
+    return {
+        "name": answer.workload.name,
+        "verdict": meets_text(context.result, answer),
+        "serving": serving_table(design, answer, number),
+        "bottleneck": result_text.limit(answer, named=False),
+        "cold_epoch": result_text.cold_epoch(answer) if has_rates and answer.time is not None else "",
+        "figures": figures_table(answer, number),
+        "time": time_table(answer, number) if has_rates else None,
+        "layout": layout_table(answer, number) if has_rates else None,
+        "unused_gpus": unused_gpus_text(answer, design) if has_rates else "",
+        "basis": words.sentence(rate_basis_text(answer.trained)) if trains_language else "",
+        "resembles": reference_text(answer, design) if has_rates else "",
+        "charts": {
+            name: workload_figure(name, answer, number, design.n_gpus, context.palette, height) if is_drawn else None
+            for name, is_drawn in draws.items()
+        },
+    }

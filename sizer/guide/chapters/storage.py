@@ -39,7 +39,10 @@ def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/storage.html`` prints."""
     design, platform = context.design, context.design.platform
     storage = platform.storage
-    ladders = [(tier, _ladder(tier)) for tier in design.tiers]
+    ladders = [
+        (tier, (() if tier.storage is None else capacity_ladder(tier.storage, tier.capacity_option, tier.nodes)))
+        for tier in design.tiers
+    ]
     return {
         "title": words.capital(result_text.storage_name(design)),
         "is_shared": storage.kind != "local",
@@ -139,11 +142,6 @@ def _mounts(context: GuideContext) -> str:
     if rate is not None:
         return f"One mount reads at most {si(rate.value, 'B/s')}; a second mount adds to it."
     return "The storage is mounted once. The rate of one mount is not published and has to be measured."
-
-
-def _ladder(tier: StorageTier) -> tuple[CapacityStep, ...]:
-    """Steps from the raw to the usable capacity of a tier; none of the customer's object storage."""
-    return () if tier.storage is None else capacity_ladder(tier.storage, tier.capacity_option, tier.nodes)
 
 
 def capacity_table(ladders: Sequence[tuple[StorageTier, Sequence[CapacityStep]]]) -> Table:

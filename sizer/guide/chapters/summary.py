@@ -78,19 +78,7 @@ def options_table(context: GuideContext) -> Table:
     listed = [dict(_option_rows(context, option)) for _, option in compared]
     rows = [row(label, *(figures.get(label, "") for figures in listed)) for label in listed[0]]
     share = (100 - _LABELS) // len(compared)
-    return fact_table(
-        "options",
-        "Options",
-        rows,
-        titles=("Figure", *(title for title, _ in compared)),
-        widths=(_LABELS, *[share] * len(compared)),
-        note=_options_note(context),
-        style="options",
-    )
-
-
-def _options_note(context: GuideContext) -> str:
-    """What the options are, as far as their names leave it open."""
+    # What the options are, as far as their names leave it open.
     notes = ["Power is the maximum."]
     if context.built is not None:
         notes.append(
@@ -99,7 +87,15 @@ def _options_note(context: GuideContext) -> str:
         )
     if context.on_sale is not None:
         notes.append("“On products sold today” is built likewise, of parts that the request excludes.")
-    return " ".join(notes)
+    return fact_table(
+        "options",
+        "Options",
+        rows,
+        titles=("Figure", *(title for title, _ in compared)),
+        widths=(_LABELS, *[share] * len(compared)),
+        note=" ".join(notes),
+        style="options",
+    )
 
 
 def _option_rows(context: GuideContext, option: DecisionOption) -> Iterator[tuple[str, str]]:
@@ -165,29 +161,20 @@ def strongest(context: GuideContext) -> str:
         open_inputs = [
             one
             for one in sensitivity.influences
-            if one.key != "dataset-size" and not _is_result(one, sensitivity.metric, unit)
+            if one.key != "dataset-size" and _ends(one, sensitivity.metric, unit) != (one.low_text, one.high_text)
         ]
         if open_inputs:
-            return _influence_text(open_inputs[0], sensitivity.metric, unit)
+            first = open_inputs[0]
+            low, high = _ends(first, sensitivity.metric, unit)
+            ends = f"{low} with {first.low_text}, {high} with {first.high_text}"
+            what = "time to train" if sensitivity.metric == "s" else "throughput"
+            return f"The {what} depends most on the {words.inside_sentence(first.label)}: {ends}."
     return ""
 
 
 def _ends(one: Influence, metric: str, unit: str) -> tuple[str, str]:
     low, high = (duration(value, one.low) if metric == "s" else si(value, unit) for value in (one.low, one.high))
     return low, high
-
-
-def _is_result(one: Influence, metric: str, unit: str) -> bool:
-    """Whether an input is printed as the result is: that of the bottleneck."""
-    return _ends(one, metric, unit) == (one.low_text, one.high_text)
-
-
-def _influence_text(first: Influence, metric: str, unit: str) -> str:
-    """'The throughput depends most on the batch per GPU: 13 500 images/s with 96 samples a GPU, ...'."""
-    low, high = _ends(first, metric, unit)
-    ends = f"{low} with {first.low_text}, {high} with {first.high_text}"
-    what = "time to train" if metric == "s" else "throughput"
-    return f"The {what} depends most on the {words.inside_sentence(first.label)}: {ends}."
 
 
 def needs(context: GuideContext) -> list[str]:

@@ -16,7 +16,7 @@ from sizer.present.text.checks import missing_text
 from sizer.present.text.money import price_range_text, quotes_text
 from sizer.present.text.plan import note_sentences
 from sizer.present.text.verdict import selection_text
-from sizer.questions.what_if.sensitivity_table import influence_table
+from sizer.questions.what_if.sensitivity import influence_table
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.result import DesignAnswer, SizingResult
 

@@ -1,34 +1,20 @@
 """Performance in detail: method, every stage, where the time goes, neighbours, and the same GPUs in other servers."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from sizer.guide.context import GuideContext
-from sizer.present import training_charts, words
+from sizer.present import words
 from sizer.present.figures import PageFigure, charted
 from sizer.present.performance_tables import neighbours_table, serving_table, stage_table
 from sizer.present.tables import Table
 from sizer.present.text import result_text
-from sizer.present.training_charts import accuracy_caption, accuracy_chart, epoch_chart
+from sizer.present.workload_charts import workload_figure
 from sizer.questions.scale.analysis import ArrangedDesign, ArrangementPair
 from sizer.questions.scale.charts import rates_chart, steps_chart
 from sizer.questions.scale.comparison_text import arrangements_text, difference
 from sizer.questions.scale.tables import hardware_table, per_gpu_table, rates_table, steps_table
 from sizer.sizing.result import WorkloadAnswer
-
-
-@dataclass(frozen=True)
-class WorkloadDetails:
-    """Text, tables and figures on one workload."""
-
-    name: str
-    measured: str
-    has_evidence: bool
-    stages: Table  # of a language model in use: what its users see
-    time_chart: PageFigure | None
-    epoch_chart: PageFigure | None
-    accuracy_chart: PageFigure | None
-    cautions: list[str]
 
 
 def content(context: GuideContext) -> dict[str, Any]:
@@ -41,53 +27,35 @@ def content(context: GuideContext) -> dict[str, Any]:
     }
 
 
-def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> WorkloadDetails:
-    palette = context.palette
-    return WorkloadDetails(
-        name=answer.workload.name,
-        measured=result_text.measured(answer),
-        has_evidence=bool(answer.evidence),
-        stages=serving_table(context.design, answer, number) or stage_table(answer, number),
-        time_chart=charted(
-            f"time-chart-{number}", training_charts.time_chart(answer, palette), "Breakdown of the time to train."
-        ),
-        epoch_chart=charted(
-            f"epoch-chart-{number}",
-            epoch_chart(answer, palette),
-            "The first epoch reads all data from storage; later epochs read only what is not cached.",
-        ),
-        accuracy_chart=charted(
-            f"accuracy-chart-{number}",
-            # The guide draws the one of a single workload.
-            accuracy_chart(answer, context.design.n_gpus, palette) if context.has_many_workloads else None,
-            accuracy_caption(answer),
-        ),
-        cautions=[words.sentence(text) for text in result_text.cautions(answer)],
-    )
+def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> dict[str, Any]:
+    # The guide draws the time to train of a single workload.
+    draws = {"time": True, "epoch": True, "accuracy": context.has_many_workloads}
+    return {
+        "name": answer.workload.name,
+        "measured": result_text.measured(answer),
+        "has_evidence": bool(answer.evidence),
+        # Of a language model in use: what its users see.
+        "stages": serving_table(context.design, answer, number) or stage_table(answer, number),
+        "charts": {
+            name: workload_figure(name, answer, number, context.design.n_gpus, context.palette) if is_drawn else None
+            for name, is_drawn in draws.items()
+        },
+        "cautions": [words.sentence(text) for text in result_text.cautions(answer)],
+    }
 
 
-@dataclass(frozen=True)
-class ArrangementsSection:
-    """Text, tables and figures on the same GPUs in fewer or in more servers, partly filled ones included."""
-
-    lead: str
-    tables: list[Table]
-    figures: list[PageFigure]
-    differences: list[str]
-
-
-def scale_section(context: GuideContext) -> ArrangementsSection | None:
-    """The section; None where the request allows no second server type for the same number of GPUs."""
+def scale_section(context: GuideContext) -> dict[str, Any] | None:
+    """The same GPUs in fewer or in more servers; None where the request allows no second server type for them."""
     same = context.same_gpus
     if same is None:
         return None
     ways = [way for way in same.designs if way.arrangement.is_allowed]
-    return ArrangementsSection(
-        lead=arrangements_text(same, ways, context.design.storage_nodes),
-        tables=_tables(context, ways),
-        figures=_figures(context, ways),
-        differences=[difference(ArrangementPair(ways[0], way)) for way in ways[1:]],
-    )
+    return {
+        "lead": arrangements_text(same, ways, context.design.storage_nodes),
+        "tables": _tables(context, ways),
+        "figures": _figures(context, ways),
+        "differences": [difference(ArrangementPair(ways[0], way)) for way in ways[1:]],
+    }
 
 
 def _tables(context: GuideContext, ways: list[ArrangedDesign]) -> list[Table]:

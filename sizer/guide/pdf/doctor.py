@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -21,39 +20,25 @@ _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 @dataclass(frozen=True)
 class Check:
-    """One check of the set-up.
+    """One check of the set-up."""
 
-    Attributes
-    ----------
-    name : str
-        Subject of the check.
-    ok : bool
-        Whether the check passes.
-    detail : str
-        Result in words.
-    next_step : str
-        What to do when ``ok`` is false, else empty.
-    optional : bool
-        Whether sizing, documents and app work without it.
-    """
-
-    name: str
-    ok: bool
-    detail: str
-    next_step: str = ""
-    optional: bool = False
+    name: str  # subject of the check
+    ok: bool  # whether the check passes
+    detail: str  # result in words
+    next_step: str = ""  # what to do when ``ok`` is false, else empty
+    optional: bool = False  # whether sizing, documents and app work without it
 
 
 def set_up_state(out: Path = Path("out")) -> list[Check]:
     """Every check of the set-up, in the order in which to fix failures.
 
-    Parameters
-    ----------
-    out : Path, default ``out``
-        Folder that the documents are to be written into; it need not exist and is not made.
+    ``out``: folder that the documents are to be written into; it need not exist and is not made.
     """
+    found = f"Python {sys.version_info.major}.{sys.version_info.minor}.{sys.version_info.micro}"
+    wanted = ".".join(map(str, _OLDEST_PYTHON))
+    ok = sys.version_info >= _OLDEST_PYTHON
     return [
-        _python(),
+        Check("Python", ok, found, "" if ok else f"install Python {wanted} or newer"),
         _dependencies(),
         _folder("catalogue", "catalog", "*/*.toml"),
         _folder("examples", "examples", "*.toml"),
@@ -66,20 +51,6 @@ def set_up_state(out: Path = Path("out")) -> list[Check]:
     ]
 
 
-def _python() -> Check:
-    found = f"Python {sys.version_info.major}.{sys.version_info.minor}.{sys.version_info.micro}"
-    wanted = ".".join(map(str, _OLDEST_PYTHON))
-    ok = sys.version_info >= _OLDEST_PYTHON
-    return Check("Python", ok, found, "" if ok else f"install Python {wanted} or newer")
-
-
-def locked_versions() -> Mapping[str, str]:
-    """Version of each run-time package that the project was tested with, by package name."""
-    lock = resource_path("requirements.lock", "requirements.lock")
-    text = lock.read_text(encoding="utf-8") if lock.is_file() else ""
-    return dict(re.findall(r"^([a-z0-9][a-z0-9._-]*)==([^\s;\\]+)", text, flags=re.MULTILINE))
-
-
 def _installed_version(package: str) -> str | None:
     try:
         return metadata.version(package)
@@ -88,7 +59,9 @@ def _installed_version(package: str) -> str | None:
 
 
 def _dependencies() -> Check:
-    locked = locked_versions()
+    lock = resource_path("requirements.lock", "requirements.lock")
+    text = lock.read_text(encoding="utf-8") if lock.is_file() else ""
+    locked = dict(re.findall(r"^([a-z0-9][a-z0-9._-]*)==([^\s;\\]+)", text, flags=re.MULTILINE))
     if not locked:
         return Check("packages", False, "requirements.lock is missing", "restore the checkout or install again")
     found = {package: _installed_version(package) for package in locked}

@@ -32,10 +32,7 @@ class PackagedOnly(URLFetcher):  # type: ignore[misc]
     def fetch(self, url: str, headers: dict[str, str] | None = None) -> Any:
         """Content of an address.
 
-        Raises
-        ------
-        ValueError
-            If the guide may not load it.
+        Raises ValueError if the guide may not load it.
         """
         try:
             return self._given(url, headers)
@@ -63,10 +60,7 @@ class AttachedOnly(URLFetcher):  # type: ignore[misc]
     def fetch(self, url: str, headers: dict[str, str] | None = None) -> Any:  # noqa: ARG002 -- as in the base class
         """Content of a file by its address.
 
-        Raises
-        ------
-        ValueError
-            If it is none of the files.
+        Raises ValueError if it is none of the files.
         """
         found = self._files.get(url.removeprefix(ATTACHED)) if url.startswith(ATTACHED) else None
         if found is None:

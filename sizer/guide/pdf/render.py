@@ -19,10 +19,7 @@ NO_FILES: Mapping[str, bytes] = {}
 def guide_html(result: SizingResult, catalog: Catalog, edition: Edition = GUIDE) -> str:
     """The guide as one HTML file that needs no other: fonts, logo and drawings are inside.
 
-    Raises
-    ------
-    ReportError
-        If a template names something that does not exist.
+    Raises ReportError if a template names something that does not exist.
     """
     return with_fonts_inside(guide_page(result, catalog, edition))
 
@@ -38,24 +35,10 @@ def guide_pdf(
 
     The same arguments give the same bytes with the same libraries, and the same text and number of pages with others.
 
-    Parameters
-    ----------
-    result, catalog
-        The answer, and what it was made from.
-    edition : Edition, default the customer guide
-        Form and looks.
-    attachments : mapping of str to bytes
-        Files to put into an archive, by their names.
-    progress : callable, optional
-        Called with a word whenever another part of the work begins.
-
-    Raises
-    ------
-    ReportError
-        In one sentence, if WeasyPrint or Pango is missing, a template is damaged, or a page asks for a file or address
-        that is not shipped.
-    ValueError
-        If there are attachments but no archive to hold them.
+    ``attachments``: files to put into an archive, by their names. ``progress``: called with a word whenever another
+    part of the work begins. Raises ReportError in one sentence, if WeasyPrint or Pango is missing, a template is
+    damaged, or a page asks for a file or address that is not shipped. Raises ValueError if there are attachments but
+    no archive to hold them.
     """
     if attachments and not edition.is_archive:
         raise ValueError("only an archive holds attachments: PDF/UA-1 does not cover them")
@@ -73,10 +56,7 @@ _last: tuple[SizingResult, Catalog, dict[Edition, str]] | None = None
 def guide_page(result: SizingResult, catalog: Catalog, edition: Edition) -> str:
     """HTML of the guide with a mark where the fonts go.
 
-    Raises
-    ------
-    ReportError
-        If a template names something that does not exist.
+    Raises ReportError if a template names something that does not exist.
     """
     global _last
     last = _last

@@ -10,13 +10,7 @@ _POINTS_PER_PIXEL = 0.75
 
 def mended(document: Any, pdf: Any) -> None:
     """Finisher of ``write_pdf``: links spoken by their text, running heads as artifacts, figures in place."""
-    _speak_links(document)
-    _mark_running_heads(pdf)
-    _place_figures(pdf)
-
-
-def _speak_links(document: Any) -> None:
-    """ISO 14289-1, 7.18.5: the spoken text of a link is its text, not the name of its target."""
+    # ISO 14289-1, 7.18.5: the spoken text of a link is its text, not the name of its target.
     for page in document.pages:
         for _, target, _, box in page.links:
             note = getattr(box, "link_annotation", None)
@@ -24,6 +18,14 @@ def _speak_links(document: Any) -> None:
                 continue
             words = "" if box.element is None else "".join(box.element.itertext())
             note["Contents"] = pydyf.String(" ".join(words.split()) or target)
+    _mark_running_heads(pdf)
+    # ISO 32000-1, 14.8.5.4.3: the box of a figure is in the space of the page, from its lower left corner.
+    objects = {one.reference: one for one in pdf.objects if hasattr(one, "reference")}
+    for one in pdf.objects:
+        if isinstance(one, dict) and one.get("S") == "/Figure" and "BBox" in one.get("A", {}):
+            height = objects[one["Pg"]]["MediaBox"][3]
+            left, top, right, bottom = (_POINTS_PER_PIXEL * length for length in one["A"]["BBox"])
+            one["A"]["BBox"] = pydyf.Array((left, height - bottom, right, height - top))
 
 
 def _mark_running_heads(pdf: Any) -> None:
@@ -56,13 +58,3 @@ def _mark_running_heads(pdf: Any) -> None:
                 stream[place - 1], stream[place] = b"/Artifact", pydyf.Dictionary({"Type": "/Pagination"})
         for mark in loose:
             marks[mark] = "null"
-
-
-def _place_figures(pdf: Any) -> None:
-    """ISO 32000-1, 14.8.5.4.3: the box of a figure is in the space of the page, from its lower left corner."""
-    objects = {one.reference: one for one in pdf.objects if hasattr(one, "reference")}
-    for one in pdf.objects:
-        if isinstance(one, dict) and one.get("S") == "/Figure" and "BBox" in one.get("A", {}):
-            height = objects[one["Pg"]]["MediaBox"][3]
-            left, top, right, bottom = (_POINTS_PER_PIXEL * length for length in one["A"]["BBox"])
-            one["A"]["BBox"] = pydyf.Array((left, height - bottom, right, height - top))

@@ -23,10 +23,7 @@ def prepare_charts() -> None:
 def vega_svg(spec: dict[str, Any]) -> str:
     """SVG of a Vega-Lite specification.
 
-    Raises
-    ------
-    ReportError
-        If the process that draws it is lost.
+    Raises ReportError if the process that draws it is lost.
     """
     try:
         svg: str = apart(_svg_here, json.dumps(spec), pool=CHARTS)

@@ -10,13 +10,7 @@ from sizer.present.text.design_size import binding_text, highest_rate_text, not_
 from sizer.present.text.layouts import unused_gpus_text
 from sizer.present.text.verdict import BEST_BY_KEY
 from sizer.sizing.design.cluster_need import LEAST_FABRIC_LOSS
-from sizer.sizing.design.decisions import (
-    FabricChoice,
-    LinkOption,
-    RackChoice,
-    RackLimit,
-    ServerChoice,
-)
+from sizer.sizing.design.decisions import FabricChoice, LinkOption, RackChoice, RackLimit, ServerChoice
 from sizer.sizing.design.verdict import RejectedDesign, RejectionKind
 from sizer.sizing.reasons import BindingKind, NetworkPart
 from sizer.sizing.result import DesignAnswer, SizingResult

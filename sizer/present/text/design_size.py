@@ -43,11 +43,7 @@ def takes_text(answer: WorkloadAnswer) -> str:
 def binding_text(design: DesignAnswer, maximum: Maximum | None = None) -> str:
     """Why a design is not smaller; empty where nothing says so.
 
-    Parameters
-    ----------
-    design : DesignAnswer
-    maximum : Maximum, optional
-        Of a request that asks for the highest rate.
+    ``maximum``: of a request that asks for the highest rate.
     """
     if maximum is not None:
         return _maximum_text(design, maximum)

@@ -76,11 +76,7 @@ def range_text(currency: str, low: float, high: float) -> str:
 def cost_reason_text(result: SizingResult, *, with_amounts: bool) -> str:
     """Which design costs less than which, as a part of a sentence; "" where cost does not decide.
 
-    Parameters
-    ----------
-    result : SizingResult
-    with_amounts : bool
-        Whether to say by how much; a customer's copy never does.
+    ``with_amounts``: whether to say by how much; a customer's copy never does.
     """
     reason = result.runner_up_reason
     if reason.kind is not RunnerUpKind.DEARER or len(result.platforms) < 2:
@@ -97,12 +93,7 @@ def cost_reason_text(result: SizingResult, *, with_amounts: bool) -> str:
 def least_cost_text(result: SizingResult, *, with_amounts: bool) -> str:
     """By what the described design leads: that it costs least, at which confidence, and less than what.
 
-    Parameters
-    ----------
-    result : SizingResult
-        Its selection is of a kind that cost decides.
-    with_amounts : bool
-        As for :func:`cost_reason_text`.
+    ``result``: its selection is of a kind that cost decides.
     """
     selection = result.selection
     least = "costs least"
@@ -169,10 +160,7 @@ def quotes_for(names: Sequence[str]) -> str:
 def difference_text(more: CostDifference) -> str:
     """What an alternative costs more or less, for use in the house: 'It is expected to cost about USD 7 500 less.'
 
-    Parameters
-    ----------
-    more : CostDifference
-        Of the alternative over the design that it is compared with.
+    ``more``: of the alternative over the design that it is compared with.
     """
     if more.is_exact:
         amount = f"{more.currency} {grouped(abs(round(more.low, 2)))}"

@@ -171,12 +171,6 @@ def feed_loss_is_open(plan: Plan) -> bool:
     return any(note.kind is PlanNoteKind.FEW_SUPPLIES for note in plan.warnings)
 
 
-def keeps_too_few_supplies(plan: Plan) -> bool:
-    """Whether some device surely keeps too few of them."""
-    few = (note.values for note in plan.warnings if note.kind is PlanNoteKind.FEW_SUPPLIES)
-    return any(needed for _, _, _, needed, *_ in few)
-
-
 def few_supplies_text(plan: Plan) -> str:
     """Devices that a lost feed leaves, or may leave, with too few power supplies, on one line; "" without such."""
     few = (note.values for note in plan.warnings if note.kind is PlanNoteKind.FEW_SUPPLIES)
@@ -202,17 +196,12 @@ def feed_loss_remedies(plan: Plan) -> list[str]:
     return [*remedies, "feed the PDUs through static transfer switches"]
 
 
-def unknown_power_names(plan: Plan) -> list[str]:
-    """Devices in racks with feeds whose maximum power no source gives."""
+def feeds_sentence(plan: Plan) -> str:
+    """What the loss of a feed means for the racks of a design."""
     items = dict.fromkeys(
         one.item for rack in plan.racks if rack.feeds for one in rack.present if not one.power.is_known
     )
-    return [plan.catalog.device(item).name for item in items]
-
-
-def feeds_sentence(plan: Plan) -> str:
-    """What the loss of a feed means for the racks of a design."""
-    unknown = unknown_power_names(plan)
+    unknown = [plan.catalog.device(item).name for item in items]
     if unknown and plan.inputs.platform.site.feeds != "N":
         return (
             f"The PDUs carry the known draw after the loss of a feed. Open: the maximum power of {listed(unknown)} "
@@ -221,7 +210,8 @@ def feeds_sentence(plan: Plan) -> str:
     if plan.inputs.platform.site.feeds != "N" and feed_loss_is_open(plan):
         has_two = plan.inputs.platform.site.feeds == "2N"
         carried = f"{'Either feed carries' if has_two else 'All feeds of a rack but one carry'} the full rack load"
-        if keeps_too_few_supplies(plan):
+        few = (note.values for note in plan.warnings if note.kind is PlanNoteKind.FEW_SUPPLIES)
+        if any(needed for _, _, _, needed, *_ in few):
             return f"{carried}, but some devices cannot draw it: too few of their power supplies remain."
         return (
             f"{carried}. Whether every device can draw it is open: how many of their power supplies some devices need "

@@ -24,15 +24,9 @@ ONE_LOST = {
 def spare_sentence(cost: SpareCost, currency: str, plan: Plan | None = None, *, with_amounts: bool = False) -> str:
     """Cost of the redundancy compared with the design that has none.
 
-    Parameters
-    ----------
-    cost : SpareCost
-    currency : str
-        Of the priced lines.
-    plan : Plan, optional
-        Of the design: devices with too few power supplies leave the loss of a feed open.
-    with_amounts : bool
-        Whether to say what parts that need a quote are expected to cost, for use in the house.
+    ``currency``: of the priced lines. ``plan``: of the design: devices with too few power supplies leave the loss of
+    a feed open. ``with_amounts``: whether to say what parts that need a quote are expected to cost, for use in the
+    house.
     """
     sure, open_ = cost.losses, ""
     if plan is not None and "feed" in cost.losses and feed_loss_is_open(plan):

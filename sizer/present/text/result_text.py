@@ -93,14 +93,9 @@ def open_prices(bill: Bill) -> str:
     need = f"{lines} of {of} {by_count(missing, 'needs', 'need')} a quote"
     if bill.net_total.is_unknown:
         return f"{need}; the others are free of charge."
-    years = old_price_years(bill)
-    return f"{need}; prices of {years} need a new one." if years else f"{need}."
-
-
-def old_price_years(bill: Bill) -> str:
-    """Years of the prices that are too old to bound a quote; "" without any."""
     days = [warning.values[1] for warning in bill.warnings if warning.kind is BillWarningKind.OLD_PRICE]
-    return words.listed(sorted({str(day)[:4] for day in days}))
+    years = words.listed(sorted({str(day)[:4] for day in days}))
+    return f"{need}; prices of {years} need a new one." if years else f"{need}."
 
 
 def power(design: DesignAnswer, which: str = "maximum", like_w: float | None = None) -> str:

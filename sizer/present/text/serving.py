@@ -173,15 +173,6 @@ def memory_text(found: ServingAnswer, memory_bytes: float) -> str:
     return f"weights {weights}, keys and values {cache}, workspace {reserve}, free {free} of each GPU"
 
 
-def sensitivity_text(found: ServingAnswer) -> str:
-    """Servers with half and with twice the requests, where people were counted by assumption."""
-    parts = [
-        f"{'half' if factor < 1 else 'twice'} as many requests: {plural(servers, 'server')}"
-        for factor, servers in found.servers_at
-    ]
-    return listed(parts)
-
-
 def cost_text(design: DesignAnswer, found: ServingAnswer) -> str:
     """Hardware for a million output tokens at the asked load, written off over some years; "" without an estimate."""
     rate = None if found.work.requests_per_s is None else found.served_per_s
@@ -223,7 +214,11 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: boo
         kind = "active users" if work.load_kind is LoadKind.ACTIVE_USERS else "users in all"
         rows.append(("Users", f"at most about {grouped(float(f'{found.users:.2g}'))} {kind}"))
     if found.servers_at:
-        rows.append(("Sensitivity", sensitivity_text(found)))
+        parts = [
+            f"{'half' if factor < 1 else 'twice'} as many requests: {plural(servers, 'server')}"
+            for factor, servers in found.servers_at
+        ]
+        rows.append(("Sensitivity", listed(parts)))
     rows.append(("Memory", memory_text(found, answer.memory.memory_bytes)))
     rows.append(("Ingress", ingress_text(found)))
     if work.first_token_s is None:

@@ -24,7 +24,6 @@ from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.design_size import asked_target_text, highest_rate_text, one_server_text
 from sizer.present.text.money import WITHOUT_CABLES, cost_at, least_cost_text, owned, range_text
 from sizer.present.text.plan import existing_text
-from sizer.present.text.preference import preference_text
 from sizer.present.text.redundancy import spare_sentence
 from sizer.present.text.serving import served_text
 from sizer.present.words import is_even
@@ -37,7 +36,10 @@ from sizer.sizing.reasons import (
     NoClusterFileSystem,
     NoServerFabric,
     OneServerFallsShort,
+    Preference,
+    PreferenceKind,
     RunnerUpKind,
+    Selection,
     SelectionKind,
     SizeKey,
     VerdictKind,
@@ -45,6 +47,7 @@ from sizer.sizing.reasons import (
 )
 from sizer.sizing.result import DesignAnswer, IdleStorage, SizingResult, WorkloadAnswer
 from sizer.workload.eras import EquipmentBasis
+from sizer.workload.request import ranks_by_cost
 from sizer.workload.serving import LoadKind
 from sizer.workload.target_text import target_text
 
@@ -73,6 +76,73 @@ BEST_BY_KEY = {
     "watts": "least power",
     "rate": "lowest cost for the work that its GPUs do",
 }
+# How a design compares with another one by each key that platforms are ranked by.
+_MORE = {
+    "cost": "costs about {by} more",
+    "ownership": "costs about {by} more to own",
+    "time": "takes {by} longer",
+    "gpus": "has {by} more GPUs",
+    "rack-units": "takes {by} more rack units",
+    "watts": "draws {by} more power",
+    "rate": "costs {by} more for the rate of its GPUs",
+}
+
+
+def preference_text(selection: Selection, currency: str, *, with_amounts: bool) -> str:
+    """What the preference does, in one sentence or two; "" where the request prefers no vendor.
+
+    ``currency``: of the request. ``with_amounts``: whether to say how much more the preferred design costs; a
+    customer's copy never does.
+    """
+    preference = selection.preference
+    if preference is None:
+        return ""
+    vendors = _vendors(preference)
+    within = f"{preference.within_percent:g}{NARROW_SPACE}%"
+    more = _more(preference, selection.rank_by or "cost", currency, with_amounts=with_amounts)
+    match preference.kind:
+        case PreferenceKind.LEADS:
+            first = f"{preference.other}, which leads without the preference"
+            if not more:
+                return f"It is of {vendors} and at most {within} behind {first}."
+            text = f"It is of {vendors} and {more} than {first}; the preference is worth up to {within}."
+            if ranks_by_cost(selection.rank_by) and not preference.is_exact:
+                text = f"{text} Missing prices could still change which of the two costs less."
+            return text
+        case PreferenceKind.LEADS_ANYWAY:
+            return f"It leads without the preference for {vendors}, too."
+        case PreferenceKind.NO_DESIGN:
+            return f"No design with servers or storage of {vendors} meets the request."
+        case PreferenceKind.CONDITIONAL:
+            reason = "it depends on a value that no source gives"
+        case PreferenceKind.OVER_BUDGET:
+            reason = "it is less likely to keep the budget than was asked"
+        case PreferenceKind.TOO_FAR:
+            reason = (
+                f"it {more}, and the preference is worth up to {within}" if more else f"it is more than {within} behind"
+            )
+    return f"The best design with more parts of {vendors} is {preference.other}; {reason}."
+
+
+def _vendors(preference: Preference) -> str:
+    noun = "vendor" if len(preference.vendors) == 1 else "vendors"
+    return f"the preferred {noun} {words.listed(preference.vendors)}"
+
+
+def _more(preference: Preference, rank_by: str, currency: str, *, with_amounts: bool) -> str:
+    """By how much the preferred design of the two is behind the other; "" where that is not told."""
+    if preference.chosen_value is None or preference.other_value is None:
+        return ""
+    least = min(preference.chosen_value, preference.other_value)
+    gap = abs(preference.chosen_value - preference.other_value)
+    if ranks_by_cost(rank_by) and not with_amounts:
+        return ""
+    if not gap:
+        return ""
+    by = f"{significant(100 * gap / least, 2)}{NARROW_SPACE}%" if least else significant(gap, 2)
+    if ranks_by_cost(rank_by):
+        by = f"{significant(gap, 2)} {currency} ({by})"
+    return _MORE[rank_by].format(by=by)
 
 
 def verdict_text(result: SizingResult) -> str:
@@ -356,7 +426,13 @@ def reason_texts(result: SizingResult, *, with_amounts: bool = False) -> list[st
     told = (_reason_text(reason, design, result) for reason in result.verdict.reasons)
     texts = [text for text in told if text]
     if len(result.design.workloads) > 1 and result.request.team is None:
-        texts.append(_taking_turns_text(result.design))
+        # That several workloads are not meant to run side by side, and what they take one after another.
+        text = "Each workload meets its target with all GPUs to itself: rates and times do not hold side by side"
+        times = [answer.time for answer in result.design.workloads]
+        if all(time is not None for time in times):
+            total_s = sum(float(time.total_s.value) for time in times if time is not None)
+            text = f"{text}. One after another they take {duration(total_s)}"
+        texts.append(f"{text}. For jobs that run at the same time, add a [team] table.")
     if result.spare_cost is not None:
         texts.append(
             spare_sentence(result.spare_cost, result.request.currency, result.design.plan, with_amounts=with_amounts)
@@ -364,16 +440,6 @@ def reason_texts(result: SizingResult, *, with_amounts: bool = False) -> list[st
     if result.design.existing is not None:
         texts.append(existing_text(result.design.existing))
     return texts
-
-
-def _taking_turns_text(design: DesignAnswer) -> str:
-    """That several workloads are not meant to run side by side, and what they take one after another."""
-    text = "Each workload meets its target with all GPUs to itself: rates and times do not hold side by side"
-    times = [answer.time for answer in design.workloads]
-    if all(time is not None for time in times):
-        total_s = sum(float(time.total_s.value) for time in times if time is not None)
-        text = f"{text}. One after another they take {duration(total_s)}"
-    return f"{text}. For jobs that run at the same time, add a [team] table."
 
 
 def _reason_text(reason: VerdictReason, design: DesignAnswer, result: SizingResult) -> str:

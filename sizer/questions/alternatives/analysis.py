@@ -1,7 +1,7 @@
 """Alternatives to the design that a result describes, each with the request that leads to it."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Literal
@@ -15,17 +15,18 @@ from sizer.catalog.model import Catalog
 from sizer.physical.allowed_parts import narrowed_to
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms as all_platforms
-from sizer.questions.alternatives.targets import at_lower_confidence, leading_to, with_looser_targets
 from sizer.sizing.best_design import best_design
 from sizer.sizing.design.decisions import cost_difference, speed_up
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.reasons import CostDifference
+from sizer.sizing.recommend import most_servers
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult
 from sizer.sizing.search.ranking import MOST_QUOTES
+from sizer.sizing.servers_needed import fewest_servers
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.workload_run import run_on
 from sizer.workload.quote import QuoteOverride
-from sizer.workload.request import SizingRequest
+from sizer.workload.request import SizingRequest, Target
 
 VendorKind = Literal["other server", "other storage"]
 NeighbourKind = Literal["cheaper", "faster", "smaller", "simplest", "simplest of all", "other server", "other storage"]
@@ -34,6 +35,158 @@ NeighbourKind = Literal["cheaper", "faster", "smaller", "simplest", "simplest of
 _NOTICEABLE = 0.1
 # Sizes tried for a faster design before the platform counts as exhausted.
 _TRIES = 4
+# Targets are changed by at most this factor either way.
+_MOST_FACTOR = 32.0
+# Halvings of the logarithm of that factor: well below the three digits that a changed target keeps.
+_BISECTIONS = 12
+_DIGITS = 3
+_LEAST_CONFIDENCE_PERCENT = 50  # below it the request takes none
+
+
+def at_lower_confidence(
+    n_servers: int, request: SizingRequest, platform: Platform, catalog: Catalog, fitted: Calibration
+) -> SizingRequest | None:
+    """The request at the highest confidence, in whole percent, that so many servers reach."""
+    servers = _Servers(platform, most_servers(request, n_servers), catalog, fitted)
+
+    def at(percent: int) -> SizingRequest:
+        return request.model_copy(update={"confidence": percent / 100})
+
+    def suffices(percent: int) -> bool:
+        needed = servers.asked_by(at(percent))
+        return needed is not None and needed <= n_servers
+
+    low, high = _LEAST_CONFIDENCE_PERCENT, math.ceil(100 * request.confidence - 1e-9)
+    if high <= low or not suffices(low):
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if suffices(middle) else (low, middle)
+    return at(low)
+
+
+def with_looser_targets(
+    n_servers: int, request: SizingRequest, platform: Platform, catalog: Catalog, fitted: Calibration
+) -> SizingRequest | None:
+    """The request with the tightest targets that so many servers meet."""
+    gpus = _gpus_used(request, platform) * n_servers
+    servers = _Servers(platform, most_servers(request, n_servers), catalog, fitted)
+
+    def suffices(factor: float) -> bool:
+        needed = servers.asked_by(_scaled(request, factor, at_most=gpus))
+        return needed is not None and needed <= n_servers
+
+    factor = _edge(suffices, 1 / _MOST_FACTOR, 1.0)
+    return None if factor is None else _scaled(request, factor, at_most=gpus)
+
+
+def leading_to(
+    n_servers: int, request: SizingRequest, platform: Platform, catalog: Catalog, fitted: Calibration
+) -> SizingRequest | None:
+    """The request itself, or with the loosest tighter targets that ask for so many servers; None where none does."""
+    servers = _Servers(platform, most_servers(request, n_servers), catalog, fitted)
+    needed = servers.asked_by(request)
+    if needed is None or needed >= n_servers:
+        return request if needed == n_servers else None
+    busy = _keeping_busy(request, _gpus_used(request, platform) * n_servers)
+    if busy is not None:
+        return busy
+
+    def stays_below(factor: float) -> bool:
+        count = servers.asked_by(_scaled(request, factor))
+        return count is not None and count < n_servers
+
+    factor = _edge(stays_below, 1.0, _MOST_FACTOR, outer=True)
+    if factor is None:
+        return None
+    tighter = _scaled(request, factor)
+    return tighter if servers.asked_by(tighter) is not None else None
+
+
+@dataclass(frozen=True)
+class _Servers:
+    """Servers of a platform that requests need which differ in targets or confidence only."""
+
+    platform: Platform
+    most: int
+    catalog: Catalog
+    calibration: Calibration
+
+    def asked_by(self, request: SizingRequest) -> int | None:
+        """Fewest servers of a request."""
+        works = resolved(request, self.catalog, self.calibration)
+        return fewest_servers(request, works, self.platform, self.most, self.catalog, self.calibration)
+
+
+def _edge(holds: Callable[[float], bool], low: float, high: float, *, outer: bool = False) -> float | None:
+    """Largest factor, to three digits, at which a condition holds that fails above it; ``outer``: the next above.
+
+    None where it does not hold at ``low``, or where ``outer`` and it still holds at ``high``.
+    """
+    if not holds(low) or (outer and holds(high)):
+        return None
+    for _ in range(_BISECTIONS):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return high if outer else low
+
+
+def _gpus_used(request: SizingRequest, platform: Platform) -> int:
+    used = request.platforms.gpus_per_server or platform.gpus_per_server
+    return min(used, platform.gpus_per_server)
+
+
+def _keeping_busy(request: SizingRequest, n_gpus: int) -> SizingRequest | None:
+    """The request with its largest number of busy GPUs raised; None where no workload asks for one."""
+    counts = [work.target.gpus_busy or 0 for work in request.workload]
+    most = max(counts)
+    if not most:
+        return None
+    works = [
+        work.model_copy(update={"target": work.target.model_copy(update={"gpus_busy": n_gpus})})
+        if count == most
+        else work
+        for work, count in zip(request.workload, counts, strict=True)
+    ]
+    return request.model_copy(update={"workload": tuple(works)})
+
+
+def _scaled(request: SizingRequest, factor: float, at_most: int | None = None) -> SizingRequest:
+    """The request with rates times a factor, times through it, and at most so many GPUs kept busy.
+
+    A tighter target is rounded to the stricter side, a looser one to the looser.
+    """
+    works = []
+    for work in request.workload:
+        target = work.target
+        update: dict[str, float | int] = {}
+        if target.samples_per_s is not None:
+            update["samples_per_s"] = _rounded(target.samples_per_s * factor, up=factor > 1)
+        elif target.tokens_per_s is not None:
+            update["tokens_per_s"] = _rounded(target.tokens_per_s * factor, up=factor > 1)
+        elif target.time_to_train_s is not None:
+            update["time_to_train_s"] = _rounded(target.time_to_train_s / factor, up=factor < 1)
+        elif (name := _of_serving(target)) is not None:
+            value = _rounded(getattr(target, name) * factor, up=factor > 1)
+            update[name] = value if name == "requests_per_s" else max(round(value), 1)
+        elif target.gpus_busy is not None and at_most is not None:
+            update["gpus_busy"] = min(target.gpus_busy, at_most)
+        works.append(work.model_copy(update={"target": target.model_copy(update=update)}))
+    return request.model_copy(update={"workload": tuple(works)})
+
+
+def _of_serving(target: Target) -> str | None:
+    """Key of a target that counts requests or people; None of others."""
+    keys = ("requests_per_s", "concurrent_requests", "active_users", "users")
+    return next((key for key in keys if getattr(target, key) is not None), None)
+
+
+def _rounded(value: float, *, up: bool) -> float:
+    """Value to three significant digits, upwards or downwards."""
+    step = 10.0 ** (math.floor(math.log10(value)) - _DIGITS + 1)
+    count = math.ceil(value / step - 1e-9) if up else math.floor(value / step + 1e-9)
+    # The product of a whole number and a power of ten, as a person would type it.
+    return float(f"{count * step:.12g}")
 
 
 @dataclass(frozen=True)
@@ -95,12 +248,6 @@ class Neighbours:
 def nearby_designs(evaluated: EvaluatedDesign) -> Neighbours:
     """Cheaper, smaller and faster than the described design.
 
-    Parameters
-    ----------
-    evaluated : EvaluatedDesign
-
-    Notes
-    -----
     Smaller and faster stay on the platform of the design and are resized, each in the time of a narrow request.
     """
     result, catalog, fitted = evaluated.result, evaluated.catalog, evaluated.calibration
@@ -110,12 +257,6 @@ def nearby_designs(evaluated: EvaluatedDesign) -> Neighbours:
 def other_vendors(evaluated: EvaluatedDesign) -> Neighbours:
     """Best design of another server vendor, and of another storage vendor, that meets the same request.
 
-    Parameters
-    ----------
-    evaluated : EvaluatedDesign
-
-    Notes
-    -----
     Only the list of servers, or only the list of storage, is widened. Several vendors are in the order of the search,
     which is no ranking unless the request names a key or prices decide.
     """
@@ -136,21 +277,10 @@ class Description:
 def description(point: ParetoPoint, evaluated: EvaluatedDesign) -> Description:
     """Request that makes a point of the front the described design.
 
-    Parameters
-    ----------
-    point : ParetoPoint
-        Of ``result.pareto``.
-    evaluated : EvaluatedDesign
-
-    Raises
-    ------
-    InfeasibleError
-        If no target leads to it.
-
-    Notes
-    -----
     A point with more servers than the target asks for stands for a tighter target: the loosest one that asks for as
     many. Where that target also asks for more storage, the design has more nodes than the point, and is not exact.
+
+    ``point``: of ``result.pareto``. Raises InfeasibleError if no target leads to it.
     """
     result, catalog, fitted = evaluated.result, evaluated.catalog, evaluated.calibration
     platform = _platform_of(point, result, catalog, fitted)
@@ -249,7 +379,13 @@ def _faster(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Neig
     """The next size up of the same platform that is noticeably faster."""
     design, platform = result.design, result.design.platform
     narrow = narrowed_to(result.request, platform)
-    for count in _larger_sizes(design):
+    # Numbers of servers to try: from the first at which the design's own storage feeds a noticeable gain.
+    scaling = design.workloads[0].scaling
+    rate = float(design.workloads[0].throughput.value)
+    gains = (scaling.throughput.value >= (1 + _NOTICEABLE) * rate) & (scaling.n_servers > design.n_servers)
+    first = int(scaling.n_servers[np.argmax(gains)]) if gains.any() else design.n_servers + 1
+    step = max(1, round(_NOTICEABLE * design.n_servers / 2))
+    for count in [first + step * number for number in range(_TRIES)]:
         request = leading_to(count, narrow, platform, catalog, fitted)
         if request is None:
             items = (platform.server.id, platform.storage.id)
@@ -262,16 +398,6 @@ def _faster(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Neig
             probability = _probability(result, found, catalog, fitted)
             return Neighbour("faster", request, found, target_probability=probability)
     return MissingNeighbour("faster", MissingReason.NOT_FASTER)
-
-
-def _larger_sizes(design: DesignAnswer) -> list[int]:
-    """Numbers of servers to try: from the first at which the design's own storage feeds a noticeable gain."""
-    scaling = design.workloads[0].scaling
-    rate = float(design.workloads[0].throughput.value)
-    gains = (scaling.throughput.value >= (1 + _NOTICEABLE) * rate) & (scaling.n_servers > design.n_servers)
-    first = int(scaling.n_servers[np.argmax(gains)]) if gains.any() else design.n_servers + 1
-    step = max(1, round(_NOTICEABLE * design.n_servers / 2))
-    return [first + step * number for number in range(_TRIES)]
 
 
 def _settled(request: SizingRequest, catalog: Catalog, fitted: Calibration) -> tuple[SizingRequest, DesignAnswer] | str:

@@ -1,14 +1,18 @@
 """Alternatives to a design in words."""
 
+from collections.abc import Sequence
+
+from sizer.base.quantities import NARROW_SPACE, plain, probability_text, si, significant
 from sizer.catalog.labels import item_name, sentence
 from sizer.catalog.model import Catalog
-from sizer.present.text.comparison import chance, changes, outcome
 from sizer.present.text.money import difference_text, quotes_for
 from sizer.present.words import inside_sentence
 from sizer.questions.alternatives.analysis import MissingNeighbour, MissingReason, Neighbour
+from sizer.sizing.design.decisions import speed_up
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.result import SizingResult
+from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.workload.request import SizingRequest
+from sizer.workload.target_text import target_text
 
 _REASONS = {
     MissingReason.CHEAPEST: "No other platform that the request allows meets it.",
@@ -17,6 +21,88 @@ _REASONS = {
     MissingReason.NO_LOOSER_TARGET: "No lower confidence or looser target in a useful range needs fewer servers.",
     MissingReason.NOT_FASTER: "No larger size of the platform is noticeably faster.",
 }
+# A difference below this share is none that the model could tell. [-]
+_SEEN = 0.005
+# Prices named in one sentence; the others are counted.
+_NAMED = 4
+# Digits of a rate asked: a changed target differs from the old one in the third or fourth.
+_DIGITS = 4
+
+
+def changes(before: SizingRequest, after: SizingRequest, design: DesignAnswer, catalog: Catalog) -> str:
+    """What differs between two requests of the same workloads, as one sentence.
+
+    ``design``: of ``before``: it has the words of its targets. ``catalog``: for the names of parts.
+    """
+    said = []
+    if after.confidence != before.confidence:
+        said.append(f"confidence {_percent(after.confidence)} instead of {_percent(before.confidence)}")
+    for old, new, answer in zip(before.workload, after.workload, design.workloads, strict=True):
+        if new.target != old.target:
+            of_which = f"{answer.workload.name}: " if len(before.workload) > 1 else ""
+            targets = (target_text(one, answer.dnn, _DIGITS) for one in (new, old))
+            said.append(f"{of_which}{' instead of '.join(targets)}")
+    left = [
+        item_name(ids[0], catalog)
+        for ids, known in (
+            (after.platforms.servers, before.platforms.servers),
+            (after.platforms.storage, before.platforms.storage),
+        )
+        if ids != known and len(ids) == 1
+    ]
+    if left:
+        said.append(f"only {' with '.join(left)}")
+    if after.platforms.fabrics != before.platforms.fabrics and len(after.platforms.fabrics) == 1:
+        said.append(f"only {item_name(after.platforms.fabrics[0], catalog)}")
+    return sentence("; ".join(said)) if said else "The request does not change."
+
+
+def outcome(design: DesignAnswer, base: DesignAnswer) -> str:
+    """Advantages and disadvantages of a design compared with another one, without prices, as two short sentences."""
+    better: list[str] = []
+    worse: list[str] = []
+    ratio = speed_up(design, base)
+    if abs(ratio - 1) >= _SEEN:
+        text = (
+            f"{significant(100 * abs(ratio - 1), 2)}{NARROW_SPACE}% {'faster' if ratio > 1 else 'slower'} at the median"
+        )
+        (better if ratio > 1 else worse).append(text)
+    one, other = design.quantities, base.quantities
+    counts = (
+        (design.n_gpus - base.n_gpus, "GPU", "GPUs"),
+        (design.storage_nodes - base.storage_nodes, "storage node", "storage nodes"),
+        (float(one.rack_units[0] - other.rack_units[0]), "rack unit", "rack units"),
+    )
+    for number, single, several in counts:
+        if number:
+            noun = single if abs(number) == 1 else several
+            text = f"{plain(abs(number))} {noun} {'more' if number > 0 else 'fewer'}"
+            (worse if number > 0 else better).append(text)
+    watts = float(one.power_max_w[0] - other.power_max_w[0])
+    if abs(watts) >= _SEEN * float(other.power_max_w[0]):
+        text = f"{si(abs(watts), 'W')} {'more' if watts > 0 else 'less'}"
+        (worse if watts > 0 else better).append(text)
+    sides = [
+        f"{label}: {', '.join(said)}." for label, said in (("Advantages", better), ("Disadvantages", worse)) if said
+    ]
+    return " ".join(sides) if sides else "It is equal in rate, GPUs, storage nodes, rack units and power."
+
+
+def names(items: Sequence[str], catalog: Catalog) -> str:
+    """Names of items in a sentence; of many the first ones and how many more."""
+    named = [item_name(item, catalog) for item in items[:_NAMED]]
+    more = len(items) - len(named)
+    return ", ".join(named) + (f" and {more} more" if more else "")
+
+
+def chance(probability: float) -> str:
+    """A probability in words that claims no certainty."""
+    percent = probability_text(probability)
+    return f"a probability {percent}" if percent.startswith(("over", "under")) else f"a probability of {percent}"
+
+
+def _percent(fraction: float) -> str:
+    return f"{plain(100 * fraction, 2)}{NARROW_SPACE}%"
 
 
 def change_text(request: SizingRequest, evaluated: EvaluatedDesign) -> str:

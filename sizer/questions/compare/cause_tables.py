@@ -23,13 +23,7 @@ _REASON = 100
 def effects_table(found: AnswerDifference, before: str, now: str, label_of: Label) -> Table | None:
     """What every changed input does alone, and of all inputs except that one; None where nothing differs.
 
-    Parameters
-    ----------
-    found : AnswerDifference
-    before, now : str
-        What the two requests are called.
-    label_of : callable
-        Name of an input by its key.
+    ``before``, ``now``: what the two requests are called. ``label_of``: name of an input by its key.
     """
     rows = [
         row(label_of(cause.key), _outcome(cause.alone, found.before), _outcome(cause.left_out, found.now))

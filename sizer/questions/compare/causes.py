@@ -67,21 +67,14 @@ class Cause:
 
 @dataclass(frozen=True)
 class AnswerDifference:
-    """Two requests, what each leads to, and which input does it.
-
-    Attributes
-    ----------
-    informational : tuple of FieldChange
-        Changes that no search reads, such as a title.
-    n_orders : Mapping[str, int]
-        By number: orders of making the changes one after another that the shares are the mean of. Orders that pass
-        through a request without an answer are none.
-    """
+    """Two requests, what each leads to, and which input does it."""
 
     before: RequestOutcome
     now: RequestOutcome
     causes: tuple[Cause, ...]
-    informational: tuple[FieldChange, ...]
+    informational: tuple[FieldChange, ...]  # changes that no search reads, such as a title
+    # By number: orders of making the changes one after another that the shares are the mean of. Orders that pass
+    # through a request without an answer are none.
     n_orders: Mapping[str, int]
 
     @property
@@ -120,30 +113,14 @@ def diff(
 ) -> AnswerDifference:
     """Say which input caused the difference between the answers to two requests.
 
-    Parameters
-    ----------
-    before, now : SizingRequest
-    catalog : Catalog
-    calibration : Calibration, optional
-        Default: the stored one.
-
-    Returns
-    -------
-    AnswerDifference
-        A request that no design meets is no error: its outcome says why.
-
-    Raises
-    ------
-    RequestError
-        If either request names something that the catalogue does not have.
-
-    Notes
-    -----
     Every changed input is put into the first request alone, and left out of the second one. Its share is the mean,
     over all orders in which the changes can be made one after another, of what it changes when its turn comes (the
     value of Shapley [1]_). Shares add up to the whole difference exactly, and change their sign when the requests
     change places. An order that passes through a request without an answer is left out of the mean; the others still
     add up. With more than :data:`MOST_COMBINED` inputs there are no shares.
+
+    ``calibration``: Default: the stored one. A request that no design meets is no error: its outcome says why. Raises
+    RequestError if either request names something that the catalogue does not have.
 
     References
     ----------
@@ -186,22 +163,12 @@ def diff(
 def order_means(values: Sequence[Fraction | None]) -> tuple[tuple[Fraction, ...], int]:
     """Mean, over the orders of making some changes, of what each adds when its turn comes.
 
-    Parameters
-    ----------
-    values : sequence of Fraction or None
-        Value of each combination: bit i of its place says whether change i is made. None: it has no value.
-
-    Returns
-    -------
-    tuple of Fraction
-        One a change; they add up to the last value less the first. Empty where no order has all its values.
-    int
-        Orders that the mean is of.
-
-    Notes
-    -----
     The number of orders through a combination is counted along the lattice of combinations, from both ends, so that
     n changes take n 2^n steps and not n!.
+
+    ``values``: value of each combination: bit i of its place says whether change i is made. None: it has no value.
+    One a change; they add up to the last value less the first. Empty where no order has all its values. Orders that
+    the mean is of.
     """
     n = len(values).bit_length() - 1
     full = len(values) - 1
@@ -315,14 +282,10 @@ def _input(change: FieldChange) -> str | None:
     if path[:1] in _INFORMATIONAL or path[:2] in _INFORMATIONAL:
         return None
     if path[0] == "workload":
-        return _workload_input(change)
+        if len(change.path) == 2:
+            name, what = (change.now or change.before)["name"], "removed" if change.now is None else "added"
+            return f"workload {name!r} {what}"
+        place = f"workload[{change.path[1]}]" if change.path[1] else "workload"
+        name = str(change.path[2])
+        return f"{place}.{_TOGETHER.get(name, name)}"
     return ".".join(map(str, path[:2] if path[0] in _FIELD_BY_FIELD else path[:1]))
-
-
-def _workload_input(change: FieldChange) -> str:
-    if len(change.path) == 2:
-        name, what = (change.now or change.before)["name"], "removed" if change.now is None else "added"
-        return f"workload {name!r} {what}"
-    place = f"workload[{change.path[1]}]" if change.path[1] else "workload"
-    name = str(change.path[2])
-    return f"{place}.{_TOGETHER.get(name, name)}"

@@ -44,18 +44,15 @@ class Compared:
 def figures_table(designs: Sequence[Compared], baseline: int, *, has_price: bool = True) -> Table:
     """Figures of every design, and under each what differs from the baseline.
 
-    Parameters
-    ----------
-    designs : sequence of Compared
-        Two to four.
-    baseline : int
-        Place of the design that the others are told against.
-    has_price : bool
-        False leaves prices out: a customer sees the price of the offered design only.
+    ``designs``: two to four. ``baseline``: place of the design that the others are told against. ``has_price``: false
+    leaves prices out: a customer sees the price of the offered design only.
     """
     check(designs, baseline)
     listed = [figure for figure in _figures(designs) if has_price or not figure[0].startswith("Price")]
-    rows = [_figure_row(label, designs, baseline, show, is_count) for label, show, is_count in listed]
+    rows = [
+        row(label, *_marked([show(one) for one in designs], baseline, is_count=is_count))
+        for label, show, is_count in listed
+    ]
     return Table(
         "comparison", "Figures of the designs side by side", column_heads(designs, baseline), tuple(rows), _NOTE
     )
@@ -98,14 +95,8 @@ def card_figures(
 ) -> tuple[CardFigure, ...]:
     """The few figures that a card shows, with their differences to a ``base`` and in its units.
 
-    Parameters
-    ----------
-    design : DesignAnswer
-    base : DesignAnswer, optional
-    has_price : bool
-        False leaves the price out: a customer sees the price of the offered design only.
-    probability : float, optional
-        That the design meets the targets of ``base``, where its own are others. [-]
+    ``has_price``: false leaves the price out: a customer sees the price of the offered design only. ``probability``:
+    that the design meets the targets of ``base``, where its own are others. [-]
     """
     found = []
     for key, label, show, is_count in _card_figures(design, has_price):
@@ -215,12 +206,6 @@ def _cost_rows(designs: Sequence[DesignAnswer], most: DesignAnswer, several: boo
         if len({words.sample_unit(one.workloads[number].dnn) for one in designs if number < len(one.workloads)}) == 1
     ]
     return [("Price per GPU", lambda one: _price(one, one.n_gpus)), *rates]
-
-
-def _figure_row(
-    label: str, designs: Sequence[Compared], baseline: int, show: Callable[[Compared], Value], is_count: bool
-) -> Row:
-    return row(label, *_marked([show(one) for one in designs], baseline, is_count=is_count))
 
 
 def _marked(values: Sequence[Value], baseline: int, *, is_count: bool) -> list[Cell]:
@@ -346,12 +331,7 @@ def column_heads(designs: Sequence[Compared], baseline: int, first: str = "Figur
 
 
 def check(designs: Sequence[Compared], baseline: int) -> None:
-    """Refuse fewer than two designs, more than four, and a baseline that is none of them.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Refuse fewer than two designs, more than four, and a baseline that is none of them."""
     if not 2 <= len(designs) <= MOST:
         raise ValueError(f"2 to {MOST} designs are compared, got {len(designs)}")
     if not 0 <= baseline < len(designs):

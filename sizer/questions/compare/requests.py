@@ -23,14 +23,8 @@ def request_table(
 ) -> Table | None:
     """Fields in which the requests differ; None where they ask for the same.
 
-    Parameters
-    ----------
-    designs : sequence of Compared
-    baseline : int
-    label_of : callable
-        Label of a field by its name in a request.
-    name_of : callable
-        Name of a catalogue item by its id; other words come back as they are.
+    ``label_of``: label of a field by its name in a request. ``name_of``: name of a catalogue item by its id; other
+    words come back as they are.
     """
     check(designs, baseline)
     asked = [dict(_fields(_told(one.result))) for one in designs]
@@ -39,7 +33,10 @@ def request_table(
         values = [value_text(path[-1], fields.get(path), name_of) for fields in asked]
         if len(set(values)) > 1:
             cells = [_asked(value, values[baseline], place == baseline) for place, value in enumerate(values)]
-            rows.append(row(_field_label(path, label_of), *cells))
+            label = label_of(path[-1])
+            rows.append(
+                row((f"{label}, workload {path[1]}" if path[0] == "workload" and path[1] != "1" else label), *cells)
+            )
     if not rows:
         return None
     return Table(
@@ -65,11 +62,6 @@ def _fields(value: Any, path: _Path = ()) -> Iterator[tuple[_Path, Any]]:
             yield from _fields(part, (*path, str(number)))
     else:
         yield path, value
-
-
-def _field_label(path: _Path, label_of: Callable[[str], str]) -> str:
-    label = label_of(path[-1])
-    return f"{label}, workload {path[1]}" if path[0] == "workload" and path[1] != "1" else label
 
 
 def value_text(field: str, value: Any, name_of: Callable[[str], str]) -> str:

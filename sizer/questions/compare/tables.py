@@ -35,15 +35,8 @@ def request_table(
 ) -> Table | None:
     """Fields of the request that differ.
 
-    Parameters
-    ----------
-    changes : iterable of FieldChange
-    before, now : str
-        Heads of the columns.
-    label_of : callable
-        A place in a request in words.
-    text_of : callable
-        A value in words, from its place and itself.
+    ``before``, ``now``: heads of the columns. ``label_of``: a place in a request in words. ``text_of``: a value in
+    words, from its place and itself.
     """
     rows = [
         row(

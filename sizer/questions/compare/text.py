@@ -2,16 +2,19 @@
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
+from sizer.base.formats.json_document import fields_of, json_document
 from sizer.library.compare import Differences, figure_pairs
 from sizer.library.compared_answers import ComparedAnswer
-from sizer.library.snapshot import Snapshot
+from sizer.library.snapshot import HeadlineFigure, SavedLine, Snapshot
 from sizer.present.plain_table import WIDTH, clean, table_text
 from sizer.present.tables import Table
 from sizer.present.words import listed, plural, sentence
 from sizer.questions.compare.cause_tables import cause_sentences, effects_table, no_answer, shares_table, summary
-from sizer.questions.compare.causes import AnswerDifference
+from sizer.questions.compare.causes import AnswerDifference, Numbers, RequestOutcome
 from sizer.questions.compare.tables import bill_table, dotted, figures_table, number_text, request_table, written
 
 # What the two are called in the heads of tables: their own names may be paths.
@@ -19,16 +22,81 @@ SIDES = ("A", "B")
 _MOST_NAMED = 8
 
 
+def difference_document(
+    sides: tuple[ComparedAnswer, ComparedAnswer], found: Differences, caused: AnswerDifference
+) -> dict[str, Any]:
+    """The differences of two sides and which input caused each. Shares of counts are floats of exact fractions."""
+    old, new = sides[0].snapshot, sides[1].snapshot
+    pairs = figure_pairs(old, new) if old is not None and new is not None else ()
+    return json_document(
+        "difference",
+        **fields_of(found, "request", "is_other_catalog", "is_other_calibration", "is_other_version"),
+        is_other_price_book=found.is_other_price_book,
+        sides=[_side(side) for side in sides],
+        figures=[{"before": _figure(pair.before), "now": _figure(pair.now)} for pair in pairs],
+        bill=[{"before": _line(line.before), "now": _line(line.now), "more": line.more} for line in found.lines],
+        sized_now={
+            "before": _outcome(caused.before),
+            "now": _outcome(caused.now),
+            "total": _numbers({key: caused.total(key) for key in caused.compared}),
+            "is_combined": caused.is_combined,
+            "orders": caused.n_all_orders,
+            "orders_with_answers": caused.n_orders,
+            "causes": [
+                {
+                    "input": cause.key,
+                    "changes": cause.changes,
+                    "alone": _outcome(cause.alone),
+                    "left_out": _outcome(cause.left_out),
+                    "shares": _numbers(cause.shares),
+                }
+                for cause in caused.causes
+            ],
+        },
+    )
+
+
+def _side(side: ComparedAnswer) -> dict[str, object]:
+    of_answer = ("design", "verdict", "currency", "catalog_digest", "calibration_digest", "tool_version")
+    snapshot = side.snapshot
+    answer = dict.fromkeys(of_answer) if snapshot is None else fields_of(snapshot, *of_answer)
+    return {
+        **answer,
+        **fields_of(
+            side, "name", is_of_then=side.is_stored, is_without_digest=side.is_unsealed, reason=side.reason or None
+        ),
+    }
+
+
+def _figure(figure: HeadlineFigure | None) -> dict[str, object] | None:
+    return None if figure is None else figure.model_dump(mode="json", exclude={"of"})
+
+
+def _line(line: SavedLine | None) -> dict[str, object] | None:
+    return None if line is None else line.model_dump(mode="json", exclude={"key"})
+
+
+def _outcome(outcome: RequestOutcome) -> dict[str, object]:
+    return {
+        "design": outcome.design or None,
+        "limiting": outcome.limiting,
+        "numbers": _numbers(outcome.numbers),
+        "reason": outcome.reason or None,
+    }
+
+
+def _numbers(numbers: Numbers) -> dict[str, object]:
+    return {key: _money(value) if key == "price" else value for key, value in numbers.items()}
+
+
+def _money(amount: Fraction) -> Decimal:
+    return Decimal(amount.numerator) / Decimal(amount.denominator)
+
+
 def difference_text(sides: tuple[ComparedAnswer, ComparedAnswer], found: Differences, caused: AnswerDifference) -> str:
     """What two sides say otherwise, and which input caused it.
 
-    Parameters
-    ----------
-    sides : tuple of ComparedAnswer
-    found : Differences
-        Of their requests and the answers they carry.
-    caused : AnswerDifference
-        Of their requests, both sized now.
+    ``found``: of their requests and the answers they carry. ``caused``: of their requests, both sized now.
     """
     blocks = ["\n".join(_heading(name, side) for name, side in zip(SIDES, sides, strict=True))]
     snapshots = (sides[0].snapshot, sides[1].snapshot)
@@ -70,17 +138,7 @@ def _notes(sides: tuple[ComparedAnswer, ComparedAnswer], found: Differences, cau
         yield "The two are the same."
         return
     yield summary(caused)
-    yield from answer_notes(found)
-    yield from open_prices((sides[0].snapshot, sides[1].snapshot))
-    if any(side.is_stored for side in sides):
-        yield from moved_since(sides, caused)
-    if any(side.price_book for side in sides):
-        yield "Causes are sized with the catalogue's prices; a price book saved with a revision is not applied."
-    yield from no_answer(caused, *SIDES)
-
-
-def answer_notes(found: Differences) -> Iterator[str]:
-    """What besides the requests tells two answers apart."""
+    # What besides the requests tells two answers apart.
     others = [
         what
         for what, is_other in (
@@ -96,6 +154,12 @@ def answer_notes(found: Differences) -> Iterator[str]:
         yield "Their price books differ."
     if found.has_answers and not found.figures and not found.lines:
         yield "Figures and bill are the same."
+    yield from open_prices((sides[0].snapshot, sides[1].snapshot))
+    if any(side.is_stored for side in sides):
+        yield from moved_since(sides, caused)
+    if any(side.price_book for side in sides):
+        yield "Causes are sized with the catalogue's prices; a price book saved with a revision is not applied."
+    yield from no_answer(caused, *SIDES)
 
 
 def open_prices(snapshots: Sequence[Snapshot | None]) -> Iterator[str]:

@@ -16,12 +16,7 @@ from sizer.perf.data_transfer import fill_time_s, lost_fraction
 from sizer.perf.pipeline import read_demand_bytes_per_s
 from sizer.questions.data.ingest import IngestPlan, ingest_plan
 from sizer.questions.data.local_copy import LocalCopy, local_copies, on_local_drives
-from sizer.sizing.constraints.stored_data import (
-    StorageDemand,
-    is_transformed,
-    raw_sample_bytes,
-    storage_demand,
-)
+from sizer.sizing.constraints.stored_data import StorageDemand, is_transformed, raw_sample_bytes, storage_demand
 from sizer.sizing.constraints.tiers import StorageTier
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
@@ -128,12 +123,6 @@ class DataPlan:
 def data_plan(evaluated: EvaluatedDesign) -> DataPlan:
     """Required capacity, ingest, and the other uses of the data of a result.
 
-    Parameters
-    ----------
-    evaluated : EvaluatedDesign
-
-    Notes
-    -----
     Times are bytes / rate of the slowest known link. Without a published write rate the time is a lower bound, and
     ``questions`` lists what to ask the vendor.
     """

@@ -24,19 +24,7 @@ _ALIKE = 0.02
 def copy_chart(copy: "LocalCopy", palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
     """Time of a training by number of epochs, with and without a copy, and the break-even.
 
-    Parameters
-    ----------
-    copy : LocalCopy
-        One workload.
-    palette : Palette
-        Colours.
-    width : int or str
-        Pixels, or ``container``.
-
-    Returns
-    -------
-    Chart or None
-        None if the copy does not fit, or both take nearly the same time.
+    None if the copy does not fit, or both take nearly the same time.
     """
     epochs = _epochs(copy)
     shared, local = copy.shared_total_s(epochs), copy.local_total_s(epochs)

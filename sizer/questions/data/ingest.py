@@ -135,18 +135,11 @@ class IngestPlan:
 def ingest_plan(design: DesignAnswer, stored: StorageDemand, data: DataRequest) -> IngestPlan:
     """Time to ingest the data of a design, by every route that it has.
 
-    Parameters
-    ----------
-    design : DesignAnswer
-    stored : StorageDemand
-        The data sets; the raw ones are ingested if they are transformed inside.
-    data : DataRequest
-        The requested route, and the rate of the source.
-
-    Notes
-    -----
     Bytes / rate of the slowest link of the route. No source gives a rate in files per second, so a set of single files
     may take longer.
+
+    ``stored``: the data sets; the raw ones are ingested if they are transformed inside. ``data``: the requested
+    route, and the rate of the source.
     """
     data_bytes = stored.raw_bytes or stored.sets_bytes
     source, write = _source(data, _copies(design)), _write(design)
@@ -261,7 +254,10 @@ def _writes(design: DesignAnswer) -> tuple[IngestLink | None, IngestLink | None]
 def _routes(design: DesignAnswer) -> Iterator[IngestRoute]:
     platform = design.platform
     if platform.storage.kind == "local":
-        yield from _to_servers(design)
+        port = _outside_port(design, Role.GPU_SERVER)
+        if port is not None:
+            link = _ports(IngestLinkRole.SERVER_PORT, 1, port.kind, is_by_others=not port.is_cabled)
+            yield IngestRoute("front-end", IngestEntry.SERVER_PORTS, (link,))
         return
     # The first of equals is chosen: the gateway needs no additional connection.
     if platform.attachment == "gateway":
@@ -273,13 +269,6 @@ def _routes(design: DesignAnswer) -> Iterator[IngestRoute]:
         yield from _through_host(design, Role.HEAD_NODE, IngestEntry.HEAD_NODE)
     else:
         yield from _through_host(design, Role.GPU_SERVER, IngestEntry.GPU_SERVER)
-
-
-def _to_servers(design: DesignAnswer) -> Iterator[IngestRoute]:
-    port = _outside_port(design, Role.GPU_SERVER)
-    if port is not None:
-        link = _ports(IngestLinkRole.SERVER_PORT, 1, port.kind, is_by_others=not port.is_cabled)
-        yield IngestRoute("front-end", IngestEntry.SERVER_PORTS, (link,))
 
 
 def _ports(role: IngestLinkRole, count: int, kind: LinkType, *, is_by_others: bool = False) -> IngestLink:

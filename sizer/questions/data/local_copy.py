@@ -66,20 +66,11 @@ class LocalCopy:
 def local_copies(workloads: Sequence[WorkloadOnDesign]) -> tuple[LocalCopy, ...]:
     """Effect of a copy to local drives, for each workload of a design.
 
-    Parameters
-    ----------
-    workloads : sequence of WorkloadOnDesign
-
-    Returns
-    -------
-    tuple of LocalCopy
-        Empty if the drives are the storage, or the servers have none.
-
-    Notes
-    -----
     In random order every server reads samples of the whole set and needs all of it; fixed shards need a share. All
     servers copy at once from cold shared storage. Server memory caches local reads as it caches shared ones. No source
     gives the write rate of the drives: the copy may take longer.
+
+    Empty if the drives are the storage, or the servers have none.
     """
     return tuple(copy for model in workloads if (copy := _local_copy(model)) is not None)
 
@@ -91,7 +82,8 @@ def _local_copy(model: WorkloadOnDesign) -> LocalCopy | None:
     drives = local.platform.storage
     share = model.n_servers if model.work.request.access == "sharded" else 1
     copied = model.work.dataset_bytes / share
-    first_shared, shared, first_local, local_s = _epochs_s(model, local)
+    rates = (rate for one in (model, local) for rate in reversed(one.run.rates))
+    first_shared, shared, first_local, local_s = tuple(model.work.n_samples / float(rate.value[0]) for rate in rates)
     copy_s = _copy_s(model, copied)
     fewer = _nodes_for_data(model)
     return LocalCopy(
@@ -131,12 +123,6 @@ def on_local_drives(model: WorkloadOnDesign) -> WorkloadOnDesign | None:
         attachment="local",
     )
     return replace(model, platform=platform, storage_nodes=0, gateway_bytes_per_s=np.inf)
-
-
-def _epochs_s(model: WorkloadOnDesign, local: WorkloadOnDesign) -> tuple[float, ...]:
-    """First and later epoch from shared storage, then from local drives. [s]"""
-    rates = (rate for one in (model, local) for rate in reversed(one.run.rates))
-    return tuple(model.work.n_samples / float(rate.value[0]) for rate in rates)
 
 
 def _copy_s(model: WorkloadOnDesign, copied_bytes: float) -> float:

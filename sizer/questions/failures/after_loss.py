@@ -32,21 +32,10 @@ def rate_shares(
 ) -> Floats:
     """Rate of a workload after each of some losses, as a share of its rate before.
 
-    Parameters
-    ----------
-    model : WorkloadOnDesign or None
-        None where the catalogue does not hold the parts of the answer: the share is then derived from the remaining
-        servers and storage nodes, without the narrower links between them.
-    answer : WorkloadAnswer
-        The workload as it runs on the whole design.
-    whole : Remaining
-        The hardware before the loss.
-    options : sequence of HardwareAfterLoss
-
-    Returns
-    -------
-    ndarray, shape (len(options),)
-        0 where the job stops, never above 1: a part of a design is not faster than all of it. [-]
+    ``model``: none where the catalogue does not hold the parts of the answer: the share is then derived from the
+    remaining servers and storage nodes, without the narrower links between them. ``answer``: the workload as it runs
+    on the whole design. ``whole``: the hardware before the loss. 0 where the job stops, never above 1: a part of a
+    design is not faster than all of it. [-]
     """
     if model is None:
         return np.array([_rough_share(answer, whole, option) for option in options])
@@ -66,22 +55,11 @@ def rate_shares(
 def target_probabilities(model: WorkloadOnDesign, options: Sequence[HardwareAfterLoss]) -> Floats:
     """Probability that a workload meets its target on the remaining hardware, run after run.
 
-    Parameters
-    ----------
-    model : WorkloadOnDesign
-        The workload on the whole design.
-    options : sequence of HardwareAfterLoss
-
-    Returns
-    -------
-    ndarray, shape (len(options),)
-        0 where a run cannot start: no server, GPUs that do not hold the network, no path to the data, or fewer GPUs
-        than the target asks for. [-]
-
-    Notes
-    -----
     The target is evaluated as for a design of the remaining hardware: a time to train is that of a run during which
     the part stays out. That is the worst case; a part that is repaired during the run does less harm.
+
+    ``model``: the workload on the whole design. 0 where a run cannot start: no server, GPUs that do not hold the
+    network, no path to the data, or fewer GPUs than the target asks for. [-]
     """
     run, runs = _run(model, options)
     reads = np.array([option.remaining.reaches_storage for option in options])
@@ -92,21 +70,11 @@ def target_probabilities(model: WorkloadOnDesign, options: Sequence[HardwareAfte
 def longest_outage_s(answer: WorkloadAnswer, share: float, confidence: float, *, is_met: bool) -> float:
     """Longest outage of a part, once in a run, with which the target is still met. [s]
 
-    Parameters
-    ----------
-    answer : WorkloadAnswer
-        The workload on the whole design.
-    share : float
-        Of its rate while the part is out, 0 to 1. [-]
-    confidence : float
-        With which the target is to be met. [-]
-    is_met : bool
-        Whether it is met even if the part stays out.
-
-    Notes
-    -----
     Only a time to train can make up for a slow hour: a run that takes T at the required confidence has t - T to spare,
     and loses 1 - share of every second. A target rate is missed as long as the part is out: 0.
+
+    ``answer``: the workload on the whole design. ``share``: of its rate while the part is out, 0 to 1. [-]
+    ``confidence``: with which the target is to be met. [-] ``is_met``: whether it is met even if the part stays out.
     """
     if is_met:
         return UNLIMITED_S

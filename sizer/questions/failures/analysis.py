@@ -7,12 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from sizer.physical.losses import Losses
-from sizer.questions.failures.after_loss import (
-    HardwareAfterLoss,
-    longest_outage_s,
-    rate_shares,
-    target_probabilities,
-)
+from sizer.questions.failures.after_loss import HardwareAfterLoss, longest_outage_s, rate_shares, target_probabilities
 from sizer.questions.failures.scenarios import FailureEffect, FailureKey, FailureScenario, FailureScenarios
 from sizer.questions.team.analysis import TeamModel, team_model
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
@@ -52,23 +47,14 @@ class FailureCase:
 def failure_cases(evaluated: EvaluatedDesign) -> tuple[FailureCase, ...]:
     """Failures of single parts of a design, each with what it costs.
 
-    Parameters
-    ----------
-    evaluated : EvaluatedDesign
-
-    Returns
-    -------
-    tuple of FailureCase
-        In the order of the data path: compute, storage, fabric, management, power. Only parts that the design has.
-
-    Notes
-    -----
     A target is evaluated at the required confidence for runs during which the part stays out. Planned maintenance is
     the same loss, one part after the other.
 
     Rates are those of the same models on the remaining hardware: fewer servers or storage nodes, ports that are cut
     off, and the share of its uplinks that the worst switch retains. Switches are assumed to route around a loss. Not
     modelled, because no source gives them: the read rate that a rebuild takes, its duration, and how often parts fail.
+
+    In the order of the data path: compute, storage, fabric, management, power. Only parts that the design has.
     """
     result = evaluated.result
     scenarios = FailureScenarios(result, Losses(result.design.plan))

@@ -105,7 +105,16 @@ def effect_text(case: FailureCase) -> str:
         case FeedLost():
             return sentence("; ".join(_feed_parts(case.effect)))
         case CoolantLost():
-            return _coolant_text(case.effect)
+            if not case.effect.remaining_w:
+                return "Nothing cools the GPU servers: they shut down until the unit is repaired."
+            heat = f"the other units take {si(case.effect.remaining_w, 'W')} of at most {si(case.effect.needed_w, 'W')}"
+            if case.effect.n_cooled >= case.effect.n_servers:
+                return sentence(f"{heat}; {_GO_ON}")
+            if not case.effect.n_cooled:
+                return sentence(f"{heat}, too little for one server")
+            return sentence(
+                f"{heat}; jobs restart on {grouped(case.effect.n_cooled)} of {plural(case.effect.n_servers, 'server')}"
+            )
         case StandbyTakesOver():
             return (
                 "Running jobs continue; new jobs and log-ins wait until the standby head node has taken over. "
@@ -224,17 +233,6 @@ def _feed_parts(lost: FeedLost) -> Iterator[str]:
     if lost.unknown:
         yield f"the plan does not know the feeds of {_named(lost.unknown)}"
     yield from _capacity_parts(lost.capacity) or ([] if lost.few_supplies or not lost.load_is_known else [_GO_ON])
-
-
-def _coolant_text(lost: CoolantLost) -> str:
-    if not lost.remaining_w:
-        return "Nothing cools the GPU servers: they shut down until the unit is repaired."
-    heat = f"the other units take {si(lost.remaining_w, 'W')} of at most {si(lost.needed_w, 'W')}"
-    if lost.n_cooled >= lost.n_servers:
-        return sentence(f"{heat}; {_GO_ON}")
-    if not lost.n_cooled:
-        return sentence(f"{heat}, too little for one server")
-    return sentence(f"{heat}; jobs restart on {grouped(lost.n_cooled)} of {plural(lost.n_servers, 'server')}")
 
 
 def _capacity_parts(effect: CapacityReduced) -> list[str]:

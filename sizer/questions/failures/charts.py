@@ -33,23 +33,7 @@ def failure_chart(
 ) -> Chart | None:
     """Remaining rate of a workload after each single failure.
 
-    Parameters
-    ----------
-    cases : sequence of FailureCase
-        Drawn in their order.
-    workload_index : int
-        Which workload of the design. [-]
-    unit : str
-        Of its rate, such as images/s.
-    palette : Palette
-        Colours.
-    width : int or str
-        Pixels, or ``container``.
-
-    Returns
-    -------
-    Chart or None
-        None without cases.
+    ``unit``: of its rate, such as images/s. None without cases.
     """
     if not cases:
         return None

@@ -181,7 +181,13 @@ class FailureScenarios:
         yield self._server()
         yield from self._storage()
         yield from self._fabric()
-        yield from self._gateways()
+        gateways, uplinks = self.losses.named(Role.GATEWAY), self.losses.links(Role.GATEWAY)
+        if gateways:
+            yield self._reduced("gateway", gateways[0], is_only=len(gateways) == 1)
+        if uplinks:
+            yield self._reduced("gateway-uplink", cables=[uplinks[0].id])
+        if self.losses.named(Role.BACK_END_LEAF):
+            yield self._unharmed("back-end-switch", JobsContinue(self.design.n_servers))
         yield from self._management()
         yield from self._power()
         yield from self._cooling()
@@ -305,15 +311,6 @@ class FailureScenarios:
             reached.setdefault(link.a.device, set()).add(link.z.device)
         alone = Counter(next(iter(ways)) for ways in reached.values() if len(ways) == 1)
         return max(switches, key=lambda name: (alone[name], ports[name], of_nodes[name]))
-
-    def _gateways(self) -> Iterator[FailureScenario]:
-        gateways, uplinks = self.losses.named(Role.GATEWAY), self.losses.links(Role.GATEWAY)
-        if gateways:
-            yield self._reduced("gateway", gateways[0], is_only=len(gateways) == 1)
-        if uplinks:
-            yield self._reduced("gateway-uplink", cables=[uplinks[0].id])
-        if self.losses.named(Role.BACK_END_LEAF):
-            yield self._unharmed("back-end-switch", JobsContinue(self.design.n_servers))
 
     def _management(self) -> Iterator[FailureScenario]:
         jobs_continue = JobsContinue(self.design.n_servers)

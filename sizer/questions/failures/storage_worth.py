@@ -7,10 +7,14 @@ import math
 from dataclasses import dataclass
 from enum import Enum
 
+from sizer.base.quantities import by_count, grouped, si, significant
 from sizer.bom.prices import PriceBook, prices_for
 from sizer.bom.unit_prices import unit_prices
 from sizer.catalog.model import Catalog
 from sizer.physical.capacity import counts_nodes, node_limits, nodes_per_unit
+from sizer.present.availability import share_text
+from sizer.present.plain_table import table_text
+from sizer.present.tables import Field, Table, record_table
 from sizer.questions.failures.goodput import GoodputAnswer, GoodputQuestion, goodput_answer
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer
@@ -21,6 +25,7 @@ YEARS = 4.0
 _WEEKS_A_YEAR = 365.25 / 7
 _HOURS_A_WEEK = 7 * 24
 _FACTORS = (1, 2, 3, 4, 6, 8)
+_LITTLE = 0.01
 
 
 class Pays(Enum):
@@ -30,6 +35,9 @@ class Pays(Enum):
     OPEN = "open"
     NO = "no"
     IS_PLANNED = "planned"
+
+
+_VERDICTS = {Pays.YES: "yes", Pays.OPEN: "depends on the quotes", Pays.NO: "no", Pays.IS_PLANNED: "planned"}
 
 
 @dataclass(frozen=True)
@@ -89,7 +97,7 @@ def _row(
     of_gpu_hour: tuple[float, float],
     of_node: tuple[float, float],
 ) -> MoreStorage:
-    faster = _with_write_rate(question, write)
+    faster = GoodputQuestion(**{**vars(question), "write_bytes_per_s": write})
     gained = goodput_answer(faster).plan.goodput[0]
     hours = max(gained - here.plan.goodput[0], 0.0) * question.gpus * _HOURS_A_WEEK
     saved = [hours * _WEEKS_A_YEAR * YEARS * price for price in of_gpu_hour]
@@ -97,10 +105,6 @@ def _row(
     ratio = (saved[0] / spent[1] if spent[1] else math.inf, saved[1] / spent[0] if spent[0] else math.inf)
     pays = Pays.YES if ratio[0] >= 1 else Pays.NO if ratio[1] < 1 else Pays.OPEN
     return MoreStorage(nodes, write, gained, hours, ratio, pays)
-
-
-def _with_write_rate(question: GoodputQuestion, write: float) -> GoodputQuestion:
-    return GoodputQuestion(**{**vars(question), "write_bytes_per_s": write})
 
 
 def _costs(
@@ -120,3 +124,54 @@ def _costs(
         (float(server[0]) / hours, float(server[-1]) / hours),
         (float(unit[0]) / per_unit, float(unit[-1]) / per_unit),
     )
+
+
+def worth_table(found: StorageWorth, number: int) -> Table:
+    """More storage nodes: goodput, GPU time that they save, and whether that pays for them."""
+    return record_table(
+        f"storage-worth-{number}",
+        f"Faster storage: GPU time saved over {YEARS:g} years compared with its price",
+        found.rows,
+        [
+            Field("Nodes", lambda one: grouped(one.nodes), "right", 10),
+            Field("Write rate", lambda one: si(one.write_bytes_per_s, "B/s"), "right", 18),
+            Field("Goodput", lambda one: share_text(one.goodput), "right", 14),
+            Field("GPU-hours a week", _hours, "right", 20),
+            Field("Saved over spent", _ratio, "right", 18),
+            Field("Pays for itself", lambda one: _VERDICTS[one.pays], "left", 20),
+        ],
+    )
+
+
+def worth_text(found: StorageWorth) -> str:
+    """The write rate up to which storage pays."""
+    most, planned = found.pays_up_to, found.rows[0]
+    rate = si(most.write_bytes_per_s, "B/s")
+    if most is planned:
+        open_rows = [row for row in found.rows if row.pays is Pays.OPEN]
+        if open_rows:
+            return f"Whether a write rate above {rate} pays for itself depends on the quotes."
+        return f"A write rate above the planned {rate} does not pay for itself."
+    nodes = by_count(most.nodes, "node", "nodes")
+    return (
+        f"Write rates up to {rate}, {grouped(most.nodes)} {nodes}, pay for themselves by the GPU time that they save."
+    )
+
+
+def worth_lines(found: StorageWorth) -> str:
+    """Table and sentence as plain text."""
+    return "\n".join(["", table_text(worth_table(found, 1)), worth_text(found)])
+
+
+def _hours(one: MoreStorage) -> str:
+    hours = round(one.gpu_hours_per_week)
+    return f"+{grouped(hours)}" if hours else "0"
+
+
+def _ratio(one: MoreStorage) -> str:
+    if one.ratio is None:
+        return ""
+    low, high = one.ratio
+    if high < _LITTLE:
+        return "under 0.01"
+    return f"{significant(low, 1) if low >= _LITTLE else 'under 0.01'} to {significant(high, 1)}"

@@ -33,16 +33,7 @@ _DASHED = (LimitKind.STORAGE_CAPACITY, LimitKind.SWITCH_PORTS, LimitKind.RACK_UN
 
 
 def owned_chart(growth: PlatformGrowth, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
-    """Servers, or storage nodes where only these grow, owned in each year; None where nothing is added.
-
-    Parameters
-    ----------
-    growth : PlatformGrowth
-    palette : Palette
-        Colours.
-    width : int or str
-        Pixels, or ``container``.
-    """
+    """Servers, or storage nodes where only these grow, owned in each year; None where nothing is added."""
     sizes, needs = growth.recommended.sizes, growth.needs
     is_servers = needs[0].n_servers != needs[-1].n_servers
     if needs[0] == needs[-1]:

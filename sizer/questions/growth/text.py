@@ -1,14 +1,19 @@
 """The growth plan in sentences, and as plain text for a terminal."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
+from sizer.base.dates import days_of, years_after
+from sizer.base.formats.json_document import fields_of, json_document
 from sizer.base.quantities import by_count, grouped
+from sizer.bom.bill import Sum
+from sizer.bom.remarks import SERVICE_YEARS, ends_in_service
 from sizer.catalog.labels import item_name
 from sizer.catalog.model import Catalog
 from sizer.present.plain_table import table_text
 from sizer.present.text.money import quotes_for
-from sizer.present.words import inside_sentence, listed
-from sizer.questions.growth.life_cycle import late_purchase_text, late_purchases
+from sizer.present.words import inside_sentence, listed, plural
 from sizer.questions.growth.tables import (
     LIMIT_NAMES,
     demand_cells,
@@ -22,12 +27,131 @@ from sizer.questions.growth.tables import (
     sequences_table,
     size_text,
 )
-from sizer.sizing.growth.result import ClusterSize, GrowthPlan, PlatformGrowth
+from sizer.sizing.growth.result import ClusterSize, GrowthPlan, PlatformGrowth, Purchase, PurchaseSequence
 from sizer.sizing.result import DesignAnswer
 from sizer.workload.request import SizingRequest
+from sizer.workload.resolve import ResolvedWorkload
 
 # A load that is worth a sentence.
 _NOTABLE = 0.5
+
+
+@dataclass(frozen=True)
+class LatePurchase:
+    """A part that the plan buys late in its life."""
+
+    item: str
+    year: int
+    month: str  # of the purchase, "2027-11"
+    end: str  # published date of the end
+    is_sale: bool  # of sale, before the purchase; else of service, within ``SERVICE_YEARS`` after it
+
+
+def late_purchases(plan: GrowthPlan, growth: PlatformGrowth, catalog: Catalog) -> Iterator[LatePurchase]:
+    """Purchases after the first year, whose parts the bill's own warnings do not date; none without a date."""
+    request = plan.requests[0]
+    start = request.needed_by or request.date
+    if start is None:
+        return
+    for purchase in growth.recommended.purchases[1:]:
+        day = years_after(start, purchase.year - 1)
+        for item in (catalog.item(id_) for id_, _ in purchase.bought):
+            sale, service = item.end_of_sale, item.end_of_service
+            late = (item.name, purchase.year, f"{day:%Y-%m}")
+            if sale is not None and days_of(sale.value)[1] < day:
+                yield LatePurchase(*late, sale.value, is_sale=True)
+            elif service is not None and ends_in_service(service.value, day):
+                yield LatePurchase(*late, service.value, is_sale=False)
+
+
+def late_purchase_text(late: LatePurchase) -> str:
+    """When it is bought and what ends, without a full stop."""
+    bought = f"{late.item} in year {late.year} ({late.month})"
+    if late.is_sale:
+        return f"{bought}: end of sale is {late.end}, before the purchase"
+    return f"{bought}: end of service is {late.end}, less than {plural(SERVICE_YEARS, 'year')} after the purchase"
+
+
+def growth_document(plan: GrowthPlan) -> dict[str, Any]:
+    """Everything about a growth plan; the year of a limit that is not reached is null."""
+    return json_document(
+        "growth plan",
+        **fields_of(plan, "growth", "deciding_prices"),
+        years_covered=plan.n_years,
+        stops=None if plan.unmet is None else {"year": plan.unmet.year, "reason": plan.unmet.reason or None},
+        asked=[
+            {"year": year, "workloads": [_workload(work) for work in works]}
+            for year, works in enumerate(plan.workloads, start=1)
+        ],
+        platforms=[_platform(growth) for growth in plan.platforms],
+    )
+
+
+def _workload(work: ResolvedWorkload) -> dict[str, object]:
+    return fields_of(
+        work,
+        *("sample_bytes", "dataset_bytes"),
+        name=work.request.name,
+        target=work.request.target.model_dump(mode="json", exclude_none=True),
+        forward_flop=work.dnn.forward_flop.value,
+        parameters=work.dnn.parameters.value,
+    )
+
+
+def _platform(growth: PlatformGrowth) -> dict[str, object]:
+    platform = growth.platform
+    return {
+        "server": platform.server.id,
+        "gpu": platform.gpu.id,
+        "storage": platform.storage.id,
+        **fields_of(platform, "gpus_per_server", "fabric"),
+        "needs": [_size(need) for need in growth.needs],
+        "chosen_by": growth.criterion,
+        "best": _purchases(growth.recommended),
+        "others": [_purchases(purchases) for purchases in growth.alternatives],
+        "deciding_prices": growth.deciding_prices,
+        "power_is_lower_bound": growth.has_unknown_power,
+        "limits": [
+            fields_of(
+                limit,
+                *("loads", "is_gradual", "is_of_request"),
+                name=limit.kind.value,
+                used_up_after_years=limit.year,
+            )
+            for limit in growth.limits
+        ],
+    }
+
+
+def _size(size: ClusterSize) -> dict[str, object]:
+    return {"servers": size.n_servers, "storage_nodes": size.storage_nodes}
+
+
+def _purchases(purchases: PurchaseSequence) -> dict[str, object]:
+    return fields_of(
+        purchases,
+        *("energy_cost", "energy_kwh", "server_years", "moved_links"),
+        way=purchases.name,
+        network_is_prepared=purchases.is_prepared,
+        cost=_sum(purchases.cost),
+        years=[_purchase(purchase) for purchase in purchases.purchases],
+    )
+
+
+def _purchase(purchase: Purchase) -> dict[str, object]:
+    return fields_of(
+        purchase,
+        *("year", "unpriced", "energy_kwh", "power_max_w", "racks", "rack_units", "moved_links"),
+        need=_size(purchase.need),
+        owned=_size(purchase.owned),
+        bought=dict(purchase.bought),
+        taken_out=dict(purchase.taken_out),
+        cost=_sum(purchase.cost),
+    )
+
+
+def _sum(amount: Sum) -> dict[str, object]:
+    return {"amount": None if amount.is_unknown else amount.amount, "items_to_be_quoted": amount.n_open}
 
 
 def growth_text(plan: GrowthPlan, catalog: Catalog, request: SizingRequest) -> str:

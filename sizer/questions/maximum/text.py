@@ -1,5 +1,6 @@
 """The most that the limits give, in sentences."""
 
+from sizer.base.formats.json_document import fields_of
 from sizer.base.quantities import by_count, plain, si, significant
 from sizer.catalog.labels import sample_unit
 from sizer.present.words import listed, money, percent, whole
@@ -13,6 +14,31 @@ LIMIT_NAMES = {
     SizeLimit.RACK_UNITS: "rack units",
     SizeLimit.SERVERS: "servers",
 }
+
+
+def maximum_content(maximum: Maximum | None) -> dict[str, object] | None:
+    """Rate, what more of each limit brings, and the runner-up; None where every target was given."""
+    if maximum is None:
+        return None
+    return {
+        **fields_of(maximum, "workload", "samples_per_s", "highest_samples_per_s", "confidence", "is_largest"),
+        "design": _point(maximum.design),
+        "runner_up": None if maximum.runner_up is None else _point(maximum.runner_up),
+        "fronts": [
+            {
+                "limit": step.limit.value,
+                **fields_of(step, "bound", "binds"),
+                "following": None if step.following is None else _point(step.following),
+            }
+            for step in maximum.steps
+        ],
+    }
+
+
+def _point(point: LimitDesign) -> dict[str, object]:
+    shown = ("server", "gpu", "host_memory", "storage", "n_servers", "n_gpus", "storage_nodes", "samples_per_s")
+    taken = ("cost", "power_w", "racks", "rack_units")
+    return {"name": point_name(point), **fields_of(point, *shown, *taken)}
 
 
 def is_same(one: LimitDesign, other: LimitDesign) -> bool:
@@ -49,12 +75,8 @@ def percent_more(new: float, old: float) -> str:
 def maximum_sentences(result: SizingResult, *, with_amounts: bool) -> list[str]:
     """What the limits give, which of them binds, what its next step brings, and the fastest other platform.
 
-    Parameters
-    ----------
-    result : SizingResult
-        Without a maximum, no sentence.
-    with_amounts : bool
-        Whether to state costs, which rest on price ranges: customers' documents do not.
+    ``result``: without a maximum, no sentence. ``with_amounts``: whether to state costs, which rest on price ranges:
+    customers' documents do not.
     """
     found = result.maximum
     if found is None:

@@ -71,20 +71,11 @@ class OwnershipAnswer:
 def ownership(result: SizingResult) -> OwnershipAnswer | None:
     """Cost of owning the design of an answer.
 
-    Parameters
-    ----------
-    result : SizingResult
-        The whole answer or a customer's copy: both give the same amounts, based on the customer's price.
-
-    Returns
-    -------
-    OwnershipAnswer or None
-        None if the request has no [ownership] table.
-
-    Notes
-    -----
     Cost of a run = duration x cost of ownership / (years x 8,760 h x utilization): runs follow each other without a
     pause where no utilization is stated. Equipment that is there costs its energy and space.
+
+    ``result``: the whole answer or a customer's copy: both give the same amounts, based on the customer's price. None
+    if the request has no [ownership] table.
     """
     request, design = result.request, result.design
     if request.ownership is None:

@@ -26,16 +26,7 @@ _ROOM = 1.12
 
 
 def ownership_chart(answer: OwnershipAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
-    """Bars of what was paid by the end of each year; None where a price is missing.
-
-    Parameters
-    ----------
-    answer : OwnershipAnswer
-    palette : Palette
-        Colours.
-    width : int or str
-        Pixels, or ``container``.
-    """
+    """Bars of what was paid by the end of each year; None where a price is missing."""
     cost = answer.cost
     if not cost.total or cost.is_unpriced:
         return None

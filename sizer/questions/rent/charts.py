@@ -25,15 +25,7 @@ def rent_chart(
 ) -> Chart | None:
     """Both costs from 0 to 100 % utilization; None if a line of the purchase has no price.
 
-    Parameters
-    ----------
-    comparison : RentOrBuy
-    use : Decimal or None
-        Share of all hours to mark.
-    palette : Palette
-        Colours.
-    width : int or str
-        Pixels, or ``container``.
+    ``use``: share of all hours to mark.
     """
     if comparison.owning.is_unpriced:
         return None

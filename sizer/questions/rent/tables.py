@@ -32,12 +32,17 @@ def years_text(comparison: RentOrBuy) -> str:
 def rental_table(comparison: RentOrBuy, use: Decimal | None) -> Table:
     """Costs of buying and of renting, line by line.
 
-    Parameters
-    ----------
-    comparison : RentOrBuy
-    use : Decimal or None
-        Share of all hours in which the GPUs are used, if it is known.
+    ``use``: share of all hours in which the GPUs are used, if it is known.
     """
+    # Assumptions of the table, and costs that it does not include.
+    note = (
+        f"Rates of “{comparison.rental.offer}” as in the request. A year has {grouped(HOURS_PER_YEAR)} hours. "
+        "Electricity: typical draw at all hours, because the idle draw is not published. Interest, taxes and residual "
+        "value are not included."
+    )
+    missing: list[str] = [key for key in comparison.owning.missing if key != "prices"]
+    if comparison.is_rent_at_least:
+        missing.append("storage")
     return fact_table(
         "rent-or-buy",
         f"Costs of buying and renting over {years_text(comparison)}",
@@ -45,7 +50,7 @@ def rental_table(comparison: RentOrBuy, use: Decimal | None) -> Table:
         titles=("Item", f"Amount, {comparison.currency}", "Basis"),
         widths=(34, 26, 40),
         aligns=("left", "right", "left"),
-        note=rental_note(comparison),
+        note=" ".join((*[words.sentence(_MISSING[key]) for key in missing], note)),
         style="",
     )
 
@@ -141,24 +146,6 @@ def _week(comparison: RentOrBuy) -> str:
         return ""
     hours = grouped(float(comparison.break_even * _HOURS_A_WEEK))
     return f"{hours} of the {_HOURS_A_WEEK} hours of a week"
-
-
-def _missing_costs(comparison: RentOrBuy) -> list[str]:
-    """Costs that are not included, apart from prices to be quoted."""
-    missing: list[str] = [key for key in comparison.owning.missing if key != "prices"]
-    if comparison.is_rent_at_least:
-        missing.append("storage")
-    return [words.sentence(_MISSING[key]) for key in missing]
-
-
-def rental_note(comparison: RentOrBuy) -> str:
-    """Assumptions of the table, and costs that it does not include."""
-    note = (
-        f"Rates of “{comparison.rental.offer}” as in the request. A year has {grouped(HOURS_PER_YEAR)} hours. "
-        "Electricity: typical draw at all hours, because the idle draw is not published. Interest, taxes and residual "
-        "value are not included."
-    )
-    return " ".join((*_missing_costs(comparison), note))
 
 
 def owning_text(comparison: RentOrBuy, *, bare: bool = False) -> str:

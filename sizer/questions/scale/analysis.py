@@ -207,31 +207,17 @@ class ScaleComparison:
 def scale_comparison(evaluated: EvaluatedDesign, n_gpus: int | Sequence[int] | None = None) -> ScaleComparison:
     """The same number of GPUs arranged in servers of several kinds and numbers.
 
-    Parameters
-    ----------
-    evaluated : EvaluatedDesign
-        The servers, storage and fabric of its design come first in the comparison.
-    n_gpus : int or sequence of int, optional
-        GPUs of the arrangements, 2 to 10,000; default: those that the design uses. [-]
-
-    Returns
-    -------
-    ScaleComparison
-        Without comparisons where the catalogue no longer holds the parts of a design.
-
-    Raises
-    ------
-    RequestError
-        If a number of GPUs is out of range, or servers of the design's kind with so many do not hold the networks.
-
-    Notes
-    -----
     Every number comes from the models that size clusters
     (:func:`~sizer.sizing.design.evaluate_design.design_answer`). Storage is the same in all arrangements: that of the
     design where it is no bottleneck of a full server, else as many nodes as the servers that read most need. Idle GPUs
     of half-used servers are included in rack units, watts and price. Ratios of rates come from 2,000 draws of the
     calibration in which both arrangements share every parameter, so that they are far better known than the rates; the
     seed is fixed.
+
+    ``evaluated``: the servers, storage and fabric of its design come first in the comparison. ``n_gpus``: GPUs of the
+    arrangements, 2 to 10,000; default: those that the design uses. [-] Without comparisons where the catalogue no
+    longer holds the parts of a design. Raises RequestError if a number of GPUs is out of range, or servers of the
+    design's kind with so many do not hold the networks.
     """
     counts = [_gpus(evaluated.result)] if n_gpus is None else [n_gpus] if isinstance(n_gpus, int) else list(n_gpus)
     for count in counts:
@@ -268,7 +254,8 @@ def _comparison(evaluated: EvaluatedDesign, n_gpus: int, draws: Draws) -> EqualG
         nodes = _nodes_needed(result.request, arranged, catalog, draws.calibration)
     designs = [_design(result, one, nodes, works, catalog, draws.calibration) for one in arranged]
     is_storage_bound = any(
-        one.kind != "spread" and _is_storage_bound(of) for one, of in zip(arranged, designs, strict=True)
+        one.kind != "spread" and any(answer.bottleneck in ("storage", "network") for answer in of.workloads)
+        for one, of in zip(arranged, designs, strict=True)
     )
     if result.design.storage_nodes and not is_sized and is_storage_bound:
         is_sized, nodes = True, max(nodes, _nodes_needed(result.request, arranged, catalog, draws.calibration))
@@ -375,10 +362,6 @@ def _design(
         Binding(BindingKind.NONE),
         is_documented=False,
     )
-
-
-def _is_storage_bound(design: DesignAnswer) -> bool:
-    return any(answer.bottleneck in ("storage", "network") for answer in design.workloads)
 
 
 def _told(result: SizingResult, design: DesignAnswer) -> DesignAnswer:

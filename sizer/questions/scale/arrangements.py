@@ -91,22 +91,10 @@ def arrangements(
 ) -> tuple[tuple[Arrangement, ...], tuple[ExcludedServer, ...]]:
     """Arrangements of a number of GPUs, and the kinds of server that are excluded.
 
-    Parameters
-    ----------
-    request : SizingRequest
-    design : DesignAnswer
-        Its servers come first; other servers use its storage and fabric where they can connect to them.
-    n_gpus : int
-        GPUs of every arrangement.
-    catalog : Catalog
-
-    Returns
-    -------
-    arrangements : tuple of Arrangement
-        The design's kind of server as full as the number allows, the same spread over more servers, then the other
-        orderable kinds in the order of the catalogue, which is not a ranking.
-    excluded : tuple of ExcludedServer
-        In the same order.
+    ``design``: its servers come first; other servers use its storage and fabric where they can connect to them.
+    ``n_gpus``: GPUs of every arrangement. ``arrangements``: the design's kind of server as full as the number allows,
+    the same spread over more servers, then the other orderable kinds in the order of the catalogue, which is not a
+    ranking. ``excluded``: in the same order.
     """
     own = design.platform
     most = gpus_used(request, own)
@@ -177,7 +165,14 @@ def _others(
         sizes = tuple(option.gpus_per_server for option in options)
         yield ExcludedServer(server.name, ExclusionReason.NOT_FILLED, sizes)
     for option in full:
-        allowed = _is_allowed(request, option)
+        asked = request.platforms
+        allowed = (
+            _server_is_allowed(request, option.server)
+            and (not asked.gpus or option.gpu.id in asked.gpus)
+            and (not asked.storage or option.storage.id in asked.storage)
+            and asked.storage_tier in (None, option.storage.tier)
+            and (not asked.fabrics or option.fabric.id in asked.fabrics)
+        )
         yield _sized(
             Arrangement("other", option, n_gpus // option.gpus_per_server, option.gpus_per_server, is_allowed=allowed)
         )
@@ -230,14 +225,3 @@ def _allowed_only(found: Iterator[Arrangement | ExcludedServer]) -> Iterator[Arr
 def _server_is_allowed(request: SizingRequest, server: Server) -> bool:
     asked = request.platforms
     return (not asked.servers or server.id in asked.servers) and server.id not in asked.forbidden_servers
-
-
-def _is_allowed(request: SizingRequest, platform: Platform) -> bool:
-    asked = request.platforms
-    return (
-        _server_is_allowed(request, platform.server)
-        and (not asked.gpus or platform.gpu.id in asked.gpus)
-        and (not asked.storage or platform.storage.id in asked.storage)
-        and asked.storage_tier in (None, platform.storage.tier)
-        and (not asked.fabrics or platform.fabric.id in asked.fabrics)
-    )

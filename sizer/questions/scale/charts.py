@@ -32,23 +32,8 @@ def rates_chart(
 ) -> Chart | None:
     """Rate of every arrangement with its 90 % interval, in the colour of its bottleneck.
 
-    Parameters
-    ----------
-    ways : sequence of ArrangedDesign
-        Bars in this order.
-    number : int
-        Of the workload.
-    palette : Palette
-        Colours.
-    width : int or str
-        Pixels, or ``container``.
-    first : ArrangedDesign, optional
-        What the finding compares the others with; default the first bar.
-
-    Returns
-    -------
-    Chart or None
-        None of a single arrangement.
+    ``ways``: bars in this order. ``first``: what the finding compares the others with; default the first bar. None of
+    a single arrangement.
     """
     if len(ways) < 2:
         return None

@@ -30,16 +30,8 @@ def rates_table(
 ) -> Table:
     """Rate of every arrangement, compared with the first and with single GPUs, and its bottleneck.
 
-    Parameters
-    ----------
-    ways : sequence of ArrangedDesign
-        Rows in this order.
-    number : int
-        Of the workload.
-    suffix : str
-        Makes the table's id unique in a document.
-    first : ArrangedDesign, optional
-        What the others are compared with; default the first row.
+    ``ways``: rows in this order. ``suffix``: makes the table's id unique in a document. ``first``: what the others
+    are compared with; default the first row.
     """
     base = first or ways[0]
     unit = words.sample_unit(base.runs[number].answer.dnn)

@@ -121,14 +121,7 @@ class TeamAnswer:
 def team_model(evaluated: EvaluatedDesign) -> TeamModel | None:
     """The team of a request on the servers of its design.
 
-    Parameters
-    ----------
-    evaluated : EvaluatedDesign
-
-    Returns
-    -------
-    TeamModel or None
-        None without a team, or if the catalogue lacks parts of the design.
+    None without a team, or if the catalogue lacks parts of the design.
     """
     result, catalog, fitted = evaluated.result, evaluated.catalog, evaluated.calibration
     request, platform = result.request, result.design.platform
@@ -144,12 +137,7 @@ def team_model(evaluated: EvaluatedDesign) -> TeamModel | None:
 
 
 def team_answer(evaluated: EvaluatedDesign) -> TeamAnswer | None:
-    """Waits, read demand and the servers needed for the team of a request; None as for :func:`team_model`.
-
-    Parameters
-    ----------
-    evaluated : EvaluatedDesign
-    """
+    """Waits, read demand and the servers needed for the team of a request; None as for :func:`team_model`."""
     result, catalog = evaluated.result, evaluated.catalog
     model = team_model(evaluated)
     if model is None:

@@ -34,21 +34,8 @@ def waits_chart(
 ) -> Chart | None:
     """Share of the jobs of every kind that start within the target wait, by number of servers.
 
-    Parameters
-    ----------
-    answer : TeamAnswer
-        Its ``runs`` are the points; the design's is marked.
-    palette : Palette
-        Colours.
-    width : int or str
-        Pixels, or ``container``.
-    here : str
-        Label of the marked size; "this design" if empty.
-
-    Returns
-    -------
-    Chart or None
-        None if no job waits, or for a single size.
+    ``answer``: its ``runs`` are the points; the design's is marked. ``here``: label of the marked size; "this design"
+    if empty. None if no job waits, or for a single size.
     """
     queue = answer.model.case.queue
     if not queue or len(answer.runs) < 2:
@@ -175,18 +162,7 @@ def waits_finding(answer: TeamAnswer) -> str:
 def reads_chart(answer: TeamAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
     """Reads of all running jobs together: the rate that they do not exceed, by share of the time.
 
-    Parameters
-    ----------
-    answer : TeamAnswer
-    palette : Palette
-        Colours.
-    width : int or str
-        Pixels, or ``container``.
-
-    Returns
-    -------
-    Chart or None
-        None if the jobs read nothing.
+    None if the jobs read nothing.
     """
     demand, delivered = answer.run.demand, answer.read_capacity.bytes_per_s
     if demand.worst_bytes_per_s <= 0:

@@ -21,16 +21,8 @@ class TeamChange:
 def changed_team(team: Team, change: TeamChange) -> Team:
     """The team after a change.
 
-    Parameters
-    ----------
-    team : Team
-    change : TeamChange
-        The number of data scientists changes jobs that are stated per person; the others stay.
-
-    Raises
-    ------
-    ValueError
-        If a number of jobs leaves the range of a request.
+    ``change``: the number of data scientists changes jobs that are stated per person; the others stay. Raises
+    ValueError if a number of jobs leaves the range of a request.
     """
     data = team.model_dump(exclude_none=True)
     for key, value in (
@@ -55,22 +47,8 @@ def changed_rate(job: TeamJob, change: TeamChange) -> dict[str, JobsADay]:
 def changed_answer(evaluated: EvaluatedDesign, change: TeamChange) -> TeamAnswer | None:
     """The changed team on the design, or on another number of its servers with the same storage.
 
-    Parameters
-    ----------
-    evaluated : EvaluatedDesign
-    change : TeamChange
-
-    Returns
-    -------
-    TeamAnswer or None
-        None without a team, or if the catalogue lacks parts of the design.
-
-    Raises
-    ------
-    RequestError
-        If the team starts too many jobs to simulate.
-    ValueError
-        As :func:`changed_team`.
+    None without a team, or if the catalogue lacks parts of the design. Raises RequestError if the team starts too
+    many jobs to simulate. Raises ValueError as :func:`changed_team`.
     """
     result = evaluated.result
     team = result.request.team

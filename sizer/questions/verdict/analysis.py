@@ -15,23 +15,14 @@ from sizer.sizing.result import SizingResult
 def claims(evaluated: EvaluatedDesign) -> tuple[Claim, ...]:
     """Claims that apply to a design, each with the nearest request change that reverses it.
 
-    Parameters
-    ----------
-    evaluated : EvaluatedDesign
-
-    Returns
-    -------
-    tuple of Claim
-        About the whole request first, then workload by workload. Empty where the catalogue no longer holds the parts
-        of the design.
-
-    Notes
-    -----
     A claim always favours the simpler option, so that a reader sees at a glance which requirement the design depends
     on. Changed requests are resized: ``one-server`` among all servers that the request allows, ``simple-storage`` on
     the servers of the design with any drives or file server, the others on the servers, storage and fabric of the
     design. With a team the design stays fixed. The change found is exact to the step in which it can be written;
     :mod:`sizer.questions.verdict.reversal` says how.
+
+    About the whole request first, then workload by workload. Empty where the catalogue no longer holds the parts of
+    the design.
     """
     models = tuple(model for model in evaluated.workloads if model is not None)
     if len(models) < len(evaluated.workloads):

@@ -225,19 +225,8 @@ def draft_of_threshold(
 ) -> ClaimDraft:
     """Claim about one workload that compares a number of its design with a threshold.
 
-    Parameters
-    ----------
-    key : str
-    unit : str
-    resized : ResizedRequests
-    index : int
-        Of the workload.
-    threshold_of : callable
-        The comparison on the design of the request, or of a changed request.
-    facts : ClaimFacts
-    sources : iterable of str
-    *inputs : tuple of str and bool
-        Kinds of inputs that may reverse the claim, each with whether it goes up.
+    ``threshold_of``: the comparison on the design of the request, or of a changed request. ``*inputs``: kinds of
+    inputs that may reverse the claim, each with whether it goes up.
     """
     model = resized.models[index]
     number = threshold_of(model)

@@ -145,13 +145,9 @@ def _storage_idles(resized: ResizedRequests, index: int, model: WorkloadOnDesign
         read_bytes_per_s=storage_read_bytes_per_s(model),
         delivered_bytes_per_s=delivered,
     )
-    sources, inputs = _rate_sources(storage), ((SAMPLE_SIZE, used.holds), (TARGET, used.holds))
-    yield draft_of_threshold("storage-idles", "share", resized, index, utilization, facts, sources, *inputs)
-
-
-def _rate_sources(storage: Storage) -> tuple[str, ...]:
     rate = node_read_rate(storage)
-    return () if rate is None else (rate.low.source,)
+    sources, inputs = () if rate is None else (rate.low.source,), ((SAMPLE_SIZE, used.holds), (TARGET, used.holds))
+    yield draft_of_threshold("storage-idles", "share", resized, index, utilization, facts, sources, *inputs)
 
 
 def storage_meets(
@@ -233,15 +229,12 @@ def _storage_options(result: SizingResult, resized: ResizedRequests) -> Iterator
         is_own = storage.kind == "local" and storage.id == server.local_storage
         if is_own or (storage.kind == "nfs-server" and _is_available(storage, result.request)):
             rate = node_read_rate(storage)
+            sizes = [float(usable_bytes(storage, option, 1)) for option in range(max(len(storage.capacity_options), 1))]
             yield StorageOption(
-                storage.name, _largest_capacity_bytes(storage), None if rate is None else rate.low.value
+                storage.name,
+                max((size for size in sizes if size > 0), default=None),
+                None if rate is None else rate.low.value,
             )
-
-
-def _largest_capacity_bytes(storage: Storage) -> float | None:
-    """What a server's drives or a file server hold at most; None where no source says. [B]"""
-    sizes = [float(usable_bytes(storage, option, 1)) for option in range(max(len(storage.capacity_options), 1))]
-    return max((size for size in sizes if size > 0), default=None)
 
 
 # --- host processors

@@ -197,22 +197,11 @@ def nearest_reversal(
 ) -> Reversal | None:
     """Nearest value of an input at which a claim is reversed.
 
-    Parameters
-    ----------
-    resized : ResizedRequests
-    moved : RequestInput
-    is_reversed : callable
-        Whether the claim is reversed at a value; None where no design meets the request.
-
-    Returns
-    -------
-    Reversal or None
-        None where nothing within the range that is tried reverses it.
-
-    Notes
-    -----
     Values are doubled, or halved, until one reverses the claim; bisection between the last two finds the step. A claim
     that is reversed and restored within one doubling is missed.
+
+    ``is_reversed``: whether the claim is reversed at a value; None where no design meets the request. None where
+    nothing within the range that is tried reverses it.
     """
     return nearest_of(resized, (moved,), lambda _, value: is_reversed(value))
 
@@ -222,17 +211,8 @@ def nearest_of(
 ) -> Reversal | None:
     """Nearest change of one of several inputs that reverses a claim; of equal ones that of the first.
 
-    Parameters
-    ----------
-    resized : ResizedRequests
-    inputs : iterable of RequestInput
-        All are moved by one doubling before one is moved by two: what lies farther than a reversal is not tried.
-    is_reversed : callable
-        As for :func:`nearest_reversal`, with the input.
-
-    Returns
-    -------
-    Reversal or None
+    ``inputs``: all are moved by one doubling before one is moved by two: what lies farther than a reversal is not
+    tried. ``is_reversed``: as for :func:`nearest_reversal`, with the input.
     """
     nearest: Reversal | None = None
     waiting = [(moved, _first_step(moved)) for moved in inputs]
@@ -243,7 +223,8 @@ def nearest_of(
         for moved, unchanged in tried:
             if nearest is not None and moved.distance(moved.value(unchanged)) >= nearest.distance:
                 continue
-            beyond = _step_beyond(moved, doubling)
+            sign = 1 if moved.upwards else -1
+            beyond = moved.step(max(moved.before * 2.0 ** (sign * doubling), 1.0 if moved.is_count else 0.0))
             is_last = doubling > _DOUBLINGS[moved.kind] or beyond == unchanged
             if is_last or resized.request_at(moved, moved.value(beyond)) is None:
                 continue
@@ -260,12 +241,6 @@ def _first_step(moved: RequestInput) -> int:
     """The first step beyond the present value: below it is the step itself, unless the value lies on it."""
     at_now = moved.step(moved.before)
     return at_now if moved.upwards or moved.value(at_now) == moved.before else at_now + 1
-
-
-def _step_beyond(moved: RequestInput, doubling: int) -> int:
-    """The step of the value that was doubled, or halved, so many times."""
-    sign = 1 if moved.upwards else -1
-    return moved.step(max(moved.before * 2.0 ** (sign * doubling), 1.0 if moved.is_count else 0.0))
 
 
 def _between(

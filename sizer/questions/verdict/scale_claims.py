@@ -33,7 +33,7 @@ from sizer.sizing.design.cluster_need import (
 )
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.recommend import search
-from sizer.sizing.result import SizingResult, WorkloadAnswer
+from sizer.sizing.result import SizingResult
 from sizer.sizing.stages.gpu_memory import all_fit
 from sizer.sizing.stages.platform_columns import fabric_bytes_per_s
 from sizer.sizing.stages.sharding import gradient_bytes, looked_up_bytes
@@ -54,7 +54,11 @@ def scale_claims(result: SizingResult, resized: ResizedRequests) -> Iterator[Cla
             if not model.exchange_is_in_step:
                 yield _slow_fabric(resized, index, model)
             yield from _double_gpus(resized, index, model)
-        yield _gpu_wait(resized, index, model, answer)
+        waiting = _waiting(model)
+        capacity = float(model.run.comp.gpu.median[0])
+        facts = GpuWaitFacts(answer.dnn, capacity, capacity * (1 - waiting.value), waiting.value, answer.bottleneck)
+        source, moved = "dell-isilon-dgx1-blog-2018", (SAMPLE_SIZE, waiting.holds)
+        yield draft_of_threshold("gpus-wait", "share", resized, index, _waiting, facts, [source], moved)
 
 
 def one_server_meets(request: SizingRequest, resized: ResizedRequests) -> bool:
@@ -177,11 +181,3 @@ def _double_gpus(resized: ResizedRequests, index: int, model: WorkloadOnDesign) 
 def _waiting(model: WorkloadOnDesign) -> Threshold:
     rate = float(model.run.rates[0].value[0])
     return Threshold(max(1 - rate / float(model.run.comp.gpu.median[0]), 0.0), MOST_WAITING)
-
-
-def _gpu_wait(resized: ResizedRequests, index: int, model: WorkloadOnDesign, answer: WorkloadAnswer) -> ClaimDraft:
-    waiting = _waiting(model)
-    capacity = float(model.run.comp.gpu.median[0])
-    facts = GpuWaitFacts(answer.dnn, capacity, capacity * (1 - waiting.value), waiting.value, answer.bottleneck)
-    source, moved = "dell-isilon-dgx1-blog-2018", (SAMPLE_SIZE, waiting.holds)
-    return draft_of_threshold("gpus-wait", "share", resized, index, _waiting, facts, [source], moved)

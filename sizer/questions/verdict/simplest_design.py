@@ -86,16 +86,6 @@ class SimplestDesign:
 def simplest_design(evaluated: EvaluatedDesign) -> SimplestDesign:
     """Simplest design that meets every target and limit of a request.
 
-    Parameters
-    ----------
-    evaluated : EvaluatedDesign
-
-    Returns
-    -------
-    SimplestDesign
-
-    Notes
-    -----
     The order is that of :class:`Simplicity`: one server before several; drives in the server, then a file server, a
     NAS of several nodes, a clustered file system; fewer kinds of networks; fewer devices. Ties fall to the design that
     needs fewer choices of the request lifted, then to rack units and watts. A design with more servers than the

@@ -1,7 +1,13 @@
 """Claims and the simplest design in sentences."""
 
+from collections.abc import Sequence
+from typing import Any
+
+from sizer.base.formats.json_document import fields_of, json_document
 from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si, significant
 from sizer.base.units import GIB
+from sizer.present.design_summary import design_summary
+from sizer.present.text.verdict import verdict_text
 from sizer.present.words import listed, name, plural, sample_unit, stage
 from sizer.questions.verdict.claim import (
     Claim,
@@ -20,7 +26,7 @@ from sizer.questions.verdict.claim import (
 from sizer.questions.verdict.data_claims import LOW_UTILIZATION, SIMPLE_KINDS
 from sizer.questions.verdict.reversal import TEAM_SIZE, RequestInput, time_unit
 from sizer.questions.verdict.scale_claims import LEAST_SPEED_UP
-from sizer.questions.verdict.simplest_design import SimplestDesign
+from sizer.questions.verdict.simplest_design import RatedDesign, SimplestDesign
 from sizer.questions.what_if.varied_input import BATCH, DATASET_SIZE, SAMPLE_SIZE
 from sizer.sizing.design.cluster_need import LEAST_FABRIC_LOSS
 from sizer.sizing.result import SizingResult
@@ -60,6 +66,57 @@ _EFFECTS = {
     "storage-idles": ("the storage would no longer be mostly idle", "the storage would be mostly idle"),
     "hosts-first": ("the network would limit first", "the host processors would limit first"),
 }
+
+
+def verdict_document(result: SizingResult, claims: Sequence[Claim], simplest: SimplestDesign) -> dict[str, Any]:
+    """Whether a design is needed, for machines. Keys of claims stay the same from version to version."""
+    return json_document(
+        "verdict",
+        **fields_of(result, "catalog_digest", "calibration_digest", "needs_cluster"),
+        verdict=verdict_text(result),
+        design=design_summary(result.design),
+        simplest=fields_of(
+            simplest,
+            "is_described",
+            in_the_way=simplest.excluding_choices,
+            allowed=_rated(simplest.allowed),
+            without_choices=None if simplest.unrestricted is None else _rated(simplest.unrestricted),
+        ),
+        claims=[_claim(claim) for claim in claims],
+    )
+
+
+def _rated(rated: RatedDesign) -> dict[str, object]:
+    return {
+        **design_summary(rated.design),
+        **fields_of(rated.simplicity, "network_kinds", "devices"),
+        "platforms": rated.request.platforms.model_dump(mode="json", exclude_defaults=True),
+    }
+
+
+def _claim(claim: Claim) -> dict[str, object]:
+    return fields_of(
+        claim,
+        *("key", "workload", "holds", "value", "threshold", "unit", "sources"),
+        claim=claim_title(claim),
+        finding=claim_finding(claim),
+        holds_at_most=claim.at_most,
+        arithmetic=claim_arithmetic(claim),
+        overturned_by=_reversal(claim),
+    )
+
+
+def _reversal(claim: Claim) -> dict[str, object] | None:
+    reversal = claim.reversal
+    if reversal is None:
+        return None
+    return {
+        "key": reversal.input.key,
+        "from": reversal.input.before,
+        "still": reversal.last_unchanged,
+        "to": reversal.after,
+        "sentence": reversal_text(claim),
+    }
 
 
 def claim_title(claim: Claim) -> str:
@@ -327,11 +384,6 @@ def _host_arithmetic(facts: HostFacts) -> str:
 # --- the simplest design
 
 
-def excluding_choices_text(simplest: SimplestDesign) -> str:
-    """The choices of the request that exclude the simplest design of all."""
-    return listed(_CHOICES[key] for key in simplest.excluding_choices)
-
-
 def simplest_text(simplest: SimplestDesign, result: SizingResult) -> list[str]:
     """Whether a design is simpler than the described one, and which choices of the request exclude it."""
     if simplest.is_described:
@@ -340,7 +392,7 @@ def simplest_text(simplest: SimplestDesign, result: SizingResult) -> list[str]:
         design = simplest.allowed.design
         sentences = [f"A simpler design is also enough: {design.name} over {design.platform.fabric.name}."]
     if simplest.unrestricted is not None:
-        choices = excluding_choices_text(simplest)
+        choices = listed(_CHOICES[key] for key in simplest.excluding_choices)
         sentences.append(
             f"{simplest.unrestricted.design.name} would be enough and simpler; excluded by the request ({choices})."
         )

@@ -6,12 +6,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from sizer.questions.what_if.input_grid import (
-    FixedDesignRates,
-    HardwareCounts,
-    fixed_design_rates,
-    hardware_counts,
-)
+from sizer.questions.what_if.input_grid import FixedDesignRates, HardwareCounts, fixed_design_rates, hardware_counts
 from sizer.questions.what_if.varied_input import SERVERS, STORAGE_NODES, VariedInput
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 

@@ -1,8 +1,7 @@
 """A design with changed inputs as the app shows it: figures with their differences, maps and break-even points."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -37,8 +36,7 @@ MINUS = "\u2212"
 _SAME = 0.001
 
 
-@dataclass(frozen=True)
-class ComparedFigure:
+class ComparedFigure(NamedTuple):
     """One figure of an answer, and how it differs from the design as it is."""
 
     label: str
@@ -51,11 +49,7 @@ def fixed_design_figures(
 ) -> tuple[ComparedFigure, ...]:
     """Figures of a fixed design at one point, compared with those of the unchanged design.
 
-    Parameters
-    ----------
-    model : WorkloadOnDesign
-    now, base : FixedDesignRates
-        One point each.
+    ``now``, ``base``: one point each.
     """
     unit = sample_unit(model.work.dnn)
     found = [_rate_figure(model, now.rate, base.rate, unit)]
@@ -141,14 +135,7 @@ def _ratio(here: float, there: float, was: str) -> str:
 def break_even_table(x: VariedInput, others: Sequence[str], found: Sequence[BreakEven], number: int) -> Table:
     """Break-even points along an input; what does not change in the range is listed last, muted.
 
-    Parameters
-    ----------
-    x : VariedInput
-    others : sequence of str
-        Other changed inputs, in words: "image size at 226 kB".
-    found : sequence of BreakEven
-    number : int
-        Of the table on its page.
+    ``others``: other changed inputs, in words: "image size at 226 kB". ``number``: of the table on its page.
     """
     ordered = sorted(found, key=lambda one: not one.changes)
     rows = [row(one.what, one.text if one.changes else Cell(one.text, is_muted=True)) for one in ordered]
@@ -209,18 +196,8 @@ def resized_map(
 ) -> Chart:
     """Map of a resized request: GPU servers, where storage needs more nodes, and where there is no design.
 
-    Parameters
-    ----------
-    x, y : VariedInput
-        Inputs of the two axes.
-    across, up : sequence of int
-        Places of ``x`` and ``y`` that were sized.
-    found : sequence of rows of ResizedDesign
-        One a place of ``y``, then of ``x``.
-    nodes : int
-        Storage nodes of the unchanged design, with which the regions are compared.
-    palette : Palette
-        Colours.
+    ``across``, ``up``: places of ``x`` and ``y`` that were sized. ``found``: one a place of ``y``, then of ``x``.
+    ``nodes``: storage nodes of the unchanged design, with which the regions are compared.
     """
     cells = [[_resized_cell(one, nodes) for one in line] for line in found]
     flat = [one for line in found for one in line]

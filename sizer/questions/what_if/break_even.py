@@ -36,18 +36,9 @@ def fixed_design_break_evens(
 ) -> tuple[BreakEven, ...]:
     """Break-even points of a fixed design along an input.
 
-    Parameters
-    ----------
-    model : WorkloadOnDesign
-    x : VariedInput
-    line : FixedDesignRates
-        From :func:`sizer.questions.what_if.along_input.fixed_design_along`.
-    parts : HardwareCounts or None
-        From :func:`sizer.questions.what_if.along_input.hardware_along`.
-    others : mapping of str to float
-        Values of the other inputs.
-    at : int
-        Place of the present value of the input.
+    ``line``: from :func:`sizer.questions.what_if.along_input.fixed_design_along`. ``parts``: from
+    :func:`sizer.questions.what_if.along_input.hardware_along`. ``others``: values of the other inputs. ``at``: place
+    of the present value of the input.
     """
     nodes = int(others.get(STORAGE_NODES, model.storage_nodes))
     found = [_limits(x, line.limiting), _target(x, line.meets_target.tolist())]
@@ -63,7 +54,10 @@ def fixed_design_break_evens(
 def resized_break_evens(x: VariedInput, line: Sequence[ResizedDesign], at: int) -> tuple[BreakEven, ...]:
     """Break-even points of a request that is resized along an input; ``at`` is the place of its present value."""
     is_met = [one.is_feasible for one in line]
-    found = [_feasible(x, is_met)]
+    text = _sentence(
+        x, spans(is_met), lambda met: "a design on this platform meets the request" if met else "none meets it"
+    )
+    found = [BreakEven("Target", text, len(set(is_met)) > 1)]
     if is_met[at]:
         found += [
             _count(x, "GPU servers", [one.n_servers if one.is_feasible else None for one in line], at),
@@ -187,13 +181,6 @@ def _second_switch(x: VariedInput, counts: Sequence[int | None]) -> BreakEven:
         texts.append(f"{fewest} or more are needed {place}")
     sentence = "; ".join(texts)
     return BreakEven(what, f"{sentence[:1].upper()}{sentence[1:]}.", True)
-
-
-def _feasible(x: VariedInput, is_met: Sequence[bool]) -> BreakEven:
-    text = _sentence(
-        x, spans(is_met), lambda met: "a design on this platform meets the request" if met else "none meets it"
-    )
-    return BreakEven("Target", text, len(set(is_met)) > 1)
 
 
 def _count(x: VariedInput, what: str, counts: Sequence[int | None], at: int) -> BreakEven:

@@ -41,21 +41,8 @@ _SAME = 0.005
 def tornado_chart(s: Sensitivity, unit: str, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
     """Each influence moved to both its ends, as bars on either side of what the design does.
 
-    Parameters
-    ----------
-    s : Sensitivity
-        Influences on one workload; they are drawn in their order.
-    unit : str
-        Of a rate, such as images/s; a time to train prints as a duration.
-    palette : Palette
-        Colours.
-    width : int or str
-        Pixels, or ``container``.
-
-    Returns
-    -------
-    Chart or None
-        None where nothing moves the result.
+    ``s``: influences on one workload; they are drawn in their order. ``unit``: of a rate, such as images/s; a time to
+    train prints as a duration. None where nothing moves the result.
     """
     if not s.influences:
         return None

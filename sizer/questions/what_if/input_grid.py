@@ -66,22 +66,11 @@ class HardwareCounts:
 def fixed_design_rates(model: WorkloadOnDesign, values: Mapping[str, ArrayLike]) -> FixedDesignRates:
     """The workload on the design with some inputs changed.
 
-    Parameters
-    ----------
-    model : WorkloadOnDesign
-        Workload and design.
-    values : mapping of str to array_like, shape (points,)
-        Key of an input -> its value at each point; values broadcast, and inputs that are left out stay as they are.
-
-    Returns
-    -------
-    FixedDesignRates
-        Arrays over the points; at the values of the design it is the answer of the design.
-
-    Notes
-    -----
     Storage nodes, gateways and everything that is not varied stay as they are. Points of one GPU, and of one target
     where that is no rate, are evaluated in one pass.
+
+    ``values``: key of an input -> its value at each point; values broadcast, and inputs that are left out stay as
+    they are. Arrays over the points; at the values of the design it is the answer of the design.
     """
     points = {SERVERS: model.n_servers, STORAGE_NODES: model.storage_nodes, **values}
     parts = np.broadcast_arrays(*(np.atleast_1d(np.asarray(part, float)) for part in points.values()))

@@ -54,19 +54,8 @@ def map_chart(
 ) -> Chart:
     """Map over two inputs: fill by value, borders between regions, each region named.
 
-    Parameters
-    ----------
-    x, y : VariedInput
-        Inputs of the axes.
-    columns, rows : sequence of int
-        Places among the values of ``x`` and of ``y`` that are drawn.
-    cells : sequence of rows of MapCell
-        ``cells[row][column]``.
-    title, subtitle : str
-        Finding, and how to read the map.
-    palette : Palette
-    width, height : int or str
-        Pixels, or ``container``.
+    ``columns``, ``rows``: places among the values of ``x`` and of ``y`` that are drawn. ``cells``:
+    ``cells[row][column]``. ``title``, ``subtitle``: Finding, and how to read the map.
     """
     across, up = _edges(columns, len(x.values)), _edges(rows, len(y.values))
     drawn = _filled(across, up, cells, palette)

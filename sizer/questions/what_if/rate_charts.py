@@ -48,22 +48,8 @@ def along_chart(
 ) -> Chart:
     """Rate with its 90 % band along one input, the stage that limits named below the line.
 
-    Parameters
-    ----------
-    x : VariedInput
-        Its base is marked.
-    rate : Estimate, shape (values,)
-        [samples/s]
-    limiting : sequence of str
-        Key of the stage that limits at each value.
-    unit : str
-        Of the rate, such as images/s.
-    title : str
-        Finding.
-    palette : Palette
-        Colours.
-    width, height : int or str
-        Size of the plot. [px]
+    ``x``: its base is marked. ``rate``: [samples/s] ``limiting``: key of the stage that limits at each value.
+    ``unit``: of the rate, such as images/s.
     """
     at = _positions(x)
     rows: Rows = [
@@ -170,14 +156,8 @@ def _strip(
 def along_finding(x: VariedInput, rate: Estimate, limiting: Sequence[str], what: str) -> str:
     """Title of :func:`along_chart`: what the far end does to the rate, and where another stage takes over.
 
-    Parameters
-    ----------
-    x : VariedInput
-        Its base is the first or the last value; the other end is the far one.
-    rate : Estimate, shape (values,)
-    limiting : sequence of str
-    what : str
-        What the far end is, as a sentence begins: "Images of 904 kB".
+    ``x``: its base is the first or the last value; the other end is the far one. ``what``: what the far end is, as a
+    sentence begins: "Images of 904 kB".
     """
     far = len(x.values) - 1 if x.base == 0 else 0
     share = float(rate.value[far] / rate.value[x.base])

@@ -40,23 +40,12 @@ class ResizedDesign:
 def resize(model: WorkloadOnDesign, values: Mapping[str, float], *, says_why: bool = True) -> ResizedDesign:
     """Size the request of a design with some inputs changed, on the design's servers and storage.
 
-    Parameters
-    ----------
-    model : WorkloadOnDesign
-        The workload that is changed, on the design that the request has now. The other workloads stay as they are.
-    values : mapping of str to float
-        Key of an input -> its value.
-    says_why : bool
-        Whether to look for the reason where nothing meets the request, which takes time.
-
-    Returns
-    -------
-    ResizedDesign
-
-    Notes
-    -----
     The search is that of ``size`` over fabrics, GPUs and drives of one kind of server and storage, with all limits of
     the request: where the request allows no other kind, the counts are those that ``size`` gives.
+
+    ``model``: the workload that is changed, on the design that the request has now. The other workloads stay as they
+    are. ``values``: key of an input -> its value. ``says_why``: whether to look for the reason where nothing meets
+    the request, which takes time.
     """
     catalog = with_gpu_speed(model.catalog, model.platform.gpu, values.get(GPU_SPEED, 1.0))
     try:
@@ -97,10 +86,7 @@ def resize(model: WorkloadOnDesign, values: Mapping[str, float], *, says_why: bo
 def changed_request(model: WorkloadOnDesign, values: Mapping[str, float]) -> SizingRequest:
     """The request with some inputs changed; those that no request states are left out.
 
-    Raises
-    ------
-    RequestError
-        If it does not allow such a value.
+    Raises RequestError if it does not allow such a value.
     """
     asked, whole = request_changes(model, values)
     data = model.request.model_dump(exclude_none=True)

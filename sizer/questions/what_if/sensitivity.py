@@ -6,10 +6,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from sizer.base.quantities import by_count, grouped, si, significant
+from sizer.base.quantities import by_count, duration, grouped, si, significant
 from sizer.catalog.labels import sample_unit
 from sizer.perf.pipeline import Stages, bottlenecks, throughputs
 from sizer.physical.capacity import usable_bytes
+from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign, pinned
 from sizer.sizing.recommend import most_servers
 from sizer.sizing.servers_needed import Pin, fewest_servers
@@ -88,22 +89,13 @@ class _Trial(NamedTuple):
 def sensitivities(evaluated: EvaluatedDesign) -> tuple[Sensitivity, ...]:
     """Influences on every workload of a result.
 
-    Parameters
-    ----------
-    evaluated : EvaluatedDesign
-
-    Returns
-    -------
-    tuple of Sensitivity
-        One a workload; without those whose parts the catalogue does not hold. Metrics in samples/s or s.
-
-    Notes
-    -----
     The design stays as it is: servers, storage nodes and gateways. Of a stage, one capacity is known to lie at an end
     of its 90 % interval, the others keep their spread, and ``stage_capacity.throughput`` joins them as it does for the
     answer itself; a stage without spread (a line rate) has no influence then. What the request states is changed in
     the request, which is read and run again. A recipe's epochs follow the global batch. A change that the request does
     not allow is left out, and so is one that moves the result by less than :data:`LEAST_REACH`.
+
+    One a workload; without those whose parts the catalogue does not hold. Metrics in samples/s or s.
     """
     return tuple(_of_workload(model) for model in evaluated.workloads if model is not None)
 
@@ -228,7 +220,7 @@ def _epochs(model: WorkloadOnDesign) -> Iterator[_Trial]:
         basis = "90\u202f% interval of published whole trainings"
         yield _Trial("whole-run", "Whole run over its steps", low, high, basis, "", is_searched=False)
         return
-    low, high = (_End.of(_epochs_text(count), model)._replace(n_epochs=count) for count in counts)
+    low, high = (_End.of(f"{significant(count)} epochs", model)._replace(n_epochs=count) for count in counts)
     # Servers are not sought: on other sizes the batch, and with it the curve's interval, is another.
     basis = "90\u202f% interval of the curve through the recipe's published runs"
     yield _Trial("epochs", "Epochs to the target", low, high, basis, "", is_searched=False)
@@ -241,10 +233,6 @@ def _requests(model: WorkloadOnDesign) -> Iterator[_Trial]:
         ends = [_End.of(text, other) for text, other in made if other is not None]
         if len(ends) == len(changes):
             yield _Trial(key, label, ends[0], ends[1], _basis(key))
-
-
-def _epochs_text(count: float) -> str:
-    return f"{significant(count)} epochs"
 
 
 def _request_changes(model: WorkloadOnDesign) -> Iterator[tuple[str, str, list[tuple[str, dict[str, object]]]]]:
@@ -262,7 +250,9 @@ def _request_changes(model: WorkloadOnDesign) -> Iterator[tuple[str, str, list[t
         "Size of the data set",
         [(_data_text(model, data * f), {"sample_bytes": size, "dataset_bytes": data * f}) for f in FACTORS],
     )
-    most = min(MAX_BATCH, max(batch, _largest_batch(model)))
+    n_gpus = model.n_servers * float(model.run.cols.gpus_per_server[0])
+    memory_bytes = model.platform.gpu.memory_bytes.value
+    most = min(MAX_BATCH, max(batch, int(memory_of(model.work, model.calibration).largest_batch(memory_bytes, n_gpus))))
     batches = (max(1, int(batch * FACTORS[0])), min(most, int(batch * FACTORS[1])))
     yield (
         "batch",
@@ -287,13 +277,6 @@ def _request_changes(model: WorkloadOnDesign) -> Iterator[tuple[str, str, list[t
         )
     if {"mixed", "fp32"} <= set(work.stack.precisions):
         yield "precision", "Precision", _precisions(work.request, work.stack.id, batch)
-
-
-def _largest_batch(model: WorkloadOnDesign) -> int:
-    """Largest batch that fits the GPUs of the design."""
-    n_gpus = model.n_servers * float(model.run.cols.gpus_per_server[0])
-    memory_bytes = model.platform.gpu.memory_bytes.value
-    return int(memory_of(model.work, model.calibration).largest_batch(memory_bytes, n_gpus))
 
 
 def _precisions(asked: Workload, stack: str, batch: int) -> list[tuple[str, dict[str, object]]]:
@@ -336,3 +319,34 @@ def _basis(key: str) -> str:
     if key == "precision":
         return "as requested, and the other one that the stack has; mixed precision doubles the batch that fits"
     return "half and twice the request"
+
+
+def influence_table(sensitivity: Sensitivity, unit: str, number: int) -> Table:
+    """Both ends of each input with the result of the design there and the servers then needed.
+
+    ``unit`` is that of the workload's rate; ``number`` counts the workloads.
+    """
+    is_time = sensitivity.metric == "s"
+
+    def value(amount: float) -> str:
+        return duration(amount) if is_time else significant(amount)
+
+    def servers(count: int | None) -> Cell:
+        return Cell("–", is_muted=True) if count is None else Cell(grouped(count))
+
+    result = "Time to train" if is_time else unit
+    fields = (
+        Field[Influence]("Input", lambda i: Cell(i.label, stage=i.stage), "left", 21),
+        Field[Influence]("From", lambda i: i.low_text, "left", 18),
+        Field[Influence](result, lambda i: value(i.low), "right", 13),
+        Field[Influence]("Servers", lambda i: servers(i.low_servers), "right", 9),
+        Field[Influence]("To", lambda i: i.high_text, "left", 18),
+        Field[Influence](result, lambda i: value(i.high), "right", 12),
+        Field[Influence]("Servers", lambda i: servers(i.high_servers), "right", 9),
+    )
+    note = (
+        "Rates and times are those of this design. “Servers” is the number of servers that would then be needed "
+        "on this platform; a dash means not determined."
+    )
+    caption = f"Sensitivity of {sensitivity.workload}"
+    return record_table(f"influences-{number}", caption, sensitivity.influences, fields, note=note)

@@ -61,12 +61,19 @@ class VariedInput:
 
 def fixed_design_inputs(model: WorkloadOnDesign) -> tuple[VariedInput, ...]:
     """Inputs that a fixed design can be run with, the most important first."""
+    base = float(model.run.comp.hit_fraction[0])
+
+    def text(share: float) -> str:
+        digits = 2 if 0 < share < 0.1 else 3
+        return f"{significant(100 * share, digits)}{NARROW_SPACE}%"
+
+    note = "Share of the reads of a later epoch that the memory of the servers serves; the first epoch has none."
     return (
         *_sample_size(model),
         _servers(model),
         *_storage_nodes(model),
         *_shared(model),
-        _cached_reads(model),
+        _input(CACHED_READS, "Reads served by the cache", _CACHED, base, text, note, is_asked=False),
         _dataset_size(model),
         _confidence(model),
     )
@@ -238,17 +245,6 @@ def _confidence(model: WorkloadOnDesign) -> VariedInput:
         return f"{plain(100 * share)}{NARROW_SPACE}%"
 
     return _input(CONFIDENCE, "Confidence", _CONFIDENCES, base, text, "Probability with which the target must be met.")
-
-
-def _cached_reads(model: WorkloadOnDesign) -> VariedInput:
-    base = float(model.run.comp.hit_fraction[0])
-
-    def text(share: float) -> str:
-        digits = 2 if 0 < share < 0.1 else 3
-        return f"{significant(100 * share, digits)}{NARROW_SPACE}%"
-
-    note = "Share of the reads of a later epoch that the memory of the servers serves; the first epoch has none."
-    return _input(CACHED_READS, "Reads served by the cache", _CACHED, base, text, note, is_asked=False)
 
 
 def _cache(model: WorkloadOnDesign) -> VariedInput:

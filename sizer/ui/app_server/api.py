@@ -54,10 +54,7 @@ class ApiError(Exception):
 def answer(written: str, form: str, folder: str, cpu_s: float, _told: Any = None) -> dict[str, Any]:
     """The answer to one request, in a worker process.
 
-    Raises
-    ------
-    SizerError
-        If the request is not valid, or has no answer.
+    Raises SizerError if the request is not valid, or has no answer.
     """
     _limit_resources(cpu_s)
     from sizer.export.need_json import answer_document
@@ -94,14 +91,8 @@ def _catalog(folder: str) -> Any:
 def application(hosts: tuple[str, ...] = (), folder: str = "", token: str = "") -> "Starlette":
     """The service as an ASGI application.
 
-    Parameters
-    ----------
-    hosts : tuple of str
-        Host names that it answers to besides IP addresses and localhost.
-    folder : str
-        Own parts and prices, for callers with the token.
-    token : str
-        Token of these callers; "" where there are none.
+    ``hosts``: host names that it answers to besides IP addresses and localhost. ``folder``: own parts and prices, for
+    callers with the token. ``token``: token of these callers; "" where there are none.
     """
     from starlette.applications import Starlette
     from starlette.concurrency import run_in_threadpool
@@ -224,12 +215,8 @@ def openapi() -> dict[str, Any]:
 def run(serving: Serving, catalog_dir: Path | None) -> None:
     """Serve until it is interrupted.
 
-    Raises
-    ------
-    RequestError
-        If own parts and prices are given and no token protects them.
-    OutputError
-        If the port is in use or may not be opened, or the server is not installed.
+    Raises RequestError if own parts and prices are given and no token protects them. Raises OutputError if the port
+    is in use or may not be opened, or the server is not installed.
     """
     token = os.environ.get(TOKEN_VARIABLE, "")
     if catalog_dir is not None and not token:

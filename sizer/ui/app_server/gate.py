@@ -101,11 +101,7 @@ def _is_address(name: str) -> bool:
 class Gate:
     """Wraps the application of the server.
 
-    Parameters
-    ----------
-    app : ASGI application
-    names : sequence of str
-        Host names that it answers to besides IP addresses and localhost, in lower case.
+    ``names``: host names that it answers to besides IP addresses and localhost, in lower case.
     """
 
     def __init__(self, app: Application, names: Sequence[str] = ()) -> None:

@@ -80,17 +80,8 @@ def serving(
 ) -> Serving:
     """How to serve: a flag that is given, else its variable, else the default.
 
-    Parameters
-    ----------
-    environment : mapping
-        Variables of the process.
-    address, port, base_path, hosts : optional
-        Flags; None where the flag was not given.
-
-    Raises
-    ------
-    RequestError
-        If a value is not allowed; the error names the flag or the variable.
+    ``environment``: variables of the process. ``address``, ``port``, ``base_path``, ``hosts``: Flags; None where the
+    flag was not given. Raises RequestError if a value is not allowed; the error names the flag or the variable.
     """
     user_header(environment)
     return Serving(
@@ -105,10 +96,7 @@ def serving(
 def user_header(environment: Mapping[str, str]) -> str:
     """Name of the HTTP header in which a proxy says who the user is; empty: there is none.
 
-    Raises
-    ------
-    RequestError
-        If the variable holds no name of a header.
+    Raises RequestError if the variable holds no name of a header.
     """
     name = environment.get(USER_HEADER_VARIABLE, "").strip()
     if name and not _HEADER.fullmatch(name):

@@ -27,19 +27,9 @@ _COLLECTIONS = (2_000, 10, 10)
 def run(serving: Serving, catalog_dir: Path | None = None) -> None:
     """Serve the app until it is interrupted.
 
-    Parameters
-    ----------
-    serving : Serving
-        Address, port and path.
-    catalog_dir : Path, optional
-        Folder with own parts and prices, added to the catalogue; by default the one in the environment.
-
-    Raises
-    ------
-    OutputError
-        If the port is in use or may not be opened, or Streamlit is not installed.
-    CatalogError
-        If the folder has errors.
+    ``serving``: Address, port and path. ``catalog_dir``: folder with own parts and prices, added to the catalogue; by
+    default the one in the environment. Raises OutputError if the port is in use or may not be opened, or Streamlit is
+    not installed. Raises CatalogError if the folder has errors.
     """
     check_port(serving)
     try:
@@ -91,15 +81,7 @@ def _import_pages() -> None:
 def check_health(serving: Serving) -> str:
     """Check the health of the server that runs with these settings.
 
-    Returns
-    -------
-    str
-        Address that answered.
-
-    Raises
-    ------
-    OutputError
-        If no server answers there, or not with "ok".
+    Address that answered. Raises OutputError if no server answers there, or not with "ok".
     """
     url = serving.health_url
     # No proxy of the environment: the question stays on this machine.
@@ -137,10 +119,7 @@ def _flat(table: dict[str, Any], prefix: str) -> list[tuple[str, Any]]:
 def check_port(serving: Serving) -> None:
     """Whether the port can be opened.
 
-    Raises
-    ------
-    OutputError
-        If it is in use or may not be opened.
+    Raises OutputError if it is in use or may not be opened.
     """
     address, port = serving.address, serving.port
     family = socket.AF_INET6 if ":" in address else socket.AF_INET

@@ -6,8 +6,7 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from sizer.catalog.model import Catalog
-from sizer.present.tables import Field, Table, record_table
+from sizer.present.tables import Field, record_table
 from sizer.questions.alternatives.analysis import (
     MissingNeighbour,
     Neighbour,
@@ -20,14 +19,12 @@ from sizer.questions.alternatives.text import change_text, missing_text, outcome
 from sizer.questions.compare.designs import CardFigure, card_figures
 from sizer.questions.verdict.simplest_design import simpler_neighbours
 from sizer.questions.verdict.text import simplest_text
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.result import DesignAnswer, SizingResult
+from sizer.sizing.result import DesignAnswer
 from sizer.ui import look, state
 from sizer.ui.designs import compare
 from sizer.ui.questions.verdict import simplest_of
 from sizer.ui.state import View
 from sizer.ui.typed import plain
-from sizer.workload.request import SizingRequest
 
 _WIDTH = 352  # three cards beside each other on a wide page, two at 800 pixels. [px]
 _KINDS: dict[NeighbourKind, str] = {
@@ -56,7 +53,6 @@ class Slots(NamedTuple):
 
 def begin(view: View) -> Slots:
     """Draw the card of the present design and reserve places for its alternatives."""
-    assert view.result is not None
     st.header("Design and alternatives", anchor=False)
     cards = st.container(horizontal=True, gap="small", key="cards")
     with cards:
@@ -66,20 +62,25 @@ def begin(view: View) -> Slots:
 
 def finish(view: View, slots: Slots) -> None:
     """Size the alternatives, or take them from the cache, and draw their cards."""
-    assert view.result is not None
     base = view.result.design
-    with slots.below, st.spinner("Sizing smaller and faster designs"):
-        found = [_near(view.request_json, view.catalog.digest, view.catalog)]
+    # Requests of alternatives include discounts, which no card shows.
+    with slots.below:
+        found = [
+            view.once("nearby", lambda: nearby_designs(state.whole(view)), doing="Sizing smaller and faster designs")
+        ]
     if st.session_state.get(_VENDORS) == view.key:
-        with slots.below, st.spinner("Sizing designs of other vendors"):
-            found.append(_vendors(view.request_json, view.catalog.digest, view.catalog))
+        with slots.below:
+            found.append(
+                view.once("vendors", lambda: other_vendors(state.whole(view)), doing="Sizing designs of other vendors")
+            )
     with slots.below:
         simple = simplest_of(view)
     # First of all neighbours: a card that another one repeats is the one left out.
     found.insert(0, Neighbours(simpler_neighbours(simple), ()))
     neighbours = _distinct(one for part in found for one in part.existing if _may_see(one.kind, view))
     with slots.cards:
-        _neighbours(neighbours, base, view)
+        for place, one in enumerate(neighbours):
+            _neighbour(place, one, base, view)
     with slots.below:
         if not any(one.kind in ("simplest", "simplest of all") for one in neighbours):
             look.notes(simplest_text(simple, view.result))
@@ -113,23 +114,6 @@ def _look_at_vendors(answer_key: str) -> None:
     st.session_state[_VENDORS] = answer_key
 
 
-@st.cache_resource(show_spinner=False, max_entries=32)
-def _near(request_json: str, digest: str, _parts: Catalog) -> Neighbours:  # noqa: ARG001  (the digest is part of the key)
-    return nearby_designs(EvaluatedDesign(_whole(request_json, _parts), _parts))
-
-
-@st.cache_resource(show_spinner=False, max_entries=32)
-def _vendors(request_json: str, digest: str, _parts: Catalog) -> Neighbours:  # noqa: ARG001  (the digest is part of the key)
-    return other_vendors(EvaluatedDesign(_whole(request_json, _parts), _parts))
-
-
-def _whole(request_json: str, parts: Catalog) -> SizingResult:
-    """The complete result: requests of alternatives include discounts, which no card shows."""
-    result = state.outcome(SizingRequest.model_validate_json(request_json), parts).result
-    assert result is not None  # it is the answer that the page shows
-    return result
-
-
 def _described(view: View, design: DesignAnswer) -> None:
     with st.container(border=True, width=_WIDTH, height="stretch", gap="xxsmall", key="card-described"):
         _head("Recommended", design.name)
@@ -139,35 +123,26 @@ def _described(view: View, design: DesignAnswer) -> None:
         compare.pin_button(design.name, view.request_json, "pin-described")
 
 
-def _neighbours(listed: Iterable[Neighbour], base: DesignAnswer, view: View) -> None:
-    for place, one in enumerate(listed):
-        _neighbour(place, one, base, view)
-
-
 def _neighbour(place: int, one: Neighbour, base: DesignAnswer, view: View) -> None:
-    assert view.result is not None
     request_json = one.request.model_dump_json()
     with st.container(
         border=True, width=_WIDTH, height="stretch", gap="xsmall", key=f"card-{one.kind.replace(' ', '-')}-{place}"
     ):
         _head(_KINDS[one.kind], one.design.name)
-        look.table(_card_table(one, base, has_price=not view.is_customer_mode), {})
+        # Figures of an alternative and their differences from the present design.
+        has_price = not view.is_customer_mode
+        fields: tuple[Field[CardFigure], ...] = (
+            _FIGURE[0],
+            Field("", lambda figure: figure.value, width=40),
+            Field("", lambda figure: figure.difference, width=27),
+        )
+        figures = card_figures(one.design, base, has_price=has_price, probability=one.target_probability)
+        look.table(record_table(f"card-{one.kind}", f"{_KINDS[one.kind]}: {one.design.name}", figures, fields), {})
         look.note(outcome_text(one, view.result))
-        look.note(f"Change to the request: {change_text(one.request, EvaluatedDesign(view.result, view.catalog))}")
+        look.note(f"Change to the request: {change_text(one.request, view.evaluated)}")
         with st.container(horizontal=True, gap="small"):
             compare.pin_button(one.design.name, request_json, f"pin-{place}-{one.kind}")
             compare.use_button(request_json, f"the card {_KINDS[one.kind].lower()}", f"take-{place}-{one.kind}")
-
-
-def _card_table(one: Neighbour, base: DesignAnswer, *, has_price: bool) -> Table:
-    """Figures of an alternative and their differences from the present design."""
-    fields: tuple[Field[CardFigure], ...] = (
-        _FIGURE[0],
-        Field("", lambda figure: figure.value, width=40),
-        Field("", lambda figure: figure.difference, width=27),
-    )
-    figures = card_figures(one.design, base, has_price=has_price, probability=one.target_probability)
-    return record_table(f"card-{one.kind}", f"{_KINDS[one.kind]}: {one.design.name}", figures, fields)
 
 
 def _head(kind: str, name: str) -> None:

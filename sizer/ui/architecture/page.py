@@ -1,8 +1,7 @@
 """Page Architecture: the design with its alternatives, networks and cables, racks and room, power and cooling."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
 
 import streamlit as st
 
@@ -12,6 +11,7 @@ from sizer.catalog.model import Catalog
 from sizer.drawings.datapath import datapath, is_limit
 from sizer.drawings.racks import rack_fronts
 from sizer.drawings.room import room
+from sizer.drawings.shapes import Drawing
 from sizer.drawings.svg import write_svg
 from sizer.drawings.topology import topology
 from sizer.explain.figure import stage_key
@@ -27,7 +27,7 @@ from sizer.present.text.plan import network_notes_text, note_sentences, part_not
 from sizer.present.text.warnings import design_warnings
 from sizer.present.words import estimate, sample_unit, sentence
 from sizer.sizing.design.storage_need import next_sizes
-from sizer.sizing.result import STAGES, DesignAnswer, SizingResult
+from sizer.sizing.result import STAGES, DesignAnswer
 from sizer.ui import look, why
 from sizer.ui.architecture import cards, platforms
 from sizer.ui.performance import pareto_front
@@ -52,18 +52,17 @@ def show(view: View) -> None:
 
 def _design(view: View) -> None:
     """The design, its alternatives, its drawing and its parts."""
-    assert view.result is not None
     design, parts, sources = view.result.design, view.catalog, view.catalog.sources
     slots = cards.begin(view)
     if not view.is_customer_mode:  # how other designs rank is no matter of a customer
         look.folded("**Platforms compared**", "platforms", partial(platforms.show, view))
         look.folded("**Faster and smaller designs**", "front", partial(pareto_front.show, view))
     st.header("Topology", anchor=False)
-    _show_drawings(view, "topology")
+    _show_drawings(view, "topology", lambda: [topology(design)])
     if binding_text(design):
         look.note(sentence(binding_text(design)))
     _data_path(view)
-    table = _cached_table(view.key, "parts", view.result, parts)
+    table = parts_table(design, parts)
     look.folded("**Parts**", "parts", lambda: look.table(table, sources))
     look.folded("**Specifications of each part**", "components", lambda: _specifications(view))
     shown = note_sentences(design.plan.warnings)
@@ -76,7 +75,6 @@ def _design(view: View) -> None:
 
 
 def _specifications(view: View) -> None:
-    assert view.result is not None
     for part in components(view.result.design, view.catalog):
         st.markdown(f"**{plain(part.title)}**")
         look.note(part.role)
@@ -85,35 +83,33 @@ def _specifications(view: View) -> None:
 
 def _network(view: View) -> None:
     """Networks with their ports, and the cables."""
-    assert view.result is not None
     result, sources = view.result, view.catalog.sources
     st.header("Networks", anchor=False)
-    look.table(_cached_table(view.key, "networks", result, view.catalog), sources)
+    look.table(networks_table(result.design, view.catalog), sources)
     st.header("Cables", anchor=False)
-    if result.design.plan.n_links:
-        look.table(_cached_table(view.key, "cables", result, view.catalog), sources)
+    cables = view.once("cables", lambda: cables_table(result.design.plan, view.catalog))
+    if cables is not None:
+        look.table(cables, sources)
     else:
         look.note("The design has no cables of its own: every device is connected to the customer's network.")
 
 
 def _racks(view: View) -> None:
     """Rack positions, the room, and what the next sizes add."""
-    assert view.result is not None
     result, sources = view.result, view.catalog.sources
     st.header("Racks", anchor=False)
-    _show_drawings(view, "racks")
-    look.table(_cached_table(view.key, "racks", result, view.catalog), sources)
+    _show_drawings(view, "racks", lambda: rack_fronts(result.design.plan, view.catalog))
+    look.table(racks_table(result.design.plan), sources)
     st.header("Room", anchor=False)
-    _show_drawings(view, "room")
+    _show_drawings(view, "room", lambda: [room(result.design.plan)])
     st.header("Next sizes", anchor=False)
-    look.table(_cached_table(view.key, "growth", result, view.catalog), sources)
+    look.table(growth_table(next_sizes(result.design)), sources)
 
 
 def _power(view: View) -> None:
     """What the room must provide."""
-    assert view.result is not None
     st.header("Power and cooling", anchor=False)
-    look.table(_cached_table(view.key, "facility", view.result, view.catalog), view.catalog.sources)
+    look.table(facility_table(view.result, view.catalog), view.catalog.sources)
     look.notes(note_sentences(view.result.design.plan.warnings))
 
 
@@ -127,80 +123,44 @@ _TABS: dict[str, Callable[[View], None]] = {
 
 def _data_path(view: View) -> None:
     """The stages from storage to GPUs; each capacity opens its explanation."""
-    assert view.result is not None
     design = view.result.design
     number = chosen_workload(design, "architecture")
     answer = design.workloads[number]
     if sum(is_limit(stage, answer) for stage in answer.stages) < _FEWEST_STAGES:
         return  # a path of which one stage alone says anything is told by the page Performance
     st.header("Data path", anchor=False)
-    _show_drawings(view, "data path", number)
+    _show_drawings(view, "data path", lambda: [datapath(design, answer, sample_unit(answer.dnn))], number)
     with st.container(horizontal=True, gap="medium", key="stages"):
         for stage in answer.stages:
             with st.container(width="content", gap=None):
                 st.caption(STAGES[stage.key])
                 value = estimate(stage.capacity, sample_unit(answer.dnn)) if is_limit(stage, answer) else "not limited"
                 why.popover(value, stage_key(number, stage.key), view, "stages", STAGES[stage.key])
-    with st.expander("Capacity and load of every stage"):
-        look.table(stage_table(answer, 1), view.catalog.sources)
+    look.table(stage_table(answer, 1), view.catalog.sources, "Capacity and load of every stage")
 
 
-class _Picture(NamedTuple):
-    """A drawing as text of an SVG file, with its finding."""
-
-    title: str
-    svg: str
-
-
-def _show_drawings(view: View, what: str, workload: int = 0) -> None:
+def _show_drawings(view: View, what: str, draw: Callable[[], Sequence[Drawing]], workload: int = 0) -> None:
     """Drawings of one kind; a fitted one has its finding inside, others above them."""
-    assert view.result is not None
-    is_fitted = what in ("topology", "data path")
-    for picture in _drawings(view.key, what, workload, look.palette().name, view.result, view.catalog):
+    is_fitted, colours = what in ("topology", "data path"), look.palette()
+    pictures = view.once(
+        f"{what} drawn", lambda: [(one.title, write_svg(one, colours)) for one in draw()], workload, colours.name
+    )
+    for title, svg in pictures:
         if not is_fitted:
-            look.note(sentence(picture.title))
-        look.drawing(picture.svg, is_fitted=is_fitted)
+            look.note(sentence(title))
+        look.drawing(svg, is_fitted=is_fitted)
 
 
-@st.cache_resource(show_spinner=False, max_entries=64)
-def _drawings(
-    answer_key: str,  # noqa: ARG001  (names the result)
-    what: str,
-    workload: int,
-    palette_name: str,
-    _result: SizingResult,
-    _parts: Catalog,
-) -> tuple[_Picture, ...]:
-    design = _result.design
-    if what == "topology":
-        drawn = [topology(design)]
-    elif what == "data path":
-        answer = design.workloads[workload]
-        drawn = [datapath(design, answer, sample_unit(answer.dnn))]
-    elif what == "racks":
-        drawn = list(rack_fronts(design.plan, _parts))
-    else:
-        drawn = [room(design.plan)]
-    colours = look.palette_named(palette_name)
-    return tuple(_Picture(drawing.title, write_svg(drawing, colours)) for drawing in drawn)
-
-
-@st.cache_resource(show_spinner=False, max_entries=128)
-def _cached_table(answer_key: str, what: str, _result: SizingResult, _parts: Catalog) -> Table:  # noqa: ARG001  (names the result)
-    design, plan = _result.design, _result.design.plan
-    if what == "networks":
-        return networks_table(design, _parts)
-    if what == "parts":
-        return parts_table(design, _parts)
-    if what == "racks":
-        return racks_table(plan)
-    if what == "facility":
-        return facility_table(_result, _parts)
-    if what == "growth":
-        return growth_table(next_sizes(design))
-    cables = cables_table(plan, _parts)
-    assert cables is not None  # requested only where there are cables
-    return cables
+def parts_table(design: DesignAnswer, catalog: Catalog) -> Table:
+    """All parts, by category."""
+    rows: list[Row] = []
+    for category in _PHYSICAL:
+        found = [part for part in design.quantities.components if part.category == category and int(part.quantity[0])]
+        if found:
+            rows.append(row(sentence(category).rstrip("."), kind="group"))
+            rows += [_part(part, catalog) for part in found]
+    heads = columns(("Role", "left", 27), ("Item", "left", 40), ("Number", "right", 9), ("Remark", "left", 24))
+    return Table("parts", "Parts of the design", heads, tuple(rows), "Software and support are in the bill.")
 
 
 def networks_table(design: DesignAnswer, catalog: Catalog) -> Table:
@@ -225,18 +185,6 @@ def _switches(net: Network, catalog: Catalog) -> str | Cell:
 def _ratio(net: Network) -> str:
     ratio = float(net.oversubscription[0])
     return "–" if not int(net.spines[0]) else "1 : 1" if ratio <= 1 else f"{ratio:.2g} : 1"
-
-
-def parts_table(design: DesignAnswer, catalog: Catalog) -> Table:
-    """All parts, by category."""
-    rows: list[Row] = []
-    for category in _PHYSICAL:
-        found = [part for part in design.quantities.components if part.category == category and int(part.quantity[0])]
-        if found:
-            rows.append(row(sentence(category).rstrip("."), kind="group"))
-            rows += [_part(part, catalog) for part in found]
-    heads = columns(("Role", "left", 27), ("Item", "left", 40), ("Number", "right", 9), ("Remark", "left", 24))
-    return Table("parts", "Parts of the design", heads, tuple(rows), "Software and support are in the bill.")
 
 
 def _part(part: Component, catalog: Catalog) -> Row:

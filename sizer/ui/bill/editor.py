@@ -46,7 +46,6 @@ def show(view: View) -> None:
 
 
 def _editor(view: View, lines: Sequence[EditableLine]) -> None:
-    assert view.result is not None
     bill = view.result.design.bill
     key = f"bill-edit/{st.session_state.generation}/{st.session_state.get(_VERSION, 0)}/{len(lines)}"
     fixed: dict[str, Any] = {"disabled": True}

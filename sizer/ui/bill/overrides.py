@@ -55,26 +55,12 @@ def edited(
 ) -> tuple[QuoteOverride, ...]:
     """Overrides after one cell was edited.
 
-    Parameters
-    ----------
-    overrides : sequence of QuoteOverride
-        As they were.
-    lines : sequence of EditableLine
-        Rows of the table.
-    row : int
-        Which of them.
-    column : str
-        Key of :data:`COLUMNS`.
-    written : object
-        New content of the cell. Empty, or the computed value, undoes the change of this column.
-
-    Raises
-    ------
-    CellError
-        With the value and what to write instead; its caller names the line.
+    ``overrides``: as they were. ``row``: which of them. ``column``: key of :data:`COLUMNS`. ``written``: new content
+    of the cell. Empty, or the computed value, undoes the change of this column. Raises CellError with the value and
+    what to write instead; its caller names the line.
     """
     line = lines[row]
-    before = override_now(overrides, line)
+    before = override_of(line.computed, overrides)
     fields = {} if before is None else before.model_dump(exclude_defaults=True)
     is_empty = written is None or (isinstance(written, str) and not written.strip())
     if column == STATE:
@@ -86,11 +72,6 @@ def edited(
             raise CellError(f"an item provided by others has no {COLUMNS[column]}; choose {BOUGHT!r} first")
         fields[column] = _READERS[column](written)
     return _replaced(overrides, lines, line, _normal(fields, line))
-
-
-def override_now(overrides: Sequence[QuoteOverride], line: EditableLine) -> QuoteOverride | None:
-    """Present override of a line; ``line`` may be from before an edit."""
-    return override_of(line.computed, overrides)
 
 
 def state_of(line: EditableLine) -> str:
@@ -196,10 +177,7 @@ def _state(written: object) -> str:
 def note_text(written: object) -> str:
     """A note as typed, without surrounding white space.
 
-    Raises
-    ------
-    CellError
-        If it is too long, has control characters or would be read as a formula by a spreadsheet.
+    Raises CellError if it is too long, has control characters or would be read as a formula by a spreadsheet.
     """
     text = _text(written).strip()
     if is_formula_like(text):
@@ -258,17 +236,8 @@ def as_typed(one: QuoteOverride) -> dict[str, Any]:
 def apply(edits: Mapping[int, Mapping[str, object]], lines: Sequence[EditableLine]) -> list[str]:
     """Write the edited cells into the request, one at a time.
 
-    Parameters
-    ----------
-    edits : mapping
-        Row -> column -> new content, as the table reports it.
-    lines : sequence of EditableLine
-        Rows of the table.
-
-    Returns
-    -------
-    list of str
-        A sentence for each refused cell: line, value, and what to write instead.
+    ``edits``: row -> column -> new content, as the table reports it. A sentence for each refused cell: line, value,
+    and what to write instead.
     """
     overrides = typed()
     refused = []

@@ -36,7 +36,7 @@ def show(view: View) -> None:
     place = st.session_state.get(_EDITED)
     if place is not None and place >= len(lines):
         place = st.session_state[_EDITED] = None
-    currency = view.result.request.currency if view.result is not None else ""
+    currency = view.result.request.currency if view.sized is not None else ""
     _form(place, {} if place is None else lines[place], currency)
 
 

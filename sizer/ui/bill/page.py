@@ -16,7 +16,7 @@ from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
 from sizer.ui.bill import editor, own_lines, price_book_panel, quote_form
 from sizer.ui.bill.reconcile import DROPPED
-from sizer.ui.requirements import ownership_form
+from sizer.ui.requirements.optional_tables import OWNERSHIP
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 
@@ -35,7 +35,12 @@ def show(view: View) -> None:
     st.header("Bill of materials", anchor=False)
     bill = result.design.bill
     if not view.is_customer_mode:
-        _dropped_quantities()
+        # Banner of quantities that were set for another design, until it is dismissed.
+        dropped = st.session_state.get(DROPPED)
+        if dropped:
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.warning(f"**Quantities computed again.** {plain(' '.join(dropped))}", icon=":material/rule:")
+                st.button("Dismiss", key="dismiss-dropped", on_click=_dismiss, type="tertiary")
     _old_prices(bill)
     _date_of_need(result)
     if view.is_customer_mode:
@@ -54,8 +59,7 @@ def _tabs(view: View, result: SizingResult) -> None:
         TABS,
         key=key,
         default=chosen if chosen in TABS else BILL,
-        on_change=state.if_stored(key, _note_tab),
-        args=(key,),
+        on_change=state.stores(key, _TAB),
     )
     parts = dict(zip(TABS, tabs, strict=True))
     with parts[BILL]:
@@ -80,11 +84,6 @@ def _price(result: SizingResult) -> str:
     return f"Price: {price_text(result.design)}. {result_text.open_prices(result.design.bill)}"
 
 
-def _note_tab(key: str) -> None:
-    """Remember the tab for the next visit of the page."""
-    st.session_state[_TAB] = st.session_state[key]
-
-
 def _bill(view: View, result: SizingResult) -> None:
     bill = result.design.bill
     look.table(bill_table(bill, view.catalog.sources), view.catalog.sources)
@@ -101,23 +100,14 @@ def _ownership(view: View, result: SizingResult) -> None:
     answer = ownership(result)
     if answer is None:
         if not view.is_customer_mode:
-            ownership_form.begin_button("begin-ownership")
+            OWNERSHIP.begin_button("begin-ownership")
         return
     st.header("Cost of ownership", anchor=False)
     st.markdown(plain(finding(answer)))
     drawn = ownership_chart(answer, look.palette(), "container")
-    look.chart(None if drawn is None else drawn.to_dict(validate=False))
+    look.chart(look.spec_of(drawn))
     look.table(ownership_table(answer), view.catalog.sources)
     look.table(runs_table(answer), view.catalog.sources)
-
-
-def _dropped_quantities() -> None:
-    """Banner of quantities that were set for another design, until it is dismissed."""
-    dropped = st.session_state.get(DROPPED)
-    if dropped:
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.warning(f"**Quantities computed again.** {plain(' '.join(dropped))}", icon=":material/rule:")
-            st.button("Dismiss", key="dismiss-dropped", on_click=_dismiss, type="tertiary")
 
 
 def _dismiss() -> None:

@@ -51,12 +51,7 @@ class BookReading:
 def read_book(content: bytes, catalog: Catalog) -> BookReading:
     """A price book for a catalogue.
 
-    Parameters
-    ----------
-    content : bytes
-        The file.
-    catalog : Catalog
-        With the items to price; without another price book of the session.
+    ``catalog``: with the items to price; without another price book of the session.
     """
     if len(content) > MAX_BYTES:
         size = f"The file has {len(content) / 1e6:.1f} MB; a price book has at most {MAX_BYTES / 1e6:g} MB."
@@ -77,7 +72,12 @@ def read_book(content: bytes, catalog: Catalog) -> BookReading:
         if len(text.splitlines()) > MAX_LINES:
             return _refused(None, f"The file has more than {MAX_LINES} lines; remove items that are not bought.")
     written, faults = price_rows(text, _PLACE)
-    ids = _ids(catalog)
+    # Id of an item by its part number or name, where only one item has it.
+    found: dict[str, set[str]] = {}
+    for item in [item for _, item in catalog.items()]:
+        for name in (*(sku.value for sku in item.skus), item.name, with_vendor(item)):
+            found.setdefault(name.casefold(), set()).add(item.id)
+    ids = {name: next(iter(ids)) for name, ids in found.items() if len(ids) == 1}
     rows = [row.model_copy(update={"item": ids.get(row.item.casefold(), row.item)}) for row in written]
     known = [row for row in rows if _is_known(row.item, catalog)]
     unknown = [row for row in rows if not _is_known(row.item, catalog)]
@@ -96,15 +96,6 @@ def _sheet_text(rows: Sequence[Sequence[str]]) -> str:
     width = max(map(len, rows), default=0)
     head, *others = [[" ".join(cell.split()) for cell in row] + [""] * (width - len(row)) for row in rows] or [[]]
     return csv_bytes(["_".join(name.lower().split()) for name in head], others, mark="").decode()
-
-
-def _ids(catalog: Catalog) -> dict[str, str]:
-    """Id of an item by its part number or name, where only one item has it."""
-    found: dict[str, set[str]] = {}
-    for item in [item for _, item in catalog.items()]:
-        for name in (*(sku.value for sku in item.skus), item.name, with_vendor(item)):
-            found.setdefault(name.casefold(), set()).add(item.id)
-    return {name: next(iter(ids)) for name, ids in found.items() if len(ids) == 1}
 
 
 def _refused(line: int | None, rule: str) -> BookReading:

@@ -113,7 +113,6 @@ def _value(fault: BookFault) -> Cell:
 
 
 def _template(view: View) -> None:
-    assert view.result is not None
     bill = view.result.design.bill
     if not bill.unpriced:
         look.note("Every item of this bill has a price.")

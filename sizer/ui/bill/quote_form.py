@@ -33,7 +33,7 @@ def show(view: View) -> None:
                     name = field.keys[-1]
                     draw_widget(field, f"{prefix}/{name}", given.get(name), width=_WIDTH)
         st.form_submit_button("Apply to the quote", on_click=_apply, args=(prefix,))
-    valid_until = view.result.design.bill.valid_until if view.result is not None else None
+    valid_until = view.result.design.bill.valid_until if view.sized is not None else None
     look.note("The customer and the quote date are entered under Requirements, Document details.")
     look.note(
         f"The quote is valid until {day(valid_until)}."

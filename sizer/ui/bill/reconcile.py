@@ -25,10 +25,7 @@ COMPUTED, DROPPED = "computed_quantities", "dropped_quantities"
 def reconcile(parts: Catalog) -> bool:
     """Suspend overrides of items that left the bill, and apply those of items that returned.
 
-    Returns
-    -------
-    bool
-        Whether the request changed.
+    Whether the request changed.
     """
     stored = suspended()
     present = typed()
@@ -58,7 +55,12 @@ def reconcile(parts: Catalog) -> bool:
     state.refresh()
     st.session_state[DROPPED] = outdated
     if not state.is_customer_mode():
-        st.session_state.notice = " ".join((*outdated, _notice(leaving, coming, parts))).strip()
+        notices = []
+        if leaving:
+            notices.append(f"Your changes are suspended for items that left the bill: {_names(leaving, parts)}.")
+        if coming:
+            notices.append(f"Your changes apply again to items that returned: {_names(coming, parts)}.")
+        st.session_state.notice = " ".join((*outdated, " ".join(notices))).strip()
     return True
 
 
@@ -99,15 +101,6 @@ def _key(one: QuoteOverride) -> str:
 def _is_of(one: QuoteOverride, line: EditableLine) -> bool:
     item, category = line.key
     return one.item == item and one.category in (None, category)
-
-
-def _notice(leaving: Sequence[QuoteOverride], coming: Sequence[QuoteOverride], parts: Catalog) -> str:
-    notices = []
-    if leaving:
-        notices.append(f"Your changes are suspended for items that left the bill: {_names(leaving, parts)}.")
-    if coming:
-        notices.append(f"Your changes apply again to items that returned: {_names(coming, parts)}.")
-    return " ".join(notices)
 
 
 def _names(overrides: Iterable[QuoteOverride], parts: Catalog) -> str:

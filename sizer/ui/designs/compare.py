@@ -10,7 +10,7 @@ from sizer.export.workbook.comparison import comparison_workbook
 from sizer.present.tables import Table
 from sizer.present.words import capital
 from sizer.questions.compare.cause_tables import cause_sentences, effects_table, no_answer, shares_table, summary
-from sizer.questions.compare.causes import AnswerDifference, diff
+from sizer.questions.compare.causes import diff
 from sizer.questions.compare.charts import price_chart
 from sizer.questions.compare.designs import MOST, Compared, bill_table, figures_table
 from sizer.questions.compare.requests import request_table
@@ -90,7 +90,6 @@ def use_design(request_json: str, origin: str) -> None:
 
 def show(view: View) -> None:
     """Draw the page."""
-    assert view.result is not None
     st.header("Compare", anchor=False)
     if not is_pinned(view.request_json):
         pin_button(view.result.design.name, view.request_json, "pin-present")
@@ -114,7 +113,6 @@ def show(view: View) -> None:
 
 def _side_by_side(known: list[Compared], view: View) -> None:
     """Figures, prices, parts and requests of at least two designs, and the same as a workbook."""
-    assert view.result is not None
     names = [design.name for design in known]
     baseline = names.index(fields.remembered_choice("Baseline of the comparison", names, _BASELINE))
     sources, has_price = view.catalog.sources, not view.is_customer_mode
@@ -176,24 +174,19 @@ def _manage(listed: list[dict[str, str]], view: View) -> None:
 # --- causes
 
 
-@st.cache_resource(show_spinner="Sizing the request with each change", max_entries=32)
-def _difference(before_json: str, now_json: str, digest: str, _catalog: Catalog) -> AnswerDifference:  # noqa: ARG001
-    before, now = (SizingRequest.model_validate_json(text) for text in (before_json, now_json))
-    return diff(before, now, _catalog)
-
-
 def draw(before: SizingRequest, now: SizingRequest, names: tuple[str, str], catalog: Catalog) -> None:
     """Sentences and tables of the effect of each changed input.
 
-    Parameters
-    ----------
-    before, now : SizingRequest
-    names : tuple of str
-        Names of the two in table heads.
-    catalog : Catalog
+    ``names``: names of the two in table heads.
     """
     try:
-        found = _difference(before.model_dump_json(), now.model_dump_json(), catalog.digest, catalog)
+        found = state.once(
+            catalog.digest,
+            "causes",
+            lambda: diff(before, now, catalog),
+            *(before.model_dump_json(), now.model_dump_json()),
+            doing="Sizing the request with each change",
+        )
     except RequestError as error:
         st.warning(plain(sentences(str(error))), icon=":material/block:")
         return
@@ -221,7 +214,6 @@ def input_label(key: str) -> str:
 
 def _others(view: View) -> dict[str, SizingRequest]:
     """Requests that the present one can be compared with, by name."""
-    assert view.result is not None
     named = [("Request as opened", st.session_state.original), *((one["name"], one["request_json"]) for one in pins())]
     found: dict[str, SizingRequest] = {}
     for name, data in named:

@@ -9,9 +9,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import streamlit as st
 
 from sizer.base.errors import SizerError
-from sizer.library.compare import Differences
 from sizer.library.opening import LibraryError
-from sizer.library.records import MAX_NAME, MAX_QUERY, Revision, RevisionEntry, SavedDesign
+from sizer.library.records import MAX_NAME, MAX_QUERY, RevisionEntry, SavedDesign
 from sizer.library.snapshot import Snapshot
 from sizer.present.words import plural, sentence
 from sizer.questions.compare.tables import figure_text
@@ -32,10 +31,7 @@ _SHOWN = ("gpus", "power", "price")
 def open_from_link(query: Mapping[str, str]) -> None:
     """Open the design that the address of a new session names, or report the error.
 
-    Parameters
-    ----------
-    query : mapping
-        Parameters of the address; untrusted.
+    ``query``: parameters of the address; untrusted.
     """
     if DESIGN not in query:
         return
@@ -95,11 +91,6 @@ def _do(act: Callable[[], str]) -> None:
 # --- the design that is open
 
 
-@st.cache_resource(show_spinner="Comparing with the result when it was saved", max_entries=32)
-def _since(design_id: str, number: int, key: str, _revision: Revision) -> Differences | None:  # noqa: ARG001
-    return saving.since_saved(_revision, SizingRequest.from_dict(_revision.request))
-
-
 def _open_now(view: View, *, is_expanded: bool) -> None:
     """Which revision is open, and how its result changed since it was saved."""
     here = saving.saved()
@@ -110,7 +101,12 @@ def _open_now(view: View, *, is_expanded: bool) -> None:
         st.markdown(f"{opened}, with unsaved changes.")
         return
     revision = saving.library().revision(here["id"], here["revision"])
-    since = _since(revision.design_id, revision.number, view.key, revision)
+    since = view.once(
+        "since saved",
+        lambda: saving.since_saved(revision, SizingRequest.from_dict(revision.request)),
+        *(revision.design_id, revision.number),
+        doing="Comparing with the result when it was saved",
+    )
     if since is None:
         st.markdown(f"{opened}. It was saved by another version of the program; its result then cannot be compared.")
         return

@@ -46,10 +46,7 @@ def _library(where: str) -> Library:
 def library() -> Library:
     """The library, opened once for all sessions.
 
-    Raises
-    ------
-    LibraryError
-        If it cannot be opened; the next call tries again.
+    Raises LibraryError if it cannot be opened; the next call tries again.
     """
     return _library(default_address(os.environ))
 
@@ -139,7 +136,7 @@ def controls(view: View) -> None:
             st.markdown(f"**{plain(here['name'])}**, revision {here['revision']}{changed}")
             if here.get("since") and not unsaved:
                 look.note(here["since"])
-        if not view.is_current or view.result is None:
+        if not view.is_current or view.sized is None:
             st.info("A request with errors cannot be saved. Correct the errors shown above first.")
         else:
             _form()
@@ -292,16 +289,8 @@ def _causes(old: Revision, new: Revision, names: tuple[str, str]) -> None:
 def open_revision(design_id: str, number: int | None = None) -> None:
     """Open a saved revision as the request of the session, and report how its result changed since.
 
-    Parameters
-    ----------
-    design_id : str
-    number : int, optional
-        Default: the newest.
-
-    Raises
-    ------
-    SizerError
-        If the library has no such revision, or this program does not understand its request.
+    ``number``: Default: the newest. Raises SizerError if the library has no such revision, or this program does not
+    understand its request.
     """
     design = library().design(design_id)
     revision = library().revision(design_id, design.newest.number if number is None else number)

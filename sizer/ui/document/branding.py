@@ -173,11 +173,8 @@ def _apply(prefix: str) -> None:
     """Apply the valid fields of the form, and note the errors of the others."""
     given = {name: st.session_state[f"{prefix}/{name}"] for name in _LABELS if name != "logo"}
     file = st.session_state[f"{prefix}/logo"]
-    take_fields(given, None if file is None else file.getvalue())
-
-
-def take_fields(given: dict[str, Any], logo: bytes | None) -> None:
-    """Apply the form; a field with an error keeps its value."""
+    # Apply the form; a field with an error keeps its value.
+    logo = None if file is None else file.getvalue()
     faults = _logo_faults(logo)
     if logo is not None and not faults:
         st.session_state[LOGO] = logo
@@ -195,19 +192,16 @@ def take_fields(given: dict[str, Any], logo: bytes | None) -> None:
 def _upload(key: str) -> None:
     file = st.session_state[key]
     if file is not None:
-        take_file(file.name, file.getvalue())
-
-
-def take_file(name: str, content: bytes) -> None:
-    """Apply a profile file as a whole, or note each of its errors and apply nothing."""
-    data, faults = read_profile(content)
-    st.session_state[_FAULTS] = [f"{name}: {fault}" for fault in faults]
-    if not faults:
-        names_logo = bool(data.pop("logo", "")) and not st.session_state.get(LOGO)
-        st.session_state[PROFILE] = data
-        if names_logo:
-            st.session_state[_FAULTS] = [f"{name}: the logo is a separate file; upload the image too."]
-    _renew()
+        # Apply a profile file as a whole, or note each of its errors and apply nothing.
+        content = file.getvalue()
+        data, faults = read_profile(content)
+        st.session_state[_FAULTS] = [f"{file.name}: {fault}" for fault in faults]
+        if not faults:
+            names_logo = bool(data.pop("logo", "")) and not st.session_state.get(LOGO)
+            st.session_state[PROFILE] = data
+            if names_logo:
+                st.session_state[_FAULTS] = [f"{file.name}: the logo is a separate file; upload the image too."]
+        _renew()
 
 
 def read_profile(content: bytes) -> tuple[dict[str, Any], list[str]]:

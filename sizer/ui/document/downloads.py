@@ -121,7 +121,6 @@ class DocumentSource:
 
 def document_source(view: View, profile: Profile, is_customer_copy: bool) -> DocumentSource:
     """Source of the files of the present result; in the customer view of customer copies."""
-    assert view.result is not None
     is_customer_copy = is_customer_copy or view.is_customer_mode
     branding = hashlib.sha256(f"{profile.model_dump_json()} {profile.logo_uri}".encode()).hexdigest()
     key = f"{is_customer_copy:d} {branding} {view.key}"

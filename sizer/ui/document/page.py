@@ -93,7 +93,6 @@ _FORM, _CUSTOMER_COPY, _PREVIEWED = "document_form", "customer_copy", "previewed
 
 def show(view: View) -> None:
     """Draw the page."""
-    assert view.result is not None
     missing = weasyprint_state()
     if missing is not None:
         st.info(
@@ -114,7 +113,18 @@ def show(view: View) -> None:
             branding.show()
     branding.show_faults()
     if missing is None:
-        _preview(source, kind)
+        # Preview of the pages, once requested.
+        key, short = source.key_of(kind), FORMATS[kind]
+        place = st.empty()
+        wanted = place.button("Preview", key="show-pages", icon=":material/visibility:")
+        pdf = source.cache.get(key) if st.session_state.get(_PREVIEWED) == digest_of(key) else None
+        if pdf is None and wanted:
+            with place.status(f"{short}: started") as box:
+                pdf = source.file(kind, lambda word: box.update(label=f"{short}: {word}"))
+            st.session_state[_PREVIEWED] = digest_of(key)
+        if pdf is not None:
+            place.empty()
+            preview.show(digest_of(key), pdf, _FILES[kind][0])
     st.header("Files", anchor=False)
     left_out = (*(PDF_FORMS if missing is not None else ()), *(INTERNAL if source.is_customer_copy else ()))
     kinds = tuple(kind for kind in FORMATS if kind not in left_out)
@@ -138,41 +148,17 @@ def _choices(view: View, has_pdf: bool) -> str:
                 default=form,
                 required=True,
                 key=f"form/{is_copy}",
-                on_change=state.if_stored(f"form/{is_copy}", _note_form),
-                args=(f"form/{is_copy}",),
+                on_change=state.stores(f"form/{is_copy}", _FORM),
             )
         st.toggle(
             "Customer copy",
             value=is_copy,
             key=f"customer-copy/{is_forced}",
             disabled=is_forced,
-            on_change=state.if_stored("customer-copy/False", _note_copy),
+            on_change=state.stores("customer-copy/False", _CUSTOMER_COPY),
             help="Omits discounts, internal notes and the engineer's file. Always on in the customer view.",
         )
     return _FORMS[form]
-
-
-def _note_form(key: str) -> None:
-    st.session_state[_FORM] = st.session_state[key]
-
-
-def _note_copy() -> None:
-    st.session_state[_CUSTOMER_COPY] = st.session_state["customer-copy/False"]
-
-
-def _preview(source: DocumentSource, kind: str) -> None:
-    """Preview of the pages, once requested."""
-    key, short = source.key_of(kind), FORMATS[kind]
-    place = st.empty()
-    wanted = place.button("Preview", key="show-pages", icon=":material/visibility:")
-    pdf = source.cache.get(key) if st.session_state.get(_PREVIEWED) == digest_of(key) else None
-    if pdf is None and wanted:
-        with place.status(f"{short}: started") as box:
-            pdf = source.file(kind, lambda word: box.update(label=f"{short}: {word}"))
-        st.session_state[_PREVIEWED] = digest_of(key)
-    if pdf is not None:
-        place.empty()
-        preview.show(digest_of(key), pdf, _FILES[kind][0])
 
 
 def digest_of(key: str) -> str:

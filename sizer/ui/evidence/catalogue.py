@@ -24,18 +24,10 @@ from sizer.evidence.catalogue_sources import (
     sources_table,
     uses_of,
 )
-from sizer.evidence.catalogue_tables import (
-    KINDS,
-    kind_table,
-    matches_table,
-    matching,
-    part_name,
-    part_table,
-)
-from sizer.present.tables import Table
+from sizer.evidence.catalogue_tables import KINDS, kind_table, matches_table, matching, part_name, part_table
 from sizer.present.words import listed, plural
 from sizer.sizing.design.assumptions import items_of
-from sizer.ui import look
+from sizer.ui import look, state
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 
@@ -132,13 +124,10 @@ def _parts(view: View) -> None:
         if not found:
             st.info("No part of this kind passes the filters. Choose another generation or all parts.")
             return
-        look.table(_kind_table(catalog.digest, tuple(item.id for item in found), kind, catalog), catalog.sources)
+        ids = tuple(item.id for item in found)
+        table = state.once(catalog.digest, "parts", lambda: kind_table(kind, catalog, found), kind, ids)
+        look.table(table, catalog.sources)
     _part(_chosen(found, catalog), view)
-
-
-@st.cache_resource(show_spinner=False, max_entries=64)
-def _kind_table(digest: str, ids: tuple[str, ...], kind: str, _catalog: Catalog) -> Table:  # noqa: ARG001  (the digest names the catalogue)
-    return kind_table(kind, _catalog, [_catalog.item(name) for name in ids])
 
 
 def _filtered(items: list[Item], kind: str, catalog: Catalog) -> list[Item]:
@@ -184,7 +173,7 @@ def _chosen(found: list[Item], catalog: Catalog) -> Item:
 def _part(item: Item, view: View) -> None:
     catalog = view.catalog
     st.subheader(plain(part_name(item, catalog)), anchor=False)
-    uses = [] if view.result is None else uses_of(item.id, view.result.design)
+    uses = [] if view.sized is None else uses_of(item.id, view.result.design)
     look.note(f"In the present design: {listed(uses)}." if uses else "Not used in the present design.")
     gap = next((one for one in _gaps(view) if one.item.id == item.id), None)
     if gap is not None and gap.missing:
@@ -221,12 +210,8 @@ def _document(source: Source) -> str:
 
 
 def _gaps(view: View) -> list[Gap]:
-    return _gaps_of(view.catalog.digest, not view.is_customer_mode, view.catalog)
-
-
-@st.cache_resource(show_spinner=False, max_entries=8)
-def _gaps_of(digest: str, counts_own: bool, _catalog: Catalog) -> list[Gap]:  # noqa: ARG001  (the digest names it)
-    return gaps(_catalog, counts_own_prices=counts_own)
+    counts_own = not view.is_customer_mode
+    return state.once(view.catalog.digest, "gaps", lambda: gaps(view.catalog, counts_own_prices=counts_own), counts_own)
 
 
 def _unknown(view: View) -> None:
@@ -256,7 +241,7 @@ def _unknown(view: View) -> None:
         persist_state="session",
     )
     used = None
-    if view.result is not None and st.toggle(
+    if view.sized is not None and st.toggle(
         "Only parts of the present design", key=_key("unknown-used"), persist_state="session"
     ):
         used = {item.id for item in items_of(view.result.design, catalog)}

@@ -27,7 +27,7 @@ from sizer.evidence.published import (
 )
 from sizer.evidence.tables import figures_table, generations_table
 from sizer.present.words import capital, plural
-from sizer.ui import look
+from sizer.ui import look, state
 from sizer.ui.look import Spec
 from sizer.ui.state import View
 from sizer.ui.typed import plain
@@ -53,24 +53,35 @@ def show(view: View) -> None:
     """Draw the page."""
     st.header("Accuracy of the model", anchor=False)
     try:
-        evidence = _evidence(view.catalog.digest, view.catalog)
+        evidence = state.once(
+            view.catalog.digest,
+            "evidence",
+            lambda: built_in_evidence(view.catalog),
+            doing="Predicting every published value (first time only)",
+        )
     except SizerError as error:
         st.error(plain(str(error)), icon=":material/block:")
         return
     look.note(" ".join(findings(evidence.report)))
-    figures = figures_table(evidence.report.figures)
-    if figures is not None:
-        with st.expander("Accuracy targets and results"):
-            look.table(figures, view.catalog.sources)
+    look.table(figures_table(evidence.report.figures), view.catalog.sources, "Accuracy targets and results")
     st.header("Predicted and published values", anchor=False)
     choice = _choice(evidence, view.catalog)
     _chosen(evidence, choice, view.catalog)
-    _overall_charts(evidence, view.catalog)
-
-
-@st.cache_resource(show_spinner="Predicting every published value (first time only)", max_entries=2)
-def _evidence(digest: str, _catalog: Catalog) -> PublishedEvidence:  # noqa: ARG001  (the digest is part of the key)
-    return built_in_evidence(_catalog)
+    # Charts of all values, each drawn when its fold is opened.
+    folds = {
+        "sources": st.expander("Errors by source", key="evidence-sources", on_change="rerun"),
+        "coverage": st.expander("Coverage of the 90 % intervals", key="evidence-coverage", on_change="rerun"),
+    }
+    by_generation = generations_table(evidence.report.generations)
+    if by_generation is not None:
+        with st.expander(by_generation.caption, key="evidence-generations"):
+            look.table(by_generation, view.catalog.sources)
+    for name, fold in folds.items():
+        if fold.open:
+            with fold:
+                spec, caption = _overall(name, evidence, view.catalog)
+                look.chart(spec)
+                look.note(caption if spec is not None else "No value has a prediction.")
 
 
 def _choice(evidence: PublishedEvidence, catalog: Catalog) -> Choice:
@@ -190,7 +201,13 @@ def _chosen(evidence: PublishedEvidence, choice: Choice, catalog: Catalog) -> No
         st.info("No published value matches all filters. Remove a filter, or reset them.")
         return
     _summary(found, choice)
-    spec = _parity(catalog.digest, choice, look.palette().name, found, catalog)
+    colours = look.palette()
+    spec = state.once(
+        catalog.digest,
+        "parity",
+        lambda: charts.parity_spec(rows_of(found, choice), catalog.sources, colours),
+        *(choice, colours.name),
+    )
     if spec is None:
         st.info("None of these values has a prediction of this kind; the table shows why.")
     else:
@@ -199,7 +216,7 @@ def _chosen(evidence: PublishedEvidence, choice: Choice, catalog: Catalog) -> No
     with st.expander("Table of these values", key="evidence-values", on_change="rerun") as table:
         if table.open:
             st.dataframe(
-                _lines(catalog.digest, choice, found, catalog),
+                state.once(catalog.digest, "values", lambda: lines(found, choice, catalog.sources), choice),
                 hide_index=True,
                 height=380,
                 column_config={
@@ -228,59 +245,16 @@ def _summary(found: Sequence[Published], choice: Choice) -> None:
             st.metric(label, value, help=explanation, width="content")
 
 
-@st.cache_resource(show_spinner=False, max_entries=16)
-def _parity(
-    digest: str,  # noqa: ARG001  (names the catalogue)
-    choice: Choice,
-    palette_name: str,
-    _found: Sequence[Published],
-    _catalog: Catalog,
-) -> Spec | None:
-    return charts.parity_spec(rows_of(_found, choice), _catalog.sources, look.palette_named(palette_name))
-
-
-@st.cache_data(show_spinner=False, max_entries=16)
-def _lines(
-    digest: str,  # noqa: ARG001  (names the catalogue)
-    choice: Choice,
-    _found: Sequence[Published],
-    _catalog: Catalog,
-) -> list[dict[str, object]]:
-    return lines(_found, choice, _catalog.sources)
-
-
-def _overall_charts(evidence: PublishedEvidence, catalog: Catalog) -> None:
-    """Charts of all values, each drawn when its fold is opened."""
-    folds = {
-        "sources": st.expander("Errors by source", key="evidence-sources", on_change="rerun"),
-        "coverage": st.expander("Coverage of the 90 % intervals", key="evidence-coverage", on_change="rerun"),
-    }
-    by_generation = generations_table(evidence.report.generations)
-    if by_generation is not None:
-        with st.expander(by_generation.caption, key="evidence-generations"):
-            look.table(by_generation, catalog.sources)
-    for name, fold in folds.items():
-        if fold.open:
-            with fold:
-                spec, caption = _overall(name, look.palette().name, catalog.digest, evidence, catalog)
-                look.chart(spec)
-                look.note(caption if spec is not None else "No value has a prediction.")
-
-
-@st.cache_resource(show_spinner="Drawing all sources", max_entries=8)
-def _overall(
-    name: str,
-    palette_name: str,
-    digest: str,  # noqa: ARG001  (names the catalogue)
-    _evidence: PublishedEvidence,
-    _catalog: Catalog,
-) -> tuple[Spec | None, str]:
+def _overall(name: str, evidence: PublishedEvidence, catalog: Catalog) -> tuple[Spec | None, str]:
     """Chart of all values by its name, and its caption."""
-    report, colours = _evidence.report, look.palette_named(palette_name)
-    if name == "coverage":
-        groups, unseen = (facts.accuracies(found, facts.kind_name) for found in (report.rows, report.unseen))
-        chart = charts.coverage_chart(groups, unseen, colours, "container")
-        return None if chart is None else chart.to_dict(validate=False), COVERAGE_CAPTION
-    rows, seen = (report.unseen, report.rows) if facts.rated(report.unseen) else (report.rows, ())
-    chart = charts.residual_chart(rows, _catalog.sources, colours, "container", seen=seen)
-    return None if chart is None else chart.to_dict(validate=False), residual_caption(bool(seen))
+    report, colours = evidence.report, look.palette()
+
+    def drawn() -> tuple[Spec | None, str]:
+        if name == "coverage":
+            groups, unseen = (facts.accuracies(found, facts.kind_name) for found in (report.rows, report.unseen))
+            return look.spec_of(charts.coverage_chart(groups, unseen, colours, "container")), COVERAGE_CAPTION
+        rows, seen = (report.unseen, report.rows) if facts.rated(report.unseen) else (report.rows, ())
+        chart = charts.residual_chart(rows, catalog.sources, colours, "container", seen=seen)
+        return look.spec_of(chart), residual_caption(bool(seen))
+
+    return state.once(catalog.digest, f"all {name}", drawn, colours.name, doing="Drawing all sources")

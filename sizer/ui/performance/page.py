@@ -4,34 +4,30 @@ from functools import partial
 
 import streamlit as st
 
-from sizer.catalog.model import Catalog
-from sizer.drawings.datapath import datapath, is_limit
+from sizer.drawings.datapath import datapath
 from sizer.drawings.svg import write_svg
 from sizer.evidence.parity import answer_parity_chart
-from sizer.present import charts, training_charts
-from sizer.present.language_charts import memory_chart, step_chart
 from sizer.present.performance_tables import (
     evidence_table,
     figures_table,
     layout_table,
     ruled_out_table,
+    serving_table,
     stacks_table,
     stage_table,
     time_table,
 )
-from sizer.present.serving_blocks import serving_blocks
 from sizer.present.tables import Table
 from sizer.present.text.layouts import basis_sentence
 from sizer.present.text.result_text import cautions, measured, width
 from sizer.present.text.verdict import runner_up_text
-from sizer.present.training_charts import accuracy_chart
 from sizer.present.words import plural, sample_unit, sentence
+from sizer.present.workload_charts import workload_chart
+from sizer.questions.maximum.text import maximum_sentences
 from sizer.questions.what_if.rate_charts import change_charts, no_cache_note
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.sizing.result import DesignAnswer
 from sizer.ui import look
-from sizer.ui.look import Spec, chart
-from sizer.ui.performance import limits
+from sizer.ui.look import chart
 from sizer.ui.state import View
 
 _CHART_HEIGHT = 360
@@ -41,22 +37,20 @@ _SMALL_WIDTH = 350
 
 def show(view: View) -> None:
     """Draw the page."""
-    assert view.result is not None
-    design, sources = view.result.design, view.catalog.sources
+    design = view.result.design
     number = chosen_workload(design, "performance")
     answer = design.workloads[number]
-    specs = _specs(view.key, number, look.palette().name, view.result)
-    limits.show(view)
+    if view.result.maximum is not None:
+        st.header("What the limits allow", anchor=False)
+        look.notes(maximum_sentences(view.result, with_amounts=not view.is_customer_mode))
     if answer.serving is not None:
         st.header("In use", anchor=False)
-        for block in serving_blocks(design, answer, 1, look.palette(), "container"):
-            if isinstance(block, Table):
-                look.table(block, sources)
-            else:
-                chart(block.to_dict(validate=False))
+        look.table(serving_table(design, answer, 1, with_cost=True), view.catalog.sources)
+        _chart(view, number, "load")
+        _chart(view, number, "serving-memory")
     else:
-        _training(view, number, specs)
-    _measured(answer, specs["evidence"], view.catalog)
+        _training(view, number)
+    _measured(view, number)
     if not view.is_customer_mode:
         _others(view)
     if texts := cautions(answer):
@@ -64,14 +58,12 @@ def show(view: View) -> None:
         look.notes([sentence(text) for text in texts])
 
 
-def _training(view: View, number: int, specs: dict[str, Spec | None]) -> None:
+def _training(view: View, number: int) -> None:
     """What limits a training or a batch of forward passes, and how its rate and time follow; most of it folded."""
-    assert view.result is not None
     design, sources = view.result.design, view.catalog.sources
     answer = design.workloads[number]
     st.header("Bottleneck", anchor=False)
-    if sum(is_limit(stage, answer) for stage in answer.stages) > 1:
-        chart(specs["stages"])
+    _chart(view, number, "stage")
     look.table(figures_table(answer, 1), sources)
 
     def data_path() -> None:
@@ -80,15 +72,14 @@ def _training(view: View, number: int, specs: dict[str, Spec | None]) -> None:
 
     def layout_and_memory(layout: Table) -> None:
         look.table(layout, sources)
-        chart(specs["step"])
-        chart(specs["memory"])
+        _chart(view, number, "step")
+        _chart(view, number, "memory")
         assert answer.kind.trains_language  # it has a layout
         look.note(sentence(basis_sentence(answer.trained)))
-        if (stacks := stacks_table(answer, 1)) is not None:
-            look.table(stacks, sources)
+        look.table(stacks_table(answer, 1), sources)
 
     def breakdown(time: Table) -> None:
-        chart(specs["time"])
+        _chart(view, number, "time")
         look.table(time, sources)
 
     look.folded("**Data path**, and derivation of these capacities", "data-path", data_path)
@@ -96,63 +87,39 @@ def _training(view: View, number: int, specs: dict[str, Spec | None]) -> None:
         look.folded("**Parallel layout and GPU memory**", "layout-and-memory", partial(layout_and_memory, layout))
     if (time := time_table(answer, 1)) is not None:
         st.header("Time to accuracy" if answer.recipe is not None else "Time to train", anchor=False)
-        chart(specs["accuracy"])
+        _chart(view, number, "accuracy")
         look.folded("**Breakdown of the time**", "time-breakdown", partial(breakdown, time))
-        look.folded("**Scaling**", "scaling", lambda: chart(specs["scaling"]))
+        look.folded("**Scaling**", "scaling", lambda: _chart(view, number, "scaling"))
     else:
         st.header("Scaling", anchor=False)
-        chart(specs["scaling"])
+        _chart(view, number, "scaling")
     look.folded("**Effect of other inputs**", "other-inputs", lambda: _when_inputs_change(view, number))
 
 
-@st.cache_resource(show_spinner=False, max_entries=32)
-def _specs(
-    answer_key: str,  # noqa: ARG001  (names the result)
-    number: int,
-    palette_name: str,
-    _result: SizingResult,
-) -> dict[str, Spec | None]:
-    """Charts of one workload as specifications: building and checking them takes longer than sizing."""
-    colours = look.palette_named(palette_name)
-    answer = _result.design.workloads[number]
-    drawn = {
-        "stages": charts.stage_chart(answer, colours, "container"),
-        "scaling": charts.scaling_chart(answer, _result.design.n_gpus, colours, "container", _CHART_HEIGHT),
-        "step": step_chart(answer, colours, "container"),
-        "memory": memory_chart(answer, colours, "container"),
-        "time": training_charts.time_chart(answer, colours, "container"),
-        "accuracy": accuracy_chart(answer, _result.design.n_gpus, colours, "container", _CHART_HEIGHT),
-        "evidence": answer_parity_chart(answer, colours, "container", _CHART_HEIGHT),
-    }
-    return {kind: None if one is None else one.to_dict(validate=False) for kind, one in drawn.items()}
-
-
-@st.cache_resource(show_spinner=False, max_entries=32)
-def _along(
-    answer_key: str,  # noqa: ARG001  (names the result)
-    number: int,
-    palette_name: str,
-    _result: SizingResult,
-    _catalog: Catalog,
-) -> tuple[tuple[Spec, ...], str]:
-    """Charts of the design with larger samples, faster GPUs and colder caches, and a note for a missing one."""
-    model = EvaluatedDesign(_result, _catalog).workloads[number]
-    if model is None:
-        return (), "This design contains parts that are no longer in the catalogue; it cannot be varied."
-    colours = look.palette_named(palette_name)
-    drawn = [one.to_dict(validate=False) for one in change_charts(model, colours)]
-    return tuple(drawn), no_cache_note(model)
+def _chart(view: View, number: int, name: str) -> None:
+    """A chart of one workload by its name."""
+    design = view.result.design
+    draw = partial(workload_chart, name, design.workloads[number], design.n_gpus)
+    look.charted(view, name, lambda colours: draw(colours, "container", _CHART_HEIGHT), number)
 
 
 def _when_inputs_change(view: View, number: int) -> None:
     """Effect of larger samples, faster GPUs and colder caches on the design."""
-    assert view.result is not None
-    specs, note = _along(view.key, number, look.palette().name, view.result, view.catalog)
+    model = view.evaluated.workloads[number]
+    if model is None:
+        look.note("This design contains parts that are no longer in the catalogue; it cannot be varied.")
+        return
+    colours = look.palette()
+    specs = view.once(
+        "changes",
+        lambda: [one.to_dict(validate=False) for one in change_charts(model, colours)],
+        *(number, colours.name),
+    )
     with st.container(horizontal=True, gap="large", key="when-inputs-change"):
         for spec in specs:
             with st.container(width=_SMALL_WIDTH):
                 chart(spec)
-    if note:
+    if note := no_cache_note(model):
         look.note(note)
 
 
@@ -177,7 +144,6 @@ def chosen_workload(design: DesignAnswer, page: str) -> int:
 
 
 def _others(view: View) -> None:
-    assert view.result is not None
     st.header("Other designs", anchor=False)
     if view.result.runner_up is not None:
         look.note(f"Next best: {view.result.runner_up.name}. {sentence(runner_up_text(view.result))}")
@@ -186,17 +152,20 @@ def _others(view: View) -> None:
         look.folded("Designs that miss a target", "missed", lambda: look.table(excluded, view.catalog.sources))
 
 
-def _measured(answer: WorkloadAnswer, parity: Spec | None, catalog: Catalog) -> None:
+def _measured(view: View, number: int) -> None:
+    answer = view.result.design.workloads[number]
     st.header("Published measurements of similar systems", anchor=False)
     look.notes([measured(answer), width(answer)])
     if (table := evidence_table(answer, 1)) is None:
         return
 
     def runs() -> None:
-        chart(parity)
+        look.charted(
+            view, "parity", lambda colours: answer_parity_chart(answer, colours, "container", _CHART_HEIGHT), number
+        )
         look.note(
             "Band: ± 10 %. Dashed lines: factor of two. Thin bars: 90 % intervals; filled marks lie outside theirs."
         )
-        look.table(table, catalog.sources)
+        look.table(table, view.catalog.sources)
 
     look.folded("**These measurements**", "measurements", runs)

@@ -6,18 +6,15 @@ from typing import Any
 import streamlit as st
 
 from sizer.base.errors import InfeasibleError
-from sizer.catalog.model import Catalog
 from sizer.present import charts
 from sizer.present.words import sentence
 from sizer.questions.alternatives.analysis import Description, description
 from sizer.questions.alternatives.text import change_text
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.result import ParetoPoint, SizingResult
+from sizer.sizing.result import ParetoPoint
 from sizer.ui import look, state
 from sizer.ui.designs import compare
 from sizer.ui.look import Spec
 from sizer.ui.state import View
-from sizer.workload.request import SizingRequest
 
 _HEIGHT = 360
 _PICK = "picked"  # name of the selection inside the chart
@@ -27,8 +24,13 @@ _POINT_AREA = 110
 
 def show(view: View) -> None:
     """Draw the front, and the request of the selected point."""
-    assert view.result is not None
-    spec = _spec(view.key, look.palette().name, view.result)
+    colours = look.palette()
+
+    def drawn() -> Spec | None:
+        spec = look.spec_of(charts.pareto_chart(view.result, colours, "container", _HEIGHT))
+        return None if spec is None else selectable(spec)
+
+    spec = view.once("front", drawn, colours.name)
     others = [point for point in view.result.pareto if not point.is_documented]
     if spec is None or not others:
         look.note("No alternative: no other design is better in cost, size, time, power or rack space.")
@@ -68,14 +70,18 @@ def _picked(event: Any) -> str | None:
 
 
 def _offer(point: ParetoPoint, view: View) -> None:
-    with st.spinner("Sizing the selected design"):
-        found = _description(point.name, view.request_json, view.catalog.digest, point, view.catalog)
+    def described() -> Description | str:
+        try:
+            return description(point, state.whole(view))
+        except InfeasibleError as error:
+            return str(error)
+
+    found = view.once("description", described, point.name, doing="Sizing the selected design")
     if isinstance(found, str):
         look.note(f"No request gives {point.name}: {sentence(found)}")
         return
-    assert view.result is not None
     request_json = found.request.model_dump_json()
-    change = change_text(found.request, EvaluatedDesign(view.result, view.catalog))
+    change = change_text(found.request, view.evaluated)
     if found.is_exact:
         look.note(f"Change to the request: {change}")
     else:
@@ -86,28 +92,6 @@ def _offer(point: ParetoPoint, view: View) -> None:
     with st.container(horizontal=True, gap="small"):
         compare.pin_button(found.design.name, request_json, "pin-front")
         compare.use_button(request_json, "an alternative design", "take-front")
-
-
-@st.cache_resource(show_spinner=False, max_entries=64)
-def _description(
-    name: str,  # noqa: ARG001  (names the point)
-    request_json: str,
-    digest: str,  # noqa: ARG001  (names the catalogue)
-    _point: ParetoPoint,
-    _parts: Catalog,
-) -> Description | str:
-    result = state.outcome(SizingRequest.model_validate_json(request_json), _parts).result
-    assert result is not None  # it is the answer that the page shows
-    try:
-        return description(_point, EvaluatedDesign(result, _parts))
-    except InfeasibleError as error:
-        return str(error)
-
-
-@st.cache_resource(show_spinner=False, max_entries=32)
-def _spec(answer_key: str, palette_name: str, _result: SizingResult) -> Spec | None:  # noqa: ARG001  (names the result)
-    chart = charts.pareto_chart(_result, look.palette_named(palette_name), "container", _HEIGHT)
-    return None if chart is None else selectable(chart.to_dict(validate=False))
 
 
 def selectable(spec: Spec) -> Spec:

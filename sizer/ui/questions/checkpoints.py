@@ -7,11 +7,14 @@ import streamlit as st
 from sizer.base.errors import SizerError
 from sizer.base.quantities import duration, grouped, si
 from sizer.present.availability import cycle_chart, share_text
-from sizer.questions.failures.goodput import GoodputAnswer, GoodputQuestion, goodput_answer, question_of
-from sizer.questions.failures.goodput_text import write_rates_table
-from sizer.questions.failures.storage_worth import storage_worth
-from sizer.questions.failures.storage_worth_tables import worth_text
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from sizer.questions.failures.goodput import (
+    GoodputAnswer,
+    GoodputQuestion,
+    goodput_answer,
+    question_of,
+    write_rates_table,
+)
+from sizer.questions.failures.storage_worth import storage_worth, worth_text
 from sizer.sizing.stages.storage_rates import write_rate_is_unknown
 from sizer.ui import look
 from sizer.ui.error_messages import sentences
@@ -32,7 +35,6 @@ _USUAL_RATE, _USUAL_REPAIR_S = 4.0, 24 * _HOUR_S
 
 def show(view: View, number: int) -> None:
     """Draw what another interval, other interruptions and faster storage would change; nothing of other networks."""
-    assert view.result is not None
     design = view.result.design
     question = question_of(design, design.workloads[number])
     if question is None:
@@ -52,12 +54,11 @@ def show(view: View, number: int) -> None:
         st.warning(plain(sentences(str(error))), icon=":material/block:")
         return
     _figures(found)
-    drawn = cycle_chart(found.plan, look.palette(), "container", waits=question.copy_s is None)
-    look.chart(drawn.to_dict(validate=False))
+    look.chart(look.spec_of(cycle_chart(found.plan, look.palette(), "container", waits=question.copy_s is None)))
     table = write_rates_table(found)
     st.subheader(plain(table.caption), anchor=False)
     look.table(table, view.catalog.sources)
-    worth = storage_worth(EvaluatedDesign(view.result, view.catalog), asked)
+    worth = storage_worth(view.evaluated, asked)
     if worth is not None:
         look.note(worth_text(worth))
 
@@ -128,6 +129,4 @@ def _figures(found: GoodputAnswer) -> None:
         ("Spare servers", str(found.spare_servers or 0), "all servers run 99\u202f% of the time"),
         ("Storage level", found.level or "below good", "NVIDIA DGX SuperPOD"),
     )
-    with st.container(horizontal=True, gap="medium", key="goodput-figures"):
-        for label, text, under in shown:
-            st.metric(label, text, under or None, delta_color="off", delta_arrow="off", width="content")
+    look.figures("goodput-figures", shown)

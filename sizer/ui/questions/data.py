@@ -1,14 +1,12 @@
 """A question of the page What-if: required capacity, ingest time, checkpoints, and local copies of the data."""
 
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
-from sizer.catalog.model import Catalog
-from sizer.present.tables import Table
-from sizer.questions.data.analysis import DataPlan, data_plan
+from sizer.questions.data.analysis import data_plan
 from sizer.questions.data.charts import copy_chart
-from sizer.questions.data.local_copy import LocalCopy
 from sizer.questions.data.tables import (
     assumptions_table,
     checkpoints_table,
@@ -20,9 +18,7 @@ from sizer.questions.data.tables import (
 )
 from sizer.questions.data.text import copy_text, ingest_text, questions, transform_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.result import SizingResult
 from sizer.ui import look
-from sizer.ui.look import Spec
 from sizer.ui.requirements import data_form
 from sizer.ui.state import View
 from sizer.workload.data import DataRequest
@@ -33,13 +29,17 @@ _TRIED = "data-question/tried"
 
 def show(view: View) -> None:
     """Draw the question."""
-    assert view.result is not None
     st.header("Data and ingest", anchor=False)
-    key, result = view.key, view.result
+    result, tried = view.result, False
     if st.session_state.get(_TRIED) and result.request.data == DataRequest():
         assumed = DataRequest.model_validate(data_form.START)
-        key, result = f"{key} tried", replace(result, request=result.request.model_copy(update={"data": assumed}))
-    plan = _plan(key, result, view.catalog)
+        tried, result = True, replace(result, request=result.request.model_copy(update={"data": assumed}))
+    plan = view.once(
+        "data",
+        lambda: data_plan(EvaluatedDesign(result, view.catalog)),
+        tried,
+        doing="Calculating capacity and ingest",
+    )
     if view.result.request.data == DataRequest():
         if plan.required.checkpoints_bytes:
             lacks, holds = "checkpoint interval", "has to hold the data sets and the usual checkpoints"
@@ -57,59 +57,23 @@ def show(view: View) -> None:
                 disabled=not view.is_current,
                 help="Writes these values into the request and sizes it again.",
             )
-    _draw(view, required_capacity_table(plan))
+    look.table(required_capacity_table(plan), view.catalog.sources)
     st.subheader("Ingest time", anchor=False)
     look.note(ingest_text(plan.ingest))
-    _draw(view, routes_table(plan.ingest))
+    look.table(routes_table(plan.ingest), view.catalog.sources)
     if plan.transform is not None:
         look.note(transform_text(plan.transform))
-    _draw(view, decoded_table(plan.decoded), "Alternative: decoded tensors")
+    look.table(decoded_table(plan.decoded), view.catalog.sources, "Alternative: decoded tensors")
     if plan.checkpoints or plan.validations:
         st.subheader("Checkpoints and validation", anchor=False)
-        _draw(view, checkpoints_table(plan.checkpoints))
-        _draw(view, validation_table(plan.validations))
-    _copies(view, key, plan)
-    _draw(view, assumptions_table(plan), "Assumptions")
+        look.table(checkpoints_table(plan.checkpoints), view.catalog.sources)
+        look.table(validation_table(plan.validations), view.catalog.sources)
+    if plan.copies:
+        st.subheader("Copy to local drives first", anchor=False)
+        look.notes([copy_text(one) for one in plan.copies])
+        for number, one in enumerate(plan.copies):
+            look.charted(view, "copy", partial(copy_chart, one, width="container"), number, tried)
+        look.table(copies_table(plan.copies), view.catalog.sources)
+    look.table(assumptions_table(plan), view.catalog.sources, "Assumptions")
     with st.expander("Questions to the vendor about writing"):
         look.notes(questions(plan))
-
-
-def _draw(view: View, table: Table | None, fold: str = "") -> None:
-    if table is None:
-        return
-    if fold:
-        with st.expander(fold):
-            look.table(table, view.catalog.sources)
-    else:
-        look.table(table, view.catalog.sources)
-
-
-def _copies(view: View, answer_key: str, plan: DataPlan) -> None:
-    """Copies on the local drives of the servers, with a chart of the break-even where there is one."""
-    if not plan.copies:
-        return
-    st.subheader("Copy to local drives first", anchor=False)
-    look.notes([copy_text(one) for one in plan.copies])
-    for number, one in enumerate(plan.copies):
-        look.chart(_spec(answer_key, number, look.palette().name, one))
-    _draw(view, copies_table(plan.copies))
-
-
-@st.cache_resource(show_spinner="Calculating capacity and ingest", max_entries=32)
-def _plan(
-    answer_key: str,  # noqa: ARG001  (names the result)
-    _result: SizingResult,
-    _catalog: Catalog,
-) -> DataPlan:
-    return data_plan(EvaluatedDesign(_result, _catalog))
-
-
-@st.cache_resource(show_spinner=False, max_entries=32)
-def _spec(
-    answer_key: str,  # noqa: ARG001  (names the result)
-    number: int,  # noqa: ARG001  (of the copy)
-    palette_name: str,
-    _one: LocalCopy,
-) -> Spec | None:
-    drawn = copy_chart(_one, look.palette_named(palette_name), "container")
-    return None if drawn is None else drawn.to_dict(validate=False)

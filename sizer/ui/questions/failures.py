@@ -5,18 +5,15 @@ from typing import get_args
 import streamlit as st
 
 from sizer.base.quantities import duration, si
-from sizer.catalog.model import Catalog
 from sizer.present.text.redundancy import ONE_LOST, listed_losses, spare_sentence
 from sizer.present.words import chance, percent, sample_unit
 from sizer.questions.failures.analysis import FailureCase, failure_cases
 from sizer.questions.failures.case_text import effect_text, failure_title, remedy_text
 from sizer.questions.failures.charts import failure_chart
 from sizer.questions.failures.tables import failures_table, maintenance_table, targets_text, tolerated_losses_table
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.redundancy_cost import spare_cost
-from sizer.sizing.result import SizingResult, SpareCost
+from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
-from sizer.ui.look import Spec
 from sizer.ui.performance.page import chosen_workload
 from sizer.ui.questions import checkpoints
 from sizer.ui.request_form.field import RequestPath
@@ -29,120 +26,20 @@ _HERE: RequestPath = ("resilience", "keeps_targets_without")
 
 def show(view: View) -> None:
     """Draw the question."""
-    assert view.result is not None
     design = view.result.design
     number = chosen_workload(design, "what-if")
     st.header("Effect of failures", anchor=False)
-    cases = _cases(view.key, view.result, view.catalog)
+    cases = view.once("failures", lambda: failure_cases(view.evaluated), doing="Calculating the loss of each part")
     case = _chosen(cases)
     _figures(case, view.result, number)
     st.markdown(plain(f"{effect_text(case)} {remedy_text(case)}"))
-    _reserve(view, case)
-    unit = sample_unit(design.workloads[number].dnn)
-    look.chart(_chart(view.key, number, look.palette().name, unit, cases))
-    checkpoints.show(view, number)
-    sources = view.catalog.sources
-    for table in (failures_table(cases, design.workloads), maintenance_table(cases)):
-        if table is not None:
-            st.subheader(plain(table.caption), anchor=False)
-            look.table(table, sources)
-
-
-@st.cache_resource(show_spinner="Calculating the loss of each part", max_entries=16)
-def _cases(
-    answer_key: str,  # noqa: ARG001  (names the result)
-    _result: SizingResult,
-    _catalog: Catalog,
-) -> tuple[FailureCase, ...]:
-    return failure_cases(EvaluatedDesign(_result, _catalog))
-
-
-@st.cache_resource(show_spinner=False, max_entries=16)
-def _cost(
-    answer_key: str,  # noqa: ARG001  (names the result)
-    _result: SizingResult,
-    _catalog: Catalog,
-) -> SpareCost | None:
-    return spare_cost(_result.request, _result.design, _catalog)
-
-
-@st.cache_resource(show_spinner=False, max_entries=32)
-def _chart(
-    answer_key: str,  # noqa: ARG001  (names the result)
-    number: int,
-    palette_name: str,
-    unit: str,
-    _found: tuple[FailureCase, ...],
-) -> Spec | None:
-    drawn = failure_chart(_found, number, unit, look.palette_named(palette_name), "container")
-    return None if drawn is None else drawn.to_dict(validate=False)
-
-
-def _chosen(cases: tuple[FailureCase, ...]) -> FailureCase:
-    """The chosen failure; that of a server at first."""
-    found = {case.key: case for case in cases}
-    chosen = st.session_state.get("failure", "server")
-    # A widget's own value is lost while another page is shown.
-    st.session_state["failure/shown"] = chosen if chosen in found else next(iter(found))
-    st.selectbox(
-        "Failed part",
-        list(found),
-        format_func=lambda key: plain(failure_title(found[key])),
-        key="failure/shown",
-        help="One part at a time. Planned maintenance has the same effect.",
-        on_change=state.if_stored("failure/shown", _store),
-    )
-    return found[st.session_state["failure/shown"]]
-
-
-def _store() -> None:
-    st.session_state.failure = st.session_state["failure/shown"]
-
-
-def _figures(case: FailureCase, result: SizingResult, number: int) -> None:
-    answer = result.design.workloads[number]
-    unit = sample_unit(answer.dnn)
-    before = si(float(answer.throughput.value), unit)
-    found = [("Throughput", si(case.throughput[number], unit), f"{percent(case.share[number])} of {before}")]
-    if case.meets_target:
-        found.append(
-            (
-                "Target",
-                "met" if case.meets_target[number] else "missed",
-                f"{chance(case.probability[number])} probability, {chance(answer.probability)} before",
-            )
-        )
-        found.append(("All targets", targets_text(case), f"requested confidence {percent(result.request.confidence)}"))
-        found.append(("Longest outage in a run", _window(case.outage_s[number]), "once, without missing the target"))
-    if case.within_wait is not None:
-        team = result.request.team
-        asked = f"{percent(team.wait_probability)} requested" if team is not None else ""
-        found.append(("Jobs that start within their wait", percent(case.within_wait), asked))
-    with st.container(horizontal=True, gap="medium", key="what-if-figures"):
-        for label, value, under in found:
-            st.metric(label, value, under, delta_color="off", delta_arrow="off", width="content")
-
-
-def _window(window_s: float) -> str:
-    if window_s == float("inf"):
-        return "any time"
-    return duration(window_s) if window_s >= 60 else "never"
-
-
-# --- redundancy
-
-
-def _reserve(view: View, case: FailureCase) -> None:
-    """Losses that the request asks the design to tolerate, what that costs, and a button that asks for more."""
-    assert view.result is not None
+    # Losses that the request asks the design to tolerate, what that costs, and a button that asks for more.
     losses = view.result.request.resilience.keeps_targets_without
-    cost = _cost(view.key, view.result, view.catalog)
+    cost = view.once("spares", lambda: spare_cost(view.result.request, design, view.catalog))
     if cost is not None:
         st.markdown(plain(spare_sentence(cost, view.result.request.currency, with_amounts=not view.is_customer_mode)))
         st.subheader("Losses that the design tolerates", anchor=False)
-        look.table(
-            tolerated_losses_table(cost.losses, _cases(view.key, view.result, view.catalog)), view.catalog.sources
-        )
+        look.table(tolerated_losses_table(cost.losses, cases), view.catalog.sources)
     elif not losses:
         look.note("The request asks for no redundancy: the cost of each loss is shown, and no spare part is bought.")
     with st.container(horizontal=True, gap="small"):
@@ -165,15 +62,72 @@ def _reserve(view: View, case: FailureCase) -> None:
                 args=((),),
                 disabled=not view.is_current,
             )
+    unit = sample_unit(design.workloads[number].dnn)
+    look.charted(
+        view, "failures chart", lambda colours: failure_chart(cases, number, unit, colours, "container"), number
+    )
+    checkpoints.show(view, number)
+    sources = view.catalog.sources
+    for table in (failures_table(cases, design.workloads), maintenance_table(cases)):
+        if table is not None:
+            st.subheader(plain(table.caption), anchor=False)
+            look.table(table, sources)
+
+
+def _chosen(cases: tuple[FailureCase, ...]) -> FailureCase:
+    """The chosen failure; that of a server at first."""
+    found = {case.key: case for case in cases}
+    chosen = st.session_state.get("failure", "server")
+    # A widget's own value is lost while another page is shown.
+    st.session_state["failure/shown"] = chosen if chosen in found else next(iter(found))
+    st.selectbox(
+        "Failed part",
+        list(found),
+        format_func=lambda key: plain(failure_title(found[key])),
+        key="failure/shown",
+        help="One part at a time. Planned maintenance has the same effect.",
+        on_change=state.stores("failure/shown", "failure"),
+    )
+    return found[st.session_state["failure/shown"]]
+
+
+def _figures(case: FailureCase, result: SizingResult, number: int) -> None:
+    answer = result.design.workloads[number]
+    unit = sample_unit(answer.dnn)
+    before = si(float(answer.throughput.value), unit)
+    found = [("Throughput", si(case.throughput[number], unit), f"{percent(case.share[number])} of {before}")]
+    if case.meets_target:
+        found.append(
+            (
+                "Target",
+                "met" if case.meets_target[number] else "missed",
+                f"{chance(case.probability[number])} probability, {chance(answer.probability)} before",
+            )
+        )
+        found.append(("All targets", targets_text(case), f"requested confidence {percent(result.request.confidence)}"))
+        found.append(("Longest outage in a run", _window(case.outage_s[number]), "once, without missing the target"))
+    if case.within_wait is not None:
+        team = result.request.team
+        asked = f"{percent(team.wait_probability)} requested" if team is not None else ""
+        found.append(("Jobs that start within their wait", percent(case.within_wait), asked))
+    look.figures("what-if-figures", found)
+
+
+def _window(window_s: float) -> str:
+    if window_s == float("inf"):
+        return "any time"
+    return duration(window_s) if window_s >= 60 else "never"
+
+
+# --- redundancy
 
 
 def _ask(losses: tuple[Loss, ...]) -> None:
     """Write the losses into the request, in the order of its schema."""
     chosen = tuple(loss for loss in get_args(Loss) if loss in losses)
     state.put(_HERE, list(chosen))
-    st.session_state.notice = (
+    state.refresh(
         f"The design must now tolerate the loss of {listed_losses(chosen)}. The request was resized."
         if chosen
         else "The request asks for no redundancy. It was resized."
     )
-    state.refresh()

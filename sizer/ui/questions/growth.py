@@ -5,7 +5,6 @@ from typing import Any
 import streamlit as st
 
 from sizer.base.errors import InfeasibleError, RequestError
-from sizer.catalog.model import Catalog
 from sizer.questions.growth.charts import limits_chart, owned_chart
 from sizer.questions.growth.tables import (
     demand_table,
@@ -20,8 +19,7 @@ from sizer.sizing.growth.growth_plan import growth_plan
 from sizer.sizing.growth.result import GrowthPlan, PlatformGrowth, as_billed, without_money
 from sizer.ui import look, state
 from sizer.ui.error_messages import sentences
-from sizer.ui.look import Spec
-from sizer.ui.requirements import growth_form
+from sizer.ui.requirements.optional_tables import GROWTH_START, factor_fields
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 from sizer.workload.growth import Growth
@@ -35,7 +33,6 @@ _YEARS = tuple(range(2, 11))
 
 def show(view: View) -> None:
     """Draw the question."""
-    assert view.result is not None
     st.header("Purchases by year", anchor=False)
     request = view.result.request
     if request.growth is None:
@@ -43,9 +40,18 @@ def show(view: View) -> None:
             "The request has no growth; the factors below are assumed. The request and its design stay as they are "
             "until the factors are applied."
         )
-    stated = (request.growth or Growth.model_validate(growth_form.START)).model_dump()
+    stated = (request.growth or Growth.model_validate(GROWTH_START)).model_dump()
     tried = _sliders(view, stated)
-    plan, reason = _plan(view.key, tuple(sorted(tried.items())), request, view.catalog)
+
+    def planned() -> tuple[GrowthPlan | None, str]:
+        data = request.model_dump(exclude_none=True)
+        try:
+            return growth_plan(SizingRequest.from_dict({**data, "growth": tried}), view.catalog), ""
+        except (RequestError, InfeasibleError) as error:
+            return None, sentences(str(error))
+
+    inputs = tuple(sorted(tried.items()))
+    plan, reason = view.once("growth", planned, inputs, doing="Planning the purchases of every year")
     if plan is None:
         st.warning(plain(reason), icon=":material/block:")
     else:
@@ -60,7 +66,7 @@ def _sliders(view: View, stated: dict[str, Any]) -> dict[str, Any]:
     stored: dict[str, Any] = st.session_state.setdefault(_STATE, {"of": None, "values": {}, "version": 0})
     if stored["of"] != view.request_json:
         stored.update(of=view.request_json, values={}, version=stored["version"] + 1)
-    labels = {field.keys[-1]: field.label for field in growth_form.factor_fields()}
+    labels = {field.keys[-1]: field.label for field in factor_fields()}
     columns = st.columns(3, gap="large")
     for place, (key, label) in enumerate({"years": "Years", **labels}.items()):
         options = _YEARS if key == "years" else tuple(sorted({*_VALUES, float(stated[key])}))
@@ -73,52 +79,30 @@ def _sliders(view: View, stated: dict[str, Any]) -> dict[str, Any]:
                 options,
                 key=name,
                 format_func=lambda value: f"{value:g}",
-                on_change=state.if_stored(name, _store),
-                args=(key, name),
+                on_change=state.stores(name, _STATE, "values", key),
             )
     return {**stated, **stored["values"]}
 
 
-def _store(key: str, name: str) -> None:
-    st.session_state[_STATE]["values"][key] = st.session_state[name]
-
-
-@st.cache_resource(show_spinner="Planning the purchases of every year", max_entries=32)
-def _plan(
-    answer_key: str,  # noqa: ARG001  (names request and catalogue)
-    tried: tuple[tuple[str, Any], ...],
-    _request: SizingRequest,
-    _catalog: Catalog,
-) -> tuple[GrowthPlan | None, str]:
-    data = _request.model_dump(exclude_none=True)
-    try:
-        return growth_plan(SizingRequest.from_dict({**data, "growth": dict(tried)}), _catalog), ""
-    except (RequestError, InfeasibleError) as error:
-        return None, sentences(str(error))
-
-
 def _answer(view: View, plan: GrowthPlan) -> None:
-    assert view.result is not None
     currency, sources = view.result.request.currency, view.catalog.sources
     found = _platform(view, plan)
     look.notes(findings(plan, found, view.catalog))
     left, right = st.columns(2, gap="large")
     with left:
-        look.chart(_spec(owned_chart(found, look.palette(), "container")))
+        look.chart(look.spec_of(owned_chart(found, look.palette(), "container")))
     with right:
-        look.chart(_spec(limits_chart(found, look.palette(), "container")))
+        look.chart(look.spec_of(limits_chart(found, look.palette(), "container")))
     look.table(purchases_table(found, view.catalog, currency), sources)
     look.table(sequences_table(found, plan, currency), sources)
     look.table(limits_table(found.limits, plan.n_years), sources)
     if len(plan.platforms) > 1:
         look.table(platforms_table(plan, currency), sources)
-    with st.expander("Requirements by year"):
-        look.table(demand_table(plan), sources)
+    look.table(demand_table(plan), sources, "Requirements by year")
 
 
 def _platform(view: View, plan: GrowthPlan) -> PlatformGrowth:
     """The platform chosen by the user, else that of the design."""
-    assert view.result is not None
     first = plan.of(*view.result.design.platform.key)
     names = {one.platform.key: platform_text(one) for one in plan.platforms}
     if len(names) < 2:
@@ -132,10 +116,6 @@ def _platform(view: View, plan: GrowthPlan) -> PlatformGrowth:
         help="Server and storage models stay the same over the years.",
     )
     return plan.of(*chosen)
-
-
-def _spec(drawn: Any) -> Spec | None:
-    return None if drawn is None else drawn.to_dict(validate=False)
 
 
 def _buttons(view: View, stated: dict[str, Any], tried: dict[str, Any], *, is_assumed: bool) -> None:
@@ -166,5 +146,4 @@ def _take(applied: dict[str, Any]) -> None:
     for key, value in applied.items():
         is_default = key != "years" and value == Growth.model_fields[key].default
         state.put(("growth", key), None if is_default else value)
-    st.session_state.notice = "The factors are now in the request."
-    state.refresh()
+    state.refresh("The factors are now in the request.")

@@ -11,8 +11,7 @@ from sizer.questions.rent.charts import rent_chart
 from sizer.questions.rent.tables import break_even_text, owning_text, rent_text, rental_table, years_text
 from sizer.questions.rent.text import finding
 from sizer.ui import look, state
-from sizer.ui.requirements import rental_form
-from sizer.ui.requirements.rental_form import RENTAL
+from sizer.ui.requirements.optional_tables import RENTAL
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 from sizer.workload.rental import Rental
@@ -25,7 +24,6 @@ _USE = 50
 
 def show(view: View) -> None:
     """Draw the question."""
-    assert view.result is not None
     st.header("Rent or buy", anchor=False)
     offer = view.result.request.rental
     if offer is None:
@@ -34,7 +32,7 @@ def show(view: View) -> None:
             "above which buying costs less.",
             icon=":material/info:",
         )
-        rental_form.begin_button("begin-offer")
+        RENTAL.begin_button("begin-offer")
         return
     rate, use = _sliders(offer)
     asked = offer.model_copy(update={"per_gpu_hour": rate})
@@ -42,8 +40,7 @@ def show(view: View) -> None:
     assert found is not None
     st.markdown(plain(finding(found, use)))
     _figures(found, use)
-    drawn = rent_chart(found, use, look.palette(), "container")
-    look.chart(None if drawn is None else drawn.to_dict(validate=False))
+    look.chart(look.spec_of(rent_chart(found, use, look.palette(), "container")))
     look.table(rental_table(found, use), view.catalog.sources)
     stated = None if offer.utilization_fraction is None else Decimal(repr(offer.utilization_fraction))
     st.button(
@@ -91,13 +88,10 @@ def _figures(found: RentOrBuy, use: Decimal) -> None:
         ("Buying", owning_text(found), years_text(found)),
         ("Renting", rent_text(found, use), f"{years_text(found)}, GPU utilization {percent(float(use))}"),
     )
-    with st.container(horizontal=True, gap="medium", key="what-if-figures"):
-        for label, value, under in shown:
-            st.metric(label, value, under, delta_color="off", delta_arrow="off", width="content")
+    look.figures("what-if-figures", shown)
 
 
 def _take(rate: Decimal, use: Decimal) -> None:
-    state.put((*RENTAL, "per_gpu_hour"), float(rate))
-    state.put((*RENTAL, "utilization_fraction"), float(use))
-    st.session_state.notice = "Price and utilization are now in the request."
-    state.refresh()
+    state.put((RENTAL.key, "per_gpu_hour"), float(rate))
+    state.put((RENTAL.key, "utilization_fraction"), float(use))
+    state.refresh("Price and utilization are now in the request.")

@@ -6,7 +6,6 @@ from typing import Any, get_args
 import streamlit as st
 
 from sizer.base.errors import SizerError
-from sizer.catalog.model import Catalog
 from sizer.present.words import plural
 from sizer.questions.scale.analysis import (
     ArrangedDesign,
@@ -19,11 +18,8 @@ from sizer.questions.scale.charts import rates_chart, steps_chart
 from sizer.questions.scale.comparison_text import difference, storage_text
 from sizer.questions.scale.tables import excluded_table, hardware_table, per_gpu_table, rates_table, steps_table
 from sizer.questions.scale.text import NOTHING
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
 from sizer.ui.error_messages import sentences
-from sizer.ui.look import Spec
 from sizer.ui.performance.page import chosen_workload
 from sizer.ui.state import View
 from sizer.ui.typed import plain
@@ -42,12 +38,16 @@ assert set(_ORDERS) == set(get_args(RowOrder))
 
 def show(view: View) -> None:
     """Draw the question."""
-    assert view.result is not None
     number = chosen_workload(view.result.design, "what-if")
     st.header("Scale up or scale out", anchor=False)
     choices = _choices(view.key)
     try:
-        same = _same_gpus(view.key, choices["gpus"], view.result, view.catalog)
+        same = view.once(
+            "scale",
+            lambda: next(iter(scale_comparison(view.evaluated, choices["gpus"]).comparisons), None),
+            choices["gpus"],
+            doing="Comparing other servers with the same GPUs",
+        )
     except SizerError as error:
         st.warning(plain(sentences(str(error))), icon=":material/block:")
         return
@@ -65,9 +65,7 @@ def show(view: View) -> None:
         st.info(f"No other server can be filled with {plural(same.n_gpus, 'GPU')}; try another number.")
     _compared(view, number, same, ways)
     excluded = excluded_table(same.excluded, same.n_gpus, view.catalog)
-    if excluded is not None:
-        with st.expander("Excluded from the comparison"):
-            look.table(excluded, view.catalog.sources)
+    look.table(excluded, view.catalog.sources, "Excluded from the comparison")
 
 
 def _choices(answer_key: str) -> dict[str, Any]:
@@ -94,8 +92,7 @@ def _inputs(same: EqualGpuComparison, choices: dict[str, Any]) -> None:
             max(MOST_GPUS, same.n_gpus),
             key="scale/gpus",
             help="All arrangements use the same number of GPUs.",
-            on_change=state.if_stored("scale/gpus", _store),
-            args=("gpus", "scale/gpus"),
+            on_change=state.stores("scale/gpus", "scale", "gpus"),
             width=200,
         )
         st.selectbox(
@@ -104,8 +101,7 @@ def _inputs(same: EqualGpuComparison, choices: dict[str, Any]) -> None:
             format_func=lambda key: _ORDERS[key],
             key="scale/order",
             help="As listed: the servers of the design first, then the order of the catalogue. Rows are not ranked.",
-            on_change=state.if_stored("scale/order", _store),
-            args=("order", "scale/order"),
+            on_change=state.stores("scale/order", "scale", "order"),
             width=240,
         )
     st.multiselect(
@@ -118,10 +114,6 @@ def _inputs(same: EqualGpuComparison, choices: dict[str, Any]) -> None:
     )
 
 
-def _store(name: str, key: str) -> None:
-    st.session_state.scale[name] = st.session_state[key]
-
-
 def _store_shown(names: Sequence[str]) -> None:
     st.session_state.scale["off"] = set(names) - set(st.session_state["scale/shown"])
 
@@ -129,8 +121,8 @@ def _store_shown(names: Sequence[str]) -> None:
 def _compared(view: View, number: int, same: EqualGpuComparison, ways: Sequence[ArrangedDesign]) -> None:
     sources, first = view.catalog.sources, same.first
     names = tuple(way.arrangement.name for way in ways)
-    rates, steps = _specs(view.key, same.n_gpus, number, names, look.palette().name, ways, first)
-    look.chart(rates)
+    key = (same.n_gpus, number, names)
+    look.charted(view, "rates", lambda colours: rates_chart(ways, number, colours, "container", first), *key)
     look.table(rates_table(ways, number, first=first), sources)
     table = steps_table(ways, number, first=first)
     answer = first.runs[number].answer
@@ -140,7 +132,7 @@ def _compared(view: View, number: int, same: EqualGpuComparison, ways: Sequence[
         look.note("Batch inference exchanges no gradients, so there is no step breakdown.")
     else:
         st.subheader("Time per training step", anchor=False)
-        look.chart(steps)
+        look.charted(view, "steps", lambda colours: steps_chart(ways, number, colours, "container"), *key)
         look.table(table, sources)
     st.subheader("Hardware and price", anchor=False)
     look.table(hardware_table(ways, view.catalog, first=first), sources)
@@ -152,29 +144,3 @@ def _compared(view: View, number: int, same: EqualGpuComparison, ways: Sequence[
     if shown:
         with st.expander("Summary of the differences", expanded=True):
             look.notes([difference(pair) for pair in shown])
-
-
-@st.cache_resource(show_spinner="Comparing other servers with the same GPUs", max_entries=32)
-def _same_gpus(
-    answer_key: str,  # noqa: ARG001  (names the result)
-    n_gpus: int | None,
-    _result: SizingResult,
-    _catalog: Catalog,
-) -> EqualGpuComparison | None:
-    return next(iter(scale_comparison(EvaluatedDesign(_result, _catalog), n_gpus).comparisons), None)
-
-
-@st.cache_resource(show_spinner=False, max_entries=32)
-def _specs(
-    answer_key: str,  # noqa: ARG001  (names the result)
-    n_gpus: int,  # noqa: ARG001  (names the comparison)
-    number: int,
-    names: tuple[str, ...],  # noqa: ARG001  (name the arrangements)
-    palette_name: str,
-    _ways: Sequence[ArrangedDesign],
-    _first: ArrangedDesign,
-) -> tuple[Spec | None, Spec | None]:
-    colours = look.palette_named(palette_name)
-    drawn = (rates_chart(_ways, number, colours, "container", _first), steps_chart(_ways, number, colours, "container"))
-    rates, steps = (None if one is None else one.to_dict(validate=False) for one in drawn)
-    return rates, steps

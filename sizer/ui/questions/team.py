@@ -2,15 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import streamlit as st
 
 from sizer.base.errors import SizerError
 from sizer.base.quantities import SECONDS, duration, plain
-from sizer.catalog.model import Catalog
 from sizer.present.words import listed, plural
-from sizer.questions.team.analysis import TeamAnswer
 from sizer.questions.team.charts import reads_chart, waits_chart
 from sizer.questions.team.tables import demand_table, erlang_table, gpus_table, jobs_table, sizes_table, waits_table
 from sizer.questions.team.text import assumptions, change_figures
@@ -19,7 +18,6 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
 from sizer.ui.error_messages import sentences
-from sizer.ui.look import Spec
 from sizer.ui.requirements import team_form
 from sizer.ui.state import View
 from sizer.ui.typed import plain as shown
@@ -37,7 +35,6 @@ _TIMES, _BEYOND = 3, 10
 
 def show(view: View) -> None:
     """Draw the question."""
-    assert view.result is not None
     st.header("Team and queue waits", anchor=False)
     is_assumed, tried = view.result.request.team is None, _with_team(view.result)
     team = tried.request.team
@@ -49,8 +46,15 @@ def show(view: View) -> None:
         )
     change = _inputs(team, view)
     try:
-        base = _answer(view.key, TeamChange(), tried, view.catalog)
-        now = _answer(view.key, change, tried, view.catalog)
+        base, now = (
+            view.once(
+                "team",
+                partial(changed_answer, EvaluatedDesign(tried, view.catalog), one),
+                one,
+                doing="Simulating the jobs of the team",
+            )
+            for one in (TeamChange(), change)
+        )
     except (SizerError, ValueError) as error:
         st.warning(shown(sentences(str(error))), icon=":material/block:")
         _buttons(view, team, change, is_assumed=is_assumed)
@@ -58,9 +62,26 @@ def show(view: View) -> None:
     if base is None or now is None:
         st.info("This design contains parts that are no longer in the catalogue; it cannot be varied.")
         return
-    _figures(now, base)
+    look.figures("team-figures", change_figures(now, base))
     _buttons(view, team, change, is_assumed=is_assumed)
-    _answered(view, change, now)
+    sources = view.catalog.sources
+    if change != TeamChange():
+        look.note("Server models and storage stay the same; only the values of the sliders change.")
+    here = "" if change.n_servers is None else plural(change.n_servers, "server")
+    look.charted(view, "waits", lambda colours: waits_chart(now, colours, "container", here), change)
+    look.table(waits_table(now), sources)
+    look.table(sizes_table(now), sources, "Table: fewer and more servers")
+    look.table(erlang_table(now), sources, "Cross-check with Erlang's formula")
+    st.subheader("Combined read rate of the jobs", anchor=False)
+    look.charted(view, "reads", lambda colours: reads_chart(now, colours, "container"), change)
+    demand = demand_table(now)
+    if demand is None:
+        look.note("No job has a workload that its GPUs hold, so the read rate is not known.")
+    else:
+        look.table(demand, sources)
+    st.subheader("Jobs and GPUs", anchor=False)
+    look.table(jobs_table(now), sources)
+    look.table(gpus_table(now.run), sources)
     with st.expander("Assumptions"):
         look.notes(tuple(assumptions(now)))
 
@@ -80,30 +101,21 @@ class _SliderValues(NamedTuple):
     version: int
 
 
-def _slider_values(answer_key: str) -> _SliderValues:
-    stored = st.session_state.get(_STATE)
-    if stored is None or stored["answer"] != answer_key:
-        version = 0 if stored is None else stored["version"] + 1
-        stored = st.session_state[_STATE] = {"answer": answer_key, "places": {}, "version": version}
-    return _SliderValues(stored["places"], stored["version"])
-
-
 def _key(values: _SliderValues, name: str, value: Any) -> dict[str, Any]:
     """Key of a widget that shows its stored value, and stores what it is set to."""
     key = f"team-question/{values.version}/{name}"
     if key not in st.session_state:
         st.session_state[key] = values.places.get(name, value)
-    return {"key": key, "on_change": state.if_stored(key, _store), "args": (name, key)}
-
-
-def _store(name: str, key: str) -> None:
-    st.session_state[_STATE]["places"][name] = st.session_state[key]
+    return {"key": key, "on_change": state.stores(key, _STATE, "places", name)}
 
 
 def _inputs(team: Team, view: View) -> TeamChange:
     """The sliders; one that stands on the value of the request is no change."""
-    assert view.result is not None
-    values, here = _slider_values(view.key), view.result.design.n_servers
+    stored = st.session_state.get(_STATE)
+    if stored is None or stored["answer"] != view.key:
+        version = 0 if stored is None else stored["version"] + 1
+        stored = st.session_state[_STATE] = {"answer": view.key, "places": {}, "version": version}
+    values, here = _SliderValues(stored["places"], stored["version"]), view.result.design.n_servers
     people, ratio, wait_s = team.data_scientists, 1.0, team.wait_s
     counts_people = any(job.jobs_a_day_each is not None for job in team.job)
     left, right = st.columns(2, gap="large")
@@ -145,64 +157,6 @@ def _inputs(team: Team, view: View) -> TeamChange:
         order=order if order != team.order else None,
         n_servers=servers if servers != here else None,
     )
-
-
-def _figures(now: TeamAnswer, base: TeamAnswer) -> None:
-    with st.container(horizontal=True, gap="medium", key="team-figures"):
-        for one in change_figures(now, base):
-            st.metric(one.label, one.value, one.under, delta_color="off", delta_arrow="off", width="content")
-
-
-def _answered(view: View, change: TeamChange, now: TeamAnswer) -> None:
-    sources = view.catalog.sources
-    if change != TeamChange():
-        look.note("Server models and storage stay the same; only the values of the sliders change.")
-    waits, reads = _specs(view.key, change, look.palette().name, now)
-    look.chart(waits)
-    table = waits_table(now)
-    if table is not None:
-        look.table(table, sources)
-    sizes, erlang = sizes_table(now), erlang_table(now)
-    if sizes is not None:
-        with st.expander("Table: fewer and more servers"):
-            look.table(sizes, sources)
-    if erlang is not None:
-        with st.expander("Cross-check with Erlang's formula"):
-            look.table(erlang, sources)
-    st.subheader("Combined read rate of the jobs", anchor=False)
-    look.chart(reads)
-    demand = demand_table(now)
-    if demand is None:
-        look.note("No job has a workload that its GPUs hold, so the read rate is not known.")
-    else:
-        look.table(demand, sources)
-    st.subheader("Jobs and GPUs", anchor=False)
-    look.table(jobs_table(now), sources)
-    look.table(gpus_table(now.run), sources)
-
-
-@st.cache_resource(show_spinner="Simulating the jobs of the team", max_entries=64)
-def _answer(
-    answer_key: str,  # noqa: ARG001  (names the result)
-    change: TeamChange,
-    _result: SizingResult,
-    _catalog: Catalog,
-) -> TeamAnswer | None:
-    return changed_answer(EvaluatedDesign(_result, _catalog), change)
-
-
-@st.cache_resource(show_spinner=False, max_entries=64)
-def _specs(
-    answer_key: str,  # noqa: ARG001  (names the result)
-    change: TeamChange,
-    palette_name: str,
-    _answer: TeamAnswer,
-) -> tuple[Spec | None, Spec | None]:
-    colours = look.palette_named(palette_name)
-    here = "" if change.n_servers is None else plural(change.n_servers, "server")
-    drawn = (waits_chart(_answer, colours, "container", here), reads_chart(_answer, colours, "container"))
-    waits, reads = (None if one is None else one.to_dict(validate=False) for one in drawn)
-    return waits, reads
 
 
 def _buttons(view: View, team: Team, change: TeamChange, *, is_assumed: bool) -> None:
@@ -258,5 +212,4 @@ def _take(team: Team, change: TeamChange, is_assumed: bool) -> None:
     for number, job in enumerate(team.job):
         for name, rate in changed_rate(job, change).items():
             state.put(("team", "job", number, name), rate)
-    st.session_state.notice = "The values are now in the request; the design was sized again."
-    state.refresh()
+    state.refresh("The values are now in the request; the design was sized again.")

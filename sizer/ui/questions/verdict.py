@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from sizer.catalog.model import Catalog
 from sizer.present.text.verdict import verdict_text
 from sizer.present.words import sentence
 from sizer.questions.verdict.analysis import claims
@@ -13,19 +12,15 @@ from sizer.questions.verdict.reversal import Reversal
 from sizer.questions.verdict.simplest_design import SimplestDesign, simplest_design
 from sizer.questions.verdict.tables import arithmetic_table, claims_table, simplest_table
 from sizer.questions.verdict.text import input_text, reversal_text, simplest_text
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
 from sizer.ui.designs import compare
 from sizer.ui.request_form.names import kind_of
 from sizer.ui.state import View
 from sizer.ui.typed import plain, written
-from sizer.workload.request import SizingRequest
 
 
 def show(view: View) -> None:
     """Draw the question."""
-    assert view.result is not None
     st.header("Do we need this?", anchor=False)
     st.markdown(plain(sentence(verdict_text(view.result))))
     _simplest(view)
@@ -34,27 +29,14 @@ def show(view: View) -> None:
 
 def simplest_of(view: View) -> SimplestDesign:
     """The simplest design of the answer on the page; its requests include discounts, which no page shows."""
-    return _simplest_design(view.request_json, view.catalog.digest, view.catalog)
-
-
-@st.cache_resource(show_spinner="Searching for the simplest design", max_entries=32)
-def _simplest_design(request_json: str, digest: str, _parts: Catalog) -> SimplestDesign:  # noqa: ARG001  (the digest is part of the key)
-    whole = state.outcome(SizingRequest.model_validate_json(request_json), _parts).result
-    assert whole is not None  # it is the answer that the page shows
-    return simplest_design(EvaluatedDesign(whole, _parts))
-
-
-@st.cache_resource(show_spinner="Searching for what would reverse each claim", max_entries=16)
-def _claims_of(
-    answer_key: str,  # noqa: ARG001  (names the result)
-    _result: SizingResult,
-    _catalog: Catalog,
-) -> tuple[Claim, ...]:
-    return claims(EvaluatedDesign(_result, _catalog))
+    return view.once(
+        "simplest design",
+        lambda: simplest_design(state.whole(view)),
+        doing="Searching for the simplest design",
+    )
 
 
 def _simplest(view: View) -> None:
-    assert view.result is not None
     simplest = simplest_of(view)
     st.subheader("Simplest sufficient design", anchor=False)
     look.notes(simplest_text(simplest, view.result))
@@ -74,16 +56,14 @@ def _simplest(view: View) -> None:
 
 
 def _claims(view: View) -> None:
-    assert view.result is not None
-    found = _claims_of(view.key, view.result, view.catalog)
+    found = view.once("claims", lambda: claims(view.evaluated), doing="Searching for what would reverse each claim")
     st.subheader("Claims and what would reverse them", anchor=False)
     table, arithmetic = claims_table(found, view.result), arithmetic_table(found)
     if table is None or arithmetic is None:
         st.info("This design contains parts that are no longer in the catalogue; its claims cannot be checked.")
         return
     look.table(table, view.catalog.sources)
-    with st.expander("Calculation"):
-        look.table(arithmetic, view.catalog.sources)
+    look.table(arithmetic, view.catalog.sources, "Calculation")
     _try(found, view)
 
 
@@ -123,5 +103,4 @@ def _take(reversal: Reversal) -> None:
     path, value = reversal.input.path, reversal.after
     kind = kind_of(path)
     state.put(path, int(value) if kind is None else written(kind, value))
-    st.session_state.notice = "The request was changed and resized. Undo restores the previous one."
-    state.refresh()
+    state.refresh("The request was changed and resized. Undo restores the previous one.")

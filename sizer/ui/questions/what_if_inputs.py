@@ -20,7 +20,7 @@ _MODE_HELP = (
     "Resize the design: the page shows what the changed request needs, with the same server and storage models."
 )
 # Plain key of the session.
-_STATE = "what_if"
+INPUTS = "what_if"
 
 
 class InputPair(NamedTuple):
@@ -54,7 +54,7 @@ class InputPair(NamedTuple):
 def start(view: View, number: int) -> None:
     """Set the sliders to the present design when it has changed since the last visit."""
     stored: dict[str, Any] = st.session_state.setdefault(
-        _STATE, {"mode": FIXED_DESIGN, "inputs": {}, "places": {}, "version": 0, "of": None, "is_mapped": False}
+        INPUTS, {"mode": FIXED_DESIGN, "inputs": {}, "places": {}, "version": 0, "of": None, "is_mapped": False}
     )
     of = (view.request_json, number)
     if stored["of"] != of:
@@ -63,7 +63,7 @@ def start(view: View, number: int) -> None:
 
 def inputs_state() -> dict[str, Any]:
     """Mode, inputs and slider positions of the page, as the session stores them."""
-    stored: dict[str, Any] = st.session_state[_STATE]
+    stored: dict[str, Any] = st.session_state[INPUTS]
     return stored
 
 
@@ -84,8 +84,7 @@ def chosen_mode() -> str:
         format_func=lambda mode: _MODES[mode],
         key=name,
         help=_MODE_HELP,
-        on_change=state.if_stored(name, _store_mode),
-        args=(name,),
+        on_change=state.stores(name, INPUTS, "mode"),
     )
     mode: str = inputs_state()["mode"]
     look.note(
@@ -94,10 +93,6 @@ def chosen_mode() -> str:
         else "The changed request is sized with the same server and storage models; the figures show what it needs."
     )
     return mode
-
-
-def _store_mode(name: str) -> None:
-    inputs_state()["mode"] = st.session_state[name]
 
 
 def chosen_pair(mode: str, inputs: Sequence[VariedInput]) -> InputPair:
@@ -152,15 +147,10 @@ def _slider(mode: str, one: VariedInput) -> int:
         range(len(one.values)),
         format_func=lambda place: one.texts[place],
         key=name,
-        on_change=state.if_stored(name, _store_place),
-        args=(one.key, name),
+        on_change=state.stores(name, INPUTS, "places", one.key),
     )
     st.caption(f"Present value: {plain(one.texts[one.base])}. {plain(one.note)}")
     return int(st.session_state[name])
-
-
-def _store_place(key: str, name: str) -> None:
-    inputs_state()["places"][key] = st.session_state[name]
 
 
 def reset() -> None:

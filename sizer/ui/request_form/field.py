@@ -72,31 +72,17 @@ Widget = Text | Typed | Checkbox | Dropdown | Segments | Percentage | MultiSelec
 
 @dataclass(frozen=True)
 class FormField:
-    """One field of the request.
+    """One field of the request."""
 
-    Attributes
-    ----------
-    keys : tuple of str
-        Keys that lead to it, without the numbers of list entries: ``("workload", "target", "samples_per_s")``.
-    label : str
-        Label of the widget; ``{currency}`` stands for the currency of the request.
-    help : str
-        Explanation, and the default where it takes more words than ``empty`` ("Default: ..." at its end). Shown on
-        demand, together with range and default (``help_text.py``).
-    widget : Widget
-        How it is edited.
-    empty : str
-        Shown while the field has no value: what that means.
-    name : str
-        In errors and in the list of changes; by default the label.
-    """
-
+    # Keys that lead to it, without the numbers of list entries: ``("workload", "target", "samples_per_s")``.
     keys: tuple[str, ...]
-    label: str
+    label: str  # label of the widget; ``{currency}`` stands for the currency of the request
+    # Explanation, and the default where it takes more words than ``empty`` ("Default: ..." at its end). Shown on
+    # demand, together with range and default (``help_text``).
     help: str
-    widget: Widget
-    empty: str = ""
-    name: str = ""
+    widget: Widget  # how it is edited
+    empty: str = ""  # shown while the field has no value: what that means
+    name: str = ""  # in errors and in the list of changes; by default the label
 
 
 # Fields in the columns in which a form shows them.

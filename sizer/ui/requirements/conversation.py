@@ -47,7 +47,12 @@ def show(parts: Catalog) -> None:
             if not state.is_customer_mode():
                 _recent()
             return
-        _chips(found, parts)
+        with st.container(horizontal=True, gap="xsmall", key="chips"):
+            for number, phrase in enumerate(found.phrases):
+                if phrase.words:
+                    _chip(number, phrase, found, parts)
+                else:
+                    st.markdown(f":gray-badge[{plain(phrase.meaning)}]", width="content")
         if found.unread:
             st.caption(f":orange[:material/help:] Not understood: {plain(', '.join(found.unread))}.")
         if found.question is not None:
@@ -108,15 +113,6 @@ def _open(design_id: str) -> None:
         saving.open_revision(design_id)
     except SizerError as error:
         st.session_state.refused = f"**The design was not opened.** {plain(saving.fault_of(error))}"
-
-
-def _chips(found: Reading, parts: Catalog) -> None:
-    with st.container(horizontal=True, gap="xsmall", key="chips"):
-        for number, phrase in enumerate(found.phrases):
-            if phrase.words:
-                _chip(number, phrase, found, parts)
-            else:
-                st.markdown(f":gray-badge[{plain(phrase.meaning)}]", width="content")
 
 
 def _chip(number: int, phrase: Phrase, found: Reading, parts: Catalog) -> None:

@@ -42,11 +42,10 @@ def begin() -> None:
     """Enter usual values, with a notice that they are assumptions."""
     for field, value in START.items():
         state.put((*HERE, field), value)
-    st.session_state.notice = (
+    state.refresh(
         "Assumed values, editable on the page Requirements: 20 % of the data for snapshots, 50 % capacity reserve, "
         "and an hourly checkpoint, ten of them retained."
     )
-    state.refresh()
 
 
 def _complete() -> None:

@@ -12,16 +12,8 @@ from sizer.ui.changes import in_words
 from sizer.ui.error_messages import name_of
 from sizer.ui.request_form.forms import DOCUMENT, LIMITS, PLATFORMS
 from sizer.ui.request_form.names import label_at
-from sizer.ui.requirements import (
-    data_form,
-    growth_form,
-    ownership_form,
-    rental_form,
-    resilience_form,
-    surroundings,
-    team_form,
-    workload,
-)
+from sizer.ui.requirements import data_form, resilience_form, surroundings, team_form, workload
+from sizer.ui.requirements.optional_tables import GROWTH, OWNERSHIP, RENTAL
 from sizer.ui.state import View
 
 _MEGABYTES = 1  # upload limit of the browser's file field
@@ -35,7 +27,15 @@ def show(view: View) -> None:
     st.header("Workload", anchor=False)
     workload.draw(view, workload.selected_workload())
     st.header("Options and limits", anchor=False)
-    _platforms()
+    given = state.get(("platforms",))
+    given = given if isinstance(given, Mapping) else {}
+    named = [re.sub(r" \(.*\)", "", name_of(item)) for part in _NAMED for item in given.get(part) or ()]
+    others = [inside_sentence(label_at(("platforms", part))) for part in given if part not in _NAMED]
+    summary = ", ".join([*named, *others]) or "all orderable equipment"
+    folded = fields.fold("Allowed equipment", summary, "may-be-used")
+    if folded.open:
+        with folded:
+            fields.draw_form(PLATFORMS, "platforms", "Apply allowed equipment")
     _limits()
     surroundings.existing(view)
     surroundings.stated_storage(view)
@@ -43,9 +43,8 @@ def show(view: View) -> None:
     data_form.show()
     team_form.show()
     resilience_form.show()
-    growth_form.show()
-    ownership_form.show()
-    rental_form.show()
+    for optional in (GROWTH, OWNERSHIP, RENTAL):
+        optional.show()
     _document_details()
 
 
@@ -109,18 +108,6 @@ def _uploaded(name: str) -> None:
 
 
 # --- allowed equipment, limits, document details
-
-
-def _platforms() -> None:
-    given = state.get(("platforms",))
-    given = given if isinstance(given, Mapping) else {}
-    named = [re.sub(r" \(.*\)", "", name_of(item)) for part in _NAMED for item in given.get(part) or ()]
-    others = [inside_sentence(label_at(("platforms", part))) for part in given if part not in _NAMED]
-    summary = ", ".join([*named, *others]) or "all orderable equipment"
-    folded = fields.fold("Allowed equipment", summary, "may-be-used")
-    if folded.open:
-        with folded:
-            fields.draw_form(PLATFORMS, "platforms", "Apply allowed equipment")
 
 
 def _limits() -> None:

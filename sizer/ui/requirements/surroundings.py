@@ -147,7 +147,7 @@ def _first_unstated(view: View, stated: Sequence[Mapping[str, Any]]) -> str:
     """Storage of the design where nothing is stated of it, else the first without stated values."""
     taken = {entry.get("storage") for entry in stated}
     names = list(shared_storage())
-    own = [view.result.design.platform.storage.id] if view.result is not None else []
+    own = [view.result.design.platform.storage.id] if view.sized is not None else []
     return next((item for item in (*own, *names) if item in names and item not in taken), names[0])
 
 

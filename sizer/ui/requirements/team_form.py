@@ -48,11 +48,10 @@ def show() -> None:
 def begin() -> None:
     """Enter a first team, with a notice that it is an assumption."""
     state.put(_TEAM, start(state.draft()))
-    st.session_state.notice = (
+    state.refresh(
         f"Assumed values, editable on the page Requirements: {_PEOPLE} data scientists, each starting one training "
         "every other day and one single-GPU notebook per day; 90 % of the jobs start within one hour."
     )
-    state.refresh()
 
 
 def start(draft: Mapping[str, Any]) -> dict[str, Any]:

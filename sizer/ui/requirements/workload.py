@@ -289,8 +289,7 @@ def _remove_unsuitable(parts: Catalog, path: RequestPath) -> None:
         notices.append("The recipe belongs to another network; a fixed number of epochs replaces it.")
     if notices:
         earlier = st.session_state.get("notice")
-        st.session_state.notice = " ".join([earlier, *notices] if earlier else notices)
-        state.refresh()
+        state.refresh(" ".join([earlier, *notices] if earlier else notices))
 
 
 def _after_task(view: View, path: RequestPath) -> None:
@@ -349,8 +348,8 @@ def _start_target(view: View, path: RequestPath, kind: str) -> None:
     """Another kind of target, filled with what the present design reaches so that the request stays complete."""
     st.session_state.target_kind = kind
     number = path[-1]
-    answers = view.result.design.workloads if view.result is not None else ()
-    design = view.result.design if view.result is not None else None
+    answers = view.result.design.workloads if view.sized is not None else ()
+    design = view.result.design if view.sized is not None else None
     value: Any = serving.start_value(kind)
     if kind == "tokens_per_s":
         rate = float(answers[number].throughput.value) if isinstance(number, int) and number < len(answers) else 1e5

@@ -17,8 +17,7 @@ from sizer.perf.availability.goodput import (
     storage_level,
     time_between_interruptions,
 )
-from sizer.questions.failures.goodput import GoodputQuestion, goodput_answer
-from sizer.questions.failures.goodput_text import goodput_text
+from sizer.questions.failures.goodput import GoodputQuestion, goodput_answer, goodput_text
 
 HOUR, MINUTE, TB = 3600.0, 60.0, 1e12
 

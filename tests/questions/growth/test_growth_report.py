@@ -12,9 +12,8 @@ from sizer.guide.context import GuideContext
 from sizer.guide.edition import GUIDE
 from sizer.guide.outline import guide
 from sizer.guide.pdf.render import guide_html
-from sizer.questions.growth.life_cycle import late_purchases
 from sizer.questions.growth.tables import demand_table, platforms_table, purchases_table, sequences_table
-from sizer.questions.growth.text import findings
+from sizer.questions.growth.text import findings, late_purchases
 from sizer.sizing.customer_copy import customer_copy
 
 CATALOG = shipped_catalog()

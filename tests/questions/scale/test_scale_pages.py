@@ -15,8 +15,8 @@ from sizer.questions.scale.analysis import ArrangementPair, scale_comparison
 from sizer.questions.scale.arrangement_run import StepBreakdown
 from sizer.questions.scale.charts import rates_finding, steps_chart, steps_finding
 from sizer.questions.scale.comparison_text import rate_comparison_text
-from sizer.questions.scale.export import scale_document
 from sizer.questions.scale.tables import hardware_table, per_gpu_table, rates_table, steps_table
+from sizer.questions.scale.text import scale_document
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.size import size

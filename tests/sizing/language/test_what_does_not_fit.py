@@ -13,9 +13,9 @@ from sizer.present.charts import scaling_chart
 from sizer.present.training_charts import accuracy_chart
 from sizer.questions.failures.after_loss import HardwareAfterLoss, rate_shares, target_probabilities
 from sizer.questions.failures.analysis import failure_cases
-from sizer.questions.failures.export import failures_document
+from sizer.questions.failures.text import failures_document
 from sizer.questions.scale.analysis import scale_comparison
-from sizer.questions.scale.export import scale_document
+from sizer.questions.scale.text import scale_document
 from sizer.questions.team.analysis import team_model
 from sizer.questions.what_if.along_input import fixed_design_along
 from sizer.questions.what_if.varied_input import SERVERS, fixed_design_inputs

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from sizer.ui import session_store
-from sizer.ui.app_server import session_file
-from sizer.ui.app_server.session_file import SessionFile, decoded, encoded
+from sizer.ui.session_store import SessionFile, decoded, encoded
 from tests.ui.pages import figures, opened, to_page, unfold, widget
 
 STATE = {
@@ -33,7 +32,7 @@ def test_a_state_comes_back_to_its_browser_alone(stored: SessionFile, monkeypatc
     assert decoded(stored.get("name", "mine") or b"") == STATE
     assert stored.get("name", "another") is None
     assert stored.get("other name", "mine") is None
-    monkeypatch.setattr(session_file, "__version__", "99")
+    monkeypatch.setattr(session_store, "__version__", "99")
     assert stored.get("name", "mine") is None
 
 
