@@ -15,7 +15,6 @@ from sizer.questions.failures.case_text import effect_text, failure_title, remed
 from sizer.questions.failures.scenarios import CapacityReduced, FeedLost, JobsRestart
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.workload.request import SizingRequest
-from tests import factories
 from tests.factories import examples
 from tests.factories.answers import recommended
 from tests.factories.plans import CATALOG, DESIGNS, answer, asked, laid_out
@@ -259,24 +258,10 @@ def test_every_design_has_its_cases_and_none_is_faster_than_the_whole(name):
     assert {key: key in keys for key in has} == has
 
 
-def test_a_lone_server_has_few_cases():
-    assert list(cases(answer("alone"))) == ["gpu", "server", "drive", "power-feed"]
-
-
 def test_racks_that_are_there_have_feeds_that_the_plan_does_not_know():
     effect = cases(answer("hostile"))["power-feed"].effect
     assert isinstance(effect, FeedLost)
     assert effect.unknown
-
-
-@pytest.mark.parametrize("name", factories.ALL)
-def test_results_of_other_catalogues_are_told_roughly(name):
-    """Without the parts of the answer rates follow the servers and storage nodes that are left."""
-    result = factories.of_another_catalogue(factories.ALL[name]())
-    found = {case.key: case for case in failure_cases(EvaluatedDesign(result, factories.catalog()))}
-    n = result.design.n_servers
-    assert found["server"].share == tuple((n - 1) / n for _ in result.design.workloads)
-    assert all(0 <= share <= 1 for case in found.values() for share in case.share)
 
 
 def test_a_failed_gpu_of_a_rack_takes_its_tray_out():

@@ -2,13 +2,11 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import fields
 from functools import cache
 
 import pytest
 
 from sizer.base.errors import InfeasibleError
-from sizer.catalog.model import Catalog
 from sizer.physical.allowed_parts import narrowed_to
 from sizer.physical.capacity import node_limits
 from sizer.questions.verdict.analysis import claims
@@ -162,9 +160,3 @@ def test_every_example_has_finite_claims_with_texts(name: str) -> None:
         for text in (claim_title(claim), claim_finding(claim), claim_arithmetic(claim), reversal_text(claim)):
             assert not any(bad in text for bad in ("nan", "inf ", "None", "{", "}")), text
         assert all(source in catalog().sources for source in claim.sources)
-
-
-def test_a_design_of_another_catalogue_has_no_claims() -> None:
-    known = catalog()
-    fewer = Catalog(**{one.name: getattr(known, one.name) for one in fields(known) if one.init} | {"stacks": {}})
-    assert claims(EvaluatedDesign(sized("small-team"), fewer)) == ()
