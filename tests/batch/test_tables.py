@@ -25,7 +25,6 @@ HEAD = (
     "title,workload.0.dnn,workload.0.target.samples_per_s,platforms.servers,platforms.storage,workload.0.batch_per_gpu"
 )
 ROW = 'plain,resnet50,20000 images/s,dgx-1,"[""isilon-f800""]",256'
-COLUMNS = HEAD.split(",")
 
 
 def understood(source: Any) -> list[SizingRequest]:

@@ -22,7 +22,6 @@ from tests.cli.running import refused, run
 from tests.factories import examples
 from tests.guide.engine import needs_engine
 
-ENGINEER = Edition("engineer")
 MM = 72 / 25.4
 # Text ends where the margin begins: 22 mm on either side of the guide (guide.css), a point for letters that lean over.
 MARGIN_PT = 22 * MM - 1

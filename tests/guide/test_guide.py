@@ -26,7 +26,6 @@ from tests.drawings.test_drawings_plan import assert_inside
 from tests.factories.examples import ROOT, catalog, sized
 
 GOLDEN = ROOT / "tests" / "golden"
-NARROW = "\u202f"
 
 
 def plain(text: str) -> str:

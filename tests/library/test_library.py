@@ -13,16 +13,6 @@ from sizer.library.records import MAX_COMMENT, MAX_NAME, normalized
 from tests.library.samples import answered, at, state
 
 DESIGN = "design-0001"
-HOSTILE = (
-    "Robert'); DROP TABLE designs;--",
-    'say "hi"',
-    "100 % of a_b\\c",
-    "two\nlines\tand a tab",
-    "🚀 Ωmega ﷽",
-    "\u202eright to left\u202c",
-    "<script>alert(1)</script>",
-    "{name} %s %(x)s :x",
-)
 TEXTS = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=60)
 
 
