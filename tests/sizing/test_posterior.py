@@ -1,9 +1,8 @@
 """Monte-Carlo over the calibration: held against the delta method where that is exact, and the judge at the medians."""
 
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
-from multiprocessing import get_context
 
 import numpy as np
 import pytest
@@ -187,7 +186,7 @@ def test_the_same_seed_gives_the_same_table():
     asked = only(asked, servers=("dgx-1", "c4140"), storage=("isilon-f800", "dgx1-ssd"))
     first = monte_carlo(asked, catalog(), draws=100, seed=5)
     assert first.num_rows == search(asked, catalog(), stored_calibration()).evaluated.space.n_rows
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+    with ThreadPoolExecutor(2) as pool:  # processes: tests/batch
         elsewhere = monte_carlo(asked, catalog(), draws=100, seed=5, executor=pool)
     assert elsewhere.equals(first, check_metadata=True)
     for block_elements in (1, 250, 10_000_000):
