@@ -1,0 +1,56 @@
+"""Rent or buy in words: the table adds up and promises no budget below nothing."""
+
+from decimal import Decimal
+from typing import Any
+
+from sizer.bom.bill import Bill
+from sizer.bom.ownership import Footprint, OwnershipRates
+from sizer.bom.rental import RentOrBuy, compared
+from sizer.questions.rent.tables import rental_table
+from sizer.workload.rental import Rental
+from tests.bom.test_rental import line
+
+HALF = Decimal("0.5")
+
+
+def put(*prices: str | None, tb: float = 0.0, **offer: Any) -> RentOrBuy:
+    """Eight GPUs without a draw for three years: 643,334.40 at 3.06 for all hours."""
+    rental = Rental.model_validate({"per_gpu_hour": "3.06", "electricity_per_kwh": "0.1", **offer})
+    bill = Bill("USD", tuple(line(price) for price in prices))
+    rates = OwnershipRates(rental.years, rental.electricity_per_kwh, 1.0, care_percent=rental.yearly_cost_percent)
+    return compared(bill, rental, rates, Footprint(0.0), n_gpus=8, stored_bytes=tb * 1e12)
+
+
+def cells(found: RentOrBuy, use: Decimal | None = None) -> dict[str, str]:
+    """Amounts by the name of their row."""
+    return {
+        row.cells[0].text: row.cells[1].text.replace("\u202f", "")
+        for row in rental_table(found, use).rows
+        if row.kind != "group"
+    }
+
+
+def test_the_table_adds_up_and_names_what_is_missing() -> None:
+    """149,000.00 with 10 % a year for three years; 105,120 h at 3.06 and 10 TB for 36 months at 20."""
+    offer = {"tb": 10.0, "storage_per_tb_month": 20, "yearly_cost_percent": 10}
+    said = cells(put("149000", **offer), HALF)
+    assert said["Net purchase"] == "149000.00"
+    assert said["Staff, space and maintenance"] == "44700.00"
+    assert said["Total cost of buying"] == "193700.00"
+    assert said["GPU-hours"] == "321667.20"
+    assert said["Storage"] == "7200.00"
+    assert said["Total cost of renting"] == "328867.20"
+    assert said["Cost of one used GPU-hour when buying"] == "1.84"  # 193,700 / 105,120
+    assert "Storage" not in cells(put("149000"))
+    assert cells(put("149000", electricity_per_kwh=None))["Electricity"] == "not included"
+    for lines in (("149000", None), (None,)):
+        said = cells(put(*lines, **offer), HALF)
+        assert {said["Net purchase"], said["Total cost of buying"]} == {"to be quoted"}
+        assert said.get("Staff, space and maintenance", "to be quoted") == "to be quoted"
+        assert not {"Break-even utilization", "Cost of one used GPU-hour when buying"} & said.keys()
+    said = cells(put("149000", None, **offer), HALF)
+    assert said["Maximum for all lines to be quoted"] == "103974.77"  # (328,867.20 - 193,700) / 1.3
+
+
+def test_no_row_promises_a_budget_below_nothing() -> None:
+    assert cells(put("160833.60", None), Decimal("0.1"))["Maximum for all lines to be quoted"] == "nothing"
