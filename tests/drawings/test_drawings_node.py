@@ -65,6 +65,12 @@ def designs() -> dict[str, DesignAnswer]:
     return all_designs()
 
 
+@pytest.fixture(scope="module")
+def drawn(designs) -> list[tuple[str, str, Drawing]]:
+    """Name of the design, kind and drawing, of all."""
+    return [(name, kind, one) for name, design in designs.items() for kind, one in drawings(design).items()]
+
+
 def drawings(design: DesignAnswer) -> dict[str, Drawing]:
     """The three of a design."""
     return {"node": node(design), "layers": layers(design, shipped_catalog()), "workflow": workflow(design)}
@@ -95,35 +101,32 @@ def said(drawing: Drawing) -> str:
 # --- every design
 
 
-def test_drawings_are_sound(designs):
-    for name, design in designs.items():
-        for kind, drawing in drawings(design).items():
-            assert_sound(drawing, f"{name}, {kind}")
-            assert_texts_stand_apart(drawing, f"{name}, {kind}")
+def test_drawings_are_sound(drawn):
+    for name, kind, drawing in drawn:
+        assert_sound(drawing, f"{name}, {kind}")
+        assert_texts_stand_apart(drawing, f"{name}, {kind}")
 
 
-def test_loose_text_stands_beside_the_boxes(designs):
-    for name, design in designs.items():
-        for kind, drawing in drawings(design).items():
-            for label in drawing.labels:
-                area = text_area(label)
-                for box in drawing.boxes:
-                    apart_x = area.x + area.width <= box.x or area.x >= box.right
-                    apart_y = area.y + 0.8 * area.height <= box.y or area.y + 0.2 * area.height >= box.bottom
-                    assert apart_x or apart_y, (name, kind, label.text, box.id)
+def test_loose_text_stands_beside_the_boxes(drawn):
+    for name, kind, drawing in drawn:
+        for label in drawing.labels:
+            area = text_area(label)
+            for box in drawing.boxes:
+                apart_x = area.x + area.width <= box.x or area.x >= box.right
+                apart_y = area.y + 0.8 * area.height <= box.y or area.y + 0.2 * area.height >= box.bottom
+                assert apart_x or apart_y, (name, kind, label.text, box.id)
 
 
-def test_links_end_at_the_edges_of_their_boxes(designs):
-    for name, design in designs.items():
-        for kind, drawing in drawings(design).items():
-            boxes = {box.id: box for box in drawing.boxes}
-            assert len({link.id for link in drawing.links}) == len(drawing.links), (name, kind)
-            for link in drawing.links:
-                for box, (x, y) in ((boxes[link.source], link.points[0]), (boxes[link.target], link.points[-1])):
-                    assert box.x - 1.5 <= x <= box.right + 1.5, (name, kind, link.id)
-                    assert box.y - 1.5 <= y <= box.bottom + 1.5, (name, kind, link.id)
-                    inside = box.x + 2 < x < box.right - 2 and box.y + 2 < y < box.bottom - 2
-                    assert not inside, (name, kind, link.id)
+def test_links_end_at_the_edges_of_their_boxes(drawn):
+    for name, kind, drawing in drawn:
+        boxes = {box.id: box for box in drawing.boxes}
+        assert len({link.id for link in drawing.links}) == len(drawing.links), (name, kind)
+        for link in drawing.links:
+            for box, (x, y) in ((boxes[link.source], link.points[0]), (boxes[link.target], link.points[-1])):
+                assert box.x - 1.5 <= x <= box.right + 1.5, (name, kind, link.id)
+                assert box.y - 1.5 <= y <= box.bottom + 1.5, (name, kind, link.id)
+                inside = box.x + 2 < x < box.right - 2 and box.y + 2 < y < box.bottom - 2
+                assert not inside, (name, kind, link.id)
 
 
 def test_no_link_runs_below_a_gpu_of_the_mesh():

@@ -15,6 +15,8 @@ from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from tests.factories.examples import EXAMPLES, most_in, sized
 
+pytestmark = pytest.mark.xdist_group("examples")  # one worker sizes all of them
+
 NAME = "dgx1-f800-resnet50"
 
 

@@ -40,6 +40,8 @@ from sizer.ui.tiles import tiles
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import EXAMPLES, ROOT, catalog, most_in, sized
 
+pytestmark = pytest.mark.xdist_group("examples")  # one worker sizes all of them
+
 # One published raw test reached 92.4 % of a line (deepops-roce).
 PASSED_SHARE = 0.924
 # A printed probability, before or behind the word for it.

@@ -26,6 +26,8 @@ from sizer.sizing.size import size
 from sizer.ui.tiles import tiles
 from tests.factories.examples import catalog, sized
 
+pytestmark = pytest.mark.xdist_group("examples")  # one worker sizes all of them
+
 NAMES = ("dgx1-f800-resnet50", "llama-70b-dgx-h100")
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sizer import SizingRequest, monte_carlo, size
+from sizer import SizingRequest, monte_carlo
 from sizer.base.errors import RequestError
 from sizer.base.stored_answers import StoredAnswers
 from sizer.batch.monte_carlo import draws_of
@@ -17,6 +17,7 @@ from sizer.calibrate.draws import Draws
 from sizer.calibrate.fit import hosts
 from sizer.perf import step_terms
 from sizer.perf.step_terms import drawn_terms
+from sizer.sizing.best_design import best_design
 from sizer.sizing.recommend import search
 from sizer.sizing.search.posterior import posterior, posterior_of
 from sizer.sizing.stages import gpu_side
@@ -137,7 +138,7 @@ def test_quantiles_agree_with_the_delta_method_where_it_is_linear():
     asked = one_gpu(150.0)
     space = judged(asked)
     found = posterior(space, draws_of(stored_calibration(), DRAWS, 1), catalog())
-    answer = size(asked, catalog()).design
+    answer = best_design(asked, catalog()).design
     row = next(
         row
         for row, platform in enumerate(space.platforms)

@@ -19,6 +19,8 @@ from sizer.sizing.stages.platform_columns import storage_nic_bytes_per_s
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import EXAMPLES, catalog, most_in, sized
 
+pytestmark = pytest.mark.xdist_group("examples")  # one worker sizes all of them
+
 # Questions and workloads besides the published architectures; the others differ little from these.
 MORE = (
     "questions/do-we-need-a-cluster",

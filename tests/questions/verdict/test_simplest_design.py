@@ -21,6 +21,8 @@ from tests.factories.examples import EXAMPLES, catalog, most_in, sized
 from tests.factories.prices import all_priced
 from tests.factories.requests import resnet_request
 
+pytestmark = pytest.mark.xdist_group("examples")  # one worker sizes all of them
+
 
 def asked(target: dict[str, object], dataset: str, **platforms_: object) -> SizingRequest:
     return resnet_request(dataset, target, platforms=platforms_)
