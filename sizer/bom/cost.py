@@ -31,10 +31,6 @@ class CostInterval:
     high: float  # inf where a line has neither price nor band
     dated: tuple[str, ...] = ()  # first and last year of the prices and bands
 
-    def dominates(self, other: "CostInterval") -> bool:
-        """Whether this costs less whatever the unknown prices are."""
-        return self.high < other.low
-
 
 @dataclass(frozen=True, eq=False)
 class ItemPrices:

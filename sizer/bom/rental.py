@@ -93,12 +93,6 @@ class RentOrBuy:
             return "open" if self.is_rent_at_least else "at least"
         return "at most" if self.is_rent_at_least else "exact"
 
-    @property
-    def break_even_rate(self) -> Fraction:
-        """Rate of a rented GPU-hour at which both cost the same with all hours used. [currency/h]"""
-        left = Fraction(self.owning.total) - Fraction(self.storage_rent or 0)
-        return left / self.gpu_hours * Fraction(repr(self.rental.speed_ratio))
-
     def open_budget(self, use: Decimal | Fraction) -> Decimal:
         """What all bought lines without a price may cost together, so that renting and buying tie.
 

@@ -158,63 +158,6 @@ def _product_probability(t: Floats, q: Floats) -> Floats:
     return np.asarray(np.clip(area / q**2, 0.0, 1.0))
 
 
-def lru_sharded_hit_fraction(c: ArrayLike, n_servers: ArrayLike) -> Floats:
-    """Hits of a least-recently-used cache when every server keeps its own fixed shard of the set.
-
-    Parameters
-    ----------
-    c : array_like, shape (...)
-        Share of the whole set that the cache of one server holds, 0..1. [-]
-    n_servers : array_like of int, shape (...)
-        Servers, each with 1/m of the set in a fresh random order. [-]
-
-    Returns
-    -------
-    ndarray, shape (...)
-        :func:`lru_hit_fraction` of min(1, m c): the cache against the shard. [-]
-
-    Raises
-    ------
-    ValueError
-        If the share is outside 0..1 or the number of servers below 1.
-
-    Examples
-    --------
-    >>> lru_sharded_hit_fraction(0.25, [1, 2, 4]).round(3)
-    array([0.034, 0.153, 1.   ])
-    """
-    require_within(0, 1, c=c)
-    require_at_least(1, n_servers=n_servers)
-    return lru_hit_fraction(np.minimum(1.0, np.asarray(c, dtype=float) * np.asarray(n_servers, dtype=float)))
-
-
-def never_evicting_hit_fraction(c: ArrayLike) -> Floats:
-    """Hits of a cache that fills once and never evicts: exactly c, whatever the order.
-
-    Parameters
-    ----------
-    c : array_like, shape (...)
-        Share of the set that the cache holds, 0..1. [-]
-
-    Returns
-    -------
-    ndarray, shape (...)
-        c. [-]
-
-    Raises
-    ------
-    ValueError
-        If the share is outside 0..1.
-
-    Examples
-    --------
-    >>> float(never_evicting_hit_fraction(0.35))
-    0.35
-    """
-    require_within(0, 1, c=c)
-    return np.asarray(c, dtype=float)
-
-
 def hit_fraction(c: ArrayLike, position: ArrayLike, n_servers: ArrayLike = 1, access: str = "random") -> Floats:
     """Hits of a real cache, at a fitted position between no hits and a cache that never evicts.
 

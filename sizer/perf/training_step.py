@@ -77,80 +77,6 @@ INTER_HOP_S = 9.6e-6
 LAST_BUCKET_FRACTION = 0.1
 
 
-def training_samples_per_s(
-    terms: StepTerms,
-    *,
-    batch_per_gpu: ArrayLike,
-    n_gpus_per_server: ArrayLike,
-    n_servers: ArrayLike,
-    forward_flop: ArrayLike,
-    gradient_bytes: ArrayLike,
-    peak_flop_per_s: ArrayLike,
-    nic_bytes_per_s: ArrayLike,
-    looked_up_bytes: ArrayLike = 0.0,
-    intra_hop_s: float = INTRA_HOP_S,
-    inter_hop_s: float = INTER_HOP_S,
-) -> StepRate:
-    """Rate of synchronous data-parallel training.
-
-    Parameters
-    ----------
-    terms : StepTerms
-        One set for all rows, or one a row (leading shape that broadcasts with the arguments).
-    batch_per_gpu : array_like, shape (...)
-        Samples of one step on one GPU. [-]
-    n_gpus_per_server, n_servers : array_like of int, shape (...)
-        GPUs of each server that the job uses, and servers. [-]
-    forward_flop : array_like, shape (...)
-        Forward pass of one sample. [FLOP]
-    gradient_bytes : array_like, shape (...)
-        Gradient on the wire, see :func:`sizer.perf.exchange.gradient_bytes`. [B]
-    peak_flop_per_s : array_like, shape (...)
-        Peak of the unit used. [FLOP/s]
-    nic_bytes_per_s : array_like, shape (...)
-        Line rate of one server towards the others, one direction, summed over its NICs. Not read where there is one
-        server. [B/s]
-    looked_up_bytes : array_like, shape (...), default 0
-        Vectors that a sample reads from embedding tables divided over all GPUs. [B]
-    intra_hop_s, inter_hop_s : float
-        Latency of one step of the exchange inside a server and between servers. [s]
-
-    Returns
-    -------
-    StepRate
-        Arrays over the rows.
-
-    Raises
-    ------
-    ValueError
-        If a count is below 1, or FLOP, peak or a NIC rate that is used is not above 0.
-
-    Notes
-    -----
-    t = (t_gpu + exposed) (1 + s log2 g + r 2 (m-1)/m), t_gpu = (t_launch^q + t_c^q)^(1/q), t_c = 3 F (b + f)/(P eta):
-    kernels that are queued ahead of the GPU cost only what arithmetic does not cover (large q), kernels that are waited
-    for their whole time (q = 1); f samples are what it takes to fill the GPU. The exchange t_x is hierarchical
-    (:mod:`sizer.perf.exchange`) and hides behind k 2/3 t_gpu; what is exposed is max(0, t_x - hidden) with a rounded
-    corner (:data:`LAST_BUCKET_FRACTION`). Waiting inside a server grows with each doubling of its GPUs; between
-    servers it follows the share of the exchange that leaves a server, which published runs of 2 to 256 servers fit
-    better than further doublings. Divided embedding tables add an all-to-all: of the b V bytes that a GPU looks up, the
-    share of other GPUs moves forward and its gradients move back. Median and interval are those of draws of the terms,
-    all rows at once.
-    """
-    return TrainingRun.of(
-        batch_per_gpu=batch_per_gpu,
-        n_gpus_per_server=n_gpus_per_server,
-        n_servers=n_servers,
-        forward_flop=forward_flop,
-        gradient_bytes=gradient_bytes,
-        peak_flop_per_s=peak_flop_per_s,
-        nic_bytes_per_s=nic_bytes_per_s,
-        looked_up_bytes=looked_up_bytes,
-        intra_hop_s=intra_hop_s,
-        inter_hop_s=inter_hop_s,
-    ).rate(terms)
-
-
 @dataclass(frozen=True)
 class TrainingStepTimes:
     """What a training step is made of. Arrays over the rows. [s]
@@ -209,9 +135,34 @@ class TrainingRun:
         inter_hop_s: float = INTER_HOP_S,
         log_sd: ArrayLike = 0.0,
     ) -> "TrainingRun":
-        """Runs with the arguments of :func:`training_samples_per_s`, checked as there.
+        """Runs of given counts and sizes.
 
-        ``log_sd`` is the standard deviation of the logarithm of the rate beyond what the terms show, of each row.
+        Parameters
+        ----------
+        batch_per_gpu : array_like, shape (...)
+            Samples of one step on one GPU. [-]
+        n_gpus_per_server, n_servers : array_like of int, shape (...)
+            GPUs of each server that the job uses, and servers. [-]
+        forward_flop : array_like, shape (...)
+            Forward pass of one sample. [FLOP]
+        gradient_bytes : array_like, shape (...)
+            Gradient on the wire, see :func:`sizer.perf.exchange.gradient_bytes`. [B]
+        peak_flop_per_s : array_like, shape (...)
+            Peak of the unit used. [FLOP/s]
+        nic_bytes_per_s : array_like, shape (...)
+            Line rate of one server towards the others, one direction, summed over its NICs. Not read where there is one
+            server. [B/s]
+        looked_up_bytes : array_like, shape (...), default 0
+            Vectors that a sample reads from embedding tables divided over all GPUs. [B]
+        intra_hop_s, inter_hop_s : float
+            Latency of one step of the exchange inside a server and between servers. [s]
+        log_sd : array_like, shape (...), default 0
+            Standard deviation of the logarithm of the rate beyond what the terms show, of each row. [-]
+
+        Raises
+        ------
+        ValueError
+            If a count is below 1, or FLOP, peak or a NIC rate that is used is not above 0.
         """
         b, g, m, flop, size, peak, nic, looked_up = float_arrays(
             batch_per_gpu,
@@ -248,7 +199,20 @@ class TrainingRun:
         return replace(self, samples=self.samples * factor, log_sd=log_sd)
 
     def rate(self, terms: StepTerms) -> StepRate:
-        """Rates with their uncertainty: :func:`training_samples_per_s`."""
+        """Rates with their uncertainty, for one set of terms or one of each row.
+
+        Notes
+        -----
+        t = (t_gpu + exposed) (1 + s log2 g + r 2 (m-1)/m), t_gpu = (t_launch^q + t_c^q)^(1/q), t_c = 3 F (b + f)/(P
+        eta): kernels that are queued ahead of the GPU cost only what arithmetic does not cover (large q), kernels
+        that are waited for their whole time (q = 1); f samples are what it takes to fill the GPU. The exchange t_x is
+        hierarchical (:mod:`sizer.perf.exchange`) and hides behind k 2/3 t_gpu; what is exposed is max(0, t_x -
+        hidden) with a rounded corner (:data:`LAST_BUCKET_FRACTION`). Waiting inside a server grows with each doubling
+        of its GPUs; between servers it follows the share of the exchange that leaves a server, which published runs
+        of 2 to 256 servers fit better than further doublings. Divided embedding tables add an all-to-all: of the b V
+        bytes that a GPU looks up, the share of other GPUs moves forward and its gradients move back. Median and
+        interval are those of draws of the terms, all rows at once.
+        """
         part, run = _TrainingParts.of(self, terms.values), self.over_draws
         scatter = np.hypot(terms.log_scatter, self.log_sd)
         drawn = _TrainingParts.of(run, terms.drawn)
@@ -368,55 +332,6 @@ class _TrainingParts:
 INFERENCE_PASSES = 1.0
 
 
-def inference_samples_per_s(
-    terms: StepTerms,
-    *,
-    batch_per_gpu: ArrayLike,
-    n_gpus_per_server: ArrayLike,
-    n_servers: ArrayLike,
-    forward_flop: ArrayLike,
-    peak_flop_per_s: ArrayLike,
-    input_bytes: ArrayLike,
-    host_links_per_server: ArrayLike = 2,
-    bytes_per_value: float = 4.0,
-) -> StepRate:
-    """Rate of validation inference: forward passes of independent GPUs, fed by the host.
-
-    Parameters
-    ----------
-    terms : StepTerms
-        One set for all rows, or one a row.
-    batch_per_gpu, n_gpus_per_server, n_servers, forward_flop, peak_flop_per_s
-        As for :func:`training_samples_per_s`.
-    input_bytes : array_like, shape (...)
-        One decoded uint8 sample. [B]
-    host_links_per_server : array_like of int, shape (...), default 2
-        Links of x16 width between host and GPUs that work side by side, at most one a GPU; 2 is one a socket. [-]
-    bytes_per_value : float
-        Width of one value on that link; 4: the host converts to float before it copies. [B]
-
-    Returns
-    -------
-    StepRate
-        ``compute`` is what the GPUs alone pass, ``total`` the smaller of it and of what the host links carry.
-
-    Raises
-    ------
-    ValueError
-        If a count is below 1, or another argument is not above 0.
-    """
-    return InferenceRun.of(
-        batch_per_gpu=batch_per_gpu,
-        n_gpus_per_server=n_gpus_per_server,
-        n_servers=n_servers,
-        forward_flop=forward_flop,
-        peak_flop_per_s=peak_flop_per_s,
-        input_bytes=input_bytes,
-        host_links_per_server=host_links_per_server,
-        bytes_per_value=bytes_per_value,
-    ).rate(terms)
-
-
 @dataclass(frozen=True)
 class InferenceRun:
     """Counts and sizes of validation inference: all that no term changes. Arrays broadcast to ``shape``."""
@@ -441,7 +356,12 @@ class InferenceRun:
         host_links_per_server: ArrayLike = 2,
         bytes_per_value: float = 4.0,
     ) -> "InferenceRun":
-        """Runs with the arguments of :func:`inference_samples_per_s`, checked as there."""
+        """Runs of independent GPUs that the host feeds; counts and peak as for :meth:`TrainingRun.of`.
+
+        ``input_bytes`` is one decoded uint8 sample, ``bytes_per_value`` what a value takes on the links: 4, because the
+        host converts to float before it copies. ``host_links_per_server`` are those of x16 width that work side by
+        side, at most one a GPU; 2 is one a socket.
+        """
         b, g, m, flop, peak, size, links = float_arrays(
             batch_per_gpu,
             n_gpus_per_server,
@@ -467,7 +387,7 @@ class InferenceRun:
         return np.asarray(self.links * np.exp(values[..., HOST_LINK]) / self.link_bytes)
 
     def rate(self, terms: StepTerms) -> StepRate:
-        """Rates with their uncertainty: :func:`inference_samples_per_s`."""
+        """Rates with their uncertainty: ``total`` is the smaller of GPUs and host links."""
         host, total, run = self.host_samples_per_s(terms.values), self.samples_per_s(terms.values), self.over_draws
         shape = np.broadcast_shapes(self.shape, terms.values.shape[:-1])
         gpu_s = GpuTime.of(terms.values, self.sample_s, self.batch).time_s

@@ -69,15 +69,6 @@ def test_rows_that_cannot_be_sized_are_told_and_the_table_is_written(tmp_path: P
 
 
 @pytest.mark.workers
-def test_one_table_into_a_file(tmp_path: Path) -> None:
-    out = tmp_path / "new" / "answers.parquet"
-    done = run("batch", FILES[0], "--out", out, "--workers", 1)
-    assert done.returncode == 0, done.stderr
-    assert [path.name for path in out.parent.iterdir()] == ["answers.parquet"]
-    assert f"results: {out}" in done.stderr
-
-
-@pytest.mark.workers
 def test_a_dask_scheduler_does_the_work(tmp_path: Path, dask_client: Any) -> None:
     out = tmp_path / "answers.parquet"
     done = run("batch", *FILES[:2], "--out", out, "--scheduler", dask_client.scheduler.address)
@@ -108,15 +99,3 @@ def test_usage(
     monkeypatch.setattr(batch, "_CONNECT_S", 0.5)
     given = [str(one).replace("{out}", str(tmp_path / "out")) for one in arguments]
     refused(run("batch", *given), status, *words)
-
-
-def test_progress_is_a_line_now_and_then(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    now = iter([0.0, 1.0, 10.0, 10.0, 11.0, 20.0, 20.0])
-    monkeypatch.setattr(batch.time, "monotonic", lambda: next(now))
-    with batch._progress() as tell:
-        tell(1, 4, 0.5, 6.0)
-        tell(2, 4, 0.5, 4.0)
-        tell(3, None, 0.5, None)
-        tell(4, None, 1234.5, None)
-    printed = capsys.readouterr().err
-    assert printed == "sized 2 of 4, 0.500 per second, 4.00\u202fs to go\nsized 4, 1\u202f230 per second\n"

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given
 
 from sizer import SizingRequest, size_batch
-from sizer.base.errors import RequestError
 from sizer.batch import work
 from sizer.batch.keys import cells_of, nested, request_key
 from sizer.batch.run import _GROUP_CHUNKS, CHUNK_REQUESTS
@@ -91,20 +90,6 @@ def test_a_fault_of_the_program_in_one_request_is_one_row(monkeypatch: pytest.Mo
     assert "int" in rows[2]["answer.error"]
 
 
-def test_a_table_says_what_it_was_made_from() -> None:
-    said = size_batch([], catalog()).schema.metadata
-    assert said[b"sizer.catalog_digest"].decode() == catalog().digest
-    assert said.keys() == {
-        *(b"sizer.version", b"sizer.columns_version", b"sizer.catalog_digest", b"sizer.calibration_digest")
-    }
-
-
-def test_an_empty_batch_has_the_columns_of_every_batch() -> None:
-    empty = size_batch(iter(()), catalog())
-    assert empty.num_rows == 0
-    assert set(empty.schema.names) <= set(size_batch([request()], catalog()).schema.names)
-
-
 def test_the_metadata_and_types_survive_the_file(tmp_path: Path) -> None:
     asked = [request(), request(quote={"discount_percent": "2.5"}, date="2026-11-21"), {}]
     path = size_batch(asked, catalog(), out=tmp_path / "new" / "results.parquet")
@@ -135,23 +120,6 @@ def test_a_generator_is_taken_as_it_is_needed() -> None:
     ahead: list[int] = []
     assert size_batch(refused(), catalog(), executor=Counting(), in_flight=3).num_rows == 20 * CHUNK_REQUESTS
     assert max(ahead) <= 3 * CHUNK_REQUESTS
-
-
-def test_progress_tells_done_rate_and_time_left() -> None:
-    """With a clock that stands still but for one second a look: a call a chunk, and one at the end."""
-    now = iter(range(1000))
-    told: list[tuple[int, int | None, float, float | None]] = []
-    asked = [{}] * (3 * CHUNK_REQUESTS)
-    size_batch(asked, catalog(), progress=lambda *how: told.append(how), clock=lambda: float(next(now)))
-    done = [one[0] for one in told]
-    assert done == sorted(done)
-    assert told[-1][:2] == (len(asked), len(asked))
-    for count, total, per_s, left_s in told:
-        assert total is not None
-        assert left_s == pytest.approx((total - count) / per_s)
-    told.clear()
-    size_batch(iter(asked), catalog(), progress=lambda *how: told.append(how), clock=lambda: 0.0)
-    assert told == [(len(asked), None, 0.0, None)]  # no time has passed: only the call at the end
 
 
 RICH = {
@@ -207,19 +175,6 @@ def test_a_bad_mapping_is_one_refused_row(asked: dict[str, Any], words: str) -> 
     assert [row["answer.status"] for row in rows] == ["refused", "sized"]
     assert words in rows[0]["answer.error"]
     assert rows[0]["answer.error"].startswith("request 1: ")
-
-
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        ({"workers": 0}, "workers = 0: must be 1 to 512"),
-        ({"in_flight": 0}, "in_flight = 0: must be at least 1"),
-        ({"workers": 1, "executor": ThreadPoolExecutor(1)}, "either executor or workers"),
-    ],
-)
-def test_arguments_are_checked(wrong: dict[str, Any], words: str) -> None:
-    with pytest.raises(RequestError, match=words):
-        size_batch([], catalog(), **wrong)
 
 
 def test_the_command_line_is_imported_without_what_takes_long() -> None:

@@ -77,12 +77,6 @@ def test_an_axis_takes_the_place_of_its_alternatives():
     assert sweep(request, axes, catalog()).column("answer.status").to_pylist() == ["sized", "sized"]
 
 
-def test_a_table_is_replaced_by_a_name_and_a_key_left_out():
-    request = base(workload=[{**WORK, "dataset": {"n_samples": 1e6, "sample_bytes": 1e5}}])
-    table = sweep(request, {"workload.0.dataset": ["imagenet", None]}, catalog())
-    assert table.column("answer.status").to_pylist() == ["sized", "sized"]  # imagenet is the default
-
-
 def test_bad_points_are_rows():
     table = sweep(base(), {"confidence": [0.6, 7, "often"]}, catalog())
     assert table.column("answer.status").to_pylist() == ["sized", "refused", "refused"]
@@ -104,11 +98,6 @@ def test_bad_points_are_rows():
 def test_axes_that_make_no_sense_are_refused_at_once(axes, message):
     with pytest.raises(RequestError, match=message):
         sweep(base(), axes, catalog())
-
-
-def test_without_axes_it_is_the_request():
-    (row,) = sweep(base(), {}, catalog()).to_pylist()
-    assert row["answer.design.name"] == best_design(base(), catalog()).design.name
 
 
 def test_draws_are_those_of_the_design_in_its_whole_space():
@@ -175,13 +164,6 @@ def command(tmp_path, *options):
     return CliRunner().invoke(app, ["sweep", str(path), *options])
 
 
-def test_the_command_prints_a_table(tmp_path):
-    done = command(tmp_path, "--axis", f"{RATE}=10000,20000 images/s", "--draws", "20")
-    assert done.exit_code == 0
-    assert "20,000" in done.stdout
-    assert "drawn probability" in done.stdout
-
-
 def test_no_value_or_path_drives_the_terminal(tmp_path):
     options = ("--axis", "title=a,\x1b]0;b\x07", "--out", str(tmp_path / "o\x1b[2J.csv"))
     for done in (command(tmp_path, *options[:2]), command(tmp_path, *options)):
@@ -198,12 +180,6 @@ def test_the_command_writes_files_that_no_spreadsheet_calculates(tmp_path):
     done = command(tmp_path, "--axis", "confidence=0.5,0.9", "--out", str(tmp_path / "table.parquet"), "--json")
     assert pq.read_table(tmp_path / "table.parquet").column("confidence").to_pylist() == [0.5, 0.9]
     assert [row["confidence"] for row in json.loads(done.stdout)["points"]] == [0.5, 0.9]
-
-
-def test_the_command_ends_with_a_status_where_points_fail(tmp_path):
-    done = command(tmp_path, "--axis", "confidence=0.6,often")
-    assert "1 of 2 points" in str(done.exception)
-    assert "often" in done.stderr
 
 
 def test_draws_do_not_know_what_no_source_gives():

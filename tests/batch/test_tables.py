@@ -18,14 +18,13 @@ from sizer.base.errors import OutputError, RequestError, SizerError
 from sizer.batch.chunk_store import ChunkStore
 from sizer.batch.keys import unknown_column
 from sizer.batch.requests import MAX_CELL_BYTES, MAX_LINE_BYTES, batch_requests
-from tests.batch.requests import many, request
+from tests.batch.requests import request
 from tests.factories.examples import catalog
 
 HEAD = (
     "title,workload.0.dnn,workload.0.target.samples_per_s,platforms.servers,platforms.storage,workload.0.batch_per_gpu"
 )
 ROW = 'plain,resnet50,20000 images/s,dgx-1,"[""isilon-f800""]",256'
-COLUMNS = HEAD.split(",")
 
 
 def understood(source: Any) -> list[SizingRequest]:
@@ -260,19 +259,6 @@ def test_what_a_csv_holds_comes_out_as_it_went_in(tmp_path_factory: Any, text: s
     assert found.title == title.strip()
     assert found.workload[0].target.samples_per_s == rate
     assert found.limits.racks == nodes
-
-
-def test_files_and_tables_stand_in_one_batch(tmp_path: Path) -> None:
-    table = tmp_path / "requests.csv"
-    table.write_text(f"{HEAD}\n{ROW}\n")
-    (tmp_path / "one.json").write_text('{"workload": []}')
-    asked = [table, tmp_path / "one.json", tmp_path / "missing.toml", SizingRequest.from_dict(many(1)[0])]
-    rows = size_batch(asked, catalog()).to_pylist()
-    assert [row["answer.place"] for row in rows] == [
-        *(f"{table} line 2", str(tmp_path / "one.json"), str(tmp_path / "missing.toml"), "request 4")
-    ]
-    assert [row["answer.status"] for row in rows] == ["sized", "refused", "refused", "sized"]
-    assert rows[0]["title"] == "plain"
 
 
 @pytest.mark.parametrize(

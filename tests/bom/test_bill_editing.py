@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sizer.base.formats.toml_text import to_toml
-from sizer.bom.bill import Bill, BillLine, stated
+from sizer.bom.bill import Bill, BillLine
 from sizer.bom.lines import bill
-from sizer.bom.overrides import EditableLine, editable_lines, fits
+from sizer.bom.overrides import EditableLine, editable_lines
 from sizer.bom.prices import price_book
 from sizer.ui.bill import editor as bill_editor
 from sizer.ui.bill import overrides
@@ -167,27 +167,8 @@ def test_an_item_in_two_categories_is_changed_in_one_of_them():
     ]
 
 
-def test_lines_of_one_item_and_category_are_one_row():
-    rows = table(line("cable", notes=stated("rack 1")), line("cable", notes=stated("rack 2"), quantity=4), line("nic"))
-    assert [(row.computed.item, row.computed.quantity) for row in rows] == [("cable", 7), ("nic", 3)]
-
-
 def test_what_is_at_hand_and_what_the_quote_adds_is_no_row():
     assert table(line("old", status="existing"), line("", status="added")) == ()
-
-
-def test_taking_one_change_back_leaves_the_others():
-    said = (QuoteOverride(item="a", quantity=1), QuoteOverride(item="b", quantity=1))
-    rows = table(line("a"), line("b"), said=said)
-    assert overrides.without(said, rows, ("a", "network")) == said[1:]
-
-
-def test_an_override_fits_the_bill_that_has_its_item():
-    lines = [line("switch"), line("old", status="existing")]
-    assert fits(QuoteOverride(item="switch", quantity=1), lines)
-    assert not fits(QuoteOverride(item="gone", quantity=1), lines)
-    assert not fits(QuoteOverride(item="old", quantity=1), lines)
-    assert not fits(QuoteOverride(item="switch", category="cable and optic", quantity=1), lines)
 
 
 # --- sums, recomputed outside the program
@@ -342,12 +323,6 @@ def test_a_good_cell_leaves_the_table_in_place_so_that_the_keyboard_stays_in_it(
     assert session.draft["quote"]["override"] == [{"item": "switch", "quantity": 7, "unit_price": "5.00"}]
     bill_editor.take({0: {QUANTITY: None}}, table(line("switch")), computed_bill())
     assert session.bill_version == 1, "an emptied cell shows what was computed"
-
-
-def test_an_empty_quote_leaves_no_trace_in_the_request(session):
-    bill_editor.take({0: {QUANTITY: "7"}}, table(line("switch")), computed_bill())
-    bill_editor.take({0: {QUANTITY: "3"}}, table(line("switch")), computed_bill())
-    assert session.draft == {"title": "A"}
 
 
 def test_cells_show_what_the_quote_says():

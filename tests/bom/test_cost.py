@@ -16,7 +16,7 @@ from sizer.bom.cost import component_amounts, heights_of, line_amounts, probabil
 from sizer.bom.prices import price_book
 from sizer.bom.unit_prices import UnitPrices, amount_at
 from sizer.catalog.loader import with_prices
-from sizer.catalog.price_bands import PriceBand, PriceBands, band_rows, evidence_rows
+from sizer.catalog.price_bands import PriceBand, band_rows
 from sizer.catalog.price_books import Price
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities
@@ -189,15 +189,6 @@ def test_every_part_that_is_sold_has_a_price_or_a_band():
     assert catalog().bands.band("servers", "a-part-of-an-overlay") == catalog().bands.band("servers", "*")
 
 
-def test_bands_name_their_evidence():
-    """As the files say: the DGX-2 rests on two list prices, of 399,000 and 431,930 USD."""
-    band = catalog().bands.band("servers", "dgx-2")
-    assert band is not None
-    assert (band.low, band.high, band.basis) == (399_000, 431_930, "published")
-    by_id = {row.id: row for row in catalog().bands.evidence}
-    assert [by_id[key].high for key in band.evidence] == [431_930, 399_000]
-
-
 HEAD = "category,items,low,high,currency,unit,date,basis,evidence,note\n"
 
 
@@ -220,13 +211,6 @@ def test_faults_of_bands_are_named_with_their_line(row: str, fault: str) -> None
     assert faults
     assert all(text.startswith("prices/bands.csv line 2") for text in faults)
     assert fault in " ".join(faults)
-
-
-def test_evidence_that_nobody_gives_is_a_fault():
-    rows, _ = band_rows(f"{HEAD}servers,x,1,10,USD,piece,2018,assumed,E001 E999,n\n", "bands.csv")
-    evidence, _ = evidence_rows("id,item,low,high,date,kind,title,grade\nE001,x,1,10,2018,list,A list,B\n", "e.csv")
-    faults = PriceBands(tuple(rows), tuple(evidence)).faults(["servers"])
-    assert [("E999" in text, "'*'" in text) for text in faults] == [(True, False), (False, True)]
 
 
 def test_an_overlay_replaces_bands(tmp_path):

@@ -123,11 +123,6 @@ def test_lines_add_up_to_the_total_and_tell_no_discount(lines: list[BillLine], d
     assert customer_bill(after) == after
 
 
-def test_a_bill_without_discounts_changes_and_own_prices_keeps_its_lines() -> None:
-    bill = factories.nine_dgx1().design.bill
-    assert customer_bill(bill) == dataclasses.replace(bill, is_customer_copy=True)
-
-
 def test_what_each_line_becomes() -> None:
     """3 x 1000.05 less 12.5 % is 2625.12, 9 x 20 is 180 and 500: 3305.12 less 2.5 % is 3222.49 (82.628 off)."""
     told: dict[str, Any] = {"notes": (WITH_RAILS, *INTERNAL)}

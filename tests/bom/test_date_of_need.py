@@ -4,20 +4,15 @@ Expected dates are counted by hand on the calendar.
 """
 
 import datetime
-import json
-from typing import Any
 
 import numpy as np
 import pytest
 
-from sizer.base.errors import RequestError
 from sizer.bom.bill import BillWarning, BillWarningKind
 from sizer.bom.lines import bill
 from sizer.bom.prices import PriceBook
 from sizer.catalog.price_books import Price
 from sizer.physical.components import Component
-from sizer.sizing.best_design import best_design
-from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog
 
 KIND = BillWarningKind
@@ -26,11 +21,6 @@ QUOTED = datetime.date(2026, 11, 21)
 NEEDED = datetime.date(2027, 3, 1)
 OF_LEAD_TIMES = (KIND.LONGEST_LEAD_TIME, KIND.LEAD_TIME_UNKNOWN, KIND.NO_LEAD_TIME)
 OF_NEED = (KIND.TOO_LATE, KIND.ORDER_BY, KIND.LEAD_TIME_OPEN, KIND.SALE_ENDS_BEFORE_NEED, KIND.SERVICE_ENDS)
-REQUEST: dict[str, Any] = {
-    "date": "2026-11-21",
-    "workload": [{"dnn": "resnet50", "target": {"gpus_busy": 16}}],
-    "platforms": {"servers": ["dgx-1"], "storage": ["isilon-f800"], "fabrics": ["100gbe"]},
-}
 
 
 def warnings_of(
@@ -114,39 +104,3 @@ def test_ends_of_sale_and_service_are_judged_by_the_date_of_need(item, needed_by
     found = warnings_of({item: "network"}, {item: 0}, datetime.date.fromisoformat(needed_by), start)
     assert [warning.kind for warning in found if warning.kind is not KIND.ORDER_BY] == ([] if kind is None else [kind])
     assert all(warning.values[0] == catalog().item(item).name for warning in found if warning.kind is kind)
-
-
-def test_a_sale_that_ended_before_the_quote_is_told_as_such():
-    found = warnings_of({"z9100-on": "network"}, {"z9100-on": 2})
-    assert found[0] == BillWarning(KIND.SALE_ENDED, ("Z9100-ON", "2023-01-31"))
-
-
-def test_a_request_without_a_date_of_need_has_the_warnings_of_lead_times_alone():
-    kinds = [warning.kind for warning in warnings_of({**DEVICES, "isilon-f800": "storage"}, {"dgx-1": 8}, None)]
-    assert kinds == [KIND.LONGEST_LEAD_TIME, KIND.LEAD_TIME_UNKNOWN]
-
-
-def test_the_date_of_need_reaches_the_bill_and_changes_no_design():
-    plain = best_design(SizingRequest.from_dict(REQUEST), catalog()).design
-    dated = best_design(SizingRequest.from_dict({**REQUEST, "needed_by": "2027-03-01"}), catalog()).design
-    assert dated.name == plain.name
-    assert dated.bill.lines == plain.bill.lines
-    added = [warning for warning in dated.bill.warnings if warning not in plain.bill.warnings]
-    assert added == [
-        BillWarning(KIND.SERVICE_ENDS, ("Isilon F800", "2029-05", "2027-03-01")),
-        BillWarning(KIND.LEAD_TIME_OPEN, (100, "2027-03-01")),
-    ]
-
-
-@pytest.mark.parametrize("value", ["2026-11-20", "1999-12-31", "2101-01-01", "soon", "2027-03", 20270301])
-def test_a_date_that_cannot_be_meant_is_refused(value):
-    with pytest.raises(RequestError, match="needed_by"):
-        SizingRequest.from_dict({**REQUEST, "needed_by": value})
-
-
-def test_a_date_of_need_on_the_day_of_the_quote_is_read_from_every_form_of_a_request():
-    request = SizingRequest.from_dict({**REQUEST, "needed_by": "2026-11-21"})
-    assert request.needed_by == QUOTED
-    written = json.loads(request.model_dump_json(exclude_none=True))
-    assert written["needed_by"] == "2026-11-21"
-    assert SizingRequest.from_dict(written) == request

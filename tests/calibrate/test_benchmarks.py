@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sizer.calibrate.notes import FitNote, note
-from sizer.calibrate.observations import COLUMNS, ID_COLUMNS, LOADERS, QUANTITIES, TASKS, load_observations
-from sizer.calibrate.rules import exclusion_of
+from sizer.calibrate.observations import COLUMNS, ID_COLUMNS, LOADERS, QUANTITIES, TASKS
 from sizer.catalog.items import Item
 from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.price_books import Price
@@ -103,13 +101,6 @@ def test_every_dnn_of_a_row_is_in_the_catalogue():
     assert {row["dnn"] for row in ALL_ROWS} - {""} <= set(DNNS)
 
 
-@pytest.mark.parametrize("dnn", sorted(name for name, one in DNNS.items() if one.family == "recommender"))
-def test_rates_of_recommenders_stay_out_of_the_fit(dnn):
-    """Look-ups in embedding tables set their rate, which a model of dense arithmetic does not describe."""
-    rates = [row for row in load_observations() if row.dnn == dnn and row.quantity == "samples_per_s"]
-    assert all(exclusion_of(row) == note(FitNote.RECOMMENDER) for row in rates)
-
-
 @every([row for row in RUNS if row["quantity"] == "samples_per_s"], lambda row: row["id"])
 def test_every_rate_belongs_to_a_stack(row):
     stack = STACKS[row["stack"]]
@@ -132,29 +123,6 @@ def test_ids_stand_where_the_source_names_no_part_of_the_catalogue():
         for row in ALL_ROWS:
             assert row[f"{column}_id"] in known - {row[column]} | {""}, row["id"]
             assert not (row[f"{column}_id"] and row[column] in known), row["id"]
-
-
-@pytest.mark.parametrize(
-    ("row_id", "stack"),
-    [
-        ("rs-isilon-resnet50-1node", "dell-ready-2018"),  # the guide names no software for this table
-        ("rs-scaling32-caffe2-fp32/speedup", "caffe2-dell-2018"),  # and Caffe2 for that one
-        ("hvd779-rn50-syn-8g", "tf-horovod-2019.01"),  # the issue is of January 2019
-        ("mohan-cores-rn50/cores_per_gpu", "pytorch:upstream:2020-10"),  # release not stated; date of the paper
-    ],
-)
-def test_stack_of_rows_that_print_no_release(row_id, stack):
-    (row,) = (row for row in ALL_ROWS if row["id"] == row_id)
-    assert row["stack"] == stack
-
-
-def test_every_stack_was_observed():
-    """Those of language models, of MLPerf since v1.0 and of networks of one's own have runs of their own."""
-    stacks = shipped_catalog().stacks.items()
-    own = {
-        name for name, one in stacks if one.trains_language or one.serves_language or one.runs_mlperf or one.trains_own
-    }
-    assert set(STACKS) - own <= {row["stack"] for row in RUNS}
 
 
 @pytest.mark.parametrize(
@@ -237,13 +205,6 @@ def unet3d_multiply_adds() -> int:
 )
 def test_forward_flop_is_twice_the_multiply_adds_of_the_layers(dnn, multiply_adds):
     assert DNNS[dnn].forward_flop.value == pytest.approx(2 * multiply_adds, rel=5e-3)  # printed with three digits
-
-
-def test_recipes_name_known_dnns_and_listed_sources():
-    known = {source.id for source in read_sources()}
-    recipes: list[Recipe] = list(read_items("recipes").values())  # type: ignore[arg-type]
-    assert {recipe.dnn for recipe in recipes} <= set(DNNS)
-    assert {point.source for recipe in recipes for point in recipe.points} <= known
 
 
 def test_epochs_observed_on_v100_stand_in_a_recipe():

@@ -113,11 +113,6 @@ def test_accuracy_counts_what_lies_inside():
     assert found.coverage == pytest.approx(2 / 3)
 
 
-def test_an_effect_of_one_row_alone_may_be_left_to_the_spread():
-    model = RateModel(**(vars(line()) | {"shared_only": {"lab"}}))
-    assert model.fitted(["a", "a", "b"], np.array([1.0, 1.02, 1.1])).fit.names == ("lab:a", "level:all")
-
-
 def test_covariance_of_a_part_is_that_of_the_whole():
     fit = line().fitted(["a", "a", "b", "b"], np.array([1.0, 1.02, 1.1, 1.12])).fit
     assert isinstance(fit, Fit)

@@ -7,13 +7,12 @@ from scipy.optimize import least_squares
 from scipy.sparse import csr_array
 
 from sizer.base.errors import CalibrationError
-from sizer.calibrate.cases import RateCase, link_level, observed_link_bytes_per_s, resolve
+from sizer.calibrate.cases import RateCase, resolve
 from sizer.calibrate.engine import fit_with_priors
 from sizer.calibrate.ids import gpu_of, server_of, stack_of
 from sizer.calibrate.notes import CalibrationNote
 from sizer.calibrate.observations import COLUMNS, ID_COLUMNS, load_observations, observations_digest, read_rows
 from sizer.calibrate.rules import EXCLUSIONS
-from sizer.catalog.loader import shipped_catalog
 from tests.factories.observations import observation_text
 
 # NIST StRD, nonlinear regression, data set Misra1a: y, x.
@@ -162,10 +161,6 @@ def test_other_columns_are_refused(columns, said):
         read_rows(text(columns), "x.csv")
 
 
-def test_columns_that_are_not_known_are_left_out():
-    assert read_rows(text((*COLUMNS, "colour")), "x.csv") == read_rows(text(), "x.csv")
-
-
 def test_an_open_quote_names_its_own_line():
     lines = [",".join(COLUMNS), '"open,b', *["c,d"] * 20, '"quoted",e']
     with pytest.raises(CalibrationError, match=r"x\.csv line 2: is not valid CSV: a quotation mark opens a cell"):
@@ -264,26 +259,3 @@ def test_software_outside_the_catalogue_is_described_by_its_column(catalog):
     assert stack.name == "TensorFlow NGC 21.07"
     undated = stack_of(with_id_columns(stack="tensorflow:tensorpack:undated"), catalog)
     assert (undated.line, undated.xla, undated.released.value) == ("tensorpack", False, "")
-
-
-def test_the_fit_needs_id_columns(catalog):
-    (row,) = read_rows(text(), "x.csv")
-    with pytest.raises(CalibrationError, match="--with-ids"):
-        resolve(row, catalog, for_fit=True)
-
-
-def test_id_columns_come_together():
-    with pytest.raises(CalibrationError, match="column 'gpu_id' is missing"):
-        read_rows(text((*COLUMNS, "stack")), "x.csv")
-
-
-def test_links():
-    assert (
-        observed_link_bytes_per_s("edr", shipped_catalog().links)
-        == observed_link_bytes_per_s("100gbe-roce", shipped_catalog().links)
-        == 12.5e9
-    )
-    assert link_level("100gbe") == link_level("100gbe-roce") == "100gbe/rdma"
-    assert link_level("25gbe") == link_level("25gbe-tcp") == "25gbe/tcp"
-    with pytest.raises(ValueError, match="unknown link"):
-        observed_link_bytes_per_s("string-and-tins", shipped_catalog().links)

@@ -1,16 +1,11 @@
 """The fit of GPU memory against published batches, out-of-memory cases and peaks."""
 
-import math
-
 import numpy as np
 import pytest
 
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.calibration import stored_calibration
-from sizer.calibrate.cases import RateCase, resolve
-from sizer.calibrate.fit.memory import fit_memory
-from sizer.calibrate.gpu_memory import MemoryKind, load_memory_rows, measured_rows, n_moments, telling
-from sizer.calibrate.observations import load_observations
+from sizer.calibrate.gpu_memory import MemoryKind, load_memory_rows, n_moments, telling
 from sizer.perf.gpu_memory import fit_probability, largest_batch, training_state_bytes
 
 GIB = 2**30
@@ -113,61 +108,10 @@ def test_held_out_rows_are_predicted(fitted):
         assert found.out_of_memory_refused >= 0.75
 
 
-def test_a_batch_made_of_several_passes_is_not_what_the_gpu_held(catalog):
-    """NVIDIA's BERT of MLPerf v0.7 on a DGX-1 (config_DGX1_1x8x6x6.sh): 36 an update, in six passes of 6 on 16 GB."""
-    stated = load_memory_rows(catalog)
-    found = (resolve(row, catalog, for_fit=True) for row in load_observations())
-    cases = [case for case in found if isinstance(case, RateCase)]
-    held = [
-        max(
-            row.batch
-            for row in telling((*stated, *measured_rows(cases, known)))
-            if (row.dnn, row.precision, row.value_bytes, row.source) == ("bert-large", "mixed", 16 * GIB, "mlperf-v0.7")
-        )
-        for known in (stated, ())
-    ]
-    assert held == [6, 36]
-
-
-def test_fit_repeats_itself_and_recovers_a_known_network(catalog):
-    """Peaks made from 50 MB a sample (fp32) of a network of 10 GFLOP: the fit returns 50 MB within the prior's pull."""
-    rows = load_memory_rows(catalog)
-    pattern = next(row for row in rows if row.kind is MemoryKind.PEAK)
-    made = tuple(
-        type(pattern)(
-            id=f"made-{batch}",
-            source=f"source-{batch}",
-            dnn="made",
-            family="resnet",
-            forward_flop=1e10,
-            parameters=0.0,
-            precision="fp32",
-            n_moments=1,
-            is_recomputed=False,
-            batch=float(batch),
-            kind=MemoryKind.PEAK,
-            value_bytes=batch * 50e6,
-        )
-        for batch in range(20, 60)
-    )
-    first, second = (fit_memory((*rows, *made), with_unseen=False) for _ in range(2))
-    np.testing.assert_array_equal(first.values, second.values)
-    found = first.activations(dnn_id="made", family="resnet", forward_flop=1e10, precision="fp32")
-    # The prior of a network's own effect, 0.35, weighs as much as a fraction of one of the 40 peaks.
-    assert math.log(found.sample_bytes / 50e6) == pytest.approx(0, abs=0.05)
-
-
 def test_a_row_without_its_network_names_the_line(tmp_path, catalog):
     header = "id,source,where,basis,dnn,family,forward_flop,parameters,input,precision,optimizer,recompute,"
     header += "batch_per_gpu,gpu,gpu_memory_bytes,kind,value_bytes,notes"
     file = tmp_path / "rows.csv"
     file.write_text(f"{header}\nx,y,z,table,unheard-of,,,,,fp32,sgd,,4,V100,17179869184,fits,,\n", encoding="utf-8")
     with pytest.raises(CalibrationError, match="line 2: 'unheard-of'"):
-        load_memory_rows(catalog, file)
-
-
-def test_an_open_quote_is_named_and_swallows_no_row(tmp_path, catalog):
-    file = tmp_path / "rows.csv"
-    file.write_text('id,source,where\n"x,y,z\na,b,c\nd,e,f\n', encoding="utf-8")
-    with pytest.raises(CalibrationError, match=r"rows\.csv, line 2: is not valid CSV: a quotation mark opens a cell"):
         load_memory_rows(catalog, file)

@@ -36,11 +36,6 @@ def test_what_is_no_table_of_measurements_is_refused_with_its_place(tmp_path, co
         rows_of_file(file, "rows", lambda cells, _: cells)
 
 
-def test_an_empty_file_has_no_rows(tmp_path):
-    (tmp_path / "empty.csv").write_text("", encoding="utf-8")
-    assert rows_of_file(tmp_path / "empty.csv", "rows", lambda cells, _: cells) == []
-
-
 def test_a_device_is_no_file_of_measurements():
     with pytest.raises(RequestError, match="a device or a pipe; give a file"):
         load_observations("/dev/zero")
@@ -53,11 +48,6 @@ class Run:
     rate: float
     batch: float | None = None
     notes: str = ""
-
-
-def test_a_row_is_typed_by_its_fields():
-    found = typed_row(Run, {"name": "a", "gpus": "8", "rate": "1e3", "batch": "", "other": "x"}, bounded)
-    assert found == Run("a", 8, 1000.0)
 
 
 def test_every_wrong_cell_of_a_row_is_named():

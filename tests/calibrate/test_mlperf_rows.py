@@ -61,15 +61,6 @@ def test_32_gpus_of_the_guide_lie_inside_the_interval(row: str, published: float
     assert low <= published <= high
 
 
-def test_speed_ups_change_no_rate_of_one_gpu() -> None:
-    """A speed-up tells how a release scales; no effect of its stack on the GPU's rate may come from it."""
-    stacks = {row.stack for row in ROWS if row.id.startswith("rs-scaling32-")}
-    assert len(stacks) == 3
-    for stack in stacks:
-        assert f"stack:{stack}" not in CALIBRATION.fit.index
-        assert any(name.startswith(f"scale-out-stack:{stack}/") for name in CALIBRATION.fit.index)
-
-
 def test_other_rows_are_predicted_unseen_no_worse_than_before() -> None:
     """Medians by series, by source and of larger clusters: 6.08, 10.51 and 5.01 %.
 

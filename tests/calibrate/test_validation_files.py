@@ -99,19 +99,6 @@ def test_a_header_is_told_what_it_lacks_of_the_nearest_kind(header, says, tmp_pa
     assert says in str(refused.value)
 
 
-@pytest.mark.parametrize("servers", [2, 4, 16])
-def test_hosts_that_hold_a_server_hold_all_of_them(servers):
-    """48 cores of a DGX-2 decode fewer images than its 16 GPUs train; n servers have n times the cores, no more."""
-    row = next(row for row in load_observations() if row.id == "dle-tf1907-rn50-train-fp16-xla-dgx2-16g")
-    more = {"servers": str(servers), "gpus": str(16 * servers), "inter_link": "edr", "nics_per_server": "8"}
-    base = {name: "" if (value := getattr(row, name)) is None else str(value) for name in COLUMNS} | {"extra": ""}
-    one, many = (
-        predict(read_rows(written(**(base | changes)), "x.csv")[0], CATALOG, stored_calibration()).estimate
-        for changes in ({"id": "b"}, {"id": "c", **more})
-    )
-    assert float(many.value) == pytest.approx(servers * float(one.value), rel=1e-6)
-
-
 def test_only_a_printed_point_of_a_recipe_is_calibrated_on():
     row = next(row for row in load_observations() if row.id == "mlperf-v05-nvidia-dgx1_ngc18.11_mxnet-resnet/epochs")
     base = {name: "" if (value := getattr(row, name)) is None else str(value) for name in COLUMNS} | {"extra": ""}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sizer.base.errors import MAX_FAULTS, CatalogError, RequestError
+from sizer.base.errors import MAX_FAULTS, RequestError
 from sizer.catalog.checks import check_catalog
 from sizer.catalog.loader import load_catalog, shipped_catalog
 from sizer.catalog.model import Catalog
@@ -280,21 +280,6 @@ def test_of_an_item_of_the_catalogue_only_gaps_are_filled(tmp_path):
     )
 
 
-def test_a_source_that_the_catalogue_lacks_is_told():
-    asked_for = asked(import_device_type(GOOD, "f.yaml", source="our-library", catalog=shipped_catalog()))
-    assert "source" in asked_for
-
-
-def test_the_check_names_what_is_missing_once_the_item_is_offered(tmp_path):
-    result = import_device_type(SB7890.replace("SB7890", "SB9999"), "file.yaml")
-    offered = Imported(result.toml.replace("orderable = false\n", ""), result.item_id, result.questions)
-    with pytest.raises(CatalogError) as caught:
-        overlaid(tmp_path, (offered, "switches"))
-    for field in ("depth_m", "power_low_w", "subnet_manager"):
-        assert any(field in fault for fault in caught.value.faults)
-        assert field in asked(result)
-
-
 def test_a_gateway_has_its_two_sides_from_its_ports():
     data = table(SX6036, "gateways")
     assert (data["uplink_kind"]["value"], data["front_end_kind"]["value"]) == ("fdr", "40gbe")
@@ -311,14 +296,6 @@ def test_a_gateway_has_its_two_sides_from_its_ports():
 )
 def test_ids_are_words_of_the_model(model, item_id):
     assert import_device_type(device("A", model, MGMT), "f").item_id == item_id
-
-
-def test_texts_of_a_file_stay_texts():
-    name = '"a [ports] \\""'
-    result = import_device_type(device("\"'''\"", '"x # y"', interfaces(name, 1, "1000base-t")), 'd"q/f.yaml')
-    data = tomllib.loads(result.toml)
-    assert data["name"] == "x # y"
-    assert data["ports"][0]["where"].endswith('interfaces a [ports] "')
 
 
 def test_control_characters_of_a_file_are_refused():

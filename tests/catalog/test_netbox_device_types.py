@@ -9,7 +9,7 @@ from sizer.catalog.links import LinkType
 from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.netbox.export import device_type_yaml
 from sizer.catalog.netbox.importer import Folder
-from sizer.catalog.schema import Device, Gateway, PortUse, Server, Storage, Switch
+from sizer.catalog.schema import PortUse, Server, Storage, Switch
 from tests.catalog.netbox_samples import ports, table
 from tests.factories.rows import every
 
@@ -81,11 +81,3 @@ def test_texts_that_look_like_numbers_are_quoted():
     data = read_yaml(text, "out").data
     assert (data["model"], data["description"], data["manufacturer"]) == ("1e3", "012: x", "no")
     assert [port["name"] for port in data["interfaces"]] == ["1e3", "null", "0o7"]
-
-
-def test_a_device_of_unknown_height_has_no_device_type():
-    item = Switch(id="x", name="X", vendor="Y")
-    with pytest.raises(ValueError, match="height_u is unknown"):
-        device_type_yaml(item, [])
-    assert isinstance(item, Device)
-    assert not isinstance(item, Gateway)

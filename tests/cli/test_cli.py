@@ -138,31 +138,6 @@ def test_usage_errors_end_with_two() -> None:
     )
 
 
-def test_validate_without_files_says_what_is_reached() -> None:
-    """In sample, with each source left out, and what must be reached."""
-    found = json.loads(run("validate", "--json").stdout)
-    assert {"id", "task", "quantity", "published", "predicted", "low", "high", "status"} <= set(found["rows"][0])
-    missed = [figure["measure"] for figure in found["summary"]["figures"] if not figure["is_reached"]]
-    assert missed == [
-        *("held-out-series-median", "language-held-out-source-median", "language-unknown-stack-median"),
-        *("language-newest-round-rates", "language-newest-round-times", "language-memory-held-out-source-median"),
-        *("language-unknown-stack-bias", "modern-least-coverage"),
-        *("serving-cell-left-out-time-per-token-median", "serving-half-width"),
-        *("serving-mlperf-offline-unfitted-median", "serving-mlperf-interactive-unfitted-median"),
-        *("serving-mlperf-unfitted-largest-bias", "serving-mlperf-half-of-systems-left-out-median"),
-    ]
-    assert len(found["source_left_out"]) > 800
-
-
-def test_validate_writes_its_evidence_as_a_page(tmp_path: Path) -> None:
-    source = data_dir("catalog") / "benchmarks" / "storage.csv"
-    page = tmp_path / "new" / "evidence.html"
-    done = run("validate", source, "--report", page)
-    assert done.returncode == 0, done.stderr
-    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
-    refused(run("validate", source, "--report", tmp_path), 7, str(tmp_path.name))
-
-
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

@@ -160,12 +160,6 @@ def test_design_files_that_were_tampered_with(design_file: Path, case: dict[str,
     refused(run("diff", design_file, SMALL), 2, "design.json", *case["words"])
 
 
-def test_a_design_file_may_be_laid_out_otherwise(design_file: Path) -> None:
-    data = json.loads(design_file.read_text(encoding="utf-8"))
-    design_file.write_text(json.dumps(dict(reversed(data.items())), indent=7).replace("\n", "\r\n"), encoding="utf-8")
-    assert "The two are the same." in run("diff", design_file, SMALL).stdout
-
-
 def test_a_copy_for_a_customer_says_that_nothing_tells_a_change(tmp_path: Path) -> None:
     path = tmp_path / "design.json"
     document = design_document(customer_copy(sized(SMALL.stem)))
@@ -187,15 +181,6 @@ def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
     with path.open("wb") as file:
         file.truncate(MAX_DESIGN_BYTES + 1)
     refused(run("diff", SMALL, path), 2, "huge.json")
-
-
-def test_a_side_without_a_design_is_an_answer(tmp_path: Path) -> None:
-    path = tmp_path / "one.toml"
-    path.write_text(SMALL.read_text(encoding="utf-8") + "\n[limits]\nservers = 1\n", encoding="utf-8")
-    done = run("diff", SMALL, path)
-    assert done.returncode == 0, done.stderr
-    assert "No answer:" in done.stdout
-    assert "B has no design" in done.stdout
 
 
 def test_names_from_a_file_do_not_move_the_cursor(tmp_path: Path) -> None:

@@ -74,18 +74,6 @@ def test_what_cannot_be_answered_is_one_sentence(
     refused(run(command[0], request, *command[1:]), status, *words)
 
 
-def test_verdict() -> None:
-    found = answer("verdict", VERDICT)
-    assert found["kind"] == "verdict"
-    assert found["simplest"]["in_the_way"] == ["platforms.storage"]
-    assert found["simplest"]["without_choices"]["n_servers"] == 1
-    claims = by_key(found["claims"])
-    assert claims["one-server"]["holds"] is True
-    turned = claims["fits-memory"]["overturned_by"]
-    assert turned["key"] == "workload.0.dataset_bytes"
-    assert turned["from"] < turned["still"] < turned["to"]
-
-
 def test_ingest() -> None:
     """22.2 TB x 1.7 and ten checkpoints of 204.8 MB; 40 Gbit/s of source; 1 GB/s is the only published write rate."""
     found = answer("ingest", INGEST)
@@ -111,22 +99,6 @@ def test_grow() -> None:
     assert plan["asked"][1]["workloads"][0]["sample_bytes"] > 1.29e6
 
 
-def test_failures() -> None:
-    found = answer("failures", FAILURES)
-    assert found["kind"] == "failures"
-    assert found["keeps_targets_without"] == ["server", "storage-node", "feed"]
-    cases = by_key(found["cases"])
-    # Each server has one port on each of four leaves: the loss of one leaves three quarters of a fabric used to 16 %.
-    for loss in ("server", "leaf"):
-        assert (cases[loss]["keeps_targets"], cases[loss]["window_s"]) == (True, [None])  # never missed
-    assert found["cost"]["n_servers"] == 1
-    none = answer("failures", FAILURES, "--without", "")
-    assert (none["keeps_targets_without"], none["cost"]) == ([], None)
-    assert not by_key(none["cases"])["server"]["keeps_targets"]
-    text = run("failures", EXAMPLES / "c4140-f800.toml", "--without", "server, switch,gateway")
-    assert (text.returncode, "One gateway" in text.stdout) == (0, True)
-
-
 def test_rent_to_the_cent() -> None:
     """One DGX-1 at 149,000 (price book), 10 % a year; 210,240 GPU-hours x 60 % x 2.48 = 312,837.12."""
     found = answer("rent", RENT)
@@ -147,18 +119,6 @@ def test_rent_to_the_cent() -> None:
     assert run("rent", EXAMPLES / "dgx1-f800-resnet50.toml", "--rate", 3).returncode == 0
 
 
-def test_team() -> None:
-    found = answer("team", TEAM)
-    assert found["kind"] == "team"
-    assert found["run"]["meets"]
-    sizes = {one["n_servers"]: one["meets"] for one in found["runs"]}
-    assert sizes[found["n_servers_for_waits"]]
-    assert not sizes[found["n_servers_for_waits"] - 1]
-    demand = found["run"]["demand"]
-    assert 0 < demand["average_bytes_per_s"] < demand["asked_bytes_per_s"] < demand["worst_bytes_per_s"]
-    assert found["carries"]["asked_bytes_per_s"] == demand["asked_bytes_per_s"]
-
-
 @pytest.mark.laws
 def test_one_kind_of_job_is_set_beside_erlang(tmp_path: Path) -> None:
     asked = tmp_path / "one.toml"
@@ -177,13 +137,6 @@ def test_one_kind_of_job_is_set_beside_erlang(tmp_path: Path) -> None:
     )
     assert "Erlang" in run("team", asked).stdout
     assert answer("team", asked)["erlang"]["load"] == 3.6  # 12 x 3 h in 10 h
-
-
-def test_scale() -> None:
-    found = answer("scale", SCALE)
-    (same,) = found["comparisons"]
-    assert found["kind"] == "up-or-out"
-    assert {one["n_servers"] * one["gpus_used_per_server"] for one in same["arrangements"]} == {32}
 
 
 def test_ownership_to_the_cent() -> None:

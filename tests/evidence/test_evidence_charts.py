@@ -9,7 +9,6 @@ from sizer.drawings.palette import DARK, LIGHT
 from sizer.evidence import charts as evidence_charts
 from sizer.evidence import rows as facts
 from sizer.present.charting import chart_svg
-from tests import factories
 from tests.evidence.reports import SOURCES, mixed, row, values_of
 
 
@@ -27,13 +26,6 @@ def test_charts_are_valid_and_draw(palette):
         chart.to_dict()  # validates against the schema
         root = ET.fromstring(chart_svg(chart))
         assert root[0].text
-
-
-def test_nothing_to_draw_is_no_chart():
-    rows = [row(3, None), row(0.0, 1.0)]
-    assert evidence_charts.parity_chart(rows) is None
-    assert evidence_charts.residual_chart(rows, SOURCES) is None
-    assert evidence_charts.coverage_chart(facts.accuracies(rows[:1], facts.kind_name)) is None
 
 
 @pytest.mark.parametrize("values", [(1e-6, 1e12), (1.0, 1.0), (1e12, 1.1e12), (1e-6, 1e-6)])
@@ -68,21 +60,3 @@ def test_a_mark_is_filled_where_the_interval_missed():
     chart = evidence_charts.parity_chart([row(100, 101, id="in"), row(100, 300, id="out")])
     filled = {one["run"]: one["filled"] for one in values_of(chart.to_dict(), "point")}
     assert filled == {"in": 0.0, "out": 1.0}
-
-
-def test_sources_come_by_their_median_and_equal_titles_keep_their_lines():
-    long = "a title that is far too long for the room left of a chart of this width, volume "
-    rows = [row(100, 110, source=long + "1"), row(100, 140, source=long + "2"), row(100, 100, source=factories.GUIDE)]
-    chart = evidence_charts.residual_chart(rows, SOURCES, width=626)
-    bars = values_of(chart.to_dict(), "bar")
-    assert len({one["line"] for one in bars}) == 3
-    assert [round(one["x"], 6) for one in bars] == [1.4, 1.1, 1.0]
-
-
-def test_what_lies_beyond_the_axis_stands_at_its_end_as_a_triangle():
-    rows = [row(100, 100 + n, id=str(n)) for n in range(99)] + [row(100, 1e9, id="far")]
-    chart = evidence_charts.residual_chart(rows, SOURCES)
-    spec = chart.to_dict()
-    end = max(one["x"] for one in values_of(spec, "point"))
-    assert [one["name"] for one in values_of(spec, "point") if one["shape"] == "triangle-right"] == ["far"]
-    assert end <= 2

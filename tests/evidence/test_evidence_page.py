@@ -18,12 +18,9 @@ from sizer.calibrate.validate import ValidatedRow, ValidationReport, summarise
 from sizer.evidence import rows as facts
 from sizer.evidence.page import drawn_apart, evidence_html, evidence_page
 from sizer.evidence.parity import answer_finding, answer_parity_chart, answer_rows
-from sizer.guide.edition import Edition
-from sizer.guide.pdf import render
 from sizer.present.tables import Table
 from tests import factories
 from tests.evidence.reports import SOURCES, mixed, row, values_of
-from tests.factories.examples import catalog, sized
 from tests.guide.test_guide import text_of
 
 HOSTILE = "<script>alert(1)</script>\"'&{{ 7 * 7 }}/*fonts*/"
@@ -66,44 +63,6 @@ def test_the_counts_of_the_page_are_those_of_the_rows():
         ["Total", "1"],
     ]
     assert page.key_figures[0] == ("published numbers predicted", "7")
-
-
-def test_statistics_are_those_that_validate_prints():
-    rows = mixed()
-    ours, theirs = facts.accuracy("all", rows), summarise("all", rows)
-    assert (ours.rows, ours.predicted) == (theirs.rows, theirs.predicted_rows)
-    assert_allclose(
-        [ours.median, ours.p90, ours.bias, ours.coverage],
-        [theirs.median_error, theirs.p90_error, theirs.bias, theirs.coverage],
-        rtol=1e-12,  # two ways to take the logarithm of a quotient
-    )
-
-
-def test_figures_say_what_was_asked_and_whether_it_is_reached():
-    figures = (
-        AccuracyTarget(AccuracyMeasure.SERIES_MEDIAN, 0.1514, 0, 0.15, 5),
-        AccuracyTarget(AccuracyMeasure.SOURCE_COVERAGE, 0.6, 0.7, 1, 5),
-        AccuracyTarget(AccuracyMeasure.RATES_PREDICTED, 0.91, 0.87, 0.97, 5),
-    )
-    table = cells(evidence_page(report(mixed(), (), figures), SOURCES).figures)
-    assert [line[1] for line in table] == ["at most 15 %", "at least 70 %", "87 % to 97 %"]
-    assert [line[-1] for line in table] == ["not met", "not met", "met"]
-    assert [line[2] for line in table] == ["15.1 %", "60.0 %", "91.0 %"]
-
-
-def test_the_worst_row_leads_and_is_named_with_what_is_wrong():
-    page = evidence_page(report(mixed()), SOURCES)
-    worst = next(table for table in page.worst if table.id == "worst-rows")
-    assert len(worst.rows) == 7
-    assert cells(worst)[0] == [
-        "far",
-        "Training: rate",
-        "4 000 samples/s",
-        "8 800 samples/s",
-        "2.2 times too high",
-        "outside",
-    ]
-    assert "1 prediction differs by more than a factor of two." in " ".join(page.weaknesses).replace("\u00a0", " ")
 
 
 @pytest.mark.parametrize(("inside", "judged"), [(81, 263), (4, 4), (0, 7), (9, 10)])
@@ -163,16 +122,6 @@ def test_every_report_gives_a_page_that_needs_no_other_file(rows):
     for svg in re.findall(r"<svg.*?</svg>", page, flags=re.S):
         assert "NaN" not in svg
         ET.fromstring(svg)
-
-
-def test_the_chapter_holds_what_the_performance_chapter_refers_to():
-    text = render.guide_html(sized("dgx1-f800-resnet50"), catalog(), Edition("engineer"))
-    chapters = dict(re.findall(r'<section class="chapter ([\w-]+)[^"]*"[^>]*>(.*?)</section>', text, flags=re.S))
-    assert 'id="evidence-1"' in chapters["validation"]
-    assert 'id="evidence-chart-1"' in chapters["validation"]
-    # The engineer's chapter on performance names the figures that decided and refers to them.
-    assert 'id="evidence-1"' not in chapters["engineer-performance"]
-    assert 'href="#chapter-validation"' in chapters["engineer-performance"]
 
 
 def test_rows_of_an_answer_are_its_evidence():

@@ -2,6 +2,7 @@
 
 import math
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -27,8 +28,13 @@ def workloads() -> list[tuple[str, int]]:
     return [(name, place) for name in EXAMPLES for place in range(len(sized(name).design.workloads))]
 
 
+@cache
+def evaluated(name: str) -> EvaluatedDesign:
+    return EvaluatedDesign(sized(name), catalog())
+
+
 def shown(name: str, key: str) -> Explanation:
-    return explanation(EvaluatedDesign(sized(name), catalog()), key)
+    return explanation(evaluated(name), key)
 
 
 def value(text: str) -> float:

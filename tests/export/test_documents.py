@@ -17,7 +17,6 @@ from sizer.documents import FORMATS, begin_documents, file_name, pdf_threads, wr
 from sizer.export.file_names import file_stem
 from sizer.sizing.result import SizingResult
 from sizer.ui.document.downloads import FileCache
-from sizer.workload.quote import Quote
 from tests import factories
 from tests.factories import examples
 
@@ -37,11 +36,6 @@ def result(**fields: object) -> SizingResult:
 def test_a_name_says_customer_design_revision_and_date(kind, end):
     shown = result(customer="Acme Motors", title="Nine DGX-1", date=None)
     assert file_name(shown, kind, "r3", TODAY) == f"acme-motors_nine-dgx-1_r3_2026-11-22.{end}"
-
-
-def test_what_the_request_says_goes_before_what_the_session_knows():
-    shown = result(customer="A", title="B", date=datetime.date(2026, 1, 2), quote=Quote(revision="Rev. C"))
-    assert file_stem(shown, "r3", TODAY) == "a_b_rev-c_2026-01-02"
 
 
 @pytest.mark.parametrize(
@@ -102,17 +96,6 @@ def test_a_file_is_made_once_even_when_two_threads_ask():
         one.join()
     assert answers == [b"guide"] * 4
     assert len(made) == 1
-
-
-def test_a_file_that_could_not_be_made_is_tried_again():
-    cache = FileCache()
-
-    def fail() -> bytes:
-        raise ValueError("no")
-
-    with pytest.raises(ValueError, match="no"):
-        cache.get_or_make("guide", fail)
-    assert cache.get_or_make("guide", lambda: b"yes") == b"yes"
 
 
 def test_the_file_used_longest_ago_makes_room():

@@ -11,8 +11,6 @@ import pytest
 from sizer.base.resources import data_dir
 from sizer.bom.bill import Bill, LineNote, LineNoteKind, stated
 from sizer.export.workbook.book import workbook
-from sizer.present.text.assumptions import part_questions
-from sizer.sizing.assumptions import MissingFacts, MissingReadRate
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.result import SizingResult
 from sizer.sizing.size import size
@@ -167,24 +165,6 @@ def test_figures_are_numbers_with_their_unit_beside_them() -> None:
     assert shown["TotalPrice"] == 1_341_000
 
 
-def test_part_numbers_are_those_of_the_catalogue_and_names_are_written_out() -> None:
-    content = workbook(example("dgx1-f800-resnet50"), catalog())
-    book = openpyxl.load_workbook(io.BytesIO(content), data_only=True)
-    published = {sku.value for _, item in catalog().items() for sku in item.skus}
-    cells = [[cell or "" for cell in row] for row in book["Networks"].iter_rows(values_only=True)]
-    start = next(number for number, row in enumerate(cells) if row[0] == "Part by role")
-    parts = cells[start + 1 :]
-    assert cells[start][:5] == ["Part by role", "Quantity", "Item", "Part number", "Note"]
-    numbers = [row[3] for row in parts if row[3]]
-    assert len(numbers) >= 5
-    assert set(numbers) <= published
-    assert {row[2] for row in parts} >= {"NVIDIA DGX-1", "Dell EMC R740xd"}
-    ids = {item.id for _, item in catalog().items()}
-    for name in ("Networks", "Cables", "Racks", "Elevations", "Facility", "Growth"):
-        texts = {cell for row in book[name].iter_rows(values_only=True) for cell in row if isinstance(cell, str)}
-        assert not {text for text in texts & ids if "-" in text}, name
-
-
 def test_a_customers_copy_sums_up_what_is_installed_cable_by_cable() -> None:
     """136 cables of the plan in a dozen kinds; the outlets and the assumptions are the engineer's."""
     result = example("dgx1-f800-resnet50")
@@ -213,104 +193,6 @@ def test_no_total_is_zero_while_nothing_has_a_price() -> None:
         assert {row[name] for name in ("Unit list price", "Unit net price", "Extended list", "Extended net")} == {
             "to be quoted"
         }
-
-
-def test_a_formula_looks_at_the_price_before_it_multiplies() -> None:
-    sheet = opened(factories.nine_dgx1(), values=False)["BOM"]
-    assert sheet["K5"].value.startswith("=IF(ISNUMBER(I5),ROUND(ROUND(I5*(1-J5),6),2),")
-    assert sheet["L5"].value.startswith("=IF(ISNUMBER(I5),G5*I5,")
-    assert sheet["M5"].value.startswith("=IF(ISNUMBER(K5),G5*K5,")
-    for cell in (sheet["K5"], sheet["L5"], sheet["M5"]):
-        assert '"to be quoted"' in cell.value
-
-
-def test_the_heading_says_whose_quote_it_is_and_how_long_it_holds() -> None:
-    quote = Quote(number="Q-17", revision="B", prepared_by="Presales")
-    result = priced(quote=quote)
-    bill = dataclasses.replace(result.design.bill, valid_until=result.request.date.replace(day=31))  # type: ignore[union-attr]
-    sheet = opened(with_bill(result, bill), values=True)["Summary"]
-    for label, value in (
-        ("Quote", "Q-17"),
-        ("Revision", "B"),
-        ("Date", "2019-03-01"),
-        ("Valid until", "2019-03-31"),
-        ("Prepared for", "Example Motors"),
-        ("Prepared by", "Presales"),
-        ("Status", "budgetary, not binding"),
-    ):
-        assert values_at(sheet, label)[0] == value
-    text = " ".join(str(cell) for row in sheet.iter_rows(values_only=True) for cell in row if cell)
-    for said in ("Taxes, freight, duties", "not guaranteed", "trademarks", "vendor's configurator"):
-        assert said in text
-
-
-def test_everything_unknown_is_asked() -> None:
-    result = priced()
-    sheet = opened(result, values=True)["Vendor questions"]
-    rows = [row[:6] for row in sheet.iter_rows(min_row=HEAD_ROW + 1, values_only=True)]
-    questions = {(row[0], row[5]) for row in rows}
-    assert ("2.1", "unit list price in USD and discount, lead time in weeks, part number") in questions
-    assert ("1.1", "part number") in questions
-    assert ("1.1", "whether 250000.05 USD of 2017-05 is still valid") in questions
-    assert not any(row[0] in ("3.2", "5.2", "5.3") for row in rows)  # free, by others, at hand
-    asked = [row[5] for row in rows if not row[0]]
-    assert set(result.design.plan.questions) <= set(asked)
-    parts = [point for point in result.questions if isinstance(point, MissingFacts | MissingReadRate)]
-    assert {question for point in parts for question in part_questions(point)[1]} <= set(asked)
-
-
-def test_the_change_log_tells_every_change() -> None:
-    sheet = opened(priced(quote=Quote(revision="B")), values=True)["Change log"]
-    rows = [list(row) for row in sheet.iter_rows(min_row=HEAD_ROW + 1, values_only=True)]
-    blank = [[value or "" for value in row] for row in rows]
-    assert blank == [
-        ["B", "2019-03-01", "", "9 × NVIDIA DGX-1 + 4 × Dell EMC Isilon F800 nodes", "sized from the request", ""],
-        ["B", "2019-03-01", "4.1", "Support", "list price USD 900", "no list price in the price book"],
-        ["B", "2019-03-01", "5.1", "Installation", "line of the quote, not computed", ""],
-        ["B", "2019-03-01", "", "Discount of the deal", "2.5 % on the net prices", ""],
-    ]
-
-
-def test_sheets_are_set_up_for_screen_and_paper() -> None:
-    book = opened(priced(), values=False)
-    for sheet in book:
-        assert sheet.page_setup.orientation == "landscape"
-        assert sheet.sheet_properties.pageSetUpPr.fitToPage
-        # One page wide, which files leave out because it is the default, and as many as it takes high.
-        assert (sheet.page_setup.fitToWidth or 1, sheet.page_setup.fitToHeight) == (1, 0)
-    sheet = book["BOM"]
-    assert sheet.freeze_panes == "D5"  # head and the first three columns
-    assert sheet.auto_filter.ref == "A4:X12"
-    assert sheet.print_title_rows == "$4:$4"
-    assert [_dimension(sheet, column).hidden for column in range(23, 28)] == [False, False, True, True, True]
-    rules = {str(rule.sqref): rule for rule in sheet.data_validations.dataValidation}
-    assert (rules["J5:J12"].formula1, rules["J5:J12"].formula2) == ("0", "1")
-    assert rules["J15"].formula2 == "1"  # the discount of the deal
-    assert rules["W5:W12"].type == "list"
-    assert book.defined_names["DealDiscount"].attr_text == "BOM!$J$15"
-
-
-@pytest.mark.parametrize("price", ["0.05", "9999999999.99"])
-def test_columns_are_wide_enough_for_their_amounts(price: str) -> None:
-    lines = [factories.line("1.1", "network", "a", "X", "Switch", 1_000_000, price)]
-    book = opened(with_bill(factories.nine_dgx1(), factories.bill(lines)), values=True)
-    sheet = book["BOM"]
-    for row in sheet.iter_rows(min_row=HEAD_ROW + 1, min_col=9, max_col=13):
-        for cell in row:
-            if isinstance(cell.value, int | float):
-                assert len(f"{cell.value:,.2f}") < _dimension(sheet, cell.column).width
-
-
-def _dimension(sheet: Any, column: int) -> Any:
-    """Width and more of a column; openpyxl keeps one for a run of equal columns."""
-    return next(one for one in sheet.column_dimensions.values() if one.min <= column <= one.max)
-
-
-def test_wrapped_text_has_the_height_that_it_needs() -> None:
-    long = "word " * 40  # 200 letters in a column of 44
-    lines = [factories.line("1.1", "network", "a", "X", long, 1)]
-    sheet = opened(with_bill(factories.nine_dgx1(), factories.bill(lines)), values=True)["BOM"]
-    assert sheet.row_dimensions[5].height >= 4 * 13
 
 
 # --- text that stays text

@@ -14,7 +14,6 @@ from sizer.guide.acceptance.tests import AcceptanceTest, acceptance_tests
 from sizer.sizing.best_design import best_design
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.workload.request import SizingRequest
-from tests import factories
 from tests.factories.answers import recommended
 from tests.factories.examples import sized
 from tests.factories.plans import CATALOG, DESIGNS, answer
@@ -89,11 +88,6 @@ def test_published_all_reduces_lie_in_the_interval(server, fabric, servers, publ
     assert 0.5 <= float(half.value / found.value) < 0.6
 
 
-def test_one_gpu_exchanges_nothing():
-    platform = sized("c4140-f800").design.platform
-    assert all_reduce_bytes_per_s(platform, 1, 1, stored_calibration()) is None
-
-
 def test_reads_of_all_and_of_one_server():
     """Four F800 nodes of 2.487 to 3.75 GB/s; one server over eight mounts of 1 to 1.5 GB/s, which hold first.
 
@@ -132,14 +126,6 @@ def test_published_rates_pass_the_tests_of_training():
     assert value(tests["cluster-warm"].passes) == 52_000
 
 
-def test_a_test_requires_the_target():
-    """The request of one server that may fail asks for 90 %: 12 h for ten epochs of 196 million images."""
-    answer_ = sized("questions/one-server-may-fail").design.workloads[0]
-    test = of("questions/one-server-may-fail")["time-to-train"]
-    assert answer_.probability >= 0.9
-    assert test.passes == f"at most 12.0{SPACE}h"
-
-
 def test_power_is_never_above_the_maximum_where_it_is_known():
     """A DGX-1 draws 3,500 W at most (runai-dgx)."""
     found = {test.key: test for test in acceptance_tests(EvaluatedDesign(answer("alone"), CATALOG))}
@@ -160,22 +146,6 @@ def test_every_design_has_tests_with_sources_of_the_catalogue(name):
         assert all((test.expect, test.passes, test.basis))
         assert "nan" not in test.expect + test.passes
         assert "inf" not in (test.expect + test.passes).replace("InfiniBand", "")
-
-
-def test_tests_of_training_are_numbered_by_workload():
-    keys = list(of("c4140-f800"))
-    assert [key for key in keys if key.startswith("cluster-warm")] == [f"cluster-warm-{n}" for n in (1, 2, 3)]
-    # AlexNet is held by the hosts, whose load is then no test.
-    assert of("c4140-f800")["cpu-load-3"].passes.startswith("recorded only")
-
-
-@pytest.mark.parametrize("name", factories.ALL)
-def test_results_of_other_catalogues_have_the_tests_that_need_no_parts(name):
-    result = factories.of_another_catalogue(factories.ALL[name]())
-    found = acceptance_tests(EvaluatedDesign(result, factories.catalog()))
-    keys = {test.key for test in found}
-    assert {"inventory", "gpus", "usable-capacity", "power"} <= keys
-    assert not keys & {"one-gpu", "read-all"}
 
 
 @settings(max_examples=6)

@@ -1,7 +1,6 @@
 """Why a design has its server, storage, fabric and racks: numbers by hand, and the words for them."""
 
 import math
-from dataclasses import replace
 
 import pytest
 
@@ -16,8 +15,6 @@ from sizer.sizing.best_design import best_design
 from sizer.sizing.decision_options import as_built, on_sale_today
 from sizer.sizing.design.decisions import RackLimit, decisions, rack_choice
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.design.verdict import RejectionKind, rejection
-from sizer.sizing.reasons import SelectionKind
 from sizer.sizing.size import size
 from sizer.workload.request import Target
 from tests.factories.examples import catalog, sized
@@ -104,23 +101,6 @@ def test_a_lower_limit_of_the_request_decides_the_racks(resnet):
     assert "feed" not in said
 
 
-def test_racks_of_less_power_do_not_set_what_a_rack_carries(resnet):
-    """With N+1 feeds a rack of switches has fewer PDUs: the racks of servers say what one more could carry."""
-    plan = resnet.design.plan
-    small = replace(plan.racks[-1], feeds=plan.racks[-1].feeds[:1], redundancy="N")
-    design = replace(resnet.design, plan=replace(plan, racks=(*plan.racks[:-1], small)))
-    assert rack_choice(design).feed_w == max(rack.feed_capacity_w for rack in design.plan.racks)
-
-
-def test_existing_racks_say_what_they_hold(resnet):
-    plan = resnet.design.plan
-    there = replace(plan.racks[0], is_existing=True)
-    racks = rack_choice(replace(resnet.design, plan=replace(plan, racks=(there, *plan.racks[1:]))))
-    assert racks.n_for_power is None
-    assert (racks.n_existing, racks.existing_units) == (1, sum(device.height_u for device in there.present))
-    assert "The existing rack holds" in text.rack_texts(replace(racks, limit=RackLimit.PLACEMENT))[-1]
-
-
 def test_a_single_server_has_no_fabric_and_one_rack():
     result = sized("small-team")
     found = decisions(EvaluatedDesign(result, catalog()))
@@ -128,32 +108,6 @@ def test_a_single_server_has_no_fabric_and_one_rack():
     assert found.racks == rack_choice(result.design)
     assert found.racks.limit is RackLimit.ONE
     assert "one point of failure" in text.server_trade_off(found.server, result.design)
-
-
-@pytest.mark.parametrize(
-    ("selection", "kind"),
-    [
-        (SelectionKind.CHEAPEST, RejectionKind.DEARER),
-        (SelectionKind.LIKELY_CHEAPEST, RejectionKind.LIKELY_DEARER),
-        (SelectionKind.PREFERRED, RejectionKind.NOT_PREFERRED),
-        (SelectionKind.RANKED, RejectionKind.RANKED_BEHIND),
-    ],
-)
-def test_a_rejected_design_has_the_reason_of_the_selection(selection, kind):
-    result = sized("apollo-googlenet-inference")
-    (other,) = (one for one in result.platforms if one is not result.design)
-    chosen = replace(result, selection=replace(result.selection, kind=selection))
-    assert rejection(chosen, other) is kind
-
-
-def test_a_design_that_hardly_keeps_the_budget_is_rejected_for_it():
-    """Eight H200 are the most within 500,000 USD; eight B200 are faster and break the budget, not the price."""
-    result = sized("questions/most-within-budget")
-    rejected = decisions(EvaluatedDesign(result, catalog())).server.rejected
-    faster = [one for one in rejected if float(one.design.workloads[0].throughput.value) > 70_000]
-    assert faster
-    assert all(one.kind is RejectionKind.OVER_BUDGET for one in faster)
-    assert text.rejection_text(faster[0], result) == "Less than 90\u202f% likely to keep the budget"
 
 
 def test_the_options_of_a_decision_are_designs_of_the_same_search(even):
@@ -179,10 +133,3 @@ def test_the_options_of_a_decision_are_designs_of_the_same_search(even):
         context.on_sale.design,
     ]
     assert any(built.design.name in line for line in further_answers.decisions(context))
-
-
-def test_a_sure_design_needs_no_larger_option():
-    result = sized("apollo-weka-resnet50")
-    assert guide_context(result, catalog(), Edition("guide")).surer is None
-    (only,) = text.confidence_texts(result)
-    assert "was requested" in only

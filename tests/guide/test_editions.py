@@ -4,7 +4,6 @@ import dataclasses
 import io
 import json
 import re
-import zipfile
 import zlib
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import pytest
 from sizer import documents
 from sizer.base.errors import RequestError
 from sizer.base.resources import data_dir
-from sizer.guide.edition import GUIDE, Edition
+from sizer.guide.edition import Edition
 from sizer.guide.pdf import render, typeset
 from sizer.guide.pdf.typeset import clean_name
 from sizer.guide.profile import Profile
@@ -23,7 +22,6 @@ from tests.cli.running import refused, run
 from tests.factories import examples
 from tests.guide.engine import needs_engine
 
-ENGINEER = Edition("engineer")
 MM = 72 / 25.4
 # Text ends where the margin begins: 22 mm on either side of the guide (guide.css), a point for letters that lean over.
 MARGIN_PT = 22 * MM - 1
@@ -53,30 +51,6 @@ def unpacked(pdf: bytes) -> bytes:
 
 
 # --- editions
-
-
-def test_a_page_is_made_once_for_each_edition(monkeypatch):
-    made: list[tuple[object, Edition]] = []
-
-    def page(result, catalog, edition):
-        made.append((result, edition))
-        return f"page {len(made)}"
-
-    monkeypatch.setattr(render, "_made", page)
-    monkeypatch.setattr(render, "_last", None)
-    one, other, catalog = factories.nine_dgx1(), factories.one_c4140(), factories.catalog()
-    looks = Edition("engineer", Profile(company="A"))
-    for edition in (ENGINEER, GUIDE, ENGINEER, looks, Edition("engineer", Profile(company="A"))):
-        render.guide_page(one, catalog, edition)
-    assert [edition for _, edition in made] == [ENGINEER, GUIDE, looks]
-    render.guide_page(other, catalog, ENGINEER)
-    render.guide_page(one, catalog, ENGINEER)
-    assert len(made) == 5
-
-
-def test_only_an_archive_holds_files():
-    with pytest.raises(ValueError, match="only an archive holds attachments"):
-        render.guide_pdf(factories.one_c4140(), factories.catalog(), ENGINEER, {"design.json": b"{}"})
 
 
 @pytest.mark.parametrize(
@@ -232,59 +206,6 @@ def test_hostile_texts_of_a_profile_are_text():
 
 
 # --- the set of documents
-
-
-def test_the_usual_documents_are_all_but_the_archive(tmp_path, monkeypatch, drawn_here):
-    asked: list[Edition] = []
-    attached: list[tuple[str, ...]] = []
-
-    def pdf(page, files, date, progress):
-        attached.append(tuple(files or ()))
-        if progress is not None:
-            progress("drawing")
-        return b"%PDF"
-
-    monkeypatch.setattr(documents, "guide_page", lambda *given: asked.append(given[2]) or "page")
-    monkeypatch.setattr(documents, "page_pdf_apart", pdf)
-    monkeypatch.setattr(documents, "guide_html", lambda *given: given[2].form)
-    told: list[tuple[str, str]] = []
-    looks = Profile(company="A")
-    paths, remark = documents.write_documents(
-        *(factories.one_c4140(), factories.catalog(), tmp_path),
-        profile=looks,
-        progress=lambda file, word: told.append((file, word)),
-    )
-    assert [path.name for path in paths] == [documents.FORMATS[kind] for kind in documents.USUAL]
-    assert {"guide.pdf", "engineers-file.pdf", "summary.pdf", "guide.html"} <= {path.name for path in paths}
-    assert "guide-archive.pdf" not in {path.name for path in paths}
-    assert remark == ""
-    # The longest is written first, so that it is set while the others are written.
-    assert asked == [Edition(form, looks) for form in ("engineer", "guide", "summary")]
-    assert attached == [()] * 3
-    assert (tmp_path / "guide.html").read_text() == "guide"
-    assert ("summary.pdf", "drawing") in told
-    assert sorted(file for file, word in told if not word) == sorted(path.name for path in paths)
-    documents.document(factories.one_c4140(), factories.catalog(), "archive", looks)
-    assert asked[-1] == Edition("guide", looks, is_archive=True)
-    assert attached[-1] == ("design.json", "bom.xlsx")
-
-
-def test_a_customer_copy_is_made_once_for_all_documents(tmp_path, monkeypatch, drawn_here):
-    result = factories.one_c4140()
-    copies: list[object] = []
-
-    def copy(given):
-        copies.append(given)
-        return dataclasses.replace(given, catalog_digest="for the customer")
-
-    monkeypatch.setattr(documents, "without_internals", copy)
-    seen: list[str] = []
-    monkeypatch.setattr(documents, "guide_html", lambda *given: seen.append(given[0].catalog_digest) or "")
-    documents.write_documents(*(result, factories.catalog(), tmp_path, ("design", "html", "xlsx")), customer_copy=True)
-    assert copies == [result]
-    assert seen == ["for the customer"]
-    assert json.loads((tmp_path / "design.json").read_text())["catalog_digest"] == "for the customer"
-    assert zipfile.is_zipfile(tmp_path / "bom.xlsx")
 
 
 def test_a_machine_without_the_engine_says_so_once(tmp_path, monkeypatch, drawn_here):

@@ -21,9 +21,8 @@ from sizer.guide.context import guide_context
 from sizer.guide.edition import Edition
 from sizer.guide.further_answers import cautions
 from sizer.guide.plain_text import answer_text
-from sizer.physical.networks.ports import nodes_of
 from sizer.present.performance_tables import scaling_rows
-from sizer.present.text.result_text import doubt, open_prices
+from sizer.present.text.result_text import doubt
 from sizer.present.text.verdict import meets_text, verdict_text
 from sizer.present.words import is_even
 from sizer.questions.data.analysis import data_plan
@@ -40,6 +39,8 @@ from sizer.sizing.result import SizingResult
 from sizer.ui.tiles import tiles
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import EXAMPLES, ROOT, catalog, most_in, sized
+
+pytestmark = pytest.mark.xdist_group("examples")  # one worker sizes all of them
 
 # One published raw test reached 92.4 % of a line (deepops-roce).
 PASSED_SHARE = 0.924
@@ -87,14 +88,6 @@ def test_a_pass_criterion_lies_between_the_requirement_and_the_link(result):
             assert limit.value <= PASSED_SHARE * ports * (1 + 1e-9)
         if test.key == "cluster-warm" and len(targets) == 1 and design.workloads[0].language is None:
             assert limit.value >= min(targets) * (1 - 1e-9)
-
-
-def test_each_host_is_asked_for_the_gpus_that_it_has(result):
-    """The 18 trays of an NVL72 have four GPUs each."""
-    server = result.design.platform.server
-    test = next(test for test in acceptance_tests(EvaluatedDesign(result, catalog())) if test.key == "gpus")
-    count = int(test.expect.split("\u202f")[0].split(" ")[0])
-    assert count * nodes_of(server) * result.design.n_servers == result.design.n_gpus
 
 
 def test_every_place_gives_the_probability_and_the_check_of_the_sizing(result):
@@ -165,14 +158,6 @@ def test_the_cost_of_ownership_starts_from_the_total_of_the_bill(result):
     bill = result.design.bill
     cost = ownership_cost(bill, rates_of(result.request), footprint_of(result.design.plan, result.design.quantities))
     assert cost.purchase == bill.total
-
-
-def test_every_line_has_a_price_only_without_an_open_line(result):
-    lines = [
-        line for line in result.design.bill.lines if line.quantity and line.status not in ("existing", "by others")
-    ]
-    if any(line.extended_net is None for line in lines):
-        assert "every line" not in open_prices(result.design.bill).lower().partition(":")[0]
 
 
 def test_a_copy_compares_no_costs_that_it_lacks():

@@ -10,14 +10,13 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from sizer.base.errors import ReportError
 from sizer.base.estimate import Estimate
 from sizer.drawings.datapath import datapath
 from sizer.drawings.palette import DARK, LIGHT
-from sizer.drawings.shapes import Drawing, text_width, wrapped
+from sizer.drawings.shapes import Drawing
 from sizer.drawings.topology import topology
 from sizer.guide.edition import Edition, Form
-from sizer.guide.pdf import render, typeset
+from sizer.guide.pdf import render
 from sizer.present import charts, training_charts, words
 from sizer.present.charting import chart_svg
 from sizer.present.theme import css_variables, streamlit_theme
@@ -27,7 +26,6 @@ from tests.drawings.test_drawings_plan import assert_inside
 from tests.factories.examples import ROOT, catalog, sized
 
 GOLDEN = ROOT / "tests" / "golden"
-NARROW = "\u202f"
 
 
 def plain(text: str) -> str:
@@ -143,13 +141,6 @@ def test_charts_are_valid_and_draw_with_a_spoken_title(name, palette):
         assert root[0].text
         assert "Gradient" not in svg.replace("Gradient exchange", "")  # invisible in Poppler
         assert "NaN" not in svg
-
-
-def test_wrapped_text_fits():
-    lines = wrapped("a rather long name of a device with many words", 10, 80, max_lines=2)
-    assert len(lines) == 2
-    assert all(text_width(line, 10) <= 80 for line in lines)
-    assert wrapped("Wortohnejedenzwischenraumdasnichtpasst", 10, 60)[0].endswith("…")
 
 
 # --- pages
@@ -276,40 +267,4 @@ def test_guide_of_a_hostile_customer_shows_the_text():
         assert "{{ 7 * 7 }} &amp; &lt;b&gt;" in text
 
 
-def test_letters_outside_the_packed_font_get_the_whole_one():
-    result = sized("small-team")
-    request = result.request.model_copy(update={"customer": "Завод"})
-    text = render.guide_html(dataclasses.replace(result, request=request), catalog(), Edition("summary"))
-    assert 'format("truetype")' in text
-    assert 'format("woff2")' in page("small-team", "summary")
-
-
-def test_missing_pango_is_one_sentence(monkeypatch):
-    monkeypatch.setattr(typeset, "weasyprint_state", lambda: "PDFs need the Pango library; install libpangoft2-1.0-0.")
-    with pytest.raises(ReportError, match=r"^PDFs need the Pango library; install libpangoft2-1\.0-0\.$"):
-        render.guide_pdf(sized("small-team"), catalog())
-
-
 # --- the PDF
-
-
-@pytest.fixture(scope="module")
-def pdf() -> bytes:
-    """The summary as PDF; the longer forms are read page by page by tests/guides."""
-    if typeset.weasyprint_state() is not None:
-        pytest.skip(str(typeset.weasyprint_state()))
-    return render.guide_pdf(sized("small-team"), catalog(), Edition("summary"))
-
-
-@pytest.mark.pdf
-def test_the_summary_is_one_page(pdf):
-    import pypdfium2
-
-    document = pypdfium2.PdfDocument(pdf)
-    try:
-        assert len(document) == 1
-        text = document[0].get_textpage().get_text_range()
-        assert "UCP RS V225G" in text
-        assert "Key figures of the design" in text
-    finally:
-        document.close()

@@ -1,12 +1,11 @@
 """What a page of the guide may load, and the progress that is reported while a PDF is made."""
 
 import threading
-import time
 
 import pytest
 
 from sizer.base.errors import ReportError
-from sizer.guide.pdf.progress import DelayedProgress, reported_steps
+from sizer.guide.pdf.progress import reported_steps
 from sizer.guide.pdf.typeset import page_pdf
 from tests.guide.engine import needs_engine
 
@@ -98,25 +97,3 @@ def test_progress_is_told_in_words_and_only_to_who_asked():
         other.join()
     page_pdf(page)
     assert told == ["reading", "laying out", "drawing"]
-
-
-def test_quick_work_is_quiet_and_slow_work_is_told_from_then_on():
-    shown: list[tuple[str, str]] = []
-    begun = threading.Event()
-
-    def show(file: str, word: str) -> None:
-        shown.append((file, word))
-        begun.set()
-
-    with DelayedProgress(show, delay_s=60) as tell:
-        tell("guide.pdf", "reading")
-    assert shown == []
-    with DelayedProgress(show, delay_s=0.05) as tell:
-        tell("guide.pdf", "reading")
-        tell("guide.pdf", "laying out")
-        assert begun.wait(timeout=30)
-        tell("guide.pdf", "drawing")
-    assert shown == [("guide.pdf", "laying out"), ("guide.pdf", "drawing")]
-    time.sleep(0.1)
-    tell("guide.pdf", "too late")
-    assert len(shown) == 3  # the caller still has the say; only the clock is stopped

@@ -12,7 +12,7 @@ from PIL import Image, PngImagePlugin
 
 from sizer.base.errors import RequestError
 from sizer.guide.logo import LOGO_PX
-from sizer.guide.profile import PLAIN, Profile
+from sizer.guide.profile import Profile
 from sizer.present.theme import LIGHT, contrast_ratio, css_variables
 
 
@@ -63,12 +63,6 @@ def test_a_profile_is_read_with_its_logo(tmp_path):
     assert (profile.accent, profile.palette.accent, profile.banner) == ("#8A1C1C", "#8A1C1C", "#102040")
     assert decoded(profile.logo_uri).size == (300, 100)
     assert Profile.from_file(path) == profile
-
-
-def test_without_a_profile_documents_look_as_the_program_does():
-    assert (PLAIN.accent, PLAIN.banner, PLAIN.paper, PLAIN.logo_uri) == (LIGHT.accent, LIGHT.ink, "a4", "")
-    assert PLAIN.palette == LIGHT
-    assert css_variables(PLAIN.palette, PLAIN.banner, PLAIN.paper) == css_variables()
 
 
 @pytest.mark.parametrize(
@@ -158,13 +152,6 @@ def test_a_logo_keeps_its_clear_parts_and_loses_all_else():
     logo.load()
     assert (logo.mode, logo.info) == ("RGBA", {})
     assert logo.getpixel((3, 3))[3] == 0
-
-
-def test_a_turned_photograph_stands_upright():
-    exif = Image.Exif()
-    exif[0x0112] = 6  # held at a right angle (Exif 2.32, tag Orientation)
-    logo = decoded(Profile.from_text("", logo=picture((300, 100), "JPEG", exif=exif)).logo_uri)
-    assert logo.size == (100, 300)
 
 
 def test_a_large_logo_is_made_smaller_and_an_animation_stands_still():

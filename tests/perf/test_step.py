@@ -14,8 +14,6 @@ from sizer.perf.training_step import (
     LAST_BUCKET_FRACTION,
     InferenceRun,
     TrainingRun,
-    inference_samples_per_s,
-    training_samples_per_s,
 )
 
 K = len(TERM_NAMES)
@@ -46,6 +44,14 @@ def terms(values=VALUES, covariance=None, scatter=0.05):
     return StepTerms(values, np.zeros((K, K)) if covariance is None else covariance, np.array(scatter))
 
 
+def trained(of, **arguments):
+    return TrainingRun.of(**arguments).rate(of)
+
+
+def inferred(of, **arguments):
+    return InferenceRun.of(**arguments).rate(of)
+
+
 def spread():
     root = np.random.default_rng(3).normal(size=(K, K)) * 0.1
     return root @ root.T
@@ -55,7 +61,7 @@ def test_step_of_a_hand_calculation():
     """3 x 8 GFLOP x (100 + 20) / (100 TFLOP/s x 0.24) = 0.12 s of arithmetic and 0.05 s to launch, q = 2: 0.13 s."""
     values = named(log_efficiency=np.log(0.24), log_launch_s=np.log(0.05), log_fill=np.log(20), log_run_ahead=0.0)
     one = {"n_gpus_per_server": 1, "n_servers": 1, "gradient_bytes": 1e8, "nic_bytes_per_s": 0.0}
-    rate = training_samples_per_s(terms(values), batch_per_gpu=100, forward_flop=8e9, peak_flop_per_s=100e12, **one)
+    rate = trained(terms(values), batch_per_gpu=100, forward_flop=8e9, peak_flop_per_s=100e12, **one)
     assert_allclose(rate.compute.value, 100 / 0.13, rtol=1e-12)
 
 
@@ -65,7 +71,7 @@ def test_launches_that_run_ahead_cost_nothing_beside_arithmetic():
     arguments = {**RESNET50, "forward_flop": 8e9, "peak_flop_per_s": 100e12}
     seconds = []
     for run_ahead in (-20.0, 5.0):
-        rate = training_samples_per_s(
+        rate = trained(
             terms(named(**common, log_run_ahead=run_ahead)),
             batch_per_gpu=100,
             n_gpus_per_server=1,
@@ -79,8 +85,8 @@ def test_launches_that_run_ahead_cost_nothing_beside_arithmetic():
 def test_forward_pass_is_a_third_of_a_training_step():
     """Backward passes cost twice the forward one: gradients of inputs and of weights. Launch time left out."""
     values = named(log_launch_s=np.log(1e-12))
-    training = training_samples_per_s(terms(values), batch_per_gpu=64, n_gpus_per_server=1, n_servers=1, **RESNET50)
-    inference = inference_samples_per_s(
+    training = trained(terms(values), batch_per_gpu=64, n_gpus_per_server=1, n_servers=1, **RESNET50)
+    inference = inferred(
         terms(values),
         batch_per_gpu=64,
         n_gpus_per_server=1,
@@ -94,7 +100,7 @@ def test_forward_pass_is_a_third_of_a_training_step():
 
 def test_host_link_of_the_source():
     """HPE: 10.5 GiB/s over one x16 link are 18,000 float images/s of 227 x 227 (hpe-dlbs, rounded to thousands)."""
-    rate = inference_samples_per_s(
+    rate = inferred(
         terms(named(log_host_link_bytes_per_s=np.log(10.5 * 2**30))),
         batch_per_gpu=128,
         n_gpus_per_server=1,
@@ -113,13 +119,13 @@ def test_host_link_of_the_source():
 def test_bad_arguments_are_named(argument, value):
     good = {"batch_per_gpu": 1, "n_gpus_per_server": 8, "n_servers": 2, **RESNET50}
     with pytest.raises(ValueError, match=argument):
-        training_samples_per_s(terms(), **{**good, argument: value})
+        trained(terms(), **{**good, argument: value})
 
 
 def test_training_rate_is_built_from_the_published_formulas():
     """The formulas of the design page, written out once more: launch and arithmetic, exchange beyond what hides it."""
     servers = np.array([1, 2, 9, 130])
-    rate = training_samples_per_s(terms(), batch_per_gpu=16, n_gpus_per_server=8, n_servers=servers, **RESNET50)
+    rate = trained(terms(), batch_per_gpu=16, n_gpus_per_server=8, n_servers=servers, **RESNET50)
     q = 1 + np.exp(-0.5)
     gpu = (0.01**q + (3 * 8.18e9 * (16 + 5) / (125e12 * 0.2)) ** q) ** (1 / q)
     exchange = hierarchical_allreduce_time_s(51.2e6, 8, servers, 60e9, 12.5e9 * 0.7, INTRA_HOP_S, INTER_HOP_S)
@@ -134,7 +140,7 @@ def test_training_rate_is_built_from_the_published_formulas():
 def test_exchange_hides_behind_the_backward_pass():
     """Far below what hides it nearly nothing is exposed, far above all but the hidden part: max(0, x - k 2/3 t)."""
     arguments = {**RESNET50, "nic_bytes_per_s": np.array([1e13, 1e7])}
-    rate = training_samples_per_s(terms(), batch_per_gpu=256, n_gpus_per_server=1, n_servers=2, **arguments)
+    rate = trained(terms(), batch_per_gpu=256, n_gpus_per_server=1, n_servers=2, **arguments)
     gpu = 512 / rate.compute.value
     exchange = 512 / rate.exchange
     step = 512 / rate.total.value / (1 + 0.02)
@@ -185,9 +191,7 @@ def test_the_slow_end_is_the_longer_one():
 
 
 def test_one_gpu_needs_no_exchange():
-    rate = training_samples_per_s(
-        terms(), batch_per_gpu=64, n_gpus_per_server=1, n_servers=1, **{**RESNET50, "nic_bytes_per_s": 0.0}
-    )
+    rate = trained(terms(), batch_per_gpu=64, n_gpus_per_server=1, n_servers=1, **{**RESNET50, "nic_bytes_per_s": 0.0})
     assert_allclose(rate.total.value, rate.compute.value, rtol=1e-12)
     assert np.isinf(rate.exchange)
     assert rate.exposed_s == 0
@@ -205,14 +209,14 @@ def test_more_gpus_never_lower_the_compute_capacity(gpus, servers, batch, nic):
         "n_gpus_per_server": np.array([gpus, gpus + 1, gpus]),
         "n_servers": np.array([servers, servers, servers + 1]),
     }
-    rate = training_samples_per_s(terms(), batch_per_gpu=batch, **counts, **{**RESNET50, "nic_bytes_per_s": nic})
+    rate = trained(terms(), batch_per_gpu=batch, **counts, **{**RESNET50, "nic_bytes_per_s": nic})
     assert (rate.compute.value[1:] > rate.compute.value[0]).all()
     assert (rate.total.value <= rate.compute.value * (1 + 1e-12)).all()  # rounding
 
 
 def test_a_slower_host_link_bounds_inference():
     """8 GPUs with 2 links of 11 GB/s: 2 x 11e9 / (4 x 150,528) = 36,538 images/s, far below what the GPUs pass."""
-    rate = inference_samples_per_s(
+    rate = inferred(
         terms(),
         batch_per_gpu=128,
         n_gpus_per_server=8,
@@ -228,7 +232,7 @@ def test_a_slower_host_link_bounds_inference():
 def test_terms_of_several_platforms_by_row():
     both = StepTerms.stack([terms(), terms(VALUES + 0.1 * np.eye(K)[0])])
     arguments = {"batch_per_gpu": 64, "n_gpus_per_server": 1, "n_servers": 1, **RESNET50}
-    rate = training_samples_per_s(both[np.array([0, 1, 1])], **arguments)
+    rate = trained(both[np.array([0, 1, 1])], **arguments)
     assert rate.total.value.shape == (3,)
     assert rate.total.value[1] == rate.total.value[2] > rate.total.value[0]
 

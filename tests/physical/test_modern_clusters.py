@@ -142,16 +142,6 @@ def test_adapters_run_slower_links_where_a_request_names_them(server, fabric, po
     assert fabric not in {one.fabric.id for one in platforms(catalog, request(platforms={"servers": [server]}))}
 
 
-def test_storage_that_is_there_joins_servers_of_another_era():
-    catalog, asked = examples.catalog(), {"servers": ["dgx-a100"]}
-    owned = platforms(catalog, request(platforms=asked, existing={"storage_nodes": {"isilon-f800": 8}}))
-    f800 = [one for one in owned if one.storage.id == "isilon-f800"]
-    assert f800
-    # Its 40 GbE front end on the two adapters of the DGX A100 for storage.
-    assert {one.attachment for one in f800 if one.fabric.is_infiniband} == {"own network"}
-    assert "isilon-f800" not in {one.storage.id for one in platforms(catalog, request(platforms=asked))}
-
-
 @pytest.mark.parametrize(
     "asked", [{"servers": ["dgx-b200"]}, {"gpus": ["mi300x-192gb"]}, {"generations": ["hopper"]}, {"fabrics": ["xdr"]}]
 )
@@ -182,12 +172,6 @@ def test_storage_that_is_there_joins_servers_of_any_age():
     assert {platform.attachment for platform in found} == {"own network"}
     without = platforms(examples.catalog(), request(platforms=asked["platforms"]))
     assert "isilon-f800" not in {platform.storage.id for platform in without}
-
-
-def test_generations_filter_gpus():
-    catalog = examples.catalog()
-    found = platforms(catalog, request(platforms={"generations": ["blackwell"]}))
-    assert {platform.gpu.generation for platform in found} == {"blackwell"}
 
 
 def test_other_fabrics_are_planned_on_request_only():

@@ -16,7 +16,6 @@ from sizer.present.training_charts import accuracy_chart, epoch_chart
 from sizer.questions.what_if.charts import tornado_chart
 from sizer.questions.what_if.sensitivity import Influence, Sensitivity
 from sizer.sizing.result import SizingResult
-from tests.drawings.test_drawings_plan import asked
 from tests.factories.examples import EXAMPLES, catalog, most_in, sized
 from tests.present.chart_cases import UNIT, first, marks, plain, rows, texts, title
 
@@ -94,31 +93,6 @@ def test_demand_by_hand():
     assert found["Demonstrated"]["fill"] > found["Published maximum"]["fill"] > found["Line rate of its ports"]["fill"]
 
 
-@pytest.mark.parametrize(
-    ("need_gb", "said"),
-    [
-        (2.5, ("2.50 GB/s", "25 %")),  # of 4 x 2.487 = 9.95
-        (9.95, ("9.95 GB/s", "all of")),
-        (12.5, ("12.5 GB/s", "9.95 GB/s", "15.0 GB/s")),
-        (15.5, ("15.5 GB/s", "more than the 15.0 GB/s")),
-    ],
-)
-def test_finding_on_the_demand(need_gb, said):
-    answer, design = first("nine_dgx1")
-    rate = Estimate.exact(need_gb * 1e9)
-    reads = replace(answer, storage_bytes_per_s=rate, cold_storage_bytes_per_s=rate)
-    assert all(part in title(demand_chart(reads, design)) for part in said)
-
-
-def test_local_drives_are_counted_by_the_server():
-    """DGX-1 with its SSDs: 1.28 GB/s in each of two servers, no line rate."""
-    design = asked(2, 0, storage="dgx1-ssd")
-    found = rows(demand_chart(design.workloads[0], design), "fill")
-    (rate,) = [row for row in found if row["name"] == "Published rate"]
-    assert rate["to"] == pytest.approx(2.56)
-    assert all("ports" not in row["name"] for row in found)
-
-
 def test_ladder_by_hand():
     """96 TB raw, a quarter for protection: 72 TB; 22.2 TB of data are 31 % of it."""
     steps = [
@@ -134,13 +108,6 @@ def test_ladder_by_hand():
     (line,) = rows(chart, "at")
     assert line["at"] == pytest.approx(22.2)
     assert "data set 22.2 TB" in plain(line["text"])
-
-
-def test_ladder_at_its_ends():
-    usable = CapacityStep("usable", 1e12, stated("as printed"), "published", "a")
-    assert title(ladder_chart([usable], 2.5e12)) == "1.00 TB are usable; the data set needs 2.5 times as much"
-    assert title(ladder_chart([usable], 1e6)) == "1.00 TB are usable; the data set needs hardly any of it"
-    assert ladder_chart([], 1e12) is None
 
 
 @pytest.mark.parametrize("nodes", [6, 20])
@@ -169,49 +136,3 @@ def test_tornado_by_hand():
     assert bars[4]["colour"] == LIGHT.other  # belongs to no stage
     assert "target 900" in texts(chart)
     assert any(mark.get("strokeDash") for mark in marks(chart))
-
-
-def test_a_lower_end_that_is_better_stands_on_the_right():
-    """Half the size of a sample raises the rate."""
-    chart = tornado_chart(sensitivity(influence("Size", 1400, 700)), UNIT)
-    left, right = rows(chart, "base")
-    assert (left["at"], left["text"]) == (700, "high Size")
-    assert (right["at"], right["text"]) == (1400, "low Size")
-
-
-def test_both_ends_on_one_side_are_named_apart():
-    chart = tornado_chart(sensitivity(influence("Precision", 1000, 1900)), UNIT)
-    left, right = rows(chart, "base")
-    assert left["text_at"] <= 1000
-    assert right["text_at"] == 1900
-    chart = tornado_chart(sensitivity(influence("Precision", 1500, 1900)), UNIT)
-    left, right = rows(chart, "base")
-    assert left["text_at"] == 1000  # on the other side of the base
-
-
-def test_times_are_drawn_in_hours():
-    """Base 10 h, from 8 to 20 h, target 24 h."""
-    timed = sensitivity(influence("Epochs", 28_800, 72_000, ""), base=36_000.0, metric="s", target=86_400.0)
-    chart = tornado_chart(timed, UNIT)
-    assert title(chart) == "Epochs moves the result most, from 8.00 h to 20.0 h"
-    assert [row["at"] for row in rows(chart, "base")] == [8, 20]
-    assert "target 24.0 h" in texts(chart)
-
-
-def test_nothing_that_matters_makes_no_tornado():
-    assert tornado_chart(sensitivity(), UNIT) is None
-
-
-def test_a_tornado_keeps_its_texts_on_the_page():
-    """The axis goes beyond the bars by what their texts need."""
-    long = "a text that is so long that it needs three lines of its own at the end of a bar"
-    chart = tornado_chart(sensitivity(influence("A", 1, 1999, low_text=long, high_text=long)), UNIT)
-    spec = chart.to_dict(validate=False)
-    bars = next(layer for layer in spec["layer"] if layer["mark"]["type"] == "bar")
-    low, high = bars["encoding"]["x"]["scale"]["domain"]
-    assert low < -500
-    assert high > 2500
-    ticks = bars["encoding"]["x"]["axis"]["values"]
-    assert min(ticks) >= 0
-    assert max(ticks) <= 2000
-    assert all("…" not in row["text"] for row in rows(chart, "base"))

@@ -21,7 +21,7 @@ from sizer.calibrate.reports import built_in_report
 from sizer.calibrate.validate import validate
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.perf.exchange import gradient_bytes
-from sizer.perf.training_step import training_samples_per_s
+from sizer.perf.training_step import TrainingRun
 from sizer.workload.custom_network import CustomDnn
 
 
@@ -56,8 +56,7 @@ def training(catalog, calibration, stack, dnn, gpus, servers, link, nics=1, prec
         inter_link=link,
         task="training",
     )
-    rate = training_samples_per_s(
-        terms,
+    run = TrainingRun.of(
         batch_per_gpu=batch,
         n_gpus_per_server=gpus,
         n_servers=servers,
@@ -66,7 +65,7 @@ def training(catalog, calibration, stack, dnn, gpus, servers, link, nics=1, prec
         peak_flop_per_s=gpu.peak_mixed_flop_per_s.value,
         nic_bytes_per_s=12.5e9 * nics,
     )
-    return rate.total
+    return run.rate(terms).total
 
 
 @pytest.mark.parametrize(

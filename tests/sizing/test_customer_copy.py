@@ -4,7 +4,6 @@ import csv
 import html
 import io
 import json
-import re
 import zipfile
 from decimal import Decimal
 
@@ -22,16 +21,13 @@ from sizer.export.tables.bill_columns import bill_csv
 from sizer.export.tables.cable_table import cables_csv
 from sizer.export.workbook.book import workbook
 from sizer.guide.pdf.render import guide_html
-from sizer.present.text.bill_lines import change_text, note_text
+from sizer.present.text.bill_lines import note_text
 from sizer.present.text.warnings import design_warnings
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.reasons import RunnerUpKind, RunnerUpReason
 from tests.factories.customer_secrets import secret_catalog, secret_request, secrets, spellings
 
 CENT = Decimal("0.01")
-BOUGHT = ("computed", "overridden", "added")
-
-
 # --- documents
 
 
@@ -133,23 +129,6 @@ def test_every_document_of_the_copy_tells_the_total(
         assert any(isinstance(cell, float) and Decimal(repr(cell)).quantize(CENT) == total for cell in cells), sheet
 
 
-def test_the_workbook_of_the_copy_says_nothing_of_discounts(copy: SizingResult, catalog: Catalog) -> None:
-    book = openpyxl.load_workbook(io.BytesIO(workbook(copy, catalog)))
-    assert not {"Change log", "Vendor questions"} & set(book.sheetnames)
-    assert "DealDiscount" not in book.defined_names
-    sheet = book["BOM"]
-    heads = [cell.value for cell in sheet[4]]
-    assert heads[8:11] == ["Unit price", "Extended price", "Currency"]
-    for name in book.sheetnames:
-        for row in book[name].iter_rows():
-            for cell in row:
-                assert cell.comment is None
-                if isinstance(cell.value, str):
-                    assert not re.search("discount|list price|overridden by|Change log", cell.value, re.IGNORECASE)
-    properties = vars(book.properties)
-    assert not any("INTERNAL" in str(value) for value in properties.values())
-
-
 def test_the_design_document_of_the_copy_tells_no_list_price(copy: SizingResult) -> None:
     document = design_document(copy)
     bill = document["bill"]
@@ -197,11 +176,3 @@ def test_a_published_list_price_that_is_paid_keeps_its_source() -> None:
     (line,) = [line for line in customer_copy(size(deal, shipped_catalog())).design.bill.lines if line.item == "dgx-1"]
     assert (line.extended_net, line.price_source, note_text(line)) == (Decimal("1327590.00"), "", "")
     assert line.unit_price == 147_510
-
-
-def test_an_option_that_stays_one_hides_the_note_of_the_quote(copy: SizingResult, full: SizingResult) -> None:
-    (before,) = [line for line in full.design.bill.lines if line.item == "smartconnect-advanced"]
-    assert change_text(before) == "as computed"
-    assert "INTERNAL-OPTION" in note_text(before)
-    (after,) = [line for line in copy.design.bill.lines if line.item == "smartconnect-advanced"]
-    assert (after.status, note_text(after)) == ("optional", "per cluster")

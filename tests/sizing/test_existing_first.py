@@ -91,12 +91,6 @@ def test_storage_that_is_there_and_enough_is_used_before_drives_in_the_servers()
     assert evaluated.storage_nodes[row] <= 8
 
 
-def test_a_design_without_existing_equipment_says_nothing_of_it() -> None:
-    design = project(request(5_000), catalog(), server="dgx-1", servers=1, storage="dgx1-ssd")
-    assert design.existing is None
-    assert existing_text(design.existing) == ""
-
-
 def test_servers_that_are_enough_are_all_that_is_used() -> None:
     """4,000 images/s take 5.5 GPUs at 726 images/s: one of the three DGX-1 that are there, and none is bought."""
     there = {"servers": {"dgx-1": 3}, "storage_nodes": {"isilon-f800": 4}}

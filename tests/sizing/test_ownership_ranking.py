@@ -18,7 +18,6 @@ from sizer.catalog.loader import with_prices
 from sizer.catalog.price_books import Price
 from sizer.sizing.best_design import best_design
 from sizer.sizing.customer_copy import customer_copy
-from sizer.sizing.reasons import RunnerUpKind
 from sizer.sizing.recommend import search
 from sizer.sizing.result import SizingResult
 from sizer.sizing.search.ranking import Ranking
@@ -147,14 +146,6 @@ def test_an_unpublished_draw_never_wins() -> None:
     assert is_unknown == sorted(is_unknown)
     without_energy = size(request(["dss-8440", "dgx-1"], {"years": 5}), book)
     assert without_energy.design.platform.server.id == "dss-8440"
-
-
-def test_the_reason_names_the_years() -> None:
-    found = size(request(["dgx-1", "dgx-2"]), catalog())
-    assert found.selection.years == 5
-    assert found.runner_up_reason.kind is RunnerUpKind.DEARER
-    assert found.runner_up_reason.years == 5
-    assert size(request(["dgx-1", "dgx-2"], rank_by="cost"), catalog()).selection.years is None
 
 
 def test_a_customer_is_not_told_what_bands_give() -> None:

@@ -1,15 +1,14 @@
 """Monte-Carlo over the calibration: held against the delta method where that is exact, and the judge at the medians."""
 
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
-from multiprocessing import get_context
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sizer import SizingRequest, monte_carlo, size
+from sizer import SizingRequest, monte_carlo
 from sizer.base.errors import RequestError
 from sizer.base.stored_answers import StoredAnswers
 from sizer.batch.monte_carlo import draws_of
@@ -18,6 +17,7 @@ from sizer.calibrate.draws import Draws
 from sizer.calibrate.fit import hosts
 from sizer.perf import step_terms
 from sizer.perf.step_terms import drawn_terms
+from sizer.sizing.best_design import best_design
 from sizer.sizing.recommend import search
 from sizer.sizing.search.posterior import posterior, posterior_of
 from sizer.sizing.stages import gpu_side
@@ -138,7 +138,7 @@ def test_quantiles_agree_with_the_delta_method_where_it_is_linear():
     asked = one_gpu(150.0)
     space = judged(asked)
     found = posterior(space, draws_of(stored_calibration(), DRAWS, 1), catalog())
-    answer = size(asked, catalog()).design
+    answer = best_design(asked, catalog()).design
     row = next(
         row
         for row, platform in enumerate(space.platforms)
@@ -187,7 +187,7 @@ def test_the_same_seed_gives_the_same_table():
     asked = only(asked, servers=("dgx-1", "c4140"), storage=("isilon-f800", "dgx1-ssd"))
     first = monte_carlo(asked, catalog(), draws=100, seed=5)
     assert first.num_rows == search(asked, catalog(), stored_calibration()).evaluated.space.n_rows
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+    with ThreadPoolExecutor(2) as pool:  # processes: tests/batch
         elsewhere = monte_carlo(asked, catalog(), draws=100, seed=5, executor=pool)
     assert elsewhere.equals(first, check_metadata=True)
     for block_elements in (1, 250, 10_000_000):

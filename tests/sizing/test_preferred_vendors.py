@@ -11,9 +11,8 @@ from sizer.base.errors import RequestError
 from sizer.catalog.items import is_of_vendor
 from sizer.catalog.model import vendors_of
 from sizer.sizing.best_design import best_design
-from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.reasons import PreferenceKind, RunnerUpKind, SelectionKind
-from sizer.sizing.search.ranking import preferred_first, preferred_parts
+from sizer.sizing.search.ranking import preferred_first
 from sizer.workload.sentence.reader import read_sentence
 from tests.factories.prices import all_priced
 
@@ -74,11 +73,6 @@ def test_a_preferred_vendor_leads_within_its_worth(
         assert result.runner_up.server == "dgx-1"
 
 
-def test_a_customer_is_not_told_what_the_preference_costs() -> None:
-    preference = customer_copy(size(request(["HPE"]), catalog())).selection.preference
-    assert (preference.chosen_value, preference.other_value) == (None, None)
-
-
 def test_a_budget_comes_before_a_preference() -> None:
     """105,000 USD do not fit 102,000 USD, though 5 % are within the worth of the preference."""
     result = size(request(["HPE"], limits={"budget": 102_000}), catalog())
@@ -103,15 +97,6 @@ def test_names_of_vendors_are_words_of_theirs() -> None:
     assert {"Dell EMC", "HPE", "NVIDIA", "WekaIO"} <= set(vendors_of(catalog()))
     with pytest.raises(RequestError, match=r"prefer_vendors names 'Fujitsu'.*known: .*HPE"):
         best_design(request(["Fujitsu"]), catalog())
-
-
-def test_local_drives_count_as_their_server_does() -> None:
-    from sizer.physical.platforms import platforms
-
-    asked = request(["HPE"])
-    found = platforms(catalog(), asked)
-    parts = preferred_parts(found, asked.platforms)
-    assert {(one.server.id, int(n)) for one, n in zip(found, parts, strict=True)} == {("dgx-1", 0), ("apollo-6500", 2)}
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sizer.base.errors import InfeasibleError
-from sizer.base.quantities import significant
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.serving.calibration import Bound
-from sizer.export.design_json import design_document
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities
 from sizer.physical.roles import Role
-from sizer.present.text.serving import served_text, serving_rows
 from sizer.sizing.size import size
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.laid_out import LaidOutRun
@@ -25,9 +22,7 @@ from sizer.sizing.stages.platform_columns import columns
 from sizer.sizing.stages.serving_curve import serving_curve
 from sizer.sizing.stages.serving_rates import ServingAnswer, serving_answer, serving_run
 from sizer.workload.request import SizingRequest
-from tests.factories.examples import catalog, sized
-
-EXAMPLE = "code-8b-l40s"
+from tests.factories.examples import catalog
 
 
 def request(target: dict[str, Any] | None = None, server: str = "dgx-h200", **work: Any) -> SizingRequest:
@@ -66,11 +61,6 @@ def test_memory_of_a_replica_is_that_of_hand_arithmetic():
     free = 0.88 * 141 * 2**30 - weights / found.tensor - 3e9
     each = 163_840 * (1000 + 0.7 * 1000) / found.tensor
     assert found.most_concurrent == pytest.approx(free / each, rel=5e-3)
-
-
-def test_replicas_add():
-    found = run([1, 2, 5, 40])
-    assert found.median_samples_per_s == pytest.approx(found.median_samples_per_s[0] * np.array([1, 2, 5, 40]))
 
 
 @settings(deadline=None, max_examples=10)
@@ -218,14 +208,6 @@ def test_the_most_is_bounded_by_what_is_tightened():
     assert answer_of(first_token_s="7 s", target={"requests_per_s": 0.01}, **LONG).bound is Bound.FIRST_TOKEN
 
 
-def test_what_gpus_serve_is_told_with_its_interval_and_the_bound():
-    found = answer_of(target={"gpus_busy": 8})
-    text = served_text(found, "H200").replace("\u202f", " ")
-    ends = [significant(float(end)).replace("\u202f", " ") for end in found.requests_per_s]
-    assert [end for end in ends if end not in text] == []
-    assert float(found.requests_per_s.value) * 500 == pytest.approx(float(found.tokens_per_s.value))
-
-
 def test_the_curve_passes_the_design_and_has_runs_of_the_model():
     found = answer_of(dnn="deepseek-v3", precision="mixed", output_tokens=1000)
     curve = serving_curve(found)
@@ -257,31 +239,3 @@ def test_what_no_size_reaches_is_told_with_what_it_reaches(work, words):
     with pytest.raises(InfeasibleError) as caught:
         size(request(**work), catalog())
     assert [word for word in words if word not in str(caught.value).replace("\u202f", " ")] == []
-
-
-def test_the_answer_tells_what_users_see():
-    result = sized(EXAMPLE)
-    (answer,) = result.design.workloads
-    found = answer.serving
-    assert found is not None
-    # Of an average load the percentile lies above the mean, and intervals hold their middles.
-    for mean, high in ((found.ttft_s, found.ttft_percentile_s), (found.tpot_s, found.tpot_percentile_s)):
-        assert mean.low < mean.value < mean.high
-        assert float(high.value) >= float(mean.value)
-    assert float(found.tokens_per_s.value) == pytest.approx(float(answer.throughput.value) * 40)
-    assert found.replicas * found.gpus_of_replica == found.gpus_used <= result.design.n_gpus
-    assert answer.is_inference
-    assert answer.time is None
-    labels = [label for label, _ in serving_rows(result.design, answer, with_cost=True)]
-    assert {"Load", "Limits", "Replicas", "First token", "Later tokens", "Output", "Users", "Memory"} <= set(labels)
-
-
-def test_the_document_has_the_block():
-    work = design_document(sized(EXAMPLE))["design"]["workloads"][0]
-    block = work["serving"]
-    assert work["language"] is None
-    assert (block["load_kind"], block["number"], block["engine"]) == ("users", 500.0, "vLLM")
-    # 500 users, 30 % of them active with 120 requests an hour.
-    assert block["asked_requests_per_s"] == pytest.approx(5.0)
-    assert set(block["ttft_s"]) == {"value", "low", "high"}
-    assert block["requests_per_s"]["value"] == pytest.approx(work["samples_per_s"]["value"])

@@ -59,21 +59,6 @@ def test_bert_takes_24_to_64_gpus_by_the_rates_of_mlperf_v07() -> None:
     assert 24 <= result.design.n_gpus <= 64
 
 
-def test_translation_of_200_million_pairs_takes_one_dgx1() -> None:
-    """5 x 200 M pairs in 24 h are 11,574 a second; one DGX-1 trained 13,104 in MLPerf v0.7 (8,300 in v0.5)."""
-    data = {"name": "pairs", "n_samples": 200e6, "sample_bytes": "300 B"}
-    work = {
-        "dnn": "transformer-big",
-        "batch_per_gpu": 380,
-        "dataset": data,
-        "epochs": 5,
-        "target": {"time_to_train_s": "24 h"},
-    }
-    result = sized(work)
-    assert result.design.workloads[0].stack.id == "pytorch-ngc20.06"
-    assert result.design.n_servers == 1
-
-
 def test_the_answer_says_what_the_newest_stack_is_worth() -> None:
     """ResNet-50 at 20,000 images/s: eight V100 print 10,800 with MXNet 20.12 and 5,000 with TensorFlow of 2018.
 
@@ -97,10 +82,3 @@ def test_the_answer_says_what_the_newest_stack_is_worth() -> None:
     (bar,) = (influence for influence in tornado.influences if influence.key == "stack")
     assert bar.low_servers == oldest.n_servers
     assert bar.low == pytest.approx(oldest.samples_per_s, rel=1e-6)
-
-
-def test_a_stack_of_the_request_has_no_default() -> None:
-    work = {"dnn": "resnet50", "stack": "mxnet-ngc19.05-dali", "dataset": "imagenet", "target": {"samples_per_s": 5000}}
-    result = sized(work)
-    assert result.design.workloads[0].stack_default is None
-    assert design_document(result)["design"]["workloads"][0]["stack_default"] is None

@@ -92,12 +92,6 @@ def test_a_second_head_node_does_not_hold_the_files_of_the_first() -> None:
         best_design(request(4_000, "head-node-nfs", "head-node"), CATALOG)
 
 
-def test_one_server_without_a_head_node_stays_as_it_is() -> None:
-    design = best_design(request(4_000, "dgx1-ssd", "head-node"), CATALOG).design
-    assert design.n_servers == 1
-    assert not any(device.role is Role.HEAD_NODE for device in design.plan.devices)
-
-
 @pytest.mark.parametrize(
     "words",
     [

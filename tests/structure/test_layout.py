@@ -43,42 +43,6 @@ KEYS_OF_REQUESTS = {"checkpoints_kept"}
 # Names that say nothing when they stand alone.
 PRONOUNS = {"one", "rest"}
 
-# Wording that visible texts do not use -> what they say instead; the vocabulary of the product.
-WORDING = {
-    r"limits? that limits?|sets? the pace": "bottleneck",
-    r"lies? \S+ times (higher|lower)": "headroom",
-    r"\bbusy\b": "utilization",
-    r"\bused up\b": "capacity exhausted",
-    r"\btaken for granted\b|behind (it|them) (is|are) assumed": "assumption",
-    r"\bhow sure\b": "sizing confidence",
-    r"\brates? that lies?\b": "expected rate (90 % interval a to b)",
-    r"\bbears? (a|the|any|each|every|one) loss|\bkeeps? (its|all|the) targets? without\b": "tolerates the loss of",
-    r"\bhangs? on\b|\b(one|single) inlet\b": "single-corded",
-    r"\b1 ?: ?1 where down is up\b": "non-blocking",
-    r"\bway of an? (sample|image)\b": "data path",
-    r"\bunits? of the design\b": "building block",
-    r"\bhangs? together\b|\bjoined\b": "connected",
-    r"\bbeside\b": "compared with",
-    r"(?<!check )(?<!checked )(?<!validate )(?<!validated )(?<!protect )(?<!protects )(?<!guard )\bagainst\b": (
-        "compared with"
-    ),
-    r"\b(is|are|what) left\b|\bleft of\b": "remaining capacity, headroom",
-    r"\banew\b": "resize, re-run",
-    r"\bpatience\b|\bstart(s|ed)? in time\b": "start within 30 minutes",
-    r"\bby others\b": "out of scope; provided by others",
-    r"\bleaves? (it|them) out\b": "excluded by the request",
-    r"\bto be asked\b|\bopen prices?\b": "needs a quote",
-    r"\bfollows from\b|\bmade of\b": "derived from",
-    r"\bdoubts?\b|\bto be aware of\b": "cautions",
-    r"\bmust be reached\b": "target",
-    r"\bvalidation inference\b": "batch inference on a test set",
-}
-_ANY_WORDING = re.compile("|".join(WORDING), re.I)
-_WORDING = {re.compile(pattern, re.I): instead for pattern, instead in WORDING.items()}
-# Reads the words of customers.
-_READER = "sizer/workload/sentence"
-_PROVIDED = re.compile(r"provided by others|'by others'", re.I)
-
 
 @cache
 def sources(*folders: str) -> list[Path]:
@@ -243,50 +207,12 @@ def engine_sentences() -> Iterator[str]:
                 )
 
 
-# --- Wording ------------------------------------------------------------------
-
-
-def _docstrings(tree: ast.Module) -> set[int]:
-    return {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-
-
-def visible_texts() -> Iterator[tuple[str, str]]:
-    """Places and lines that a user can read."""
-    pages = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "ARCHITECTURE.md", *(ROOT / "docs").rglob("*.md")]
-    folders = [(ROOT / "reports", "*"), (ROOT / "examples", "*.toml"), (ROOT / "catalog", "*.toml")]
-    files = [path for path in pages if path.exists()]
-    files += [path for folder, pattern in folders for path in folder.rglob(pattern) if path.is_file()]
-    for path in sorted(files):
-        if path.suffix in (".md", ".toml", ".html", ".j2", ".jinja", ".txt", ".svg"):
-            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-                yield f"{shown(path)}:{number}", line
-    for path in sources("sizer"):
-        tree = parsed(path)
-        # Docstrings of the verbs are the help of the command line.
-        excluded = set() if path.parent.name == "cli" else _docstrings(tree)
-        for line, text in texts(tree, excluded):
-            if len(text.split()) > 1:
-                yield f"{shown(path)}:{line}", text
-
-
-def wording() -> Iterator[str]:
-    """Visible texts with words that the vocabulary replaces."""
-    for place, text in visible_texts():
-        # A value of request files, whose visible label is "provided by others"; and words that a sentence may hold.
-        if not _ANY_WORDING.search(text) or text == "by others" or place.startswith(_READER):
-            continue
-        for pattern, instead in _WORDING.items():
-            if match := pattern.search(_PROVIDED.sub("", text)):
-                yield f"{place} {match[0]!r}: say {instead}"
-
-
 # --- Tests and command --------------------------------------------------------
 
 CHECKS: tuple[Callable[[], Iterator[str]], ...] = (
     repeated_classes,
     dialect_names,
     engine_sentences,
-    wording,
 )
 
 
@@ -294,20 +220,6 @@ CHECKS: tuple[Callable[[], Iterator[str]], ...] = (
 def test_layout(check: Callable[[], Iterator[str]]) -> None:
     findings = list(check())
     assert not findings, f"{len(findings)} findings\n" + "\n".join(findings)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Twice the GPUs, {n}, give {rate} times the rate", True),
-        ("no source gives the usable capacity", True),
-        ("storage.read_bytes_per_s", False),
-        ("{} {} {} {}", False),
-        ("{} of {} GPUs used", False),
-    ],
-)
-def test_sentences_are_recognised(text: str, expected: bool) -> None:
-    assert is_sentence(text) is expected
 
 
 if __name__ == "__main__":

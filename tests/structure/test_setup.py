@@ -1,6 +1,5 @@
 """What the set-up runs in a process of its own is there, and what it and the image start from is fixed."""
 
-import json
 import re
 import subprocess
 import sys
@@ -24,14 +23,6 @@ def test_pip_and_setuptools_of_the_environment_are_the_locked_ones(monkeypatch):
     names = re.findall(r"^([\w-]+)==", (ROOT / setup.BOOTSTRAP).read_text(encoding="utf-8"), re.MULTILINE)
     assert names == ["pip", "setuptools", "uv"]
     assert setup.has_locked(setup.BOOTSTRAP)
-
-
-def test_those_that_came_with_the_interpreter_are_replaced(monkeypatch):
-    stock = [{"name": "pip", "version": "23.2.1"}, {"name": "setuptools", "version": "65.5.0"}]
-    monkeypatch.setattr(setup, "output_of", lambda *_, **__: json.dumps(stock))
-    assert not setup.has_locked(setup.BOOTSTRAP)
-    monkeypatch.setattr(setup, "output_of", lambda *_, **__: None)  # pip does not run
-    assert not setup.has_locked(setup.BOOTSTRAP)
 
 
 def test_the_image_starts_from_a_digest_only():

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from sizer.base.errors import RequestError
 from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.workload.request import SizingRequest
@@ -69,8 +68,3 @@ def test_a_slide_is_read_in_tiles():
     assert found.n_samples == 1e6
     assert found.warnings
     assert resolved(dataset=data(400e3)).sample_bytes == 400e3
-
-
-def test_an_unknown_format_is_refused():
-    with pytest.raises(RequestError, match="sample_format"):
-        resolved(sample_format="jpg2000")

@@ -1,16 +1,13 @@
 """Neighbours of a design: each leads to itself, and is what its kind says."""
 
 from dataclasses import replace
-from decimal import Decimal
 from functools import cache
 
 import pytest
 
-from sizer.base.errors import InfeasibleError
 from sizer.catalog.model import Catalog
 from sizer.catalog.price_books import Price
 from sizer.questions.alternatives.analysis import (
-    MissingReason,
     Neighbour,
     Neighbours,
     description,
@@ -20,11 +17,9 @@ from sizer.questions.alternatives.analysis import (
 from sizer.questions.alternatives.text import missing_text
 from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import CheckResult
-from sizer.sizing.design.decisions import open_between
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.sizing.size import size
-from sizer.workload.request import SizingRequest
 from tests.factories.examples import EXAMPLES, catalog, most_in, sized
 
 
@@ -147,18 +142,6 @@ def test_other_vendors_are_others_and_only_their_own_list_is_widened(name):
     assert server is not None or storage is not None
 
 
-def test_while_prices_are_missing_a_card_names_the_quotes_that_would_settle_it():
-    found = near_("apollo-googlenet-inference")
-    missing = {one.kind: one for one in found.missing}
-    if "cheaper" in missing:
-        assert missing["cheaper"].reason is MissingReason.NONE_LIKELY_CHEAPER
-        assert "apollo-6500" in missing["cheaper"].items
-    else:
-        cost = of_kind(found, "cheaper").cost
-        assert cost.expected < 0
-        assert cost.is_settled or "apollo-6500" in [quote.item for quote in cost.quotes]
-
-
 def _ranked_by_gpus(parts: Catalog) -> SizingResult:
     """Several servers allowed, the one with the fewest rack units described: it need not be the cheapest."""
     request = sized("dgx1-f800-resnet50").request
@@ -175,33 +158,6 @@ def test_cheaper_costs_less_where_every_price_is_known():
     assert best_design(found.request, priced()).design.bill.total == found.design.bill.total
     assert found.cost.is_exact
     assert found.cost.low == pytest.approx(float(found.design.bill.total - result.design.bill.total), abs=0.005)
-
-
-def test_the_cheapest_design_says_that_none_is_cheaper():
-    result = _ranked_by_gpus(priced())
-    by_cost = size(result.request.model_copy(update={"rank_by": "cost"}), priced())
-    missing = {one.kind: one.reason for one in nearby_designs(EvaluatedDesign(by_cost, priced())).missing}
-    assert missing["cheaper"] is MissingReason.NONE_CHEAPER
-
-
-def test_a_price_that_both_bills_miss_in_equal_number_decides_nothing():
-    bill = sized("dgx1-f800-resnet50").design.bill
-    assert open_between(bill, bill) == ()
-    line = next(line for line in bill.bought if line.unit_price is None)
-    more = replace(
-        bill, lines=tuple(replace(one, quantity=one.quantity + 1) if one is line else one for one in bill.lines)
-    )
-    assert open_between(bill, more) == (line.item,)
-
-
-def test_overrides_of_numbers_stay_behind_and_those_of_prices_go_with_the_request():
-    request = sized("dgx1-f800-resnet50").request
-    data = request.model_dump(mode="json", exclude_none=True)
-    data["quote"]["override"] = [{"item": "dgx-1", "unit_price": "100000"}, {"item": "isilon-f800", "quantity": 3}]
-    result = size(SizingRequest.from_dict(data), catalog())
-    for one in nearby_designs(EvaluatedDesign(result, catalog())).existing:
-        (kept,) = one.request.quote.override
-        assert (kept.item, kept.unit_price, kept.quantity) == ("dgx-1", Decimal(100000), None)
 
 
 @pytest.mark.parametrize("name", ["apollo-googlenet-inference", "apollo-weka-resnet50"])
@@ -224,11 +180,3 @@ def test_a_point_whose_storage_is_too_slow_for_its_target_is_not_called_exact():
     assert found.design.n_servers >= point.n_servers
     assert found.design.storage_nodes > point.storage_nodes
     assert not found.is_exact
-
-
-def test_a_point_beyond_every_target_has_no_request():
-    """Two nodes of the storage serve 22 servers no faster than a few."""
-    result = sized("small-team")
-    point = replace(max(result.pareto, key=lambda one: one.n_servers), n_servers=60)
-    with pytest.raises(InfeasibleError, match="another stage limits before"):
-        description(point, EvaluatedDesign(result, catalog()))

@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 
 from sizer.base.quantities import si
-from sizer.catalog.price_books import Price
 from sizer.present.tables import Table
-from sizer.questions.compare.designs import Compared, bill_table, card_figures, figures_table
-from sizer.questions.compare.requests import request_table
+from sizer.questions.compare.designs import Compared, card_figures, figures_table
 from sizer.questions.compare.values import count_difference, difference
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.size import size
@@ -91,27 +89,6 @@ def test_ranges_of_prices_that_overlap_have_no_difference_and_none_is_a_lower_bo
     assert cells(apart, "Price per GPU")[0].startswith("USD ")
 
 
-def test_without_bands_in_the_currency_a_price_is_to_be_quoted():
-    tenge = larger(currency="KZT")  # of which no usual rate is known
-    table = figures_table([Compared("a", sized(RESNET)), Compared("b", tenge)], 0)
-    assert cells(table, "Price")[1] == "to be quoted"
-
-
-def test_known_prices_give_differences_and_a_price_by_gpu():
-    prices = [
-        Price(item=item.id, amount="1000", currency="USD", date="2026-10", source="offer", where="1")
-        for _, item in catalog().items()
-    ]
-    parts = replace(catalog(), prices=tuple(prices))
-    results = [size(sized(name).request, parts) for name in (RESNET, INCEPTION)]
-    table = figures_table([Compared("a", results[0]), Compared("b", results[1])], 0)
-    totals = [result.design.bill.total for result in results]
-    share = 100 * (totals[1] / totals[0] - 1)
-    assert cells(table, "Price")[1].endswith(f"(+{share:.0f}\u202f%)")
-    each = totals[0] / Decimal(results[0].design.n_gpus)
-    assert cells(table, "Price per GPU")[0].replace("\u202f", "") == f"USD {each:.0f}"
-
-
 def test_the_price_is_what_is_paid_in_the_house_and_to_a_customer():
     quote = sized(RESNET).request.quote.model_copy(update={"discount_percent": Decimal(10)})
     cut = larger(quote=quote)
@@ -120,54 +97,6 @@ def test_the_price_is_what_is_paid_in_the_house_and_to_a_customer():
     inside = figures_table([Compared("list", sized(RESNET)), Compared("cut", cut)], 0)
     told = figures_table([Compared("list", customer_copy(sized(RESNET))), Compared("cut", customer_copy(cut))], 0)
     assert cells(inside, "Price") == cells(told, "Price")
-
-
-def test_bills_show_the_items_that_differ_only():
-    designs = pair(RESNET, INCEPTION)
-    table = bill_table(designs, 0)
-    for row in table.rows:
-        if row.kind != "group":
-            assert row.cells[1].text != row.cells[2].text
-    (chassis,) = [row for row in table.rows if "Storage chassis" in row.cells[0].text]
-    assert [cell.text for cell in chassis.cells[1:]] == ["1", "2 (+1)"]
-    assert bill_table(pair(RESNET, RESNET), 0) is None
-
-
-def test_requests_show_the_fields_that_differ_with_units():
-    table = request_table(pair(RESNET, INCEPTION), 0, lambda key: key, lambda text: text)
-    assert cells(table, "sample_bytes") == ["113.0\u202fkB", "1.300\u202fMB"]
-    assert not [row for row in table.rows if row.cells[0].text == "servers"]
-    timed = request_table(pair(RESNET, TEAM), 0, lambda key: key, lambda text: text)
-    assert timed is not None
-    assert cells(timed, "time_to_train_s") == ["not stated", "24.0\u202fh"]
-    assert request_table(pair(RESNET, RESNET), 0, str, str) is None
-
-
-def test_terms_of_a_quote_are_no_field_of_the_comparison():
-    quote = sized(RESNET).request.quote.model_copy(update={"discount_percent": Decimal(10), "number": "Q-1"})
-    cut = larger(quote=quote)
-    assert request_table([Compared("a", sized(RESNET)), Compared("b", cut)], 0, str, str) is None
-
-
-def test_a_card_leaves_the_price_out_where_it_may_not_be_told():
-    design, base = sized(INCEPTION).design, sized(RESNET).design
-    labels = [figure.label for figure in card_figures(design, base, has_price=False)]
-    assert "Price" not in labels
-    shown = {figure.label: figure for figure in card_figures(design, base)}
-    assert shown["Storage nodes"].value == str(design.storage_nodes)
-    assert shown["Storage nodes"].difference == f"+{design.storage_nodes - base.storage_nodes}"
-    assert shown["Price"].difference == "within the interval"
-
-
-@pytest.mark.parametrize("count", [0, 1, 5])
-def test_two_to_four_are_compared(count):
-    with pytest.raises(ValueError, match="2 to 4 designs are compared"):
-        figures_table(pair(*[RESNET] * count), 0)
-
-
-def test_the_baseline_is_one_of_them():
-    with pytest.raises(ValueError, match="baseline"):
-        bill_table(pair(RESNET, TEAM), 2)
 
 
 def test_values_side_by_side_have_one_unit():

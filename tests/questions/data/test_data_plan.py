@@ -1,6 +1,5 @@
 """The data of a design: ingest routes, checkpoints, preprocessing, validation and local copies, by hand."""
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -173,13 +172,6 @@ def test_fixed_shards_need_a_share_of_the_copy():
     assert shard.copy_s == pytest.approx(whole.copy_s / 4)
 
 
-def test_a_set_that_no_drive_holds_stays_on_the_storage():
-    one = plan(BEHIND_GATEWAY, {}, TWENTY_TB).copies[0]
-    assert one.fits is False
-    assert one.pays is False
-    assert not one.drives_are_bound  # assumed: 0.53 to 2.56 GB/s
-
-
 def test_drives_whose_rate_no_source_gives_are_a_bound():
     """Without the assumed ends of its rate, nothing says how fast a C4140's NVMe drive reads."""
     no_rate = {"node_read_low_bytes_per_s": None, "node_read_high_bytes_per_s": None}
@@ -199,14 +191,6 @@ def test_nodes_that_are_there_for_reads_alone_are_told():
     assert one.nodes_for_data == 4
     assert one.saved_nodes == result.design.storage_nodes - 4
     assert one.copy_with_fewer_s >= one.copy_s
-
-
-def test_drives_in_the_servers_have_nothing_to_copy():
-    assert plan({"servers": ["dgx-1"], "storage": ["dgx1-ssd"]}).copies == ()
-
-
-def test_a_break_even_that_never_comes_is_infinite():
-    assert math.isinf(plan(BEHIND_GATEWAY, {}, {**WORK, "dataset_bytes": "1 TB"}).copies[0].break_even_epoch)
 
 
 def test_infiniband_storage_is_filled_through_ports_that_are_cabled():

@@ -1,6 +1,5 @@
 """The most that limits give: hand arithmetic, laws of a limit, and what is refused."""
 
-import re
 from decimal import Decimal
 from functools import cache
 from typing import Any
@@ -12,11 +11,8 @@ from hypothesis import strategies as st
 from sizer import Catalog, SizingRequest, SizingResult, size
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.catalog.loader import shipped_catalog
-from sizer.export.design_json import design_document
-from sizer.questions.maximum.text import maximum_sentences
 from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import SizeLimit
-from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.result import LimitStep
 from sizer.workload.sentence.reader import read_sentence
 from tests.factories.prices import all_priced
@@ -161,23 +157,6 @@ def test_the_other_workload_keeps_its_target():
     assert result.maximum.samples_per_s <= alone.samples_per_s
 
 
-def test_a_batch_gets_the_design_of_the_answer():
-    result = most(budget=500_000)
-    best = best_design(asked(MAXIMUM, budget=500_000), catalog()).design
-    assert (best.platform, best.n_servers) == (result.design.platform, result.design.n_servers)
-
-
-def test_files_hold_the_question_and_customers_see_no_costs():
-    result = most(budget=500_000)
-    document = design_document(result)
-    assert document["request"]["workload"][0]["target"] == MAXIMUM
-    assert document["maximum"]["fronts"][0]["limit"] == "budget"
-    told = customer_copy(result).maximum
-    following, known = told.steps[0].following, step_of(result, SizeLimit.BUDGET).following
-    assert {design.cost for design in filter(None, [told.design, told.runner_up, following])} == {None}
-    assert following.n_servers == known.n_servers
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -224,21 +203,3 @@ def test_sentences_that_ask_for_the_most(sentence: str, limits: dict[str, float]
     assert reading.request["limits"] == limits
     assert reading.request["workload"][0]["target"] == MAXIMUM
     assert not reading.unread
-
-
-def test_a_sentence_with_a_rate_keeps_it_next_to_a_limit():
-    reading = read_sentence("Train ResNet-50 at 40000 images/s within EUR 800,000", catalog())
-    assert reading.request["limits"] == {"budget": 8e5}
-    assert reading.request["currency"] == "EUR"
-    assert reading.request["workload"][0]["target"] == {"samples_per_s": "40000 images/s"}
-    question = read_sentence("ResNet-50 as fast as possible", catalog()).question
-    assert question.about == "limit"
-
-
-def test_the_next_step_says_how_far_it_lies_over_the_limit():
-    """A DGX-1 for 149,000 USD: 500,000 buy three, 447,000; four are 596,000 and cables with them."""
-    result = size(asked(MAXIMUM, budget=500_000), catalog())
-    text = " ".join(maximum_sentences(result, with_amounts=True)).replace("\u202f", "")
-    found = re.search(r" for USD (\d+), USD (\d+) over the limit, with", text)
-    assert int(found[1]) - int(found[2]) == 500_000
-    assert 596_000 <= int(found[1]) < 620_000

@@ -3,14 +3,12 @@
 from functools import cache
 from math import inf
 
-import numpy as np
 import pytest
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.calibrate.calibration import stored_calibration
 from sizer.perf.scheduling import WEEK_S
 from sizer.questions.team.analysis import TeamAnswer, TeamModel, team_answer, team_model
-from sizer.questions.team.text import assumptions
 from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import Limit
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
@@ -103,10 +101,6 @@ def test_erlang_at_the_working_hour_rate_is_an_upper_reading(hours):
     assert found.n_servers_for_waits <= found.erlang.n_servers
 
 
-def test_two_kinds_have_no_erlang():
-    assert answer().erlang is None
-
-
 def test_the_search_finds_the_fewest_servers():
     """No size below the design's meets the waits, and the design does."""
     found = answer()
@@ -147,14 +141,6 @@ def test_storage_carries_the_share_of_the_time_asked_for():
     assert 0 < capacity.load_fraction <= 1
 
 
-def test_the_worst_demand_needs_the_most_storage():
-    training = {**TRAINING, "gpus": 4, "jobs_a_day": 40}
-    asked = [request(training, team={"demand_percentile": share}, sample_bytes="800 kB") for share in (0.5, 0.95, 1.0)]
-    nodes = [best_design(one, catalog()).design.storage_nodes for one in asked]
-    assert nodes == sorted(nodes)
-    assert nodes[-1] > nodes[0]
-
-
 def test_a_job_takes_as_long_as_its_workload_on_a_cluster_of_its_gpus():
     """Four GPUs are one C4140: the time to train is that of one server with more storage than it can use."""
     asked = request({**TRAINING, "gpus": 4})
@@ -178,17 +164,6 @@ def test_average_demand_is_offered_load_times_reads():
     expected = 6 * 5 * job.duration_s / WEEK_S * job.mean_bytes_per_s
     # 7,500 drawn jobs with exponential durations: 1/sqrt(7500) x sqrt(2) is 1.6 %; three of these.
     assert run.demand.average_bytes_per_s == pytest.approx(expected, rel=0.05)
-
-
-def test_demand_lies_between_nothing_and_the_worst_and_rises():
-    for run in answer().runs:
-        demand = run.demand
-        assert 0 <= demand.asked_bytes_per_s <= demand.worst_bytes_per_s
-        assert demand.average_bytes_per_s <= demand.worst_bytes_per_s
-        assert (np.diff(demand.levels_bytes_per_s) >= 0).all()
-        assert (demand.levels_bytes_per_s <= demand.worst_bytes_per_s).all()
-    worst = [run.demand.worst_bytes_per_s for run in answer().runs]
-    assert worst == sorted(worst)
 
 
 def test_more_servers_start_no_fewer_jobs_in_time():
@@ -239,11 +214,3 @@ def test_gpus_that_whole_servers_leave_unused_are_told():
     assert run.gpus_reserved_fraction == pytest.approx(3 * run.gpus_busy_fraction)
     # 12 jobs a day of 3 h on 5 of 7 days, a GPU each; 20,000 exponential durations: 1 %, three of these.
     assert run.gpus_busy_fraction * run.n_gpus == pytest.approx(12 * 3 * 5 / 168, rel=0.03)
-
-
-def test_assumptions_depend_on_the_jobs():
-    """Arrivals, durations, simulation, no preemption, placement, storage; fixed durations have no spread."""
-    assert len(list(assumptions(answer()))) == 6
-    fixed = request({**NOTEBOOK, "durations": "fixed"})
-    found = team_answer(EvaluatedDesign(recommended(fixed), catalog()))
-    assert len(list(assumptions(found))) == 4

@@ -2,13 +2,11 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import fields
 from functools import cache
 
 import pytest
 
 from sizer.base.errors import InfeasibleError
-from sizer.catalog.model import Catalog
 from sizer.physical.allowed_parts import narrowed_to
 from sizer.physical.capacity import node_limits
 from sizer.questions.verdict.analysis import claims
@@ -20,6 +18,8 @@ from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.stages.platform_columns import storage_nic_bytes_per_s
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import EXAMPLES, catalog, most_in, sized
+
+pytestmark = pytest.mark.xdist_group("examples")  # one worker sizes all of them
 
 # Questions and workloads besides the published architectures; the others differ little from these.
 MORE = (
@@ -162,9 +162,3 @@ def test_every_example_has_finite_claims_with_texts(name: str) -> None:
         for text in (claim_title(claim), claim_finding(claim), claim_arithmetic(claim), reversal_text(claim)):
             assert not any(bad in text for bad in ("nan", "inf ", "None", "{", "}")), text
         assert all(source in catalog().sources for source in claim.sources)
-
-
-def test_a_design_of_another_catalogue_has_no_claims() -> None:
-    known = catalog()
-    fewer = Catalog(**{one.name: getattr(known, one.name) for one in fields(known) if one.init} | {"stacks": {}})
-    assert claims(EvaluatedDesign(sized("small-team"), fewer)) == ()

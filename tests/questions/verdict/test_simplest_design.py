@@ -21,6 +21,8 @@ from tests.factories.examples import EXAMPLES, catalog, most_in, sized
 from tests.factories.prices import all_priced
 from tests.factories.requests import resnet_request
 
+pytestmark = pytest.mark.xdist_group("examples")  # one worker sizes all of them
+
 
 def asked(target: dict[str, object], dataset: str, **platforms_: object) -> SizingRequest:
     return resnet_request(dataset, target, platforms=platforms_)
@@ -105,30 +107,6 @@ def test_the_excluding_choice_is_named() -> None:
     assert simplest.unrestricted.design.platform.storage.kind == "local"
     assert simplest.unrestricted.design.n_servers == 1
     assert "platforms.storage" in simplest.excluding_choices
-
-
-def test_without_choices_nothing_is_excluded() -> None:
-    simplest = simplest_design(
-        EvaluatedDesign(size(asked({"samples_per_s": 2000}, "145 GB", generations=["volta"]), catalog()), catalog())
-    )
-    assert simplest.unrestricted is None
-    assert simplest.excluding_choices == ()
-
-
-def test_ten_dgx2_are_not_simpler_than_nine_dgx1() -> None:
-    """Nine DGX-1 have 72 GPUs and draw some 40 kW; DGX-2 with drives of their own take 160 GPUs and 100 kW."""
-    result = sized("dgx1-f800-resnet50")
-    assert result.design.n_gpus == 72
-    simplest = simplest_design(EvaluatedDesign(result, catalog()))
-    for rated in (simplest.allowed, simplest.unrestricted):
-        assert rated is None or is_no_larger(rated.design, result.design)
-
-
-def test_a_customer_reads_of_no_design_that_the_request_excludes() -> None:
-    """Local drives would be simpler, but the request allows one shared storage only."""
-    request = asked({"samples_per_s": 5000}, "145 GB", servers=["dgx-1"], storage=["isilon-f800"])
-    copy = customer_copy(size(request, catalog()))
-    assert simplest_design(EvaluatedDesign(copy, catalog())).unrestricted is None
 
 
 def test_servers_to_buy_are_not_simpler_than_servers_that_are_there() -> None:

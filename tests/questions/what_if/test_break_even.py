@@ -3,7 +3,6 @@
 from dataclasses import replace
 from functools import cache
 
-import numpy as np
 import pytest
 
 from sizer.base.errors import InfeasibleError
@@ -13,10 +12,8 @@ from sizer.questions.what_if.resize import changed_request, resize
 from sizer.questions.what_if.varied_input import (
     CACHE,
     DATASET_SIZE,
-    GPU_SPEED,
     SAMPLE_SIZE,
     SERVERS,
-    STORAGE_NODES,
     TARGET,
     VariedInput,
     fixed_design_inputs,
@@ -26,7 +23,7 @@ from sizer.sizing.best_design import best_design
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.project import project
 from sizer.workload.request import SizingRequest
-from tests.factories.examples import EXAMPLES, catalog, sized
+from tests.factories.examples import catalog, sized
 
 pytestmark = pytest.mark.xdist_group("examples")  # one worker sizes all of them
 
@@ -108,41 +105,6 @@ def test_where_a_second_switch_comes_in_is_where_counted_fabrics_change():
     )
 
 
-def test_the_target_stops_being_met_where_one_server_less_misses_it():
-    """The design is the smallest that meets the request, so one server less misses it."""
-    model = model_of("dgx1-f800-resnet50")
-    found = along(model, held_input(model, SERVERS))["Target"]
-    assert found.text == "The target is missed up to 8\u00a0servers; the target is met from 9\u00a0servers on."
-    assert found.changes
-
-
-def test_a_limit_of_the_room_is_passed_where_the_power_is():
-    model = model_of("dgx1-f800-resnet50")
-    one = held_input(model, SERVERS)
-    watts = [float(hardware_along(model, one, {}).power_w[place]) for place in range(len(one.values))]
-    limit = (watts[10] + watts[11]) / 2
-    request = model.request.model_copy(
-        update={"limits": model.request.limits.model_copy(update={"power_w": limit, "racks": 3})}
-    )
-    found = along(replace(model, request=request), one)
-    assert found["Limit of power"].text.endswith(f"is exceeded from {one.texts[11]} on.")
-    assert f"is met up to {one.texts[10]};" in found["Limit of power"].text
-    assert found["Limit of racks"].changes
-
-
-def test_other_values_move_the_break_even_point():
-    """Fewer nodes in place are passed at smaller images."""
-    model = model_of("dgx1-f800-inception-v4")
-    one = held_input(model, SAMPLE_SIZE)
-
-    def first_missed(nodes: float) -> int:
-        met = fixed_design_along(model, one, {STORAGE_NODES: nodes}).meets_target
-        return int(np.argmin(met))
-
-    assert first_missed(4.0) < first_missed(8.0)
-    assert along(model, one, **{STORAGE_NODES: 4.0})["Target"] != along(model, one)["Target"]
-
-
 # --- sized anew
 
 CHANGES = [
@@ -200,13 +162,6 @@ def test_a_request_that_no_design_meets_says_why():
     assert resize(model, {DATASET_SIZE: 10.0}).reason
 
 
-def test_faster_gpus_never_need_more_servers():
-    model = model_of("dgx1-f800-resnet50")
-    counts = [resize(model, {GPU_SPEED: speed}).n_servers for speed in (0.5, 1.0, 2.0)]
-    assert counts == sorted(counts, reverse=True)
-    assert counts[0] > counts[2]
-
-
 def test_a_request_keeps_what_is_not_changed():
     model = model_of("dgx1-f800-resnet50")
     changed = changed_request(model, {CACHE: 0.0})
@@ -215,11 +170,6 @@ def test_a_request_keeps_what_is_not_changed():
     assert changed_request(model, {}) == model.request
     team = model_of("small-team")
     assert changed_request(team, {SAMPLE_SIZE: 2e5}).workload[0].dataset_bytes is None
-
-
-def test_power_is_told_as_a_lower_end_where_parts_are_unknown():
-    for name in EXAMPLES:
-        assert resize(model_of(name), {}).has_unknown_power == bool(sized(name).design.quantities.unknown_power)
 
 
 @pytest.mark.parametrize(

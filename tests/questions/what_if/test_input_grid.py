@@ -164,14 +164,6 @@ def test_a_harder_target_is_met_less_surely_and_the_rate_stays():
             assert_allclose(found.rate.value, found.rate.value[0])
 
 
-def test_a_time_shorter_than_the_start_up_is_missed():
-    model = workloads("small-team")[0]
-    found = fixed_design_rates(model, {TARGET: [1.0]})
-    assert found.probability[0] == 0
-    assert not found.meets_target[0]
-    assert np.isinf(found.storage_nodes[0])
-
-
 def test_a_higher_confidence_never_meets_what_a_lower_one_misses():
     model = workloads("dgx1-f800-resnet50")[0]
     found = fixed_design_rates(model, {CONFIDENCE: np.linspace(0.5, 0.99, 12)})

@@ -4,8 +4,6 @@ import math
 from functools import cache
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import shipped_catalog
@@ -158,22 +156,3 @@ def test_epochs_move_the_time_but_not_the_rate():
 def test_parts_that_the_catalogue_does_not_hold_are_left_out():
     assert sensitivities(EvaluatedDesign(factories.of_another_catalogue(factories.nine_dgx1()), CATALOG)) == ()
     assert sensitivities(EvaluatedDesign(factories.of_another_catalogue(factories.one_apollo()), CATALOG)) == ()
-
-
-@settings(max_examples=8)
-@given(
-    st.sampled_from([("dgx-1", "isilon-f800"), ("c4140", "isilon-f800"), ("apollo-6500", "wekaio")]),
-    st.sampled_from(["resnet50", "alexnet", "vgg16"]),
-    st.integers(100, 20_000),
-    st.sampled_from([20e3, 113e3, 1.3e6]),
-)
-def test_a_faster_stage_never_slows_the_design(parts, dnn, rate, sample_bytes):
-    work = {"dnn": dnn, "target": {"samples_per_s": rate}, "sample_bytes": sample_bytes, "dataset_bytes": 2e12}
-    platforms = {"servers": [parts[0]], "storage": [parts[1]], "fabrics": ["edr"]}
-    asked = {"workload": [work], "platforms": platforms, "confidence": 0.5}
-    found = sensitivities(EvaluatedDesign(recommended(SizingRequest.from_dict(asked)), CATALOG))[0]
-    for one in found.influences:
-        if one.key in ("gpu", "decode", "storage", "network"):
-            assert one.low <= found.base <= one.high
-        if one.key == "sample-size":
-            assert one.low >= one.high

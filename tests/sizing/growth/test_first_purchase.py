@@ -9,10 +9,8 @@ from sizer.batch.work import cells_of_answer
 from sizer.calibrate.calibration import stored_calibration
 from sizer.library.compared_answers import answer_to_request
 from sizer.physical.plan import CABLE_CATEGORY
-from sizer.present.text.design_size import binding_text
-from sizer.present.text.verdict import runner_up_text, selection_text
 from sizer.sizing.growth.result import ClusterSize
-from sizer.sizing.reasons import BindingKind, SelectionKind, VerdictKind
+from sizer.sizing.reasons import VerdictKind
 from tests.factories.examples import catalog
 from tests.factories.requests import resnet_request
 
@@ -62,18 +60,6 @@ def test_every_answer_is_what_the_plan_buys_first(asked):
     assert planned == {item: ordered[item] for item in planned}
 
 
-def test_drives_of_the_last_year_are_bought_in_the_first():
-    """60 TB fit four nodes with the smallest drives; doubled three times they are 480 TB and call for larger ones."""
-    alone = size(request("60 TB"), catalog())
-    result = size(request("60 TB", {"years": 4, "data": 2.0}), catalog())
-    assert alone.design.platform.capacity_option < result.design.platform.capacity_option
-    assert result.selection.kind is SelectionKind.GROWTH
-    assert result.design.binding.kind is BindingKind.GROWTH
-    assert result.runner_up.name.startswith(alone.design.name.split(" + ")[0])
-    for text in (selection_text(result), runner_up_text(result), binding_text(result.design)):
-        assert "year" in text
-
-
 def test_the_network_of_the_last_year_stands_in_the_first_bill():
     """A plan that installs the last year's network buys its switches now, also where servers are those of year 1."""
     asked = request("20 TB", {"years": 4, "target": 2.0})
@@ -82,12 +68,3 @@ def test_the_network_of_the_last_year_stands_in_the_first_bill():
     assert switches
     for item, count in switches.items():
         assert sum(line.quantity for line in result.design.bill.bought if line.item == item) == count
-
-
-def test_a_default_stack_is_valued_on_a_growing_design_too():
-    """What the default stack is worth stands beside every chosen design, not only beside that of one year."""
-    asked = request("60 TB", {"years": 4, "data": 2.0}).model_dump(exclude_none=True)
-    del asked["workload"][0]["stack"], asked["workload"][0]["batch_per_gpu"]
-    result = size(SizingRequest.from_dict(asked), catalog())
-    assert result.selection.kind is SelectionKind.GROWTH
-    assert result.design.workloads[0].stack_default is not None

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from sizer import Catalog, SizingRequest, project, size
+from sizer import Catalog, SizingRequest, project
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.resources import data_dir
 from sizer.bom.lines import row_cost
@@ -164,12 +164,6 @@ def test_the_need_of_a_year_is_what_sizing_that_year_alone_finds():
         assert (need.n_servers, need.storage_nodes) == (design.n_servers, design.storage_nodes)
 
 
-def test_equipment_stays_though_the_need_shrinks():
-    found = only(growth_plan(asked({"years": 3, "target": 0.5}), CATALOG))
-    assert len(set(found.recommended.sizes)) == 1
-    assert [purchase.bought == () for purchase in found.recommended.purchases] == [False, True, True]
-
-
 def test_steps_cost_what_the_last_size_costs():
     """Nothing is taken out of a prepared network, so that the steps add up to one bill, counted here on its own."""
     request = asked({"years": 4, "data": 2, "target": 1.6})
@@ -182,15 +176,6 @@ def test_steps_cost_what_the_last_size_costs():
         assert float(way.cost.amount) == pytest.approx(float(cost[0]), abs=0.005)
         assert way.moved_links == 0
         assert not any(purchase.taken_out for purchase in way.purchases)
-
-
-def test_with_steady_prices_steps_cost_no_more_and_use_less_energy():
-    found = only(growth_plan(asked({"years": 4, "target": 1.6}), priced()))
-    at_once = found.alternatives[0]
-    assert found.criterion == "cost"
-    assert found.recommended.cost.amount <= at_once.cost.amount
-    assert found.recommended.energy_kwh < at_once.energy_kwh
-    assert found.recommended.server_years < at_once.server_years
 
 
 def test_with_steady_prices_nothing_is_bought_before_it_is_needed():
@@ -207,14 +192,6 @@ def test_a_price_of_energy_above_the_rise_of_prices_calls_for_steps():
     assert found.recommended.sizes == found.needs
     energy_cost = sum(round(Decimal(purchase.energy_kwh) * 9, 2) for purchase in found.recommended.purchases)
     assert found.recommended.energy_cost == energy_cost
-
-
-def test_least_watts_buys_as_late_as_it_can():
-    found = only(growth_plan(asked({"years": 4, "target": 1.6, "price": 1.5, "save": "watts"}), priced()))
-    assert found.criterion == "watts"
-    assert found.recommended.sizes == found.needs
-    ways = (found.recommended, *found.alternatives)
-    assert found.recommended.energy_kwh == min(way.energy_kwh for way in ways if way.moved_links == 0)
 
 
 def test_rising_prices_call_for_all_in_the_first_year_whatever_the_missing_prices_are():
@@ -284,33 +261,6 @@ def test_a_plan_ends_where_the_room_does_and_says_why():
         best_design(plan.requests[plan.n_years], CATALOG)
 
 
-def test_what_cannot_be_met_in_the_first_year_has_no_plan():
-    with pytest.raises(InfeasibleError, match="no design meets"):
-        growth_plan(asked({"target": 2}, {"target": {"samples_per_s": 1e9}}), CATALOG)
-
-
-def test_factors_of_one_change_nothing_else():
-    """Only the target grows, and only in year 2: the data of all years are those of the first."""
-    plan = growth_plan(asked({"years": 3, "target": 1.1}), CATALOG)
-    capacity = next(limit for limit in only(plan).limits if limit.kind == LimitKind.STORAGE_CAPACITY)
-    assert len(set(capacity.loads)) == 1
-
-
-def test_platforms_stand_side_by_side_in_the_order_of_the_last_year():
-    request = SizingRequest.from_dict(
-        {
-            "workload": [WORK],
-            "platforms": {"servers": ["dgx-1", "c4140"], "storage": ["isilon-f800"], "fabrics": ["100gbe"]},
-            "growth": {"years": 3, "target": 1.5},
-        }
-    )
-    plan = growth_plan(request, CATALOG)
-    last = size(plan.requests[-1], CATALOG)
-    assert [one.platform.key for one in plan.platforms] == [one.platform.key for one in last.platforms]
-    assert plan.deciding_prices == last.deciding_prices
-    assert plan.of("c4140", "isilon-f800").platform.server.id == "c4140"
-
-
 # --- limits over time
 
 
@@ -362,14 +312,6 @@ def test_the_first_years_cluster_misses_the_year_in_which_a_rate_exhausts_it():
             fabric="100gbe",
         )
         assert (stays.workloads[0].target_check is CheckResult.MET) == (load <= 1)
-
-
-def test_a_limit_of_the_request_shows_how_full_it_is():
-    plan = growth_plan(asked({"years": 3, "target": 1.5}, limits={"servers": 20}), CATALOG)
-    found = only(plan)
-    servers = next(limit for limit in found.limits if limit.kind == LimitKind.REQUESTED_SERVERS)
-    assert servers.is_of_request
-    assert servers.loads == tuple(need.n_servers / 20 for need in found.needs)
 
 
 def test_the_team_exhausts_the_servers_for_its_queue_wait():

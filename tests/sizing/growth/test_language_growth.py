@@ -18,22 +18,10 @@ def asked(growth: dict, **work: object) -> SizingRequest:
     return SizingRequest.from_dict({"workload": [stated], "growth": {"years": 3, **growth}, "platforms": platforms})
 
 
-def test_a_rate_of_tokens_grows():
-    third = yearly_requests(asked({"target": 1.5}), CATALOG)[2].workload[0]
-    assert third.target.tokens_per_s == pytest.approx(900_000)
-    assert (third.dnn, third.tokens) == ("llama-3-8b", 1e12)
-
-
 def test_data_grow_by_tokens():
     third = yearly_requests(asked({"data": 2}), CATALOG)[2].workload[0]
     assert third.tokens == pytest.approx(4e12)
     assert third.dataset_bytes is None
-
-
-def test_the_stored_set_grows_with_its_tokens():
-    """1e12 tokens of two bytes double twice: 4e12 tokens, 8 TB."""
-    third = yearly_requests(asked({"data": 2}, dataset_bytes=2e12), CATALOG)[2].workload[0]
-    assert third.dataset_bytes == pytest.approx(8e12)
 
 
 @pytest.mark.laws

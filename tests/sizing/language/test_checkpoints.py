@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +11,7 @@ from sizer.base.errors import RequestError, SizerError
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.design.spares import checkpoint_storage
 from sizer.sizing.reasons import RateNeed, StorageDecision
-from sizer.sizing.stages.checkpoints import checkpoint_rates, goodput_of, plan_of
+from sizer.sizing.stages.checkpoints import goodput_of, plan_of
 from sizer.workload.checkpoints import Checkpoints
 from tests.factories.answers import recommended
 
@@ -83,20 +82,6 @@ def test_writing_can_decide_the_number_of_nodes():
     assert relaxed.storage_nodes < design.storage_nodes
 
 
-def test_training_that_waits_loses_more_and_writes_faster(seventy):
-    waiting = sized({"checkpoint_waits": True}).design.workloads[0].language
-    copied = seventy.design.workloads[0].language
-    assert waiting.plan.blocked_s == pytest.approx(60)
-    assert waiting.plan.goodput[0] < copied.plan.goodput[0]
-
-
-def test_rarer_interruptions_are_worth_more(seventy):
-    calm = sized(resilience={"interruptions": 0.5}).design.workloads[0]
-    wild = sized(resilience={"interruptions": 20}).design.workloads[0]
-    rates = [float(one.throughput.value) for one in (wild, seventy.design.workloads[0], calm)]
-    assert rates == sorted(rates)
-
-
 def test_adapters_write_little_and_load_the_model():
     """LoRA trains at most 1 % of the weights; a restart loads the model in BF16: 2 bytes a parameter."""
     result = sized(method="lora", target={"gpus_busy": 8}, tokens=2e8)
@@ -131,10 +116,6 @@ def test_more_gpus_are_interrupted_more_often(gpus, more):
     kept = Checkpoints(TB, TB, None, waits=False, interruptions=None)
     few, many = (goodput_of(kept, count)[0] for count in (gpus, math.ceil(gpus * more)))
     assert many <= few + 1e-12
-
-
-def test_other_networks_ask_for_no_checkpoints():
-    assert checkpoint_rates(None, None, np.array([8.0])) is None
 
 
 @pytest.mark.parametrize(

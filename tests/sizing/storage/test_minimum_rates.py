@@ -5,13 +5,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sizer.base.errors import InfeasibleError, RequestError
-from sizer.guide.chapters.compliance import Requirement, requirements
-from sizer.guide.context import GuideContext
-from sizer.guide.edition import Edition
-from sizer.present.text import storage_need
-from sizer.sizing.design.decisions import decisions
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.reasons import RateNeed
 from sizer.sizing.result import SizingResult
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
@@ -23,10 +16,6 @@ def _sized(storage: str = "ai400x2", **data: object) -> SizingResult:
     work = {"dnn": "llama-3-70b", "target": {"gpus_busy": 64}}
     platforms = {"servers": ["dgx-h100"], "storage": [storage]}
     return size(SizingRequest.from_dict({"workload": [work], "platforms": platforms, "data": data}), catalog())
-
-
-def _compliance(result: SizingResult) -> dict[str, Requirement]:
-    return {one.text: one for one in requirements(GuideContext(result, catalog(), Edition("guide")))}
 
 
 @pytest.mark.parametrize(
@@ -44,30 +33,6 @@ def test_stated_rates_decide_the_nodes(data: dict[str, str], nodes: int) -> None
     100 / 45 = 2.2, 100 / 65 = 1.5 and 500 / 65 = 7.7.
     """
     assert _sized(**data).design.storage_nodes == nodes
-
-
-def test_the_guide_names_the_requested_rate_as_the_reason() -> None:
-    result = _sized(minimum_read_bytes_per_s="100 GB/s")
-    need = result.design.storage_need
-    assert need.rate_need is RateNeed.STATED
-    found = decisions(EvaluatedDesign(result, catalog()))
-    said = " ".join(storage_need.storage_texts(found.storage, result.design))
-    assert "The requested rate of the storage decides: it takes 3\xa0nodes, the capacity 1\xa0node." in said
-
-
-def test_compliance_holds_the_requested_rates_against_the_lower_ends() -> None:
-    """Three AI400X2 read 3 x 45 = 135 GB/s and write 3 x 65 = 195 GB/s."""
-    asked = {"minimum_read_bytes_per_s": "100 GB/s", "minimum_write_bytes_per_s": "40 GB/s"}
-    rows = _compliance(_sized(**asked))
-    read, write = rows["Storage reads at least 100\u202fGB/s"], rows["Storage writes at least 40.0\u202fGB/s"]
-    assert (read.design, read.is_met) == ("135\u202fGB/s, lower end", True)
-    assert (write.design, write.is_met) == ("195\u202fGB/s, lower end", True)
-
-
-def test_a_write_rate_that_no_source_gives_leaves_the_line_open() -> None:
-    result = _sized("powerscale-f710", minimum_write_bytes_per_s="40 GB/s")
-    assert result.design.conditional_on
-    assert _compliance(result)["Storage writes at least 40.0\u202fGB/s"].is_met is None
 
 
 def test_stated_rates_take_the_place_of_the_usual_level() -> None:

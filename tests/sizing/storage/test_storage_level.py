@@ -33,9 +33,9 @@ def test_gpus_asked_for_by_number_get_the_level_of_their_data(gpus, nodes, read,
 
 
 def test_a_large_cluster_does_not_run_on_one_appliance():
-    """64 units: 64 x 15 = 960 GB/s, 22 appliances of 45 GB/s (21.3). The tokens of the training are 39 MB/s."""
-    result = sized(16_384)
-    assert result.design.storage_nodes == 22
+    """16 units: 16 x 15 = 240 GB/s, 6 appliances of 45 GB/s (5.3). The tokens of the training are 10 MB/s."""
+    result = sized(4_096)
+    assert result.design.storage_nodes == 6
     assert result.design.storage_need.rate_need is RateNeed.LEVEL
 
 
@@ -52,8 +52,8 @@ def test_compressed_images_ask_for_more():
 
 
 def test_the_level_can_be_refused_or_chosen():
-    result = sized(16_384, data={"storage_level": "none"})
-    assert result.design.storage_nodes < 22
+    result = sized(1_024, data={"storage_level": "none"})
+    assert result.design.storage_nodes == 1
     assert level_of(result) is None
     stated = sized(256, data={"storage_level": "best"})
     assert stated.design.storage_nodes == 3  # 125 / 45 = 2.8

@@ -12,13 +12,11 @@ from sizer.calibrate.calibration import stored_calibration
 from sizer.physical.capacity import usable_bytes
 from sizer.physical.roles import Role
 from sizer.present.plain_table import table_text
-from sizer.present.storage_streams import level_table, streams_table, tiers_table
+from sizer.present.storage_streams import tiers_table
 from sizer.sizing.best_design import best_design
-from sizer.sizing.design.storage_need import StreamKind, demand_over_time
-from sizer.sizing.maximum import _MaximumSearch
 from sizer.sizing.recommend import search
 from sizer.sizing.size import size
-from sizer.workload.request import SizingRequest, Target
+from sizer.workload.request import SizingRequest
 from tests.factories import examples
 
 TB, PB = 1e12, 1e15
@@ -85,32 +83,6 @@ def test_no_design_of_two_tiers_costs_less_than_its_main_items(driving):
     bound = counts.main_cost.cost.ravel()[rows]
     assert (bound <= counts.ranking_cost[rows] + 0.01).all()
     assert bound.min() > 6 * float(counts.unit_prices.of("isilon-h5600", platform)[1])
-
-
-def test_the_same_platform_and_tier_are_one_object(driving):
-    """What was counted for one request is found again for the next."""
-    request, _result = driving
-    found = [
-        [
-            one
-            for one in search(request, examples.catalog(), stored_calibration()).evaluated.platforms
-            if one.second_tier is not None
-        ]
-        for _ in range(2)
-    ]
-    assert len(found[0]) > 1
-    assert all(first is second for first, second in zip(*found, strict=True))
-
-
-def test_demand_names_every_stream(driving):
-    request, result = driving
-    found = demand_over_time(result.design, request)
-    kinds = {stream.kind for stream in found.streams}
-    assert kinds >= {StreamKind.TRAINING, StreamKind.STAGING}
-    assert found.peak_write_bytes_per_s == pytest.approx(400 * TB / (7 * 86_400), rel=1e-6)
-    for table in (streams_table(result.design, request), tiers_table(result.design), level_table(result.design)):
-        assert table is not None
-        assert table_text(table)
 
 
 @pytest.mark.laws
@@ -191,13 +163,3 @@ def test_what_makes_no_sense_is_refused(data, says):
     with pytest.raises((RequestError, InfeasibleError)) as refused:
         sized(**data)
     assert says in str(refused.value).replace("\u202f", " ")
-
-
-def test_the_highest_rate_is_sought_on_storage_of_two_tiers_too():
-    request = SizingRequest.from_file(EXAMPLE)
-    work = request.workload[0].model_copy(update={"target": Target(maximum="rate")})
-    limits = request.limits.model_copy(update={"racks": 60})
-    request = request.model_copy(update={"workload": (work,), "limits": limits})
-    options = _MaximumSearch.of(request, examples.catalog(), stored_calibration()).options
-    ids = {None if one.second_tier is None else one.second_tier.storage.id for one in options}
-    assert "isilon-h5600" in ids
