@@ -53,7 +53,7 @@ differential: $(STAMP) ## every place that prints a number of a design against e
 
 everything: lint test differential demo wheel-check hostile laws browser test-app guides test-workers test-office test-postgres test-proxy bench ## every suite, with all its cases
 
-mutation: $(STAMP) ## plant 300 stored faults in the engine, one by one: the share that make test notices (COUNT=n: the first n); tools.mutation draw replaces those whose line has gone
+mutation: $(STAMP) ## plant 300 stored faults in the engine, one by one: the share that make test notices (COUNT=n: the first n)
 	@mkdir -p $(OUT)/mutation && rm -f $(OUT)/mutation/*.json*
 	@MUTATION_REACH=$(abspath $(OUT)/mutation) $(BIN)/pytest -p tools.mutation $(TESTS) -q -n 2 --dist loadgroup --benchmark-disable
 	@$(BIN)/python -m tools.mutation run --out $(OUT)/mutation --count $(or $(COUNT),300) $(TESTS)
