@@ -12,10 +12,11 @@ from sizer.sizing.servers_needed import fewest_servers
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest, Target
 
-# Targets are changed by at most this factor either way.
-_MOST_FACTOR = 32.0
-# Halvings of the logarithm of that factor: well below the three digits that a changed target keeps.
-_BISECTIONS = 12
+# Targets are loosened by at most the first factor, tightened by at most the second: one server that serves a small team
+# may be enough for a hundred such teams.
+_MOST_LOOSENED, _MOST_TIGHTENED = 32.0, 1024.0
+# A factor is found as closely as this: well below the three digits that a changed target keeps.
+_FACTOR_RATIO = 1.00085
 _DIGITS = 3
 _LEAST_CONFIDENCE_PERCENT = 50  # below it the request takes none
 
@@ -53,7 +54,7 @@ def with_looser_targets(
         needed = servers.asked_by(_scaled(request, factor, at_most=gpus))
         return needed is not None and needed <= n_servers
 
-    factor = _edge(suffices, 1 / _MOST_FACTOR, 1.0)
+    factor = _edge(suffices, 1 / _MOST_LOOSENED, 1.0)
     return None if factor is None else _scaled(request, factor, at_most=gpus)
 
 
@@ -73,7 +74,7 @@ def leading_to(
         count = servers.asked_by(_scaled(request, factor))
         return count is not None and count < n_servers
 
-    factor = _edge(stays_below, 1.0, _MOST_FACTOR, outer=True)
+    factor = _edge(stays_below, 1.0, _MOST_TIGHTENED, outer=True)
     if factor is None:
         return None
     tighter = _scaled(request, factor)
@@ -102,7 +103,7 @@ def _edge(holds: Callable[[float], bool], low: float, high: float, *, outer: boo
     """
     if not holds(low) or (outer and holds(high)):
         return None
-    for _ in range(_BISECTIONS):
+    while high / low > _FACTOR_RATIO:
         middle = math.sqrt(low * high)
         low, high = (middle, high) if holds(middle) else (low, middle)
     return high if outer else low

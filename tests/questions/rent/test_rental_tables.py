@@ -1,5 +1,6 @@
 """Rent or buy in words: the sentence fits every case, the table adds up, the chart crosses where both cost the same."""
 
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -11,7 +12,7 @@ from sizer.bom.rental import RentOrBuy, compared
 from sizer.present.charting import chart_svg
 from sizer.questions.rent.charts import rent_chart
 from sizer.questions.rent.tables import rental_table
-from sizer.questions.rent.text import rental_text, short_finding
+from sizer.questions.rent.text import finding, rental_text, short_finding
 from sizer.workload.rental import Rental
 from tests.bom.test_rental import line
 
@@ -58,7 +59,9 @@ def test_the_table_adds_up_and_names_what_is_missing() -> None:
 
 
 def test_no_row_promises_a_budget_below_nothing() -> None:
-    assert cells(put("160833.60", None), Decimal("0.1"))["Maximum for all lines to be quoted"] == "nothing"
+    too_much, tenth = put("160833.60", None), Decimal("0.1")
+    assert cells(too_much, tenth)["Maximum for all lines to be quoted"] == "nothing"
+    assert not re.search(r"[-\N{MINUS SIGN}]\d", finding(too_much, tenth))
 
 
 def test_the_chart_marks_where_both_cost_the_same() -> None:
