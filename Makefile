@@ -83,7 +83,7 @@ lint: $(STAMP) ## style, types, layers, spelling
 
 bench: $(STAMP) ## the speed claims against what is asked and the kept run; fails 30 % above it (KEEP=1: keeps this run, makes docs/speed.md)
 	@mkdir -p $(OUT)
-	@$(BIN)/pytest tests/bench --override-ini norecursedirs=.* --benchmark-only \
+	@browser=$$(tools/chromium.sh) && SIZER_CHROMIUM=$$browser $(BIN)/pytest tests/bench --override-ini norecursedirs=.* --benchmark-only \
 		--benchmark-columns=min,median,max,rounds --benchmark-json $(OUT)/bench.json
 	@$(BIN)/python -m tools.speed $(OUT)/bench.json $(if $(KEEP),--keep,--slower 1.3)
 

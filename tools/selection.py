@@ -31,7 +31,7 @@ class Suite:
 
 SUITES = {
     "laws": Suite(
-        3,
+        10,
         4,
         (
             *("sizer/perf/", "sizer/physical/", "sizer/bom/", "sizer/sizing/", "sizer/calibrate/", "catalog/"),
@@ -47,7 +47,7 @@ SUITES = {
         ),
     ),
     "browser": Suite(4, 4, ("sizer/ui/", "tests/ui/", "tools/chromium.sh")),
-    "test-app": Suite(4, 4, ("sizer/ui/", "sizer/questions/", "tests/ui/")),
+    "test-app": Suite(12, 3, ("sizer/ui/", "sizer/questions/", "tests/ui/")),
     "hostile": Suite(6, 3, ("sizer/base/", "sizer/catalog/", "sizer/workload/", "sizer/cli/", "tests/hostile/")),
     "test-workers": Suite(0, 2, ("sizer/batch/", "sizer/base/", "sizer/library/", "tests/batch/")),
     "test-office": Suite(0, 2, ("sizer/export/", "sizer/bom/", "tests/office/", "tools/libreoffice.sh")),
