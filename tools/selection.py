@@ -46,7 +46,7 @@ SUITES = {
             *("sizer/questions/", "sizer/export/", "reports/", "tests/guides/", "tools/verapdf"),
         ),
     ),
-    "browser": Suite(4, 4, ("sizer/ui/", "tests/ui/", "tools/chromium.sh")),
+    "browser": Suite(8, 4, ("sizer/ui/", "tests/ui/", "tools/chromium.sh")),
     "test-app": Suite(12, 3, ("sizer/ui/", "sizer/questions/", "tests/ui/")),
     "hostile": Suite(6, 3, ("sizer/base/", "sizer/catalog/", "sizer/workload/", "sizer/cli/", "tests/hostile/")),
     "test-workers": Suite(0, 2, ("sizer/batch/", "sizer/base/", "sizer/library/", "tests/batch/")),
