@@ -80,7 +80,7 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
             Role.GPU_SERVER,
             mine,
             spare_ports=to_come,
-            # Servers of several ports spread them over what the dealt ones leave: else they fill leaves that these miss.
+            # Several ports of a server spread over what the dealt ends leave; else they fill leaves that those miss.
             is_dealt=spares_one and mine.size == 1,
             is_spread=mine.size > 1,
             cage=ports[int(mine[0])].group.connector if mine.size else "",
