@@ -13,9 +13,9 @@ SUITES := bench differential guides hostile office proxy ui
 GUIDES := tests/guides tests/guide tests/deck tests/present tests/export tests/evidence tests/questions tests/sizing
 TESTS := $(filter-out $(SUITES:%=tests/%/) tests/__pycache__/,$(sort $(wildcard tests/*/)))
 LAWS := tests/property tests/cases tests/published tests/sizing tests/physical tests/questions tests/calibrate tests/cli
-# Laws draw examples that follow from the commit; .ci/run sets DRAWN_BY to the same number, and then the other suites
-# take a fixed part of their cases and some that are drawn.
-NUMBER = $(or $(DRAWN_BY),$(shell $(BIN)/python -m tools.selection --seed))
+# Laws and hostile input draw examples that follow from the files, and with SAMPLE=n a suite takes n of its cases, as in
+# .ci/run, which sets SEED to the same number.
+NUMBER = $(or $(SEED),$(shell $(BIN)/python -m tools.selection --seed))
 # Not --hypothesis-seed, with which Hypothesis stores no example that failed.
 DRAW = --hypothesis-profile=drawn
 
@@ -83,7 +83,7 @@ lint: $(STAMP) ## style, types, layers, spelling
 
 bench: $(STAMP) ## the speed claims against what is asked and the kept run; fails 30 % above it (KEEP=1: keeps this run, makes docs/speed.md)
 	@mkdir -p $(OUT)
-	@$(BIN)/pytest tests/bench --override-ini norecursedirs=.* --benchmark-only \
+	@browser=$$(tools/chromium.sh) && SIZER_CHROMIUM=$$browser $(BIN)/pytest tests/bench --override-ini norecursedirs=.* --benchmark-only \
 		--benchmark-columns=min,median,max,rounds --benchmark-json $(OUT)/bench.json
 	@$(BIN)/python -m tools.speed $(OUT)/bench.json $(if $(KEEP),--keep,--slower 1.3)
 

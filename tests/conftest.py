@@ -28,8 +28,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Keep tests of one file on one worker, as their fixtures; leave out what this run does not draw."""
     out = drawn_examples.left_out(items)
     if out:
-        config.hook.pytest_deselected(items=sorted(out, key=lambda item: item.nodeid))
+        config.hook.pytest_deselected(items=out)
         items[:] = [item for item in items if item not in out]
     for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.split("::")[0]))
+        item.add_marker(pytest.mark.xdist_group(drawn_examples.group(item)))

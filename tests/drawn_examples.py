@@ -1,21 +1,22 @@
-"""What a run draws: examples of laws, and cases of the whole suites in ``.ci/run``.
+"""What a run draws: examples of laws, and cases of a whole suite.
 
-With ``DRAWN_BY=number`` in the environment (``.ci/run`` sets it to a hash of the files) a whole suite takes the
-cases that are named here and some that follow from the number; without it, as in ``make everything``, it takes all.
+``SEED=number`` in the environment says what is drawn; ``SAMPLE=n`` takes n cases of a suite in place of all. A case is
+the tests of one group: of one file, where they name no other.
 """
 
 import os
 import random
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 
-_NUMBER = os.environ.get("DRAWN_BY")
-SEED = int(os.environ.get("SEED", "1"))  # of laws and random input
+SEED = int(os.environ.get("SEED", "1"))
+N_CASES = int(os.environ.get("SAMPLE", "0"))  # 0: all
+# Every other time is told as a ratio to these.
+_ALWAYS = {"tests/bench/test_reference.py"}
 
 
 class _Kept(DirectoryBasedExampleDatabase):
@@ -46,46 +47,19 @@ settings.register_profile(
 )
 
 
-@dataclass(frozen=True)
-class Sample:
-    """What a suite takes of its cases: those that are named, and so many of the others."""
-
-    fixed: tuple[str, ...]
-    n_drawn: int
-
-
-# Marker of a suite -> its sample. A case is the group of a test for its worker, else the parameters of the test.
-SAMPLES = {
-    "guides": Sample(("apollo-weka-resnet50", "letter", "team"), 2),
-    "hostile": Sample(("requests", "links", "outputs"), 3),
-    "browser": Sample((), 2),
-}
-_EXAMPLES = 3  # a law gets a third of its examples
-
-
-def n_examples(whole: int) -> int:
-    """Examples of a law, of as many as it gets in ``make laws``."""
-    return whole if _NUMBER is None else max(whole // _EXAMPLES, min(whole, 5))
-
-
-def drawn(cases: Sequence[str], sample: Sample, number: str) -> set[str]:
+def drawn(cases: Iterable[str], n_cases: int, number: int) -> set[str]:
     """Cases of a sample."""
-    others = sorted(set(cases) - set(sample.fixed))
-    return {*sample.fixed, *random.Random(number).sample(others, min(sample.n_drawn, len(others)))}
+    others = sorted(set(cases) - _ALWAYS)
+    return _ALWAYS | set(random.Random(number).sample(others, min(n_cases, len(others))))
 
 
-def _case(item: pytest.Item) -> str | None:
-    group = item.get_closest_marker("xdist_group")
-    return None if group is None else str(group.kwargs.get("name") or group.args[0])
+def group(item: pytest.Item) -> str:
+    """Name of the tests that run one after the other on one worker."""
+    mark = item.get_closest_marker("xdist_group")
+    return item.nodeid.split("::")[0] if mark is None else str(mark.kwargs.get("name") or mark.args[0])
 
 
-def left_out(items: Iterable[pytest.Item]) -> set[pytest.Item]:
+def left_out(items: Iterable[pytest.Item]) -> list[pytest.Item]:
     """Tests whose case this run does not take."""
-    if _NUMBER is None:
-        return set()
-    out: set[pytest.Item] = set()
-    for marker, sample in SAMPLES.items():
-        of_suite = [(item, case) for item in items if item.get_closest_marker(marker) and (case := _case(item))]
-        taken = drawn([case for _, case in of_suite], sample, _NUMBER)
-        out |= {item for item, case in of_suite if case not in taken}
-    return out
+    taken = drawn(map(group, items), N_CASES, SEED)
+    return [item for item in items if group(item) not in taken] if N_CASES else []

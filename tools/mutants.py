@@ -17,7 +17,6 @@ ROOT = Path(__file__).parent.parent
 LIST = Path(__file__).parent / "mutants.json"
 PACKAGES = ("sizer/perf", "sizer/sizing/stages", "sizer/sizing/search", "sizer/physical")
 SEED = 38
-COUNT = 300
 
 _SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE,
@@ -136,8 +135,14 @@ def _read(path: str) -> tuple[ast.Module, list[str]]:
     return ast.parse(text), text.splitlines()
 
 
+def key(mutant: dict[str, Any]) -> tuple[Any, ...]:
+    """What tells a mutant from every other; its line number may move."""
+    return tuple(mutant[name] for name in ("file", "function", "operator", "text", "occurrence"))
+
+
 def draw() -> None:
-    """Draw the list of mutants and store it."""
+    """Draw others in the place of those mutants whose line has gone, and store the list."""
+    listed = mutants()
     everything: list[dict[str, Any]] = []
     for package in PACKAGES:
         for file in sorted((ROOT / package).rglob("*.py")):
@@ -145,10 +150,14 @@ def draw() -> None:
             tree, lines = _read(path)
             for name, function in _functions(tree):
                 everything.extend(described(path, lines, name, list(sites(function, function))))
-    drawn = random.Random(SEED).sample(everything, COUNT)
-    content = ",\n".join(json.dumps(mutant, ensure_ascii=False) for mutant in drawn)
+    gone = [number for number, mutant in enumerate(listed) if located(mutant) is None]
+    there = {key(mutant) for mutant in listed}
+    others = [mutant for mutant in everything if key(mutant) not in there]
+    for number, mutant in zip(gone, random.Random(SEED).sample(others, len(gone)), strict=True):
+        listed[number] = mutant
+    content = ",\n".join(json.dumps(mutant, ensure_ascii=False) for mutant in listed)
     LIST.write_text(f"[\n{content}\n]\n", encoding="utf-8")
-    print(f"{COUNT} of {len(everything)} mutants drawn with seed {SEED}")
+    print(f"{len(gone)} of {len(listed)} mutants drawn anew with seed {SEED}")
 
 
 def mutants() -> list[dict[str, Any]]:
@@ -167,7 +176,7 @@ def located(mutant: dict[str, Any]) -> tuple[ast.Module, Function, _Site] | None
             continue
         found = list(sites(function, function))
         for site, record in zip(found, described(mutant["file"], lines, name, found), strict=True):
-            if all(record[key] == mutant[key] for key in ("operator", "text", "occurrence")):
+            if key(record) == key(mutant):
                 return tree, function, site
     return None
 

@@ -1,8 +1,8 @@
 """Share of planted faults that the tests notice: ``make mutation``.
 
-A mutant is one changed operator, constant or result inside a function of the packages below. The list was drawn once
-(``draw``) and stays in ``tools/mutants.json``, so that the share of two versions is that of the same faults; a mutant
-whose line has gone is reported as gone.
+A mutant is one changed operator, constant or result inside a function of the engine. The list stays in
+``tools/mutants.json``, so that the share of two versions is that of the same faults; ``draw`` puts others in the place
+of those whose line has gone.
 
 ``reach`` runs the tests once and notes which test comes past which mutant. ``run`` then forks a process for every
 mutant, changes the code of the loaded function in it, and runs the tests that come past it, fastest first, until one
@@ -27,12 +27,12 @@ from typing import Any
 import pytest
 
 from tools.mutants import (
-    COUNT,
     ROOT,
     Function,
     described,
     draw,
     import_everything,
+    key,
     located,
     mutants,
     mutate,
@@ -122,7 +122,7 @@ class Reach:
         lines = (ROOT / path).read_text(encoding="utf-8").splitlines()
         clean = [site for site in sites(function, function) if not hasattr(site.node, "is_note")]
         for site, record in zip(clean, described(path, lines, mutant["function"], clean), strict=True):
-            if all(record[key] == mutant[key] for key in ("operator", "text", "occurrence")):
+            if key(record) == key(mutant):
                 note = ast.copy_location(
                     ast.Expr(ast.Call(ast.Name("__reached__", ast.Load()), [ast.Constant(number)], [])), site.statement
                 )
@@ -279,7 +279,7 @@ def main() -> None:
     parser.add_argument("what", choices=("draw", "run", "report"))
     parser.add_argument("tests", nargs="*", help="folders of the tests")
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "mutation")
-    parser.add_argument("--count", type=int, default=COUNT)
+    parser.add_argument("--count", type=int, default=len(mutants()))
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     asked = parser.parse_args()

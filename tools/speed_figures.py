@@ -223,7 +223,7 @@ OTHERS = (
     _time("guide-engineer", "engineers-file.pdf", "test_guides.py::test_guide_warm[engineer]"),
     _time("workbook", "workbook", "test_documents.py::test_workbook_warm"),
     _time("app-first", "first page of the app", "test_app.py::test_first_page_of_a_warm_server", 1.0),
-    _time("app-rerun", "the app after an edit", "test_app.py::test_rerun_after_an_edit", 0.3),
+    _time("app-rerun", "the app after an edit", "test_app.py::test_headline_after_an_edit[restricted]", 0.3),
     _memory("memory-lean", "memory of a process with one lean answer",
             "test_starting.py::test_memory_of_a_lean_answer"),
     _memory("memory-whole", "memory of a process with one whole answer",

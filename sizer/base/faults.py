@@ -16,7 +16,7 @@ _KNOWN = "; known are "
 # Of a sentence of another library about a value.
 _MAX_REASON = 300
 # A larger bound is written with an exponent.
-_READABLE = 1e5
+_READABLE = 1e6
 
 # End of a field's name -> what the number means. The longest ending that fits is used.
 _UNITS = {
@@ -226,7 +226,7 @@ def _unit(path: tuple[int | str, ...]) -> str:
 
 
 def limits_text(low: float | None, high: float | None, value: object = None) -> str:
-    """What is allowed: "must be between 1 and 365", "must be at least 1e9", "must be at most 1e6".
+    """What is allowed: "must be between 1 and 365", "must be at least 1e9", "must be at most 1000000".
 
     Parameters
     ----------

@@ -5,15 +5,17 @@ from dataclasses import replace
 
 import numpy as np
 
+from sizer.base import units
 from sizer.base.arrays import Floats, Ints
 from sizer.base.errors import InfeasibleError
-from sizer.base.quantities import grouped
+from sizer.base.quantities import grouped, significant
 from sizer.bom.prices import prices_for
+from sizer.bom.rental import RunRental, run_rental
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
 from sizer.physical.platforms import platforms
-from sizer.sizing.checks import COMPUTE_LIMITS, AnyLimit, Limit, bound_of
+from sizer.sizing.checks import COMPUTE_LIMITS, Limit, bound_of
 from sizer.sizing.constraints.tiers import with_tiers
 from sizer.sizing.design.evaluate_design import design_answer
 from sizer.sizing.maximum import budget_error_text
@@ -106,15 +108,12 @@ def search(
     return larger if larger is counts or larger.candidates.any() else counts
 
 
-def unmet_error(
-    counts: PartCounts, calibration: Calibration, nearest: tuple[int, tuple[AnyLimit, ...]] | None = None
-) -> InfeasibleError:
+def unmet_error(counts: PartCounts, calibration: Calibration) -> InfeasibleError:
     """Error of a request that no design meets; where its limit of servers or its storage tier is to blame, with the
-    design that meets it without, and where the budget alone is, with what that buys. ``nearest`` is what
-    :func:`nearest_design` gives, where it is known.
+    design that meets it without, and where the budget alone is, with what that buys and what would do.
     """
     request = counts.request
-    nearest, most = nearest or nearest_design(counts), request.limits.servers
+    nearest, most = nearest_design(counts), request.limits.servers
     broken = set(nearest[1])
     expected = math.inf
     if broken <= TAKE_SERVERS:
@@ -140,8 +139,41 @@ def unmet_error(
                 f"{error} Without storage_tier = {tier!r} a design meets the request: {design[0]} ({design[1]})."
             )
     if broken == {Limit.BUDGET}:
-        return InfeasibleError(f"{error}{budget_error_text(request, counts.catalog, calibration)}")
+        small = _small_error_text(counts, design_of(counts, nearest[0], calibration, is_documented=False))
+        return InfeasibleError(f"{error}{budget_error_text(request, counts.catalog, calibration)}{small}")
     return error
+
+
+def _small_error_text(counts: PartCounts, design: DesignAnswer) -> str:
+    """What a request whose budget buys no design needs all the same: one server or card, and what a run rents for."""
+    texts = []
+    if design.n_hosts == 1:
+        texts.append("A cluster is not needed: one server, or workstation, is enough.")
+    if design.is_small and design.share_of_one_gpu is not None:
+        share = f"{100 * design.share_of_one_gpu:.2g} %"
+        texts.append(f"The target takes {share} of one {design.platform.gpu.name}: any workstation with one card does.")
+    rental = rental_of_run(counts, design)
+    if rental is not None:
+        cost = f"about {rental.currency} {significant(rental.expected, 2)}"
+        texts.append(f"Rented, one run ({significant(rental.gpu_hours)} hours of {rental.gpu}) costs {cost}.")
+    return "".join(f" {text}" for text in texts)
+
+
+def rental_of_run(counts: PartCounts, design: DesignAnswer) -> RunRental | None:
+    """What one run of all trainings costs to rent, each with as many GPUs and for as long as in the design."""
+    request = counts.request
+    is_run = request.team is None and request.growth is None
+    if not is_run or any(one.time is None or one.is_inference for one in design.workloads):
+        return None
+    hours = [
+        design.gpus_at_work(one) * float(one.time.total_s.value) / units.HOUR_S
+        for one in design.workloads
+        if one.time is not None and one.rate_is_predicted
+    ]
+    if len(hours) < len(design.workloads):
+        return None
+    rest = (counts.catalog, counts.prices, request.currency, request.rental)
+    return run_rental(design.platform.gpu, sum(hours), *rest)
 
 
 def _first_text(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> tuple[str, str] | None:

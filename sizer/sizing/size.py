@@ -6,11 +6,8 @@ from itertools import takewhile
 
 import numpy as np
 
-from sizer.base import units
 from sizer.base.errors import InfeasibleError, RequestError
-from sizer.base.quantities import significant
 from sizer.bom.prices import usual_rate_usd
-from sizer.bom.rental import RunRental, run_rental
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
@@ -37,7 +34,7 @@ from sizer.sizing.reasons import (
     SelectionKind,
     SizeKey,
 )
-from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, design_of, search, unmet_error
+from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, design_of, rental_of_run, search, unmet_error
 from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.result import (
     DesignAnswer,
@@ -49,7 +46,7 @@ from sizer.sizing.result import (
     design_name,
 )
 from sizer.sizing.search.front import front_rows
-from sizer.sizing.search.nearest_design import counts_ruled_out, nearest_design
+from sizer.sizing.search.nearest_design import counts_ruled_out
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import (
     Ranking,
@@ -107,12 +104,7 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     ranking = Ranking(counts)
     order = ranking.first(MAX_PLATFORMS_SHOWN)
     if not order:
-        row, broken = nearest = nearest_design(counts)
-        error = unmet_error(counts, fitted, nearest)
-        if broken == (Limit.BUDGET,):
-            small = _small_error_text(counts, design_of(counts, row, fitted, is_documented=False))
-            error = InfeasibleError(f"{error}{small}")
-        raise error
+        raise unmet_error(counts, fitted)
     choice = _first_year(counts, ranking, order, fitted)
     planned = first_purchases(request, catalog, fitted)
     if planned is not None and not is_same(planned.designs[0], choice.platforms[0]):
@@ -193,7 +185,7 @@ def _described(choice: _Choice, counts: PartCounts, calibration: Calibration) ->
         idle_servers=_idle_servers(counts, design),
         newer=_newer_design(request, design, catalog, calibration),
         idle_storage=idle_storage(counts, design),
-        run_rental=_run_rental(counts, design),
+        run_rental=rental_of_run(counts, design),
     )
 
 
@@ -211,38 +203,6 @@ def _newer_design(
         return None
     least_w = float(found.quantities.power_max_w[0])
     return NewerDesign(found.name, found.platform.gpu.name, least_w) if least_w < _PLAUSIBLE_W else None
-
-
-def _run_rental(counts: PartCounts, design: DesignAnswer) -> RunRental | None:
-    """What one run of all trainings costs to rent, each with as many GPUs and for as long as in the design."""
-    request = counts.request
-    is_run = request.team is None and request.growth is None
-    if not is_run or any(one.time is None or one.is_inference for one in design.workloads):
-        return None
-    hours = [
-        design.gpus_at_work(one) * float(one.time.total_s.value) / units.HOUR_S
-        for one in design.workloads
-        if one.time is not None and one.rate_is_predicted
-    ]
-    if len(hours) < len(design.workloads):
-        return None
-    rest = (counts.catalog, counts.prices, request.currency, request.rental)
-    return run_rental(design.platform.gpu, sum(hours), *rest)
-
-
-def _small_error_text(counts: PartCounts, design: DesignAnswer) -> str:
-    """What a request whose budget buys no design needs all the same: one server or card, and what a run rents for."""
-    texts = []
-    if design.n_hosts == 1:
-        texts.append("A cluster is not needed: one server, or workstation, is enough.")
-    if design.is_small and design.share_of_one_gpu is not None:
-        share = f"{100 * design.share_of_one_gpu:.2g} %"
-        texts.append(f"The target takes {share} of one {design.platform.gpu.name}: any workstation with one card does.")
-    rental = _run_rental(counts, design)
-    if rental is not None:
-        cost = f"about {rental.currency} {significant(rental.expected, 2)}"
-        texts.append(f"Rented, one run ({significant(rental.gpu_hours)} hours of {rental.gpu}) costs {cost}.")
-    return "".join(f" {text}" for text in texts)
 
 
 def _idle_servers(counts: PartCounts, design: DesignAnswer) -> tuple[IdleServers, ...]:

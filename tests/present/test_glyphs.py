@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sizer.guide.profile import PLAIN, Profile
-from sizer.guide.user_texts import glyph_remark, remark_on_glyphs, user_texts
+from sizer.guide.user_texts import remark_on_glyphs, user_texts
 from sizer.present.fonts import glyphs
 from sizer.present.fonts.files import FONTS, WEB_RANGES
 from sizer.present.fonts.glyphs import MARK, drawable, missing_glyphs, readable

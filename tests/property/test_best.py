@@ -100,6 +100,19 @@ def test_lean_search_finds_the_design_of_the_whole_analysis(request: SizingReque
     assert one.bill.lines == other.bill.lines
 
 
+def test_both_searches_tell_the_same_of_a_budget_too_small() -> None:
+    work = {"dnn": "resnet50", "dataset_bytes": "150 GB", "target": {"samples_per_s": 1500}}
+    request = SizingRequest.from_dict(
+        {"workload": [work], "platforms": {"servers": ["c4140"]}, "limits": {"budget": 100}}
+    )
+    texts = []
+    for find in (size, best_design):
+        with pytest.raises(InfeasibleError) as error:
+            find(request, catalog(True))
+        texts.append(str(error.value))
+    assert texts[0] == texts[1]
+
+
 @law()
 @given(request=requests(), n=st.integers(1, 8), is_priced=st.booleans())
 def test_the_first_of_a_ranking_are_those_of_all(request: SizingRequest, n: int, is_priced: bool) -> None:

@@ -51,6 +51,14 @@ ROLES = {
     st.sampled_from([{}, {"rails_apart": True}, {"oversubscription": 2}, {"directors": True}, {"spare_servers": 5}]),
 )
 def test_the_search_takes_no_more_to_be_left_than_the_plan_has(parts, servers, nodes, loss, fabric):
+    _holds(parts, servers, nodes, loss, fabric)
+
+
+def test_servers_of_several_ports_leave_room_on_every_leaf_for_what_is_dealt():
+    _holds(("dgx-2h", "isilon-f800", "edr"), 28, 13, "switch", {"spare_servers": 5})
+
+
+def _holds(parts, servers, nodes, loss, fabric):
     server, storage, kind = parts
     request = SizingRequest.from_dict(
         {

@@ -113,18 +113,16 @@ def budget_of(design: DesignAnswer) -> DesignCheck:
 
 def identity(platform: Platform) -> tuple[object, ...]:
     """What tells a platform from the others of a request."""
-    return *platform.key, platform.gpu.id, platform.fabric.id, platform.capacity_option
+    return *platform.key, platform.gpu.id, platform.gpus_per_server, platform.fabric.id, platform.capacity_option
 
 
 def keeps_all_limits(design: DesignAnswer, of: SizingRequest, catalog: Catalog) -> bool:
     """Whether a design is among those that meet a request with other prices."""
     counts = search(of, catalog, stored_calibration())
-    for index, platform in enumerate(counts.evaluated.platforms):
-        # Platforms of another catalogue are others, built of the same parts.
-        if identity(platform) == identity(design.platform):
-            rows = counts.feasible_of(index)
-            return design.n_servers in counts.evaluated.space.n_servers[rows]
-    raise AssertionError(f"{design.name} is not in the space")
+    # Platforms of another catalogue are others, built of the same parts.
+    listed = enumerate(counts.evaluated.platforms)
+    (index,) = (index for index, platform in listed if identity(platform) == identity(design.platform))
+    return design.n_servers in counts.evaluated.space.n_servers[counts.feasible_of(index)]
 
 
 @law()

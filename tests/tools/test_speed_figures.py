@@ -1,13 +1,14 @@
 """The table of `make bench`, from a run made up here; expected numbers by hand."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tests.bench.traffic import watching
 from tools import speed, speed_page
-from tools.speed_figures import ASKED, Run, cost_ratio, found, growths, read, roofline, stripped
+from tools.speed_figures import ASKED, OTHERS, Run, cost_ratio, found, growths, read, roofline, stripped
 
 
 def raw(slower: float = 1.0, judged_s: float = 0.5) -> dict:
@@ -144,3 +145,11 @@ def test_nothing_of_a_person_or_a_path_is_kept():
 def test_page_is_that_of_the_kept_run():
     text = speed_page.PAGE.read_text(encoding="utf-8")
     assert speed_page.page(text, read(speed.KEPT)) == text
+
+
+def test_every_figure_names_a_benchmark_that_exists():
+    folder = Path(__file__).parent.parent / "bench"
+    for figure in (*ASKED, *OTHERS):
+        for name in figure.benches:
+            file, _, test = name.partition("::")
+            assert f"def {test.partition('[')[0]}(" in (folder / file).read_text(encoding="utf-8"), name

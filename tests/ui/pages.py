@@ -20,7 +20,7 @@ BESIDE = ("compare", "designs", "evidence", "catalogue")
 
 def opened(page: str = "requirements", **query: str) -> AppTest:
     """The app on one page, in a new session; ``query`` is what its address carries."""
-    app = AppTest.from_file(APP, default_timeout=60)
+    app = AppTest.from_file(APP, default_timeout=600)  # as of any test: a machine at work takes its time
     for name, value in query.items():
         app.query_params[name] = value
     app.session_state["more"] = True  # the fold of the figures besides the three tiles

@@ -64,7 +64,7 @@ def asked(monkeypatch) -> Iterator[list[str]]:
 
 
 def test_runs_near_the_design_are_drawn_and_listed_without_predicting_everything(asked):
-    app = opened("performance")
+    app = unfold(opened("performance"), "measurements")
     assert not app.exception
     assert any("published run" in title for title in titles(app))
     assert 'aria-label="Nearest published measurements"' in written(app)

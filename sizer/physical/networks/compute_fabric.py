@@ -80,7 +80,8 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
             Role.GPU_SERVER,
             mine,
             spare_ports=to_come,
-            is_dealt=spares_one,
+            # Several ports of a server spread over what the dealt ends leave; else they fill leaves that those miss.
+            is_dealt=spares_one and mine.size == 1,
             is_spread=mine.size > 1,
             cage=ports[int(mine[0])].group.connector if mine.size else "",
             rails=rule,

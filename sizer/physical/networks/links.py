@@ -104,18 +104,17 @@ class FreePorts:
         """
         numbers = np.arange(self.switches.size)
         group = np.minimum(numbers // each, max(self.switches.size // each, 1) - 1)
-        n_free, used = self.free.sum(axis=1), np.zeros(self.switches.size, dtype=np.int64)
-        own, last = np.zeros_like(used), -1
+        n_free = self.free.sum(axis=1)
+        own, last = np.zeros_like(n_free), -1
         switch, place = np.zeros((2, device.size), dtype=np.int64)
         for link, name in enumerate(device.tolist()):
             if name != last:
                 own[:], last = 0, name
-            order = np.lexsort((numbers, used, group, own, n_free == 0))
+            order = np.lexsort((numbers, -n_free, group, own, n_free == 0))
             best = int(order[0])
             switch[link], place[link] = best, int(np.argmax(self.free[best]))
             self.free[best, place[link]] = False
             n_free[best] -= 1
-            used[best] += 1
             own[best] += 1
         return self.switches[switch], self.numbers[place]
 

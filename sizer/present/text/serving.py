@@ -84,7 +84,7 @@ def served_text(found: ServingAnswer, gpu: str) -> str:
 
 def software_text(found: ServingAnswer) -> str:
     """Number formats of the weights and of keys and values, and the software."""
-    cache = f"{found.cache.upper()}{' (assumed; cache_precision sets it)' if found.cache_is_assumed else ''}"
+    cache = f"{found.cache.upper()}{' (assumed)' if found.cache_is_assumed else ''}"
     return f"{found.weights.upper()} weights, keys and values in {cache}; {found.engine or _MIXTURE}"
 
 

@@ -35,10 +35,11 @@ NeighbourKind = Literal["cheaper", "faster", "smaller", "simplest", "simplest of
 _NOTICEABLE = 0.1
 # Sizes tried for a faster design before the platform counts as exhausted.
 _TRIES = 4
-# Targets are changed by at most this factor either way.
-_MOST_FACTOR = 32.0
-# Halvings of the logarithm of that factor: well below the three digits that a changed target keeps.
-_BISECTIONS = 12
+# Targets are loosened by at most the first factor, tightened by at most the second: one server that serves a small team
+# may be enough for a hundred such teams.
+_MOST_LOOSENED, _MOST_TIGHTENED = 32.0, 1024.0
+# A factor is found as closely as this: well below the three digits that a changed target keeps.
+_FACTOR_RATIO = 1.00085
 _DIGITS = 3
 _LEAST_CONFIDENCE_PERCENT = 50  # below it the request takes none
 
@@ -76,7 +77,7 @@ def with_looser_targets(
         needed = servers.asked_by(_scaled(request, factor, at_most=gpus))
         return needed is not None and needed <= n_servers
 
-    factor = _edge(suffices, 1 / _MOST_FACTOR, 1.0)
+    factor = _edge(suffices, 1 / _MOST_LOOSENED, 1.0)
     return None if factor is None else _scaled(request, factor, at_most=gpus)
 
 
@@ -96,7 +97,7 @@ def leading_to(
         count = servers.asked_by(_scaled(request, factor))
         return count is not None and count < n_servers
 
-    factor = _edge(stays_below, 1.0, _MOST_FACTOR, outer=True)
+    factor = _edge(stays_below, 1.0, _MOST_TIGHTENED, outer=True)
     if factor is None:
         return None
     tighter = _scaled(request, factor)
@@ -125,7 +126,7 @@ def _edge(holds: Callable[[float], bool], low: float, high: float, *, outer: boo
     """
     if not holds(low) or (outer and holds(high)):
         return None
-    for _ in range(_BISECTIONS):
+    while high / low > _FACTOR_RATIO:
         middle = math.sqrt(low * high)
         low, high = (middle, high) if holds(middle) else (low, middle)
     return high if outer else low

@@ -65,11 +65,14 @@ def rental_text(comparison: RentOrBuy, use: Decimal | None) -> str:
 def finding(comparison: RentOrBuy, use: Decimal | None) -> str:
     """The answer in a sentence or two."""
     if comparison.owning.is_unpriced:
-        budget = money_text(comparison.open_budget(Decimal(1) if use is None else use), comparison)
-        hours = "all hours" if use is None else f"{share_text(use)} of all hours"
+        share = Decimal(1) if use is None else use
+        budget, hours = comparison.open_budget(share), "all hours" if use is None else f"{share_text(use)} of all hours"
+        lines = f"{words.capital(words.plural(comparison.owning.n_open, 'line'))} of the purchase to be quoted."
+        if budget <= 0:
+            return f"{lines} Renting {hours} of {years_text(comparison)} costs less than the other lines alone."
         return (
-            f"{words.capital(words.plural(comparison.owning.n_open, 'line'))} of the purchase to be quoted. Up to "
-            f"{budget} for them, buying costs no more than renting {hours} of {years_text(comparison)}."
+            f"{lines} Up to {money_text(budget, comparison)} for them, buying costs no more than renting {hours} of "
+            f"{years_text(comparison)}."
         )
     if comparison.break_even > 1:
         text = (

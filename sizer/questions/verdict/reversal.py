@@ -13,7 +13,7 @@ from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn
 from sizer.physical.allowed_parts import narrowed_to
-from sizer.questions.what_if.varied_input import BATCH, DATASET_SIZE, SAMPLE_SIZE, TARGET, target_kind, target_value
+from sizer.questions.what_if.varied_input import BATCH, DATASET_SIZE, SAMPLE_SIZE, TARGET
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.recommend import most_servers, search
 from sizer.sizing.search.part_counts import PartCounts
@@ -119,11 +119,11 @@ class ResizedRequests:
         if kind == BATCH:
             batch = float(model.work.batch_per_gpu)
             return RequestInput(kind, f"{place}.batch_per_gpu", batch, upwards, True, dnn=dnn)
-        target, value = target_kind(model), target_value(model)
+        ((target, value),) = self.request.workload[index].target.model_dump(exclude_none=True).items()
         key, is_time = f"{place}.target.{target}", target == "time_to_train_s"
         unit_s = time_unit(value)[0] if is_time else 1.0
         # A shorter time is the higher target.
-        return RequestInput(kind, key, value, upwards != is_time, target == "gpus_busy", unit_s, dnn)
+        return RequestInput(kind, key, float(value), upwards != is_time, isinstance(value, int), unit_s, dnn)
 
     def team_size_inputs(self, *, upwards: bool) -> tuple[RequestInput, ...]:
         """The data scientists of a team whose jobs grow with them; empty where there are none."""

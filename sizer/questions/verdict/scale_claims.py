@@ -54,11 +54,12 @@ def scale_claims(result: SizingResult, resized: ResizedRequests) -> Iterator[Cla
             if not model.exchange_is_in_step:
                 yield _slow_fabric(resized, index, model)
             yield from _double_gpus(resized, index, model)
-        waiting = _waiting(model)
-        capacity = float(model.run.comp.gpu.median[0])
-        facts = GpuWaitFacts(answer.dnn, capacity, capacity * (1 - waiting.value), waiting.value, answer.bottleneck)
-        source, moved = "dell-isilon-dgx1-blog-2018", (SAMPLE_SIZE, waiting.holds)
-        yield draft_of_threshold("gpus-wait", "share", resized, index, _waiting, facts, [source], moved)
+        if answer.kind.reads_data:
+            waiting = _waiting(model)
+            capacity = float(model.run.comp.gpu.median[0])
+            facts = GpuWaitFacts(answer.dnn, capacity, capacity * (1 - waiting.value), waiting.value, answer.bottleneck)
+            source, moved = "dell-isilon-dgx1-blog-2018", (SAMPLE_SIZE, waiting.holds)
+            yield draft_of_threshold("gpus-wait", "share", resized, index, _waiting, facts, [source], moved)
 
 
 def one_server_meets(request: SizingRequest, resized: ResizedRequests) -> bool:
@@ -102,8 +103,9 @@ def _one_server(result: SizingResult, resized: ResizedRequests) -> ClaimDraft:
     )
     if has_team:  # it is the people whose jobs need servers
         return ClaimDraft(claim, resized.team_size_inputs(upwards=holds), holds_at)
-    inputs = inputs_of(resized, range(len(resized.models)), (TARGET, holds), (DATASET_SIZE, holds))
-    return ClaimDraft(claim, inputs, holds_at)
+    read = [index for index, answer in enumerate(design.workloads) if answer.kind.reads_data]
+    targets = inputs_of(resized, range(len(resized.models)), (TARGET, holds))
+    return ClaimDraft(claim, targets + inputs_of(resized, read, (DATASET_SIZE, holds)), holds_at)
 
 
 def _single_server_run(model: WorkloadOnDesign) -> SingleServerRun:

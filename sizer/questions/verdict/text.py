@@ -148,6 +148,15 @@ def reversal_text(claim: Claim) -> str:
     return f"No realistic change reverses it. Tested: {tested}."
 
 
+_TARGETS = {
+    "time_to_train_s": "the time to train",
+    "gpus_busy": "the number of GPUs to keep fully utilized",
+    "concurrent_requests": "the number of concurrent requests",
+    "active_users": "the number of active users",
+    "users": "the number of users",
+}
+
+
 def input_text(moved: RequestInput, value: float) -> str:
     """A value of an input with its unit."""
     if moved.key.endswith("_bytes"):
@@ -156,7 +165,9 @@ def input_text(moved: RequestInput, value: float) -> str:
         return f"{significant(value / moved.unit_s)}{NARROW_SPACE}{time_unit(moved.before)[1]}"
     if moved.key.endswith("samples_per_s") and moved.dnn is not None:
         return f"{plain(value) if value < 1000 else grouped(value)}{NARROW_SPACE}{sample_unit(moved.dnn)}"
-    return grouped(value)
+    if moved.key.endswith("requests_per_s"):
+        return f"{significant(value)}{NARROW_SPACE}requests/s"
+    return f"{grouped(value)}{NARROW_SPACE}tokens/s" if moved.key.endswith("tokens_per_s") else grouped(value)
 
 
 def _input_name(moved: RequestInput) -> str:
@@ -168,9 +179,7 @@ def _input_name(moved: RequestInput) -> str:
         return "the batch per GPU"
     if moved.kind == TEAM_SIZE:
         return "the number of data scientists"
-    if moved.key.endswith("time_to_train_s"):
-        return "the time to train"
-    return "the target rate" if moved.key.endswith("samples_per_s") else "the number of GPUs to keep fully utilized"
+    return _TARGETS.get(str(moved.path[-1]), "the target rate")
 
 
 def _filled(text: str, claim: Claim) -> str:

@@ -57,7 +57,7 @@ _IMAGE_LOG_SD, _OTHER_LOG_SD = 0.15, 0.45
 _V100 = "v100-sxm2-16gb"
 _IMAGES = (SampleFormat.JPEG, SampleFormat.SLIDES, SampleFormat.TENSORS, SampleFormat.VOLUMES, SampleFormat.VIDEO)
 # The logarithm of a rate is nearly straight in how fast the GPU is: the last step is below 1e-12.
-_NEWTON_STEPS = 6
+_NEWTON_STEPS, _MOST_MOVED = 6, 5.0
 # Times to train that differ by less are about the same: the fit of the times is not better.
 _ABOUT_AS_FAST = 0.08
 # Numbers of servers at which batches are chosen, in powers of two.
@@ -326,7 +326,8 @@ def _anchor_correction(calibration: Calibration, catalog: Catalog, anchor: Dnn, 
     for _ in range(_NEWTON_STEPS):
         found = run.slopes(_faster(terms.values, moved))
         slope = float(found.by_term[EFFICIENCY] - found.by_term[LAUNCH])
-        moved += (measured - math.log(float(found.samples_per_s))) / slope
+        # A link that bounds the rate below what was measured leaves no solution: the arithmetic then takes no time.
+        moved = min(moved + (measured - math.log(float(found.samples_per_s))) / slope, _MOST_MOVED)
     return moved - _waiting(anchor, terms, calibration, catalog, known, anchor.family)
 
 

@@ -1,5 +1,6 @@
 """Rent or buy in words: the table adds up and promises no budget below nothing."""
 
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -7,6 +8,7 @@ from sizer.bom.bill import Bill
 from sizer.bom.ownership import Footprint, OwnershipRates
 from sizer.bom.rental import RentOrBuy, compared
 from sizer.questions.rent.tables import rental_table
+from sizer.questions.rent.text import finding
 from sizer.workload.rental import Rental
 from tests.bom.test_rental import line
 
@@ -53,4 +55,6 @@ def test_the_table_adds_up_and_names_what_is_missing() -> None:
 
 
 def test_no_row_promises_a_budget_below_nothing() -> None:
-    assert cells(put("160833.60", None), Decimal("0.1"))["Maximum for all lines to be quoted"] == "nothing"
+    too_much, tenth = put("160833.60", None), Decimal("0.1")
+    assert cells(too_much, tenth)["Maximum for all lines to be quoted"] == "nothing"
+    assert not re.search(r"[-\N{MINUS SIGN}]\d", finding(too_much, tenth))

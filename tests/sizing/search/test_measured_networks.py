@@ -20,7 +20,8 @@ from sizer.sizing.best_design import best_design
 from sizer.sizing.recommend import search
 from sizer.sizing.search.ranking import Ranking
 from sizer.sizing.stages.gpu_memory import resolved
-from sizer.sizing.stages.measured_rates import accelerator, batch_sizes, largest_batch
+from sizer.sizing.stages.measured_rates import _anchor_correction, accelerator, batch_sizes, largest_batch
+from sizer.sizing.stages.platform_columns import ComputeGroup
 
 CATALOG = shipped_catalog()
 
@@ -201,3 +202,11 @@ def test_v100_requests_read_no_run_of_mlperf():
     [work] = resolved(request("resnet50", "dgx-1", {"gpus_busy": 8}), CATALOG, stored_calibration())
     assert work.mlperf == ""
     assert not work.batch_sizes
+
+
+def test_a_rate_above_what_a_link_carries_takes_the_arithmetic_as_free():
+    """FLUX.1 on four A40: exchanging its gradients over PCIe alone takes longer than the measured step."""
+    group = ComputeGroup("r750xa", "a40-48gb", "pcie4", CATALOG.links["100gbe"])
+    moved = _anchor_correction(stored_calibration(), CATALOG, CATALOG.dnns["flux-1"], group)
+    assert math.isfinite(moved)
+    assert 3 < moved < 7

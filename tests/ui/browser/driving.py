@@ -46,7 +46,7 @@ PAGES = (
 )
 # One number of the headline, which stands on every page that has an answer.
 FIGURE = ".st-key-headline [data-testid='stPopover'] button"
-_START_SECONDS = 60
+_START_SECONDS = 300
 _IDLE_SECONDS, _IDLE_SHARE = 20, 0.3
 _servers: dict[int, "subprocess.Popen[bytes]"] = {}
 
