@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from sizer.workload.sentence.grammar import FILLERS, GRAMMAR
 
@@ -38,7 +39,7 @@ _DIGITS = (
     r"(?:e\+?\d{1,2})?(?!\d)"
 )
 _SCALE = (
-    rf"(?: ?(?:{'|'.join(sorted((one for one in _SCALES if len(one) > 1), key=len)[::-1])})\b\.?(?: d[e'’])?"
+    rf"(?:[ -]?(?:{'|'.join(sorted((one for one in _SCALES if len(one) > 1), key=len)[::-1])})\b\.?(?: d[e'’])?"
     r"| ?[kmgbt](?![^\W_]|/(?!s|\d)))"
 )
 _ARTICLE = r"(?:an?|une?|eine[mrn]?|ein|the)"
@@ -63,7 +64,7 @@ _AMBIGUOUS = re.compile(r"([1-9]\d{0,2})\.(\d{3})")
 # Their case decides: a Gb has bits, and "10 to 20" no terabytes.
 _CASED = {
     **{f"{one}b": ("bits", f"{one}bit", 1.0) for one in "MGT"},
-    **{f"{one}o": ("bytes", f"{'k' if one == 'K' else one}B", 1.0) for one in "KMGTP"},
+    **{f"{one}o": ("bytes", f"{'k' if one == 'K' else one}B", 1.0) for one in "kKMGTP"},
     **{f"{one}Bps": ("bytes/time", f"{one}B", 1.0) for one in "MGT"},
     "W": ("watts", "W", 1.0),
     "U": ("units", "U", 1.0),
@@ -120,7 +121,10 @@ _PER = re.compile(
     re.I,
 )
 # In German a Billion is a trillion.
-_GERMAN = re.compile(r"\b(?:mit|für|und|auf|wir|ich|Tagen|Wochen|Stunden|Modell|trainieren)\b")
+_GERMAN = re.compile(r"\b(?:mit|für|und|auf|wir|ich|zu|von|Tagen|Wochen|Stunden|Modell|trainieren)\b")
+# What comes in whole numbers.
+_WHOLE = ("people", "documents", "tokens", "requests", "gpus", "servers", "pages")
+_LONG_WORD = re.compile(r" ([A-Za-zé]{5,12})\b(?! ?/)")
 _HOUR = re.compile(r"[ -](?:hours?|hrs?|h)\b", re.I)
 # What is counted in billions and trillions.
 _LARGE = ("n", "tokens", "parameters", "samples", "documents", "money", "pages", "requests")
@@ -155,7 +159,7 @@ class Amount:
     unit : str
         As a request writes it: "TB", "h", "images", "EUR"; "" of a bare number.
     noun : str
-        The unit as it is written.
+        The unit as it is written; of a number with two readings why it has them, where not for its point.
     is_kilo : bool
         Whether the number has a k, as lengths of sequences have (8k tokens are 8,192).
     readings : tuple of str
@@ -210,37 +214,55 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
         unit = UNITS[name]
     if sign and unit[0] in ("n", "money"):
         unit = ("money", currency_of(sign), unit[2])
-    scale = re.sub(r"\.? d[e'’]$", "", (match["scale"] or "").strip().lower()).rstrip(".")
+    scale = _scale(match["scale"])
     if len(scale) == 1 and scale in "gbt" and unit[0] not in _LARGE:
         unit, name, end = ("n", "", 1.0), "", match.end("scale")  # "671B training"
     if scale == "billion" and _GERMAN.search(text):
-        number = value_of(match["number"])
-        texts = (f"{number * factor:,.0f}{text[match.end('scale') : end]}" for factor in (1e9, 1e12))
-        return Amount("ambiguous", start, end, 0, 0, readings=tuple(texts))
+        number = value_of(match["number"], is_grouped=True)
+        texts = (f"{number * factor:,.0f}{text[match.end('scale') : end]}" for factor in (1e12, 1e9))
+        said = "a billion is 10^12 in German and 10^9 in English"
+        return Amount("ambiguous", start, end, 0, 0, noun=said, readings=tuple(texts))
     kind, unit_name, factor = unit
+    if kind == "n" and not scale and (near := _misspelt_scale(text, end, limit)):
+        word, meant = near
+        readings = tuple(f"{match['number']} {one}" for one in meant)
+        return Amount("ambiguous", start, word.end(), 0, 0, noun=f"{word[1]} is no number", readings=readings)
+    per, rate_end = _per(kind, text, end, limit)
+    # In German a point groups thousands; and there is no half a person, wherever a number has no scale.
+    is_grouped = _GERMAN.search(text) is not None or (kind in _WHOLE and not (scale or per))
     if kind == "n" and scale in ("b", "bn", "billion"):
         kind = "parameters" if scale == "b" else "n"
     try:
-        high = value_of(match["number"]) * _SCALES.get(scale, 1.0)
+        high = value_of(match["number"], is_grouped) * _SCALES.get(scale, 1.0)
         low = high
         if match["low"]:
-            low_scale = re.sub(r"\.? d[e'’]$", "", (match["low_scale"] or "").strip().lower()).rstrip(".")
-            low = value_of(match["low"]) * _SCALES.get(low_scale or scale, 1.0)
+            low = value_of(match["low"], is_grouped) * _SCALES.get(_scale(match["low_scale"]) or scale, 1.0)
     except AmbiguousNumberError as error:
-        per, end = _per(kind, text, end, limit)
         readings = tuple(
-            text[start : match.start("number")] + f"{float(one):,.12g}" + text[match.end("number") : end]
+            text[start : match.start("number")] + f"{float(one):,.12g}" + text[match.end("number") : rate_end]
             for one in error.readings
         )
-        return Amount("ambiguous", start, end, 0, 0, readings=readings)
-    per, end = _per(kind, text, end, limit)
-    per_s = 1.0
+        return Amount("ambiguous", start, rate_end, 0, 0, readings=readings)
+    end, per_s = rate_end, 1.0
     for what, seconds in per:
         kind, per_s = f"{kind}/{what}", per_s * seconds
     if kind.startswith(("samples/time", "frames/time", "requests/time")) and name in ("fps", "ips", "qps", "rps"):
         per_s = 1.0
     low, high = sorted((low * factor / per_s, high * factor / per_s))
     return Amount(kind, start, end, low, high, unit_name, name, scale == "k", bool(scale), per_s)
+
+
+def _scale(written: str | None) -> str:
+    return re.sub(r"\.? d[e'’]$", "", (written or "").strip(" -").lower()).rstrip(".")
+
+
+def _misspelt_scale(text: str, end: int, limit: int) -> tuple[re.Match[str], list[str]] | None:
+    """A word behind a number that is nearly a million or a billion, and what it may mean."""
+    word = _LONG_WORD.match(text, end, limit)
+    if word is None or word[1].lower() in FILLERS | UNITS.keys():
+        return None
+    meant = get_close_matches(word[1].lower(), [one for one in _SCALES if len(one) > 5], n=2, cutoff=0.8)
+    return (word, meant) if meant else None
 
 
 def _noun(match: re.Match[str], kind: str, text: str, limit: int) -> re.Match[str] | None:
@@ -287,8 +309,8 @@ def currency_of(written: str) -> str:
     return UNITS.get(written.lower().replace("us $", "us$"), ("money", "USD", 1.0))[1]
 
 
-def value_of(written: str) -> float:
-    """Value of a number in digits or words.
+def value_of(written: str, is_grouped: bool = False) -> float:
+    """Value of a number in digits or words; whether a point before three digits groups thousands.
 
     Raises
     ------
@@ -304,6 +326,8 @@ def value_of(written: str) -> float:
         return _worded(text)
     if ambiguous := _AMBIGUOUS.fullmatch(text):
         whole, decimals = ambiguous.groups()
+        if is_grouped:
+            return float(whole + decimals)
         exact = f"{whole}.{decimals.rstrip('0')}" if int(decimals) else whole
         raise AmbiguousNumberError(text, (f"{whole}{decimals}", exact))
     if re.fullmatch(r"\d{1,3}(?:\.\d{3}){2,}", text):

@@ -40,7 +40,7 @@ from sizer.workload.sentence.rules import (
     read_sizes,
     read_team,
 )
-from sizer.workload.sentence.serving import is_served, read_serving
+from sizer.workload.sentence.serving import ask_lengths, is_served, read_serving
 from sizer.workload.sentence.targets import (
     ask_network,
     ask_target,
@@ -85,6 +85,7 @@ _WORK = {
     "pages": "pages have no size; write a number of tokens, or of images with their size",
     "tokens": "the sentence states another number of tokens",
 }
+_UNKNOWN = "this number is not understood"
 
 
 def read_sentence(sentence: str, catalog: Catalog) -> Reading:
@@ -183,7 +184,7 @@ def _read(notes: Notes) -> None:
         notes.request["needed_by"] = found.ids("date")[0]
         text.record(found, f"needed by {notes.request['needed_by']}")
     for found in text.each(r"{ambiguous}"):
-        notes.ask("number", found, answers=tuple(notes.replacing(found, one) for one in found.value.readings))
+        notes.ask("number", found, found.value.noun, tuple(notes.replacing(found, one) for one in found.value.readings))
     for found in text.each(r"<RECORDINGS>"):
         notes.ask_place(
             found, "a request counts data in bytes or samples; write how large the recordings are, such as 5 TB"
@@ -249,13 +250,16 @@ def _read_batch(notes: Notes) -> None:
 
 
 def _ask_places(notes: Notes) -> None:
-    """Ask about quantities of the work that nobody read."""
-    has_network = bool(notes.dnns or notes.own_model)
-    for found in notes.text.each("{" + "|".join(_WORK) + "}"):
-        if found.value.kind == "latency" and is_served(notes):
-            notes.leave(found)  # of a whole answer
-        elif has_network:
-            notes.ask_place(found, _WORK[found.value.kind])
+    """Ask about quantities that nobody read: what a number with a unit means may change what has to be sized."""
+    if not (notes.dnns or notes.own_model):
+        return
+    text = notes.text
+    kinds = {one.kind for one in text.things if isinstance(one, Amount)} - {"n"}
+    for found in text.each("{" + "|".join(sorted(kinds)) + "}") if kinds else ():
+        notes.ask_place(found, _WORK.get(found.value.kind, _UNKNOWN))
+    for found in text.each(r"{n}(?: ?x)?[ -](?P<unit>[^\W\d_]{2,})"):
+        if found["unit"].lower() not in FILLERS and not re.fullmatch(r"20\d\d", found.words[:4]):
+            notes.ask_place(found, _UNKNOWN)
 
 
 def _request(notes: Notes) -> dict[str, Any]:
@@ -276,6 +280,8 @@ def _request(notes: Notes) -> dict[str, Any]:
     has_targets = notes.has_target or (own and all(key in own for key in (() if trainings else notes.dnns)))
     if not has_targets and not {"limit", "number"} & asked:
         ask_target(notes)
+    if is_served(notes) and notes.has_target:
+        ask_lengths(notes)
     for place, training in trainings:
         work = {**training, **_data_of(notes, training["dnn"]), **_own_target(notes, place)}
         default_length(notes, work)

@@ -22,6 +22,7 @@ About = Literal[
 ]
 _LONGEST_LIST = 12  # names in a sentence
 _TEXTS = {
+    "number said": "{said}. Which is meant?",
     "number": "{words} has two readings: a point may group thousands or mark decimals. Which is meant?",
     "refused": "{said}.",
     "unavailable": "The catalogue has no {reason} {words} that can be ordered. It has {held}. Choose the nearest, or "
@@ -37,6 +38,7 @@ _TEXTS = {
     "network missing": "Which neural network?",
     "target": "Which target? Choose one, or add a rate, a time or a number of GPUs to the text.",
     "limit": "The highest rate within which limit? Choose one, or add a budget, power, racks or servers to the text.",
+    "lengths": "How many tokens go in, and how many come out? They decide how many GPUs generate them.",
     "length": "No training schedule of {reason} is published. How many epochs or tokens?",
     "job": "What is the cluster for: a training, or a language model in use?",
     "tests": "Training, or batch inference on a test set?",
@@ -93,6 +95,10 @@ class Question:
         key: str = self.about
         if not self.reason and key in ("task", "network"):
             key = "tests" if key == "task" else "network named" if self.words else "network missing"
+        if key == "length" and not self.reason:
+            key = "lengths"
+        if key == "number" and self.reason:
+            key = "number said"
         if key == "unavailable" and self.reason == "neural network":
             key = "network unavailable"
         return _TEXTS[key].format(words=self.words, reason=self.reason, said=said, held=held)

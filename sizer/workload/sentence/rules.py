@@ -11,6 +11,7 @@ from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.notes import Notes, ranged, size_text, time_text
 from sizer.workload.sentence.quantities import Amount, currency_of, written_number
 from sizer.workload.sentence.text import Match
+from sizer.workload.sentence.unavailable import MOST_WHO_TRAIN
 
 Take = Callable[[Notes, Match, Amount], None]
 
@@ -54,7 +55,7 @@ def _count(quantity: Amount) -> int:
 
 
 def _watts(quantity: Amount) -> float:
-    return quantity.high * {"W": 1.0, "kW": 1e3, "MW": 1e6}[quantity.unit]
+    return quantity.high * {"W": 1.0, "kVA": 1e3, "kW": 1e3, "MW": 1e6}[quantity.unit]
 
 
 def _price(quantity: Amount) -> float:
@@ -265,7 +266,6 @@ def read_samples(notes: Notes) -> None:
 
 # --- people, growth, losses
 
-_MOST_WHO_TRAIN = 100
 _ASSUMED: dict[str, Any] = {"name": "Training job", "gpus": 1, "jobs_a_day_each": 1, "duration_s": "4 h"}
 # What says that the people run jobs of their own.
 
@@ -279,7 +279,7 @@ def read_team(notes: Notes) -> None:
         r"\b(?:in|within|over|innerhalb von|en) (?:about |around |less than |under )?{time}|\bover ?night\b"
     )
     shares = rule(r"<SHARES>").search(notes.text.sentence) is not None
-    if found.value.high > _MOST_WHO_TRAIN and not shares:
+    if found.value.high > MOST_WHO_TRAIN and not shares:
         notes.ask_place(
             found, "so many people use what was trained; those who share the cluster are stated with their jobs"
         )

@@ -16,6 +16,10 @@ _NOT_OFFLINE = frozenset(("users", "active_users", "concurrent_requests", "first
 _MOST_LENGTH = 10_000_000
 _ADAPTERS = "adapters of a model in use are not sized; the nearest that can be sized is their base model alone"
 _SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0}
+# Longer is no text that a person sends.
+_MOST_OF_ONE = 200_000
+# Hours in which people send the requests of a longer time, by its seconds: 8 a day, 22 days a month. Assumed.
+_WORKING_HOURS = {86_400: 8, 604_800: 40, 2_592_000: 176, 7_889_400: 528, 31_557_600: 2_112}
 
 
 def is_served(notes: Notes) -> bool:
@@ -65,7 +69,10 @@ def _target(notes: Notes, found: Match, key: str, value: Any, meaning: str) -> N
 
 
 def _rate(notes: Notes, found: Match, key: str) -> None:
-    rate = float(f"{found.value.high:.6g}")
+    hours = _WORKING_HOURS.get(round(found.value.per_s)) if notes.work["task"] == "serving" else None
+    rate = float(f"{found.value.high * (found.value.per_s / (3600 * hours) if hours else 1):.6g}")
+    if hours:
+        notes.text.assume(f"hours of the requests not given: {found.words} come within {hours} working hours")
     _target(notes, found, key, rate, f"{rate:g} requests a second")
 
 
@@ -140,7 +147,11 @@ def _length(notes: Notes, found: Match, key: str) -> None:
 
 
 def _total(notes: Notes, found: Match, _: str) -> None:
-    notes.ask_place(found, "so many tokens in which time? Write for example 1 billion tokens a day")
+    if found.value.high > _MOST_OF_ONE:
+        notes.ask_place(found, "so many tokens in which time? Write for example 1 billion tokens a day")
+        return
+    answers = tuple(notes.replacing(found, f"{found.words} {way}") for way in ("in", "out"))
+    notes.ask("layout", found, "of what goes in, or of what comes out", answers)
 
 
 def _lengths(notes: Notes, found: Match, _: str) -> None:
@@ -166,7 +177,30 @@ def _speed(notes: Notes, found: Match, key: str) -> None:
 
 
 def _percentile(notes: Notes, found: Match, key: str) -> None:
-    notes.set(f"w.{key}", int(found["digits"]), found, f"for {found['digits']} % of the requests")
+    percent = int(found["digits"] or found.value.high)
+    notes.set(f"w.{key}", percent, found, f"for {percent} % of the requests")
+
+
+def _active(notes: Notes, found: Match, _: str) -> None:
+    """A share of the users: those who ask, read and ask again at the same time."""
+    target, people = notes.work.get("target", {}), found.quantities("people")
+    users = people[0].high if people else target.get("users")
+    if users is None or (people and target):
+        notes.ask_place(found, "a share of whom? Write the number of users, or of requests at once")
+        return
+    active = max(1, round(users * found.quantities("percent")[0].high / 100))
+    notes.work["target"] = {"active_users": active}
+    notes.text.record(found, f"{grouped(active)} {_MEANINGS['active_users']}")
+
+
+def _limit(notes: Notes, found: Match, _: str) -> None:
+    """A limit of something: the time to the first token, or that of a whole answer, which no request states."""
+    amount = found.quantities()[0]
+    if amount.unit not in _SECONDS:
+        return
+    words = notes.text.sentence[amount.start : amount.end]
+    answers = tuple(notes.replacing(found, f"{what} within {words}") for what in ("first token", "later tokens"))
+    notes.ask("layout", found, "a limit of the first token, or of each later one? That of a whole answer follows", answers)
 
 
 def _cached(notes: Notes, found: Match, key: str) -> None:
@@ -203,12 +237,23 @@ _TAKES: dict[str, Callable[[Notes, Match, str], None]] = {
     "requests in time": lambda notes, found, _: _in_time(notes, found, "requests_per_s"),
     "tokens_per_s": _tokens_rate,
     "people": _people,
+    "active share": _active,
+    "limit of what": _limit,
     "total": _total,
     "leave": lambda notes, found, _: notes.leave(found),
     "engine": _engine,
     "offline": _offline,
     "adapters": lambda notes, found, _: notes.ask_place(found, _ADAPTERS),
 }
+
+
+def ask_lengths(notes: Notes) -> None:
+    """Ask for the lengths of requests that nobody waits for: what generates has no usual ones, and they decide."""
+    work = notes.work
+    if work["task"] == "generation" and "use" not in work and not {"gpus_busy", "maximum"} & work["target"].keys():
+        if not {"input_tokens", "output_tokens"} <= work.keys():
+            texts = ("500 tokens in, 500 out", "2,000 tokens in, 200 out", "200 tokens in, 1,000 out")
+            notes.ask("length", answers=tuple(notes.answer(text) for text in texts))
 
 
 def serving_answers(notes: Notes) -> list[str]:
