@@ -10,24 +10,58 @@ from sizer.base.quantities import tokens_text
 from sizer.catalog.schema import Dnn
 from sizer.workload.language import DEFAULT_SEQUENCE_TOKENS
 from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
-from sizer.workload.sentence.names import measurements, names_of, short_name
+from sizer.workload.sentence.names import measurements, names_of, pieces, short_name
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.quantities import Amount
 from sizer.workload.sentence.reading import Answer, Question
 from sizer.workload.sentence.text import Match, Name
+from sizer.workload.sentence.unavailable import ask_unavailable
 from sizer.workload.transformer.custom_transformer import MOST_PARAMETERS
 
 _LEAST_PARAMETERS = 1e6
+_LEAST_PERIOD_S = 43_200
+_INPUT_BYTES = 150_528  # 224 x 224 RGB
 
 
 def read_kind_of_model(notes: Notes) -> None:
     """Whether the sentence is about language models, and a model that it gives by its numbers."""
+    if _reads_no_text(notes):
+        _read_network(notes)
+        return
     for found in notes.text.each(r"<LANGUAGE_MODEL>"):
         notes.means_language = True
         notes.text.record(found, "language model")
     _ask_misspelt(notes)
     _ask_mixture(notes)
     _read_shape(notes)
+
+
+def _reads_no_text(notes: Notes) -> bool:
+    """Whether the sentence describes a network of its own that is no language model."""
+    of_text = [one for one in notes.text.things if one.kind.startswith(("tokens", "documents", "requests"))]
+    if of_text or notes.names("dnn") or notes.text.find(r"<LANGUAGE_MODEL>"):
+        return False
+    return notes.text.find(r"<NO_LANGUAGE>") is not None
+
+
+def _read_network(notes: Notes) -> None:
+    """A network of one's own by the work of a forward pass and its parameters; with one of them the other is asked."""
+    flop, size = notes.text.find(r"{flop}(?: (?:forward|per|each|a|for) ?\w*)*"), notes.text.find(r"{parameters}")
+    if flop is None and size is None:
+        return
+    for found in (one for one in (flop, size) if one is not None):
+        notes.text.record(found, "of a network of one's own")
+    if flop is None or size is None:
+        notes.describes_own = flop or size
+        return
+    scale = {"MFLOP": 1e6, "GFLOP": 1e9, "TFLOP": 1e12}.get(flop.value.unit, 1.0)
+    notes.own_network = {
+        "name": "Own network",
+        "forward_flop": flop.value.high * scale,
+        "parameters": size.value.high,
+        "input_bytes": _INPUT_BYTES,
+    }
+    notes.text.assume("FLOP: twice the multiply-accumulates of one sample, which the GPU gets as 224 x 224 RGB")
 
 
 def _ask_misspelt(notes: Notes) -> None:
@@ -180,6 +214,13 @@ def read_networks(notes: Notes) -> None:
             named.append(Name("dnn", found.value.start, found.value.end, tuple(sizes[key])))
     named.sort(key=lambda one: one.start)
     notes.dnns = list(dict.fromkeys(one.ids[0] for one in named if len(one.ids) == 1))
+    for one in [one for one in named if len(one.ids) == 1]:
+        if _reads_other_samples(notes, one):
+            named.remove(one)
+            notes.dnns = [key for key in notes.dnns if key != one.ids[0]]
+            for found in text.each(r"{dnn}"):
+                if found.things[0] is one:
+                    ask_unavailable(notes, "image", found, one)
     families = [one for one in named if len(one.ids) > 1 and not set(one.ids) & set(notes.dnns)]
     if families and not (notes.own_model is not None and not notes.dnns):
         _ask_family(notes, families)
@@ -195,6 +236,16 @@ def read_networks(notes: Notes) -> None:
     for found in text.each(r"(?:\b(?:on|auf|sur) )?{dataset}"):
         if _take_dataset(notes, found.names("dataset")[0], single):
             text.record(found, f"data set {catalog.datasets[found.ids('dataset')[0]].name}")
+
+
+def _reads_other_samples(notes: Notes, one: Name) -> bool:
+    """Whether a short name means another network than that of volumes which the catalogue has: a U-Net of photos."""
+    dnn, sentence = notes.catalog.dnns[one.ids[0]], notes.text.sentence
+    if dnn.sample != "volume" or set(pieces(short_name(dnn))) <= set(pieces(sentence[one.start : one.end])):
+        return False
+    words = GRAMMAR["sample_names"]
+    told = {kind for kind in ("image", "volume") if re.search(rf"\b(?:{words[kind]})\b", sentence, re.I)}
+    return told == {"image"}
 
 
 def _take_dataset(notes: Notes, dataset: Name, networks: list[Name]) -> bool:
@@ -280,6 +331,9 @@ def read_language(notes: Notes) -> None:
     for adapters in notes.text.each(
         r"\b(?:q?lora|peft|adapters?|Adapter)(?:[ -]?(?:fine[ -]?tun(?:e|ing)|adapters?|training))?\b"
     ):
+        if re.search("qlora", adapters.words, re.I):
+            reason = "a base of 4-bit weights is not sized; LoRA holds them in 16 bits, four times the memory"
+            notes.ask("layout", adapters, reason, (notes.replacing(adapters, "LoRA"),))
         if not notes.trainings:
             notes.work["method"] = "lora"
         notes.text.record(adapters, "training of adapters (LoRA)")
@@ -302,12 +356,7 @@ def _take(notes: Notes, one: _Statement, sequence: int) -> None:
         if notes.has_target:
             notes.ask_place(one.found, "the sentence states another target")
             return
-        if any(dnn.transformer is None for dnn in notes.networks):  # the others have rates of their own
-            notes.own_targets |= {
-                dnn.id: {"tokens_per_s": one.value} for dnn in notes.networks if dnn.transformer is not None
-            }
-        else:
-            notes.work["target"] = {"tokens_per_s": one.value}
+        notes.work["target"] = {"tokens_per_s": one.value}
     elif one.key == "batch_tokens":
         notes.work["batch_sequences"] = max(1, round(one.value / sequence))
     elif one.key in (TOKENS, COUNTED):
@@ -355,6 +404,9 @@ def _statement(notes: Notes, key: str, found: Match, told: list[_Statement]) -> 
         case "rate of one":
             notes.ask_place(found, "a rate of one GPU or user is no target of a cluster")
         case "tokens_per_s":
+            a_run = count * found.value.per_s
+            if found.value.per_s >= _LEAST_PERIOD_S and notes.text.find(r"<TIME>"):  # so many a night, in eight hours
+                return _Statement(found, TOKENS, a_run, f"training on {tokens_text(a_run)}, every time")
             return _Statement(found, key, count, f"minimum rate {tokens_text(count)}/s")
         case "tokens":
             return _Statement(found, key, count, f"training on {tokens_text(count)}")

@@ -56,7 +56,7 @@ _OTHER_SIZE = re.compile(
     re.I,
 )
 # A lone size, form factor or version is no name: 32 GB, SXM2, V3, 8B; "language model" names a kind.
-_NO_NAME = re.compile(r"(?i)\w?\d+gb|sxm\d|fhhl|[vm]\d|gen\d+|\d+(?:\.\d+)?[kmbt]|language model")
+_NO_NAME = re.compile(r"(?i)\w?\d+gb|sxm\d|fhhl|[vm]\d|[23]d|gen\d+|\d+(?:\.\d+)?[kmbt]|language model")
 # A model number after the name of a family.
 _OTHER_MODEL = re.compile(r"-\d*[A-Za-z]*\d+\w*|-\d+\w*| [A-Za-z]{1,2}\d{2,}\w*")
 _MODEL_NUMBER = re.compile(r"(?=\w*\d)(?=\w*[A-Za-z])[\w-]{2,}")
@@ -104,7 +104,10 @@ class Names:
         self._vendors = _vendor_names(catalog)
         for kind, outside in ELSEWHERE.items():
             for called in outside:
-                if pieces(called) not in self._vendors and not (kind == "fabric" and called.lower() in catalog.links):
+                if kind == "gpu" and (of := [one.id for one in catalog.generations.values() if one.name == called]):
+                    ids = {key for key, gpu in catalog.gpus.items() if gpu.generation in of}
+                    known[pieces(called)].setdefault("gpu", ids)
+                elif pieces(called) not in self._vendors and not (kind == "fabric" and called.lower() in catalog.links):
                     known.setdefault(pieces(called), {f"outside {kind}": {kind}})
         self._known = {
             name: {kind: tuple(sorted(keys)) for kind, keys in found.items()} for name, found in known.items()

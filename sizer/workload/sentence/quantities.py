@@ -198,6 +198,8 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
     start = match.start()
     if match["low"] is None:
         start = next(match.start(name) for name in ("low_sign", "sign", "number") if match[name])
+    if text[match.start("number") : match.end()] in ("2D", "3D"):
+        return None  # no days
     unit: Unit = ("n", "", 1.0)
     written, end = match["unit"], match.end()
     if match["low_unit"] and _kind_of(match["low_unit"]) != _kind_of(match["unit"] or ""):

@@ -2,13 +2,14 @@
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, get_args
 
 from sizer.base.errors import RequestError
 from sizer.catalog.model import Catalog
 from sizer.workload.kinds import trains_in
-from sizer.workload.request import SizingRequest
-from sizer.workload.sentence.dates import need_in
+from sizer.workload.request import SERVING_TASKS, SizingRequest
+from sizer.workload.sentence.dates import days_between, need_in
 from sizer.workload.sentence.equipment import (
     read_counts,
     read_fabrics,
@@ -62,6 +63,9 @@ _PIXELS = re.compile(
     r"(?: ?(?:px|pixels?|voxels?)\b)?(?!\w)(?! ?(?:[GMT]i?[Bb]\b|[A-Z]+\d))"
 )
 _CLOCK = re.compile(r"(?<![\w.,:])(\d{1,2})(:[0-5]\d)? ?(?:(?i:(a|p)\.?m\b)|(?i:o'clock|Uhr)\b|(?<=:\d\d)(?![\w:]))")
+# Where another job may begin, and quantities that are targets.
+_JOB_JOINT = re.compile(r"[.;](?=\s)|\(?\b(?:\d|[a-e])\)|,? (?:and|plus|then|und|dann|sowie|et|puis|ainsi que)\b", re.I)
+_OF_TARGETS = ("time", "samples/time", "frames/time", "n/time", "tokens/time", "requests/time", "people", "gpus")
 _WORD = re.compile(rf"[^\s,;.!?(){READ}\ue000-\uf8ff\"]+(?:[.,]\d+)*")
 # What only the language models of a sentence with several networks have, and other networks alone.
 _OF_LANGUAGE = frozenset(
@@ -105,18 +109,84 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
     return _reading(plain, catalog)
 
 
-def _reading(plain: str, catalog: Catalog) -> Reading:
-    notes = Notes(SentenceText(plain, _things_in(plain, catalog)), catalog)
+def _reading(plain: str, catalog: Catalog, whole: str = "") -> Reading:
+    things = _things_in(plain, catalog)
+    parts = [] if whole else _jobs_in(plain, things)
+    if len(parts) > 1:
+        readings = [
+            _reading(f"{' ' * low}{plain[low:high]}{' ' * (len(plain) - high)}", catalog, plain) for low, high in parts
+        ]
+        served = [_is_served(reading) for reading in readings]
+        if any(served) is all(served) and all(reading.request for reading in readings):
+            return _together(plain, readings)
+    notes = Notes(SentenceText(plain, things, whole or plain), catalog)
     _read(notes)
     if notes.is_refused:  # what else the sentence says belongs to work that no request can state
-        return Reading(plain, {}, (), tuple(notes.questions), ())
+        return Reading(whole or plain, {}, (), tuple(notes.questions), ())
     if notes.second_job is not None:
         return _training_of(plain, notes.second_job, catalog)
     _ask_places(notes)
     request = _request(notes)
     questions = sorted(notes.questions, key=lambda question: _ORDER[question.about])
     phrases = sorted(notes.text.phrases, key=lambda phrase: (not phrase.words, phrase.start))
-    return Reading(plain, request, tuple(phrases), tuple(questions), _unread(notes))
+    return Reading(whole or plain, request, tuple(phrases), tuple(questions), _unread(notes))
+
+
+def _jobs_in(text: str, things: list[Thing]) -> list[tuple[int, int]]:
+    """Parts of a text that tell one job each: a network, and a target of its own."""
+    parts: list[tuple[int, int]] = []
+    networks: list[set[str]] = []
+    targets: list[bool] = []
+    for low, high in pairwise([0, *(joint.start() for joint in _JOB_JOINT.finditer(text)), len(text)]):
+        inside = [one for one in things if low <= one.start < high]
+        named = {one.ids[0] for one in inside if isinstance(one, Name) and one.kind == "dnn"}
+        has_target = any(one.kind in _OF_TARGETS for one in inside)
+        if not parts or (named and networks[-1] and targets[-1] and not named & networks[-1]):
+            parts.append((low, high))
+            networks.append(named)
+            targets.append(has_target)
+        else:
+            parts[-1] = parts[-1][0], high
+            networks[-1] |= named
+            targets[-1] |= has_target
+    return parts if all(networks) and all(targets) else []
+
+
+def _is_served(reading: Reading) -> bool:
+    return any(work.get("task") in SERVING_TASKS for work in reading.request.get("workload", ()))
+
+
+def _together(plain: str, readings: list[Reading]) -> Reading:
+    """Jobs of one sentence as one request: what limits one of them limits the cluster."""
+    request: dict[str, Any] = {"title": " and ".join(one.request["title"] for one in readings)[:120], "workload": []}
+    questions = [question for one in readings for question in one.questions]
+    for reading in readings:
+        works = reading.request.get("workload", [])
+        request["workload"] += works
+        others = {key: value for key, value in reading.request.items() if key not in ("title", "workload")}
+        for place in _add(request, others):
+            questions.append(Question("refused", reason=f"{place} has two values in this sentence; write one of them"))
+    phrases = dict.fromkeys(phrase for one in readings for phrase in one.phrases)
+    return Reading(
+        plain,
+        request,
+        tuple(sorted(phrases, key=lambda phrase: (not phrase.words, phrase.start))),
+        tuple(sorted(dict.fromkeys(questions), key=lambda question: _ORDER[question.about])),
+        tuple(words for one in readings for words in one.unread),
+    )
+
+
+def _add(table: dict[str, Any], other: dict[str, Any]) -> list[str]:
+    """Add the values of another table; return the keys that have another value already."""
+    differ = []
+    for key, value in other.items():
+        if isinstance(value, dict) and isinstance(table.get(key, {}), dict):
+            differ += _add(table.setdefault(key, {}), value)
+        elif isinstance(value, list) and isinstance(table.get(key), list):
+            table[key] = list(dict.fromkeys([*table[key], *value]))
+        elif table.setdefault(key, value) != value:
+            differ.append(key.replace("_", " "))
+    return differ
 
 
 def _training_of(plain: str, job: SecondJob, catalog: Catalog) -> Reading:
@@ -140,7 +210,12 @@ def _training_of(plain: str, job: SecondJob, catalog: Catalog) -> Reading:
 def _things_in(text: str, catalog: Catalog) -> list[Thing]:
     """Dates, sizes in pixels, names and quantities, from the most telling to the others."""
     things: list[Thing] = []
-    if need := need_in(text):
+    need = need_in(text)
+    if span := days_between(text):
+        start, end, days = span
+        things.append(Name("clock", start.start(), start.end(), ()))
+        things.append(Amount("time", end.start(), end.end(), days, days, "d", "d"))
+    elif need:
         things.append(Name("date", need.match.start(), need.match.end(), (need.day.isoformat(),)))
     things += [Name("pixels", match.start(), match.end(), ()) for match in _PIXELS.finditer(text)]
     if need is None:
@@ -178,7 +253,7 @@ def _read(notes: Notes) -> None:
     for found in text.each(r"{clock}"):
         text.record(found, "start of the time")
     for found in text.each(r"(?P<ends><ENDS_BY>)?{date}"):
-        if found["ends"]:
+        if found["ends"] or found.words.lower().startswith("deadline"):
             notes.ask_place(found, "the work has to end then; state how long it may take, such as 'in 60 days'")
             continue
         notes.request["needed_by"] = found.ids("date")[0]
@@ -189,6 +264,8 @@ def _read(notes: Notes) -> None:
         notes.ask_place(
             found, "a request counts data in bytes or samples; write how large the recordings are, such as 5 TB"
         )
+    for found in text.each(r"(?<={samples} )(?:of|with|à|von|de|mit|,|\() ?{time}(?: each)?"):
+        notes.ask_place(found, "how long a sample is; write how large it is, such as 5 MB")
     for found in text.each(r"<RECORDED_RATE>"):
         notes.leave(found)
     for found in text.each(r"{pixels}"):
@@ -251,7 +328,7 @@ def _read_batch(notes: Notes) -> None:
 
 def _ask_places(notes: Notes) -> None:
     """Ask about quantities that nobody read: what a number with a unit means may change what has to be sized."""
-    if not (notes.dnns or notes.own_model):
+    if not (notes.dnns or notes.own_model or notes.own_network):
         return
     text = notes.text
     kinds = {one.kind for one in text.things if isinstance(one, Amount)} - {"n"}
@@ -266,7 +343,7 @@ def _request(notes: Notes) -> dict[str, Any]:
     """The request as a file would have it; what is missing is asked."""
     catalog, works = notes.catalog, []
     asked = {question.about for question in notes.questions}
-    if not notes.dnns and notes.own_model is None and not {"network", "unavailable"} & asked:
+    if not (notes.dnns or notes.own_model or notes.own_network or {"network", "unavailable"} & asked):
         ask_network(notes)
     trainings = [(place, training) for place, training in enumerate(notes.trainings) if training["dnn"] is not None]
     if not _tells_job(notes):
@@ -276,21 +353,19 @@ def _request(notes: Notes) -> dict[str, Any]:
             ("Batch inference on a test set", "inference"),
         )
         notes.ask("job", answers=tuple(notes.answer(label, text) for label, text in words))
-    own = notes.own_targets
-    has_targets = notes.has_target or (own and all(key in own for key in (() if trainings else notes.dnns)))
-    if not has_targets and not {"limit", "number"} & asked:
+    if not (notes.has_target or notes.own_targets) and not {"limit", "number"} & asked:
         ask_target(notes)
     if is_served(notes) and notes.has_target:
         ask_lengths(notes)
     for place, training in trainings:
-        work = {**training, **_data_of(notes, training["dnn"]), **_own_target(notes, place)}
+        own = {"target": notes.own_targets[place]} if place in notes.own_targets else {}
+        work = {**training, **_data_of(notes, training["dnn"]), **own}
         default_length(notes, work)
         works.append(work)
     for dnn in notes.dnns:
         if any(training["dnn"] == dnn for _, training in trainings):
             continue
         work = {"dnn": dnn, **_data_of(notes, dnn)}
-        work |= _own_target(notes, dnn)
         default_dataset(notes, work)
         default_length(notes, work)
         kind = work["task"].removesuffix("-inference") if "task" in work else "training"
@@ -299,11 +374,16 @@ def _request(notes: Notes) -> dict[str, Any]:
         work = {"dnn": notes.own_model, **notes.work}
         default_length(notes, work)
         works.append({"name": f"{notes.own_model['name']} {work.get('task', 'training')}", **work})
+    if notes.own_network is not None:
+        work = {"dnn": notes.own_network, **notes.work}
+        default_length(notes, work)
+        works.append({"name": "Own network training", **work})
     if not works and notes.work:
         works = [{"name": notes.work.get("task", "training"), **notes.work}]
-    is_named = re.search(r"\bpre-?train|\bscratch\b|Vortrain", notes.text.sentence, re.I)
-    trains = any(not notes.trainings and "method" not in work and "task" not in work for work in works)
-    if trains and notes.is_language and not is_named:
+    is_named = re.search(r"\bpre-?train|\bscratch\b|Vor(?:zu)?train|pré-?entraîn", notes.text.sentence, re.I)
+    of_text = [work for work in works if _is_of_text(notes, work)]
+    trains = any(not notes.trainings and "method" not in work and "task" not in work for work in of_text)
+    if trains and not is_named:
         notes.text.assume("kind of training not given: pre-training of all parameters")
     title = " and ".join(work["name"] for work in works) or "Deep-learning cluster"
     request = {"title": title[:120], **({"workload": works} if works else {}), **notes.request}
@@ -316,17 +396,24 @@ def _request(notes: Notes) -> dict[str, Any]:
     return request
 
 
+def _is_of_text(notes: Notes, work: dict[str, Any]) -> bool:
+    dnn = work.get("dnn")
+    if not isinstance(dnn, str):
+        return dnn is not None and dnn == notes.own_model
+    return notes.catalog.dnns[dnn].transformer is not None
+
+
 def _tells_job(notes: Notes) -> bool:
     """Whether anything says what is done: a kind of work, or what only one kind has; vision networks are trained."""
     if "task" in notes.work or notes.trainings or (notes.networks and not notes.is_language):
         return True
-    told = {"method", "tokens", "epochs", "recipe", "dataset", "dataset_bytes", "sample_bytes", "batch_sequences"}
+    told = {"method", "tokens", "epochs", "layout", "sequence_tokens", "batch_per_gpu", "stack", "recipe", "dataset", "dataset_bytes", "sample_bytes", "batch_sequences"}
     if told & notes.work.keys() or "team" in notes.request or any(one.about == "refused" for one in notes.questions):
         return True
     if "samples_per_s" in notes.work.get("target", {}):
         return True
-    has_all = (notes.dnns or notes.own_model or notes.own_datasets) and (notes.has_target or notes.own_targets)
-    return bool(has_all or trains_in(notes.text.sentence) or rule(r"<TRAINING>").search(notes.text.sentence))
+    told_by_samples = notes.own_network or notes.describes_own or "n_samples" in str(notes.work.get("dataset"))
+    return bool(told_by_samples or trains_in(notes.text.sentence) or rule(r"<TRAINING>").search(notes.text.sentence))
 
 
 def _data_of(notes: Notes, dnn: Any) -> dict[str, Any]:
@@ -337,10 +424,6 @@ def _data_of(notes: Notes, dnn: Any) -> dict[str, Any]:
     others = _OF_LANGUAGE if not is_language[dnn] else frozenset() if all(is_language.values()) else _OF_SAMPLES
     own = {"dataset": notes.own_datasets[dnn]} if dnn in notes.own_datasets else {}
     return {**own, **{key: value for key, value in notes.work.items() if key not in others}}
-
-
-def _own_target(notes: Notes, key: str | int) -> dict[str, Any]:
-    return {"target": notes.own_targets[key]} if key in notes.own_targets else {}
 
 
 def _unread(notes: Notes) -> tuple[str, ...]:
@@ -357,7 +440,7 @@ def _unread(notes: Notes) -> tuple[str, ...]:
             left.append((thing.start, words))
     for match in _WORD.finditer(text.shape):
         word = match[0].strip("-+/&:*'=~@")
-        parts = [part for part in re.split(r"[-/&+]", word.lower()) if part]
+        parts = [word.lower()] if word.lower() in fillers else [one for one in re.split(r"[-/&+']", word.lower()) if one]
         if re.search(r"\w", word) and not all(part in fillers for part in parts):
             left.append((text.span(match.start(), match.end())[0], word))
     return tuple(words for _, words in sorted(left))

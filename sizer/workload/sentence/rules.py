@@ -89,7 +89,8 @@ def _years(notes: Notes, found: Match, quantity: Amount) -> None:
 
 def _rental(notes: Notes, found: Match, quantity: Amount) -> None:
     """An offer of rented GPUs, where the sentence is about renting; a price alone says nothing of it."""
-    if notes.text.find(r"<RENTS>") is None:
+    is_by_hour = quantity.kind != "money/time" or quantity.per_s == 3600
+    if notes.text.find(r"<RENTS>") is None or not is_by_hour:
         notes.leave(found)
         return
     _as("rental.per_gpu_hour", lambda one: round(one.high * 3600, 6), "rented GPUs at {} per GPU-hour")(
@@ -305,6 +306,8 @@ def read_team(notes: Notes) -> None:
         assumed.append("1 job per day and person")
     if on := notes.text.find(r"<JOB_GPUS>"):
         job["gpus"] = max(1, _count(on.value))
+        if on.value.low < on.value.high:
+            notes.text.assume(f"{on.words}: every job on {job['gpus']} GPUs")
         notes.text.record(on, f"{job['gpus']} GPUs per job")
     else:
         assumed.append("1 GPU per job")

@@ -30,8 +30,9 @@ def is_served(notes: Notes) -> bool:
 def read_serving(notes: Notes) -> None:
     """Take what a sentence says about a language model in use; the grammar says which words mean what."""
     for name, source in GRAMMAR["uses"]:
-        for found in notes.text.each(source):
+        if rule(source).search(notes.text.sentence):
             notes.work.setdefault("use", name)
+        for found in notes.text.each(source):
             notes.text.record(found, f"use: {notes.work['use']}")
     for key, source in GRAMMAR["serving"]:
         for found in notes.text.each(source):
@@ -101,10 +102,12 @@ def _counted(notes: Notes, found: Match, _: str) -> None:
 def _count(notes: Notes, found: Match, _: str) -> None:
     """A number of texts and, elsewhere in the sentence, the time for all of them."""
     text = notes.text
-    habits = ((written, text.find(source)) for written, source in GRAMMAR["habits"].items())
-    period = next(((written, one) for written, one in habits if one is not None), None)
-    if period is None and (time := text.find(r"<TIME>")) is not None:
+    habits = [(written, one) for written, source in GRAMMAR["habits"].items() if (one := text.find(source)) is not None]
+    period = habits[0] if habits else None
+    if (time := text.find(r"<TIME>")) is not None:
         period = time_text(time.value.low, time.value.unit), time
+        for _, habit in habits:
+            text.record(habit, "how often it runs")
     if period is None or text.find(r"{people}") or "target" in notes.work:
         return
     seconds = parse(SECONDS, period[0])
