@@ -159,10 +159,17 @@ def read_counts(notes: Notes) -> None:
         if not 1 <= count <= 100_000:
             continue
         if is_existing(notes, found):
-            if len(named.ids) == 1:
+            named_gpus = {key for one in notes.names("gpu") for key in one.ids}
+            ids = [key for key in named.ids if kind != "server" or named_gpus & set(notes.catalog.servers[key].gpus)]
+            ids = ids or list(named.ids)
+            if len(ids) > 1 and kind == "server":
+                items = [(notes.catalog.servers[key], notes.catalog.servers[key].gpus[0]) for key in ids]
+                labels = [f"{count} {short_name(one)} with {short_name(notes.catalog.gpus[gpu])}" for one, gpu in items]
+                notes.ask("server", found, answers=tuple(notes.replacing(found, label) for label in labels))
+            elif len(ids) == 1:
                 path = {"server": "servers", "storage": "storage_nodes", "switch": "switches"}[kind]
-                notes.table("existing").setdefault(path, {})[named.ids[0]] = count
-                notes.text.record(found, f"existing: {count} x {_names(notes, named.ids)}")
+                notes.table("existing").setdefault(path, {})[ids[0]] = count
+                notes.text.record(found, f"existing: {count} x {_names(notes, ids)}")
         elif kind == "server":
             _want_servers(notes, found, list(named.ids), count, had_target)
     for found in notes.text.each(r"<COUNTED_AFTER>"):

@@ -46,7 +46,7 @@ def _reads_no_text(notes: Notes) -> bool:
 
 def _read_network(notes: Notes) -> None:
     """A network of one's own by the work of a forward pass and its parameters; with one of them the other is asked."""
-    flop, size = notes.text.find(r"{flop}(?: (?:forward|per|each|a|for) ?\w*)*"), notes.text.find(r"{parameters}")
+    flop, size = notes.text.find(r"{flop|flop/sample}(?: (?:forward|per|each|a|for) ?\w*)*"), notes.text.find(r"{parameters}")
     if flop is None and size is None:
         return
     for found in (one for one in (flop, size) if one is not None):

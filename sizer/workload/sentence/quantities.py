@@ -113,6 +113,7 @@ _LOOSE = re.compile(
 )
 _NOUN = re.compile(rf"[ -](?P<unit>{_any(name for name in _COUNTED if name.endswith(('s', 'en')))})(?![\w-])", re.I)
 # Between the size of a model and what it reads: "a 13B dense model".
+_CONNECTORS = frozenset(GRAMMAR["connectors"].split())
 _OF_MODELS = frozenset(GRAMMAR["words_of_models"].split())
 _PER = re.compile(
     rf"(?: ?/ ?| ?-? ?(?:per|pro|je|par)[ -](?:an? )?| (?:an?|each|every|jede[nr]?) )"
@@ -273,8 +274,14 @@ def _noun(match: re.Match[str], kind: str, text: str, limit: int) -> re.Match[st
         return _NOUN.match(text, match.end(), limit)
     if kind != "n" or not (found := _LOOSE.match(text, match.end(), limit)):
         return None
+    counted = UNITS[re.sub(r"[ -]+", " ", found["unit"].lower())][0]
     words = found["words"].lower().split()
-    return found if not any(word in FILLERS or word in UNITS or word in _OF_MODELS for word in words) else None
+    return None if any(_means_more(word, counted) for word in words) else found
+
+
+def _means_more(word: str, counted: str) -> bool:
+    """Whether a word between a number and a noun is more than a quality of what is counted."""
+    return word in _CONNECTORS or word in _OF_MODELS or UNITS.get(word, (counted,))[0] != counted
 
 
 def _kind_of(written: str) -> str:

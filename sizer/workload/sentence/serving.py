@@ -7,7 +7,7 @@ from typing import Any
 from sizer.base.quantities import SECONDS, duration, grouped, parse, tokens_text
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.notes import Notes, time_text
-from sizer.workload.sentence.quantities import written_number
+from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.text import Match
 from sizer.workload.serving import USES
 
@@ -18,6 +18,7 @@ _ADAPTERS = "adapters of a model in use are not sized; the nearest that can be s
 _SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0}
 # Longer is no text that a person sends.
 _MOST_OF_ONE = 200_000
+_LEAST_PERIOD_S = 43_200
 # Hours in which people send the requests of a longer time, by its seconds: 8 a day, 22 days a month. Assumed.
 _WORKING_HOURS = {86_400: 8, 604_800: 40, 2_592_000: 176, 7_889_400: 528, 31_557_600: 2_112}
 
@@ -69,16 +70,26 @@ def _target(notes: Notes, found: Match, key: str, value: Any, meaning: str) -> N
     notes.text.record(found, meaning)
 
 
+def _per_second(notes: Notes, amount: Amount, words: str) -> float:
+    """What is stated for a second; for a day or longer in the time that is given for it, else in working hours."""
+    if amount.per_s >= _LEAST_PERIOD_S and (time := notes.text.find(r"<TIME>")) is not None:
+        seconds = parse(SECONDS, time_text(time.value.low, time.value.unit))
+        notes.text.record(time, f"every time within {duration(seconds)}")
+    elif notes.work["task"] == "serving" and (hours := _WORKING_HOURS.get(round(amount.per_s))) is not None:
+        seconds = 3600.0 * hours
+        notes.text.assume(f"hours of the requests not given: {words} come within {hours} working hours")
+    else:
+        seconds = amount.per_s
+    return float(f"{amount.high * amount.per_s / seconds:.6g}")
+
+
 def _rate(notes: Notes, found: Match, key: str) -> None:
-    hours = _WORKING_HOURS.get(round(found.value.per_s)) if notes.work["task"] == "serving" else None
-    rate = float(f"{found.value.high * (found.value.per_s / (3600 * hours) if hours else 1):.6g}")
-    if hours:
-        notes.text.assume(f"hours of the requests not given: {found.words} come within {hours} working hours")
+    rate = _per_second(notes, found.value, found.words)
     _target(notes, found, key, rate, f"{rate:g} requests a second")
 
 
 def _tokens_rate(notes: Notes, found: Match, key: str) -> None:
-    rate = float(f"{found.value.high:.6g}")
+    rate = _per_second(notes, found.value, found.words)
     _target(notes, found, key, rate, f"{grouped(rate)} output tokens a second")
 
 

@@ -220,7 +220,9 @@ def ask_network(notes: Notes) -> None:
     # Who says nothing of the samples chooses among networks of every kind.
     rank = {item.id: sum(other.sample == item.sample for other in items[:place]) for place, item in enumerate(items)}
     items.sort(key=lambda item: rank[item.id])
-    notes.ask("network", answers=tuple(notes.answer(short_name(item)) for item in items))
+    own = notes.describes_own
+    reason = "" if own is None else "of a network of one's own write both, such as '12 GFLOP forward, 45 M parameters'"
+    notes.ask("network", own, reason, tuple(notes.answer(short_name(item)) for item in items))
 
 
 def ask_target(notes: Notes) -> None:
