@@ -205,6 +205,10 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
     written, end = match["unit"], match.end()
     if match["low_unit"] and _kind_of(match["low_unit"]) != _kind_of(match["unit"] or ""):
         return _first_of_two(match, text)  # "2 hours to 3 TB" is no range
+    if not (written or match["scale"]) and (near := _misspelt_scale(text, end, limit)):
+        word, meant = near
+        readings = tuple(f"{match['number']} {one}" for one in meant)
+        return Amount("ambiguous", start, word.end(), 0, 0, noun=f"{word[1]} is no number", readings=readings)
     name = re.sub(r"[ -]+", " ", (written or "").lower())
     if name and name not in UNITS and written not in _CASED:
         unit = ("money", currency_of(name[1:].strip()), _SCALES[name[0]])
@@ -226,10 +230,6 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
         said = "a billion is 10^12 in German and 10^9 in English"
         return Amount("ambiguous", start, end, 0, 0, noun=said, readings=tuple(texts))
     kind, unit_name, factor = unit
-    if kind == "n" and not scale and (near := _misspelt_scale(text, end, limit)):
-        word, meant = near
-        readings = tuple(f"{match['number']} {one}" for one in meant)
-        return Amount("ambiguous", start, word.end(), 0, 0, noun=f"{word[1]} is no number", readings=readings)
     per, rate_end = _per(kind, text, end, limit)
     # In German a point groups thousands; and there is no half a person, wherever a number has no scale.
     is_grouped = _GERMAN.search(text) is not None or (kind in _WHOLE and not (scale or per))

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from sizer.base.errors import RequestError
 from sizer.catalog.model import Catalog
-from sizer.workload.kinds import trains_in
+from sizer.workload.kinds import KINDS, trains_in
 from sizer.workload.request import SERVING_TASKS, SizingRequest
 from sizer.workload.sentence.dates import days_between, need_in
 from sizer.workload.sentence.equipment import (
@@ -117,7 +117,10 @@ def _reading(plain: str, catalog: Catalog, whole: str = "") -> Reading:
             _reading(f"{' ' * low}{plain[low:high]}{' ' * (len(plain) - high)}", catalog, plain) for low, high in parts
         ]
         served = [_is_served(reading) for reading in readings]
-        if any(served) is all(served) and all(reading.request for reading in readings):
+        if any(served) and not all(served):
+            kind = next(kind for kind in KINDS if kind.sized == "serving")
+            return _training_of(plain, SecondJob(kind, *parts[served.index(True)]), catalog)
+        if all(reading.request for reading in readings):
             return _together(plain, readings)
     notes = Notes(SentenceText(plain, things, whole or plain), catalog)
     _read(notes)

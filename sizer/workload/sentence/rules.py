@@ -58,6 +58,12 @@ def _watts(quantity: Amount) -> float:
     return quantity.high * {"W": 1.0, "kVA": 1e3, "kW": 1e3, "MW": 1e6}[quantity.unit]
 
 
+def _power(notes: Notes, found: Match, quantity: Amount) -> None:
+    if quantity.unit == "kVA":
+        notes.text.assume("power factor not given: 1 kVA = 1 kW")
+    _as("limits.power_w", _watts, "at most {} W")(notes, found, quantity)
+
+
 def _price(quantity: Amount) -> float:
     return float(f"{quantity.high * quantity.per_s:.6g}")
 
@@ -132,7 +138,7 @@ _TAKES: dict[str, Take] = {
     "electricity": _as("ownership.electricity_per_kwh", _price, "electricity {} per kWh"),
     "host_memory": _size("platforms.host_memory_bytes", "at least {} of memory in each server"),
     "leave": lambda notes, found, _: notes.leave(found),
-    "power": _as("limits.power_w", _watts, "at most {} W"),
+    "power": _power,
     "pue": _as("site.pue_ratio", lambda one: one.high, "PUE {}"),
     "rack_power": _rack_power,
     "rack_units": _as("limits.rack_units", _count, "at most {} rack units"),
