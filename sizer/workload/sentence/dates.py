@@ -62,7 +62,9 @@ def need_in(sentence: str) -> ReadNeed | None:
 def days_between(sentence: str) -> tuple[re.Match[str], re.Match[str], float] | None:
     """The words of the first and of the last day of the work, with the days from one to the other."""
     found = [
-        next((match for date in _DATES if (match := re.search(rf"{lead}(?:the )?{date}(?![\w-])", sentence, re.I))), None)
+        next(
+            (match for date in _DATES if (match := re.search(rf"{lead}(?:the )?{date}(?![\w-])", sentence, re.I))), None
+        )
         for lead in (_FROM, _TO)
     ]
     first, last = found

@@ -46,7 +46,10 @@ def _reads_no_text(notes: Notes) -> bool:
 
 def _read_network(notes: Notes) -> None:
     """A network of one's own by the work of a forward pass and its parameters; with one of them the other is asked."""
-    flop, size = notes.text.find(r"{flop|flop/sample}(?: (?:forward|per|each|a|for) ?\w*)*"), notes.text.find(r"{parameters}")
+    flop, size = (
+        notes.text.find(r"{flop|flop/sample}(?: (?:forward|per|each|a|for) ?\w*)*"),
+        notes.text.find(r"{parameters}"),
+    )
     if flop is None and size is None:
         return
     for found in (one for one in (flop, size) if one is not None):
@@ -322,7 +325,6 @@ def read_language(notes: Notes) -> None:
         _ask_tuning(notes)
         return
     notes.means_language |= bool(found) or notes.own_model is not None
-    _split_trainings(notes)
     length = next((one.value for one in found if one.key == SEQUENCE), None)
     usual = [one.transformer.sequence_tokens for one in notes.networks if one.transformer is not None]
     sequence = length or (usual and usual[0]) or DEFAULT_SEQUENCE_TOKENS
@@ -334,8 +336,7 @@ def read_language(notes: Notes) -> None:
         if re.search("qlora", adapters.words, re.I):
             reason = "a base of 4-bit weights is not sized; LoRA holds them in 16 bits, four times the memory"
             notes.ask("layout", adapters, reason, (notes.replacing(adapters, "LoRA"),))
-        if not notes.trainings:
-            notes.work["method"] = "lora"
+        notes.work["method"] = "lora"
         notes.text.record(adapters, "training of adapters (LoRA)")
     if notes.means_language or notes.is_language:
         _read_method(notes)
@@ -361,11 +362,9 @@ def _take(notes: Notes, one: _Statement, sequence: int) -> None:
         notes.work["batch_sequences"] = max(1, round(one.value / sequence))
     elif one.key in (TOKENS, COUNTED):
         tokens = one.value * one.length if one.key == COUNTED else one.value
-        work = _training_without_length(notes, one.found) if notes.trainings else notes.work
-        if work is None or work.setdefault("tokens", tokens) != tokens:
-            notes.ask_place(
-                one.found, f"the training length is {tokens_text((work or notes.work).get('tokens', tokens))}"
-            )
+        work = notes.work
+        if work.setdefault("tokens", tokens) != tokens:
+            notes.ask_place(one.found, f"the training length is {tokens_text(work['tokens'])}")
             return
         if one.key == COUNTED:
             key = SEQUENCE if "sequence" in one.found.words.lower() else DOCUMENT
@@ -469,16 +468,9 @@ def _recompute(notes: Notes, found: Match) -> _Statement | None:
 def _without_lengths(notes: Notes, statements: list[_Statement]) -> list[_Statement]:
     """Statements but for numbers of tokens that are far too small for a training length; these are asked about."""
 
-    def is_second(one: _Statement) -> bool:
-        return bool(notes.trainings) and notes.text.span(one.found.start, one.found.end)[0] >= notes.second_training_at
-
     kept: list[_Statement] = []
+    most = max((one.value for one in statements if one.key == TOKENS), default=0.0)
     for one in statements:
-        # Adapters take a thousandth of the tokens of a pre-training: lengths of two trainings are not compared.
-        most = max(
-            (other.value for other in statements if other.key == TOKENS and is_second(other) is is_second(one)),
-            default=0.0,
-        )
         if one.key != TOKENS or one.value * _LEAST_SEQUENCES > most:
             kept.append(one)
         elif one.value >= _MOST_TOKENS or any(other.key == SEQUENCE for other in statements):
@@ -522,71 +514,5 @@ def _read_method(notes: Notes) -> None:
     """Fine-tuning and continued pre-training, where no adapters are trained."""
     for source, method in GRAMMAR["methods"]:
         for found in notes.text.each(source):
-            if not notes.trainings:
-                notes.work.setdefault("method", method)
+            notes.work.setdefault("method", method)
             notes.text.record(found, _METHOD_NAMES[notes.work.get("method", method)])
-
-
-_BETWEEN = re.compile(r";|,? \b(?:and|then|plus|followed by|as well as)\b|,? & ", re.I)
-
-
-def _split_trainings(notes: Notes) -> None:
-    """Note network, method and name of each of two trainings; nothing where the sentence tells one."""
-    sentence = notes.text.sentence
-    sizes = names_of(notes.catalog).sizes
-    names: list[tuple[int, Any]] = [
-        (one.start, one.ids[0] if len(one.ids) == 1 else None)  # which one is asked
-        for one in notes.names("dnn")
-        if all(notes.catalog.dnns[key].transformer is not None for key in one.ids)
-    ]
-    names += [
-        (one.start, found[0] if len(found) == 1 else None)
-        for one in notes.text.things
-        if isinstance(one, Amount) and one.kind == "parameters" and (found := sizes.get(f"{one.high / 1e9:g}B"))
-        if notes.own_model is None or one.start != notes.own_model_at
-    ]
-    if notes.own_model is not None:
-        names.append((notes.own_model_at, notes.own_model))
-    names.sort(key=lambda name: name[0])
-    tunes = rule(r"<TUNES>").search(sentence)
-    if tunes is None or not names:
-        return
-    # Plain "train" is a training of its own where it has another network than the fine-tuning.
-    is_plain = len(names) > 1 and not rule(r"<PRE_TRAINS>").search(sentence)
-    trains = rule(r"<TRAINS>" if is_plain else r"<PRE_TRAINS>").search(sentence)
-    if trains is None or (trains.start() < tunes.end() and trains.end() > tunes.start()):
-        return
-    first, second = sorted((trains, tunes), key=lambda match: match.start())
-    cuts = list(_BETWEEN.finditer(sentence, first.end(), second.start()))
-    if not cuts:
-        return
-    cut = cuts[-1].start()
-    parts = ((0, cut), (cut, len(sentence)))
-    first_of, second_of = ([dnn for start, dnn in names if low <= start < high][:1] for low, high in parts)
-    if is_plain and not (first_of and second_of and first_of != second_of):
-        return
-    # "Pre-train and fine-tune Llama", "and fine-tune it".
-    networks = [*(first_of or second_of), *(second_of or first_of)]
-    trainings: list[dict[str, Any]] = []
-    for match, dnn, (low, high) in zip((first, second), networks, parts, strict=True):
-        part = sentence[low:high].lower()
-        if match is trains:
-            method = "continued" if "continu" in part else "full"
-        else:
-            method = "lora" if re.search(r"\b(?:q?lora|peft)\b", part) else "fine-tuning"
-        own = {} if method == "full" else {"method": method}
-        name = short_name(notes.catalog.dnns[dnn]) if isinstance(dnn, str) else (dnn or {}).get("name", "")
-        called = {"full": "pre-training", "lora": "LoRA"}.get(
-            method, method.replace("continued", "continued pre-training")
-        )
-        trainings.append({"dnn": dnn, "name": f"{name} {called}", **own})
-    notes.trainings, notes.second_training_at = trainings, cut
-    for training in notes.text.each(r"<PRE_TRAINS>|<TUNES>"):
-        notes.text.record(training, "two trainings")
-
-
-def _training_without_length(notes: Notes, found: Match) -> dict[str, Any] | None:
-    """The training that a length is stated for, or the other where this one has a length already; None if both have."""
-    own = int(notes.text.span(found.start, found.end)[0] >= notes.second_training_at)
-    both = (notes.trainings[own], notes.trainings[1 - own])
-    return next((training for training in both if "tokens" not in training), None)

@@ -45,11 +45,6 @@ class Notes:
     own_model_at: int = 0
     own_network: dict[str, Any] | None = None  # another network, given by its numbers
     describes_own: Match | None = None  # with too few of them
-    # Two trainings of one sentence, each with its network, and where the second begins; else empty.
-    trainings: list[dict[str, Any]] = field(default_factory=list)
-    second_training_at: int = 0
-    # Targets of two trainings by their place; else empty.
-    own_targets: dict[int, dict[str, Any]] = field(default_factory=dict)
     own_datasets: dict[str, str] = field(default_factory=dict)  # data sets (ids) by the network that reads them
     questions: list[Question] = field(default_factory=list)
     is_refused: bool = False  # the sentence is about work that is not sized

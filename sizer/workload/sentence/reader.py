@@ -1,7 +1,7 @@
 """A need in a sentence or two, as in a customer's mail, read into a request and into what has to be asked."""
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, get_args
 
@@ -65,6 +65,7 @@ _PIXELS = re.compile(
 _CLOCK = re.compile(r"(?<![\w.,:])(\d{1,2})(:[0-5]\d)? ?(?:(?i:(a|p)\.?m\b)|(?i:o'clock|Uhr)\b|(?<=:\d\d)(?![\w:]))")
 # Where another job may begin, and quantities that are targets.
 _JOB_JOINT = re.compile(r"[.;](?=\s)|\(?\b(?:\d|[a-e])\)|,? (?:and|plus|then|und|dann|sowie|et|puis|ainsi que)\b", re.I)
+_VERBS = ("<TUNES>", "<PRE_TRAINS>", "<TRAINS>")
 _OF_TARGETS = ("time", "samples/time", "frames/time", "n/time", "tokens/time", "requests/time", "people", "gpus")
 _WORD = re.compile(rf"[^\s,;.!?(){READ}\ue000-\uf8ff\"]+(?:[.,]\d+)*")
 # What only the language models of a sentence with several networks have, and other networks alone.
@@ -113,13 +114,14 @@ def _reading(plain: str, catalog: Catalog, whole: str = "") -> Reading:
     things = _things_in(plain, catalog)
     parts = [] if whole else _jobs_in(plain, things)
     if len(parts) > 1:
-        readings = [
-            _reading(f"{' ' * low}{plain[low:high]}{' ' * (len(plain) - high)}", catalog, plain) for low, high in parts
-        ]
+        readings = [_reading(part, catalog, plain) for part in parts]
         served = [_is_served(reading) for reading in readings]
         if any(served) and not all(served):
             kind = next(kind for kind in KINDS if kind.sized == "serving")
-            return _training_of(plain, SecondJob(kind, *parts[served.index(True)]), catalog)
+            clause = parts[served.index(True)]
+            return _training_of(
+                plain, SecondJob(kind, len(clause) - len(clause.lstrip()), len(clause.rstrip())), catalog
+            )
         if all(reading.request for reading in readings):
             return _together(plain, readings)
     notes = Notes(SentenceText(plain, things, whole or plain), catalog)
@@ -135,24 +137,56 @@ def _reading(plain: str, catalog: Catalog, whole: str = "") -> Reading:
     return Reading(whole or plain, request, tuple(phrases), tuple(questions), _unread(notes))
 
 
-def _jobs_in(text: str, things: list[Thing]) -> list[tuple[int, int]]:
-    """Parts of a text that tell one job each: a network, and a target of its own."""
-    parts: list[tuple[int, int]] = []
-    networks: list[set[str]] = []
-    targets: list[bool] = []
+def _jobs_in(text: str, things: list[Thing]) -> list[str]:
+    """The text once for each job that it tells, without the words of the others.
+
+    A job has a network and a target of its own; or it is a fine-tuning next to a pre-training, of the same network
+    where it names none.
+    """
+    jobs: list[_Job] = []
     for low, high in pairwise([0, *(joint.start() for joint in _JOB_JOINT.finditer(text)), len(text)]):
         inside = [one for one in things if low <= one.start < high]
-        named = {one.ids[0] for one in inside if isinstance(one, Name) and one.kind == "dnn"}
-        has_target = any(one.kind in _OF_TARGETS for one in inside)
-        if not parts or (named and networks[-1] and targets[-1] and not named & networks[-1]):
-            parts.append((low, high))
-            networks.append(named)
-            targets.append(has_target)
+        networks = [one for one in inside if one.kind in ("dnn", "parameters")]
+        verbs = {verb for verb in _VERBS if rule(verb).search(text, low, high)}
+        part = _Job(low, high, networks, any(one.kind in _OF_TARGETS for one in inside), verbs)
+        if jobs and not jobs[-1].is_other(part):
+            last = jobs[-1]
+            jobs[-1] = _Job(
+                last.low, high, last.networks + networks, last.has_target or part.has_target, last.verbs | verbs
+            )
         else:
-            parts[-1] = parts[-1][0], high
-            networks[-1] |= named
-            targets[-1] |= has_target
-    return parts if all(networks) and all(targets) else []
+            jobs.append(part)
+    named = [job for job in jobs if job.networks]
+    if len(jobs) < 2 or not named or not all((job.networks and job.has_target) or job.verbs for job in jobs):
+        return []
+    texts = []
+    for place, job in enumerate(jobs):
+        before = [one for one in named if one.low < job.low]
+        shown = [(job.low, job.high)]
+        if not job.networks:
+            shown += [(one.start, one.end) for one in (before[-1] if before else jobs[place + 1]).networks]
+        texts.append(
+            "".join(sign if any(low <= at < high for low, high in shown) else " " for at, sign in enumerate(text))
+        )
+    return texts
+
+
+@dataclass(frozen=True)
+class _Job:
+    low: int
+    high: int
+    networks: list[Thing]
+    has_target: bool
+    verbs: set[str]
+
+    def is_other(self, part: "_Job") -> bool:
+        """Whether what follows is another job: another network with a target, or the other of two trainings."""
+        own, its = ({one.ids[0] if isinstance(one, Name) else one.high for one in job.networks} for job in (self, part))
+        if own and its and self.has_target and not own & its:
+            return True
+        both = self.verbs | part.verbs
+        is_apart = "<TUNES>" in both and bool(self.verbs and part.verbs) and not self.verbs & part.verbs
+        return is_apart and ("<PRE_TRAINS>" in both or bool(own and its and own != its))
 
 
 def _is_served(reading: Reading) -> bool:
@@ -169,6 +203,15 @@ def _together(plain: str, readings: list[Reading]) -> Reading:
         others = {key: value for key, value in reading.request.items() if key not in ("title", "workload")}
         for place in _add(request, others):
             questions.append(Question("refused", reason=f"{place} has two values in this sentence; write one of them"))
+    targets = [work["target"] for work in request["workload"] if "target" in work]
+    if targets:  # of all, where only one job states it
+        request["workload"] = [{"target": targets[0], **work} for work in request["workload"]]
+        questions = [question for question in questions if question.about != "target"]
+    for work in (one for one in request["workload"] if "method" in one):
+        called = {"lora": "LoRA", "continued": "continued pre-training"}.get(work["method"], work["method"])
+        work["name"] = work["name"].removesuffix("training") + called
+    if not questions:
+        questions = _refusal(request)
     phrases = dict.fromkeys(phrase for one in readings for phrase in one.phrases)
     return Reading(
         plain,
@@ -314,7 +357,7 @@ def _read(notes: Notes) -> None:
     read_rules(notes, "racks")
     settle_gpus(notes)
     settle_fabrics(notes)
-    if most is not None or notes.has_target or notes.own_targets:
+    if most is not None or notes.has_target:
         read_rules(notes, "servers")
     read_most(notes)
     for found in text.each(r"<NEXT_TIME>"):
@@ -348,7 +391,6 @@ def _request(notes: Notes) -> dict[str, Any]:
     asked = {question.about for question in notes.questions}
     if not (notes.dnns or notes.own_model or notes.own_network or {"network", "unavailable"} & asked):
         ask_network(notes)
-    trainings = [(place, training) for place, training in enumerate(notes.trainings) if training["dnn"] is not None]
     if not _tells_job(notes):
         words = (
             ("Training", "training"),
@@ -356,24 +398,17 @@ def _request(notes: Notes) -> dict[str, Any]:
             ("Batch inference on a test set", "inference"),
         )
         notes.ask("job", answers=tuple(notes.answer(label, text) for label, text in words))
-    if not (notes.has_target or notes.own_targets) and not {"limit", "number"} & asked:
+    if not notes.has_target and not {"limit", "number"} & asked:
         ask_target(notes)
     if is_served(notes) and notes.has_target:
         ask_lengths(notes)
-    for place, training in trainings:
-        own = {"target": notes.own_targets[place]} if place in notes.own_targets else {}
-        work = {**training, **_data_of(notes, training["dnn"]), **own}
-        default_length(notes, work)
-        works.append(work)
     for dnn in notes.dnns:
-        if any(training["dnn"] == dnn for _, training in trainings):
-            continue
         work = {"dnn": dnn, **_data_of(notes, dnn)}
         default_dataset(notes, work)
         default_length(notes, work)
         kind = work["task"].removesuffix("-inference") if "task" in work else "training"
         works.append({"name": f"{short_name(catalog.dnns[dnn])} {kind}", **work})
-    if notes.own_model is not None and all(training["dnn"] != notes.own_model for _, training in trainings):
+    if notes.own_model is not None:
         work = {"dnn": notes.own_model, **notes.work}
         default_length(notes, work)
         works.append({"name": f"{notes.own_model['name']} {work.get('task', 'training')}", **work})
@@ -385,18 +420,24 @@ def _request(notes: Notes) -> dict[str, Any]:
         works = [{"name": notes.work.get("task", "training"), **notes.work}]
     is_named = re.search(r"\bpre-?train|\bscratch\b|Vor(?:zu)?train|pré-?entraîn", notes.text.sentence, re.I)
     of_text = [work for work in works if _is_of_text(notes, work)]
-    trains = any(not notes.trainings and "method" not in work and "task" not in work for work in of_text)
+    trains = any("method" not in work and "task" not in work for work in of_text)
     if trains and not is_named:
         notes.text.assume("kind of training not given: pre-training of all parameters")
     title = " and ".join(work["name"] for work in works) or "Deep-learning cluster"
     request = {"title": title[:120], **({"workload": works} if works else {}), **notes.request}
     if not notes.questions:
-        try:
-            SizingRequest.from_dict(request, "sentence")  # a count may be out of range, or two values contradict
-        except RequestError as error:
-            reason = "; ".join(line.removeprefix("sentence: ") for line in str(error).splitlines())
-            notes.questions.append(Question("refused", reason=reason))
+        notes.questions = _refusal(request)
     return request
+
+
+def _refusal(request: dict[str, Any]) -> list[Question]:
+    """What no request may have: a count out of its range, or two values that contradict."""
+    try:
+        SizingRequest.from_dict(request, "sentence")
+    except RequestError as error:
+        reason = "; ".join(line.removeprefix("sentence: ") for line in str(error).splitlines())
+        return [Question("refused", reason=reason)]
+    return []
 
 
 def _is_of_text(notes: Notes, work: dict[str, Any]) -> bool:
@@ -408,9 +449,22 @@ def _is_of_text(notes: Notes, work: dict[str, Any]) -> bool:
 
 def _tells_job(notes: Notes) -> bool:
     """Whether anything says what is done: a kind of work, or what only one kind has; vision networks are trained."""
-    if "task" in notes.work or notes.trainings or (notes.networks and not notes.is_language):
+    if "task" in notes.work or (notes.networks and not notes.is_language):
         return True
-    told = {"method", "tokens", "epochs", "layout", "sequence_tokens", "batch_per_gpu", "stack", "recipe", "dataset", "dataset_bytes", "sample_bytes", "batch_sequences"}
+    told = {
+        "method",
+        "tokens",
+        "epochs",
+        "layout",
+        "sequence_tokens",
+        "batch_per_gpu",
+        "stack",
+        "recipe",
+        "dataset",
+        "dataset_bytes",
+        "sample_bytes",
+        "batch_sequences",
+    }
     if told & notes.work.keys() or "team" in notes.request or any(one.about == "refused" for one in notes.questions):
         return True
     if "samples_per_s" in notes.work.get("target", {}):
@@ -443,7 +497,9 @@ def _unread(notes: Notes) -> tuple[str, ...]:
             left.append((thing.start, words))
     for match in _WORD.finditer(text.shape):
         word = match[0].strip("-+/&:*'=~@")
-        parts = [word.lower()] if word.lower() in fillers else [one for one in re.split(r"[-/&+']", word.lower()) if one]
+        parts = (
+            [word.lower()] if word.lower() in fillers else [one for one in re.split(r"[-/&+']", word.lower()) if one]
+        )
         if re.search(r"\w", word) and not all(part in fillers for part in parts):
             left.append((text.span(match.start(), match.end())[0], word))
     return tuple(words for _, words in sorted(left))

@@ -282,7 +282,7 @@ def read_team(notes: Notes) -> None:
     found = notes.text.find(r"<PEOPLE>")
     if found is None or not 1 <= found.value.high <= 100_000:
         return
-    is_stated = any("tokens" in work for work in (notes.work, *notes.trainings)) or notes.text.find(
+    is_stated = "tokens" in notes.work or notes.text.find(
         r"\b(?:in|within|over|innerhalb von|en) (?:about |around |less than |under )?{time}|\bover ?night\b"
     )
     shares = rule(r"<SHARES>").search(notes.text.sentence) is not None

@@ -214,7 +214,9 @@ def _limit(notes: Notes, found: Match, _: str) -> None:
         return
     words = notes.text.sentence[amount.start : amount.end]
     answers = tuple(notes.replacing(found, f"{what} within {words}") for what in ("first token", "later tokens"))
-    notes.ask("layout", found, "a limit of the first token, or of each later one? That of a whole answer follows", answers)
+    notes.ask(
+        "layout", found, "a limit of the first token, or of each later one? That of a whole answer follows", answers
+    )
 
 
 def _cached(notes: Notes, found: Match, key: str) -> None:

@@ -47,11 +47,11 @@ def read_task(notes: Notes) -> None:
         text.record(found, "training")
 
 
-def read_rate(notes: Notes, low: int = 0, high: int | None = None) -> dict[str, Any] | None:
+def read_rate(notes: Notes) -> dict[str, Any] | None:
     """A rate in samples a second, minute, hour or day, of the first network."""
     for found in notes.text.each(r"{samples/time|frames/time}|{n/time}"):
         quantity = found.value
-        if not low <= found.start < (high or len(notes.text.shape)) or not 1e-6 <= quantity.high <= 1e12:
+        if not 1e-6 <= quantity.high <= 1e12:
             continue
         if quantity.kind == "n/time" and quantity.per_s != 1:
             continue
@@ -70,15 +70,13 @@ def read_rate(notes: Notes, low: int = 0, high: int | None = None) -> dict[str, 
     return None
 
 
-def read_time(notes: Notes, low: int = 0, high: int | None = None) -> dict[str, Any] | None:
+def read_time(notes: Notes) -> dict[str, Any] | None:
     """A time to train; of a range the shorter, which meets both."""
     for found in notes.text.each(r"<ASKS_TOKENS>"):
         notes.text.record(found, "tokens that the given GPUs read")
         for time in notes.text.each(r"<TIME>"):
             notes.leave(time)
     for found in notes.text.each(r"<TIME>"):
-        if not low <= found.start < (high or len(notes.text.shape)):
-            continue
         written = time_text(found.value.low, found.value.unit)
         try:
             parse(SECONDS, written)
@@ -91,30 +89,12 @@ def read_time(notes: Notes, low: int = 0, high: int | None = None) -> dict[str, 
 
 
 def read_targets(notes: Notes) -> None:
-    """The target of all, or of each of two trainings."""
-    if notes.trainings and not notes.has_target:
-        _read_own_targets(notes)
-    if not notes.has_target and not notes.own_targets and (target := read_rate(notes)):
+    """A rate, the epochs, and how often it runs."""
+    if not notes.has_target and (target := read_rate(notes)):
         notes.work["target"] = target
     _read_today(notes)
     for found in notes.text.each(r"(?:\bfor )?{epochs}"):
         notes.set("w.epochs", found.value.high, found, f"{written_number(found.value.high)} epochs")
-
-
-def _read_own_targets(notes: Notes) -> None:
-    """The target of each of two trainings, where both have one."""
-    end = len(notes.text.shape)
-    cut = next(at for at in range(end + 1) if notes.text.span(at, at)[0] >= notes.second_training_at)
-    shape, phrases, questions = notes.text.shape, list(notes.text.phrases), list(notes.questions)
-    targets: dict[int, Any] = {
-        key: target
-        for key, low, high in ((0, 0, cut), (1, cut, end))
-        if (target := read_rate(notes, low, high) or read_time(notes, low, high))
-    }
-    if len(targets) < 2:
-        notes.text.shape, notes.text.phrases, notes.questions = shape, phrases, questions
-        return
-    notes.own_targets = targets
 
 
 def _read_today(notes: Notes) -> None:
@@ -144,7 +124,7 @@ def _read_today(notes: Notes) -> None:
 
 def read_times(notes: Notes) -> None:
     """A time to train, overnight or every day; of inference on a known number of samples a rate."""
-    if not notes.has_target and not notes.own_targets and (target := read_time(notes)):
+    if not notes.has_target and (target := read_time(notes)):
         notes.work["target"] = target
     dataset, target = notes.work.get("dataset"), notes.work.get("target", {})
     if "task" in notes.work and isinstance(dataset, dict) and TIME in target:
@@ -172,7 +152,7 @@ def _rate_of(notes: Notes, n_samples: float, written: str) -> dict[str, Any]:
 def read_most(notes: Notes) -> None:
     """The highest rate within the limits, where no target is given; or the time that owned GPUs take."""
     found = notes.text.find(r"<MOST>")
-    if found is not None and not notes.has_target and not notes.own_targets:
+    if found is not None and not notes.has_target:
         if not set(SIZE_LIMITS) & notes.request.get("limits", {}).keys():
             labels = ("500,000 USD", "1 million USD", "50 kW", "2 racks", "8 servers")
             notes.ask("limit", found, answers=tuple(notes.answer(words) for words in labels))
