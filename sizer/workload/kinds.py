@@ -93,8 +93,8 @@ def kind_in(text: str, networks: Networks) -> ToldKind | None:
     Parameters
     ----------
     text : str
-        With NUL in the place of names of language models, \\1 in that of other networks, and \\2 in that of people who
-        can only use a model.
+        With NUL in the place of names of language models, \\1 in that of other networks, \\2 in that of people who can
+        only use a model, and \\3 in that of requests in a time.
     networks : str
         Whether the text is about language models, about other networks, or says neither.
     """

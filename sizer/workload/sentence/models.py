@@ -12,7 +12,6 @@ from sizer.workload.language import DEFAULT_SEQUENCE_TOKENS
 from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
 from sizer.workload.sentence.names import measurements, names_of, pieces, short_name
 from sizer.workload.sentence.notes import Notes
-from sizer.workload.sentence.quantities import Amount
 from sizer.workload.sentence.reading import Answer, Question
 from sizer.workload.sentence.text import Match, Name
 from sizer.workload.sentence.unavailable import ask_unavailable
@@ -217,13 +216,12 @@ def read_networks(notes: Notes) -> None:
             named.append(Name("dnn", found.value.start, found.value.end, tuple(sizes[key])))
     named.sort(key=lambda one: one.start)
     notes.dnns = list(dict.fromkeys(one.ids[0] for one in named if len(one.ids) == 1))
-    for one in [one for one in named if len(one.ids) == 1]:
-        if _reads_other_samples(notes, one):
-            named.remove(one)
-            notes.dnns = [key for key in notes.dnns if key != one.ids[0]]
-            for found in text.each(r"{dnn}"):
-                if found.things[0] is one:
-                    ask_unavailable(notes, "image", found, one)
+    for other in [one for one in named if len(one.ids) == 1 and _reads_other_samples(notes, one)]:
+        named.remove(other)
+        notes.dnns.remove(other.ids[0])
+        for found in text.each(r"{dnn}"):
+            if found.things[0] is other:
+                ask_unavailable(notes, "image", found, other)
     families = [one for one in named if len(one.ids) > 1 and not set(one.ids) & set(notes.dnns)]
     if families and not (notes.own_model is not None and not notes.dnns):
         _ask_family(notes, families)

@@ -9,30 +9,12 @@ from sizer.workload.sentence.grammar import FILLERS, GRAMMAR
 
 # --- numbers
 
-ONES = (
-    *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen"),
-    *("fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
-)
-_TENS = dict(
-    zip(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], range(20, 100, 10), strict=True)
-)
+ONES = tuple(GRAMMAR["numbers"]["ones"].split())
+_TENS = {word: 10.0 * n for n, word in enumerate(GRAMMAR["numbers"]["tens"].split(), 2)}
 _POWERS = {"hundred": 100.0, "thousand": 1e3, "million": 1e6}
-_OTHER = "zwei drei vier fünf sechs sieben acht neun zehn", "deux trois quatre cinq - sept huit neuf dix"
-_WORDS = (
-    {word: float(n) for n, word in enumerate(ONES, 1)}
-    | {word: float(n) for words in _OTHER for n, word in enumerate(words.split(), 2) if word != "-"}
-    | {"single": 1.0, "a single": 1.0, "twice": 2.0, "dozen": 12.0, "a dozen": 12.0, "a couple of": 2.0, "zwölf": 12.0}
-    | {"hundred": 100.0, "half a million": 5e5, "half an": 0.5, "half a": 0.5, "one and a half": 1.5}
-    | {"a quarter of an": 0.25, "a quarter of a": 0.25}
-)
+_WORDS: dict[str, float] = {word: float(n) for n, word in enumerate(ONES, 1)} | GRAMMAR["numbers"]["words"]
 # What follows the digits: a word, or a letter that is no unit. "To" is a terabyte in French, and "M" a million.
-_SCALES = {
-    **dict.fromkeys(("k", "thousand", "tausend"), 1e3),
-    **dict.fromkeys(("m", "mio", "mn", "mln", "million", "millions", "millionen"), 1e6),
-    **dict.fromkeys(("g", "b", "bn", "billion", "billions", "mrd", "milliarde", "milliarden", "milliard"), 1e9),
-    **dict.fromkeys(("milliards", "mds"), 1e9),
-    **dict.fromkeys(("t", "tn", "bio", "trillion", "trillions", "billionen"), 1e12),
-}
+_SCALES = {word: float(scale) for scale, words in GRAMMAR["numbers"]["scales"].items() for word in words.split()}
 # Digits in groups of three, or plain with decimals. The lengths are bounded, so that matching stays linear.
 _DIGITS = (
     r"(?:\d{1,3}(?:[ ,_']\d{3}){1,4}(?!\d)(?:\.\d{1,6})?|\d{1,3}(?:\.\d{3}){2,4}(?!\d)|\d{1,15}(?:[.,]\d{1,9})?)"

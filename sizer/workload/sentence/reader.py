@@ -24,7 +24,7 @@ from sizer.workload.sentence.equipment import (
     settle_fabrics,
     settle_gpus,
 )
-from sizer.workload.sentence.grammar import FILLERS, rule
+from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
 from sizer.workload.sentence.models import read_kind_of_model, read_language, read_networks
 from sizer.workload.sentence.names import names_of, short_name
 from sizer.workload.sentence.notes import Notes, SecondJob
@@ -73,23 +73,6 @@ _OF_LANGUAGE = frozenset(
     ("tokens", "sequence_tokens", "batch_sequences", "method", "document_tokens", "packing", "layout")
 )
 _OF_SAMPLES = frozenset(("dataset", "sample_bytes", "dataset_bytes"))
-# Quantities of the work that change what has to be sized, with what is said of one that has no place.
-_WORK = {
-    "gpuhours": "a request states the number of GPUs, or the time; write one of them",
-    "latency": "a latency belongs to a language model in use; write 'serve' with the name of one",
-    "requests": "requests belong to a language model in use; write 'serve' with the name of one",
-    "requests/time": "requests belong to a language model in use; write 'serve' with the name of one",
-    "people": "people who share the cluster, or who use what was trained",
-    "samples": "the request has another data set",
-    "samples/time": "the sentence states another target",
-    "frames/time": "the sentence states another target",
-    "samples/time/gpu": "a rate of one GPU is no target of a cluster",
-    "servers/rack": "a request limits the power of a rack, and not the number of its servers",
-    "documents": "this network does not read documents",
-    "parameters": "no network that is named has so many parameters",
-    "pages": "pages have no size; write a number of tokens, or of images with their size",
-    "tokens": "the sentence states another number of tokens",
-}
 _UNKNOWN = "this number is not understood"
 
 
@@ -201,8 +184,10 @@ def _together(plain: str, readings: list[Reading]) -> Reading:
         works = reading.request.get("workload", [])
         request["workload"] += works
         others = {key: value for key, value in reading.request.items() if key not in ("title", "workload")}
-        for place in _add(request, others):
-            questions.append(Question("refused", reason=f"{place} has two values in this sentence; write one of them"))
+        questions += [
+            Question("refused", reason=f"{key} has two values in this sentence; write one of them")
+            for key in _add(request, others)
+        ]
     targets = [work["target"] for work in request["workload"] if "target" in work]
     if targets:  # of all, where only one job states it
         request["workload"] = [{"target": targets[0], **work} for work in request["workload"]]
@@ -258,9 +243,9 @@ def _things_in(text: str, catalog: Catalog) -> list[Thing]:
     things: list[Thing] = []
     need = need_in(text)
     if span := days_between(text):
-        start, end, days = span
-        things.append(Name("clock", start.start(), start.end(), ()))
-        things.append(Amount("time", end.start(), end.end(), days, days, "d", "d"))
+        from_day, to_day, days = span
+        things.append(Name("clock", from_day.start(), from_day.end(), ()))
+        things.append(Amount("time", to_day.start(), to_day.end(), days, days, "d", "d"))
     elif need:
         things.append(Name("date", need.match.start(), need.match.end(), (need.day.isoformat(),)))
     things += [Name("pixels", match.start(), match.end(), ()) for match in _PIXELS.finditer(text)]
@@ -379,7 +364,7 @@ def _ask_places(notes: Notes) -> None:
     text = notes.text
     kinds = {one.kind for one in text.things if isinstance(one, Amount)} - {"n"}
     for found in text.each("{" + "|".join(sorted(kinds)) + "}") if kinds else ():
-        notes.ask_place(found, _WORK.get(found.value.kind, _UNKNOWN))
+        notes.ask_place(found, GRAMMAR["places"].get(found.value.kind, _UNKNOWN))
     for found in text.each(r"{n}(?: ?x)?[ -](?P<unit>[^\W\d_]{2,})"):
         if found["unit"].lower() not in FILLERS and not re.fullmatch(r"20\d\d", found.words[:4]):
             notes.ask_place(found, _UNKNOWN)

@@ -199,7 +199,8 @@ def _active(notes: Notes, found: Match, _: str) -> None:
     """A share of the users: those who ask, read and ask again at the same time."""
     target, people = notes.work.get("target", {}), found.quantities("people")
     users = people[0].high if people else target.get("users")
-    if users is None or (people and target):
+    is_bare = re.fullmatch(r"[\d., %]+|\w+ per ?cent", found.words) is not None
+    if users is None or is_bare or (people and target):
         notes.ask_place(found, "a share of whom? Write the number of users, or of requests at once")
         return
     active = max(1, round(users * found.quantities("percent")[0].high / 100))
@@ -266,10 +267,10 @@ _TAKES: dict[str, Callable[[Notes, Match, str], None]] = {
 def ask_lengths(notes: Notes) -> None:
     """Ask for the lengths of requests that nobody waits for: what generates has no usual ones, and they decide."""
     work = notes.work
-    if work["task"] == "generation" and "use" not in work and not {"gpus_busy", "maximum"} & work["target"].keys():
-        if not {"input_tokens", "output_tokens"} <= work.keys():
-            texts = ("500 tokens in, 500 out", "2,000 tokens in, 200 out", "200 tokens in, 1,000 out")
-            notes.ask("length", answers=tuple(notes.answer(text) for text in texts))
+    is_by_rate = work["task"] == "generation" and not {"gpus_busy", "maximum"} & work["target"].keys()
+    if is_by_rate and "use" not in work and not {"input_tokens", "output_tokens"} <= work.keys():
+        texts = ("500 tokens in, 500 out", "2,000 tokens in, 200 out", "200 tokens in, 1,000 out")
+        notes.ask("length", answers=tuple(notes.answer(text) for text in texts))
 
 
 def serving_answers(notes: Notes) -> list[str]:
