@@ -30,11 +30,7 @@ _PATTERNS = tuple(
 
 
 # A first and a last day of the work.
-_FROM = r"\b(?:start\w*|begin\w*|from|ab|vom|Beginn|du|à partir du)(?: (?:on|in|at|is|am|date|le))*:? "
-_TO = (
-    r"\b(?:deadline(?: (?:is|by|on))*:?|end(?:s|ing)?(?: (?:on|by|is))*|finish\w*(?: (?:on|by|before))*|until|till|to"
-    r"|bis(?: zum)?|jusqu'au|au) "
-)
+_FROM, _TO = (GRAMMAR["patterns"][name].replace("\n", "") for name in ("DAYS_FROM", "DAYS_TO"))
 
 
 @dataclass(frozen=True)

@@ -38,9 +38,10 @@ def read_kind_of_model(notes: Notes) -> None:
 def _reads_no_text(notes: Notes) -> bool:
     """Whether the sentence describes a network of its own that is no language model."""
     of_text = [one for one in notes.text.things if one.kind.startswith(("tokens", "documents", "requests"))]
-    if of_text or notes.names("dnn") or notes.text.find(r"<LANGUAGE_MODEL>"):
+    if of_text or any(len(one.ids) == 1 for one in notes.names("dnn")) or notes.text.find(r"<LANGUAGE_MODEL>"):
         return False
-    return notes.text.find(r"<NO_LANGUAGE>") is not None
+    outside = any(one.ids[0] in GRAMMAR["sample_names"] for one in notes.names("outside"))
+    return outside or any(rule("<NO_LANGUAGE>").search(words) for words in (notes.text.sentence, notes.text.shape))
 
 
 def _read_network(notes: Notes) -> None:
@@ -223,7 +224,7 @@ def read_networks(notes: Notes) -> None:
             if found.things[0] is other:
                 ask_unavailable(notes, "image", found, other)
     families = [one for one in named if len(one.ids) > 1 and not set(one.ids) & set(notes.dnns)]
-    if families and not (notes.own_model is not None and not notes.dnns):
+    if families and not ((notes.own_model or notes.own_network) and not notes.dnns):
         _ask_family(notes, families)
     for key in notes.dnns:
         for found in text.each(r"{parameters}(?: (?:in )?total)?"):

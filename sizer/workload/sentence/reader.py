@@ -403,7 +403,7 @@ def _request(notes: Notes) -> dict[str, Any]:
         works.append({"name": "Own network training", **work})
     if not works and notes.work:
         works = [{"name": notes.work.get("task", "training"), **notes.work}]
-    is_named = re.search(r"\bpre-?train|\bscratch\b|Vor(?:zu)?train|pré-?entraîn", notes.text.sentence, re.I)
+    is_named = re.search(r"\bpre-?train|\bscratch\b|Vortrain|vorzutrain|pré-?entraîn", notes.text.sentence, re.I)
     of_text = [work for work in works if _is_of_text(notes, work)]
     trains = any("method" not in work and "task" not in work for work in of_text)
     if trains and not is_named:

@@ -58,10 +58,11 @@ def is_sized(notes: Notes) -> bool:
         if not re.search(r"generation|text[ -]to", notes.text.sentence[one.start : one.end], re.I):
             language = any(dnns[key].transformer is not None for key in one.ids)
             sentence[one.start : one.end] = (READ if language else "\1") * (one.end - one.start)
-    for one in (one for one in notes.text.things if isinstance(one, Amount)):
-        is_user = one.kind == "people" and (one.high > MOST_WHO_TRAIN or not rule(r"<WHO_TRAINS>$").search(one.noun))
-        if is_user or one.kind == "requests/time":
-            sentence[one.start : one.end] = ("\2" if is_user else "\3") * (one.end - one.start)
+    for amount in (thing for thing in notes.text.things if isinstance(thing, Amount)):
+        may_train = amount.high <= MOST_WHO_TRAIN and rule(r"<WHO_TRAINS>$").search(amount.noun)
+        is_user = amount.kind == "people" and not may_train
+        if is_user or amount.kind == "requests/time":
+            sentence[amount.start : amount.end] = ("\2" if is_user else "\3") * (amount.end - amount.start)
     networks: Networks = "unknown"
     if notes.means_language and all(is_language):
         networks = "language"
