@@ -451,6 +451,9 @@ def read_gpu_memory(notes: Notes) -> None:
 # --- servers, storage and vendors by name
 
 
+_CLAUSE = 60  # characters before a name in which words may be about it
+
+
 @dataclass(frozen=True)
 class _Group:
     """Names of vendors and their systems, and how they are meant: "exclude", "prefer", "only", "contrast" or ""."""
@@ -485,7 +488,7 @@ def _groups(notes: Notes) -> Iterator[_Group]:
 
 def _stance(notes: Notes, at: int) -> tuple[str, int]:
     """The last operator in the clause before names, with nothing between them but words that lead to names."""
-    before = notes.text.before(at)
+    before = re.split(r"[.;!?,]", notes.text.shape[max(0, at - _CLAUSE) : at])[-1]
     for stance, source in GRAMMAR["stances"].items():
         if match := rule(rf"(?:{source})$").search(before):
             return stance, at - len(before) + match.start()
