@@ -64,8 +64,8 @@ KINDS = tuple(
 # Of a training; "our trained Llama" and "a fine-tuned model" are trained already.
 _TRAINS = re.compile(
     r"\b(?:re-?|pre[ -]?)?train(?:s|ing|ings)?\b|\b(?:fine?|fein)[ -]?tunn?(?:e|es|en|ing)\b"
-    r"|\b(?:q?lora|peft|sft)\b(?! adapters?\b)|\b\w*trainieren\b|\bfeinabstimm\w*"
-    r"|\b(?:affiner|entraîner|entraînement)\b"
+    r"|\b(?:q?lora|peft|sft)\b(?! adapters?\b)|\b\w*train(?:ieren|ings?)\b|\bfeinabstimm\w*"
+    r"|\b(?:affine[rz]|affinage|(?:pré-?|ré-?)?(?:entraîner|entraînement))\b"
     r"|\b(?:(?:re-?|pre[ -]?)?trained|fine[ -]?tuned)\b(?! (?:(?:version|copy|weights) of )?(?:[\x00\x01]|\w*models?\b"
     r"|networks?\b|LLMs?\b|weights\b|version\b))|\b(?:epochs?|pre-?train\w*)\b",
     re.I,
@@ -93,7 +93,8 @@ def kind_in(text: str, networks: Networks) -> ToldKind | None:
     Parameters
     ----------
     text : str
-        With NUL in the place of names of language models, and \\1 in that of other networks.
+        With NUL in the place of names of language models, \\1 in that of other networks, \\2 in that of people who can
+        only use a model, and \\3 in that of requests in a time.
     networks : str
         Whether the text is about language models, about other networks, or says neither.
     """

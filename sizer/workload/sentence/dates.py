@@ -29,6 +29,10 @@ _PATTERNS = tuple(
 )
 
 
+# A first and a last day of the work.
+_FROM, _TO = (GRAMMAR["patterns"][name].replace("\n", "") for name in ("DAYS_FROM", "DAYS_TO"))
+
+
 @dataclass(frozen=True)
 class ReadNeed:
     """A date of need: its words and the day that they mean."""
@@ -52,6 +56,24 @@ def need_in(sentence: str) -> ReadNeed | None:
             is_end = found["end"] is not None
             return ReadNeed(match, last if is_end else first)
     return None
+
+
+def days_between(sentence: str) -> tuple[re.Match[str], re.Match[str], float] | None:
+    """The words of the first and of the last day of the work, with the days from one to the other."""
+    found = [
+        next(
+            (match for date in _DATES if (match := re.search(rf"{lead}(?:the )?{date}(?![\w-])", sentence, re.I))), None
+        )
+        for lead in (_FROM, _TO)
+    ]
+    first, last = found
+    if first is None or last is None or (first.start() < last.end() and last.start() < first.end()):
+        return None
+    try:
+        days = (_days(last.groupdict())[1] - _days(first.groupdict())[0]).days + 1
+    except ValueError:
+        return None
+    return (first, last, float(days)) if days > 0 else None
 
 
 def _days(found: dict[str, str | None]) -> tuple[datetime.date, datetime.date]:

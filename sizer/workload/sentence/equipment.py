@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from sizer.catalog.fabrics import fabric_links, usual_ports
@@ -158,10 +159,17 @@ def read_counts(notes: Notes) -> None:
         if not 1 <= count <= 100_000:
             continue
         if is_existing(notes, found):
-            if len(named.ids) == 1:
+            named_gpus = {key for one in notes.names("gpu") for key in one.ids}
+            ids = [key for key in named.ids if kind != "server" or named_gpus & set(notes.catalog.servers[key].gpus)]
+            ids = ids or list(named.ids)
+            if len(ids) > 1 and kind == "server":
+                items = [(notes.catalog.servers[key], notes.catalog.servers[key].gpus[0]) for key in ids]
+                labels = [f"{count} {short_name(one)} with {short_name(notes.catalog.gpus[gpu])}" for one, gpu in items]
+                notes.ask("server", found, answers=tuple(notes.replacing(found, label) for label in labels))
+            elif len(ids) == 1:
                 path = {"server": "servers", "storage": "storage_nodes", "switch": "switches"}[kind]
-                notes.table("existing").setdefault(path, {})[named.ids[0]] = count
-                notes.text.record(found, f"existing: {count} x {_names(notes, named.ids)}")
+                notes.table("existing").setdefault(path, {})[ids[0]] = count
+                notes.text.record(found, f"existing: {count} x {_names(notes, ids)}")
         elif kind == "server":
             _want_servers(notes, found, list(named.ids), count, had_target)
     for found in notes.text.each(r"<COUNTED_AFTER>"):
@@ -232,6 +240,9 @@ def read_gpus(notes: Notes) -> None:
         if found["each"] or first.kind == "n" or count <= _most_per_server(notes):
             count *= servers
         _want(notes, found, count, had_target)
+    for found in notes.text.each(r"{n} (?:x )?{gpus}[ -]<SERVER>\b"):
+        first, second = found.quantities()
+        _want(notes, found, round(first.high) * round(second.high), had_target)
     for found in notes.text.each(r"{servers} (?:(?:of|with|x) )?<GPU>(?!\w)"):
         per_server = _per_server(notes, _servers_with(notes, found))
         if per_server and _are_held(notes, found):
@@ -242,7 +253,14 @@ def read_gpus(notes: Notes) -> None:
         if not _are_held(notes, found):
             continue
         quantity = found.quantities()[-1]
-        count = round(quantity.high) * _gpus_of_one(notes, found)
+        each = _gpus_of_one(notes, found)
+        count = round(quantity.high) * each
+        if each > 1 and round(quantity.high) == each and any(one.qualifier == "board" for one in found.names("gpu")):
+            gpu = short_name(notes.catalog.gpus[found.ids("gpu")[0]])
+            readings = (f"{each} {gpu} GPUs", f"{each} servers with {each} {gpu} each")
+            said = f"{each} GPUs, or as many boards of {each} GPUs"
+            notes.ask("number", found, said, tuple(notes.replacing(found, one) for one in readings))
+            continue
         bound = rule(r"<AT_MOST>").search(notes.text.before(found.start))
         start = found.start - len(bound[0]) if bound else found.start
         least = rule(r"<LEAST>$").search(notes.text.before(found.start))
@@ -381,6 +399,11 @@ def _are_held(notes: Notes, found: Match) -> bool:
         return True
     usable = usable_gpus(notes.catalog)
     allowed = [key for key in found.ids("gpu") if key in usable]
+    newer = rule(r"<NEWER>").match(notes.text.shape, found.end)
+    if newer or rule(r"<NEWER_BEFORE>").search(notes.text.before(found.start)):
+        allowed = _since(notes, found.ids("gpu"))
+        if newer:
+            notes.text.record(notes.text.match_of(newer), f"or newer: {_names(notes, allowed)}")
     if not allowed:
         ask_unavailable(notes, "gpu", found, gpus[0])
         return False
@@ -388,6 +411,22 @@ def _are_held(notes: Notes, found: Match) -> bool:
         platforms = notes.table("platforms")
         platforms["gpus"] = sorted({*platforms.get("gpus", []), *allowed})
     return True
+
+
+def _since(notes: Notes, gpus: list[str]) -> list[str]:
+    """GPUs that are sold, of the makers of some and of their generation or a later one."""
+    catalog = notes.catalog
+    generations = {key: catalog.generations.get(one.generation or "") for key, one in catalog.gpus.items()}
+    days = {key: str(one.introduced.value) for key, one in generations.items() if one is not None and one.introduced}
+    first = min((days[key] for key in gpus if key in days), default="")
+    makers = {catalog.gpus[key].vendor for key in gpus}
+    return [
+        key
+        for key in usable_gpus(catalog)
+        if days.get(key, "") >= first
+        and catalog.gpus[key].vendor in makers
+        and (key in gpus or is_sold(catalog, catalog.gpus[key], notes.request.get("date")))
+    ]
 
 
 def read_gpu_memory(notes: Notes) -> None:
@@ -412,93 +451,117 @@ def read_gpu_memory(notes: Notes) -> None:
 # --- servers, storage and vendors by name
 
 
-def _groups(notes: Notes) -> Iterator[Match]:
-    """Names with the words that say how they are meant; what follows a list that is excluded is said of its last."""
+_CLAUSE = 60  # characters before a name in which words may be about it
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Names of vendors and their systems, and how they are meant: "exclude", "prefer", "only", "contrast" or ""."""
+
+    found: Match
+    stance: str
+    start: int  # of the words that say so
+
+    def __getitem__(self, part: str) -> str:
+        return self.found[part]
+
+
+def _groups(notes: Notes) -> Iterator[_Group]:
+    """Names side by side with their stance; what follows a list is said of its last name where the list has another."""
     for found in notes.text.each(r"<GROUP>"):
+        own, start = _stance(notes, found.start)
+        after = "exclude" if found["negated_after"] else "prefer" if found["shop"] or found["preferred_after"] else ""
+        after = after or ("only" if found["only"] else "")
         first, last = found.match.span("names")
         joins = list(rule(r"<JOIN>").finditer(found.match.string[first:last]))
-        if not (found["negated"] and joins and (_is_preferred(found) or found["only"])):
-            yield found
+        if not (own == "exclude" and joins and after):
+            yield _Group(found, after or own, start)
             continue
         join = next((one for one in reversed(joins) if "," in one[0]), joins[-1])
         pattern = rule(r"<GROUP>")
-        for low, high in ((found.start, first + join.start()), (first + join.end(), found.end)):
+        halves = ((found.start, first + join.start(), own, start), (first + join.end(), found.end, after, found.end))
+        for low, high, stance, start in halves:
             if match := pattern.match(notes.text.shape, low, high):
-                yield notes.text.match_of(match)
+                half = notes.text.match_of(match)
+                yield _Group(half, stance, min(start, half.start))
+
+
+def _stance(notes: Notes, at: int) -> tuple[str, int]:
+    """The last operator in the clause before names, with nothing between them but words that lead to names."""
+    before = re.split(r"[.;!?,]", notes.text.shape[max(0, at - _CLAUSE) : at])[-1]
+    for stance, source in GRAMMAR["stances"].items():
+        if match := rule(rf"(?:{source})$").search(before):
+            return stance, at - len(before) + match.start()
+    return "", at
 
 
 def read_named(notes: Notes) -> None:
     """Servers, storage and vendors by name: allowed, excluded or preferred."""
-    for found in _groups(notes):
+    for group in _groups(notes):
+        found = group.found
         servers, storage, vendors = (found.ids(kind) for kind in ("server", "storage", "maker"))
-        is_told_there = is_existing(notes, found) and not (_is_negated(found) or _is_preferred(found))
-        if found["than"]:
+        is_told_there = is_existing(notes, found) and group.stance not in ("exclude", "prefer")
+        if group.stance == "contrast":
             notes.leave(found)  # "rather Dell than HPE" excludes nobody
         elif is_told_there and (storage or (vendors and not servers and found["storage"])):
             notes.ask_place(found, "how many nodes of which model are there, the request has to know")
         elif servers or storage:
-            _items(notes, found, servers, storage)
+            _items(notes, group, servers, storage)
         elif vendors and (found["switches"] or found["part_before"].lower() in ("switches", "networking")):
             notes.leave(found)  # a request chooses no vendor of switches
         elif vendors:
-            _vendors(notes, found, vendors)
+            _vendors(notes, group, vendors)
 
 
-def _is_negated(found: Match) -> bool:
-    return bool(found["negated"] or found["negated_after"])
-
-
-def _is_preferred(found: Match) -> bool:
-    return bool(found["prefer"] or found["shop"] or found["preferred_after"])
-
-
-def _items(notes: Notes, found: Match, servers: list[str], storage: list[str]) -> None:
-    meanings = []
+def _items(notes: Notes, group: _Group, servers: list[str], storage: list[str]) -> None:
+    found, is_negated, meanings = group.found, group.stance == "exclude", []
     for part, keys in (("server", servers), ("storage", storage)):
         if not keys:
             continue
         orderable = _orderable(notes, part, keys)
-        if not orderable and not _is_negated(found):
+        if not orderable and not is_negated:
             ask_unavailable(notes, part, found, found.names(part)[0])
             return
         key = "servers" if part == "server" else part
-        _allow(notes, f"forbidden_{key}" if _is_negated(found) else key, orderable)
-        meanings.append(f"{'excluded' if _is_negated(found) else 'allowed'} {key}: {_names(notes, orderable)}")
-    notes.text.record(found, "; ".join(meanings))
+        _allow(notes, f"forbidden_{key}" if is_negated else key, orderable)
+        meanings.append(f"{'excluded' if is_negated else 'allowed'} {key}: {_names(notes, orderable)}")
+    notes.text.record(found, "; ".join(meanings), group.start)
 
 
-def _vendors(notes: Notes, found: Match, vendors: list[str]) -> None:
+def _vendors(notes: Notes, group: _Group, vendors: list[str]) -> None:
+    found, stance = group.found, group.stance
     of_gpus = [
         one
         for one in vendors
         if found["gpus"] or not any(is_of_vendor(each, one) for each in vendors_of(notes.catalog))
     ]
-    if len(of_gpus) == len(vendors):
-        if _is_preferred(found):
-            notes.leave(found)  # a preference among GPUs has no place in a request
-            return
-        _limit_gpus(notes, of_gpus, _is_negated(found))
-        notes.text.record(found, f"{'no ' if _is_negated(found) else ''}GPUs of {', '.join(of_gpus)}")
-        return
-    makers = [one for one in vendors if any(is_of_vendor(gpu.vendor, one) for gpu in notes.catalog.gpus.values())]
-    if makers and _is_negated(found) and not found["servers"]:
-        _limit_gpus(notes, makers, is_negated=True)
-    servers, storage = (_of_vendors(notes, kind, vendors) for kind in ("server", "storage"))
-    is_strict = bool(found["only"] or found["only_before"])
     before = found["part_before"].lower()
     called = {
         "servers": bool(found["servers"]) or before.endswith(("servers", "compute")),
         "storage": bool(found["storage"]) or before.startswith(("storage", "arrays", "filers")),
     }
-    if _is_negated(found):
+    makers = [one for one in vendors if any(is_of_vendor(gpu.vendor, one) for gpu in notes.catalog.gpus.values())]
+    # Who wants one maker of GPUs only, wants its GPUs, in servers of whoever builds them.
+    if len(of_gpus) == len(vendors) or (stance == "only" and makers == vendors and not any(called.values())):
+        if stance == "prefer":
+            notes.leave(found)  # a preference among GPUs has no place in a request
+            return
+        _limit_gpus(notes, vendors, stance == "exclude")
+        notes.text.record(found, f"{'no ' if stance == 'exclude' else ''}GPUs of {', '.join(vendors)}", group.start)
+        return
+    if makers and stance == "exclude" and not called["servers"]:
+        _limit_gpus(notes, makers, is_negated=True)
+    servers, storage = (_of_vendors(notes, kind, vendors) for kind in ("server", "storage"))
+    is_strict = stance == "only"
+    if stance == "exclude":
         is_all = not any(called.values())
         _allow(notes, "forbidden_servers", servers if is_all or called["servers"] else [])
         _allow(notes, "forbidden_storage", storage if is_all or called["storage"] else [])
-        notes.text.record(found, f"excluded vendors: {', '.join(vendors)}")
-    elif _is_preferred(found) or not (any(called.values()) or is_strict):
+        notes.text.record(found, f"excluded vendors: {', '.join(vendors)}", group.start)
+    elif stance == "prefer" or not (any(called.values()) or is_strict):
         platforms = notes.table("platforms")
         platforms["prefer_vendors"] = list(dict.fromkeys([*platforms.get("prefer_vendors", []), *vendors]))
-        notes.text.record(found, f"preferred vendors: {', '.join(vendors)}")
+        notes.text.record(found, f"preferred vendors: {', '.join(vendors)}", group.start)
     else:
         asked = [
             (part, keys)
@@ -510,7 +573,8 @@ def _vendors(notes: Notes, found: Match, vendors: list[str]) -> None:
             return
         for part, keys in asked:
             _allow(notes, part, keys)
-        notes.text.record(found, f"only {', '.join(vendors)}: {'; '.join(_names(notes, keys) for _, keys in asked)}")
+        told = "; ".join(_names(notes, keys) for _, keys in asked)
+        notes.text.record(found, f"only {', '.join(vendors)}: {told}", group.start)
 
 
 def _limit_gpus(notes: Notes, vendors: list[str], is_negated: bool) -> None:

@@ -10,24 +10,61 @@ from sizer.base.quantities import tokens_text
 from sizer.catalog.schema import Dnn
 from sizer.workload.language import DEFAULT_SEQUENCE_TOKENS
 from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
-from sizer.workload.sentence.names import measurements, names_of, short_name
+from sizer.workload.sentence.names import measurements, names_of, pieces, short_name
 from sizer.workload.sentence.notes import Notes
-from sizer.workload.sentence.quantities import Amount
 from sizer.workload.sentence.reading import Answer, Question
 from sizer.workload.sentence.text import Match, Name
+from sizer.workload.sentence.unavailable import ask_unavailable
 from sizer.workload.transformer.custom_transformer import MOST_PARAMETERS
 
 _LEAST_PARAMETERS = 1e6
+_LEAST_PERIOD_S = 43_200
+_INPUT_BYTES = 150_528  # 224 x 224 RGB
 
 
 def read_kind_of_model(notes: Notes) -> None:
     """Whether the sentence is about language models, and a model that it gives by its numbers."""
+    if _reads_no_text(notes):
+        _read_network(notes)
+        return
     for found in notes.text.each(r"<LANGUAGE_MODEL>"):
         notes.means_language = True
         notes.text.record(found, "language model")
     _ask_misspelt(notes)
     _ask_mixture(notes)
     _read_shape(notes)
+
+
+def _reads_no_text(notes: Notes) -> bool:
+    """Whether the sentence describes a network of its own that is no language model."""
+    of_text = [one for one in notes.text.things if one.kind.startswith(("tokens", "documents", "requests"))]
+    if of_text or any(len(one.ids) == 1 for one in notes.names("dnn")) or notes.text.find(r"<LANGUAGE_MODEL>"):
+        return False
+    outside = any(one.ids[0] in GRAMMAR["sample_names"] for one in notes.names("outside"))
+    return outside or any(rule("<NO_LANGUAGE>").search(words) for words in (notes.text.sentence, notes.text.shape))
+
+
+def _read_network(notes: Notes) -> None:
+    """A network of one's own by the work of a forward pass and its parameters; with one of them the other is asked."""
+    flop, size = (
+        notes.text.find(r"{flop|flop/sample}(?: (?:forward|per|each|a|for) ?\w*)*"),
+        notes.text.find(r"{parameters}"),
+    )
+    if flop is None and size is None:
+        return
+    for found in (one for one in (flop, size) if one is not None):
+        notes.text.record(found, "of a network of one's own")
+    if flop is None or size is None:
+        notes.describes_own = flop or size
+        return
+    scale = {"MFLOP": 1e6, "GFLOP": 1e9, "TFLOP": 1e12}.get(flop.value.unit, 1.0)
+    notes.own_network = {
+        "name": "Own network",
+        "forward_flop": flop.value.high * scale,
+        "parameters": size.value.high,
+        "input_bytes": _INPUT_BYTES,
+    }
+    notes.text.assume("FLOP: twice the multiply-accumulates of one sample, which the GPU gets as 224 x 224 RGB")
 
 
 def _ask_misspelt(notes: Notes) -> None:
@@ -180,8 +217,14 @@ def read_networks(notes: Notes) -> None:
             named.append(Name("dnn", found.value.start, found.value.end, tuple(sizes[key])))
     named.sort(key=lambda one: one.start)
     notes.dnns = list(dict.fromkeys(one.ids[0] for one in named if len(one.ids) == 1))
+    for other in [one for one in named if len(one.ids) == 1 and _reads_other_samples(notes, one)]:
+        named.remove(other)
+        notes.dnns.remove(other.ids[0])
+        for found in text.each(r"{dnn}"):
+            if found.things[0] is other:
+                ask_unavailable(notes, "image", found, other)
     families = [one for one in named if len(one.ids) > 1 and not set(one.ids) & set(notes.dnns)]
-    if families and not (notes.own_model is not None and not notes.dnns):
+    if families and not ((notes.own_model or notes.own_network) and not notes.dnns):
         _ask_family(notes, families)
     for key in notes.dnns:
         for found in text.each(r"{parameters}(?: (?:in )?total)?"):
@@ -195,6 +238,16 @@ def read_networks(notes: Notes) -> None:
     for found in text.each(r"(?:\b(?:on|auf|sur) )?{dataset}"):
         if _take_dataset(notes, found.names("dataset")[0], single):
             text.record(found, f"data set {catalog.datasets[found.ids('dataset')[0]].name}")
+
+
+def _reads_other_samples(notes: Notes, one: Name) -> bool:
+    """Whether a short name means another network than that of volumes which the catalogue has: a U-Net of photos."""
+    dnn, sentence = notes.catalog.dnns[one.ids[0]], notes.text.sentence
+    if dnn.sample != "volume" or set(pieces(short_name(dnn))) <= set(pieces(sentence[one.start : one.end])):
+        return False
+    words = GRAMMAR["sample_names"]
+    told = {kind for kind in ("image", "volume") if re.search(rf"\b(?:{words[kind]})\b", sentence, re.I)}
+    return told == {"image"}
 
 
 def _take_dataset(notes: Notes, dataset: Name, networks: list[Name]) -> bool:
@@ -271,7 +324,6 @@ def read_language(notes: Notes) -> None:
         _ask_tuning(notes)
         return
     notes.means_language |= bool(found) or notes.own_model is not None
-    _split_trainings(notes)
     length = next((one.value for one in found if one.key == SEQUENCE), None)
     usual = [one.transformer.sequence_tokens for one in notes.networks if one.transformer is not None]
     sequence = length or (usual and usual[0]) or DEFAULT_SEQUENCE_TOKENS
@@ -280,8 +332,10 @@ def read_language(notes: Notes) -> None:
     for adapters in notes.text.each(
         r"\b(?:q?lora|peft|adapters?|Adapter)(?:[ -]?(?:fine[ -]?tun(?:e|ing)|adapters?|training))?\b"
     ):
-        if not notes.trainings:
-            notes.work["method"] = "lora"
+        if re.search("qlora", adapters.words, re.I):
+            reason = "a base of 4-bit weights is not sized; LoRA holds them in 16 bits, four times the memory"
+            notes.ask("layout", adapters, reason, (notes.replacing(adapters, "LoRA"),))
+        notes.work["method"] = "lora"
         notes.text.record(adapters, "training of adapters (LoRA)")
     if notes.means_language or notes.is_language:
         _read_method(notes)
@@ -302,21 +356,14 @@ def _take(notes: Notes, one: _Statement, sequence: int) -> None:
         if notes.has_target:
             notes.ask_place(one.found, "the sentence states another target")
             return
-        if any(dnn.transformer is None for dnn in notes.networks):  # the others have rates of their own
-            notes.own_targets |= {
-                dnn.id: {"tokens_per_s": one.value} for dnn in notes.networks if dnn.transformer is not None
-            }
-        else:
-            notes.work["target"] = {"tokens_per_s": one.value}
+        notes.work["target"] = {"tokens_per_s": one.value}
     elif one.key == "batch_tokens":
         notes.work["batch_sequences"] = max(1, round(one.value / sequence))
     elif one.key in (TOKENS, COUNTED):
         tokens = one.value * one.length if one.key == COUNTED else one.value
-        work = _training_without_length(notes, one.found) if notes.trainings else notes.work
-        if work is None or work.setdefault("tokens", tokens) != tokens:
-            notes.ask_place(
-                one.found, f"the training length is {tokens_text((work or notes.work).get('tokens', tokens))}"
-            )
+        work = notes.work
+        if work.setdefault("tokens", tokens) != tokens:
+            notes.ask_place(one.found, f"the training length is {tokens_text(work['tokens'])}")
             return
         if one.key == COUNTED:
             key = SEQUENCE if "sequence" in one.found.words.lower() else DOCUMENT
@@ -355,6 +402,9 @@ def _statement(notes: Notes, key: str, found: Match, told: list[_Statement]) -> 
         case "rate of one":
             notes.ask_place(found, "a rate of one GPU or user is no target of a cluster")
         case "tokens_per_s":
+            a_run = count * found.value.per_s
+            if found.value.per_s >= _LEAST_PERIOD_S and notes.text.find(r"<TIME>"):  # so many a night, in eight hours
+                return _Statement(found, TOKENS, a_run, f"training on {tokens_text(a_run)}, every time")
             return _Statement(found, key, count, f"minimum rate {tokens_text(count)}/s")
         case "tokens":
             return _Statement(found, key, count, f"training on {tokens_text(count)}")
@@ -417,16 +467,9 @@ def _recompute(notes: Notes, found: Match) -> _Statement | None:
 def _without_lengths(notes: Notes, statements: list[_Statement]) -> list[_Statement]:
     """Statements but for numbers of tokens that are far too small for a training length; these are asked about."""
 
-    def is_second(one: _Statement) -> bool:
-        return bool(notes.trainings) and notes.text.span(one.found.start, one.found.end)[0] >= notes.second_training_at
-
     kept: list[_Statement] = []
+    most = max((one.value for one in statements if one.key == TOKENS), default=0.0)
     for one in statements:
-        # Adapters take a thousandth of the tokens of a pre-training: lengths of two trainings are not compared.
-        most = max(
-            (other.value for other in statements if other.key == TOKENS and is_second(other) is is_second(one)),
-            default=0.0,
-        )
         if one.key != TOKENS or one.value * _LEAST_SEQUENCES > most:
             kept.append(one)
         elif one.value >= _MOST_TOKENS or any(other.key == SEQUENCE for other in statements):
@@ -470,71 +513,5 @@ def _read_method(notes: Notes) -> None:
     """Fine-tuning and continued pre-training, where no adapters are trained."""
     for source, method in GRAMMAR["methods"]:
         for found in notes.text.each(source):
-            if not notes.trainings:
-                notes.work.setdefault("method", method)
+            notes.work.setdefault("method", method)
             notes.text.record(found, _METHOD_NAMES[notes.work.get("method", method)])
-
-
-_BETWEEN = re.compile(r";|,? \b(?:and|then|plus|followed by|as well as)\b|,? & ", re.I)
-
-
-def _split_trainings(notes: Notes) -> None:
-    """Note network, method and name of each of two trainings; nothing where the sentence tells one."""
-    sentence = notes.text.sentence
-    sizes = names_of(notes.catalog).sizes
-    names: list[tuple[int, Any]] = [
-        (one.start, one.ids[0] if len(one.ids) == 1 else None)  # which one is asked
-        for one in notes.names("dnn")
-        if all(notes.catalog.dnns[key].transformer is not None for key in one.ids)
-    ]
-    names += [
-        (one.start, found[0] if len(found) == 1 else None)
-        for one in notes.text.things
-        if isinstance(one, Amount) and one.kind == "parameters" and (found := sizes.get(f"{one.high / 1e9:g}B"))
-        if notes.own_model is None or one.start != notes.own_model_at
-    ]
-    if notes.own_model is not None:
-        names.append((notes.own_model_at, notes.own_model))
-    names.sort(key=lambda name: name[0])
-    tunes = rule(r"<TUNES>").search(sentence)
-    if tunes is None or not names:
-        return
-    # Plain "train" is a training of its own where it has another network than the fine-tuning.
-    is_plain = len(names) > 1 and not rule(r"<PRE_TRAINS>").search(sentence)
-    trains = rule(r"<TRAINS>" if is_plain else r"<PRE_TRAINS>").search(sentence)
-    if trains is None or (trains.start() < tunes.end() and trains.end() > tunes.start()):
-        return
-    first, second = sorted((trains, tunes), key=lambda match: match.start())
-    cuts = list(_BETWEEN.finditer(sentence, first.end(), second.start()))
-    if not cuts:
-        return
-    cut = cuts[-1].start()
-    parts = ((0, cut), (cut, len(sentence)))
-    first_of, second_of = ([dnn for start, dnn in names if low <= start < high][:1] for low, high in parts)
-    if is_plain and not (first_of and second_of and first_of != second_of):
-        return
-    # "Pre-train and fine-tune Llama", "and fine-tune it".
-    networks = [*(first_of or second_of), *(second_of or first_of)]
-    trainings: list[dict[str, Any]] = []
-    for match, dnn, (low, high) in zip((first, second), networks, parts, strict=True):
-        part = sentence[low:high].lower()
-        if match is trains:
-            method = "continued" if "continu" in part else "full"
-        else:
-            method = "lora" if re.search(r"\b(?:q?lora|peft)\b", part) else "fine-tuning"
-        own = {} if method == "full" else {"method": method}
-        name = short_name(notes.catalog.dnns[dnn]) if isinstance(dnn, str) else (dnn or {}).get("name", "")
-        called = {"full": "pre-training", "lora": "LoRA"}.get(
-            method, method.replace("continued", "continued pre-training")
-        )
-        trainings.append({"dnn": dnn, "name": f"{name} {called}", **own})
-    notes.trainings, notes.second_training_at = trainings, cut
-    for training in notes.text.each(r"<PRE_TRAINS>|<TUNES>"):
-        notes.text.record(training, "two trainings")
-
-
-def _training_without_length(notes: Notes, found: Match) -> dict[str, Any] | None:
-    """The training that a length is stated for, or the other where this one has a length already; None if both have."""
-    own = int(notes.text.span(found.start, found.end)[0] >= notes.second_training_at)
-    both = (notes.trainings[own], notes.trainings[1 - own])
-    return next((training for training in both if "tokens" not in training), None)

@@ -11,36 +11,10 @@ from sizer.catalog.fabrics import fabric_links
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog, vendors_of
 from sizer.catalog.schema import Gpu
-from sizer.workload.sentence.grammar import ELSEWHERE, FILLERS
+from sizer.workload.sentence.grammar import ELSEWHERE, FILLERS, GRAMMAR
 from sizer.workload.sentence.text import Name
 
-# A word alone that is too common to name an item.
-_TOO_COMMON = {
-    "local",
-    "existing",
-    "head",
-    "ssd",
-    "nvme",
-    "nfs",
-    "tesla",
-    "neural",
-    "mask",
-    "matrix",
-    "stable",
-    "graph",
-}
-# Names of server families that stand for their vendor: "PowerEdge servers".
-_SERIES = {"Dell": ("poweredge",), "HPE": ("proliant", "hp"), "Lenovo": ("thinksystem",)}
-# Libraries in the names of software stacks, each with the frameworks' own names.
-_LIBRARIES = ("DALI", "Horovod", "FSDP", "FSDP2", "XLA", "JAX", "tensorpack", "GluonCV", "Megatron", "fastai", "NGC")
-_FOLDERS = {
-    "dnn": "dnns",
-    "dataset": "datasets",
-    "gpu": "gpus",
-    "server": "servers",
-    "storage": "storage",
-    "switch": "switches",
-}
+_FOLDERS: dict[str, str] = GRAMMAR["names"]["folders"]
 # More pieces than any name has: "Tesla V100 SXM2 32 GB" has seven.
 _MOST_PIECES = 12
 # Tables of published measurements, and the column that names the network.
@@ -56,7 +30,7 @@ _OTHER_SIZE = re.compile(
     re.I,
 )
 # A lone size, form factor or version is no name: 32 GB, SXM2, V3, 8B; "language model" names a kind.
-_NO_NAME = re.compile(r"(?i)\w?\d+gb|sxm\d|fhhl|[vm]\d|gen\d+|\d+(?:\.\d+)?[kmbt]|language model")
+_NO_NAME = re.compile(r"(?i)\w?\d+gb|sxm\d|fhhl|[vm]\d|[23]d|gen\d+|\d+(?:\.\d+)?[kmbt]|language model")
 # A model number after the name of a family.
 _OTHER_MODEL = re.compile(r"-\d*[A-Za-z]*\d+\w*|-\d+\w*| [A-Za-z]{1,2}\d{2,}\w*")
 _MODEL_NUMBER = re.compile(r"(?=\w*\d)(?=\w*[A-Za-z])[\w-]{2,}")
@@ -98,13 +72,16 @@ class Names:
             if own in known:
                 known[own][kind] = keys
         for stack in catalog.stacks.values():
-            libraries = {word for word in _LIBRARIES if word in re.findall(r"\w+", stack.name)}
+            libraries = {word for word in GRAMMAR["names"]["libraries"] if word in re.findall(r"\w+", stack.name)}
             for name in {stack.framework, *stack.aliases, *libraries}:
                 known[pieces(name)].setdefault("software", {name})
         self._vendors = _vendor_names(catalog)
         for kind, outside in ELSEWHERE.items():
             for called in outside:
-                if pieces(called) not in self._vendors and not (kind == "fabric" and called.lower() in catalog.links):
+                if kind == "gpu" and (of := [one.id for one in catalog.generations.values() if one.name == called]):
+                    ids = {key for key, gpu in catalog.gpus.items() if gpu.generation in of}
+                    known[pieces(called)].setdefault("gpu", ids)
+                elif pieces(called) not in self._vendors and not (kind == "fabric" and called.lower() in catalog.links):
                     known.setdefault(pieces(called), {f"outside {kind}": {kind}})
         self._known = {
             name: {kind: tuple(sorted(keys)) for kind, keys in found.items()} for name, found in known.items()
@@ -272,7 +249,8 @@ def _family_names(item: Item) -> list[str]:
     # "Qwen3 235B" of Qwen3 235B-A22B: the active parameters are left out.
     numbered += [re.sub(r"-A\d+B\b", "", short_name(item))]
     first = re.split(r"[\s-]", short_name(item))[0]
-    is_telling = len(first) > 2 and first.isalpha() and first.lower() not in _TOO_COMMON | FILLERS
+    common = FILLERS.union(GRAMMAR["names"]["too_common"])
+    is_telling = len(first) > 2 and first.isalpha() and first.lower() not in common
     return [*numbered, *([first] if is_telling else [])]
 
 
@@ -287,7 +265,7 @@ def _vendor_names(catalog: Catalog) -> dict[Pieces, str]:
                 part = " ".join(words[first:last])
                 if part.lower() not in FILLERS:  # "Storage" is no name of Pure Storage
                     names.setdefault(pieces(part), part)
-        for series in _SERIES.get(words[0], ()):
+        for series in GRAMMAR["names"]["series"].get(words[0], ()):
             names.setdefault((series,), words[0])
     return names
 

@@ -43,11 +43,8 @@ class Notes:
     dnns: list[str] = field(default_factory=list)
     own_model: dict[str, Any] | None = None  # a language model given by its size or shape
     own_model_at: int = 0
-    # Two trainings of one sentence, each with its network, and where the second begins; else empty.
-    trainings: list[dict[str, Any]] = field(default_factory=list)
-    second_training_at: int = 0
-    # Targets that belong to one network, or by its place to one of two trainings; else empty.
-    own_targets: dict[str | int, dict[str, Any]] = field(default_factory=dict)
+    own_network: dict[str, Any] | None = None  # another network, given by its numbers
+    describes_own: Match | None = None  # with too few of them
     own_datasets: dict[str, str] = field(default_factory=dict)  # data sets (ids) by the network that reads them
     questions: list[Question] = field(default_factory=list)
     is_refused: bool = False  # the sentence is about work that is not sized
@@ -135,12 +132,12 @@ class Notes:
 
     def replaced(self, start: int, end: int, words: str) -> str:
         """The sentence with other words in one place."""
-        sentence = self.text.sentence
+        sentence = self.text.whole
         return " ".join(f"{sentence[:start]}{words}{sentence[end:]}".split())
 
     def answer(self, label: str, words: str = "") -> Answer:
         """An answer that adds words to the sentence."""
-        return Answer(label, f"{self.text.sentence.rstrip(' .,;')}, {words or label}")
+        return Answer(label, f"{self.text.whole.rstrip(' .,;')}, {words or label}")
 
     def replacing(self, found: Match, label: str) -> Answer:
         """An answer that stands in the place of the words that were asked about."""

@@ -3,42 +3,25 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from sizer.workload.sentence.grammar import FILLERS, GRAMMAR
 
 # --- numbers
 
-ONES = (
-    *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen"),
-    *("fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
-)
-_TENS = dict(
-    zip(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], range(20, 100, 10), strict=True)
-)
+ONES = tuple(GRAMMAR["numbers"]["ones"].split())
+_TENS = {word: 10.0 * n for n, word in enumerate(GRAMMAR["numbers"]["tens"].split(), 2)}
 _POWERS = {"hundred": 100.0, "thousand": 1e3, "million": 1e6}
-_OTHER = "zwei drei vier fünf sechs sieben acht neun zehn", "deux trois quatre cinq - sept huit neuf dix"
-_WORDS = (
-    {word: float(n) for n, word in enumerate(ONES, 1)}
-    | {word: float(n) for words in _OTHER for n, word in enumerate(words.split(), 2) if word != "-"}
-    | {"single": 1.0, "a single": 1.0, "twice": 2.0, "dozen": 12.0, "a dozen": 12.0, "a couple of": 2.0, "zwölf": 12.0}
-    | {"hundred": 100.0, "half a million": 5e5, "half an": 0.5, "half a": 0.5, "one and a half": 1.5}
-    | {"a quarter of an": 0.25, "a quarter of a": 0.25}
-)
+_WORDS: dict[str, float] = {word: float(n) for n, word in enumerate(ONES, 1)} | GRAMMAR["numbers"]["words"]
 # What follows the digits: a word, or a letter that is no unit. "To" is a terabyte in French, and "M" a million.
-_SCALES = {
-    **dict.fromkeys(("k", "thousand", "tausend"), 1e3),
-    **dict.fromkeys(("m", "mio", "mn", "mln", "million", "millions", "millionen"), 1e6),
-    **dict.fromkeys(("g", "b", "bn", "billion", "billions", "mrd", "milliarde", "milliarden", "milliard"), 1e9),
-    **dict.fromkeys(("milliards", "mds"), 1e9),
-    **dict.fromkeys(("t", "tn", "bio", "trillion", "trillions", "billionen"), 1e12),
-}
+_SCALES = {word: float(scale) for scale, words in GRAMMAR["numbers"]["scales"].items() for word in words.split()}
 # Digits in groups of three, or plain with decimals. The lengths are bounded, so that matching stays linear.
 _DIGITS = (
     r"(?:\d{1,3}(?:[ ,_']\d{3}){1,4}(?!\d)(?:\.\d{1,6})?|\d{1,3}(?:\.\d{3}){2,4}(?!\d)|\d{1,15}(?:[.,]\d{1,9})?)"
     r"(?:e\+?\d{1,2})?(?!\d)"
 )
 _SCALE = (
-    rf"(?: ?(?:{'|'.join(sorted((one for one in _SCALES if len(one) > 1), key=len)[::-1])})\b\.?(?: d[e'’])?"
+    rf"(?:[ -]?(?:{'|'.join(sorted((one for one in _SCALES if len(one) > 1), key=len)[::-1])})\b\.?(?: d[e'’])?"
     r"| ?[kmgbt](?![^\W_]|/(?!s|\d)))"
 )
 _ARTICLE = r"(?:an?|une?|eine[mrn]?|ein|the)"
@@ -63,7 +46,7 @@ _AMBIGUOUS = re.compile(r"([1-9]\d{0,2})\.(\d{3})")
 # Their case decides: a Gb has bits, and "10 to 20" no terabytes.
 _CASED = {
     **{f"{one}b": ("bits", f"{one}bit", 1.0) for one in "MGT"},
-    **{f"{one}o": ("bytes", f"{'k' if one == 'K' else one}B", 1.0) for one in "KMGTP"},
+    **{f"{one}o": ("bytes", f"{'k' if one == 'K' else one}B", 1.0) for one in "kKMGTP"},
     **{f"{one}Bps": ("bytes/time", f"{one}B", 1.0) for one in "MGT"},
     "W": ("watts", "W", 1.0),
     "U": ("units", "U", 1.0),
@@ -112,6 +95,7 @@ _LOOSE = re.compile(
 )
 _NOUN = re.compile(rf"[ -](?P<unit>{_any(name for name in _COUNTED if name.endswith(('s', 'en')))})(?![\w-])", re.I)
 # Between the size of a model and what it reads: "a 13B dense model".
+_CONNECTORS = frozenset(GRAMMAR["connectors"].split())
 _OF_MODELS = frozenset(GRAMMAR["words_of_models"].split())
 _PER = re.compile(
     rf"(?: ?/ ?| ?-? ?(?:per|pro|je|par)[ -](?:an? )?| (?:an?|each|every|jede[nr]?) )"
@@ -120,7 +104,10 @@ _PER = re.compile(
     re.I,
 )
 # In German a Billion is a trillion.
-_GERMAN = re.compile(r"\b(?:mit|für|und|auf|wir|ich|Tagen|Wochen|Stunden|Modell|trainieren)\b")
+_GERMAN = re.compile(r"\b(?:mit|für|und|auf|wir|ich|zu|von|Tagen|Wochen|Stunden|Modell|trainieren)\b")
+# What comes in whole numbers.
+_WHOLE = ("people", "documents", "tokens", "requests", "gpus", "servers", "pages")
+_LONG_WORD = re.compile(r" ([A-Za-zé]{5,12})\b(?! ?/)")
 _HOUR = re.compile(r"[ -](?:hours?|hrs?|h)\b", re.I)
 # What is counted in billions and trillions.
 _LARGE = ("n", "tokens", "parameters", "samples", "documents", "money", "pages", "requests")
@@ -155,7 +142,7 @@ class Amount:
     unit : str
         As a request writes it: "TB", "h", "images", "EUR"; "" of a bare number.
     noun : str
-        The unit as it is written.
+        The unit as it is written; of a number with two readings why it has them, where not for its point.
     is_kilo : bool
         Whether the number has a k, as lengths of sequences have (8k tokens are 8,192).
     readings : tuple of str
@@ -194,10 +181,16 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
     start = match.start()
     if match["low"] is None:
         start = next(match.start(name) for name in ("low_sign", "sign", "number") if match[name])
+    if text[match.start("number") : match.end()] in ("2D", "3D"):
+        return None  # no days
     unit: Unit = ("n", "", 1.0)
     written, end = match["unit"], match.end()
     if match["low_unit"] and _kind_of(match["low_unit"]) != _kind_of(match["unit"] or ""):
         return _first_of_two(match, text)  # "2 hours to 3 TB" is no range
+    if not (written or match["scale"]) and (near := _misspelt_scale(text, end, limit)):
+        word, meant = near
+        readings = tuple(f"{match['number']} {one}" for one in meant)
+        return Amount("ambiguous", start, word.end(), 0, 0, noun=f"{word[1]} is no number", readings=readings)
     name = re.sub(r"[ -]+", " ", (written or "").lower())
     if name and name not in UNITS and written not in _CASED:
         unit = ("money", currency_of(name[1:].strip()), _SCALES[name[0]])
@@ -210,31 +203,32 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
         unit = UNITS[name]
     if sign and unit[0] in ("n", "money"):
         unit = ("money", currency_of(sign), unit[2])
-    scale = re.sub(r"\.? d[e'’]$", "", (match["scale"] or "").strip().lower()).rstrip(".")
+    scale = _scale(match["scale"])
     if len(scale) == 1 and scale in "gbt" and unit[0] not in _LARGE:
         unit, name, end = ("n", "", 1.0), "", match.end("scale")  # "671B training"
     if scale == "billion" and _GERMAN.search(text):
-        number = value_of(match["number"])
-        texts = (f"{number * factor:,.0f}{text[match.end('scale') : end]}" for factor in (1e9, 1e12))
-        return Amount("ambiguous", start, end, 0, 0, readings=tuple(texts))
+        number = value_of(match["number"], is_grouped=True)
+        texts = (f"{number * factor:,.0f}{text[match.end('scale') : end]}" for factor in (1e12, 1e9))
+        said = "a billion is 10^12 in German and 10^9 in English"
+        return Amount("ambiguous", start, end, 0, 0, noun=said, readings=tuple(texts))
     kind, unit_name, factor = unit
+    per, rate_end = _per(kind, text, end, limit)
+    # In German a point groups thousands; and there is no half a person, wherever a number has no scale.
+    is_grouped = _GERMAN.search(text) is not None or (kind in _WHOLE and not (scale or per))
     if kind == "n" and scale in ("b", "bn", "billion"):
         kind = "parameters" if scale == "b" else "n"
     try:
-        high = value_of(match["number"]) * _SCALES.get(scale, 1.0)
+        high = value_of(match["number"], is_grouped) * _SCALES.get(scale, 1.0)
         low = high
         if match["low"]:
-            low_scale = re.sub(r"\.? d[e'’]$", "", (match["low_scale"] or "").strip().lower()).rstrip(".")
-            low = value_of(match["low"]) * _SCALES.get(low_scale or scale, 1.0)
+            low = value_of(match["low"], is_grouped) * _SCALES.get(_scale(match["low_scale"]) or scale, 1.0)
     except AmbiguousNumberError as error:
-        per, end = _per(kind, text, end, limit)
         readings = tuple(
-            text[start : match.start("number")] + f"{float(one):,.12g}" + text[match.end("number") : end]
+            text[start : match.start("number")] + f"{float(one):,.12g}" + text[match.end("number") : rate_end]
             for one in error.readings
         )
-        return Amount("ambiguous", start, end, 0, 0, readings=readings)
-    per, end = _per(kind, text, end, limit)
-    per_s = 1.0
+        return Amount("ambiguous", start, rate_end, 0, 0, readings=readings)
+    end, per_s = rate_end, 1.0
     for what, seconds in per:
         kind, per_s = f"{kind}/{what}", per_s * seconds
     if kind.startswith(("samples/time", "frames/time", "requests/time")) and name in ("fps", "ips", "qps", "rps"):
@@ -243,14 +237,33 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
     return Amount(kind, start, end, low, high, unit_name, name, scale == "k", bool(scale), per_s)
 
 
+def _scale(written: str | None) -> str:
+    return re.sub(r"\.? d[e'’]$", "", (written or "").strip(" -").lower()).rstrip(".")
+
+
+def _misspelt_scale(text: str, end: int, limit: int) -> tuple[re.Match[str], list[str]] | None:
+    """A word behind a number that is nearly a million or a billion, and what it may mean."""
+    word = _LONG_WORD.match(text, end, limit)
+    if word is None or word[1].lower() in FILLERS | UNITS.keys():
+        return None
+    meant = get_close_matches(word[1].lower(), [one for one in _SCALES if len(one) > 5], n=2, cutoff=0.8)
+    return (word, meant) if meant else None
+
+
 def _noun(match: re.Match[str], kind: str, text: str, limit: int) -> re.Match[str] | None:
     """What is counted behind words that qualify it."""
     if kind in ("people", "samples", "documents") and not match["unit"].endswith("s"):
         return _NOUN.match(text, match.end(), limit)
     if kind != "n" or not (found := _LOOSE.match(text, match.end(), limit)):
         return None
+    counted = UNITS[re.sub(r"[ -]+", " ", found["unit"].lower())][0]
     words = found["words"].lower().split()
-    return found if not any(word in FILLERS or word in UNITS or word in _OF_MODELS for word in words) else None
+    return None if any(_means_more(word, counted) for word in words) else found
+
+
+def _means_more(word: str, counted: str) -> bool:
+    """Whether a word between a number and a noun is more than a quality of what is counted."""
+    return word in _CONNECTORS or word in _OF_MODELS or UNITS.get(word, (counted,))[0] != counted
 
 
 def _kind_of(written: str) -> str:
@@ -287,8 +300,8 @@ def currency_of(written: str) -> str:
     return UNITS.get(written.lower().replace("us $", "us$"), ("money", "USD", 1.0))[1]
 
 
-def value_of(written: str) -> float:
-    """Value of a number in digits or words.
+def value_of(written: str, is_grouped: bool = False) -> float:
+    """Value of a number in digits or words; whether a point before three digits groups thousands.
 
     Raises
     ------
@@ -304,6 +317,8 @@ def value_of(written: str) -> float:
         return _worded(text)
     if ambiguous := _AMBIGUOUS.fullmatch(text):
         whole, decimals = ambiguous.groups()
+        if is_grouped:
+            return float(whole + decimals)
         exact = f"{whole}.{decimals.rstrip('0')}" if int(decimals) else whole
         raise AmbiguousNumberError(text, (f"{whole}{decimals}", exact))
     if re.fullmatch(r"\d{1,3}(?:\.\d{3}){2,}", text):

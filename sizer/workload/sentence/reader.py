@@ -1,14 +1,15 @@
 """A need in a sentence or two, as in a customer's mail, read into a request and into what has to be asked."""
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, get_args
 
 from sizer.base.errors import RequestError
 from sizer.catalog.model import Catalog
-from sizer.workload.kinds import trains_in
-from sizer.workload.request import SizingRequest
-from sizer.workload.sentence.dates import need_in
+from sizer.workload.kinds import KINDS, trains_in
+from sizer.workload.request import SERVING_TASKS, SizingRequest
+from sizer.workload.sentence.dates import days_between, need_in
 from sizer.workload.sentence.equipment import (
     read_counts,
     read_fabrics,
@@ -23,7 +24,7 @@ from sizer.workload.sentence.equipment import (
     settle_fabrics,
     settle_gpus,
 )
-from sizer.workload.sentence.grammar import FILLERS, rule
+from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
 from sizer.workload.sentence.models import read_kind_of_model, read_language, read_networks
 from sizer.workload.sentence.names import names_of, short_name
 from sizer.workload.sentence.notes import Notes, SecondJob
@@ -40,7 +41,7 @@ from sizer.workload.sentence.rules import (
     read_sizes,
     read_team,
 )
-from sizer.workload.sentence.serving import is_served, read_serving
+from sizer.workload.sentence.serving import ask_lengths, is_served, read_serving
 from sizer.workload.sentence.targets import (
     ask_network,
     ask_target,
@@ -62,29 +63,17 @@ _PIXELS = re.compile(
     r"(?: ?(?:px|pixels?|voxels?)\b)?(?!\w)(?! ?(?:[GMT]i?[Bb]\b|[A-Z]+\d))"
 )
 _CLOCK = re.compile(r"(?<![\w.,:])(\d{1,2})(:[0-5]\d)? ?(?:(?i:(a|p)\.?m\b)|(?i:o'clock|Uhr)\b|(?<=:\d\d)(?![\w:]))")
+# Where another job may begin, and quantities that are targets.
+_JOB_JOINT = re.compile(r"[.;](?=\s)|\(?\b(?:\d|[a-e])\)|,? (?:and|plus|then|und|dann|sowie|et|puis|ainsi que)\b", re.I)
+_VERBS = ("<TUNES>", "<PRE_TRAINS>", "<TRAINS>")
+_OF_TARGETS = ("time", "samples/time", "frames/time", "n/time", "tokens/time", "requests/time", "people", "gpus")
 _WORD = re.compile(rf"[^\s,;.!?(){READ}\ue000-\uf8ff\"]+(?:[.,]\d+)*")
 # What only the language models of a sentence with several networks have, and other networks alone.
 _OF_LANGUAGE = frozenset(
     ("tokens", "sequence_tokens", "batch_sequences", "method", "document_tokens", "packing", "layout")
 )
 _OF_SAMPLES = frozenset(("dataset", "sample_bytes", "dataset_bytes"))
-# Quantities of the work that change what has to be sized, with what is said of one that has no place.
-_WORK = {
-    "gpuhours": "a request states the number of GPUs, or the time; write one of them",
-    "latency": "a latency belongs to a language model in use; write 'serve' with the name of one",
-    "requests": "requests belong to a language model in use; write 'serve' with the name of one",
-    "requests/time": "requests belong to a language model in use; write 'serve' with the name of one",
-    "people": "people who share the cluster, or who use what was trained",
-    "samples": "the request has another data set",
-    "samples/time": "the sentence states another target",
-    "frames/time": "the sentence states another target",
-    "samples/time/gpu": "a rate of one GPU is no target of a cluster",
-    "servers/rack": "a request limits the power of a rack, and not the number of its servers",
-    "documents": "this network does not read documents",
-    "parameters": "no network that is named has so many parameters",
-    "pages": "pages have no size; write a number of tokens, or of images with their size",
-    "tokens": "the sentence states another number of tokens",
-}
+_UNKNOWN = "this number is not understood"
 
 
 def read_sentence(sentence: str, catalog: Catalog) -> Reading:
@@ -104,18 +93,131 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
     return _reading(plain, catalog)
 
 
-def _reading(plain: str, catalog: Catalog) -> Reading:
-    notes = Notes(SentenceText(plain, _things_in(plain, catalog)), catalog)
+def _reading(plain: str, catalog: Catalog, whole: str = "") -> Reading:
+    things = _things_in(plain, catalog)
+    parts = [] if whole else _jobs_in(plain, things)
+    if len(parts) > 1:
+        readings = [_reading(part, catalog, plain) for part in parts]
+        served = [_is_served(reading) for reading in readings]
+        if any(served) and not all(served):
+            kind = next(kind for kind in KINDS if kind.sized == "serving")
+            clause = parts[served.index(True)]
+            return _training_of(
+                plain, SecondJob(kind, len(clause) - len(clause.lstrip()), len(clause.rstrip())), catalog
+            )
+        if all(reading.request for reading in readings):
+            return _together(plain, readings)
+    notes = Notes(SentenceText(plain, things, whole or plain), catalog)
     _read(notes)
     if notes.is_refused:  # what else the sentence says belongs to work that no request can state
-        return Reading(plain, {}, (), tuple(notes.questions), ())
+        return Reading(whole or plain, {}, (), tuple(notes.questions), ())
     if notes.second_job is not None:
         return _training_of(plain, notes.second_job, catalog)
     _ask_places(notes)
     request = _request(notes)
     questions = sorted(notes.questions, key=lambda question: _ORDER[question.about])
     phrases = sorted(notes.text.phrases, key=lambda phrase: (not phrase.words, phrase.start))
-    return Reading(plain, request, tuple(phrases), tuple(questions), _unread(notes))
+    return Reading(whole or plain, request, tuple(phrases), tuple(questions), _unread(notes))
+
+
+def _jobs_in(text: str, things: list[Thing]) -> list[str]:
+    """The text once for each job that it tells, without the words of the others.
+
+    A job has a network and a target of its own; or it is a fine-tuning next to a pre-training, of the same network
+    where it names none.
+    """
+    jobs: list[_Job] = []
+    for low, high in pairwise([0, *(joint.start() for joint in _JOB_JOINT.finditer(text)), len(text)]):
+        inside = [one for one in things if low <= one.start < high]
+        networks = [one for one in inside if one.kind in ("dnn", "parameters")]
+        verbs = {verb for verb in _VERBS if rule(verb).search(text, low, high)}
+        part = _Job(low, high, networks, any(one.kind in _OF_TARGETS for one in inside), verbs)
+        if jobs and not jobs[-1].is_other(part):
+            last = jobs[-1]
+            jobs[-1] = _Job(
+                last.low, high, last.networks + networks, last.has_target or part.has_target, last.verbs | verbs
+            )
+        else:
+            jobs.append(part)
+    named = [job for job in jobs if job.networks]
+    if len(jobs) < 2 or not named or not all((job.networks and job.has_target) or job.verbs for job in jobs):
+        return []
+    texts = []
+    for place, job in enumerate(jobs):
+        before = [one for one in named if one.low < job.low]
+        shown = [(job.low, job.high)]
+        if not job.networks:
+            shown += [(one.start, one.end) for one in (before[-1] if before else jobs[place + 1]).networks]
+        texts.append(
+            "".join(sign if any(low <= at < high for low, high in shown) else " " for at, sign in enumerate(text))
+        )
+    return texts
+
+
+@dataclass(frozen=True)
+class _Job:
+    low: int
+    high: int
+    networks: list[Thing]
+    has_target: bool
+    verbs: set[str]
+
+    def is_other(self, part: "_Job") -> bool:
+        """Whether what follows is another job: another network with a target, or the other of two trainings."""
+        own, its = ({one.ids[0] if isinstance(one, Name) else one.high for one in job.networks} for job in (self, part))
+        if own and its and self.has_target and not own & its:
+            return True
+        both = self.verbs | part.verbs
+        is_apart = "<TUNES>" in both and bool(self.verbs and part.verbs) and not self.verbs & part.verbs
+        return is_apart and ("<PRE_TRAINS>" in both or bool(own and its and own != its))
+
+
+def _is_served(reading: Reading) -> bool:
+    return any(work.get("task") in SERVING_TASKS for work in reading.request.get("workload", ()))
+
+
+def _together(plain: str, readings: list[Reading]) -> Reading:
+    """Jobs of one sentence as one request: what limits one of them limits the cluster."""
+    request: dict[str, Any] = {"title": " and ".join(one.request["title"] for one in readings)[:120], "workload": []}
+    questions = [question for one in readings for question in one.questions]
+    for reading in readings:
+        works = reading.request.get("workload", [])
+        request["workload"] += works
+        others = {key: value for key, value in reading.request.items() if key not in ("title", "workload")}
+        questions += [
+            Question("refused", reason=f"{key} has two values in this sentence; write one of them")
+            for key in _add(request, others)
+        ]
+    targets = [work["target"] for work in request["workload"] if "target" in work]
+    if targets:  # of all, where only one job states it
+        request["workload"] = [{"target": targets[0], **work} for work in request["workload"]]
+        questions = [question for question in questions if question.about != "target"]
+    for work in (one for one in request["workload"] if "method" in one):
+        called = {"lora": "LoRA", "continued": "continued pre-training"}.get(work["method"], work["method"])
+        work["name"] = work["name"].removesuffix("training") + called
+    if not questions:
+        questions = _refusal(request)
+    phrases = dict.fromkeys(phrase for one in readings for phrase in one.phrases)
+    return Reading(
+        plain,
+        request,
+        tuple(sorted(phrases, key=lambda phrase: (not phrase.words, phrase.start))),
+        tuple(sorted(dict.fromkeys(questions), key=lambda question: _ORDER[question.about])),
+        tuple(words for one in readings for words in one.unread),
+    )
+
+
+def _add(table: dict[str, Any], other: dict[str, Any]) -> list[str]:
+    """Add the values of another table; return the keys that have another value already."""
+    differ = []
+    for key, value in other.items():
+        if isinstance(value, dict) and isinstance(table.get(key, {}), dict):
+            differ += _add(table.setdefault(key, {}), value)
+        elif isinstance(value, list) and isinstance(table.get(key), list):
+            table[key] = list(dict.fromkeys([*table[key], *value]))
+        elif table.setdefault(key, value) != value:
+            differ.append(key.replace("_", " "))
+    return differ
 
 
 def _training_of(plain: str, job: SecondJob, catalog: Catalog) -> Reading:
@@ -139,7 +241,12 @@ def _training_of(plain: str, job: SecondJob, catalog: Catalog) -> Reading:
 def _things_in(text: str, catalog: Catalog) -> list[Thing]:
     """Dates, sizes in pixels, names and quantities, from the most telling to the others."""
     things: list[Thing] = []
-    if need := need_in(text):
+    need = need_in(text)
+    if span := days_between(text):
+        from_day, to_day, days = span
+        things.append(Name("clock", from_day.start(), from_day.end(), ()))
+        things.append(Amount("time", to_day.start(), to_day.end(), days, days, "d", "d"))
+    elif need:
         things.append(Name("date", need.match.start(), need.match.end(), (need.day.isoformat(),)))
     things += [Name("pixels", match.start(), match.end(), ()) for match in _PIXELS.finditer(text)]
     if need is None:
@@ -177,17 +284,19 @@ def _read(notes: Notes) -> None:
     for found in text.each(r"{clock}"):
         text.record(found, "start of the time")
     for found in text.each(r"(?P<ends><ENDS_BY>)?{date}"):
-        if found["ends"]:
+        if found["ends"] or found.words.lower().startswith("deadline"):
             notes.ask_place(found, "the work has to end then; state how long it may take, such as 'in 60 days'")
             continue
         notes.request["needed_by"] = found.ids("date")[0]
         text.record(found, f"needed by {notes.request['needed_by']}")
     for found in text.each(r"{ambiguous}"):
-        notes.ask("number", found, answers=tuple(notes.replacing(found, one) for one in found.value.readings))
+        notes.ask("number", found, found.value.noun, tuple(notes.replacing(found, one) for one in found.value.readings))
     for found in text.each(r"<RECORDINGS>"):
         notes.ask_place(
             found, "a request counts data in bytes or samples; write how large the recordings are, such as 5 TB"
         )
+    for found in text.each(r"(?<={samples} )(?:of|with|à|von|de|mit|,|\() ?{time}(?: each)?"):
+        notes.ask_place(found, "how long a sample is; write how large it is, such as 5 MB")
     for found in text.each(r"<RECORDED_RATE>"):
         notes.leave(found)
     for found in text.each(r"{pixels}"):
@@ -233,7 +342,7 @@ def _read(notes: Notes) -> None:
     read_rules(notes, "racks")
     settle_gpus(notes)
     settle_fabrics(notes)
-    if most is not None or notes.has_target or notes.own_targets:
+    if most is not None or notes.has_target:
         read_rules(notes, "servers")
     read_most(notes)
     for found in text.each(r"<NEXT_TIME>"):
@@ -249,22 +358,24 @@ def _read_batch(notes: Notes) -> None:
 
 
 def _ask_places(notes: Notes) -> None:
-    """Ask about quantities of the work that nobody read."""
-    has_network = bool(notes.dnns or notes.own_model)
-    for found in notes.text.each("{" + "|".join(_WORK) + "}"):
-        if found.value.kind == "latency" and is_served(notes):
-            notes.leave(found)  # of a whole answer
-        elif has_network:
-            notes.ask_place(found, _WORK[found.value.kind])
+    """Ask about quantities that nobody read: what a number with a unit means may change what has to be sized."""
+    if not (notes.dnns or notes.own_model or notes.own_network):
+        return
+    text = notes.text
+    kinds = {one.kind for one in text.things if isinstance(one, Amount)} - {"n"}
+    for found in text.each("{" + "|".join(sorted(kinds)) + "}") if kinds else ():
+        notes.ask_place(found, GRAMMAR["places"].get(found.value.kind, _UNKNOWN))
+    for found in text.each(r"{n}(?: ?x)?[ -](?P<unit>[^\W\d_]{2,})"):
+        if found["unit"].lower() not in FILLERS and not re.fullmatch(r"20\d\d", found.words[:4]):
+            notes.ask_place(found, _UNKNOWN)
 
 
 def _request(notes: Notes) -> dict[str, Any]:
     """The request as a file would have it; what is missing is asked."""
     catalog, works = notes.catalog, []
     asked = {question.about for question in notes.questions}
-    if not notes.dnns and notes.own_model is None and not {"network", "unavailable"} & asked:
+    if not (notes.dnns or notes.own_model or notes.own_network or {"network", "unavailable"} & asked):
         ask_network(notes)
-    trainings = [(place, training) for place, training in enumerate(notes.trainings) if training["dnn"] is not None]
     if not _tells_job(notes):
         words = (
             ("Training", "training"),
@@ -272,55 +383,79 @@ def _request(notes: Notes) -> dict[str, Any]:
             ("Batch inference on a test set", "inference"),
         )
         notes.ask("job", answers=tuple(notes.answer(label, text) for label, text in words))
-    own = notes.own_targets
-    has_targets = notes.has_target or (own and all(key in own for key in (() if trainings else notes.dnns)))
-    if not has_targets and not {"limit", "number"} & asked:
+    if not notes.has_target and not {"limit", "number"} & asked:
         ask_target(notes)
-    for place, training in trainings:
-        work = {**training, **_data_of(notes, training["dnn"]), **_own_target(notes, place)}
-        default_length(notes, work)
-        works.append(work)
+    if is_served(notes) and notes.has_target:
+        ask_lengths(notes)
     for dnn in notes.dnns:
-        if any(training["dnn"] == dnn for _, training in trainings):
-            continue
         work = {"dnn": dnn, **_data_of(notes, dnn)}
-        work |= _own_target(notes, dnn)
         default_dataset(notes, work)
         default_length(notes, work)
         kind = work["task"].removesuffix("-inference") if "task" in work else "training"
         works.append({"name": f"{short_name(catalog.dnns[dnn])} {kind}", **work})
-    if notes.own_model is not None and all(training["dnn"] != notes.own_model for _, training in trainings):
+    if notes.own_model is not None:
         work = {"dnn": notes.own_model, **notes.work}
         default_length(notes, work)
         works.append({"name": f"{notes.own_model['name']} {work.get('task', 'training')}", **work})
+    if notes.own_network is not None:
+        work = {"dnn": notes.own_network, **notes.work}
+        default_length(notes, work)
+        works.append({"name": "Own network training", **work})
     if not works and notes.work:
         works = [{"name": notes.work.get("task", "training"), **notes.work}]
-    is_named = re.search(r"\bpre-?train|\bscratch\b|Vortrain", notes.text.sentence, re.I)
-    trains = any(not notes.trainings and "method" not in work and "task" not in work for work in works)
-    if trains and notes.is_language and not is_named:
+    is_named = re.search(r"\bpre-?train|\bscratch\b|Vortrain|vorzutrain|pré-?entraîn", notes.text.sentence, re.I)
+    of_text = [work for work in works if _is_of_text(notes, work)]
+    trains = any("method" not in work and "task" not in work for work in of_text)
+    if trains and not is_named:
         notes.text.assume("kind of training not given: pre-training of all parameters")
     title = " and ".join(work["name"] for work in works) or "Deep-learning cluster"
     request = {"title": title[:120], **({"workload": works} if works else {}), **notes.request}
     if not notes.questions:
-        try:
-            SizingRequest.from_dict(request, "sentence")  # a count may be out of range, or two values contradict
-        except RequestError as error:
-            reason = "; ".join(line.removeprefix("sentence: ") for line in str(error).splitlines())
-            notes.questions.append(Question("refused", reason=reason))
+        notes.questions = _refusal(request)
     return request
+
+
+def _refusal(request: dict[str, Any]) -> list[Question]:
+    """What no request may have: a count out of its range, or two values that contradict."""
+    try:
+        SizingRequest.from_dict(request, "sentence")
+    except RequestError as error:
+        reason = "; ".join(line.removeprefix("sentence: ") for line in str(error).splitlines())
+        return [Question("refused", reason=reason)]
+    return []
+
+
+def _is_of_text(notes: Notes, work: dict[str, Any]) -> bool:
+    dnn = work.get("dnn")
+    if not isinstance(dnn, str):
+        return dnn is not None and dnn == notes.own_model
+    return notes.catalog.dnns[dnn].transformer is not None
 
 
 def _tells_job(notes: Notes) -> bool:
     """Whether anything says what is done: a kind of work, or what only one kind has; vision networks are trained."""
-    if "task" in notes.work or notes.trainings or (notes.networks and not notes.is_language):
+    if "task" in notes.work or (notes.networks and not notes.is_language):
         return True
-    told = {"method", "tokens", "epochs", "recipe", "dataset", "dataset_bytes", "sample_bytes", "batch_sequences"}
+    told = {
+        "method",
+        "tokens",
+        "epochs",
+        "layout",
+        "sequence_tokens",
+        "batch_per_gpu",
+        "stack",
+        "recipe",
+        "dataset",
+        "dataset_bytes",
+        "sample_bytes",
+        "batch_sequences",
+    }
     if told & notes.work.keys() or "team" in notes.request or any(one.about == "refused" for one in notes.questions):
         return True
     if "samples_per_s" in notes.work.get("target", {}):
         return True
-    has_all = (notes.dnns or notes.own_model or notes.own_datasets) and (notes.has_target or notes.own_targets)
-    return bool(has_all or trains_in(notes.text.sentence) or rule(r"<TRAINING>").search(notes.text.sentence))
+    told_by_samples = notes.own_network or notes.describes_own or "n_samples" in str(notes.work.get("dataset"))
+    return bool(told_by_samples or trains_in(notes.text.sentence) or rule(r"<TRAINING>").search(notes.text.sentence))
 
 
 def _data_of(notes: Notes, dnn: Any) -> dict[str, Any]:
@@ -331,10 +466,6 @@ def _data_of(notes: Notes, dnn: Any) -> dict[str, Any]:
     others = _OF_LANGUAGE if not is_language[dnn] else frozenset() if all(is_language.values()) else _OF_SAMPLES
     own = {"dataset": notes.own_datasets[dnn]} if dnn in notes.own_datasets else {}
     return {**own, **{key: value for key, value in notes.work.items() if key not in others}}
-
-
-def _own_target(notes: Notes, key: str | int) -> dict[str, Any]:
-    return {"target": notes.own_targets[key]} if key in notes.own_targets else {}
 
 
 def _unread(notes: Notes) -> tuple[str, ...]:
@@ -351,7 +482,9 @@ def _unread(notes: Notes) -> tuple[str, ...]:
             left.append((thing.start, words))
     for match in _WORD.finditer(text.shape):
         word = match[0].strip("-+/&:*'=~@")
-        parts = [part for part in re.split(r"[-/&+]", word.lower()) if part]
+        parts = (
+            [word.lower()] if word.lower() in fillers else [one for one in re.split(r"[-/&+']", word.lower()) if one]
+        )
         if re.search(r"\w", word) and not all(part in fillers for part in parts):
             left.append((text.span(match.start(), match.end())[0], word))
     return tuple(words for _, words in sorted(left))

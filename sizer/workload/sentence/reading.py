@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from sizer.workload.sentence.grammar import GRAMMAR
 from sizer.workload.sentence.text import Phrase
 
 # Kinds of questions in the order in which they are asked.
@@ -21,26 +22,7 @@ About = Literal[
     "length",
 ]
 _LONGEST_LIST = 12  # names in a sentence
-_TEXTS = {
-    "number": "{words} has two readings: a point may group thousands or mark decimals. Which is meant?",
-    "refused": "{said}.",
-    "unavailable": "The catalogue has no {reason} {words} that can be ordered. It has {held}. Choose the nearest, or "
-    "change the words.",
-    "network unavailable": "The catalogue has no neural network {words}. It has {held}. Choose the nearest, or change "
-    "the words.",
-    "server": "Which servers are the existing {words}?",
-    "task": "{said}. Size the training alone?",
-    "place": "{said}. Size the work without it?",
-    "network": "{said}. Which one?",
-    "layout": "{said}. Which one?",
-    "network named": "{words} can be several networks. Which one?",
-    "network missing": "Which neural network?",
-    "target": "Which target? Choose one, or add a rate, a time or a number of GPUs to the text.",
-    "limit": "The highest rate within which limit? Choose one, or add a budget, power, racks or servers to the text.",
-    "length": "No training schedule of {reason} is published. How many epochs or tokens?",
-    "job": "What is the cluster for: a training, or a language model in use?",
-    "tests": "Training, or batch inference on a test set?",
-}
+_TEXTS: dict[str, str] = GRAMMAR["questions"]
 
 
 @dataclass(frozen=True)
@@ -93,6 +75,10 @@ class Question:
         key: str = self.about
         if not self.reason and key in ("task", "network"):
             key = "tests" if key == "task" else "network named" if self.words else "network missing"
+        if key == "length" and not self.reason:
+            key = "lengths"
+        if key == "number" and self.reason:
+            key = "number said"
         if key == "unavailable" and self.reason == "neural network":
             key = "network unavailable"
         return _TEXTS[key].format(words=self.words, reason=self.reason, said=said, held=held)

@@ -11,6 +11,7 @@ from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.notes import Notes, ranged, size_text, time_text
 from sizer.workload.sentence.quantities import Amount, currency_of, written_number
 from sizer.workload.sentence.text import Match
+from sizer.workload.sentence.unavailable import MOST_WHO_TRAIN
 
 Take = Callable[[Notes, Match, Amount], None]
 
@@ -54,7 +55,13 @@ def _count(quantity: Amount) -> int:
 
 
 def _watts(quantity: Amount) -> float:
-    return quantity.high * {"W": 1.0, "kW": 1e3, "MW": 1e6}[quantity.unit]
+    return quantity.high * {"W": 1.0, "kVA": 1e3, "kW": 1e3, "MW": 1e6}[quantity.unit]
+
+
+def _power(notes: Notes, found: Match, quantity: Amount) -> None:
+    if quantity.unit == "kVA":
+        notes.text.assume("power factor not given: 1 kVA = 1 kW")
+    _as("limits.power_w", _watts, "at most {} W")(notes, found, quantity)
 
 
 def _price(quantity: Amount) -> float:
@@ -88,7 +95,8 @@ def _years(notes: Notes, found: Match, quantity: Amount) -> None:
 
 def _rental(notes: Notes, found: Match, quantity: Amount) -> None:
     """An offer of rented GPUs, where the sentence is about renting; a price alone says nothing of it."""
-    if notes.text.find(r"<RENTS>") is None:
+    is_by_hour = quantity.kind != "money/time" or quantity.per_s == 3600
+    if notes.text.find(r"<RENTS>") is None or not is_by_hour:
         notes.leave(found)
         return
     _as("rental.per_gpu_hour", lambda one: round(one.high * 3600, 6), "rented GPUs at {} per GPU-hour")(
@@ -130,7 +138,7 @@ _TAKES: dict[str, Take] = {
     "electricity": _as("ownership.electricity_per_kwh", _price, "electricity {} per kWh"),
     "host_memory": _size("platforms.host_memory_bytes", "at least {} of memory in each server"),
     "leave": lambda notes, found, _: notes.leave(found),
-    "power": _as("limits.power_w", _watts, "at most {} W"),
+    "power": _power,
     "pue": _as("site.pue_ratio", lambda one: one.high, "PUE {}"),
     "rack_power": _rack_power,
     "rack_units": _as("limits.rack_units", _count, "at most {} rack units"),
@@ -265,7 +273,6 @@ def read_samples(notes: Notes) -> None:
 
 # --- people, growth, losses
 
-_MOST_WHO_TRAIN = 100
 _ASSUMED: dict[str, Any] = {"name": "Training job", "gpus": 1, "jobs_a_day_each": 1, "duration_s": "4 h"}
 # What says that the people run jobs of their own.
 
@@ -275,11 +282,11 @@ def read_team(notes: Notes) -> None:
     found = notes.text.find(r"<PEOPLE>")
     if found is None or not 1 <= found.value.high <= 100_000:
         return
-    is_stated = any("tokens" in work for work in (notes.work, *notes.trainings)) or notes.text.find(
+    is_stated = "tokens" in notes.work or notes.text.find(
         r"\b(?:in|within|over|innerhalb von|en) (?:about |around |less than |under )?{time}|\bover ?night\b"
     )
     shares = rule(r"<SHARES>").search(notes.text.sentence) is not None
-    if found.value.high > _MOST_WHO_TRAIN and not shares:
+    if found.value.high > MOST_WHO_TRAIN and not shares:
         notes.ask_place(
             found, "so many people use what was trained; those who share the cluster are stated with their jobs"
         )
@@ -305,6 +312,8 @@ def read_team(notes: Notes) -> None:
         assumed.append("1 job per day and person")
     if on := notes.text.find(r"<JOB_GPUS>"):
         job["gpus"] = max(1, _count(on.value))
+        if on.value.low < on.value.high:
+            notes.text.assume(f"{on.words}: every job on {job['gpus']} GPUs")
         notes.text.record(on, f"{job['gpus']} GPUs per job")
     else:
         assumed.append("1 GPU per job")

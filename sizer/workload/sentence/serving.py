@@ -7,7 +7,7 @@ from typing import Any
 from sizer.base.quantities import SECONDS, duration, grouped, parse, tokens_text
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.notes import Notes, time_text
-from sizer.workload.sentence.quantities import written_number
+from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.text import Match
 from sizer.workload.serving import USES
 
@@ -16,6 +16,11 @@ _NOT_OFFLINE = frozenset(("users", "active_users", "concurrent_requests", "first
 _MOST_LENGTH = 10_000_000
 _ADAPTERS = "adapters of a model in use are not sized; the nearest that can be sized is their base model alone"
 _SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0}
+# Longer is no text that a person sends.
+_MOST_OF_ONE = 200_000
+_LEAST_PERIOD_S = 43_200
+# Hours in which people send the requests of a longer time, by its seconds: 8 a day, 22 days a month. Assumed.
+_WORKING_HOURS = {86_400: 8, 604_800: 40, 2_592_000: 176, 7_889_400: 528, 31_557_600: 2_112}
 
 
 def is_served(notes: Notes) -> bool:
@@ -26,8 +31,9 @@ def is_served(notes: Notes) -> bool:
 def read_serving(notes: Notes) -> None:
     """Take what a sentence says about a language model in use; the grammar says which words mean what."""
     for name, source in GRAMMAR["uses"]:
-        for found in notes.text.each(source):
+        if rule(source).search(notes.text.sentence):
             notes.work.setdefault("use", name)
+        for found in notes.text.each(source):
             notes.text.record(found, f"use: {notes.work['use']}")
     for key, source in GRAMMAR["serving"]:
         for found in notes.text.each(source):
@@ -64,13 +70,26 @@ def _target(notes: Notes, found: Match, key: str, value: Any, meaning: str) -> N
     notes.text.record(found, meaning)
 
 
+def _per_second(notes: Notes, amount: Amount, words: str) -> float:
+    """What is stated for a second; for a day or longer in the time that is given for it, else in working hours."""
+    if amount.per_s >= _LEAST_PERIOD_S and (time := notes.text.find(r"<TIME>")) is not None:
+        seconds = parse(SECONDS, time_text(time.value.low, time.value.unit))
+        notes.text.record(time, f"every time within {duration(seconds)}")
+    elif notes.work["task"] == "serving" and (hours := _WORKING_HOURS.get(round(amount.per_s))) is not None:
+        seconds = 3600.0 * hours
+        notes.text.assume(f"hours of the requests not given: {words} come within {hours} working hours")
+    else:
+        seconds = amount.per_s
+    return float(f"{amount.high * amount.per_s / seconds:.6g}")
+
+
 def _rate(notes: Notes, found: Match, key: str) -> None:
-    rate = float(f"{found.value.high:.6g}")
+    rate = _per_second(notes, found.value, found.words)
     _target(notes, found, key, rate, f"{rate:g} requests a second")
 
 
 def _tokens_rate(notes: Notes, found: Match, key: str) -> None:
-    rate = float(f"{found.value.high:.6g}")
+    rate = _per_second(notes, found.value, found.words)
     _target(notes, found, key, rate, f"{grouped(rate)} output tokens a second")
 
 
@@ -94,10 +113,12 @@ def _counted(notes: Notes, found: Match, _: str) -> None:
 def _count(notes: Notes, found: Match, _: str) -> None:
     """A number of texts and, elsewhere in the sentence, the time for all of them."""
     text = notes.text
-    habits = ((written, text.find(source)) for written, source in GRAMMAR["habits"].items())
-    period = next(((written, one) for written, one in habits if one is not None), None)
-    if period is None and (time := text.find(r"<TIME>")) is not None:
+    habits = [(written, one) for written, source in GRAMMAR["habits"].items() if (one := text.find(source)) is not None]
+    period = habits[0] if habits else None
+    if (time := text.find(r"<TIME>")) is not None:
         period = time_text(time.value.low, time.value.unit), time
+        for _, habit in habits:
+            text.record(habit, "how often it runs")
     if period is None or text.find(r"{people}") or "target" in notes.work:
         return
     seconds = parse(SECONDS, period[0])
@@ -140,7 +161,11 @@ def _length(notes: Notes, found: Match, key: str) -> None:
 
 
 def _total(notes: Notes, found: Match, _: str) -> None:
-    notes.ask_place(found, "so many tokens in which time? Write for example 1 billion tokens a day")
+    if found.value.high > _MOST_OF_ONE:
+        notes.ask_place(found, "so many tokens in which time? Write for example 1 billion tokens a day")
+        return
+    answers = tuple(notes.replacing(found, f"{found.words} {way}") for way in ("in", "out"))
+    notes.ask("layout", found, "of what goes in, or of what comes out", answers)
 
 
 def _lengths(notes: Notes, found: Match, _: str) -> None:
@@ -166,7 +191,33 @@ def _speed(notes: Notes, found: Match, key: str) -> None:
 
 
 def _percentile(notes: Notes, found: Match, key: str) -> None:
-    notes.set(f"w.{key}", int(found["digits"]), found, f"for {found['digits']} % of the requests")
+    percent = int(found["digits"] or found.value.high)
+    notes.set(f"w.{key}", percent, found, f"for {percent} % of the requests")
+
+
+def _active(notes: Notes, found: Match, _: str) -> None:
+    """A share of the users: those who ask, read and ask again at the same time."""
+    target, people = notes.work.get("target", {}), found.quantities("people")
+    users = people[0].high if people else target.get("users")
+    is_bare = re.fullmatch(r"[\d., %]+|\w+ per ?cent", found.words) is not None
+    if users is None or is_bare or (people and target):
+        notes.ask_place(found, "a share of whom? Write the number of users, or of requests at once")
+        return
+    active = max(1, round(users * found.quantities("percent")[0].high / 100))
+    notes.work["target"] = {"active_users": active}
+    notes.text.record(found, f"{grouped(active)} {_MEANINGS['active_users']}")
+
+
+def _limit(notes: Notes, found: Match, _: str) -> None:
+    """A limit of something: the time to the first token, or that of a whole answer, which no request states."""
+    amount = found.quantities()[0]
+    if amount.unit not in _SECONDS:
+        return
+    words = notes.text.sentence[amount.start : amount.end]
+    answers = tuple(notes.replacing(found, f"{what} within {words}") for what in ("first token", "later tokens"))
+    notes.ask(
+        "layout", found, "a limit of the first token, or of each later one? That of a whole answer follows", answers
+    )
 
 
 def _cached(notes: Notes, found: Match, key: str) -> None:
@@ -203,12 +254,23 @@ _TAKES: dict[str, Callable[[Notes, Match, str], None]] = {
     "requests in time": lambda notes, found, _: _in_time(notes, found, "requests_per_s"),
     "tokens_per_s": _tokens_rate,
     "people": _people,
+    "active share": _active,
+    "limit of what": _limit,
     "total": _total,
     "leave": lambda notes, found, _: notes.leave(found),
     "engine": _engine,
     "offline": _offline,
     "adapters": lambda notes, found, _: notes.ask_place(found, _ADAPTERS),
 }
+
+
+def ask_lengths(notes: Notes) -> None:
+    """Ask for the lengths of requests that nobody waits for: what generates has no usual ones, and they decide."""
+    work = notes.work
+    is_by_rate = work["task"] == "generation" and not {"gpus_busy", "maximum"} & work["target"].keys()
+    if is_by_rate and "use" not in work and not {"input_tokens", "output_tokens"} <= work.keys():
+        texts = ("500 tokens in, 500 out", "2,000 tokens in, 200 out", "200 tokens in, 1,000 out")
+        notes.ask("length", answers=tuple(notes.answer(text) for text in texts))
 
 
 def serving_answers(notes: Notes) -> list[str]:

@@ -1,7 +1,6 @@
 """What a sentence says about the target: a rate, a time to train, the most within limits; and the training length."""
 
 import re
-from itertools import pairwise
 from typing import Any
 
 from sizer.base.quantities import SECONDS, grouped, parse
@@ -48,12 +47,11 @@ def read_task(notes: Notes) -> None:
         text.record(found, "training")
 
 
-def read_rate(notes: Notes, low: int = 0, high: int | None = None, dnn: object = None) -> dict[str, Any] | None:
-    """A rate in samples a second, minute, hour or day, of the first network or of a given one."""
-    networks = [notes.catalog.dnns[dnn]] if isinstance(dnn, str) else notes.networks
+def read_rate(notes: Notes) -> dict[str, Any] | None:
+    """A rate in samples a second, minute, hour or day, of the first network."""
     for found in notes.text.each(r"{samples/time|frames/time}|{n/time}"):
         quantity = found.value
-        if not low <= found.start < (high or len(notes.text.shape)) or not 1e-6 <= quantity.high <= 1e12:
+        if not 1e-6 <= quantity.high <= 1e12:
             continue
         if quantity.kind == "n/time" and quantity.per_s != 1:
             continue
@@ -62,7 +60,7 @@ def read_rate(notes: Notes, low: int = 0, high: int | None = None, dnn: object =
             continue
         per_s = float(f"{quantity.high:.4g}") if quantity.per_s >= 3600 else quantity.high
         unit = quantity.unit or "samples"
-        if unit == "samples" and networks and networks[0].sample == "image":
+        if unit == "samples" and notes.networks and notes.networks[0].sample == "image":
             unit = "images"
         digits = 2 if per_s >= 1 else 6
         notes.text.record(
@@ -72,11 +70,13 @@ def read_rate(notes: Notes, low: int = 0, high: int | None = None, dnn: object =
     return None
 
 
-def read_time(notes: Notes, low: int = 0, high: int | None = None) -> dict[str, Any] | None:
+def read_time(notes: Notes) -> dict[str, Any] | None:
     """A time to train; of a range the shorter, which meets both."""
+    for found in notes.text.each(r"<ASKS_TOKENS>"):
+        notes.text.record(found, "tokens that the given GPUs read")
+        for time in notes.text.each(r"<TIME>"):
+            notes.leave(time)
     for found in notes.text.each(r"<TIME>"):
-        if not low <= found.start < (high or len(notes.text.shape)):
-            continue
         written = time_text(found.value.low, found.value.unit)
         try:
             parse(SECONDS, written)
@@ -89,39 +89,12 @@ def read_time(notes: Notes, low: int = 0, high: int | None = None) -> dict[str, 
 
 
 def read_targets(notes: Notes) -> None:
-    """The target of all, or of each network where at least two state one."""
-    if not notes.has_target and "task" not in notes.work:
-        _read_own_targets(notes)
-    if not notes.has_target and not notes.own_targets and (target := read_rate(notes)):
+    """A rate, the epochs, and how often it runs."""
+    if not notes.has_target and (target := read_rate(notes)):
         notes.work["target"] = target
     _read_today(notes)
     for found in notes.text.each(r"(?:\bfor )?{epochs}"):
         notes.set("w.epochs", found.value.high, found, f"{written_number(found.value.high)} epochs")
-
-
-def _read_own_targets(notes: Notes) -> None:
-    end = len(notes.text.shape)
-    if notes.trainings:
-        cut = next(at for at in range(end + 1) if notes.text.span(at, at)[0] >= notes.second_training_at)
-        parts: list[tuple[Any, int, int]] = [(0, 0, cut), (1, cut, end)]
-    else:
-        starts: dict[str, int] = {}
-        for at, thing in notes.text.places():
-            if thing.kind == "dnn" and thing.ids[0] in notes.dnns:
-                starts.setdefault(thing.ids[0], at)
-        parts = [(dnn, *span) for dnn, span in zip(starts, pairwise([*starts.values(), end]), strict=True)]
-    if len(parts) < 2:
-        return
-    shape, phrases, questions = notes.text.shape, list(notes.text.phrases), list(notes.questions)
-    targets: dict[Any, Any] = {
-        key: target
-        for key, low, high in parts
-        if (target := notes.own_targets.get(key) or read_rate(notes, low, high, key) or read_time(notes, low, high))
-    }
-    if len(targets) < 2:
-        notes.text.shape, notes.text.phrases, notes.questions = shape, phrases, questions
-        return
-    notes.own_targets = targets
 
 
 def _read_today(notes: Notes) -> None:
@@ -140,6 +113,8 @@ def _read_today(notes: Notes) -> None:
         runs = found.value.high * found.value.per_s
         span = _RUNS.get(period)
         if notes.has_target or "task" in notes.work or runs < 1 or span is None or notes.text.find(r"<TIME>"):
+            if period > 604_800:
+                notes.leave(found)
             notes.text.record(found, "how often it runs")
             continue
         written = f"{written_number(float(f'{span[1] / runs:.4g}'))} {span[0]}"
@@ -149,7 +124,7 @@ def _read_today(notes: Notes) -> None:
 
 def read_times(notes: Notes) -> None:
     """A time to train, overnight or every day; of inference on a known number of samples a rate."""
-    if not notes.has_target and not notes.own_targets and (target := read_time(notes)):
+    if not notes.has_target and (target := read_time(notes)):
         notes.work["target"] = target
     dataset, target = notes.work.get("dataset"), notes.work.get("target", {})
     if "task" in notes.work and isinstance(dataset, dict) and TIME in target:
@@ -177,7 +152,7 @@ def _rate_of(notes: Notes, n_samples: float, written: str) -> dict[str, Any]:
 def read_most(notes: Notes) -> None:
     """The highest rate within the limits, where no target is given; or the time that owned GPUs take."""
     found = notes.text.find(r"<MOST>")
-    if found is not None and not notes.has_target and not notes.own_targets:
+    if found is not None and not notes.has_target:
         if not set(SIZE_LIMITS) & notes.request.get("limits", {}).keys():
             labels = ("500,000 USD", "1 million USD", "50 kW", "2 racks", "8 servers")
             notes.ask("limit", found, answers=tuple(notes.answer(words) for words in labels))
@@ -225,7 +200,9 @@ def ask_network(notes: Notes) -> None:
     # Who says nothing of the samples chooses among networks of every kind.
     rank = {item.id: sum(other.sample == item.sample for other in items[:place]) for place, item in enumerate(items)}
     items.sort(key=lambda item: rank[item.id])
-    notes.ask("network", answers=tuple(notes.answer(short_name(item)) for item in items))
+    own = notes.describes_own
+    reason = "" if own is None else "of a network of one's own write both, such as '12 GFLOP forward, 45 M parameters'"
+    notes.ask("network", own, reason, tuple(notes.answer(short_name(item)) for item in items))
 
 
 def ask_target(notes: Notes) -> None:
@@ -281,7 +258,7 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
     if not has_time:
         return
     counts: tuple[str, ...] = ("30 epochs", "90 epochs", "300 epochs", "1000 epochs")
-    if not isinstance(dnn, str) or catalog.dnns[dnn].transformer is not None:
+    if dnn == notes.own_model or (isinstance(dnn, str) and catalog.dnns[dnn].transformer is not None):
         if "tokens" in work:
             return
         counts = ("10 billion tokens", "100 billion tokens", "1 trillion tokens", "15 trillion tokens")

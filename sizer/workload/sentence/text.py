@@ -96,6 +96,7 @@ class SentenceText:
 
     sentence: str
     things: Sequence[Thing]
+    whole: str  # the sentence with the other jobs that it tells, which are blank here
     shape: str = ""
     phrases: list[Phrase] = field(default_factory=list)
 

@@ -9,13 +9,16 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.sale import usable_gpus
 from sizer.catalog.schema import Dnn, Server
 from sizer.workload.kinds import Networks, kind_in
-from sizer.workload.sentence.grammar import CALLED
+from sizer.workload.sentence.grammar import CALLED, rule
 from sizer.workload.sentence.names import short_name
 from sizer.workload.sentence.notes import Notes, SecondJob
+from sizer.workload.sentence.quantities import Amount
 from sizer.workload.sentence.reading import Answer, Question
 from sizer.workload.sentence.text import READ, Match, Name
 
 _MOST_ANSWERS = 6
+# More people than these do not train networks themselves.
+MOST_WHO_TRAIN = 100
 
 
 def read_outside(notes: Notes) -> None:
@@ -55,6 +58,11 @@ def is_sized(notes: Notes) -> bool:
         if not re.search(r"generation|text[ -]to", notes.text.sentence[one.start : one.end], re.I):
             language = any(dnns[key].transformer is not None for key in one.ids)
             sentence[one.start : one.end] = (READ if language else "\1") * (one.end - one.start)
+    for amount in (thing for thing in notes.text.things if isinstance(thing, Amount)):
+        may_train = amount.high <= MOST_WHO_TRAIN and rule(r"<WHO_TRAINS>$").search(amount.noun)
+        is_user = amount.kind == "people" and not may_train
+        if is_user or amount.kind == "requests/time":
+            sentence[amount.start : amount.end] = ("\2" if is_user else "\3") * (amount.end - amount.start)
     networks: Networks = "unknown"
     if notes.means_language and all(is_language):
         networks = "language"

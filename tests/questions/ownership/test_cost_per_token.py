@@ -68,7 +68,7 @@ def test_the_cost_asked_is_met_missed_or_open(lines, asked, meets, says):
 
 
 def test_a_sentence_and_a_request_ask_for_it():
-    reading = read_sentence("Llama 3 8B on 16 H100, at most $0.40 per million tokens over four years", catalog())
+    reading = read_sentence("train Llama 3 8B on 16 H100, at most $0.40 per million tokens over four years", catalog())
     assert (reading.question, reading.unread) == (None, ())
     assert reading.request["ownership"] == {"cost_per_million_tokens": 0.4, "years": 4}
     answer = ownership(size(SizingRequest.from_dict(reading.request), catalog()))

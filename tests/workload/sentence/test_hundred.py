@@ -33,7 +33,7 @@ def outcome(reading: Reading) -> str:
 
 
 def told(reading: Reading) -> str:
-    return " ".join((*reading.unread, *(question.words for question in reading.questions)))
+    return " ".join((*reading.unread, *reading.assumptions, *(question.words for question in reading.questions)))
 
 
 @every([case for cases in (*HUNDRED.values(), *BY_KIND.values()) for case in cases], lambda case: case["sentence"])

@@ -19,7 +19,7 @@ def test_a_size_of_several_models_is_a_usual_one_as_an_assumption():
 
 
 def test_days_without_tokens_ask_for_them():
-    question = read_sentence("Llama 3 8B in two weeks", examples.catalog()).question
+    question = read_sentence("train Llama 3 8B in two weeks", examples.catalog()).question
     assert question.about == "length"
     assert [answer.label for answer in question.answers][2] == "1 trillion tokens"
 

@@ -7,7 +7,7 @@ from tests.factories.examples import catalog
 
 def test_a_mixture_offers_the_nearest_mixtures() -> None:
     """Qwen3 30B-A3B and gpt-oss 20B are the mixtures nearest to 30 billion parameters."""
-    question = read_sentence("MoE with 64 experts, 8 active, 30B total, on 256 B200", catalog()).question
+    question = read_sentence("train a MoE with 64 experts, 8 active, 30B total, on 256 B200", catalog()).question
     assert question is not None
     assert question.words == "MoE with 64 experts, 8 active, 30B total"
     assert [answer.label for answer in question.answers][:2] == ["Qwen3 30B-A3B", "gpt-oss 20B"]

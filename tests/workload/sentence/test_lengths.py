@@ -30,7 +30,7 @@ def test_the_largest_gpt_2_is_read_by_its_names(name):
 
 def test_models_of_the_size_of_one_that_is_not_held_are_offered():
     """Of a model of 6.7 billion parameters that is not held, those of 7 billion are the nearest."""
-    question = read_sentence("OLMo 6.7B on 8 A100", catalog()).question
+    question = read_sentence("train OLMo 6.7B on 8 A100", catalog()).question
     assert (question.about, question.words) == ("unavailable", "OLMo 6.7B")
     assert all(answer.label.endswith(" 7B") for answer in question.answers[:2])
     own = read_sentence(question.answers[-1].sentence, catalog())
