@@ -30,7 +30,7 @@ def least_row(counts: PartCounts, limit: SizeLimit, without: tuple[str, str] | N
     Exact: platforms are counted in the order of what their servers and storage alone take, until no other platform
     could take less.
     """
-    could, cost, taken = possible(counts, without), counts.main_cost.cost, _bound(counts, limit)
+    could, cost, taken = possible(counts, without), counts.likely_main_cost, _bound(counts, limit)
     least = np.where(could, taken, np.inf).min(axis=1)
     cheapest = np.where(could, cost, np.inf).min(axis=1)
     best: int | None = None
@@ -55,7 +55,7 @@ def possible(counts: PartCounts, without: tuple[str, str] | None = None) -> Bool
     ``without`` names server and storage of a platform that is left out.
     """
     shape = (counts.evaluated.space.n_platforms, len(counts.evaluated.space.sizes))
-    could = counts.candidates & ~counts.conditional.reshape(shape) & ~beyond_budget(counts, counts.main_cost.cost)
+    could = counts.candidates & ~counts.conditional.reshape(shape) & ~beyond_budget(counts, counts.likely_main_cost)
     if without is not None:
         could &= np.array([platform.key != without for platform in counts.evaluated.platforms])[:, None]
     return np.asarray(could)
@@ -97,9 +97,9 @@ def amount_of(counts: PartCounts, rows: Ints, limit: SizeLimit) -> Floats:
 def _bound(counts: PartCounts, limit: SizeLimit) -> Floats:
     """(platforms, sizes) what servers and storage alone take."""
     if limit is SizeLimit.BUDGET:
-        return counts.main_cost.cost
+        return counts.likely_main_cost
     if limit is SizeLimit.SERVERS:
         sizes = counts.evaluated.space.sizes.astype(float)
-        return np.broadcast_to(sizes, counts.main_cost.cost.shape)
+        return np.broadcast_to(sizes, counts.likely_main_cost.shape)
     names = {SizeLimit.POWER: "watts", SizeLimit.RACKS: "racks", SizeLimit.RACK_UNITS: "units"}
     return counts.at_least[names[limit]]

@@ -18,6 +18,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device
 from sizer.physical.capacity import counts_nodes, nodes_per_unit, nodes_there
 from sizer.physical.networks.leaf_pairs import PAIR
+from sizer.physical.networks.members import MOST_ON_LAN
 from sizer.physical.networks.ports import fabric_numbers, in_band_numbers, management_numbers, switch_numbers
 from sizer.physical.networks.storage_networks import BACK_END_SIDES
 from sizer.physical.platform import Platform
@@ -98,7 +99,7 @@ def main_items_cost(
     is_expansion = bool(existing.servers or existing.storage_nodes or existing.switches)
     amounts = _amounts(tuple(platforms), prices, rates, is_expansion)
     server, unit, tier, per_unit = amounts[:4]
-    head, shared, per_server, leaf, leaves_each, lower_leaf, lower_leaves_each, one_leaf, is_shared = amounts[4:]
+    head, shared, per_server, leaf, leaves_each, lower_leaf, lower_leaves_each, one_leaf, is_shared, few = amounts[4:]
     there, units_there = np.zeros((2, len(platforms), 1))
     if existing.servers or existing.storage_nodes:
         for place, platform in enumerate(platforms):
@@ -114,9 +115,9 @@ def main_items_cost(
             leaf * np.maximum(servers * leaves_each, 1),
             lower_leaf * np.maximum(servers * lower_leaves_each, 1),
         )
-        # Storage that is shared is joined to one server, too.
+        # Storage that is shared is joined to few servers, too.
         many = head + shared + servers * per_server + leaves + lower
-        cost = cost + tier + np.where(servers > 1, many, one_leaf * leaves + is_shared * (shared + lower))
+        cost = cost + tier + np.where(servers > few, many, one_leaf * leaves + is_shared * (shared + lower))
         # A hair below, so that no rounding of sums makes it more than the whole design costs.
         return np.asarray(np.maximum(cost * (1 - 1e-9) - _HALF_CENT, 0.0))
 
@@ -135,7 +136,7 @@ def _amounts(
 ) -> Floats:
     """What a server, a unit of storage and a second tier cost, the nodes of a unit, and :meth:`_Amounts.cluster`.
 
-    Shape (13, platforms, 1).
+    Shape (14, platforms, 1).
     """
     of = _Amounts(prices, rates, is_expansion=is_expansion)
     rows = [
@@ -183,18 +184,21 @@ class _Amounts:
         )
 
     def cluster(self, platform: Platform) -> Floats:
-        """Amounts of what joins servers with each other and with their storage, shape (9,).
+        """Amounts of what joins servers with each other and with their storage, shape (10,).
 
         Once: the head node of more than one server; gateway, switches of the in-band network and of the back end; the
         licences of each server; a leaf of the compute fabric, how many of them the ports of a server fill, and both for
         the 1 GbE network. Of either network there is one leaf at least, and no leaf has more links than ports. Last,
-        whether one server alone is joined to its storage by such a leaf, and whether its storage is shared.
+        whether few servers are joined to their storage by such a leaf, whether their storage is shared, and how many
+        servers are few: one, or those of replicas apart that join the customer's network.
         """
         if self._is_expansion:
-            return np.zeros(9)
+            return np.zeros(10)
+        is_apart = platform.has_replicas_apart
+        has_storage_leaf = platform.attachment in ("fabric", "gateway", "spine")
         head = shared = per_server = leaf = leaves_each = lower_leaf = lower_leaves_each = 0.0
         server, lower = platform.server, platform.management_switch
-        if platform.head_node is not None:
+        if platform.head_node is not None and not is_apart:
             head = self._cost(platform.head_node, platform) * (2 if platform.has_spare_head else 1)
         if platform.attachment == "gateway" and platform.gateway is not None:
             shared += self._cost(platform.gateway, platform)
@@ -202,7 +206,7 @@ class _Amounts:
             shared += self._cost(platform.back_end_switch, platform) * len(BACK_END_SIDES)
         if platform.in_band_switch is not None and in_band_numbers(server).size:
             shared += self._cost(platform.in_band_switch, platform) * PAIR
-        if platform.fabric_switch is not None and platform.director is None:
+        if platform.fabric_switch is not None and platform.director is None and (has_storage_leaf or not is_apart):
             leaf = self._cost(platform.fabric_switch, platform)
             links, ports = (
                 fabric_numbers(server, platform.fabric).size,
@@ -214,9 +218,9 @@ class _Amounts:
             ports = switch_numbers(lower, platform.management_link).size
             lower_leaves_each = management_numbers(server).size / ports
         for line in _licences(self._prices.catalog, platform):
-            if line.metric == "node" and {"cluster", "all"} & set(line.covers):
+            if line.metric == "node" and ({"all"} if is_apart else {"cluster", "all"}) & set(line.covers):
                 per_server += float(self._prices.of(line.item, platform)[1]) * self._shares.times(line.item)
-        joins = (platform.attachment in ("fabric", "gateway", "spine"), platform.attachment not in ("lan", "local"))
+        joins = (has_storage_leaf, platform.attachment not in ("lan", "local"), MOST_ON_LAN if is_apart else 1)
         return np.array([head, shared, per_server, leaf, leaves_each, lower_leaf, lower_leaves_each, *joins])
 
     def tier(self, platform: Platform) -> float:

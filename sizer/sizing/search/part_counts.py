@@ -328,6 +328,13 @@ class PartCounts:
         return main_items_cost(self.request, self.evaluated, self.unit_prices, self.ownership_rates)
 
     @cached_property
+    def likely_main_cost(self) -> Floats:
+        """(platforms, sizes) what they cost to buy, at the confidence that a budget is kept with."""
+        if self.ownership_rates is None:
+            return self.main_cost.cost
+        return main_items_cost(self.request, self.evaluated, self.unit_prices).cost
+
+    @cached_property
     def expected_main_cost(self) -> Floats:
         """(platforms, sizes) what they cost in the middle of bands; 0 where these are amounts in another currency."""
         if self.unit_prices.currency != self.request.currency:
