@@ -4,7 +4,7 @@
 who ask, read and ask again; and requests in flight.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -97,7 +97,9 @@ class ServingWork:
     load_kind: LoadKind
     number: float  # that the target states: users, requests in flight, tokens/s or GPUs
     requests_per_s: float | None  # that the target comes to; None of a number of GPUs
+    session_per_s: float | None  # requests of an active user; None where the target counts no people
     defaults: tuple[tuple[DefaultKind, float], ...]
+    beside: tuple["ServingWork", ...] = ()  # other models of the request, which are in use at the same time
 
     @property
     def context_tokens(self) -> float:
@@ -108,6 +110,18 @@ class ServingWork:
     def in_flight(self) -> float | None:
         """Requests that must fit in memory at once; None where the target does not count them."""
         return self.number if self.load_kind is LoadKind.IN_FLIGHT else None
+
+    @property
+    def comes_at_random(self) -> bool:
+        """Whether somebody waits for requests that come when they do, and not as others end."""
+        return self.first_token_s is not None and self.in_flight is None
+
+    @property
+    def unloaded(self) -> "ServingWork":
+        """The same without others beside it, and without what it is asked to serve where that moves no rate."""
+        if self.in_flight is not None or self.session_per_s is not None:
+            return replace(self, beside=())
+        return replace(self, beside=(), number=0.0, requests_per_s=None)
 
     def users_of(self, requests_per_s: float) -> float | None:
         """Users, or active users, that a rate of requests serves; None where the target counts no people."""
@@ -211,6 +225,7 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
         load_kind=load_kind,
         number=number,
         requests_per_s=rate,
+        session_per_s=use.requests_per_h / HOUR_S if _counts_people(work.target) else None,
         defaults=tuple(defaults),
     )
     weights = _weight_bytes(work.precision, shape, dnn.parameters.value) * _STORED_COPIES

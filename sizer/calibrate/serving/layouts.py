@@ -43,6 +43,18 @@ def weights_on(work: ServingWork, gpu: Gpu, catalog: Catalog) -> str | None:
     return wanted if any(_WEIGHTS.get(name) == wanted for name in known) else None
 
 
+def runs_on(work: ServingWork, gpu: Gpu, catalog: Catalog) -> bool:
+    """Whether the software that is asked for runs on a GPU; software that is not named is one that does."""
+    stack = None if work.engine is None else catalog.stacks.get(work.engine)
+    return stack is None or not stack.gpu_vendors or gpu.vendor in stack.gpu_vendors
+
+
+def engines_on(gpu: Gpu, catalog: Catalog) -> tuple[str, ...]:
+    """Names of the software that serves on a GPU."""
+    found = [stack for stack in catalog.stacks.values() if stack.serves_language]
+    return tuple(stack.name for stack in found if not stack.gpu_vendors or gpu.vendor in stack.gpu_vendors)
+
+
 def layouts_inside(work: ServingWork, gpu: Gpu, gpus: int, catalog: Catalog) -> Iterator[Deployment]:
     """Layouts of replicas inside a server."""
     alone = next(iter(_deployment(work, gpu, 1, 1, None, catalog)), None)
@@ -86,7 +98,11 @@ def _deployment(
     work: ServingWork, gpu: Gpu, tensor: int, data: int, link_bytes_per_s: float | None, catalog: Catalog
 ) -> Iterator[Deployment]:
     weights = weights_on(work, gpu, catalog)
-    if weights is None or missing_facts(gpu, tensor * data, link_bytes_per_s) is not None:
+    if (
+        weights is None
+        or not runs_on(work, gpu, catalog)
+        or missing_facts(gpu, tensor * data, link_bytes_per_s) is not None
+    ):
         return
     model = served_model(work.model_id, work.shape, work.parameters)
     engine = "" if work.engine is None else _ENGINES.get(work.engine, "")
