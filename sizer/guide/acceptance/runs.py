@@ -182,7 +182,11 @@ def _time(answer: WorkloadAnswer, run: str) -> Iterator[AcceptanceTest]:
     if not answer.kind.rereads and float(total.value) > _LONGEST_TEST_S:
         return  # weeks of training are no acceptance test; the rate is
     criterion = most(float(total.high), "s", target)
-    basis = "90\u202f% interval of epochs and rate" if target is None else f"target of the request; {_odds(answer.probability)}"
+    basis = (
+        "90\u202f% interval of epochs and rate"
+        if target is None
+        else f"target of the request; {_odds(answer.probability)}"
+    )
     whole = "complete training" if not answer.kind.rereads else "complete training with evaluations"
     text = f"{run}; {whole}."
     points = answer.recipe.points if answer.recipe is not None else ()

@@ -39,13 +39,15 @@ def content(context: GuideContext) -> dict[str, Any]:
         "script": job_script(context, context.answers[0]),
         "workload": context.answers[0].workload.name,
         "serves": context.only_serves,
-        "duties": roles_table(context.head_node is not None),
+        "duties": roles_table(context.head_node is not None, serves=context.only_serves),
     }
 
 
 def management_text(context: GuideContext) -> str:
     """What the management servers of the design do, and what more of them would add."""
     count = context.n_head_nodes
+    if not count:
+        return "No server is there for management alone: each starts its replicas when it starts."
     if count > 2:
         return (
             "Two of the management servers are head nodes in redundancy: deployment, scheduler and homes move to the "
@@ -80,7 +82,7 @@ def mount_line(design: DesignAnswer) -> str:
 def network_settings(design: DesignAnswer) -> Iterator[str]:
     """Settings of the compute fabric, by its kind."""
     kind = design.platform.fabric
-    if design.n_servers < 2:
+    if design.n_servers < 2 or design.platform.has_replicas_apart:
         return
     if kind.is_infiniband:
         yield "InfiniBand: one subnet manager and its standby per rail; MTU 4,096; adaptive routing on where available."

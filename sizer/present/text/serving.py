@@ -1,7 +1,7 @@
 """A language model in use in words: the load that was asked, replicas and layout, latencies, memory, users, cost."""
 
 from sizer.base.estimate import Estimate
-from sizer.base.quantities import NARROW_SPACE, duration, grouped, probability_text, si, significant
+from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, probability_text, si, significant
 from sizer.base.units import DAY_S, GIB, HOUR_S
 from sizer.calibrate.serving.calibration import Bound
 from sizer.present.words import listed, percent, plural
@@ -143,7 +143,10 @@ def needed_text(found: ServingAnswer) -> str:
         return f"{text}, {plural(-spare, 'replica')} more than there are"
     if spare < 1:
         return f"{text}; none is spare: a failed one is missed"
-    return f"{text}; the other {grouped(spare)} are headroom, and stand in for one that fails"
+    others = by_count(
+        spare, "the other one is headroom, and stands", f"the other {grouped(spare)} are headroom, and stand"
+    )
+    return f"{text}; {others} in for one that fails"
 
 
 def used_stack_text(answer: WorkloadAnswer) -> str:

@@ -148,7 +148,7 @@ def _site_texts(result: SizingResult) -> list[str]:
         units = sum(device.role is Role.COOLANT_UNIT for device in design.plan.devices)
         found.append(
             f"The {server.name} is cooled by liquid: the building brings water for {si(liquid_w, 'W')}"
-            + (f", and servers stop with the {words.plural(units, 'coolant distribution unit')}." if units else ".")
+            + (f" and {words.plural(units, 'coolant distribution unit')}, with which servers stop." if units else ".")
         )
     if server.cpu is not None and server.cpu.value in _ARM_HOSTS:
         found.append(f"The processors of the {server.name} are Arm: software must be built for them (aarch64).")
