@@ -35,6 +35,8 @@ NOT_OF_SERVING = (
 # where no precision is stated as they are published, in BF16 unless the model is not. [B]
 _STORED_WEIGHT_BYTES = {"fp8": 1.0, "mxfp8": 1.0, "nvfp4": 0.5625, "fp4": 0.5625, "int4": 0.5625, "mxfp4": 0.53}
 _WIDE_WEIGHT_BYTES = 2.0
+# Name of the model store, before that of the model.
+WEIGHTS_OF = "Weights of "
 # Copies in the model store: the model, its next version and one that is tried out. Assumed.
 _STORED_COPIES = 3.0
 
@@ -234,7 +236,7 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
         "stack": work.engine or DEFAULT_ENGINE,
         "precision": stack_precision(work.precision),
         # The model store. A request itself reads nothing from it.
-        "dataset": CustomDataset(name=f"Weights of {dnn.name}", n_samples=weights / sample, sample_bytes=sample),
+        "dataset": CustomDataset(name=f"{WEIGHTS_OF}{dnn.name}", n_samples=weights / sample, sample_bytes=sample),
         "sample_format": "tokens",
     }
     if rate is not None:

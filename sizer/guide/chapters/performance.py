@@ -101,7 +101,9 @@ def _with_rates(context: GuideContext, answer: WorkloadAnswer, number: int) -> W
         ),
         scaling_chart=charted(
             f"scaling-chart-{number}",
-            charts.scaling_chart(answer, n_gpus, palette, height=height) if answer.scaling.n_gpus.size > 1 else None,
+            charts.scaling_chart(answer, n_gpus, palette, height=height)
+            if answer.scaling.n_gpus.size > 1 and answer.serving is None  # replicas add
+            else None,
             "Projected throughput by number of GPUs, with storage and platform fixed.",
         ),
         accuracy_chart=charted(

@@ -27,7 +27,7 @@ from sizer.present.text.money import WITHOUT_CABLES, cost_at, least_cost_text, o
 from sizer.present.text.plan import existing_text
 from sizer.present.text.preference import preference_text
 from sizer.present.text.redundancy import spare_sentence
-from sizer.present.text.serving import asked_cost_text, first_token_condition, served_text
+from sizer.present.text.serving import asked_cost_text, first_token_condition, served_text, serving_cautions
 from sizer.present.words import is_even
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.reasons import (
@@ -95,12 +95,9 @@ def verdict_text(result: SizingResult) -> str:
         most, least = si(float(design.quantities.power_max_w[0]), "W"), si(result.newer.power_w, "W")
         newer = f"{result.newer.name} with {result.newer.gpu} meets the same target with {least}"
         text = f"This design draws {most}: GPUs of today need far less ({newer}). {text}"
-    cost = asked_cost_text(design, result.request.ownership)
     text = " ".join(part for part in (_owned_text(result), *_served_texts(design), text, _small_text(design)) if part)
     told = (
-        _conditions(design),
-        [f"{cost}."] if cost else [],
-        _site_texts(result),
+        served_cautions(result),
         _budget_texts(result),
         _idle_texts(result),
         equipment_texts(result),
@@ -127,14 +124,18 @@ def _served_texts(design: DesignAnswer) -> list[str]:
     return found
 
 
-def _conditions(design: DesignAnswer) -> list[str]:
-    """What is to be measured before it is ordered."""
-    several = len(design.workloads) > 1
-    return [
+def served_cautions(result: SizingResult) -> list[str]:
+    """What is to be measured, tested or prepared before a design is ordered, and whether a cost asked for is kept."""
+    design, several = result.design, len(result.design.workloads) > 1
+    found = [
         f"{f'{answer.workload.name}: this' if several else 'This'} holds {condition}."
         for answer in design.workloads
         if answer.serving is not None and (condition := first_token_condition(answer.serving))
     ]
+    served = [answer.serving for answer in design.workloads if answer.serving is not None]
+    found += [f"{text}." for one in served for text in serving_cautions(one)]
+    cost = asked_cost_text(design, result.request.ownership)
+    return [*found, *([f"{cost}."] if cost else []), *_site_texts(result)]
 
 
 def _site_texts(result: SizingResult) -> list[str]:
