@@ -222,6 +222,36 @@ def test_the_cache_has_the_format_of_its_engine_unless_it_is_asked_for():
     assert narrow.most_concurrent == pytest.approx(2 * wide.most_concurrent)
 
 
+def test_a_mixture_holds_the_engines_that_run_on_the_gpus():
+    """TensorRT-LLM runs on NVIDIA's GPUs only (its documentation); the others keep keys and values wide by default."""
+    found = {}
+    for server in ("dgx-h200", "xe9680-mi300x"):
+        work, platform = on(request(server=server))
+        found[server] = serving_answer(work, platform, 1, 8, catalog())
+    assert {name: set(one.engines) for name, one in found.items()} == {
+        "dgx-h200": {"vLLM", "SGLang", "TensorRT-LLM"},
+        "xe9680-mi300x": {"vLLM", "SGLang"},
+    }
+    assert (found["dgx-h200"].cache, found["xe9680-mi300x"].cache) == ("fp8", "bf16")
+
+
+def test_sessions_keep_their_prefixes_in_memory():
+    """25,500 tokens of Qwen3 30B: 48 layers x 2 x 4 heads x 128 x 1 B = 49,152 B each are 1.25 GB a session."""
+    work = {"dnn": "qwen3-30b-a3b", "input_tokens": 30_000, "output_tokens": 400, "prefix_cached": 0.85, "use": "chat"}
+    few, many = (answer_of(4, {"active_users": users}, **work) for users in (100, 20_000))
+    assert few.prefix_bytes == pytest.approx(25_500 * 49_152, rel=1e-3)
+    assert many.replicas_needed is not None
+    assert many.replicas_needed * many.room_bytes * many.gpus_of_replica >= 20_000 * few.prefix_bytes
+
+
+def test_given_gpus_are_told_and_tested_at_what_they_keep():
+    found = answer_of(target={"gpus_busy": 8}, token_s="40 ms")
+    assert found.load == "sure"
+    assert found.served_per_s < float(found.requests_per_s.value)
+    within = math.log(0.040 / float(found.tpot_percentile_s.value)) / found.tpot_percentile_s.log_sd
+    assert NormalDist().cdf(within) >= 0.85
+
+
 def parts(server: str, servers: int, **work: Any) -> dict[Role, int]:
     """Equipment of some servers with drives of their own, by role."""
     platform = next(one for one in platforms(catalog(), request(server=server, **work)) if one.storage.kind == "local")

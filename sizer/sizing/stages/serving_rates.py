@@ -238,7 +238,7 @@ def serving_answer(
         data=layout.deployment.data,
         servers_of_replica=layout.servers,
         engine="" if asked.engine is None else catalog.stacks[work.stack.id].name,
-        engines=engines_on(platform.gpu, catalog),
+        engines=tuple(catalog.stacks[each].name for each in engines_on(platform.gpu, catalog)),
         weights=layout.deployment.weights,
         cache=layout.deployment.cache,
         cache_is_assumed=asked.cache is None,
