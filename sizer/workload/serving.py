@@ -35,6 +35,11 @@ NOT_OF_SERVING = (
 # where no precision is stated as they are published, in BF16 unless the model is not. [B]
 _STORED_WEIGHT_BYTES = {"fp8": 1.0, "mxfp8": 1.0, "nvfp4": 0.5625, "fp4": 0.5625, "int4": 0.5625, "mxfp4": 0.53}
 _WIDE_WEIGHT_BYTES = 2.0
+# What else there is of keys that a model in use does not have.
+_INSTEAD = {
+    "stack": "; engine names the software that serves",
+    "method": "; adapters of a model in use are not sized",
+}
 # Name of the model store, before that of the model.
 WEIGHTS_OF = "Weights of "
 # Copies in the model store: the model, its next version and one that is tried out. Assumed.
@@ -170,7 +175,7 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
         )
     wrong = [name for name in NOT_OF_SERVING if getattr(work, name) is not None]
     if wrong:
-        instead = "; engine names the software that serves" if wrong[0] == "stack" else ""
+        instead = _INSTEAD.get(wrong[0], "")
         raise RequestError(f"{place}.{wrong[0]}: this is of a training; remove {' and '.join(wrong)}{instead}")
     is_offline = work.task == "generation"
     if is_offline and (work.first_token_s is not None or work.token_s is not None):

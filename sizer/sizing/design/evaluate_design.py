@@ -28,6 +28,7 @@ from sizer.sizing.design.rate_models import RateOnDesign, design_rates
 from sizer.sizing.design.stage_reasons import stage_reasons
 from sizer.sizing.design.storage_need import storage_need
 from sizer.sizing.design.workload_figures import (
+    MOST_CERTAIN,
     WorkloadFigures,
     smaller_sizes,
     told_chance,
@@ -137,7 +138,7 @@ def design_answer(
         quantities=parts,
         plan=plan,
         bill=money.bill,
-        probability=None if unknown else prod(told_chance(run) for run in runs),
+        probability=None if unknown else min(prod(told_chance(run) for run in runs), MOST_CERTAIN),
         binding=binding,
         warnings=(
             *_design_warnings(platform, request, money),

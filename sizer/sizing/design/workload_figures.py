@@ -154,7 +154,7 @@ def workload_figures(
         cache_hit_fraction=hits,
         bottleneck=bottleneck,
         next_bottleneck=following,
-        probability=None if missing else chance,
+        probability=None if missing else min(chance, MOST_CERTAIN),
         target_check=met if chance >= evaluate.least_chance(request.confidence) else CheckResult.NOT_MET,
         stack=stack,
         rate_stack=rate_stack if rate_stack is not stack else None,
@@ -167,8 +167,8 @@ def workload_figures(
 def told_chance(run: WorkloadRun) -> float:
     """Probability that a workload meets its target; of GPUs that serve that of the rate which they are said to keep."""
     serving = run.work.serving
-    is_kept_rate = serving is not None and serving.load_kind is LoadKind.GPUS
-    return min(float(run.probability[0]), serving.confidence if serving and is_kept_rate else MOST_CERTAIN)
+    chance = float(run.probability[0])
+    return min(chance, serving.confidence) if serving and serving.load_kind is LoadKind.GPUS else chance
 
 
 def _busy(rate: float, run: WorkloadRun, serving: ServingAnswer | None) -> float:
