@@ -133,6 +133,8 @@ def served_cautions(result: SizingResult) -> list[str]:
         if answer.serving is not None and (condition := first_token_condition(answer.serving))
     ]
     served = [answer.serving for answer in design.workloads if answer.serving is not None]
+    if not served:
+        return []
     found += [f"{text}." for one in served for text in serving_cautions(one)]
     cost = asked_cost_text(design, result.request.ownership)
     return [*found, *([f"{cost}."] if cost else []), *_site_texts(result)]
