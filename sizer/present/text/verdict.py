@@ -118,6 +118,12 @@ def _served_texts(design: DesignAnswer) -> list[str]:
         if answer.serving is not None and answer.serving.work.load_kind is LoadKind.GPUS
     ]
     served = [answer.serving for answer in design.workloads if answer.serving is not None]
+    if served and len(served) < len(design.workloads):
+        needed = sum((one.replicas_needed or one.replicas) * one.gpus_of_replica for one in served)
+        found.append(
+            f"Trainings count with all {words.plural(design.n_gpus, 'GPU')}, of which what is served needs "
+            f"{grouped(needed)} all the time: for both at once add a [team] table."
+        )
     if len(served) > 1:
         used = words.plural(sum(one.gpus_used for one in served), "GPU")
         found.append(f"The {len(served)} models in use run at the same time and share the cluster: {used} serve them.")
