@@ -311,6 +311,7 @@ class Stack(Item):
     trains_language: bool = False  # trains language models, and nothing else here
     serves_language: bool = False  # serves language models, and nothing else here
     runs_mlperf: bool = False  # what submitters of MLPerf Training ran; its rates come from the fit of their rows
+    gpu_vendors: tuple[ShortText, ...] = ()  # of the GPUs that it runs on; empty: any
     trains_own: bool = False  # people's own code for networks of their own; its rates are those of their trainings
     loader: Literal["framework", "dali", "dali-cpu", "none"]
     task: Literal["training", "inference", "both"] = "training"

@@ -144,11 +144,15 @@ class _Reader:
         bought = {line.item or line.line: line for line in design.bill.lines if line.category == "software"}
         self.software = list(bought.values())
 
+    @property
+    def _serves(self) -> bool:
+        return all(answer.serving is not None for answer in self.design.workloads)
+
     def rows(self) -> list[_Row]:
         """Layers from the users down."""
         frameworks = (*self._stacks(), *self._software("frameworks"))
         return [
-            _Row("Portal and notebooks", tuple(self._software("portal"))),
+            _Row("Gateway" if self._serves else "Portal and notebooks", tuple(self._software("portal"))),
             _Row("Cluster manager and scheduler", tuple(self._software("manager"))),
             _Row("Frameworks and libraries", frameworks),
             _Row("Operating system and drivers", tuple(self._system())),

@@ -393,7 +393,8 @@ def _serving(found: ServingAnswer) -> dict[str, object]:
         "output_tokens_per_s": found.tokens_per_s,
         **fields_of(found, "ttft_s", "tpot_s", "ttft_percentile_s", "tpot_percentile_s", "users"),
         **fields_of(found, "concurrency", "most_concurrent", "served_per_s", "cache", "cache_is_assumed"),
-        **fields_of(found, "weight_bytes", "cache_bytes", "room_bytes", "reserve_bytes"),
+        **fields_of(found, "weight_bytes", "cache_bytes", "room_bytes", "reserve_bytes", "prefix_bytes"),
+        **fields_of(found, "first_token_chance", "longest_tokens"),
         "servers_at": [{"load_factor": factor, "servers": servers} for factor, servers in found.servers_at],
     }
 

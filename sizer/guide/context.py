@@ -91,6 +91,11 @@ class GuideContext:
         return all(answer.serving is not None for answer in self.answers)
 
     @property
+    def serves(self) -> bool:
+        """Whether a model is in use."""
+        return any(answer.serving is not None for answer in self.answers)
+
+    @property
     def has_many_workloads(self) -> bool:
         """Whether tables must name the workload."""
         return len(self.answers) > 1

@@ -12,6 +12,7 @@ from sizer.present.text.bill_warnings import delivery_sentences, service_end_sen
 from sizer.present.text.layouts import unused_gpus_text
 from sizer.present.text.money import budget_text, price_range_text
 from sizer.present.text.plan import feed_loss_remedies, few_supplies_text
+from sizer.present.text.verdict import served_cautions
 from sizer.questions.data.text import filling_text
 from sizer.questions.failures.tables import tolerated_sentence
 from sizer.questions.growth.text import demand_text, limit_texts, recommendation
@@ -34,7 +35,7 @@ def cautions(context: GuideContext, *, is_brief: bool = False) -> list[str]:
     ``is_brief``: without the loss of a feed, which the risks have.
     """
     parts = (_life_cycle, _unused, _budget, _spares, *(() if is_brief else (_feeds,)))
-    return [text for part in parts for text in part(context) if text]
+    return [*served_cautions(context.result), *(text for part in parts for text in part(context) if text)]
 
 
 def decisions(context: GuideContext) -> list[str]:
@@ -56,7 +57,10 @@ def decisions(context: GuideContext) -> list[str]:
         found.append(f"Spares: buy {words.plural(count, 'spare server')}, or accept that the job waits for a repair.")
     by = "" if bill.valid_until is None else f" by {words.date(bill.valid_until)}"
     lines = bill.net_total.n_open
-    found.append(f"Quotes{by}: {words.plural(lines, 'line')} of the bill." if lines else f"Order{by}.")
+    if lines:
+        found.append(f"Quotes{by}: {words.plural(lines, 'line')} of the bill.")
+    elif bill.net_total.amount or design.servers_bought:
+        found.append(f"Order{by}.")
     return [*found, *(delivery_sentences(bill.warnings) if result.request.needed_by is not None else ())]
 
 

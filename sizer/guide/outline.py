@@ -59,6 +59,11 @@ def _is_cluster(context: GuideContext) -> bool:
     return not context.is_single
 
 
+def _performs(context: GuideContext) -> bool:
+    """Whether rates are told on their own: of a cluster, and of what people wait for."""
+    return _is_cluster(context) or context.serves
+
+
 def _stores_more(context: GuideContext) -> bool:
     asked = context.result.request.data
     has_tiers = context.design.platform.second_tier is not None
@@ -89,7 +94,7 @@ _GUIDE = (
         applies=lambda context: _stores_more(context) and short_chapters.storage_performance_applies(context),
     ),
     _ChapterPlan("software", "Software", software.content, applies=_is_cluster),
-    _ChapterPlan("performance", "Performance and headroom", performance.content, applies=_is_cluster),
+    _ChapterPlan("performance", "Performance and headroom", performance.content, applies=_performs),
     _ChapterPlan(
         "availability",
         "Availability and goodput",
@@ -102,7 +107,7 @@ _GUIDE = (
     _ChapterPlan("bill", "Bill of materials", bill.content),
     _ChapterPlan("growth", "Growth", growth.content, applies=_is_cluster),
     _ChapterPlan("purchases", "Growth plan", short_chapters.purchases, applies=short_chapters.purchases_applies),
-    _ChapterPlan("operation", "From plan to operation", operation.content, applies=_is_cluster),
+    _ChapterPlan("operation", "From plan to operation", operation.content, applies=_performs),
     _ChapterPlan("acceptance", "Acceptance test", short_chapters.acceptance),
     _ChapterPlan("risks", "Risks and next steps", risks.content),
     _ChapterPlan("sources", "Sources", appendices.no_content, is_appendix=True),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sizer.base.estimate import Estimate
-from sizer.base.quantities import by_count, duration, si, significant
+from sizer.base.quantities import by_count, duration, grouped, si, significant
 from sizer.base.units import TIB
 from sizer.drawings.datapath import is_limit
 from sizer.present.availability import checkpoint_sentence, goodput_sentence
@@ -229,4 +229,5 @@ def _one_line(design: DesignAnswer) -> str:
         else f"rate {NOT_PREDICTED}"
         for answer in design.workloads
     )
-    return f"{design.name}: {rates}, {float(design.quantities.rack_units[0]):g} U, {price_range_text(design)}"
+    gpus = f"{grouped(design.n_gpus)} × {design.platform.gpu.name}"
+    return f"{design.name} ({gpus}): {rates}, {float(design.quantities.rack_units[0]):g} U, {price_range_text(design)}"

@@ -142,17 +142,19 @@ def _fitting(
             pdus[server.id] = site_pdu(catalog, request, server)
         return pdus[server.id]
 
+    def stores_of(server: Server, *, only_local: bool) -> list[Storage]:
+        sold = allowed_storage(catalog, server, asked, owned, tuple(request.existing.servers))
+        return [as_stated(catalog, one, request) for one in sold if one.kind == "local" or not only_local]
+
+    # Models in use are read when a server starts, and nothing else is: storage of their own is only for who names it.
+    names_storage = asked.storage or owned or asked.storage_tier or request.stated_storage
+    only_local = bool(works) and not names_storage and any(stores_of(server, only_local=True) for server in servers)
     found = tuple(
         platform
         for server in servers
         if server.role == "gpu" and server.orderable
         for cpu in (None if server.cpu is None else catalog.cpus[server.cpu.value],)
-        for stores in (
-            [
-                as_stated(catalog, sold, request)
-                for sold in allowed_storage(catalog, server, asked, owned, tuple(request.existing.servers))
-            ],
-        )
+        for stores in (stores_of(server, only_local=only_local),)
         for its_kinds in ([kind for kind in kinds if kind.id in asked.fabrics or plans_unasked(server.ports, kind)],)
         for n_gpus in gpus_fitted(server, asked.gpus_per_server)
         for gpu in allowed_gpus(catalog, server, asked, eras)

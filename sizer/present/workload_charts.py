@@ -34,7 +34,7 @@ def workload_chart(
         case "stage":
             return charts.stage_chart(answer, palette, width) if charts.n_limits(answer) > 1 else None
         case "scaling":
-            has_sizes = answer.scaling.n_gpus.size > 1
+            has_sizes = answer.scaling.n_gpus.size > 1 and answer.serving is None  # replicas add
             return charts.scaling_chart(answer, n_gpus, palette, width, height) if has_sizes else None
         case "accuracy":
             return accuracy_chart(answer, n_gpus, palette, width, height)

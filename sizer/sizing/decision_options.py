@@ -53,9 +53,9 @@ def as_built(
         With 90 % confidence at least and two feeds; where there are several servers with one in reserve and
         management servers in redundancy. Where no size has all of it, with that confidence alone. None where the
         request asks for the highest rate instead of a target, where a fact that no source gives decides, where no
-        size reaches it, or where the design is that already.
+        size reaches it, where no server is bought, or where the design is that already.
     """
-    if _asks_most(request) or design.probability is None:
+    if _asks_most(request) or design.probability is None or not design.servers_bought:
         return None
     surer = request.model_copy(update={"confidence": max(request.confidence, USUAL_CONFIDENCE)})
     fitted = calibration if calibration is not None else stored_calibration()

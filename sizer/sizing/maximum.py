@@ -185,13 +185,24 @@ class _MaximumSearch:
         request = self.at(rate)
         if limits is not None:
             request = request.model_copy(update={"limits": limits})
-        works = tuple(replace(work, request=asked) for work, asked in zip(self.works, request.workload, strict=True))
+        works = self._works_at(request, rate)
         # As in the search of an ordinary request, one server alone only where no second one is allowed.
         largest = int(min(request.limits.servers or MAX_SERVERS, max(most or self.most, 2)))
         options = self.options if options is None else options
         space = design_space(len(options), 1, largest)
         evaluated = evaluate_space(request, works, options, space, self.catalog, self.calibration)
         return PartCounts(request, evaluated, self.catalog, self.prices)
+
+    def _works_at(self, request: SizingRequest, rate: float) -> tuple[ResolvedWorkload, ...]:
+        """The workloads at a rate, of which models in use know each other."""
+        served = [None if work.serving is None else replace(work.serving, beside=()) for work in self.works]
+        if (free := served[self.place]) is not None:
+            served[self.place] = replace(free, requests_per_s=rate, number=rate)
+        found = []
+        for work, asked, one in zip(self.works, request.workload, served, strict=True):
+            beside = tuple(other for other in served if other is not None and other is not one)
+            found.append(replace(work, request=asked, serving=None if one is None else replace(one, beside=beside)))
+        return tuple(found)
 
     @cached_property
     def _start(self) -> PartCounts:

@@ -213,7 +213,7 @@ def look_up(folder: Mapping[str, ItemT], name: str, place: str, what: str) -> It
 
 
 def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: MeasuredStacks) -> ResolvedWorkload:
-    """One workload of a request; the others change nothing about it.
+    """One workload of a request; the others change nothing about it, but that models in use share the GPUs.
 
     Raises
     ------
@@ -227,7 +227,10 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     language: LanguageWork | None = None
     serving: ServingWork | None = None
     if is_served(work):
-        work, dnn, serving = in_requests(work, dnn, place, _share(request))
+        work, dnn, _ = in_requests(work, dnn, place, _share(request))
+        places = [place for place, one in enumerate(request.workload) if place != index and is_served(one)]
+        beside = tuple(_served(request, place, catalog) for place in places)
+        serving = replace(_served(request, index, catalog), beside=beside)
     else:
         check_not_served(work, place)
         work, language = in_tokens(work, dnn, place, request, catalog)
@@ -312,11 +315,14 @@ def served_works(request: SizingRequest, catalog: Catalog) -> tuple[ServingWork,
     """
     if not all(is_served(work) for work in request.workload):
         return ()
-    places = [f"workload.{index}" for index in range(len(request.workload))]
-    return tuple(
-        in_requests(work, _dnn(work, place, catalog)[0], place, _share(request))[2]
-        for work, place in zip(request.workload, places, strict=True)
-    )
+    return tuple(_served(request, index, catalog) for index in range(len(request.workload)))
+
+
+def _served(request: SizingRequest, index: int, catalog: Catalog) -> ServingWork:
+    """What one workload serves, its software by its id."""
+    work, place = request.workload[index], f"workload.{index}"
+    found = in_requests(work, _dnn(work, place, catalog)[0], place, _share(request))[2]
+    return found if found.engine is None else replace(found, engine=stack_id(found.engine.lower(), catalog))
 
 
 def _share(request: SizingRequest) -> float:

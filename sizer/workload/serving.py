@@ -4,7 +4,7 @@
 who ask, read and ask again; and requests in flight.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -35,6 +35,13 @@ NOT_OF_SERVING = (
 # where no precision is stated as they are published, in BF16 unless the model is not. [B]
 _STORED_WEIGHT_BYTES = {"fp8": 1.0, "mxfp8": 1.0, "nvfp4": 0.5625, "fp4": 0.5625, "int4": 0.5625, "mxfp4": 0.53}
 _WIDE_WEIGHT_BYTES = 2.0
+# What else there is of keys that a model in use does not have.
+_INSTEAD = {
+    "stack": "; engine names the software that serves",
+    "method": "; adapters of a model in use are not sized",
+}
+# Name of the model store, before that of the model.
+WEIGHTS_OF = "Weights of "
 # Copies in the model store: the model, its next version and one that is tried out. Assumed.
 _STORED_COPIES = 3.0
 
@@ -97,7 +104,9 @@ class ServingWork:
     load_kind: LoadKind
     number: float  # that the target states: users, requests in flight, tokens/s or GPUs
     requests_per_s: float | None  # that the target comes to; None of a number of GPUs
+    session_per_s: float | None  # requests of an active user; None where the target counts no people
     defaults: tuple[tuple[DefaultKind, float], ...]
+    beside: tuple["ServingWork", ...] = ()  # other models of the request, which are in use at the same time
 
     @property
     def context_tokens(self) -> float:
@@ -108,6 +117,18 @@ class ServingWork:
     def in_flight(self) -> float | None:
         """Requests that must fit in memory at once; None where the target does not count them."""
         return self.number if self.load_kind is LoadKind.IN_FLIGHT else None
+
+    @property
+    def comes_at_random(self) -> bool:
+        """Whether somebody waits for requests that come when they do, and not as others end."""
+        return self.first_token_s is not None and self.in_flight is None
+
+    @property
+    def unloaded(self) -> "ServingWork":
+        """The same without others beside it, and without what it is asked to serve where that moves no rate."""
+        if self.in_flight is not None or self.session_per_s is not None:
+            return replace(self, beside=())
+        return replace(self, beside=(), number=0.0, requests_per_s=None)
 
     def users_of(self, requests_per_s: float) -> float | None:
         """Users, or active users, that a rate of requests serves; None where the target counts no people."""
@@ -154,7 +175,7 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
         )
     wrong = [name for name in NOT_OF_SERVING if getattr(work, name) is not None]
     if wrong:
-        instead = "; engine names the software that serves" if wrong[0] == "stack" else ""
+        instead = _INSTEAD.get(wrong[0], "")
         raise RequestError(f"{place}.{wrong[0]}: this is of a training; remove {' and '.join(wrong)}{instead}")
     is_offline = work.task == "generation"
     if is_offline and (work.first_token_s is not None or work.token_s is not None):
@@ -211,6 +232,7 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
         load_kind=load_kind,
         number=number,
         requests_per_s=rate,
+        session_per_s=use.requests_per_h / HOUR_S if _counts_people(work.target) else None,
         defaults=tuple(defaults),
     )
     weights = _weight_bytes(work.precision, shape, dnn.parameters.value) * _STORED_COPIES
@@ -219,7 +241,7 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
         "stack": work.engine or DEFAULT_ENGINE,
         "precision": stack_precision(work.precision),
         # The model store. A request itself reads nothing from it.
-        "dataset": CustomDataset(name=f"Weights of {dnn.name}", n_samples=weights / sample, sample_bytes=sample),
+        "dataset": CustomDataset(name=f"{WEIGHTS_OF}{dnn.name}", n_samples=weights / sample, sample_bytes=sample),
         "sample_format": "tokens",
     }
     if rate is not None:

@@ -4,7 +4,7 @@ from sizer.base.errors import RequestError
 from sizer.base.quantities import by_count, duration, grouped, plain, si, tokens_text
 from sizer.catalog.labels import sample_unit
 from sizer.catalog.schema import Dnn
-from sizer.workload.request import Workload
+from sizer.workload.request import SERVING_TASKS, Workload
 
 
 def target_text(workload: Workload, dnn: Dnn, digits: int = 3) -> str:
@@ -23,6 +23,8 @@ def target_text(workload: Workload, dnn: Dnn, digits: int = 3) -> str:
         return f"at least {si(target.samples_per_s, sample_unit(dnn), digits)}"
     if target.gpus_busy is not None:
         gpus = by_count(target.gpus_busy, "1 GPU", f"{grouped(target.gpus_busy)} GPUs")
+        if workload.task in SERVING_TASKS:
+            return f"what {gpus} serve within the limits"
         # No data path holds up a language model; how many of the GPUs a layout uses is said with the layout.
         return f"{gpus} in one job" if dnn.transformer is not None else f"{gpus} fully utilized"
     if target.maximum is not None:

@@ -1,7 +1,7 @@
 """What the shipped measurements say of serving: rates of deployments, and the largest load that meets limits."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import lru_cache
 
@@ -14,7 +14,7 @@ from sizer.calibrate.engine import Fit, fits_path, load_fits
 from sizer.calibrate.serving.deployment import Deployment, ServingPoints
 from sizer.calibrate.serving.fit import N_TERMS, ServingTime, effects_of, factors_of, log_times, scatter_of, unseen
 from sizer.perf.serving.loop import closed_loop
-from sizer.perf.serving.percentiles import TPOT_RATIOS, first_token_ratio
+from sizer.perf.serving.percentiles import TPOT_RATIOS, first_token_ratio, queue_wait
 
 # Name of the fit among those stored.
 RATES = "rates"
@@ -23,8 +23,13 @@ _CHUNK = 4096
 # Highest share of the time that prefills may take, and of the memory's room that requests may use, for a load with
 # arrivals that vary.
 MOST_BUSY, MOST_FILLED = 0.7, 0.85
-# Concurrencies that are tried, up to the room of the memory.
-LOADS = 20
+# Concurrencies that are tried: from one on up to the room of the memory, and below one, where requests come one by one.
+_FROM_ONE, _BELOW_ONE = 20, (1 / 64, 1 / 8)
+LOADS = _FROM_ONE + len(_BELOW_ONE)
+# Longest context of the published rows, and what each doubling beyond it adds to the spread. Assumed: rows of long
+# contexts that no fit saw came out up to 2.9 times slower. [tokens], [-]
+CALIBRATED_TOKENS = 8_192 + 1_024
+_LONGER_SD = 0.10
 # Spread of the room of the memory: computed limits lie 6 to 22 % below those that submitters set.
 _ROOM_SD = 0.08
 # Fall of the largest load for a given rise of all times, at most: near a limit that hardly depends on the load.
@@ -62,6 +67,7 @@ class LatencyLimits:
     busy_share: float = MOST_BUSY  # of the time, that prefills may take
     filled_share: float = MOST_FILLED  # of the memory's room, that requests may use
     most_in_flight: ArrayLike = np.inf  # requests of a replica, whatever its room
+    is_open: bool = False  # whether requests come at random, as those of users do: they queue for few long prefills
 
 
 class Bound(IntEnum):
@@ -75,7 +81,7 @@ class Bound(IntEnum):
 
 @dataclass(frozen=True)
 class LoadCurve:
-    """Loads of deployments from one request to the most that may be in flight. Arrays (n, loads)."""
+    """Loads of deployments up to the most that may be in flight. Arrays (n, loads)."""
 
     concurrency: Floats
     requests_per_s: Floats
@@ -128,7 +134,8 @@ class ServingCalibration:
         terms, kind, covariances = self._terms(points.deployments)
         logs, variances = (np.empty((len(ServingTime), n)) for _ in range(2))
         busy, room = np.empty(n), points.room
-        load = points.load()
+        # Fewer than one in flight on average: each is alone.
+        load, alone = replace(points, concurrency=np.maximum(points.concurrency, 1.0)).load(), points.concurrency < 1
         for start in range(0, n, _CHUNK):
             some = slice(start, start + _CHUNK)
             whose = points.of[some]
@@ -141,8 +148,12 @@ class ServingCalibration:
             for row, quantity in enumerate(ServingTime):
                 logs[row, some] = found[quantity]
                 variances[row, some] = _variance(slopes[quantity], kind[whose], covariances)
+        context = points.input_tokens + points.output_tokens
+        longer = _LONGER_SD * np.log2(np.maximum(context / CALIBRATED_TOKENS, 1.0))
         sd = {
-            quantity: self.fit.interval_sd(variances[row], scatter_of(points.deployments, quantity)[points.of])
+            quantity: np.hypot(
+                self.fit.interval_sd(variances[row], scatter_of(points.deployments, quantity)[points.of]), longer
+            )
             for row, quantity in enumerate(ServingTime)
         }
         fits = room >= 1
@@ -158,7 +169,7 @@ class ServingCalibration:
             ttft_log_sd=sd[ServingTime.TTFT],
             most_concurrent=room,
             fits=fits,
-            busy_share=busy,
+            busy_share=busy * np.where(alone, points.concurrency, 1.0),
         )
 
     def largest_load(self, points: ServingPoints, limits: LatencyLimits) -> LargestLoad:
@@ -177,12 +188,13 @@ class ServingCalibration:
 
         Notes
         -----
-        Rates at twenty concurrencies up to 0.85 of the memory's room, between which all is linear in logarithms;
+        Rates at some concurrencies up to 0.85 of the memory's room, between which all is linear in logarithms;
         prefills may take 0.7 of the time, so that arrivals that vary do not pile up.
         """
         n, room = len(points), points.room
         top = np.maximum(np.minimum(limits.filled_share * room, limits.most_in_flight), 1.0)
-        grid = top[:, None] ** np.linspace(0.0, 1.0, LOADS)
+        below = np.broadcast_to(_BELOW_ONE, (n, len(_BELOW_ONE)))
+        grid = np.concatenate([below, top[:, None] ** np.linspace(0.0, 1.0, _FROM_ONE)], axis=1)
         flat = ServingPoints(
             points.deployments,
             np.repeat(points.of, LOADS),
@@ -201,7 +213,9 @@ class ServingCalibration:
         requests, log_sd = column(rates.requests_per_s), column(rates.log_sd)
         percentile = np.broadcast_to(np.asarray(limits.percentile, dtype=float), (n,))
         tpot_ratio = TPOT_RATIOS.at(percentile)[0][:, None]
-        ttft_ratio, ratio_log_sd = first_token_ratio(percentile[:, None], busy, grid)
+        mean, first, ratio_log_sd = first_tokens(
+            percentile[:, None], ttft, busy, grid, busy / requests, ttft[:, :1], is_open=limits.is_open
+        )
         ttft_limit, tpot_limit = (
             np.broadcast_to(np.asarray(one, dtype=float), (n,))[:, None] for one in (limits.ttft_s, limits.tpot_s)
         )
@@ -212,7 +226,7 @@ class ServingCalibration:
         with np.errstate(invalid="ignore", divide="ignore"):
             slow = np.log(tpot * tpot_ratio / tpot_limit)
             # Fewer in flight are never answered later: where the queue of a few says so, more of them are right.
-            late = np.log(ttft * ttft_ratio / ttft_limit)
+            late = np.log(first / ttft_limit)
             late = np.minimum(late, np.minimum.accumulate(np.where(slow <= 0, late, np.inf)[:, ::-1], axis=1)[:, ::-1])
             each = np.stack([late, slow, np.log(busy / limits.busy_share)])
         over = each.max(axis=0)
@@ -233,22 +247,25 @@ class ServingCalibration:
                 a, b = np.log(values[rows, last]), np.log(values[rows, following])
                 return np.asarray(np.exp(np.where(share > 0, a + share * (b - a), a)))
 
+        bound = np.where(over[rows, following] > 0, each[:, rows, following].argmax(axis=0), Bound.ROOM)
+        # How sure a first token is does not depend on the number of replicas, and is told on its own.
+        is_told = (bound == Bound.FIRST_TOKEN) & limits.is_open
         concurrency, found = np.where(fits, between(grid), 0.0), between(requests)
         return LargestLoad(
             concurrency=concurrency,
             requests_per_s=np.where(fits, found, 0.0),
             tokens_per_s=np.where(fits, found, 0.0) * points.output_tokens,
             tpot_s=np.where(fits, between(tpot), np.inf),
-            ttft_s=np.where(fits, between(ttft), np.inf),
+            ttft_s=np.where(fits, between(mean), np.inf),
             # The rate at a load falls with longer times, and the limits are met at a smaller load, too.
-            log_sd=log_sd[rows, last] * (1 + _moved(np.log(requests), over, last, following)),
+            log_sd=log_sd[rows, last] * (1 + np.where(is_told, 0.0, _moved(np.log(requests), over, last, following))),
             concurrency_log_sd=np.hypot(_ROOM_SD, log_sd[rows, last] * _moved(np.log(grid), over, last, following)),
             most_concurrent=room,
             fits=fits,
             is_reachable=reachable,
             least_tpot_s=np.where(fits, tpot[:, 0], np.inf),
             least_ttft_s=np.where(fits, ttft[:, 0], np.inf),
-            bound=np.where(over[rows, following] > 0, each[:, rows, following].argmax(axis=0), Bound.ROOM),
+            bound=bound,
             curve=LoadCurve(grid, requests, -late / np.hypot(first_sd, ratio_log_sd)),
         )
 
@@ -266,6 +283,32 @@ class ServingCalibration:
         kind = np.array(numbers, dtype=np.int64)
         terms = np.array([values for values, _ in found])[kind]
         return terms, kind, [covariance for _, covariance in found]
+
+
+def first_tokens(
+    percentile: ArrayLike,
+    ttft_s: Floats,
+    busy_share: Floats,
+    concurrency: Floats,
+    service_s: Floats,
+    alone_s: Floats,
+    *,
+    is_open: bool,
+) -> tuple[Floats, Floats, Floats]:
+    """Mean and percentile of first tokens, and the spread of the logarithm of the percentile over the mean.
+
+    A fixed number of requests in flight keeps the queue short, random arrivals do not: what few long prefills make of
+    them follows from the queue alone. ``service_s`` is the time of a prefill, ``alone_s`` a first token without others.
+    """
+    ratio, log_sd = first_token_ratio(percentile, busy_share, concurrency)
+    if not is_open:
+        return ttft_s, ttft_s * ratio, log_sd
+    mean, tail = queue_wait(percentile, busy_share)
+    return (
+        np.maximum(ttft_s, alone_s + service_s * mean),
+        np.maximum(ttft_s * ratio, alone_s + service_s * tail),
+        log_sd,
+    )
 
 
 def _moved(log_load: Floats, over: Floats, last: Ints, following: Ints) -> Floats:

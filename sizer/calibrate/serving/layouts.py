@@ -43,6 +43,18 @@ def weights_on(work: ServingWork, gpu: Gpu, catalog: Catalog) -> str | None:
     return wanted if any(_WEIGHTS.get(name) == wanted for name in known) else None
 
 
+def runs_on(work: ServingWork, gpu: Gpu, catalog: Catalog) -> bool:
+    """Whether the software that is asked for runs on a GPU; software that is not named is one that does."""
+    stack = None if work.engine is None else catalog.stacks.get(work.engine)
+    return stack is None or not stack.gpu_vendors or gpu.vendor in stack.gpu_vendors
+
+
+def engines_on(gpu: Gpu, catalog: Catalog) -> tuple[str, ...]:
+    """Ids of the software that serves on a GPU."""
+    found = [stack for stack in catalog.stacks.values() if stack.serves_language]
+    return tuple(stack.id for stack in found if not stack.gpu_vendors or gpu.vendor in stack.gpu_vendors)
+
+
 def layouts_inside(work: ServingWork, gpu: Gpu, gpus: int, catalog: Catalog) -> Iterator[Deployment]:
     """Layouts of replicas inside a server."""
     alone = next(iter(_deployment(work, gpu, 1, 1, None, catalog)), None)
@@ -86,19 +98,25 @@ def _deployment(
     work: ServingWork, gpu: Gpu, tensor: int, data: int, link_bytes_per_s: float | None, catalog: Catalog
 ) -> Iterator[Deployment]:
     weights = weights_on(work, gpu, catalog)
-    if weights is None or missing_facts(gpu, tensor * data, link_bytes_per_s) is not None:
+    if (
+        weights is None
+        or not runs_on(work, gpu, catalog)
+        or missing_facts(gpu, tensor * data, link_bytes_per_s) is not None
+    ):
         return
     model = served_model(work.model_id, work.shape, work.parameters)
     engine = "" if work.engine is None else _ENGINES.get(work.engine, "")
-    cache = _cache(work, gpu, weights)
+    cache = _cache(work, gpu, weights, catalog)
     yield Deployment(model, gpu, engine, weights, cache, tensor, data, link_bytes_per_s=link_bytes_per_s)
 
 
-def _cache(work: ServingWork, gpu: Gpu, weights: str) -> str:
-    """Number format of keys and values: as asked, else as the engine has it by default."""
+def _cache(work: ServingWork, gpu: Gpu, weights: str, catalog: Catalog) -> str:
+    """Number format of keys and values: as asked, else the default of the engine, or of all that run on the GPU."""
     if work.cache is not None:
         return work.cache
-    return "bf16" if weights == "bf16" or work.engine in _WIDE_CACHE or "fp8" not in gpu.peak_flop_per_s else "fp8"
+    engines = engines_on(gpu, catalog) if work.engine is None else (work.engine,)
+    is_wide = weights == "bf16" or set(engines) <= set(_WIDE_CACHE) or "fp8" not in gpu.peak_flop_per_s
+    return "bf16" if is_wide else "fp8"
 
 
 def points_of(work: ServingWork, deployments: Sequence[Deployment], concurrency: Floats | float) -> ServingPoints:

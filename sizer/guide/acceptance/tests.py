@@ -1,9 +1,10 @@
 """Acceptance tests of a design: what to run, what to expect, and the limit that passes."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from sizer.base.estimate import Estimate
+from sizer.base.estimate import Estimate, normal_cdf
 from sizer.base.quantities import NARROW_SPACE, by_count, grouped, probability_text, si, significant
 from sizer.catalog.labels import sample_unit
 from sizer.guide.acceptance.limits import AcceptanceTest as AcceptanceTest
@@ -49,11 +50,16 @@ def _runs(design: DesignAnswer, answer: WorkloadAnswer, model: WorkloadOnDesign 
 def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> Iterator[AcceptanceTest]:
     """A public load generator against all replicas: latencies at the asked load, and the most within the limits."""
     work, unit = found.work, sample_unit(answer.dnn)
-    tool = (
-        f"vllm bench serve or aiperf with random prompts of {grouped(work.input_tokens)} tokens, answers of "
-        f"{grouped(work.output_tokens)}"
+    cached = work.input_tokens * work.prefix_cached
+    shared = (
+        f", of which the first {grouped(cached)} are those of an earlier prompt (--random-prefix-len {cached:.0f} "
+        f"--random-input-len {work.input_tokens - cached:.0f})"
     )
-    rate = float(answer.throughput.value) if work.requests_per_s is None else work.requests_per_s
+    tool = (
+        f"vllm bench serve or aiperf with random prompts of {grouped(work.input_tokens)} tokens"
+        f"{shared if cached else ''}, answers of {grouped(work.output_tokens)}"
+    )
+    rate = found.served_per_s if work.requests_per_s is None else work.requests_per_s
     basis = "90\u202f% interval of published serving runs"
     latencies = (
         ("first-token", "time to the first token", found.ttft_percentile_s, work.first_token_s),
@@ -67,7 +73,7 @@ def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> Iterator[Acceptanc
             f"Run {tool} and {significant(rate)} {unit} for 30 min; read the {what}, {work.percentile}th percentile.",
             interval(expected, "s"),
             criterion.text,
-            basis if limit is None else f"limit of the request; {_odds(answer)}",
+            basis if limit is None else f"limit of the request; {_odds(_chance_within(expected, limit))}",
             _sources(answer),
             criterion,
         )
@@ -78,10 +84,15 @@ def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> Iterator[Acceptanc
         f"Run {tool}; raise the rate of the requests until a latency limit is reached.",
         interval(answer.throughput, unit),
         criterion.text,
-        basis if criterion.value == float(answer.throughput.low) else f"required rate; {_odds(answer)}",
+        basis if criterion.value == float(answer.throughput.low) else f"required rate; {_odds(answer.probability)}",
         _sources(answer),
         criterion,
     )
+
+
+def _chance_within(expected: Estimate, limit: float) -> float:
+    """Probability that a time stays within a limit."""
+    return float(normal_cdf(math.log(limit / float(expected.value)) / expected.log_sd))
 
 
 def _alone(answer: WorkloadAnswer, model: WorkloadOnDesign | None, n_gpus: int) -> Iterator[AcceptanceTest]:
@@ -138,7 +149,7 @@ def _together(design: DesignAnswer, answer: WorkloadAnswer) -> Iterator[Acceptan
         text = f"{run}; {when}."
         required = None if key == "cluster-cold" else _required_while_running(answer)
         criterion = least(float(rate.low), unit, required)
-        why = basis if criterion.value == float(rate.low) else f"required rate; {_odds(answer)}"
+        why = basis if criterion.value == float(rate.low) else f"required rate; {_odds(answer.probability)}"
         yield AcceptanceTest(key, "training", text, interval(rate, unit), criterion.text, why, sources, criterion)
     load = answer.cpu_utilization_fraction
     if answer.kind.rereads and float(load.value) >= _LEAST_LOAD:
@@ -173,7 +184,11 @@ def _time(answer: WorkloadAnswer, run: str) -> Iterator[AcceptanceTest]:
     if not answer.kind.rereads and float(total.value) > _LONGEST_TEST_S:
         return  # weeks of training are no acceptance test; the rate is
     criterion = most(float(total.high), "s", target)
-    basis = "90\u202f% interval of epochs and rate" if target is None else f"target of the request; {_odds(answer)}"
+    basis = (
+        "90\u202f% interval of epochs and rate"
+        if target is None
+        else f"target of the request; {_odds(answer.probability)}"
+    )
     whole = "complete training" if not answer.kind.rereads else "complete training with evaluations"
     text = f"{run}; {whole}."
     points = answer.recipe.points if answer.recipe is not None else ()
@@ -183,11 +198,11 @@ def _time(answer: WorkloadAnswer, run: str) -> Iterator[AcceptanceTest]:
     )
 
 
-def _odds(answer: WorkloadAnswer) -> str:
+def _odds(probability: float | None) -> str:
     """How likely a system without faults passes a test of the target."""
-    if answer.probability is None:
+    if probability is None:
         return "the probability of reaching it is not known"
-    return f"the design reaches it with {probability_text(answer.probability)} probability"
+    return f"the design reaches it with {probability_text(probability)} probability"
 
 
 def _about(answer: WorkloadAnswer) -> str:

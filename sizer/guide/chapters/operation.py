@@ -39,13 +39,15 @@ def content(context: GuideContext) -> dict[str, Any]:
         "script": job_script(context, context.answers[0]),
         "workload": context.answers[0].workload.name,
         "serves": context.only_serves,
-        "duties": roles_table(context.head_node is not None),
+        "duties": roles_table(context.head_node is not None, serves=context.only_serves),
     }
 
 
 def management_text(context: GuideContext) -> str:
     """What the management servers of the design do, and what more of them would add."""
     count = context.n_head_nodes
+    if not count:
+        return "No server is there for management alone: each starts its replicas when it starts."
     if count > 2:
         return (
             "Two of the management servers are head nodes in redundancy: deployment, scheduler and homes move to the "
@@ -80,7 +82,7 @@ def mount_line(design: DesignAnswer) -> str:
 def network_settings(design: DesignAnswer) -> Iterator[str]:
     """Settings of the compute fabric, by its kind."""
     kind = design.platform.fabric
-    if design.n_servers < 2:
+    if design.n_servers < 2 or design.platform.has_replicas_apart:
         return
     if kind.is_infiniband:
         yield "InfiniBand: one subnet manager and its standby per rail; MTU 4,096; adaptive routing on where available."
@@ -147,13 +149,38 @@ def job_script(context: GuideContext, answer: WorkloadAnswer) -> str:
 def _serve_command(answer: WorkloadAnswer) -> str:
     found = answer.serving
     assert found is not None  # the caller asks only of what serves
-    data = f" --data-parallel-size {found.data}" if found.data > 1 else ""
-    formats = {"fp8": "--quantization fp8", "bf16": "--dtype bfloat16", "fp16": "--dtype float16"}
+    where = "that has its session's prefix" if found.prefix_bytes else "with the fewest in flight"
+    model, length = f"/models/{_slug(answer.dnn.name)}", math.floor(found.longest_tokens)
+    running, is_narrow = max(1, math.floor(found.most_concurrent / found.data)), found.cache == "fp8"
+    options = "\n# options.yaml: kv_cache_config.dtype: fp8" * is_narrow
+    options += "\n# options.yaml: enable_attention_dp: true" * (found.data > 1)
+    parts = {
+        "TensorRT-LLM": (
+            *(f"trtllm-serve {model}", f"--tp_size {found.gpus_of_replica}", f"--max_seq_len {length}"),
+            *(f"--max_batch_size {running}", f"--ep_size {found.gpus_of_replica}" * (found.data > 1)),
+            "--extra_llm_api_options options.yaml" * (is_narrow or found.data > 1),
+        ),
+        "SGLang": (
+            f"python -m sglang.launch_server --model-path {model}",
+            f"--tp {found.gpus_of_replica}",
+            f"--dp {found.data} --enable-dp-attention --ep {found.gpus_of_replica}" * (found.data > 1),
+            *("--quantization fp8" * (found.weights == "fp8"), "--kv-cache-dtype fp8_e4m3" * is_narrow),
+            *(f"--context-length {length}", f"--max-running-requests {running * found.data}", "--port 8000"),
+        ),
+    }.get(
+        found.engine,
+        (
+            *(f"vllm serve {model}", f"--tensor-parallel-size {found.tensor}"),
+            f"--data-parallel-size {found.data} --enable-expert-parallel" * (found.data > 1),
+            *("--quantization fp8" * (found.weights == "fp8"), "--kv-cache-dtype fp8" * is_narrow),
+            *("--dtype bfloat16" * (found.weights == "bf16"), f"--max-model-len {length}"),
+            *(f"--max-num-seqs {running}", "--port 8000"),
+        ),
+    )
     return (
-        f"# one of {found.replicas}; the load balancer sends each request to the replica with the fewest in flight\n"
-        f"vllm serve /models/{_slug(answer.dnn.name)} --tensor-parallel-size {found.tensor}{data} \\\n"
-        f"  {formats.get(found.weights, '')} --max-model-len {math.ceil(found.work.context_tokens)} "
-        f"--max-num-seqs {max(1, math.floor(found.most_concurrent))} --port 8000"
+        f"# one of {found.replicas}; the load balancer sends each request to the replica {where}.\n"
+        "# The longest context is what the model and the memory take; longer requests are refused.\n"
+        f"{' '.join(part for part in parts if part)}{options if found.engine == 'TensorRT-LLM' else ''}"
     )
 
 

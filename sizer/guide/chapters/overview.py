@@ -83,7 +83,7 @@ def building_block(context: GuideContext) -> list[str]:
         if all(answer.kind.trains_language for answer in context.answers):
             work = "model and batch are divided over their GPUs, which exchange results over the fabric"
         block = f"The building block is {words.with_article(server)} with {gpus}"
-        text = f"{block}. {count} of them run one job together: {work}."
+        text = f"{block}. {count} of them {'serve' if context.only_serves else 'run one job together'}: {work}."
     return [text, _data_text(context)]
 
 

@@ -102,7 +102,9 @@ def next_steps(context: GuideContext, tests: str = "the tests of this document")
     # A customer is not sent to the vendors of designs that were not chosen.
     if deciding and not context.edition.is_customer_copy:
         steps.append(deciding)
-    if context.is_single:
+    if not design.servers_bought:
+        steps.append(f"Accept what is there with {tests}.")
+    elif context.is_single:
         steps.append(f"Order, install and accept the server with {tests}.")
     else:
         first = _first_acceptance(context)

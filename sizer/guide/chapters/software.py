@@ -71,6 +71,8 @@ def stacks_table(design: DesignAnswer) -> Table:
         return replace(source_cell(answer.stack.released, str(answer.stack.released.value)), where="")
 
     def loader(answer: WorkloadAnswer) -> str:
+        if answer.serving is not None:
+            return "none: requests come over the LAN"
         if not is_compressed_image(answer.sample_format):
             return f"reads {FORMAT_NAMES[answer.sample_format]}"
         return words.name(answer.stack.loader) if answer.stack.loader != "none" else "assumed"
@@ -88,7 +90,7 @@ def stacks_table(design: DesignAnswer) -> Table:
 def releases_text(design: DesignAnswer, catalog: Catalog) -> str:
     """Releases that the newest published runs on the GPUs were made with; "" where no run states them."""
     releases = _releases(design, catalog)
-    if not releases:
+    if not releases or all(answer.serving is not None for answer in design.workloads):  # of trainings
         return ""
     name = catalog.generations[str(design.platform.gpu.generation)].name
     used = words.listed(f"{one.component} {one.version.value}" for one in releases)

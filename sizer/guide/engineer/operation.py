@@ -49,10 +49,10 @@ def spares(context: GuideContext) -> list[str]:
     return lines
 
 
-def roles_table(has_head: bool) -> Table:
-    """Roles in operation with their tasks."""
+def roles_table(has_head: bool, *, serves: bool = False) -> Table:
+    """Roles in operation with their tasks; ``serves``: models in use alone."""
     system = "head node" if has_head else "server"
-    rows = (
+    rows = [
         ("Data scientist", "logs in, opens a notebook or submits a job, monitors it, saves the result", system),
         ("Administrator", "adds users, updates images and containers, sets queues and quotas, replaces parts", system),
         (
@@ -61,6 +61,11 @@ def roles_table(has_head: bool) -> Table:
             "storage",
         ),
         ("Procurement", "renews licences and support before they expire", "–"),
-    )
+    ]
+    if serves:
+        rows[:3] = [
+            ("Model owner", "releases models and their versions, tests the quality of answers", "model store"),
+            ("Administrator", "starts replicas, watches latencies and requests that wait, replaces parts", system),
+        ]
     titles = ("Role", "Tasks", "System")
     return fact_table("duties", "Roles and tasks", rows, titles=titles, widths=(24, 58, 18), style="")

@@ -89,5 +89,33 @@ def first_token_ratio(
     return np.asarray(ratio**queued), log_sd
 
 
+# Decay of the tail of a queue with random arrivals and equal services, over the service -> share that they take.
+_DECAY = np.geomspace(12.0, 1e-3, 400)
+_BUSY_AT = _DECAY / np.expm1(_DECAY)
+
+
+def queue_wait(percentile: ArrayLike, busy_share: ArrayLike) -> tuple[Floats, Floats]:
+    """Mean and percentile of the wait of random arrivals for equal services, one after the other, over the service.
+
+    Notes
+    -----
+    M/D/1: the mean by Pollaczek and Khinchine; the percentile by the first term of Erlang's sum, which is exact below
+    one service, and beyond by the exponential tail.
+
+    Examples
+    --------
+    >>> mean, tail = queue_wait([90, 99], 0.432)
+    >>> round(float(mean), 2), [round(float(one), 1) for one in tail]
+    (0.38, [1.2, 2.7])
+    """
+    busy = np.clip(np.asarray(busy_share, dtype=float), 1e-6, _BUSY_AT[-1])
+    decay = np.interp(busy, _BUSY_AT, _DECAY)
+    weight = (1 - busy) / (busy * np.exp(decay) - 1)
+    kept = np.asarray(percentile, dtype=float) / 100
+    first = np.maximum(np.log(kept / (1 - busy)) / busy, 0.0)
+    tail = np.where(first < 1, first, np.maximum(np.log(weight / (1 - kept)) / decay, 1.0))
+    return np.asarray(busy / (2 * (1 - busy))), tail
+
+
 TTFT_RATIOS = PercentileRatios((0.93, 1.55, 2.3), (0.05, 0.14, 0.24))
 TPOT_RATIOS = PercentileRatios((1.0, 1.09, 1.17), (0.02, 0.05, 0.09))

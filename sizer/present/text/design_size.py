@@ -211,6 +211,8 @@ def one_server_text(
     clause = all_servers if is_maximum else takes_text(answer)
     first = f"{answer.workload.name}: one {design.platform.server.name} delivers {rate}; {clause}."
     at = f"With {grouped(design.n_servers)} servers"
+    if answer.serving is not None:  # replicas add
+        return first
     if answer.bottleneck in ("gpu", "exchange"):
         share = words.percent(answer.scaling_efficiency)
         return f"{first} Scaling efficiency at {grouped(design.n_gpus)} GPUs: {share}."

@@ -323,6 +323,8 @@ def dataset_phrase(answer: WorkloadAnswer) -> str:
 
 def dataset_text(answer: WorkloadAnswer) -> str:
     """Name, size and samples of a data set."""
+    if answer.serving is not None:
+        return f"{answer.dataset.name}: {si(answer.dataset_bytes, 'B')}, three versions"
     if answer.kind.trains_language:
         return f"{answer.dataset.name}: {si(answer.dataset_bytes, 'B')}, {si(answer.sample_bytes, 'B')} per token"
     samples = answer.dataset_bytes / answer.sample_bytes if answer.sample_bytes else 0.0

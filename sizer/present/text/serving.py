@@ -1,12 +1,13 @@
 """A language model in use in words: the load that was asked, replicas and layout, latencies, memory, users, cost."""
 
 from sizer.base.estimate import Estimate
-from sizer.base.quantities import NARROW_SPACE, duration, grouped, si, significant
+from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, probability_text, si, significant
 from sizer.base.units import DAY_S, GIB, HOUR_S
 from sizer.calibrate.serving.calibration import Bound
 from sizer.present.words import listed, percent, plural
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.serving_rates import ServingAnswer
+from sizer.workload.ownership import Ownership
 from sizer.workload.serving import LoadKind, ServingWork
 
 # Years over which hardware is written off, straight, where a cost per token is shown.
@@ -18,7 +19,6 @@ _BOUNDS = {
     Bound.PREFILLS: "the share of the time that prefills may take bounds them",
     Bound.ROOM: "memory, or the most that published runs had in flight, bounds them",
 }
-_MIXTURE = "a mixture of vLLM, SGLang and TensorRT-LLM, as none is named"
 
 
 def load_text(work: ServingWork) -> str:
@@ -75,17 +75,35 @@ def replicas_text(found: ServingAnswer) -> str:
 def served_text(found: ServingAnswer, gpu: str) -> str:
     """What GPUs serve within the limits: the answer where their number is what is asked."""
     value, low, high = (float(end) for end in found.requests_per_s)
-    serve = f"{grouped(found.gpus_used)} × {gpu} serve at most {significant(value)} requests/s of {found.work.model}"
+    serve = f"{grouped(found.gpus_used)} × {gpu} serve {significant(found.served_per_s)} requests/s"
+    output = significant(found.served_per_s * found.work.output_tokens)
     return (
-        f"{serve} within the limits (90{NARROW_SPACE}% interval {significant(low)} to {significant(high)}), "
-        f"{significant(float(found.tokens_per_s.value))} output tokens/s; {_BOUNDS[found.bound]}"
+        f"{serve} of {found.work.model} within the limits with {probability_text(found.work.confidence)} confidence, "
+        f"{output} output tokens/s; expected are {significant(value)} requests/s (90{NARROW_SPACE}% interval "
+        f"{significant(low)} to {significant(high)}), and {_BOUNDS[found.bound]}"
+    )
+
+
+def first_token_condition(found: ServingAnswer) -> str:
+    """That the first token is to be measured before servers are ordered; "" where its limit is kept surely enough."""
+    chance, limit = found.first_token_chance, found.work.first_token_s
+    if chance is None or limit is None or chance >= found.work.confidence:
+        return ""
+    more = ""
+    if found.replicas_timely is not None and found.replicas_timely > found.replicas:
+        more = f"; without that, {plural(found.replicas_timely, 'replica')} keep it at the confidence asked for"
+    return (
+        f"on condition that one replica, measured first, keeps the first token within {duration(limit)} at this load: "
+        f"its {found.work.percentile}th percentile is predicted as {_interval(found.ttft_percentile_s)}, so that the "
+        f"limit is kept with {probability_text(chance)}{more}"
     )
 
 
 def software_text(found: ServingAnswer) -> str:
     """Number formats of the weights and of keys and values, and the software."""
-    cache = f"{found.cache.upper()}{' (assumed)' if found.cache_is_assumed else ''}"
-    return f"{found.weights.upper()} weights, keys and values in {cache}; {found.engine or _MIXTURE}"
+    cache = f"{found.cache.upper()}{' (assumed; cache_precision sets it)' if found.cache_is_assumed else ''}"
+    mixture = f"a mixture of {listed(found.engines)}, as none is named"
+    return f"{found.weights.upper()} weights, keys and values in {cache}; {found.engine or mixture}"
 
 
 def ingress_text(found: ServingAnswer) -> str:
@@ -121,25 +139,46 @@ def needed_text(found: ServingAnswer) -> str:
     assert found.replicas_needed is not None
     spare = found.replicas - found.replicas_needed
     text = f"{plural(found.replicas_needed, 'replica')} at the confidence asked for"
+    if spare < 0:
+        return f"{text}, {plural(-spare, 'replica')} more than there are"
     if spare < 1:
         return f"{text}; none is spare: a failed one is missed"
-    return f"{text}; the other {grouped(spare)} are headroom, and stand in for one that fails"
+    others = by_count(
+        spare, "the other one is headroom, and stands", f"the other {grouped(spare)} are headroom, and stand"
+    )
+    return f"{text}; {others} in for one that fails"
 
 
 def used_stack_text(answer: WorkloadAnswer) -> str:
     """Software of a workload; of a language model in use whose engine is not named, those in use."""
     if not answer.kind.reads_data and not answer.served.engine:
-        return "vLLM, SGLang or TensorRT-LLM"
+        return listed(answer.served.engines, "or")
     return answer.stack.name
 
 
 def flight_text(found: ServingAnswer) -> str:
     """Requests in flight of a replica."""
-    at = "at this load" if found.load == "asked" else "at the most within the limits"
+    at = {"asked": "at this load", "sure": "at the rate kept with the confidence asked for"}.get(
+        found.load, "at the most within the limits"
+    )
     at = f"{at} ({significant(found.served_per_s)} requests/s in all)"
     return (
         f"{significant(found.concurrency)} {at} in each replica, whose memory has room for "
         f"{grouped(found.most_concurrent)}"
+    )
+
+
+def prefix_text(found: ServingAnswer) -> str:
+    """Memory of what earlier prompts leave in the cache, and for how many sessions there is room; "" without one."""
+    work, each = found.work, found.prefix_bytes
+    if not each:
+        return ""
+    ranks = found.gpus_of_replica / found.tensor * found.replicas
+    room = found.room_bytes * found.tensor * ranks - found.cache_bytes * found.tensor * ranks
+    return (
+        f"what a session leaves, {grouped(work.input_tokens * work.prefix_cached)} tokens, takes {si(each, 'B')}: "
+        f"beside the requests in flight all GPUs have room for those of {grouped(max(room, 0.0) // each)} sessions; "
+        "the next request of a session must go to the replica that holds them"
     )
 
 
@@ -188,6 +227,24 @@ def cost_text(design: DesignAnswer, found: ServingAnswer) -> str:
     )
 
 
+def asked_cost_text(design: DesignAnswer, asked: Ownership | None) -> str:
+    """Whether a million output tokens at the load cost no more than was asked; "" where nothing was, or it is open."""
+    limit, cost = None if asked is None else asked.cost_per_million_tokens, design.ownership
+    found = design.workloads[0].serving
+    if asked is None or limit is None or cost is None or found is None or len(design.workloads) > 1:
+        return ""
+    years_s = asked.years * _YEAR_S * (asked.utilization_fraction or 1.0)
+    millions = found.served_per_s * found.work.output_tokens * years_s / 1e6
+    low, middle, high = (end / millions for end in (cost.low, cost.expected, cost.high))
+    is_met = "met" if high <= limit else "missed" if low > limit else "open until quotes are there"
+    ends = f"{significant(low, 2)} to {significant(high, 2)}"
+    amount = f"about {cost.currency}{NARROW_SPACE}{significant(middle, 2)} ({ends})"
+    return (
+        f"A million output tokens at this load cost {amount} over {plural(asked.years, 'year')} of owning, the tokens "
+        f"that are read among it; the limit of {cost.currency}{NARROW_SPACE}{significant(float(limit), 2)} is {is_met}"
+    )
+
+
 def serving_cautions(found: ServingAnswer) -> tuple[str, ...]:
     """What the figures do not say."""
     if not found.has_four_bits:
@@ -202,11 +259,17 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: boo
         return []
     work, rows = found.work, []
     rows += [("Load", load_text(work)), ("Request", lengths_text(work)), ("Limits", limits_text(work))]
-    rows += [("Replicas", replicas_text(found)), ("Software", software_text(found))]
+    used = sum(one.serving.gpus_used for one in design.workloads if one.serving is not None)
+    idle = f"; {plural(design.n_gpus - used, 'GPU')} of the design stay idle" if used < design.n_gpus else ""
+    rows += [("Replicas", f"{replicas_text(found)}{idle}"), ("Software", software_text(found))]
     if found.replicas_needed is not None:
         rows.append(("Needed", needed_text(found)))
+    if prefix := prefix_text(found):
+        rows.append(("Prefix cache", prefix))
     rows.append(("In flight", flight_text(found)))
     rows.append(("First token", latency_text(found.ttft_s, found.ttft_percentile_s, work.percentile)))
+    if condition := first_token_condition(found):
+        rows.append(("Conditional", condition))
     if work.output_tokens > 1:
         rows.append(("Later tokens", latency_text(found.tpot_s, found.tpot_percentile_s, work.percentile)))
     rows.append(("Output", tokens_text(found)))
@@ -225,6 +288,6 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: boo
         rows.append(("Batch", batch_text(found)))
     if energy := energy_text(design, found):
         rows.append(("Energy", energy))
-    if with_cost and (cost := cost_text(design, found)):
+    if with_cost and design.ownership is None and (cost := cost_text(design, found)):
         rows.append(("Cost", cost))
     return rows

@@ -17,6 +17,7 @@ from sizer.base.quantities import (
 from sizer.bom.prices import usual_rate_usd
 from sizer.catalog.labels import sample_unit
 from sizer.drawings.racks import at_least
+from sizer.physical.roles import Role
 from sizer.present import words
 from sizer.present.text.bill_warnings import life_cycle_sentences, sale_end_sentences
 from sizer.present.text.calibration import compared_time_s, evidence_warning
@@ -25,7 +26,7 @@ from sizer.present.text.design_size import asked_target_text, highest_rate_text,
 from sizer.present.text.money import WITHOUT_CABLES, cost_at, least_cost_text, owned, range_text
 from sizer.present.text.plan import existing_text
 from sizer.present.text.redundancy import spare_sentence
-from sizer.present.text.serving import served_text
+from sizer.present.text.serving import asked_cost_text, first_token_condition, served_text, serving_cautions
 from sizer.present.words import is_even
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.reasons import (
@@ -145,6 +146,12 @@ def _more(preference: Preference, rank_by: str, currency: str, *, with_amounts: 
     return _MORE[rank_by].format(by=by)
 
 
+# Hosts with Arm processors, by the id of their kind.
+_ARM_HOSTS = ("grace",)
+# Years after the introduction of a GPU from which its successors are what is sold.
+_OLD_YEARS = 3
+
+
 def verdict_text(result: SizingResult) -> str:
     """The answer in one or two sentences."""
     design, verdict, team = result.design, result.verdict, result.request.team
@@ -159,7 +166,13 @@ def verdict_text(result: SizingResult) -> str:
         newer = f"{result.newer.name} with {result.newer.gpu} meets the same target with {least}"
         text = f"This design draws {most}: GPUs of today need far less ({newer}). {text}"
     text = " ".join(part for part in (_owned_text(result), *_served_texts(design), text, _small_text(design)) if part)
-    told = (_budget_texts(result), _idle_texts(result), equipment_texts(result), life_cycle_sentences(design))
+    told = (
+        served_cautions(result),
+        _budget_texts(result),
+        _idle_texts(result),
+        equipment_texts(result),
+        life_cycle_sentences(design),
+    )
     text = " ".join([text, *(sentence for sentences in told for sentence in sentences), *_rental_texts(result)])
     if team is None:
         return text
@@ -169,11 +182,59 @@ def verdict_text(result: SizingResult) -> str:
 
 def _served_texts(design: DesignAnswer) -> list[str]:
     """What GPUs serve, where that is the question."""
-    return [
+    found = [
         f"{served_text(answer.serving, design.platform.gpu.name)}."
         for answer in design.workloads
         if answer.serving is not None and answer.serving.work.load_kind is LoadKind.GPUS
     ]
+    served = [answer.serving for answer in design.workloads if answer.serving is not None]
+    if served and len(served) < len(design.workloads):
+        needed = sum((one.replicas_needed or one.replicas) * one.gpus_of_replica for one in served)
+        found.append(
+            f"Trainings count with all {words.plural(design.n_gpus, 'GPU')}, of which what is served needs "
+            f"{grouped(needed)} all the time: for both at once add a [team] table."
+        )
+    if len(served) > 1:
+        used = words.plural(sum(one.gpus_used for one in served), "GPU")
+        found.append(f"The {len(served)} models in use run at the same time and share the cluster: {used} serve them.")
+    return found
+
+
+def served_cautions(result: SizingResult) -> list[str]:
+    """What is to be measured, tested or prepared before a design is ordered, and whether a cost asked for is kept."""
+    design, several = result.design, len(result.design.workloads) > 1
+    found = [
+        f"{f'{answer.workload.name}: this' if several else 'This'} holds {condition}."
+        for answer in design.workloads
+        if answer.serving is not None and (condition := first_token_condition(answer.serving))
+    ]
+    served = [answer.serving for answer in design.workloads if answer.serving is not None]
+    if not served:
+        return []
+    found += [f"{text}." for one in served for text in serving_cautions(one)]
+    cost = asked_cost_text(design, result.request.ownership)
+    return [*found, *([f"{cost}."] if cost else []), *_site_texts(result)]
+
+
+def _site_texts(result: SizingResult) -> list[str]:
+    """What of the servers that are bought a building, software or a purchase must be ready for."""
+    design, day = result.design, result.request.date
+    server, gpu = design.platform.server, design.platform.gpu
+    if not design.servers_bought:
+        return []
+    found = []
+    if liquid_w := float(design.quantities.liquid_heat_w[0]):
+        units = sum(device.role is Role.COOLANT_UNIT for device in design.plan.devices)
+        found.append(
+            f"The {server.name} is cooled by liquid: the building brings water for {si(liquid_w, 'W')}"
+            + (f" and {words.plural(units, 'coolant distribution unit')}, with which servers stop." if units else ".")
+        )
+    if server.cpu is not None and server.cpu.value in _ARM_HOSTS:
+        found.append(f"The processors of the {server.name} are Arm: software must be built for them (aarch64).")
+    since = None if gpu.introduced is None or gpu.end_of_sale is not None else int(gpu.introduced.value[:4])
+    if since is not None and day is not None and day.year - since >= _OLD_YEARS:
+        found.append(f"The {gpu.name} was introduced in {since}: confirm that it can still be ordered, and its price.")
+    return found
 
 
 def _budget_texts(result: SizingResult) -> list[str]:
@@ -425,7 +486,8 @@ def reason_texts(result: SizingResult, *, with_amounts: bool = False) -> list[st
     design = result.verdict.single or result.design
     told = (_reason_text(reason, design, result) for reason in result.verdict.reasons)
     texts = [text for text in told if text]
-    if len(result.design.workloads) > 1 and result.request.team is None:
+    takes_turns = any(answer.serving is None for answer in result.design.workloads)
+    if len(result.design.workloads) > 1 and result.request.team is None and takes_turns:
         # That several workloads are not meant to run side by side, and what they take one after another.
         text = "Each workload meets its target with all GPUs to itself: rates and times do not hold side by side"
         times = [answer.time for answer in result.design.workloads]

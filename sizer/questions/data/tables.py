@@ -14,6 +14,7 @@ from sizer.questions.data.ingest import IngestEntry, IngestLink, IngestLinkRole,
 from sizer.questions.data.local_copy import LocalCopy
 from sizer.workload.checkpoints import CHECKPOINT_BYTES_PER_PARAMETER
 from sizer.workload.language import ASSUMED_LENGTH
+from sizer.workload.serving import WEIGHTS_OF
 
 ENTRY_NAMES = {
     IngestEntry.SERVER_PORTS: "Through ports of the servers",
@@ -54,6 +55,8 @@ def _capacity_rows(plan: DataPlan) -> Iterator[tuple[str, str | Cell, str] | Row
         size = si(data_set.sample_bytes, "B")
         is_named = data_set.name.removesuffix(ASSUMED_LENGTH) == tokens_text(data_set.n_samples)
         samples = f"{size} a token" if is_named else f"{significant(data_set.n_samples)} samples of {size}"
+        if data_set.name.startswith(WEIGHTS_OF):
+            samples = "three versions of the model"
         yield data_set.name, si(data_set.size_bytes, "B"), samples
     if required.raw_bytes:
         yield "Raw data", si(required.raw_bytes, "B"), "stored in addition to the prepared data"

@@ -162,7 +162,7 @@ def _restart_text(effect: JobsRestart) -> str:
     elif effect.on == "GPUs":
         on = f"the remaining {plural(effect.count, 'GPU')}"
     if not effect.has_training:
-        return f"Jobs restart on {on}."
+        return f"What ran there starts again on {on}."
     if not effect.has_checkpoints:
         return f"Jobs restart on {on}, from their last checkpoint if they write any; the work since then is lost."
     return f"Jobs restart from their last checkpoint on {on}; the work since then is lost."

@@ -31,6 +31,7 @@ from sizer.sizing.design.workload_figures import (
     MOST_CERTAIN,
     WorkloadFigures,
     smaller_sizes,
+    told_chance,
     total_time,
     workload_figures,
 )
@@ -137,7 +138,7 @@ def design_answer(
         quantities=parts,
         plan=plan,
         bill=money.bill,
-        probability=None if unknown else min(prod(float(run.probability[0]) for run in runs), MOST_CERTAIN),
+        probability=None if unknown else min(prod(told_chance(run) for run in runs), MOST_CERTAIN),
         binding=binding,
         warnings=(
             *_design_warnings(platform, request, money),

@@ -23,6 +23,7 @@ from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import Observation, load_observations
 from sizer.calibrate.own_networks import OwnRun, estimated_rates, trainings_of
 from sizer.calibrate.predict import predict
+from sizer.calibrate.serving.calibration import CALIBRATED_TOKENS
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, Stack
 from sizer.physical.platform import Platform
@@ -37,7 +38,7 @@ from sizer.sizing.stages.language_rates import (
 )
 from sizer.sizing.stages.measured_rates import accelerator, anchor_of, is_measured
 from sizer.sizing.stages.own_networks import far_rates
-from sizer.sizing.stages.serving_rates import CALIBRATED_TOKENS, is_unserved
+from sizer.sizing.stages.serving_rates import is_unserved
 from sizer.workload.custom_network import CustomDnn
 from sizer.workload.resolve import ResolvedWorkload
 from sizer.workload.work_kinds import LANGUAGE, SERVING

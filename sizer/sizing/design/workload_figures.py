@@ -19,6 +19,7 @@ from sizer.sizing.stages.language_rates import LanguageAnswer, gpus_at_work, lan
 from sizer.sizing.stages.serving_rates import ServingAnswer, serving_answer
 from sizer.sizing.stages.workload_run import WorkloadRun
 from sizer.workload.request import SizingRequest
+from sizer.workload.serving import LoadKind
 from sizer.workload.stack_choice import StackChoice, StackEvidence
 
 # The rate of several stages together lies at most so far below the low end of the slowest one. [-]
@@ -134,7 +135,7 @@ def workload_figures(
     (bottleneck,), (following,) = bottlenecks(run.warm, run.comp.gpu_alone)
     if evaluate.reads_once(work, run.length):
         hits = 0.0  # no later epoch finds anything in a cache
-    chance = float(run.probability[0])
+    chance = told_chance(run)
     # An unknown rate counts as its upper bound: a target that is missed with it is missed, a met one is open.
     met = CheckResult.OPEN if missing else CheckResult.MET
     language = language_answer(work, platform, int(n_gpus), catalog)
@@ -161,6 +162,13 @@ def workload_figures(
         language=language,
         serving=serving,
     )
+
+
+def told_chance(run: WorkloadRun) -> float:
+    """Probability that a workload meets its target; of GPUs that serve that of the rate which they are said to keep."""
+    serving = run.work.serving
+    chance = float(run.probability[0])
+    return min(chance, serving.confidence) if serving and serving.load_kind is LoadKind.GPUS else chance
 
 
 def _busy(rate: float, run: WorkloadRun, serving: ServingAnswer | None) -> float:

@@ -139,7 +139,6 @@ class DrawnServers:
     terms: StepTerms
     values: Floats  # (draws, k) terms of the step
     log_scatter: Floats  # (draws,) or (sizes, draws) of runs and sources
-    first_token: Floats  # (draws,) how late first tokens are, in standard deviations
     core_s: Floats  # core time of a sample on the hosts [core s]
     link_gain: Floats  # of the links between host and GPUs, over the rate as fitted [-]
     hits: Floats  # of the servers' caches after the first epoch
@@ -172,7 +171,6 @@ class DrawnServers:
             terms=terms,
             values=draws.step_values(terms),
             log_scatter=_log_scatter(work, terms, run, group, draws),
-            first_token=draws.normal(f"first token {work.request.name} {group.gpu}"),
             core_s=_core_seconds(work, draws),
             link_gain=draws.host_link_bytes_per_s() / unit,
             hits=_hits(work, cols, servers, draws),
@@ -359,9 +357,6 @@ def reached(block: Block) -> Reached:
                 time_s = evaluate.time_s(work, ran.epochs, rate, cold, ran.start_up_s)
                 found.time_s[number, place] = _statistics(time_s)
             met = _met(work.request.target, ran.n_gpus, warm, rate, time_s)
-            if comp.first_tokens is not None and work.request.target.samples_per_s is not None:
-                asked = np.full(ran.n_gpus.shape, work.request.target.samples_per_s)
-                met = met & (comp.first_tokens.score_at(asked) >= ran.first_token)
             found.met[number, place] = met.mean(axis=-1)
             all_met[place] &= met
     found.all_met[:] = all_met.mean(axis=-1)

@@ -142,7 +142,6 @@ class Compute(GpuSide):
             batch_per_gpu=self.batch_per_gpu[rows],
             within_log_sd=self.within_log_sd[rows],
             replicas=None if self.replicas is None else self.replicas[rows],
-            first_tokens=self.first_tokens and self.first_tokens.take(rows),
             whole_run=self.whole_run and self.whole_run[rows],
         )
 

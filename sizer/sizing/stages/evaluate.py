@@ -267,8 +267,6 @@ def need_of_rate(comp: Compute, samples_per_s: Floats) -> Need:
     """What a rate asks, the same of all rows or one of each."""
     zero = np.zeros(samples_per_s.shape)
     gpu, decode, link = (one.probability_at_least(samples_per_s) for one in (comp.gpu, comp.decode, comp.host_link))
-    if comp.first_tokens is not None:
-        gpu = gpu * comp.first_tokens.chance(samples_per_s)
     by_stage = (gpu, decode, link)
     outcomes = of_rate(comp, samples_per_s, by_stage)
     return Need(samples_per_s, zero, samples_per_s, zero, counts_gpu=True, outcomes=outcomes, by_stage=by_stage)

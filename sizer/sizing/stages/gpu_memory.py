@@ -254,7 +254,7 @@ def resolved(request: SizingRequest, catalog: Catalog, calibration: Calibration)
 
 
 def resolved_one(request: SizingRequest, index: int, catalog: Catalog, calibration: Calibration) -> ResolvedWorkload:
-    """One workload of a request; the others change nothing about it.
+    """One workload of a request; the others change nothing about it, but that models in use share the GPUs.
 
     Raises
     ------

@@ -24,7 +24,7 @@ from sizer.perf.step_terms import TERM_NAMES, StepTerms
 from sizer.perf.training_step import InferenceRun, TrainingRun
 from sizer.physical.platform import Platform
 from sizer.sizing.stages import gpu_memory, measured_rates, own_networks, sharding
-from sizer.sizing.stages.laid_out import FirstTokens, LaidOutRun
+from sizer.sizing.stages.laid_out import LaidOutRun
 from sizer.sizing.stages.laid_out_models import laid_out_model
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
 from sizer.workload.custom_network import CustomDnn
@@ -167,7 +167,6 @@ class GpuSide:
     within_log_sd: Floats  # of ``gpu``: scatter of runs within one source
     between_log_sd: float  # and between sources; the rest of its spread is that of the parameters
     replicas: Floats | None  # of a language model of which each reads its weights at a restart
-    first_tokens: FirstTokens | None  # of a model in use with a limit on them
 
 
 def gpu_side(
@@ -201,7 +200,6 @@ def gpu_side(
             within_log_sd=np.broadcast_to(within, shape),
             between_log_sd=float(np.max(_between_log_sd(work, platforms, cols, n_servers, terms, catalog))),
             replicas=laid_out.replicas if laid_out is not None and reads_replicas else None,
-            first_tokens=None if laid_out is None else laid_out.first_tokens,
         )
 
     has_batches = bool(np.ndim(work.batch_per_gpu))  # of each row another one

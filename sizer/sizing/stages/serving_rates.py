@@ -11,24 +11,24 @@ from functools import lru_cache
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
-from sizer.base.estimate import Estimate, normal_cdf
-from sizer.base.quantities import duration, probability_text, si
+from sizer.base.estimate import Estimate, normal_cdf, normal_quantile
+from sizer.base.quantities import duration, si
 from sizer.calibrate.serving.calibration import (
-    LOADS,
     Bound,
     LargestLoad,
     LatencyLimits,
     ServingRates,
+    first_tokens,
     serving_calibration,
 )
 from sizer.calibrate.serving.deployment import Deployment, missing_facts, replicas_of
-from sizer.calibrate.serving.layouts import layouts_inside, layouts_over, points_of, weights_on
+from sizer.calibrate.serving.layouts import engines_on, layouts_inside, layouts_over, points_of, runs_on, weights_on
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.perf.serving.percentiles import TPOT_RATIOS, first_token_ratio
 from sizer.perf.serving.replica import RESERVED_BYTES
 from sizer.physical.platform import Platform
-from sizer.sizing.stages.laid_out import FirstTokens, LaidOutRun
+from sizer.sizing.stages.laid_out import LaidOutRun
 from sizer.sizing.stages.platform_columns import Columns, compute_groups, fabric_bytes_per_s
 from sizer.workload.resolve import ResolvedWorkload
 from sizer.workload.serving import LoadKind, ServingWork
@@ -43,10 +43,9 @@ _NEXT_TO_NOTHING = 1e-12
 FOUR_BITS = ("nvfp4", "mxfp4", "int4")
 # Scores of first tokens beyond which nothing changes.
 _MOST_SCORE = 40.0
-# Rates that are tried where the surest one is sought.
-_TRIES = 96
-# Longest context that published rows have. [tokens]
-CALIBRATED_TOKENS = 8_192 + 1_024
+# Rates that are tried where the highest one with first tokens in time is sought.
+_TRIES = 192
+_ROUNDING = 1e-6
 # Loads of which the servers are shown, too, where what people do was assumed.
 OTHER_LOADS = (0.5, 2.0)
 # Generations of GPUs with published rows of serving.
@@ -71,7 +70,8 @@ class _Layout:
     replicas: int  # of as many servers
     # Of a replica; 0: no load meets the limits. Of requests in flight: those that fit, at the pace that the target has.
     requests_per_s: float
-    sure_per_s: float  # the same with the confidence asked for, first tokens in time among it
+    sure_per_s: float  # the same with the confidence asked for
+    timely_per_s: float  # with that confidence together with first tokens in time; 0: no load is
     log_sd: float
     concurrency: float
     most_concurrent: float
@@ -87,9 +87,9 @@ class _Layout:
     def order(self) -> tuple[float, ...]:
         """Layouts by what is sure for each server; of those that are not, the one that comes nearest is the highest."""
         each, nearest = self.replicas / self.servers, float(self.scores[0])
-        is_sure = self.sure_per_s > 0
+        is_timely = self.timely_per_s > 0
         return (
-            *(self.fits, each * self.sure_per_s, self.requests_per_s > 0, 0.0 if is_sure else nearest),
+            *(self.fits, each * self.timely_per_s, self.requests_per_s > 0, 0.0 if is_timely else nearest),
             *(each * self.requests_per_s, -self.least_tpot_s, -self.deployment.gpus),
         )
 
@@ -104,6 +104,7 @@ class ServingAnswer:
     data: int
     servers_of_replica: int
     engine: str  # name; "" where none was named: a mixture of those in use
+    engines: tuple[str, ...]  # names of those that run on the GPUs
     weights: str  # number format
     cache: str  # number format of keys and values
     cache_is_assumed: bool
@@ -123,7 +124,12 @@ class ServingAnswer:
     cache_bytes: float  # keys and values of the requests in flight, of a GPU
     room_bytes: float  # for keys and values, of a GPU
     reserve_bytes: float
+    prefix_bytes: float  # keys and values of the cached part of one prompt, on all GPUs of its group
+    longest_tokens: float  # longest context that the model and the room take
     replicas_needed: int | None  # for the asked load at the confidence; None where no load is asked
+    first_token_chance: float | None  # that first tokens keep their limit at the load; None where nobody waits
+    # Replicas that make it as sure as the confidence; None where no number does, or where no load is asked.
+    replicas_timely: int | None
     # Servers of other loads, by their factor; empty where no people are counted.
     servers_at: tuple[tuple[float, int], ...]
     deployment: Deployment  # one replica
@@ -165,30 +171,22 @@ def serving_run(
         _servers(groups[number].server, groups[number].gpu, used, groups[number].fabric, catalog)
         for number, used in kinds
     ]
-    tables = _tables(work.serving, tuple(dict.fromkeys(alike)), catalog)
+    asked = (work.serving, *work.serving.beside)
+    tables = [_tables(one.unloaded, tuple(dict.fromkeys(alike)), catalog) for one in asked]
     rate, sd, fits, replicas = (np.zeros(group.size) for _ in range(4))
-    log_rates, scores = (np.zeros((group.size, LOADS)) for _ in range(2))
     for (number, used), one in zip(kinds, alike, strict=True):
         rows = np.flatnonzero((group == number) & (per_server == used))
-        if not tables[one]:
+        layouts = [table[one] for table in tables]
+        if not layouts[0]:
             sd[rows], replicas[rows] = _UNKNOWN_SD, 1.0
             continue
-        which, counts = _chosen(tables[one], servers[rows].astype(np.int64))
+        which, counts = _allotted(asked, layouts, servers[rows].astype(np.int64))
         each, log_sd, has_room = np.array(
-            [(layout.requests_per_s, layout.log_sd, layout.fits) for layout in tables[one]], dtype=float
+            [(layout.requests_per_s, layout.log_sd, layout.fits) for layout in layouts[0]], dtype=float
         )[which].T
         rate[rows], sd[rows], fits[rows] = counts * each, log_sd, has_room * (counts > 0)
         replicas[rows] = np.maximum(counts, 1)
-        curves = np.array([(layout.log_rates, layout.scores) for layout in tables[one]])[which]
-        log_rates[rows], scores[rows] = curves[:, 0] + np.log(replicas[rows])[:, None], curves[:, 1]
-    first = FirstTokens(log_rates.reshape(*shape, LOADS), scores.reshape(*shape, LOADS))
-    return LaidOutRun(
-        rate.reshape(shape),
-        sd.reshape(shape),
-        fits.reshape(shape) > 0,
-        replicas.reshape(shape),
-        None if work.serving.first_token_s is None else first,
-    )
+    return LaidOutRun(rate.reshape(shape), sd.reshape(shape), fits.reshape(shape) > 0, replicas.reshape(shape))
 
 
 def serving_answer(
@@ -203,24 +201,36 @@ def serving_answer(
         return None
     asked = work.serving
     one = _servers(platform.server.id, platform.gpu.id, gpus_per_server, platform.fabric, catalog)
-    layouts = _tables(asked, (one,), catalog)[one]
-    if not layouts:
+    works = (asked, *asked.beside)
+    layouts = [_tables(each.unloaded, (one,), catalog)[one] for each in works]
+    if not layouts[0]:
         return None
-    (which,), (count,) = _chosen(layouts, np.array([n_servers]))
-    layout, replicas = layouts[which], int(count)
+    (which,), (count,) = _allotted(works, layouts, np.array([n_servers]))
+    layout, replicas = layouts[0][which], int(count)
     if not layout.fits or not replicas:
         return None
     concurrency, load = _at_load(asked, layout, replicas)
-    loads = np.array([concurrency, layout.concurrency])
+    loads = np.array([concurrency, layout.concurrency, 1.0])
     rates = serving_calibration().rates(points_of(asked, [layout.deployment] * len(loads), loads))
-    ttft, tpot = _estimate(rates, "ttft"), _estimate(rates, "tpot")
-    ratios = first_token_ratio(asked.percentile, rates.busy_share[0], concurrency), TPOT_RATIOS.at(asked.percentile)
-    (first, first_sd), (later, later_sd) = ((float(ratio), float(sd)) for ratio, sd in ratios)
-    served, most = (float(one) * replicas for one in rates.requests_per_s)
+    means, firsts, first_sds = first_tokens(
+        asked.percentile,
+        rates.ttft_s,
+        rates.busy_share,
+        loads,
+        rates.busy_share / rates.requests_per_s,
+        rates.ttft_s[2],
+        is_open=asked.comes_at_random,
+    )
+    first_sd = float(np.hypot(rates.ttft_log_sd, first_sds)[0])
+    tpot, (later, later_sd) = _estimate(rates, "tpot"), TPOT_RATIOS.at(asked.percentile)
+    served, most, _ = (float(one) * replicas for one in rates.requests_per_s)
     gpu = replicas_of([layout.deployment])
     length = asked.input_tokens + 0.5 * asked.output_tokens
     each = float((gpu.cache_bytes(length) + gpu.state_bytes)[0])
     in_flight, needed = concurrency / layout.deployment.data, _needed(asked, layout)
+    chance = None
+    if asked.first_token_s is not None:
+        chance = float(normal_cdf(np.log(asked.first_token_s / firsts[0]) / first_sd))
     return ServingAnswer(
         work=asked,
         replicas=replicas,
@@ -228,6 +238,7 @@ def serving_answer(
         data=layout.deployment.data,
         servers_of_replica=layout.servers,
         engine="" if asked.engine is None else catalog.stacks[work.stack.id].name,
+        engines=tuple(catalog.stacks[each].name for each in engines_on(platform.gpu, catalog)),
         weights=layout.deployment.weights,
         cache=layout.deployment.cache,
         cache_is_assumed=asked.cache is None,
@@ -241,32 +252,39 @@ def serving_answer(
         ),
         bound=layout.bound,
         served_per_s=served,
-        ttft_s=ttft,
+        ttft_s=Estimate.log_normal(float(means[0]), float(rates.ttft_log_sd[0])),
         tpot_s=tpot,
-        ttft_percentile_s=Estimate.log_normal(ttft.value * first, np.hypot(ttft.log_sd, first_sd)),
-        tpot_percentile_s=Estimate.log_normal(tpot.value * later, np.hypot(tpot.log_sd, later_sd)),
+        ttft_percentile_s=Estimate.log_normal(float(firsts[0]), first_sd),
+        tpot_percentile_s=Estimate.log_normal(tpot.value * float(later), np.hypot(tpot.log_sd, later_sd)),
         weight_bytes=float(gpu.weight_bytes[0]),
         cache_bytes=in_flight * each,
         room_bytes=layout.most_concurrent / layout.deployment.data * each,
         reserve_bytes=RESERVED_BYTES,
-        replicas_needed=None if needed is None else math.ceil(needed),
+        prefix_bytes=_prefix_bytes(asked, layout.deployment),
+        longest_tokens=min(
+            layout.most_concurrent / layout.deployment.data * length, asked.shape.context_tokens or math.inf
+        ),
+        replicas_needed=needed,
+        first_token_chance=chance,
+        replicas_timely=None if asked.first_token_s is None else _needed(asked, layout, layout.timely_per_s),
         servers_at=_servers_at(asked, layout, needed),
         deployment=layout.deployment,
     )
 
 
-def _needed(work: ServingWork, layout: _Layout) -> float | None:
-    """Replicas that the asked load takes with its confidence, not rounded; None without one or if none is enough."""
-    if work.requests_per_s is None or layout.sure_per_s <= 0:
+def _needed(work: ServingWork, layout: _Layout, each: float | None = None, factor: float = 1.0) -> int | None:
+    """Replicas that the asked load takes, by default with its confidence; None without one or if none is enough."""
+    each = layout.sure_per_s if each is None else each
+    if work.requests_per_s is None or each <= 0:
         return None
-    return work.requests_per_s / layout.sure_per_s
+    return max(1, math.ceil(factor * work.requests_per_s / each - _ROUNDING))
 
 
-def _servers_at(work: ServingWork, layout: _Layout, needed: float | None) -> tuple[tuple[float, int], ...]:
+def _servers_at(work: ServingWork, layout: _Layout, needed: int | None) -> tuple[tuple[float, int], ...]:
     """Servers that other numbers of requests take, because what people do was assumed."""
     if work.load_kind not in (LoadKind.USERS, LoadKind.ACTIVE_USERS) or needed is None:
         return ()
-    groups = [math.ceil(factor * needed / layout.replicas) for factor in OTHER_LOADS]
+    groups = [-(-(_needed(work, layout, factor=factor) or 0) // layout.replicas) for factor in OTHER_LOADS]
     return tuple((factor, count * layout.servers) for factor, count in zip(OTHER_LOADS, groups, strict=True))
 
 
@@ -275,9 +293,11 @@ def serving_error_text(
 ) -> str:
     """Why the GPUs of some servers serve nothing within the limits, in the words of an error; "" where they do."""
     one = _servers(platform.server.id, platform.gpu.id, gpus_per_server, platform.fabric, catalog)
-    layouts, gpu = _tables(work, (one,), catalog)[one], platform.gpu
+    layouts, gpu = _tables(work.unloaded, (one,), catalog)[one], platform.gpu
     within = [each for each in layouts if each.servers <= n_servers] or list(layouts)
     layout = max(within, key=lambda each: each.order, default=None)
+    if layout is None and not runs_on(work, gpu, catalog):
+        return f"{catalog.stacks[str(work.engine)].name} does not run on {gpu.name}"
     if layout is None:
         weights = weights_on(work, gpu, catalog)
         if weights is None:
@@ -302,10 +322,7 @@ def serving_error_text(
             f"{si(replicas * layout.most_concurrent * each, 'B')}: {replicas * layout.most_concurrent:,.0f} requests"
         )
     if layout.requests_per_s > _NO_RATE:
-        if layout.sure_per_s > 0 or work.first_token_s is None:
-            return ""
-        chance = probability_text(float(normal_cdf(layout.scores[0])))
-        return f"even one request alone has its first token within {duration(work.first_token_s)} with {chance} only"
+        return ""
     first = float(first_token_ratio(work.percentile)[0]) * layout.least_ttft_s
     later = float(TPOT_RATIOS.at(work.percentile)[0]) * layout.least_tpot_s
     return (
@@ -345,13 +362,32 @@ def _tables(work: ServingWork, alike: tuple[_Servers, ...], catalog: Catalog) ->
 
 def _chosen(layouts: Sequence[_Layout], n_servers: Ints) -> tuple[Ints, Ints]:
     """Which of some layouts serves the most on each number of servers, and how many replicas it has there."""
-    parts = [(one.servers, one.replicas, one.sure_per_s, one.requests_per_s, one.fits) for one in layouts]
-    servers, replicas, sure, each, fits = np.array(parts, dtype=float).T[:, :, None]
+    parts = [(one.servers, one.replicas, one.timely_per_s, one.requests_per_s, one.fits) for one in layouts]
+    servers, replicas, timely, each, fits = np.array(parts, dtype=float).T[:, :, None]
     counts = n_servers // servers * replicas
-    # Where none serves anything surely, one that does in the middle comes nearest, then one that has room.
+    # Where none serves anything in time surely, one that does in the middle comes nearest, then one that has room.
     nearest = _NEXT_TO_NOTHING * (each + _NEXT_TO_NOTHING * fits)
-    which = np.argmax(counts * (sure + nearest), axis=0)
+    which = np.argmax(counts * (timely + nearest), axis=0)
     return which, counts[which, np.arange(len(n_servers))].astype(np.int64)
+
+
+def _allotted(works: Sequence[ServingWork], layouts: Sequence[Sequence[_Layout]], n_servers: Ints) -> tuple[Ints, Ints]:
+    """Layout of the first of some models on each number of servers, and its replicas beside the others.
+
+    Models in use run at the same time: each has the replicas that its load takes, and its part of what is left over.
+    """
+    rated = [(work, each, *_chosen(each, n_servers)) for work, each in zip(works, layouts, strict=True) if each]
+    which, counts = rated[0][2:]
+    if len(rated) == 1:
+        return which, counts
+    needs, sizes = (
+        np.array([np.array([of(work, one) for one in each])[place] for work, each, place, _ in rated])
+        for of in (lambda work, one: _needed(work, one) or 1, lambda _, one: one.deployment.gpus)
+    )
+    taken, gpus = needs * sizes, (np.array([count for *_, count in rated]) * sizes).min(axis=0)
+    share, left = taken[0] / taken.sum(axis=0), gpus - taken.sum(axis=0)
+    beside = np.where(left >= 0, needs[0] + left * share // sizes[0], gpus * share // sizes[0])
+    return which, beside.astype(np.int64)
 
 
 def _best(
@@ -363,7 +399,12 @@ def _best(
         return dict.fromkeys(layouts, ())
     load = _largest_load(work, [each for _, each, _ in flat])
     log_rates, scores, rates, log_sd = _rates(work, [each for _, each, _ in flat], load)
-    sure = _sure_rates(log_rates, scores, rates, log_sd, work.confidence)
+    if (kept := _kept_per_s(work, flat, load)) is not None:
+        rates = np.minimum(rates, kept)
+    timely = _timely_rates(log_rates, scores, rates, log_sd, work.confidence)
+    if work.first_token_s is None:
+        timely = rates
+    sure = rates * np.exp(-normal_quantile(work.confidence) * log_sd)
     for place, (one, deployment, servers) in enumerate(flat):
         layout = _Layout(
             deployment=deployment,
@@ -371,6 +412,7 @@ def _best(
             replicas=one.gpus_per_server // deployment.gpus if servers == 1 else 1,
             requests_per_s=float(rates[place]),
             sure_per_s=float(sure[place]),
+            timely_per_s=float(min(timely[place], sure[place])),
             log_sd=float(log_sd[place]),
             concurrency=float(load.concurrency[place]),
             most_concurrent=float(load.most_concurrent[place]),
@@ -392,7 +434,7 @@ def _largest_load(work: ServingWork, deployments: Sequence[Deployment]) -> Large
     """The largest load within the limits, with no more requests in flight than in published runs."""
     first, later = (np.inf if limit is None else limit for limit in (work.first_token_s, work.token_s))
     most = np.array([_MOST_IN_FLIGHT * one.data for one in deployments])
-    limits = LatencyLimits(first, later, work.percentile, most_in_flight=most)
+    limits = LatencyLimits(first, later, work.percentile, most_in_flight=most, is_open=work.comes_at_random)
     if work.in_flight is not None:
         # A new request starts as one ends: none pile up, and prefills may take all the time and requests all the room.
         limits = replace(limits, busy_share=1.0, filled_share=1.0)
@@ -418,11 +460,36 @@ def _rates(
     return logs, scores, np.where(load.is_reachable & load.fits, most, _NO_RATE), log_sd
 
 
-def _sure_rates(log_rates: Floats, scores: Floats, most: Floats, log_sd: Floats, confidence: float) -> Floats:
-    """Largest rates that layouts reach, with their first tokens in time, at a confidence; 0 where none is."""
+def _prefix_bytes(work: ServingWork, deployment: Deployment) -> float:
+    """Keys and values of what an earlier prompt left, on all GPUs of its group. [B]"""
+    table = replicas_of([deployment])
+    return float(table.cache_bytes(work.input_tokens * work.prefix_cached)[0]) * deployment.tensor
+
+
+def _kept_per_s(
+    work: ServingWork, flat: Sequence[tuple[_Servers, Deployment, int]], load: LargestLoad
+) -> Floats | None:
+    """Rates of the sessions whose earlier prompts have room beside the requests in flight; None where none are known.
+
+    A prompt is found in the cache only where it stays there until its session asks again.
+    """
+    if work.session_per_s is None or not work.prefix_cached:
+        return None
+    table = replicas_of([deployment for _, deployment, _ in flat])
+    whole = table.cache_bytes(work.input_tokens + 0.5 * work.output_tokens) + table.state_bytes
+    prefix = np.minimum(table.cache_bytes(work.input_tokens * work.prefix_cached) + table.state_bytes, whole)
+    sessions = (load.most_concurrent * whole - load.concurrency * (whole - prefix)) / prefix
+    return np.asarray(np.maximum(sessions, 0.0) * work.session_per_s)
+
+
+def _timely_rates(log_rates: Floats, scores: Floats, most: Floats, log_sd: Floats, confidence: float) -> Floats:
+    """Largest rates that layouts reach, with their first tokens in time, at a confidence; 0 where none is.
+
+    Servers that are added shorten the queue and not the prefill, so that such a rate chooses layouts and sizes nothing.
+    """
     top = np.log(np.maximum(most, _NEXT_TO_NOTHING))[:, None]
     tries = np.linspace(0.0, 1.0, _TRIES) * (np.minimum(log_rates[:, :1], top - 4 * log_sd[:, None]) - top) + top
-    first = FirstTokens(log_rates[:, None, :], scores[:, None, :]).chance(np.exp(tries))
+    first = normal_cdf(np.array([np.interp(*of) for of in zip(tries, log_rates, scores, strict=True)]))
     chance = first * normal_cdf((top - tries) / np.maximum(log_sd, _NEXT_TO_NOTHING)[:, None])
     is_sure = (chance >= confidence) & (most > _NO_RATE)[:, None]
     best = tries[np.arange(len(tries)), is_sure.argmax(axis=1)]
@@ -438,15 +505,17 @@ def _over_servers(work: ServingWork, one: _Servers, catalog: Catalog) -> list[tu
 
 
 def _at_load(work: ServingWork, layout: _Layout, replicas: int) -> tuple[float, str]:
-    """Requests in flight of a replica at the asked load; at the most within the limits where none is asked."""
+    """Requests in flight of a replica at the asked load; at that kept with the confidence where none is asked."""
     if layout.requests_per_s <= _NO_RATE:
         return 1.0, "one request"
     asked = work.requests_per_s
-    if asked is None or asked / replicas >= layout.requests_per_s:
+    each = layout.sure_per_s if asked is None else asked / replicas
+    if each >= layout.requests_per_s:
         return layout.concurrency, "most"
-    # Fewer in flight are served faster.
-    found = np.interp(math.log(asked / replicas), layout.log_rates, np.log(layout.concurrencies))
-    return float(np.exp(found)), "asked"
+    # Fewer in flight are served faster; of fewer than are tried each is alone.
+    found = np.interp(math.log(each), layout.log_rates, np.log(layout.concurrencies))
+    found += min(math.log(each) - float(layout.log_rates[0]), 0.0)
+    return float(np.exp(found)), "sure" if asked is None else "asked"
 
 
 def _estimate(rates: ServingRates, of: str) -> Estimate:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from sizer.perf.serving.percentiles import TPOT_RATIOS, TTFT_RATIOS
+from sizer.perf.serving.percentiles import TPOT_RATIOS, TTFT_RATIOS, queue_wait
 
 
 def test_published_ratios():
@@ -24,3 +24,14 @@ def test_higher_percentiles_are_longer_and_less_certain(ratios):
 def test_percentiles_that_are_none(percentile):
     with pytest.raises(ValueError, match="percentile"):
         TTFT_RATIOS.at(percentile)
+
+
+@pytest.mark.parametrize("busy", [0.1, 0.432, 0.7])
+def test_waits_are_those_of_simulated_arrivals(busy):
+    """Lindley's recursion with services of 1 and arrivals at random."""
+    gaps = np.random.default_rng(1).exponential(1 / busy, 300_000)
+    moved = np.cumsum(1 - gaps)
+    waits = moved - np.minimum.accumulate(np.minimum(moved, 0))
+    mean, tail = queue_wait([90, 95, 99], busy)
+    assert_allclose(mean, waits.mean(), rtol=0.05)
+    assert_allclose(tail, np.percentile(waits, [90, 95, 99]), rtol=0.05, atol=0.06)

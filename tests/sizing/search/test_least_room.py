@@ -11,6 +11,7 @@ from sizer.sizing.recommend import search
 from sizer.workload.request import SizingRequest
 
 WORK = {"dnn": "resnet50", "target": {"samples_per_s": 60_000.0}, "dataset_bytes": 8e12}
+SERVING = {"dnn": "llama-3-8b", "task": "serving", "use": "chat", "target": {"requests_per_s": 40.0}}
 
 
 @pytest.mark.parametrize(
@@ -22,7 +23,10 @@ WORK = {"dnn": "resnet50", "target": {"samples_per_s": 60_000.0}, "dataset_bytes
         {"platforms": {"generations": ["volta"], "storage": ["isilon-f800"]}, "site": {"floor_kg_per_m2": 800.0}},
         {"platforms": {"generations": ["volta"], "storage": ["isilon-f800"]}, "site": {"network_racks": True}},
         {"platforms": {"generations": ["hopper"]}},
+        {"platforms": {"generations": ["hopper"]}, "workload": [SERVING]},
+        {"platforms": {"generations": ["blackwell"]}, "workload": [SERVING]},
         {"platforms": {"generations": ["blackwell"]}},
+        {"platforms": {"generations": ["volta"], "storage": ["isilon-f800"]}, "rank_by": "ownership", "ownership": {}},
         {"platforms": {"generations": ["volta"], "storage": ["isilon-f800"]}, "quote": {"discount_percent": 30}},
         {"platforms": {"storage": ["isilon-f800"]}, "existing": {"servers": {"dgx-1": 2}, "storage_nodes": {}}},
         {
@@ -47,7 +51,8 @@ def test_servers_and_storage_never_take_more_than_the_design(asked: dict[str, An
         watts = counts.at_least["watts"][index, sizes]
         assert (watts <= counts.power_w[rows] + 1e-6).all()
         assert (counts.expected_main_cost[index, sizes] <= counts.expected_cost[rows]).all()
-        assert (counts.main_cost.cost[index, sizes] <= counts.likely_cost[rows]).all()
+        assert (counts.main_cost.cost[index, sizes] <= counts.ranking_cost[rows]).all()
+        assert (counts.likely_main_cost[index, sizes] <= counts.likely_cost[rows]).all()
 
 
 def test_racks_follow_the_watts_of_a_rack() -> None:
