@@ -67,7 +67,8 @@ def allowed_gpus(catalog: Catalog, server: Server, asked: Platforms, eras: ErasA
     return [
         gpu
         for gpu in known
-        if (not asked.generations or gpu.generation in asked.generations) and eras.allows(catalog, gpu)
+        if (not asked.generations or gpu.generation in asked.generations)
+        and (server.id in eras.owned or eras.allows(catalog, gpu))
     ]
 
 
@@ -115,6 +116,7 @@ def servers_asked(catalog: Catalog, asked: Platforms, eras: ErasAsked) -> list[S
         server
         for server in allowed
         if server.id in asked.servers
+        or server.id in eras.owned
         or (((era := era_of(catalog, server)) is None or era in eras.eras) and eras.allows(catalog, server))
     ]
 

@@ -155,18 +155,48 @@ def test_a_rack_is_held_against_the_cards_that_are_fitted(catalog):
 
 
 def test_nothing_is_bought_around_servers_that_all_stand(catalog):
-    """Two owned servers are connected and powered today; a third one, or storage, takes parts."""
+    """Two owned servers are connected and powered today; a third takes ports and a rack, storage a rack."""
     platform = one(catalog, "dgx-a100", "dgx-a100-nvme", "hdr")
     counted = quantities(platform, [2, 3], [0, 0], catalog=catalog, existing=Existing(servers={"dgx-a100": 2}))
     bought = [part for part in counted.components if part.status == "computed" and part.category != "software"]
     assert [part.item for part in bought if part.quantity[0]] == []
-    assert {"GPU server", "compute leaf switch", "rack", "head node"} <= {p.role for p in bought if p.quantity[1]}
+    assert {"GPU server", "compute cable", "rack"} <= {p.role for p in bought if p.quantity[1]}
+    assert not {"compute leaf switch", "head node"} & {p.role for p in bought if p.quantity[1]}  # 24 of 40 ports
     storage = one(catalog, "dgx-a100", "ai400x2", "hdr")
     counted = quantities(storage, [2], [1], catalog=catalog, existing=Existing(servers={"dgx-a100": 2}))
     bought = {part.role: int(part.quantity[0]) for part in counted.components if part.status == "computed"}
     assert bought["rack"] == 1
     assert "GPU server" not in bought
     assert "compute leaf switch" not in bought
+
+
+@pytest.mark.parametrize("there", [2, 16, 100])
+def test_eight_servers_beside_many_buy_their_own_leaves_and_racks(catalog, there):
+    """Eight servers of eight ports: 64 ports are two leaves of 32 ports down, and at most a unit of eight with the
+    spines that a second level takes. A rack of 41 U holds four of 8 U by room, three by power.
+    """
+    platform = one(catalog, "dgx-h100", "dgx-h100-nvme", "ndr")
+    counted = quantities(platform, [there + 8], [0], catalog=catalog, existing=Existing(servers={"dgx-h100": there}))
+    found = counts(counted)
+    assert found["GPU server", "computed"] == 8
+    assert ("head node", "computed") not in found
+    assert found.get(("compute leaf switch", "computed"), 0) <= 8
+    assert found.get(("compute spine switch", "computed"), 0) <= 4
+    assert 2 <= found["rack", "computed"] <= 4
+    assert found["power cord", "computed"] < 8 * 6 + 20
+
+
+def test_eight_newer_servers_join_storage_that_is_there(catalog):
+    """Their own fabric is bought; head node and racks of the 16 older servers stay."""
+    platform = one(catalog, "dgx-b200", "ai400x2", "ndr")
+    existing = Existing(servers={"dgx-a100": 16}, storage_nodes={"ai400x2": 1})
+    found = counts(quantities(platform, [8], [1], catalog=catalog, existing=existing))
+    assert found["GPU server", "computed"] == 8
+    assert found["compute leaf switch", "computed"] >= 1
+    assert ("storage node", "computed") not in found
+    assert ("head node", "computed") not in found
+    assert found["head node", "existing"] == 1
+    assert found["rack", "computed"] <= 5
 
 
 def test_watts_of_a_bracket(catalog):
