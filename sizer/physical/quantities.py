@@ -13,10 +13,19 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.catalog.fabrics import joining
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Server
-from sizer.physical.capacity import counts_nodes, node_limits, nodes_per_unit, nodes_there, raw_bytes, usable_bytes
+from sizer.physical.capacity import (
+    counts_nodes,
+    is_bounded,
+    node_limits,
+    nodes_per_unit,
+    nodes_there,
+    raw_bytes,
+    usable_bytes,
+)
 from sizer.physical.components import Component, DesignParts, Network, Quantities
 from sizer.physical.networks.counts import cable_lines, data_networks, with_management
 from sizer.physical.networks.members import AS_USUAL, NetworkMembers, Shape, shape
+from sizer.physical.networks.ports import nodes_of
 from sizer.physical.networks.storage_networks import storage_role
 from sizer.physical.notes import PlanNote, PlanNoteKind, Violation, ViolationKind
 from sizer.physical.platform import Platform
@@ -307,6 +316,8 @@ def _standing(platform: Platform, rows: Shape, existing: Existing, fabric: Fabri
     nodes = nodes_there(storage, nodes) if nodes else 0
     if not (owned or nodes or sum(existing.servers.values())):
         return None
+    if owned * nodes_of(platform.server) == 1 and not nodes:
+        owned = 0  # one server alone has no networks of its own
     today = fabric.model_copy(update={"spare_servers": 0})
     return shape(platform, np.minimum(rows.n_servers, owned), np.minimum(rows.nodes, nodes), today)
 
@@ -368,14 +379,12 @@ def _new_share(
         if part.status == "computed":
             new_u = new_u + part.quantity * heights_u.get(part.item, 0.0)
     share = new_u / np.maximum(rack_units, 1)
-    return [
-        one
-        for part in racks
-        for one in _parted(
-            part,
-            0 if part.role is Role.POWER_CORD else np.floor(part.quantity * (1 - share) + 1e-9).astype(np.int64),
-        )
-    ]
+    theirs = [np.floor(part.quantity * (1 - share) + 1e-9).astype(np.int64) for part in racks]
+    found = []
+    for part, there in zip(racks, theirs, strict=True):
+        parted = _parted(part, 0 if part.role is Role.POWER_CORD else there)
+        found += parted[:1] if part.role is Role.BLANKING_PANEL else parted
+    return found
 
 
 def _adapters(platform: Platform, catalog: Catalog, rows: Shape, components: Sequence[Component]) -> list[Component]:
@@ -416,6 +425,8 @@ def _notes(platform: Platform) -> tuple[PlanNote, ...]:
         notes.append(PlanNote(PlanNoteKind.LOCAL_COPIES))
     if np.isnan(usable_bytes(storage, platform.capacity_option, node_limits(storage)[0])):
         notes.append(PlanNote(PlanNoteKind.USABLE_UNKNOWN, (storage.name,)))
+    elif is_bounded(storage):
+        notes.append(PlanNote(PlanNoteKind.USABLE_BOUNDED, (storage.name,)))
     return tuple(notes)
 
 

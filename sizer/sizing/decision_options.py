@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
-from sizer.catalog.sale import is_sold
+from sizer.catalog.sale import introduced_on, is_sold
 from sizer.physical.allowed_parts import narrowed_to
 from sizer.physical.networks.ports import nodes_of
 from sizer.sizing.best_design import best_design
@@ -94,9 +94,14 @@ def on_sale_today(
     means_parts = any(work.target.gpus_busy is not None for work in request.workload) or request.team is not None
     if free == asked or means_parts or _asks_most(request) or request.existing.servers or request.stated_storage:
         return None
-    # Who names a GPU expects none with less memory, whose software would have to be changed.
-    least = gpu.memory_bytes.value
-    gpus = [one for one in catalog.gpus.values() if one.memory_bytes.value >= least and is_sold(catalog, one, day)]
+    # Who names a GPU expects none with less memory, whose software would have to be changed, and none of an older
+    # generation.
+    least, since = gpu.memory_bytes.value, introduced_on(catalog, gpu)
+    gpus = [
+        one
+        for one in catalog.gpus.values()
+        if one.memory_bytes.value >= least and introduced_on(catalog, one) >= since and is_sold(catalog, one, day)
+    ]
     unsold = [one.id for one in catalog.servers.values() if not is_sold(catalog, one, day)]
     sold = free.model_copy(
         update={

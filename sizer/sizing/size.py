@@ -274,8 +274,8 @@ def idle_storage(counts: PartCounts, design: DesignAnswer) -> tuple[IdleStorage,
     needed = max(max(one.required_bytes_per_s or 0.0, float(one.storage_bytes_per_s.value)) for one in design.workloads)
     demand = storage_demand(counts.evaluated.works, request.data)
     for one in () if design.existing is None else design.existing.idle:
-        if one.item not in there:
-            continue
+        if one.item not in there or one.item == platform.storage.id:
+            continue  # fewer nodes than are there are enough
         joined = [
             option
             for option in counts.evaluated.platforms
@@ -293,6 +293,8 @@ def idle_storage(counts: PartCounts, design: DesignAnswer) -> tuple[IdleStorage,
             found.append(IdleStorage(one, IdleReason.CAPACITY, demand.total_bytes, usable, copy_s))
         elif not is_known:
             found.append(IdleStorage(one, IdleReason.RATE_UNKNOWN, needed, 0.0, None))
+        elif np.isnan(usable):
+            found.append(IdleStorage(one, IdleReason.CAPACITY_UNKNOWN, demand.total_bytes, usable, None))
         elif given < needed:
             found.append(IdleStorage(one, IdleReason.READ_RATE, needed, given, copy_s))
         else:

@@ -20,6 +20,7 @@ from sizer.physical.capacity import (
 from sizer.physical.notes import PlanNote, PlanNoteKind, Violation, ViolationKind
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
+from sizer.sizing.stages.storage_rates import capacity_is_unknown
 from sizer.workload.request import Existing, Limits
 
 
@@ -354,10 +355,13 @@ def test_cluster_manager_counts_where_a_pair_of_head_nodes_runs_it(catalog):
         assert any(line.item == "ubuntu-server" for line in design.bill.bought)
 
 
-def test_raw_capacity_bounds_what_is_not_known(catalog):
-    """A pair has 369 TB raw and a protection that nobody prints: 1.2 PB take four pairs. Half a pair is one."""
-    found = smallest_nodes(catalog.storage["netapp-a90"], 0, [3e14, 1.2e15])
-    assert found.nodes.tolist() == [2, 8]
+def test_drives_bound_what_no_vendor_prints_from_below(catalog):
+    """A pair of 24 drives of 15.36 TB keeps half of 369 TB at least: 0.15 PB take one pair, 1.2 PB seven."""
+    system = catalog.storage["netapp-a90"]
+    found = smallest_nodes(system, 0, [1.5e14, 1.2e15])
+    assert found.nodes.tolist() == [2, 14]
     assert found.fits.all()
+    assert not capacity_is_unknown(system, 0)
+    assert [step.label for step in capacity_ladder(system, 0, 2)] == ["raw", "protection", "usable"]
     pair = catalog.storage["netapp-a800"]
     assert [nodes_there(pair, n) for n in (0, 1, 2, 3)] == [0, 2, 2, 4]

@@ -143,16 +143,17 @@ def _rental_texts(result: SizingResult) -> list[str]:
 def _idle_texts(result: SizingResult) -> list[str]:
     """What servers that are there, and that the design leaves idle, would do alone."""
     texts, answer = [], result.design.workloads[0]
+    free = "do not take part and are free for other work"
     for idle in result.idle_servers:
         servers = f"The existing {grouped(idle.equipment.count)} × {idle.equipment.name}"
         if idle.samples_per_s is None:
-            texts.append(f"{servers} stay idle: their GPUs do not hold {answer.dnn.name}.")
+            texts.append(f"{servers} {free}: their GPUs do not hold {answer.dnn.name}.")
         elif idle.time_s is not None:
             target = asked_target_text(result, answer)
-            texts.append(f"{servers} stay idle: alone they take {duration(idle.time_s)} (target: {target}).")
+            texts.append(f"{servers} {free}: alone they take {duration(idle.time_s)} (target: {target}).")
         else:
             rate = f"{significant(idle.samples_per_s)}{NARROW_SPACE}{sample_unit(answer.dnn)}"
-            texts.append(f"{servers} stay idle: alone they deliver {rate}.")
+            texts.append(f"{servers} {free}: alone they deliver {rate}.")
     return [*texts, *(_idle_storage_text(one, result.design.n_servers) for one in result.idle_storage)]
 
 
@@ -167,9 +168,14 @@ def _idle_storage_text(idle: IdleStorage, n_servers: int) -> str:
         case IdleReason.READ_RATE:
             why = f"the design reads {si(needed, 'B/s')}, and it delivers {si(given, 'B/s')}"
         case IdleReason.RATE_UNKNOWN:
-            why = "no source gives its read rate; state it with [[stated_storage]]"
+            why = "no source gives its read rate; state node_read_bytes_per_s with [[stated_storage]]"
+        case IdleReason.CAPACITY_UNKNOWN:
+            why = (
+                f"no source gives what it holds, and {si(needed, 'B')} must be stored; state usable_bytes with "
+                "[[stated_storage]]"
+            )
         case IdleReason.RANKED:
-            why = f"it delivers {si(given, 'B/s')} of the {si(needed, 'B/s')} that the design reads, and another leads"
+            why = f"it would do ({si(given, 'B/s')}, and {si(needed, 'B/s')} are read), and this design leads without it"
     text = f"The existing {idle.equipment.name.removeprefix('existing ')} stays idle: {why}."
     if idle.copy_s is None:
         return text
