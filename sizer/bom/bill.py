@@ -22,8 +22,6 @@ class BillWarningKind(Enum):
     """What a reader of a bill must be warned of; behind each its values."""
 
     SALE_ENDED = "sale-ended"  # item, date, name of the successor where the catalogue knows one
-    SALE_OVER = "sale-over"  # GPU server of a generation that is no longer sold, end of sale as it is judged
-    NEWER_SOLD = "newer-sold"  # GPU server, its generation, year, the newest that is sold, year
     SALE_ENDS = "sale-ends"  # item, date within the validity of the quote
     SALE_ENDS_BEFORE_NEED = "sale-ends-before-need"  # item, date, date of need
     SERVICE_ENDS = "service-ends"  # item, date within SERVICE_YEARS after the date of need, date of need

@@ -8,8 +8,7 @@ from sizer.base.dates import days_of, years_after
 from sizer.bom.bill import Bill, BillLine, BillWarning, BillWarningKind
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
-from sizer.catalog.sale import is_sold, newest_sold
-from sizer.catalog.schema import Device, Nic, Server
+from sizer.catalog.schema import Device, Nic
 
 # A price older than this is called old in every quote.
 OLD_PRICE_DAYS = 365
@@ -49,8 +48,6 @@ def warnings(
             elif item.end_of_sale is None and isinstance(item, Device | Nic):
                 unconfirmed[item.name] = None
             found.update(dict.fromkeys(ends))
-            if isinstance(item, Server) and item.gpus and item.end_of_sale is None and quote_date is not None:
-                found.update(dict.fromkeys(_age_warnings(item, catalog, quote_date)))
         found.update(dict.fromkeys(_price_warnings(line, bill, catalog, quote_date)))
     if unconfirmed:
         found[BillWarning(BillWarningKind.AVAILABILITY_UNKNOWN, tuple(unconfirmed))] = None
@@ -101,20 +98,6 @@ def _end_warnings(
         end = item.end_of_service.value
         if ends_in_service(end, needed_by):
             yield BillWarning(BillWarningKind.SERVICE_ENDS, (item.name, end, str(needed_by)))
-
-
-def _age_warnings(server: Server, catalog: Catalog, quote_date: datetime.date) -> _Warnings:
-    """That the GPUs of a server are no longer sold as far as is known, or that a newer generation is."""
-    gpu = catalog.gpus[server.gpus[0]]
-    own = catalog.generations.get(gpu.generation or "")
-    if own is None or own.introduced is None:
-        return
-    if not is_sold(catalog, server, quote_date) and own.end_of_sale is not None:
-        yield BillWarning(BillWarningKind.SALE_OVER, (server.name, own.name, own.end_of_sale.value))
-    elif (newest := newest_sold(catalog, gpu, quote_date)) is not None and newest.introduced is not None:
-        years = (days_of(one.value)[0].year for one in (own.introduced, newest.introduced))
-        values = own.name, next(years), newest.name, next(years)
-        yield BillWarning(BillWarningKind.NEWER_SOLD, (server.name, *values))
 
 
 def _price_warnings(line: BillLine, bill: Bill, catalog: Catalog, quote_date: datetime.date | None) -> _Warnings:

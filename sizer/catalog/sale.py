@@ -48,18 +48,14 @@ def newest_sold(catalog: Catalog, gpu: Gpu, day: datetime.date | None) -> Genera
     later = [
         one
         for one in (catalog.generations[name] for name in sold)
-        if own is not None and one.vendor == own.vendor and _introduced(one) > _introduced(own)
+        if own is not None and one.vendor == own.vendor and introduced_on(one) > introduced_on(own)
     ]
-    return max(later, key=_introduced, default=None)
+    return max(later, key=introduced_on, default=None)
 
 
-def _introduced(generation: Generation) -> datetime.date:
+def introduced_on(generation: Generation) -> datetime.date:
+    """First day that the introduction of a generation may mean."""
     return datetime.date.min if generation.introduced is None else days_of(generation.introduced.value)[0]
-
-
-def introduced_on(catalog: Catalog, gpu: Gpu) -> datetime.date:
-    """First day that the introduction of a GPU's generation may mean."""
-    return _introduced(catalog.generations[gpu.generation]) if gpu.generation is not None else datetime.date.min
 
 
 def orderable_on(catalog: Catalog, items: Iterable[Item], day: datetime.date | None) -> list[Item]:

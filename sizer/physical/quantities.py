@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.catalog.fabrics import joining
+from sizer.catalog.fabrics import joining, usual_ports
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Server
 from sizer.physical.capacity import (
@@ -22,7 +22,7 @@ from sizer.physical.capacity import (
     raw_bytes,
     usable_bytes,
 )
-from sizer.physical.components import Component, DesignParts, Network, Quantities
+from sizer.physical.components import Component, DesignParts, Network, Quantities, joined
 from sizer.physical.networks.counts import cable_lines, data_networks, with_management
 from sizer.physical.networks.members import AS_USUAL, NetworkMembers, Shape, shape
 from sizer.physical.networks.ports import nodes_of
@@ -97,6 +97,28 @@ def quantities(
     plan of a design (``building_plan``) measures them. Racks follow ``placement.count_racks``.
     """
     servers, nodes = _rows(n_servers, storage_nodes)
+    if platform.few is None or not servers.size:
+        return _quantities(platform, servers, nodes, catalog, limits, existing, fabric, coolant_unit)
+    is_few = servers <= platform.few_servers
+    each = [
+        (rows, _quantities(one, servers[rows], nodes[rows], catalog, limits, existing, fabric, coolant_unit))
+        for one, rows in ((platform.few, np.flatnonzero(is_few)), (platform, np.flatnonzero(~is_few)))
+        if rows.size
+    ]
+    return joined(each) if len(each) > 1 else each[0][1]
+
+
+def _quantities(
+    platform: Platform,
+    servers: Ints,
+    nodes: Ints,
+    catalog: Catalog,
+    limits: Limits,
+    existing: Existing,
+    fabric: Fabric,
+    coolant_unit: str | None,
+) -> Quantities:
+    """Quantities of rows with the networks of one kind of platform."""
     device_of = partial(platform.device, catalog)
     rows = shape(platform, servers, nodes, fabric)
     pdus: Ints = np.zeros_like(servers)
@@ -132,9 +154,8 @@ def quantities(
     components += racks
     components += software_lines(platform, catalog, rows, components)
     if platform.server.is_workstation:
-        # It stands at a desk: a rack with its power is an option.
-        in_rack = "rack and power"
-        components = [replace(c, status="optional") if c.category == in_rack else c for c in components]
+        # It stands at a desk.
+        components = [part for part in components if part.category != "rack and power"]
     return Quantities(
         components=tuple(c for c in components if np.count_nonzero(c.quantity)),
         networks=net.networks,
@@ -194,7 +215,8 @@ def slice_row(counted: Quantities, row: int) -> Quantities:
     sliced = replace(
         counted,
         components=components,
-        networks=tuple(_only_row(network, row) for network in counted.networks),
+        # A network of rows that were counted apart has no ports in the others, not even a ratio of them.
+        networks=tuple(_only_row(net, row) for net in counted.networks if net.oversubscription[row] > 0),
         unknown_power=tuple(item for item in counted.unknown_power if item in there),
         unknown_weight=tuple(item for item in counted.unknown_weight if item in there),
         notes=(*counted.notes, *notes),
@@ -219,6 +241,10 @@ def _devices(platform: Platform, rows: Shape) -> list[Component]:
     storage = platform.storage
     option = storage.capacity_options[platform.capacity_option].name if storage.capacity_options else ""
     gpus = f"with {platform.gpus_per_server} × {platform.gpu.name}"
+    if not rows.has_fabric.any() and not platform.fabric.is_infiniband:
+        # The customer's LAN has the speed that the request names: no usual port of the server may run it.
+        is_usual = usual_ports(platform.server.ports, platform.fabric)
+        gpus += "" if is_usual else f", an adapter with 2 × {platform.fabric.name} for the LAN"
     found = [Component(Role.GPU_SERVER, "compute", platform.server.id, rows.n_servers, contents=gpus)]
     drives = f"with {option}" if option else ""
     if platform.head_node is not None:

@@ -1,5 +1,6 @@
 """What a customer may buy besides the design that was asked for: built as we would, and on what is sold today."""
 
+import datetime
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -7,6 +8,7 @@ from sizer.base.errors import InfeasibleError, RequestError
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.catalog.sale import introduced_on, is_sold
+from sizer.catalog.schema import Gpu
 from sizer.physical.allowed_parts import narrowed_to
 from sizer.physical.networks.ports import nodes_of
 from sizer.sizing.best_design import best_design
@@ -96,11 +98,11 @@ def on_sale_today(
         return None
     # Who names a GPU expects none with less memory, whose software would have to be changed, and none of an older
     # generation.
-    least, since = gpu.memory_bytes.value, introduced_on(catalog, gpu)
+    least, since = gpu.memory_bytes.value, _introduced_on(gpu, catalog)
     gpus = [
         one
         for one in catalog.gpus.values()
-        if one.memory_bytes.value >= least and introduced_on(catalog, one) >= since and is_sold(catalog, one, day)
+        if one.memory_bytes.value >= least and _introduced_on(one, catalog) >= since and is_sold(catalog, one, day)
     ]
     unsold = [one.id for one in catalog.servers.values() if not is_sold(catalog, one, day)]
     sold = free.model_copy(
@@ -117,6 +119,10 @@ def on_sale_today(
         if found.platform.key != design.platform.key:
             return as_built(opened, found, catalog, fitted) or DecisionOption(opened, found)
     return None
+
+
+def _introduced_on(gpu: Gpu, catalog: Catalog) -> datetime.date:
+    return datetime.date.min if gpu.generation is None else introduced_on(catalog.generations[gpu.generation])
 
 
 def _asks_most(request: SizingRequest) -> bool:

@@ -61,10 +61,11 @@ def most_of_kind(catalog: Catalog, request: SizingRequest, server: Server) -> fl
     """Most GPU servers of a kind that a design may have: those that are there where no more can be ordered.
 
     Without end where they are sold on the date of the request, or where it names their GPUs or generation. A server
-    that it names and has is named to stay in use.
+    that a dated request names and has is named to stay in use.
     """
     there, asked = request.existing.servers.get(server.id), request.platforms
-    if there is None or is_sold(catalog, server, request.date):
+    is_undated = request.date is None and server.id in asked.servers
+    if there is None or is_undated or is_sold(catalog, server, request.date):
         return math.inf
     gpus = {gpu: catalog.gpus[gpu].generation for gpu in server.gpus}
     is_meant = set(asked.gpus) & set(gpus) or set(asked.generations) & set(gpus.values())

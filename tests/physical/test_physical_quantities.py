@@ -365,3 +365,43 @@ def test_drives_bound_what_no_vendor_prints_from_below(catalog):
     assert [step.label for step in capacity_ladder(system, 0, 2)] == ["raw", "protection", "usable"]
     pair = catalog.storage["netapp-a800"]
     assert [nodes_there(pair, n) for n in (0, 1, 2, 3)] == [0, 2, 2, 4]
+
+
+@pytest.mark.parametrize(
+    ("tables", "pdu"),
+    [
+        ({}, "px3-5878i2r"),
+        ({"currency": "EUR"}, "ap8886-32a"),
+        ({"currency": "EUR", "limits": {"rack_power_w": "8 kW"}}, "ap8881"),
+        ({"limits": {"rack_power_w": "6 kW"}}, "ap8853"),
+        ({"limits": {"rack_power_w": "30 kW"}}, "px3-5878i2r"),
+        ({"currency": "CHF", "limits": {"rack_power_w": "40 kW"}}, "ap8886-32a"),
+        ({"currency": "EUR", "site": {"pdu": "px3-5878i2r"}}, "px3-5878i2r"),
+    ],
+)
+def test_pdus_follow_the_grid_and_what_a_rack_gets(catalog, tables, pdu):
+    """230 V x 32 A = 7.4 kW, 3 x 230 V x 16 A = 11 kW, x 32 A = 22 kW; 415 V x 60 A where nothing speaks for these."""
+    assert {one.pdu.id for one in platforms(catalog, request_of(platforms={"servers": ["xe7745"]}, **tables))} == {pdu}
+
+
+def test_a_workstation_has_nothing_of_a_rack_and_a_server_the_port_that_its_lan_has(catalog):
+    desk = offered(catalog, servers=["thinkstation-p8"])[0]
+    assert not [part for part in quantities(desk, [1], [0], catalog=catalog).components if "rack" in part.category]
+    server = offered(catalog, servers=["xe7745"], storage=["xe7745-nvme"], fabrics=["25gbe"])[0]
+    assert "25 GbE" in quantities(server, [1], [0], catalog=catalog).components[0].contents
+
+
+@pytest.mark.parametrize("fabric", ["25gbe", "100gbe"])
+def test_networks_of_few_servers_have_small_switches_within_the_allowed_fabrics(catalog, fabric):
+    """Four servers and three nodes: 4 x 2 + 3 x 2 links are half of 32 ports, and the back end has six of them."""
+    asked = request_of(platforms={"servers": ["xe7745"], "storage": ["powerscale-f210"], "fabrics": [fabric, "100gbe"]})
+    for platform in platforms(catalog, asked):
+        few, many = (slice_row(quantities(platform, [n, 12], [3, 3], catalog=catalog), 0) for n in (4, 12))
+        ports = {net.switch: sum(port.count for port in catalog.switches[net.switch].ports) for net in few.networks}
+        assert all(n <= 55 for n in ports.values())  # 48 ports of 1 GbE with uplinks at most
+        assert all(net.kind.gbit_per_s.value <= 100 for net in few.networks)
+        assert few.n_switches <= 5
+        assert {net.role for net in many.networks} > {net.role for net in few.networks}
+        both = quantities(platform, [4, 12], [3, 3], catalog=catalog)
+        assert counts(slice_row(both, 0)) == counts(few)
+        assert counts(slice_row(both, 1)) == counts(many)

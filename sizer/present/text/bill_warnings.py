@@ -13,13 +13,6 @@ _TEXTS: dict[BillWarningKind, Callable[..., str]] = {
         f"{item}: sale ended {day}; "
         + (f"the successor is {successor}" if successor else "find the successor or a reseller with stock")
     ),
-    BillWarningKind.SALE_OVER: lambda item, generation, day: (
-        f"{item}: {generation} is no longer sold new as far as known (judged by its successors: since {day}); "
-        "only a reseller with stock, or used, and today's servers do the same work"
-    ),
-    BillWarningKind.NEWER_SOLD: lambda item, generation, year, newest, since: (
-        f"{item}: its GPUs are of {generation}, sold since {year}; of {newest} they are since {since}"
-    ),
     BillWarningKind.SALE_ENDS: lambda item, day: f"{item}: sale ends {day}, while the quote is valid",
     BillWarningKind.SALE_ENDS_BEFORE_NEED: lambda item, day, need: (
         f"{item}: sale ends {day}, before the date of need {need}; order earlier, or choose the successor"
@@ -74,7 +67,6 @@ def _left(days: int | None, need: str) -> str:
 _DANGERS = (
     BillWarningKind.TOO_LATE,
     BillWarningKind.SALE_ENDED,
-    BillWarningKind.SALE_OVER,
     BillWarningKind.SALE_ENDS_BEFORE_NEED,
     BillWarningKind.SERVICE_ENDS,
 )
@@ -88,11 +80,9 @@ def need_dangers(warnings: Iterable[BillWarning]) -> tuple[BillWarning, ...]:
 
 # The last one of an item is said: an end of sale before a published end of service.
 _ENDS = (
-    BillWarningKind.NEWER_SOLD,
     BillWarningKind.SERVICE_END_KNOWN,
     BillWarningKind.SERVICE_ENDS,
     BillWarningKind.SALE_ENDS_BEFORE_NEED,
-    BillWarningKind.SALE_OVER,
     BillWarningKind.SALE_ENDED,
 )
 
@@ -132,8 +122,7 @@ def _ends(design: DesignAnswer) -> list[BillWarning]:
 
 def sale_ended(design: DesignAnswer) -> list[str]:
     """Main parts of a design whose sale has ended."""
-    ended = BillWarningKind.SALE_ENDED, BillWarningKind.SALE_OVER
-    return [str(one.values[0]) for one in _ends(design) if one.kind in ended]
+    return [str(one.values[0]) for one in _ends(design) if one.kind is BillWarningKind.SALE_ENDED]
 
 
 def delivery_text(design: DesignAnswer) -> str:

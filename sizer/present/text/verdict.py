@@ -16,6 +16,7 @@ from sizer.base.quantities import (
 )
 from sizer.bom.prices import usual_rate_usd
 from sizer.catalog.labels import sample_unit
+from sizer.catalog.sale import introduced_on, is_sold, newest_sold
 from sizer.drawings.racks import at_least
 from sizer.present import words
 from sizer.present.text.bill_warnings import life_cycle_sentences, sale_end_sentences
@@ -232,15 +233,24 @@ def proposal_text(result: SizingResult) -> str:
 
 
 def equipment_texts(result: SizingResult) -> list[str]:
-    """That the GPU servers cannot be ordered on the date of the request, where it does not name or have them."""
-    if result.equipment is not EquipmentBasis.NOT_ON_SALE:
+    """That the GPU servers that are bought cannot be ordered on the date of the request, or how old their GPUs are."""
+    design, day = result.design, result.request.date
+    gpu, catalog = design.platform.gpu, design.plan.catalog
+    if result.equipment is EquipmentBasis.NOT_ON_SALE:
+        on_day = "" if day is None else f" on {day}"
+        networks = " and ".join(dict.fromkeys(answer.dnn.name for answer in design.workloads))
+        return [
+            f"No run of {networks} is published on GPUs that can be ordered{on_day}; it was sized with the "
+            f"{gpu.name}, which cannot be ordered then."
+        ]
+    newest = newest_sold(catalog, gpu, day)
+    if not design.servers_bought or day is None or newest is None or gpu.generation is None:
         return []
-    day = "" if result.request.date is None else f" on {result.request.date}"
-    networks = " and ".join(dict.fromkeys(answer.dnn.name for answer in result.design.workloads))
-    return [
-        f"No run of {networks} is published on GPUs that can be ordered{day}; it was sized with the "
-        f"{result.design.platform.gpu.name}, which cannot be ordered then."
-    ]
+    own = catalog.generations[gpu.generation]
+    since = f"{own.name} ({introduced_on(own).year})"
+    if not is_sold(catalog, gpu, day):
+        return [f"New servers with {gpu.name} can no longer be ordered as far as known: today's GPUs are {newest.name}."]
+    return [f"The {gpu.name} is of {since}; the newest on sale are of {newest.name} ({introduced_on(newest).year})."]
 
 
 def meets_text(result: SizingResult, answer: WorkloadAnswer) -> str:

@@ -80,6 +80,7 @@ def built_design(
 
     ``counted`` are its parts as a search counted them.
     """
+    platform = platform.of_size(n_servers)
     room: dict[str, Any] = {
         "catalog": catalog,
         "limits": request.limits,
@@ -112,6 +113,7 @@ def design_answer(
 
     ``counted`` is what it is made of, where the search counted it.
     """
+    platform = platform.of_size(n_servers)
     parts, plan = built_design(request, platform, n_servers, storage_nodes, catalog, counted)
     gateway = float(parts.gateway_bytes_per_s[0])
     runs = [
