@@ -111,7 +111,19 @@ def test_local_drives_count_as_their_server_does() -> None:
     asked = request(["HPE"])
     found = platforms(catalog(), asked)
     parts = preferred_parts(found, asked.platforms)
-    assert {(one.server.id, int(n)) for one, n in zip(found, parts, strict=True)} == {("dgx-1", 0), ("apollo-6500", 2)}
+    assert {(one.server.id, int(n)) for one, n in zip(found, parts, strict=True)} == {("dgx-1", 0), ("apollo-6500", 3)}
+
+
+def test_a_gpu_server_of_a_preferred_vendor_weighs_more_than_storage() -> None:
+    from sizer.physical.platforms import platforms
+
+    asked = request(["Dell EMC"])
+    asked = asked.model_copy(
+        update={"platforms": asked.platforms.model_copy(update={"servers": ("dgx-1", "c4140"), "storage": ()})}
+    )
+    found = platforms(catalog(), asked)
+    parts = dict(zip([(one.server.id, one.storage.id) for one in found], preferred_parts(found, asked.platforms).tolist(), strict=True))
+    assert parts["c4140", "wekaio"] > parts["dgx-1", "isilon-f800"] > parts["dgx-1", "wekaio"]
 
 
 @pytest.mark.parametrize(
