@@ -37,7 +37,12 @@ _UNITS = {
     "_fraction": "share, 0 to 1",
     "_share": "share, 0 to 1",
 }
-_BOUNDS = (("minimum", "at least"), ("exclusiveMinimum", "above"), ("maximum", "at most"), ("maxItems", "entries at most"))
+_BOUNDS = (
+    ("minimum", "at least"),
+    ("exclusiveMinimum", "above"),
+    ("maximum", "at most"),
+    ("maxItems", "entries at most"),
+)
 
 
 def _unit(key: str) -> str:
@@ -61,7 +66,13 @@ def _kinds(field: Mapping[str, Any], definitions: Mapping[str, Any]) -> Iterator
         values = field.get("enum", [field.get("const")])
         yield " or ".join(f'"{value}"' if isinstance(value, str) else str(value) for value in values)
     else:
-        kind = {"integer": "whole number", "array": "list", "object": "table", "boolean": "true or false", "string": "text"}
+        kind = {
+            "integer": "whole number",
+            "array": "list",
+            "object": "table",
+            "boolean": "true or false",
+            "string": "text",
+        }
         limits = ", ".join(f"{word} {_number(field[key])}" for key, word in _BOUNDS if key in field)
         # A value without a type is read by its form: the id of an item, or a table that describes one.
         name = kind.get(field.get("type", ""), field.get("type", "text or table"))

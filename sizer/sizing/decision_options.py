@@ -96,14 +96,7 @@ def on_sale_today(
     means_parts = any(work.target.gpus_busy is not None for work in request.workload) or request.team is not None
     if free == asked or means_parts or _asks_most(request) or request.existing.servers or request.stated_storage:
         return None
-    # Who names a GPU expects none with less memory, whose software would have to be changed, and none of an older
-    # generation.
-    least, since = gpu.memory_bytes.value, _introduced_on(gpu, catalog)
-    gpus = [
-        one
-        for one in catalog.gpus.values()
-        if one.memory_bytes.value >= least and _introduced_on(one, catalog) >= since and is_sold(catalog, one, day)
-    ]
+    gpus = no_less_on_sale(catalog, gpu, day)
     unsold = [one.id for one in catalog.servers.values() if not is_sold(catalog, one, day)]
     sold = free.model_copy(
         update={
@@ -121,8 +114,21 @@ def on_sale_today(
     return None
 
 
-def _introduced_on(gpu: Gpu, catalog: Catalog) -> datetime.date:
-    return datetime.date.min if gpu.generation is None else introduced_on(catalog.generations[gpu.generation])
+def no_less_on_sale(catalog: Catalog, gpu: Gpu, day: datetime.date | None) -> list[Gpu]:
+    """GPUs that are sold on a day, with no less memory than another, whose software would have to be changed, and of no
+    older generation.
+    """
+
+    def key(one: Gpu) -> tuple[float, datetime.date]:
+        generation = catalog.generations.get(one.generation or "")
+        return one.memory_bytes.value, datetime.date.min if generation is None else introduced_on(generation)
+
+    memory, since = key(gpu)
+    return [
+        one
+        for one in catalog.gpus.values()
+        if key(one)[0] >= memory and key(one)[1] >= since and is_sold(catalog, one, day)
+    ]
 
 
 def _asks_most(request: SizingRequest) -> bool:

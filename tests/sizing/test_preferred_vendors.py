@@ -122,7 +122,8 @@ def test_a_gpu_server_of_a_preferred_vendor_weighs_more_than_storage() -> None:
         update={"platforms": asked.platforms.model_copy(update={"servers": ("dgx-1", "c4140"), "storage": ()})}
     )
     found = platforms(catalog(), asked)
-    parts = dict(zip([(one.server.id, one.storage.id) for one in found], preferred_parts(found, asked.platforms).tolist(), strict=True))
+    counted = preferred_parts(found, asked.platforms).tolist()
+    parts = {(one.server.id, one.storage.id): n for one, n in zip(found, counted, strict=True)}
     assert parts["c4140", "wekaio"] > parts["dgx-1", "isilon-f800"] > parts["dgx-1", "wekaio"]
 
 

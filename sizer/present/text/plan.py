@@ -110,7 +110,7 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
         f"(extrapolated: the published table ends at {last})"
     ),
     PlanNoteKind.LEAST_USABLE: lambda share: (
-        f"no source describes the protection: {100 * share:.0f}{NARROW_SPACE}% of the drives is counted, as of mirroring"
+        f"no source describes the protection: {100 * share:.0f}{NARROW_SPACE}% of the drives is counted, as mirrored"
     ),
     PlanNoteKind.STATED: lambda note: note or "as stated by the source",
     PlanNoteKind.FOR_FILES: lambda: "capacity for files",

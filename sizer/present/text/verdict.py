@@ -176,7 +176,9 @@ def _idle_storage_text(idle: IdleStorage, n_servers: int) -> str:
                 "[[stated_storage]]"
             )
         case IdleReason.RANKED:
-            why = f"it would do ({si(given, 'B/s')}, and {si(needed, 'B/s')} are read), and this design leads without it"
+            why = (
+                f"it would do ({si(given, 'B/s')}, and {si(needed, 'B/s')} are read), and this design leads without it"
+            )
     text = f"The existing {idle.equipment.name.removeprefix('existing ')} stays idle: {why}."
     if idle.copy_s is None:
         return text
@@ -249,7 +251,9 @@ def equipment_texts(result: SizingResult) -> list[str]:
     own = catalog.generations[gpu.generation]
     since = f"{own.name} ({introduced_on(own).year})"
     if not is_sold(catalog, gpu, day):
-        return [f"New servers with {gpu.name} can no longer be ordered as far as known: today's GPUs are {newest.name}."]
+        return [
+            f"New servers with {gpu.name} can no longer be ordered as far as known: today's GPUs are {newest.name}."
+        ]
     return [f"The {gpu.name} is of {since}; the newest on sale are of {newest.name} ({introduced_on(newest).year})."]
 
 
