@@ -154,8 +154,9 @@ def _quantities(
     components += racks
     components += software_lines(platform, catalog, rows, components)
     if platform.server.is_workstation:
-        # It stands at a desk.
-        components = [part for part in components if part.category != "rack and power"]
+        # It stands at a desk: a rack with its power is an option.
+        in_rack = "rack and power"
+        components = [replace(c, status="optional") if c.category == in_rack else c for c in components]
     return Quantities(
         components=tuple(c for c in components if np.count_nonzero(c.quantity)),
         networks=net.networks,

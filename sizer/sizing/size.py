@@ -14,7 +14,7 @@ from sizer.bom.rental import RunRental, run_rental
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
-from sizer.physical.capacity import nodes_there, usable_bytes
+from sizer.physical.capacity import is_bounded, nodes_there, usable_bytes
 from sizer.physical.existing_use import has_main
 from sizer.sizing.assumptions import UsualExchangeRate
 from sizer.sizing.best_design import best_design
@@ -292,12 +292,12 @@ def idle_storage(counts: PartCounts, design: DesignAnswer) -> tuple[IdleStorage,
         usable = float(usable_bytes(storage, joined[0].capacity_option, nodes))
         is_known, is_local = not rate_is_unknown(storage), platform.storage.kind == "local"
         copy_s = demand.sets_bytes * design.n_servers / given if is_known and is_local else None
-        if usable < needed_of(joined[0], demand, request.data):
+        if np.isnan(usable) or (is_bounded(storage) and usable < needed_of(joined[0], demand, request.data)):
+            found.append(IdleStorage(one, IdleReason.CAPACITY_UNKNOWN, demand.total_bytes, usable, None))
+        elif usable < needed_of(joined[0], demand, request.data):
             found.append(IdleStorage(one, IdleReason.CAPACITY, demand.total_bytes, usable, copy_s))
         elif not is_known:
             found.append(IdleStorage(one, IdleReason.RATE_UNKNOWN, needed, 0.0, None))
-        elif np.isnan(usable):
-            found.append(IdleStorage(one, IdleReason.CAPACITY_UNKNOWN, demand.total_bytes, usable, None))
         elif given < needed:
             found.append(IdleStorage(one, IdleReason.READ_RATE, needed, given, copy_s))
         else:

@@ -92,7 +92,13 @@ def built_design(
     rows = request.site.racks_per_row
     plan = building_plan(platform, counted, n_servers, storage_nodes, **room, racks_per_row=rows)
     unused = unused_software(request, catalog)
-    useful = tuple(part for part in plan.components if part.item not in unused)
+    # What stands at a desk has nothing of the rack that its plan draws it in.
+    is_at_desk = platform.server.is_workstation
+    useful = tuple(
+        part
+        for part in plan.components
+        if part.item not in unused and not (is_at_desk and part.category == "rack and power")
+    )
     return replace(counted, components=useful), plan
 
 
