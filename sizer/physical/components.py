@@ -145,7 +145,9 @@ def joined(parts: Sequence[tuple[Ints, Quantities]]) -> Quantities:
         networks=tuple(replace(net, **_spread(net, rows, n_rows)) for rows, one in parts for net in one.networks),
         violations=masks("violations"),
         row_notes=masks("row_notes"),
-        **{name: all_of(name) for name in ("unknown_power", "unknown_weight", "notes")},
+        unknown_power=all_of("unknown_power"),
+        unknown_weight=all_of("unknown_weight"),
+        notes=all_of("notes"),
         **{name: np.sum([one[name] for one in spread], axis=0) for name in spread[0]},
     )
 
