@@ -143,7 +143,10 @@ def _rental_texts(result: SizingResult) -> list[str]:
 
 def _idle_texts(result: SizingResult) -> list[str]:
     """What servers that are there, and that the design leaves idle, would do alone."""
-    texts, answer = [], result.design.workloads[0]
+    texts, answer, existing = [], result.design.workloads[0], result.design.existing
+    if existing is not None and existing.used and result.design.servers_bought and not result.request.existing.switches:
+        used = words.listed(f"{grouped(one.count)} × {one.name}" for one in existing.used)
+        texts.append(f"The existing {used} {by_count(existing.used[0].count, 'is', 'are')} used; assumed: {_AROUND}.")
     free = "do not take part and are free for other work"
     for idle in result.idle_servers:
         servers = f"The existing {grouped(idle.equipment.count)} × {idle.equipment.name}"
@@ -199,6 +202,10 @@ def _small_text(design: DesignAnswer) -> str:
     return f"{text}: a workstation with one such card is enough, and a server is a choice."
 
 
+# What is assumed of equipment that is there, where a request states no switches.
+_AROUND = "racks, power and networks around them are there"
+
+
 def _owned_text(result: SizingResult) -> str:
     """That the servers that are there are enough, and what is assumed of them."""
     design = result.design
@@ -210,7 +217,7 @@ def _owned_text(result: SizingResult) -> str:
     servers = f"{grouped(own[0].count)} × {own[0].name}"
     server, gpu, asked = design.platform.server, design.platform.gpu, result.request.platforms.gpus
     others = [design.plan.catalog.gpus[name].name for name in server.gpus if name != gpu.id]
-    taken = ["racks, power and networks around them are there"]
+    taken = [_AROUND]
     if others and gpu.id not in asked:
         taken.insert(0, f"they have the {gpu.name}, not the {words.listed(others, 'or')}")
     return (
