@@ -7,7 +7,7 @@ from enum import Enum
 from sizer.base.dates import days_of
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Gpu, Server
+from sizer.catalog.schema import Generation, Gpu, Server
 
 
 class Sale(Enum):
@@ -38,6 +38,24 @@ def sale_on(catalog: Catalog, item: Item, day: datetime.date | None) -> Sale:
 def is_sold(catalog: Catalog, item: Item, day: datetime.date | None) -> bool:
     """Whether a part can be ordered on a day, a GPU inside a server at least."""
     return (_by_dates(catalog, item, day) if isinstance(item, Gpu) else sale_on(catalog, item, day)) in _SOLD
+
+
+def newest_sold(catalog: Catalog, gpu: Gpu, day: datetime.date | None) -> Generation | None:
+    """The newest generation of a GPU's vendor that servers are sold with on a day; None where it is the GPU's own."""
+    own = catalog.generations.get(gpu.generation or "")
+    gpus = (catalog.gpus[name] for name in usable_gpus(catalog))
+    sold = {one.generation for one in gpus if one.generation is not None and is_sold(catalog, one, day)}
+    later = [
+        one
+        for one in (catalog.generations[name] for name in sold)
+        if own is not None and one.vendor == own.vendor and introduced_on(one) > introduced_on(own)
+    ]
+    return max(later, key=introduced_on, default=None)
+
+
+def introduced_on(generation: Generation) -> datetime.date:
+    """First day that the introduction of a generation may mean."""
+    return datetime.date.min if generation.introduced is None else days_of(generation.introduced.value)[0]
 
 
 def orderable_on(catalog: Catalog, items: Iterable[Item], day: datetime.date | None) -> list[Item]:

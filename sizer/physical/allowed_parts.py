@@ -24,6 +24,8 @@ from sizer.workload.request import Platforms, SizingRequest
 T = TypeVar("T", bound=Item)
 # Of servers whose generation names none.
 DEFAULT_PDU = "ap8886"
+# Currencies of grids with 100 to 127 V, whose three phases have less than 400 V.
+_OF_LOW_VOLTAGE = frozenset(("USD", "CAD", "MXN", "JPY", "TWD"))
 
 
 def gpus_fitted(server: Server, asked: int | None) -> list[int]:
@@ -67,7 +69,8 @@ def allowed_gpus(catalog: Catalog, server: Server, asked: Platforms, eras: ErasA
     return [
         gpu
         for gpu in known
-        if (not asked.generations or gpu.generation in asked.generations) and eras.allows(catalog, gpu)
+        if (not asked.generations or gpu.generation in asked.generations)
+        and (server.id in eras.owned or eras.allows(catalog, gpu))
     ]
 
 
@@ -115,6 +118,7 @@ def servers_asked(catalog: Catalog, asked: Platforms, eras: ErasAsked) -> list[S
         server
         for server in allowed
         if server.id in asked.servers
+        or server.id in eras.owned
         or (((era := era_of(catalog, server)) is None or era in eras.eras) and eras.allows(catalog, server))
     ]
 
@@ -188,7 +192,11 @@ def site_item(items: Mapping[str, T], name: str, place: str, folder: str) -> T:
 
 
 def site_pdu(catalog: Catalog, request: SizingRequest, server: Server) -> Pdu:
-    """PDU of the racks: the request's, else that of the generation of a server's GPUs."""
+    """PDU of the racks: the request's, else that of the generation of a server's GPUs.
+
+    Where grids have 230 and 400 V, and where the room gives a rack little, it is the smallest for such a circuit that
+    carries what a rack has, or the largest.
+    """
     if request.site.pdu is not None:
         asked = site_item(catalog.pdus, request.site.pdu, "site.pdu", "pdus")
         if not site_rules(request.site).feeds_pdu(asked):
@@ -199,7 +207,25 @@ def site_pdu(catalog: Catalog, request: SizingRequest, server: Server) -> Pdu:
         return asked
     generations = (catalog.gpus[name].generation for name in server.gpus)
     usual = next((catalog.generations[name].pdu for name in generations if name is not None), None)
-    return _fed(catalog, request, catalog.pdus[usual or DEFAULT_PDU])
+    standard, rack_w = catalog.pdus[usual or DEFAULT_PDU], request.limits.rack_power_w
+    has_circuit = request.site.feed_volts is not None or request.site.feed_phases is not None
+    of_230_v = sorted(
+        (pdu for pdu in catalog.pdus.values() if pdu.orderable and _takes_230_v(pdu)),
+        key=lambda pdu: (pdu.capacity_w.value, pdu.id),
+    )
+    is_small = rack_w is not None and rack_w <= of_230_v[-1].capacity_w.value < standard.capacity_w.value
+    if not has_circuit and (request.currency not in _OF_LOW_VOLTAGE or is_small):
+        largest_w = of_230_v[-1].capacity_w.value
+        most_w = largest_w if rack_w is None else min(rack_w, largest_w)
+        return next(pdu for pdu in of_230_v if pdu.capacity_w.value >= most_w)
+    return _fed(catalog, request, standard)
+
+
+def _takes_230_v(pdu: Pdu) -> bool:
+    """Whether a PDU is for one phase of 230 V or three of 400 V."""
+    if pdu.low_v is None or pdu.high_v is None or pdu.phases is None:
+        return False
+    return pdu.low_v.value <= (230 if pdu.phases.value == 1 else 400) <= pdu.high_v.value
 
 
 def network_pdu(catalog: Catalog, request: SizingRequest) -> Pdu | None:

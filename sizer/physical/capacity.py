@@ -15,6 +15,8 @@ from sizer.physical.notes import PlanNote, PlanNoteKind
 # ("emc-overhead-15": 16+4 is the widest).
 ONEFS_PARITY_UNITS = 2
 ONEFS_MAX_DATA_UNITS = 16
+# Share of the drives that a system keeps for files whatever its protection: that of mirroring. Assumed, a lower bound.
+LEAST_USABLE_SHARE = 0.5
 # Largest system looked at where the catalogue states no limit: "some hundreds of nodes" ("weka-scaling-2019").
 DEFAULT_MAX_NODES = 400
 
@@ -159,7 +161,7 @@ def raw_bytes(storage: Storage, capacity_option: int, n_nodes: ArrayLike) -> Flo
 
 
 def usable_bytes(storage: Storage, capacity_option: int, n_nodes: ArrayLike) -> Floats:
-    """Usable bytes of a system at some node counts; NaN where no source gives a capacity.
+    """Usable bytes of a system at some node counts, at least; NaN where no source gives a capacity.
 
     Parameters
     ----------
@@ -188,8 +190,10 @@ def usable_bytes(storage: Storage, capacity_option: int, n_nodes: ArrayLike) -> 
         overheads = _overheads(storage)
         overhead = overheads[np.minimum(whole, overheads.size - 1)]
         return np.asarray(np.where(whole > 0, raw * (1 - overhead), 0.0))
-    # A system whose protection no source describes: its capacity is not known, only bounded by raw.
-    return np.full(nodes.shape, storage.usable_bytes.value if storage.usable_bytes is not None else np.nan)
+    if storage.usable_bytes is not None:
+        return np.full(nodes.shape, storage.usable_bytes.value)
+    # A system whose protection no source describes: its drives bound what it holds from below.
+    return raw * LEAST_USABLE_SHARE if storage.capacity_options else raw
 
 
 def smallest_nodes(storage: Storage, capacity_option: int, data_bytes: ArrayLike) -> SmallestNodes:
@@ -207,9 +211,8 @@ def smallest_nodes(storage: Storage, capacity_option: int, data_bytes: ArrayLike
     Returns
     -------
     SmallestNodes
-        0 nodes for local drives and NFS servers. Where the usable capacity is unknown the raw one must hold the data;
-        where that is, too, the minimum system counts as fitting, up to the largest that the vendor publishes.
-        ``usable_bytes`` is NaN there and the design is conditional.
+        0 nodes for local drives and NFS servers. Where no drives are known the minimum system counts as fitting, up to
+        the largest that the vendor publishes: ``usable_bytes`` is NaN there and the design is conditional.
     """
     need = np.asarray(data_bytes, dtype=float)
     largest = storage.max_usable_bytes.value if storage.max_usable_bytes is not None else np.inf
@@ -226,11 +229,10 @@ def smallest_nodes(storage: Storage, capacity_option: int, data_bytes: ArrayLike
 
 @lru_cache(maxsize=4096)
 def _usable_by_size(storage: Storage, capacity_option: int) -> tuple[Ints, Floats]:
-    """Node counts that a system is sold with, ascending, and the usable bytes of each; the raw ones bound unknown."""
+    """Node counts that a system is sold with, ascending, and the usable bytes of each."""
     low, high = node_limits(storage)
     sizes = np.arange(low, high + 1, nodes_per_unit(storage))
-    usable = usable_bytes(storage, capacity_option, sizes)
-    return sizes, np.where(np.isnan(usable), raw_bytes(storage, capacity_option, sizes), usable)
+    return sizes, usable_bytes(storage, capacity_option, sizes)
 
 
 def is_extrapolated(storage: Storage, n_nodes: int) -> bool:
@@ -267,8 +269,8 @@ def capacity_ladder(storage: Storage, capacity_option: int, n_nodes: int) -> tup
         steps += _striped_steps(storage, raw, n_nodes)
     elif counts_nodes(storage) and storage.protection_overheads:
         steps.append(_onefs_step(storage, usable, n_nodes))
-    if np.isnan(usable):
-        return tuple(steps)
+    elif is_bounded(storage):
+        steps.append(_step("protection", usable, PlanNote(PlanNoteKind.LEAST_USABLE, (LEAST_USABLE_SHARE,)), None))
     fixed = storage.usable_bytes
     if fixed is not None and not counts_nodes(storage):
         how = PlanNote(PlanNoteKind.STATED, (fixed.note,))
@@ -295,6 +297,12 @@ def _stripe(storage: Storage, nodes: Ints) -> tuple[Ints, int, Ints, float]:
     widest = next((fact.value for fact in (storage.stripe_data_max, storage.stripe_data) if fact is not None), 1)
     share = storage.usable_share.value if storage.usable_share is not None else 1.0
     return np.clip(nodes - parity - spare, 0, widest), parity, spare, share
+
+
+def is_bounded(storage: Storage) -> bool:
+    """Whether the drives alone say what a system holds at least."""
+    is_described = storage.protection_overheads or storage.stripe_parity is not None or storage.usable_bytes is not None
+    return counts_nodes(storage) and bool(storage.capacity_options) and not is_described
 
 
 def changing_steps(steps: Sequence[CapacityStep]) -> tuple[CapacityStep, ...]:

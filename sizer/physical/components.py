@@ -1,8 +1,9 @@
 """Quantities of a design: what is bought, where the ports go, what it weighs and draws. Arrays, one row a design."""
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 
@@ -103,6 +104,52 @@ class Quantities:
     def n_switches(self) -> int:
         """Switches and gateways of all networks, in the first row."""
         return sum(int(part.quantity[0]) for part in self.components if part.role.forwards)
+
+
+_Arrays = TypeVar("_Arrays", "Quantities", Network)
+
+
+def _spread(counted: _Arrays, rows: Ints, n_rows: int) -> dict[str, Any]:
+    """Arrays of some rows among all; 0 in the others."""
+    found: dict[str, Any] = {}
+    for name, values in vars(counted).items():
+        if isinstance(values, np.ndarray):
+            found[name] = np.zeros(n_rows, dtype=values.dtype)
+            found[name][rows] = values
+    return found
+
+
+def joined(parts: Sequence[tuple[Ints, Quantities]]) -> Quantities:
+    """Quantities of rows that were counted apart, each with the places of its rows; a network is 0 outside its own."""
+    n_rows = sum(rows.size for rows, _ in parts)
+    spread = [_spread(counted, rows, n_rows) for rows, counted in parts]
+
+    def masks(name: str) -> dict[Any, Bools]:
+        found: dict[Any, Bools] = {}
+        for rows, counted in parts:
+            for rule, mask in getattr(counted, name).items():
+                found.setdefault(rule, np.zeros(n_rows, dtype=bool))[rows] |= mask
+        return found
+
+    def all_of(name: str) -> tuple[Any, ...]:
+        return tuple(dict.fromkeys(one for _, counted in parts for one in getattr(counted, name)))
+
+    def placed(rows: Ints, quantity: Ints) -> Ints:
+        whole = np.zeros(n_rows, dtype=np.int64)
+        whole[rows] = quantity
+        return whole
+
+    return replace(
+        parts[0][1],
+        components=tuple(part.of(placed(rows, part.quantity)) for rows, one in parts for part in one.components),
+        networks=tuple(replace(net, **_spread(net, rows, n_rows)) for rows, one in parts for net in one.networks),
+        violations=masks("violations"),
+        row_notes=masks("row_notes"),
+        unknown_power=all_of("unknown_power"),
+        unknown_weight=all_of("unknown_weight"),
+        notes=all_of("notes"),
+        **{name: np.sum([one[name] for one in spread], axis=0) for name in spread[0]},
+    )
 
 
 @dataclass(frozen=True)

@@ -169,6 +169,7 @@ def building_plan(
     standing : Plan, optional
         A smaller design of the same platform whose links stay where they can. Places are not kept.
     """
+    platform = platform.of_size(n_servers)
     rows = shape(platform, np.array([n_servers]), np.array([storage_nodes]), fabric)
     n_pdus = sum(int(part.quantity[0]) for part in counted.components if part.role is Role.RACK_PDU)
     wires = wiring(platform, rows, fabric, np.array([n_pdus]))

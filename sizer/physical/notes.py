@@ -118,6 +118,8 @@ class PlanNoteKind(Enum):
     EXISTING_LAN_STORAGE = "existing-lan-storage"  # storage
     LOCAL_COPIES = "local-copies"
     USABLE_UNKNOWN = "usable-unknown"  # storage
+    USABLE_BOUNDED = "usable-bounded"  # storage
+    LEAST_USABLE = "least-usable"  # share of the drives
     SINGLE_SERVER = "single-server"
     # Cautions of a building plan.
     SINGLE_CORDED = "single-corded"  # device

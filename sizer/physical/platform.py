@@ -8,6 +8,8 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Gateway, Gpu, MemoryOption, Pdu, Rack, Server, Storage, Switch
 from sizer.physical.racks.site_rules import ANY_SITE, SiteRules
 
+# Most servers whose networks are those of a few.
+FEW_SERVERS = 8
 Attachment = Literal["fabric", "gateway", "own network", "spine", "lan", "local"]
 
 
@@ -73,6 +75,13 @@ class Platform:
     second_tier: SecondTier | None = None
     site: SiteRules = ANY_SITE
     network_pdu: Pdu | None = None  # of racks that hold networks, head nodes and storage alone
+    # The same with the networks of a few servers, where these differ, and the most servers that have them.
+    few: "Platform | None" = None
+    few_servers: int = 0
+
+    def of_size(self, n_servers: int) -> "Platform":
+        """The platform as so many servers are connected."""
+        return self.few if self.few is not None and n_servers <= self.few_servers else self
 
     def device(self, catalog: Catalog, item: str) -> Device:
         """A device of the design by its catalogue id: the server as it is fitted, every other one as it is sold."""

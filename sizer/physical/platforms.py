@@ -1,7 +1,9 @@
 """All platforms that the catalogue can order and a request allows, with the devices that follow from each choice."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 from sizer.base.errors import InfeasibleError
 from sizer.base.provenance import Sourced
@@ -26,12 +28,12 @@ from sizer.physical.allowed_parts import (
     why_none_error_text,
 )
 from sizer.physical.host_memory import cached_sets_bytes, considered_sizes, memory_sizes
-from sizer.physical.networks.ports import largest_group, storage_network_numbers
-from sizer.physical.platform import Attachment, Platform
+from sizer.physical.networks.ports import in_band_numbers, largest_group, nodes_of, storage_network_numbers
+from sizer.physical.platform import FEW_SERVERS, Attachment, Platform
 from sizer.physical.racks.power import with_fitted_power
 from sizer.physical.racks.site_rules import SiteRules, site_rules
 from sizer.workload.eras import eras_asked
-from sizer.workload.request import SizingRequest
+from sizer.workload.request import Fabric, SizingRequest
 from sizer.workload.resolve import served_works
 from sizer.workload.serving import ServingWork
 
@@ -74,6 +76,10 @@ MANAGEMENT_LINK = "1gbe"
 MAX_LEAF_PORTS = 144
 # Ports of a leaf or spine. A switch with fewer of a kind has them as uplinks only.
 MIN_LEAF_PORTS = 24
+# A switch is too small for few servers where it does not take so many. A choice of ours.
+_FEWEST = 4
+# Ports of a switch of few servers for storage nodes, head node and uplinks. A choice of ours.
+_FEW_OTHERS = 6
 # An Ethernet port that serves a server as its way to the customer's storage. [Gbit/s] hitachi-dl-2019: 10 or 25 GbE.
 MIN_LAN_GBIT_PER_S = 10
 
@@ -110,12 +116,15 @@ def platforms(catalog: Catalog, request: SizingRequest) -> tuple[Platform, ...]:
     key = (
         *(request.platforms, request.fabric, request.resilience, request.site),
         *(
+            request.limits.rack_power_w,
+            request.currency,
             request.stated_storage,
             tuple(request.existing.servers),
             tuple(request.existing.storage_nodes),
             sets_bytes,
             eras_asked(catalog, request),
             works := served_works(request, catalog),
+            request.growth is None,
         ),
     )
     return _lists(catalog).get(key, lambda: _fitting(catalog, request, sets_bytes, works))
@@ -133,6 +142,9 @@ def _fitting(
     with_directors = request.fabric.directors
     kept_without = request.resilience.keeps_targets_without
     spares = "switch" in kept_without, "gateway" in kept_without, "head-node" in kept_without
+    usual = request.fabric.model_copy(update={"converged": False, "management_servers": None})
+    # Networks that grow, keep ports free or lose a switch have the switches of the large ones from the start.
+    is_few_apart = request.growth is None and not any(spares) and usual == Fabric()
     rack = site_item(catalog.racks, request.site.rack, "site.rack", "racks")
     site = site_rules(request.site)
     pdus: dict[str, Pdu] = {}
@@ -177,6 +189,8 @@ def _fitting(
             site,
             network_pdu(catalog, request),
             bool(works) and all(fits_inside(work, gpu, n_gpus, catalog) for work in works),
+            frozenset(asked.fabrics),
+            is_few_apart,
         )
     )
     if not found:
@@ -271,6 +285,8 @@ def _on_fabric(
     site: SiteRules,
     network_pdu: Pdu | None,
     has_replicas_apart: bool,
+    allowed: frozenset[str],
+    is_few_apart: bool,
 ) -> tuple[Platform, ...]:
     """Platforms of one choice on one fabric: one for each capacity option, none where the parts do not join."""
     if fabric_ports(server.ports, kind) == 0 or (is_converged and kind.is_infiniband):
@@ -286,13 +302,17 @@ def _on_fabric(
     joined = _attachment(catalog, server, storage, storage_server, head, kind, switch, spine, is_converged=is_converged)
     if joined is None or (is_converged and joined in ("own network", "gateway")):
         return ()
-    own = _storage_switch(catalog, era, server, front) if joined == "own network" and front is not None else None
+    own = None
+    if joined == "own network" and front is not None:
+        if not _is_allowed(front, allowed, catalog):
+            return ()
+        own = _storage_switch(catalog, era, server, front, allowed)
     back_end = storage.back_end_switch
     management = _switch_for(catalog, era, catalog.links[MANAGEMENT_LINK])
-    in_band = _in_band(catalog, era, server)
+    in_band = _in_band(catalog, era, server, allowed)
     if management is None:
         return ()
-    return tuple(
+    found = tuple(
         Platform(
             server=server,
             gpu=gpu,
@@ -326,6 +346,73 @@ def _on_fabric(
         )
         for option in range(max(len(storage.capacity_options), 1))
     )
+    parts, few_servers = _few_switches(catalog, era, found[0]) if is_few_apart else ({}, 0)
+    if not parts:
+        return found
+    return tuple(replace(one, few=replace(one, **parts), few_servers=few_servers) for one in found)
+
+
+def _few_switches(catalog: Catalog, era: str | None, platform: Platform) -> tuple[dict[str, Any], int]:
+    """Parts of the networks that few servers have instead, and how many servers: smaller switches, and beside Ethernet
+    no in-band network.
+    """
+    server, kind, most = platform.server, platform.fabric, FEW_SERVERS
+    found: dict[str, Any] = {}
+    if nodes_of(server) > 1:
+        return {}, 0
+    front = None if platform.storage.front_end_kind is None else platform.storage.front_end_kind.value
+    networks: list[tuple[str, Switch | None, LinkType, int, LinkType | None]] = []
+    if platform.attachment != "spine" and platform.spine_switch is None:
+        also = front if platform.attachment == "fabric" else None
+        ports = fabric_ports(server.ports, kind)
+        networks.append(("fabric_switch", platform.fabric_switch, kind, ports, also))
+    if front is not None and (switch := platform.storage_switch) is not None:
+        runs = (link for link in fastest_first(catalog.links.values()) if leaf_ports(switch, link))
+        own = next((link for link in runs if own_network_ports(server, link, kind)), front)
+        networks.append(("storage_switch", switch, own, own_network_ports(server, own, kind), front))
+    if platform.in_band_switch is not None and not kind.is_infiniband:
+        found |= {"in_band_switch": None, "in_band_link": None}
+    elif platform.in_band_link is not None:
+        ports = in_band_numbers(server).size
+        networks.append(("in_band_switch", platform.in_band_switch, platform.in_band_link, ports, None))
+    for name, switch, link, ports, also in networks:
+        if switch is None or link.is_infiniband or not ports:
+            continue
+        smaller = _smaller_switch(catalog, era, switch, link, also)
+        fits = 0 if smaller is None else (leaf_ports(smaller, link) - _FEW_OTHERS) // ports
+        if fits >= _FEWEST:
+            found[name], most = smaller, min(most, fits)
+    return found, most
+
+
+def _smaller_switch(
+    catalog: Catalog, era: str | None, switch: Switch, link: LinkType, also: LinkType | None
+) -> Switch | None:
+    """The switch of the fewest ports, fewer than another has, that is made for a link; None where there is none."""
+    fitting = [
+        one
+        for one in catalog.switches.values()
+        if one.orderable and one.end_of_sale is None
+        if MIN_LEAF_PORTS <= leaf_ports(one, link) < leaf_ports(switch, link)
+        if also is None or leaf_ports(one, also)
+    ]
+
+    def rank(one: Switch) -> tuple[object, ...]:
+        is_native = any(port.kind == link for port in one.ports)
+        return not is_native, leaf_ports(one, link), not fits_era(one.era, era), -_completeness(one), one.id
+
+    return min(fitting, key=rank, default=None)
+
+
+def _is_allowed(link: LinkType, allowed: frozenset[str], catalog: Catalog) -> bool:
+    """Whether a network may run a link where a request names fabrics: none faster than those, and no InfiniBand beside
+    Ethernet alone.
+    """
+    named = [catalog.links[name] for name in allowed]
+    same = [one.gbit_per_s.value for one in named if one.is_infiniband == link.is_infiniband]
+    if not same:
+        return not (named and link.is_infiniband)
+    return link.gbit_per_s.value <= max(same)
 
 
 def _has_second_port(storage: Storage) -> bool:
@@ -392,7 +479,9 @@ def _spine(catalog: Catalog, era: str | None, leaf: Switch, kind: LinkType) -> S
     return _switch_for(catalog, era, uplinks[0].kind) if uplinks else None
 
 
-def _storage_switch(catalog: Catalog, era: str | None, server: Server, front: LinkType) -> Switch | None:
+def _storage_switch(
+    catalog: Catalog, era: str | None, server: Server, front: LinkType, allowed: frozenset[str]
+) -> Switch | None:
     """Switch of a storage network of its own: of the servers' fastest link whose switch runs the storage's, too."""
     kinds = {
         kind
@@ -402,6 +491,7 @@ def _storage_switch(catalog: Catalog, era: str | None, server: Server, front: Li
         if port.runs(kind)
         and kind.is_infiniband == front.is_infiniband
         and kind.gbit_per_s.value <= port.kind.gbit_per_s.value
+        and _is_allowed(kind, allowed, catalog)
     }
     for kind in fastest_first(kinds):
         for of_era in dict.fromkeys((era, None)):
@@ -411,10 +501,13 @@ def _storage_switch(catalog: Catalog, era: str | None, server: Server, front: Li
     return _named_switch(catalog, era, front)
 
 
-def _in_band(catalog: Catalog, era: str | None, server: Server) -> tuple[Switch | None, LinkType | None]:
-    """Switch and link of the in-band network: the slowest link that the server's ports for it can run."""
+def _in_band(
+    catalog: Catalog, era: str | None, server: Server, allowed: frozenset[str]
+) -> tuple[Switch | None, LinkType | None]:
+    """Switch and link of the in-band network: the slowest allowed link that the server's ports for it can run."""
     kinds = {kind for port in server.ports if port.use == "in-band" for kind in (port.kind, *port.also)}
-    for kind in sorted((k for k in kinds if not k.is_infiniband), key=lambda k: k.gbit_per_s.value):
+    usable = (k for k in kinds if not k.is_infiniband and _is_allowed(k, allowed, catalog))
+    for kind in sorted(usable, key=lambda k: k.gbit_per_s.value):
         switch = _switch_for(catalog, era, kind)
         if switch is not None:
             return switch, kind

@@ -10,13 +10,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.catalog.fabrics import joining
+from sizer.catalog.fabrics import joining, usual_ports
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Server
-from sizer.physical.capacity import counts_nodes, node_limits, nodes_per_unit, nodes_there, raw_bytes, usable_bytes
-from sizer.physical.components import Component, DesignParts, Network, Quantities
+from sizer.physical.capacity import (
+    counts_nodes,
+    is_bounded,
+    node_limits,
+    nodes_per_unit,
+    nodes_there,
+    raw_bytes,
+    usable_bytes,
+)
+from sizer.physical.components import Component, DesignParts, Network, Quantities, joined
 from sizer.physical.networks.counts import cable_lines, data_networks, with_management
-from sizer.physical.networks.members import AS_USUAL, Shape, shape
+from sizer.physical.networks.members import AS_USUAL, NetworkMembers, Shape, shape
+from sizer.physical.networks.ports import nodes_of
 from sizer.physical.networks.storage_networks import storage_role
 from sizer.physical.notes import PlanNote, PlanNoteKind, Violation, ViolationKind
 from sizer.physical.platform import Platform
@@ -30,7 +39,7 @@ from sizer.physical.racks.parts import (
 )
 from sizer.physical.racks.power import device_power
 from sizer.physical.racks.site_rules import coolant_units, room_violations, total_liquid_w
-from sizer.physical.roles import ADAPTERS, COMPUTE_SWITCHES, IN_BAND_SWITCHES, MANAGEMENT_SWITCHES, Role
+from sizer.physical.roles import ADAPTERS, Role
 from sizer.physical.software_lines import software_lines
 from sizer.workload.request import Existing, Fabric, Limits
 
@@ -88,6 +97,28 @@ def quantities(
     plan of a design (``building_plan``) measures them. Racks follow ``placement.count_racks``.
     """
     servers, nodes = _rows(n_servers, storage_nodes)
+    if platform.few is None or not servers.size:
+        return _quantities(platform, servers, nodes, catalog, limits, existing, fabric, coolant_unit)
+    is_few = servers <= platform.few_servers
+    each = [
+        (rows, _quantities(one, servers[rows], nodes[rows], catalog, limits, existing, fabric, coolant_unit))
+        for one, rows in ((platform.few, np.flatnonzero(is_few)), (platform, np.flatnonzero(~is_few)))
+        if rows.size
+    ]
+    return joined(each) if len(each) > 1 else each[0][1]
+
+
+def _quantities(
+    platform: Platform,
+    servers: Ints,
+    nodes: Ints,
+    catalog: Catalog,
+    limits: Limits,
+    existing: Existing,
+    fabric: Fabric,
+    coolant_unit: str | None,
+) -> Quantities:
+    """Quantities of rows with the networks of one kind of platform."""
     device_of = partial(platform.device, catalog)
     rows = shape(platform, servers, nodes, fabric)
     pdus: Ints = np.zeros_like(servers)
@@ -112,12 +143,16 @@ def quantities(
         components.append(Component(Role.HOST_MEMORY, "compute", platform.host_memory.id, rows.n_servers))
     components += _adapters(platform, catalog, rows, components)
     components += cable_lines(catalog, net.links, placed.racks + placed.existing)
-    components += rack_parts(catalog, groups, placed, components)
-    components += software_lines(platform, catalog, rows, components)
-    if rows.n_servers.min() <= existing.servers.get(platform.server.id, 0):
+    standing = _standing(platform, rows, existing, fabric)
+    if standing is not None and not existing.switches:
+        data = data_networks(platform, standing, fabric)
+        components = _without(components, _around(platform, catalog, standing, rows, existing, placed, data))
+    racks = rack_parts(catalog, groups, placed, components)
+    if standing is not None and not existing.racks:
         heights_u = {part.item: float(_each(device_of(part.item)).amounts[0, 0]) for part in devices}
-        is_standing = rows.n_servers <= existing.servers.get(platform.server.id, 0)
-        components = _around_standing(components, is_standing, existing, heights_u, power.rack_units)
+        racks = _new_share(racks, components, heights_u, power.rack_units)
+    components += racks
+    components += software_lines(platform, catalog, rows, components)
     if platform.server.is_workstation:
         # It stands at a desk: a rack with its power is an option.
         in_rack = "rack and power"
@@ -181,7 +216,8 @@ def slice_row(counted: Quantities, row: int) -> Quantities:
     sliced = replace(
         counted,
         components=components,
-        networks=tuple(_only_row(network, row) for network in counted.networks),
+        # A network of rows that were counted apart has no ports in the others, not even a ratio of them.
+        networks=tuple(_only_row(net, row) for net in counted.networks if net.oversubscription[row] > 0),
         unknown_power=tuple(item for item in counted.unknown_power if item in there),
         unknown_weight=tuple(item for item in counted.unknown_weight if item in there),
         notes=(*counted.notes, *notes),
@@ -206,6 +242,10 @@ def _devices(platform: Platform, rows: Shape) -> list[Component]:
     storage = platform.storage
     option = storage.capacity_options[platform.capacity_option].name if storage.capacity_options else ""
     gpus = f"with {platform.gpus_per_server} × {platform.gpu.name}"
+    if not rows.has_fabric.any() and not platform.fabric.is_infiniband:
+        # The customer's LAN has the speed that the request names: no usual port of the server may run it.
+        is_usual = usual_ports(platform.server.ports, platform.fabric)
+        gpus += "" if is_usual else f", an adapter with 2 × {platform.fabric.name} for the LAN"
     found = [Component(Role.GPU_SERVER, "compute", platform.server.id, rows.n_servers, contents=gpus)]
     drives = f"with {option}" if option else ""
     if platform.head_node is not None:
@@ -296,47 +336,81 @@ def _split_existing(platform: Platform, devices: Sequence[Component], existing: 
     return components
 
 
-# What servers that run today are connected and managed by.
-_AROUND_SERVERS = frozenset(
-    (
-        *(*COMPUTE_SWITCHES, *IN_BAND_SWITCHES, *MANAGEMENT_SWITCHES),
-        *(Role.COMPUTE_CABLE, Role.COMPUTE_UPLINK, Role.IN_BAND_CABLE, Role.IN_BAND_UPLINK, Role.LAN_UPLINK),
-        *(Role.MANAGEMENT_CABLE, Role.MANAGEMENT_UPLINK, Role.FABRIC_MANAGER, Role.FABRIC_MANAGER_CABLE),
-        *(Role.HEAD_NODE, Role.HEAD_NODE_ADAPTER, Role.HEAD_NODE_CABLE),
-    )
-)
+def _standing(platform: Platform, rows: Shape, existing: Existing, fabric: Fabric) -> Shape | None:
+    """The part of every row that runs today: servers and storage that are there; None where nothing is."""
+    owned, storage = existing.servers.get(platform.server.id, 0), platform.storage
+    nodes = existing.storage_nodes.get(storage.id, 0) if counts_nodes(storage) else 0
+    nodes = nodes_there(storage, nodes) if nodes else 0
+    if not (owned or nodes or sum(existing.servers.values())):
+        return None
+    if owned * nodes_of(platform.server) == 1 and not nodes:
+        owned = 0  # one server alone has no networks of its own
+    today = fabric.model_copy(update={"spare_servers": 0})
+    return shape(platform, np.minimum(rows.n_servers, owned), np.minimum(rows.nodes, nodes), today)
 
 
-def _around_standing(
-    components: Sequence[Component],
-    is_standing: Bools,
+def _around(
+    platform: Platform,
+    catalog: Catalog,
+    standing: Shape,
+    rows: Shape,
     existing: Existing,
-    heights_u: Mapping[str, float],
-    rack_units: Floats,
-) -> list[Component]:
-    """Components where rows whose servers all stand take racks, power and networks around them as theirs.
+    placed: RackTotals,
+    data: Sequence[NetworkMembers],
+) -> dict[tuple[Role, str], Ints]:
+    """What connects and manages the equipment that runs today, by role and item.
 
-    Of the racks those are bought that what is new takes of the height. Switches and racks that the request states are
-    counted as it states them.
+    Servers that are there, of whatever kind, have a head node; those of a design's own kind and its storage have the
+    networks that this equipment alone would be planned with.
     """
-    has_networks, has_racks = not existing.switches, not existing.racks
+    main = np.maximum(rows.n_servers + rows.units, 1)
+    pdus = placed.pdus * (standing.n_servers + standing.units) // main
+    net = with_management(platform, standing, data, pdus)
+    found = {(one.role, one.item): one.quantity for one in net.switches}
+    for part in cable_lines(catalog, net.links, placed.racks + placed.existing):
+        key = part.role, part.item
+        found[key] = found.get(key, 0) + part.quantity
+    head, storage = platform.head_node, platform.storage
+    serves_files = storage.kind == "nfs-server" and storage.server is not None
+    if head is not None and (not serves_files or storage.id in existing.storage_nodes):
+        heads = rows.heads if sum(existing.servers.values()) > 1 else standing.heads
+        found[Role.HEAD_NODE, head.id] = heads
+        theirs = Component(Role.HEAD_NODE, "head node", head.id, standing.heads)
+        found |= {(one.role, one.item): one.quantity for one in _adapters(platform, catalog, standing, [theirs])}
+    if platform.fabric_manager is not None:
+        found[Role.FABRIC_MANAGER, platform.fabric_manager.id] = standing.managers
+        found[Role.STORAGE_FABRIC_MANAGER, platform.fabric_manager.id] = standing.storage_managers
+    return found
+
+
+def _without(components: Sequence[Component], around: Mapping[tuple[Role, str], Ints]) -> list[Component]:
+    """Components of which the networks around equipment that runs today are there."""
+    return [one for part in components for one in _parted(part, around.get((part.role, part.item), 0))]
+
+
+def _parted(part: Component, there: Ints | int) -> list[Component]:
+    """What is bought of a component, and what of it is there."""
+    theirs = np.minimum(part.quantity, there)
+    if part.status != "computed" or not theirs.any():
+        return [part]
+    notes = (PlanNote(PlanNoteKind.EXISTING), *part.notes)
+    return [part.of(part.quantity - theirs), replace(part, quantity=theirs, notes=notes, status="existing")]
+
+
+def _new_share(
+    racks: Sequence[Component], devices: Sequence[Component], heights_u: Mapping[str, float], rack_units: Floats
+) -> list[Component]:
+    """Racks, PDUs and panels where what runs today stands in racks: those that what is new takes of the height."""
     new_u = np.zeros(rack_units.shape)
-    for part in components:
-        if part.status == "computed" and not (has_networks and part.role in _AROUND_SERVERS):
+    for part in devices:
+        if part.status == "computed":
             new_u = new_u + part.quantity * heights_u.get(part.item, 0.0)
     share = new_u / np.maximum(rack_units, 1)
-    found: list[Component] = []
-    for part in components:
-        bought = part.quantity
-        if part.status == "computed" and has_networks and part.role in _AROUND_SERVERS:
-            bought = np.where(is_standing, 0, bought)
-        elif part.status == "computed" and has_racks and part.category == "rack and power":
-            bought = np.where(is_standing, np.ceil(bought * share - 1e-9).astype(np.int64), bought)
-        theirs = part.quantity - bought
-        found.append(part.of(bought))
-        if theirs.any():
-            notes = (PlanNote(PlanNoteKind.EXISTING), *part.notes)
-            found.append(replace(part, quantity=theirs, notes=notes, status="existing"))
+    theirs = [np.floor(part.quantity * (1 - share) + 1e-9).astype(np.int64) for part in racks]
+    found = []
+    for part, there in zip(racks, theirs, strict=True):
+        parted = _parted(part, 0 if part.role is Role.POWER_CORD else there)
+        found += parted[:1] if part.role is Role.BLANKING_PANEL else parted
     return found
 
 
@@ -378,6 +452,8 @@ def _notes(platform: Platform) -> tuple[PlanNote, ...]:
         notes.append(PlanNote(PlanNoteKind.LOCAL_COPIES))
     if np.isnan(usable_bytes(storage, platform.capacity_option, node_limits(storage)[0])):
         notes.append(PlanNote(PlanNoteKind.USABLE_UNKNOWN, (storage.name,)))
+    elif is_bounded(storage):
+        notes.append(PlanNote(PlanNoteKind.USABLE_BOUNDED, (storage.name,)))
     return tuple(notes)
 
 

@@ -1,12 +1,14 @@
 """What a customer may buy besides the design that was asked for: built as we would, and on what is sold today."""
 
+import datetime
 from contextlib import suppress
 from dataclasses import dataclass
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
-from sizer.catalog.sale import is_sold
+from sizer.catalog.sale import introduced_on, is_sold
+from sizer.catalog.schema import Gpu
 from sizer.physical.allowed_parts import narrowed_to
 from sizer.physical.networks.ports import nodes_of
 from sizer.sizing.best_design import best_design
@@ -94,9 +96,7 @@ def on_sale_today(
     means_parts = any(work.target.gpus_busy is not None for work in request.workload) or request.team is not None
     if free == asked or means_parts or _asks_most(request) or request.existing.servers or request.stated_storage:
         return None
-    # Who names a GPU expects none with less memory, whose software would have to be changed.
-    least = gpu.memory_bytes.value
-    gpus = [one for one in catalog.gpus.values() if one.memory_bytes.value >= least and is_sold(catalog, one, day)]
+    gpus = no_less_on_sale(catalog, gpu, day)
     unsold = [one.id for one in catalog.servers.values() if not is_sold(catalog, one, day)]
     sold = free.model_copy(
         update={
@@ -112,6 +112,23 @@ def on_sale_today(
         if found.platform.key != design.platform.key:
             return as_built(opened, found, catalog, fitted) or DecisionOption(opened, found)
     return None
+
+
+def no_less_on_sale(catalog: Catalog, gpu: Gpu, day: datetime.date | None) -> list[Gpu]:
+    """GPUs that are sold on a day, with no less memory than another, whose software would have to be changed, and of no
+    older generation.
+    """
+
+    def key(one: Gpu) -> tuple[float, datetime.date]:
+        generation = catalog.generations.get(one.generation or "")
+        return one.memory_bytes.value, datetime.date.min if generation is None else introduced_on(generation)
+
+    memory, since = key(gpu)
+    return [
+        one
+        for one in catalog.gpus.values()
+        if key(one)[0] >= memory and key(one)[1] >= since and is_sold(catalog, one, day)
+    ]
 
 
 def _asks_most(request: SizingRequest) -> bool:

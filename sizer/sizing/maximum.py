@@ -103,7 +103,9 @@ def maximum(request: SizingRequest, catalog: Catalog, calibration: Calibration) 
 
 
 def budget_error_text(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> str:
-    """What the budget of a request buys that no design meets, as a sentence; "" where that is no one rate."""
+    """What the budget of a request buys that no design meets, or that it buys none of any rate, as a sentence; ""
+    where that is no one rate.
+    """
     [work, *others] = request.workload
     if others or request.team is not None or request.growth is not None or work.target.gpus_busy is not None:
         return ""
@@ -112,8 +114,8 @@ def budget_error_text(request: SizingRequest, catalog: Catalog, calibration: Cal
     try:
         search = _MaximumSearch.of(asked, catalog, calibration)
         _, found = search.chosen
-    except InfeasibleError:
-        return ""
+    except InfeasibleError as error:
+        return f" Slower targets do not help: {error}."
     rate = f"{significant(found.samples_per_s)} {sample_unit(search.works[0].dnn)}"
     return (
         f" The most that the budget buys at {probability_text(request.confidence)} confidence is {found.n_servers} × "

@@ -394,6 +394,7 @@ class IdleReason(Enum):
 
     NOT_CONNECTED = "not-connected"  # no port, gateway or adapter joins it to the servers
     CAPACITY = "capacity"
+    CAPACITY_UNKNOWN = "capacity-unknown"  # no source gives what it holds, and the request does not state it
     READ_RATE = "read-rate"
     RATE_UNKNOWN = "rate-unknown"  # no source gives its read rate, and the request does not state it
     RANKED = "ranked"  # another design comes first by what the request ranks by

@@ -156,6 +156,9 @@ def _small_error_text(counts: PartCounts, design: DesignAnswer) -> str:
     if rental is not None:
         cost = f"about {rental.currency} {significant(rental.expected, 2)}"
         texts.append(f"Rented, one run ({significant(rental.gpu_hours)} hours of {rental.gpu}) costs {cost}.")
+        budget = counts.request.limits.budget
+        if budget is not None and rental.currency == counts.request.currency and rental.expected > budget:
+            texts.append(f"The budget rents {100 * budget / rental.expected:.2g} % of it.")
     return "".join(f" {text}" for text in texts)
 
 

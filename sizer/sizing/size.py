@@ -11,7 +11,7 @@ from sizer.bom.prices import usual_rate_usd
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
-from sizer.physical.capacity import nodes_there, usable_bytes
+from sizer.physical.capacity import is_bounded, nodes_there, usable_bytes
 from sizer.physical.existing_use import has_main
 from sizer.sizing.assumptions import UsualExchangeRate
 from sizer.sizing.best_design import best_design
@@ -234,8 +234,8 @@ def idle_storage(counts: PartCounts, design: DesignAnswer) -> tuple[IdleStorage,
     needed = max(max(one.required_bytes_per_s or 0.0, float(one.storage_bytes_per_s.value)) for one in design.workloads)
     demand = storage_demand(counts.evaluated.works, request.data)
     for one in () if design.existing is None else design.existing.idle:
-        if one.item not in there:
-            continue
+        if one.item not in there or one.item == platform.storage.id:
+            continue  # fewer nodes than are there are enough
         joined = [
             option
             for option in counts.evaluated.platforms
@@ -249,7 +249,9 @@ def idle_storage(counts: PartCounts, design: DesignAnswer) -> tuple[IdleStorage,
         usable = float(usable_bytes(storage, joined[0].capacity_option, nodes))
         is_known, is_local = not rate_is_unknown(storage), platform.storage.kind == "local"
         copy_s = demand.sets_bytes * design.n_servers / given if is_known and is_local else None
-        if usable < needed_of(joined[0], demand, request.data):
+        if np.isnan(usable) or (is_bounded(storage) and usable < needed_of(joined[0], demand, request.data)):
+            found.append(IdleStorage(one, IdleReason.CAPACITY_UNKNOWN, demand.total_bytes, usable, None))
+        elif usable < needed_of(joined[0], demand, request.data):
             found.append(IdleStorage(one, IdleReason.CAPACITY, demand.total_bytes, usable, copy_s))
         elif not is_known:
             found.append(IdleStorage(one, IdleReason.RATE_UNKNOWN, needed, 0.0, None))

@@ -1,6 +1,7 @@
 """Eras of the equipment that a request may get."""
 
 import datetime
+import math
 from dataclasses import dataclass
 from enum import Enum
 
@@ -15,7 +16,7 @@ from sizer.workload.transformer.custom_transformer import CustomTransformer
 class EquipmentBasis(Enum):
     """Why a request gets GPU servers of some eras."""
 
-    NAMED = "named"  # it names or has GPU servers, GPUs or generations
+    NAMED = "named"  # it names GPU servers, GPUs or generations
     ON_SALE = "on-sale"  # they can be ordered on its date
     # No model gives a rate of all its networks on what can be ordered then.
     NOT_ON_SALE = "not-on-sale"
@@ -28,6 +29,7 @@ class ErasAsked:
     eras: frozenset[str]
     basis: EquipmentBasis
     day: datetime.date | None  # on which servers and GPUs have to be sold; also None where they need not be
+    owned: frozenset[str] = frozenset()  # ids of GPU servers that are there: these stay in use whatever is sold
 
     def allows(self, catalog: Catalog, item: Server | Gpu) -> bool:
         """Whether a server or GPU is sold on the day, where it has to be."""
@@ -35,14 +37,15 @@ class ErasAsked:
 
 
 def eras_asked(catalog: Catalog, request: SizingRequest) -> ErasAsked:
-    """Eras of what a request names or has, else of what can be ordered on its date and its networks have a rate on.
+    """Eras of what a request names, else of what can be ordered on its date and its networks have a rate on.
 
-    Storage, fabrics and vendors choose no era.
+    Beside these the eras of the servers that are there. Storage, fabrics and vendors choose no era.
     """
     asked, networks = request.platforms, [work.dnn for work in request.workload]
-    named = eras_of(catalog, (*asked.servers, *asked.gpus, *asked.generations, *request.existing.servers))
-    if named:
-        return ErasAsked(named, EquipmentBasis.NAMED, None)
+    owned = frozenset(request.existing.servers)
+    of_owned = eras_of(catalog, owned)
+    if named := eras_of(catalog, (*asked.servers, *asked.gpus, *asked.generations)):
+        return ErasAsked(named | of_owned, EquipmentBasis.NAMED, None, owned)
     eras, is_on_sale = usual_eras(
         catalog,
         [dnn for dnn in networks if isinstance(dnn, str)],
@@ -50,8 +53,23 @@ def eras_asked(catalog: Catalog, request: SizingRequest) -> ErasAsked:
         has_shape=any(isinstance(dnn, CustomTransformer) for dnn in networks),
     )
     if is_on_sale:
-        return ErasAsked(eras, EquipmentBasis.ON_SALE, request.date)
-    return ErasAsked(eras, EquipmentBasis.NOT_ON_SALE, None)
+        return ErasAsked(eras | of_owned, EquipmentBasis.ON_SALE, request.date, owned)
+    return ErasAsked(of_owned or eras, EquipmentBasis.NOT_ON_SALE, None, owned)
+
+
+def most_of_kind(catalog: Catalog, request: SizingRequest, server: Server) -> float:
+    """Most GPU servers of a kind that a design may have: those that are there where no more can be ordered.
+
+    Without end where they are sold on the date of the request, or where it names their GPUs or generation. A server
+    that a dated request names and has is named to stay in use.
+    """
+    there, asked = request.existing.servers.get(server.id), request.platforms
+    is_undated = request.date is None and server.id in asked.servers
+    if there is None or is_undated or is_sold(catalog, server, request.date):
+        return math.inf
+    gpus = {gpu: catalog.gpus[gpu].generation for gpu in server.gpus}
+    is_meant = set(asked.gpus) & set(gpus) or set(asked.generations) & set(gpus.values())
+    return math.inf if is_meant else there
 
 
 def may_get_newer(catalog: Catalog, request: SizingRequest) -> bool:

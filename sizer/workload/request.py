@@ -376,9 +376,11 @@ class SizingRequest(RequestTable):
                 fault = "two workloads have this name" if job.workload in names else "is not the name of a workload"
                 raise ValueError(f"{place}: {fault}; names: {known}")
             work = self.workload[names.index(job.workload)]
-            if job.duration_s is None and job.always_running is None and work.epochs is None and work.recipe is None:
+            has_length = work.epochs is not None or work.recipe is not None or work.tokens is not None
+            if job.duration_s is None and job.always_running is None and not has_length:
                 raise ValueError(
-                    f"{place}: this workload has no training length; add epochs or a recipe to it, or duration_s here"
+                    f"{place}: this workload has no training length; add epochs, a recipe or, of a language model, "
+                    "tokens to it, or duration_s here"
                 )
         return self
 

@@ -1,5 +1,6 @@
 """Why a design has its server, storage, fabric and racks: numbers by hand, and the words for them."""
 
+import datetime
 import math
 
 import pytest
@@ -12,7 +13,7 @@ from sizer.guide.edition import Edition
 from sizer.physical.roles import Role
 from sizer.present.text import decisions as text
 from sizer.sizing.best_design import best_design
-from sizer.sizing.decision_options import as_built, on_sale_today
+from sizer.sizing.decision_options import as_built, no_less_on_sale, on_sale_today
 from sizer.sizing.design.decisions import RackLimit, decisions, rack_choice
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.size import size
@@ -133,3 +134,12 @@ def test_the_options_of_a_decision_are_designs_of_the_same_search(even):
         context.on_sale.design,
     ]
     assert any(built.design.name in line for line in further_answers.decisions(context))
+
+
+def test_nothing_older_or_smaller_is_proposed_as_sold_today():
+    """GH200 (Hopper, 2022) is no offer beside the RTX PRO 6000 (Blackwell, 2024), nor L40S (48 GB) beside H200."""
+    day = datetime.date(2026, 11, 29)
+    ids = {one.id for one in no_less_on_sale(catalog(), catalog().gpus["rtx-pro-6000-96gb"], day)}
+    assert "gh200-96gb" not in ids
+    assert {"rtx-pro-6000-96gb", "b200-sxm-180gb"} <= ids
+    assert "l40s-48gb" not in {one.id for one in no_less_on_sale(catalog(), catalog().gpus["h200-sxm-141gb"], day)}

@@ -1,6 +1,7 @@
 """Designs of today's systems from the catalogue, against the published H100 SuperPOD (NVIDIA RA-11333-001 V11)."""
 
 import datetime
+import math
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from sizer.physical.platforms import platforms
 from sizer.physical.roles import NetworkRole, Role
 from sizer.sizing.best_design import best_design
 from sizer.sizing.project import project
-from sizer.workload.eras import EquipmentBasis, eras_asked
+from sizer.workload.eras import EquipmentBasis, eras_asked, most_of_kind
 from tests.factories import examples
 
 
@@ -103,13 +104,32 @@ def test_storage_fabric_and_vendor_choose_no_generation(parts):
         {"platforms": {"servers": ["dgx-1"]}},
         {"platforms": {"gpus": ["v100-sxm2-16gb"]}},
         {"platforms": {"generations": ["volta"]}},
-        {"existing": {"servers": {"dgx-1": 2}}},
     ],
-    ids=["server", "GPU", "generation", "owned"],
+    ids=["server", "GPU", "generation"],
 )
-def test_servers_gpus_and_generations_that_are_named_or_owned_do(parts):
+def test_servers_gpus_and_generations_that_are_named_do(parts):
     asked = eras_asked(examples.catalog(), request(date=datetime.date(2026, 11, 28), **parts))
     assert (asked.eras, asked.basis) == ({"v100"}, EquipmentBasis.NAMED)
+
+
+@pytest.mark.parametrize("owned", ["dgx-1", "dgx-a100", "dss-8440-t4", "cray-ex235a"])
+def test_of_owned_servers_that_are_no_longer_sold_no_more_are_bought_and_newer_ones_stand_beside_them(owned):
+    """The end of sale of Volta, Ampere, Turing and CDNA 2 is judged by the generation after their successors'."""
+    asked = request(date=datetime.date(2026, 11, 28), existing={"servers": {owned: 2}})
+    catalog = examples.catalog()
+    eras = eras_asked(catalog, asked)
+    assert (eras.basis, "today" in eras.eras) == (EquipmentBasis.ON_SALE, True)
+    assert most_of_kind(catalog, asked, catalog.servers[owned]) == 2
+    assert most_of_kind(catalog, asked, catalog.servers["dgx-b200"]) == math.inf
+    found = {one.server.id for one in platforms(catalog, asked)}
+    assert {owned, "dgx-b200"} <= found
+    named = request(date=datetime.date(2026, 11, 28), existing={"servers": {owned: 2}}, platforms={"servers": [owned]})
+    assert most_of_kind(catalog, named, catalog.servers[owned]) == 2
+
+
+def test_owned_servers_that_are_still_sold_are_extended_by_more_of_them():
+    asked = request(date=datetime.date(2026, 11, 28), existing={"servers": {"dgx-h200": 2}})
+    assert most_of_kind(examples.catalog(), asked, examples.catalog().servers["dgx-h200"]) == math.inf
 
 
 def test_a_network_without_a_model_on_what_can_be_ordered_gets_what_it_was_measured_on():

@@ -19,6 +19,8 @@ from sizer.physical.capacity import (
 from sizer.physical.notes import PlanNote, PlanNoteKind, Violation, ViolationKind
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
+from sizer.sizing.design.evaluate_design import built_design
+from sizer.sizing.stages.storage_rates import capacity_is_unknown
 from sizer.workload.request import Existing, Limits
 
 
@@ -137,18 +139,48 @@ def test_a_rack_is_held_against_the_cards_that_are_fitted(catalog):
 
 
 def test_nothing_is_bought_around_servers_that_all_stand(catalog):
-    """Two owned servers are connected and powered today; a third one, or storage, takes parts."""
+    """Two owned servers are connected and powered today; a third takes ports and a rack, storage a rack."""
     platform = one(catalog, "dgx-a100", "dgx-a100-nvme", "hdr")
     counted = quantities(platform, [2, 3], [0, 0], catalog=catalog, existing=Existing(servers={"dgx-a100": 2}))
     bought = [part for part in counted.components if part.status == "computed" and part.category != "software"]
     assert [part.item for part in bought if part.quantity[0]] == []
-    assert {"GPU server", "compute leaf switch", "rack", "head node"} <= {p.role for p in bought if p.quantity[1]}
+    assert {"GPU server", "compute cable", "rack"} <= {p.role for p in bought if p.quantity[1]}
+    assert not {"compute leaf switch", "head node"} & {p.role for p in bought if p.quantity[1]}  # 24 of 40 ports
     storage = one(catalog, "dgx-a100", "ai400x2", "hdr")
     counted = quantities(storage, [2], [1], catalog=catalog, existing=Existing(servers={"dgx-a100": 2}))
     bought = {part.role: int(part.quantity[0]) for part in counted.components if part.status == "computed"}
     assert bought["rack"] == 1
     assert "GPU server" not in bought
     assert "compute leaf switch" not in bought
+
+
+@pytest.mark.parametrize("there", [2, 16, 100])
+def test_eight_servers_beside_many_buy_their_own_leaves_and_racks(catalog, there):
+    """Eight servers of eight ports: 64 ports are two leaves of 32 ports down, and at most a unit of eight with the
+    spines that a second level takes. A rack of 41 U holds four of 8 U by room, three by power.
+    """
+    platform = one(catalog, "dgx-h100", "dgx-h100-nvme", "ndr")
+    counted = quantities(platform, [there + 8], [0], catalog=catalog, existing=Existing(servers={"dgx-h100": there}))
+    found = counts(counted)
+    assert found["GPU server", "computed"] == 8
+    assert ("head node", "computed") not in found
+    assert found.get(("compute leaf switch", "computed"), 0) <= 8
+    assert found.get(("compute spine switch", "computed"), 0) <= 4
+    assert 2 <= found["rack", "computed"] <= 4
+    assert found["power cord", "computed"] < 8 * 6 + 20
+
+
+def test_eight_newer_servers_join_storage_that_is_there(catalog):
+    """Their own fabric is bought; head node and racks of the 16 older servers stay."""
+    platform = one(catalog, "dgx-b200", "ai400x2", "ndr")
+    existing = Existing(servers={"dgx-a100": 16}, storage_nodes={"ai400x2": 1})
+    found = counts(quantities(platform, [8], [1], catalog=catalog, existing=existing))
+    assert found["GPU server", "computed"] == 8
+    assert found["compute leaf switch", "computed"] >= 1
+    assert ("storage node", "computed") not in found
+    assert ("head node", "computed") not in found
+    assert found["head node", "existing"] == 1
+    assert found["rack", "computed"] <= 5
 
 
 def test_watts_of_a_bracket(catalog):
@@ -288,10 +320,54 @@ def test_cluster_manager_counts_where_a_pair_of_head_nodes_runs_it(catalog):
         assert any(line.item == "ubuntu-server" for line in design.bill.bought)
 
 
-def test_raw_capacity_bounds_what_is_not_known(catalog):
-    """A pair has 369 TB raw and a protection that nobody prints: 1.2 PB take four pairs. Half a pair is one."""
-    found = smallest_nodes(catalog.storage["netapp-a90"], 0, [3e14, 1.2e15])
-    assert found.nodes.tolist() == [2, 8]
+def test_drives_bound_what_no_vendor_prints_from_below(catalog):
+    """A pair of 24 drives of 15.36 TB keeps half of 369 TB at least: 0.15 PB take one pair, 1.2 PB seven."""
+    system = catalog.storage["netapp-a90"]
+    found = smallest_nodes(system, 0, [1.5e14, 1.2e15])
+    assert found.nodes.tolist() == [2, 14]
     assert found.fits.all()
+    assert not capacity_is_unknown(system, 0)
+    assert [step.label for step in capacity_ladder(system, 0, 2)] == ["raw", "protection", "usable"]
     pair = catalog.storage["netapp-a800"]
     assert [nodes_there(pair, n) for n in (0, 1, 2, 3)] == [0, 2, 2, 4]
+
+
+@pytest.mark.parametrize(
+    ("tables", "pdu"),
+    [
+        ({}, "px3-5878i2r"),
+        ({"currency": "EUR"}, "ap8886-32a"),
+        ({"currency": "EUR", "limits": {"rack_power_w": "8 kW"}}, "ap8881"),
+        ({"limits": {"rack_power_w": "6 kW"}}, "ap8853"),
+        ({"limits": {"rack_power_w": "30 kW"}}, "px3-5878i2r"),
+        ({"currency": "CHF", "limits": {"rack_power_w": "40 kW"}}, "ap8886-32a"),
+        ({"currency": "EUR", "site": {"pdu": "px3-5878i2r"}}, "px3-5878i2r"),
+    ],
+)
+def test_pdus_follow_the_grid_and_what_a_rack_gets(catalog, tables, pdu):
+    """230 V x 32 A = 7.4 kW, 3 x 230 V x 16 A = 11 kW, x 32 A = 22 kW; 415 V x 60 A where nothing speaks for these."""
+    assert {one.pdu.id for one in platforms(catalog, request_of(platforms={"servers": ["xe7745"]}, **tables))} == {pdu}
+
+
+def test_a_workstation_has_nothing_of_a_rack_and_a_server_the_port_that_its_lan_has(catalog):
+    asked = request_of(platforms={"servers": ["thinkstation-p8"]})
+    desk, _ = built_design(asked, platforms(catalog, asked)[0], 1, 0, catalog)
+    assert not [part for part in desk.components if "rack" in part.category]
+    server = offered(catalog, servers=["xe7745"], storage=["xe7745-nvme"], fabrics=["25gbe"])[0]
+    assert "25 GbE" in quantities(server, [1], [0], catalog=catalog).components[0].contents
+
+
+@pytest.mark.parametrize("fabric", ["25gbe", "100gbe"])
+def test_networks_of_few_servers_have_small_switches_within_the_allowed_fabrics(catalog, fabric):
+    """Four servers and three nodes: 4 x 2 + 3 x 2 links are half of 32 ports, and the back end has six of them."""
+    asked = request_of(platforms={"servers": ["xe7745"], "storage": ["powerscale-f210"], "fabrics": [fabric, "100gbe"]})
+    for platform in platforms(catalog, asked):
+        few, many = (slice_row(quantities(platform, [n, 12], [3, 3], catalog=catalog), 0) for n in (4, 12))
+        ports = {net.switch: sum(port.count for port in catalog.switches[net.switch].ports) for net in few.networks}
+        assert all(n <= 55 for n in ports.values())  # 48 ports of 1 GbE with uplinks at most
+        assert all(net.kind.gbit_per_s.value <= 100 for net in few.networks)
+        assert few.n_switches <= 5
+        assert {net.role for net in many.networks} > {net.role for net in few.networks}
+        both = quantities(platform, [4, 12], [3, 3], catalog=catalog)
+        assert counts(slice_row(both, 0)) == counts(few)
+        assert counts(slice_row(both, 1)) == counts(many)

@@ -12,7 +12,7 @@ from sizer.catalog.items import is_of_vendor
 from sizer.catalog.model import vendors_of
 from sizer.sizing.best_design import best_design
 from sizer.sizing.reasons import PreferenceKind, RunnerUpKind, SelectionKind
-from sizer.sizing.search.ranking import preferred_first
+from sizer.sizing.search.ranking import preferred_first, preferred_parts
 from sizer.workload.sentence.reader import read_sentence
 from tests.factories.prices import all_priced
 
@@ -97,6 +97,19 @@ def test_names_of_vendors_are_words_of_theirs() -> None:
     assert {"Dell EMC", "HPE", "NVIDIA", "WekaIO"} <= set(vendors_of(catalog()))
     with pytest.raises(RequestError, match=r"prefer_vendors names 'Fujitsu'.*known: .*HPE"):
         best_design(request(["Fujitsu"]), catalog())
+
+
+def test_a_gpu_server_of_a_preferred_vendor_weighs_more_than_storage() -> None:
+    from sizer.physical.platforms import platforms
+
+    asked = request(["Dell EMC"])
+    asked = asked.model_copy(
+        update={"platforms": asked.platforms.model_copy(update={"servers": ("dgx-1", "c4140"), "storage": ()})}
+    )
+    found = platforms(catalog(), asked)
+    counted = preferred_parts(found, asked.platforms).tolist()
+    parts = {(one.server.id, one.storage.id): n for one, n in zip(found, counted, strict=True)}
+    assert parts["c4140", "wekaio"] > parts["dgx-1", "isilon-f800"] > parts["dgx-1", "wekaio"]
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from sizer.cli import app
 from sizer.export.design_json import design_document
 from sizer.guide.plain_text import answer_text
 from tests.factories.examples import sized
-from tools import api_page
+from tools import api_page, request_page
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -172,6 +172,15 @@ def test_every_verb_is_in_the_table_of_documents() -> None:
         name for name, verb in group.commands.items() if any("--json" in option.opts for option in verb.params)
     }
     assert answering <= set(re.findall(r"^\| `([\w-]+)` \| `", page, flags=re.M))
+
+
+def test_the_page_of_the_request_is_written_from_its_schema() -> None:
+    """`python -m tools.request_page` writes it again; every table of the schema is a section of it."""
+    page = request_page.PAGE.read_text(encoding="utf-8")
+    assert page == request_page.page()
+    tables = [one for one in SizingRequest.model_json_schema()["$defs"].values() if "properties" in one]
+    keys = {key for table in tables for key in table["properties"]} | set(SizingRequest.model_fields)
+    assert keys == set(re.findall(r"^\| `(\w+)` \|", page, flags=re.M))
 
 
 def test_the_page_of_the_stable_interface_is_written_from_the_code() -> None:

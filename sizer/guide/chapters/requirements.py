@@ -161,7 +161,9 @@ def conditions_table(result: SizingResult, catalog: Catalog, is_customer_copy: b
         ("Ranked by", words.name(request.rank_by) if request.rank_by is not None else None),
         (
             "Racks and PDUs",
-            f"{item_name(request.site.rack, catalog)}, {item_name(result.design.platform.pdu.id, catalog)}",
+            None
+            if result.design.platform.server.is_workstation
+            else f"{item_name(request.site.rack, catalog)}, {item_name(result.design.platform.pdu.id, catalog)}",
         ),
     )
     return fact_table("conditions", "Constraints", facts, widths=_WIDTHS, style="asked")

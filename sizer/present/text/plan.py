@@ -74,6 +74,9 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
     PlanNoteKind.USABLE_UNKNOWN: lambda storage: (
         f"the usable capacity of {storage} is not published: confirm that the data fit"
     ),
+    PlanNoteKind.USABLE_BOUNDED: lambda storage: (
+        f"the usable capacity of {storage} is not published: half of its drives is counted; the vendor states more"
+    ),
     PlanNoteKind.SINGLE_SERVER: lambda: (
         "a single server, or a few that share no work, need no head node, fabric or management switch; their ports "
         "connect to the existing LAN, which is out of scope"
@@ -105,6 +108,9 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
     PlanNoteKind.ONEFS_EXTRAPOLATED: lambda level, share, nodes, last: (
         f"{level} takes {with_decimal_sign(f'{100 * share:.1f}')}{NARROW_SPACE}% at {nodes} nodes "
         f"(extrapolated: the published table ends at {last})"
+    ),
+    PlanNoteKind.LEAST_USABLE: lambda share: (
+        f"no source describes the protection: {100 * share:.0f}{NARROW_SPACE}% of the drives is counted, as mirrored"
     ),
     PlanNoteKind.STATED: lambda note: note or "as stated by the source",
     PlanNoteKind.FOR_FILES: lambda: "capacity for files",

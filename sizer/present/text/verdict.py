@@ -16,6 +16,7 @@ from sizer.base.quantities import (
 )
 from sizer.bom.prices import usual_rate_usd
 from sizer.catalog.labels import sample_unit
+from sizer.catalog.sale import introduced_on, is_sold, newest_sold
 from sizer.drawings.racks import at_least
 from sizer.physical.roles import Role
 from sizer.present import words
@@ -273,17 +274,21 @@ def _rental_texts(result: SizingResult) -> list[str]:
 
 def _idle_texts(result: SizingResult) -> list[str]:
     """What servers that are there, and that the design leaves idle, would do alone."""
-    texts, answer = [], result.design.workloads[0]
+    texts, answer, existing = [], result.design.workloads[0], result.design.existing
+    if existing is not None and existing.used and result.design.servers_bought and not result.request.existing.switches:
+        used = words.listed(f"{grouped(one.count)} × {one.name}" for one in existing.used)
+        texts.append(f"The existing {used} {by_count(existing.used[0].count, 'is', 'are')} used; assumed: {_AROUND}.")
+    free = "do not take part and are free for other work"
     for idle in result.idle_servers:
         servers = f"The existing {grouped(idle.equipment.count)} × {idle.equipment.name}"
         if idle.samples_per_s is None:
-            texts.append(f"{servers} stay idle: their GPUs do not hold {answer.dnn.name}.")
+            texts.append(f"{servers} {free}: their GPUs do not hold {answer.dnn.name}.")
         elif idle.time_s is not None:
             target = asked_target_text(result, answer)
-            texts.append(f"{servers} stay idle: alone they take {duration(idle.time_s)} (target: {target}).")
+            texts.append(f"{servers} {free}: alone they take {duration(idle.time_s)} (target: {target}).")
         else:
             rate = f"{significant(idle.samples_per_s)}{NARROW_SPACE}{sample_unit(answer.dnn)}"
-            texts.append(f"{servers} stay idle: alone they deliver {rate}.")
+            texts.append(f"{servers} {free}: alone they deliver {rate}.")
     return [*texts, *(_idle_storage_text(one, result.design.n_servers) for one in result.idle_storage)]
 
 
@@ -298,9 +303,16 @@ def _idle_storage_text(idle: IdleStorage, n_servers: int) -> str:
         case IdleReason.READ_RATE:
             why = f"the design reads {si(needed, 'B/s')}, and it delivers {si(given, 'B/s')}"
         case IdleReason.RATE_UNKNOWN:
-            why = "no source gives its read rate; state it with [[stated_storage]]"
+            why = "no source gives its read rate; state node_read_bytes_per_s with [[stated_storage]]"
+        case IdleReason.CAPACITY_UNKNOWN:
+            why = (
+                f"no source gives what it holds, and {si(needed, 'B')} must be stored; state usable_bytes with "
+                "[[stated_storage]]"
+            )
         case IdleReason.RANKED:
-            why = f"it delivers {si(given, 'B/s')} of the {si(needed, 'B/s')} that the design reads, and another leads"
+            why = (
+                f"it would do ({si(given, 'B/s')}, and {si(needed, 'B/s')} are read), and this design leads without it"
+            )
     text = f"The existing {idle.equipment.name.removeprefix('existing ')} stays idle: {why}."
     if idle.copy_s is None:
         return text
@@ -321,6 +333,10 @@ def _small_text(design: DesignAnswer) -> str:
     return f"{text}: a workstation with one such card is enough, and a server is a choice."
 
 
+# What is assumed of equipment that is there, where a request states no switches.
+_AROUND = "racks, power and networks around them are there"
+
+
 def _owned_text(result: SizingResult) -> str:
     """That the servers that are there are enough, and what is assumed of them."""
     design = result.design
@@ -332,7 +348,7 @@ def _owned_text(result: SizingResult) -> str:
     servers = f"{grouped(own[0].count)} × {own[0].name}"
     server, gpu, asked = design.platform.server, design.platform.gpu, result.request.platforms.gpus
     others = [design.plan.catalog.gpus[name].name for name in server.gpus if name != gpu.id]
-    taken = ["racks, power and networks around them are there"]
+    taken = [_AROUND]
     if others and gpu.id not in asked:
         taken.insert(0, f"they have the {gpu.name}, not the {words.listed(others, 'or')}")
     return (
@@ -357,15 +373,26 @@ def proposal_text(result: SizingResult) -> str:
 
 
 def equipment_texts(result: SizingResult) -> list[str]:
-    """That the GPU servers cannot be ordered on the date of the request, where it does not name or have them."""
-    if result.equipment is not EquipmentBasis.NOT_ON_SALE:
+    """That the GPU servers that are bought cannot be ordered on the date of the request, or how old their GPUs are."""
+    design, day = result.design, result.request.date
+    gpu, catalog = design.platform.gpu, design.plan.catalog
+    if result.equipment is EquipmentBasis.NOT_ON_SALE:
+        on_day = "" if day is None else f" on {day}"
+        networks = " and ".join(dict.fromkeys(answer.dnn.name for answer in design.workloads))
+        return [
+            f"No run of {networks} is published on GPUs that can be ordered{on_day}; it was sized with the "
+            f"{gpu.name}, which cannot be ordered then."
+        ]
+    newest = newest_sold(catalog, gpu, day)
+    if not design.servers_bought or day is None or newest is None or gpu.generation is None:
         return []
-    day = "" if result.request.date is None else f" on {result.request.date}"
-    networks = " and ".join(dict.fromkeys(answer.dnn.name for answer in result.design.workloads))
-    return [
-        f"No run of {networks} is published on GPUs that can be ordered{day}; it was sized with the "
-        f"{result.design.platform.gpu.name}, which cannot be ordered then."
-    ]
+    own = catalog.generations[gpu.generation]
+    since = f"{own.name} ({introduced_on(own).year})"
+    if not is_sold(catalog, gpu, day):
+        return [
+            f"New servers with {gpu.name} can no longer be ordered as far as known: today's GPUs are {newest.name}."
+        ]
+    return [f"The {gpu.name} is of {since}; the newest on sale are of {newest.name} ({introduced_on(newest).year})."]
 
 
 def meets_text(result: SizingResult, answer: WorkloadAnswer) -> str:

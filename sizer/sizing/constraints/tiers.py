@@ -190,7 +190,10 @@ def with_tier_of(own: Platform, platforms: Sequence[Platform], catalog: Catalog)
 @lru_cache(maxsize=4096)  # requests of a batch, and variants of one, ask for the same tiers again and again
 def _of_two_tiers(platform: Platform, tier: SecondTier, *, is_in_band: bool) -> Platform:
     """A platform with a second tier; the same object for the same question, whose parts are counted already."""
-    return replace(platform, second_tier=replace(tier, is_in_band=is_in_band))
+    second = replace(tier, is_in_band=is_in_band)
+    # What is on the in-band network keeps it on few servers, too.
+    few = None if platform.few is None or is_in_band else replace(platform.few, second_tier=second)
+    return replace(platform, second_tier=second, few=few)
 
 
 def _candidates(request: SizingRequest, catalog: Catalog) -> list[Storage]:

@@ -81,6 +81,7 @@ def built_design(
 
     ``counted`` are its parts as a search counted them.
     """
+    platform = platform.of_size(n_servers)
     room: dict[str, Any] = {
         "catalog": catalog,
         "limits": request.limits,
@@ -92,7 +93,13 @@ def built_design(
     rows = request.site.racks_per_row
     plan = building_plan(platform, counted, n_servers, storage_nodes, **room, racks_per_row=rows)
     unused = unused_software(request, catalog)
-    useful = tuple(part for part in plan.components if part.item not in unused)
+    # What stands at a desk has nothing of the rack that its plan draws it in.
+    is_at_desk = platform.server.is_workstation
+    useful = tuple(
+        part
+        for part in plan.components
+        if part.item not in unused and not (is_at_desk and part.category == "rack and power")
+    )
     return replace(counted, components=useful), plan
 
 
@@ -113,6 +120,7 @@ def design_answer(
 
     ``counted`` is what it is made of, where the search counted it.
     """
+    platform = platform.of_size(n_servers)
     parts, plan = built_design(request, platform, n_servers, storage_nodes, catalog, counted)
     gateway = float(parts.gateway_bytes_per_s[0])
     runs = [

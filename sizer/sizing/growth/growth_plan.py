@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -121,7 +121,9 @@ def covered_years(request: SizingRequest, catalog: Catalog, calibration: Calibra
         except InfeasibleError as error:
             reason = str(error)
         if rows:
-            chosen = [last.evaluated.platforms[int(last.evaluated.space.platform[row])] for row in rows]
+            ranked = [last.evaluated.platforms[int(last.evaluated.space.platform[row])] for row in rows]
+            # Networks grow: few servers have those of many from the start.
+            chosen = [replace(platform, few=None) for platform in ranked]
             most = int(last.evaluated.space.sizes[-1])
             years = _years(chosen, requests[:n_years], most, catalog, calibration)
             planners = tuple(_planners(years, request)) if years else ()

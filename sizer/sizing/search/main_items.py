@@ -1,7 +1,7 @@
 """What the main items of every design cost, in one pass: servers, storage, and the support of both."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -194,6 +194,9 @@ class _Amounts:
         """
         if self._is_expansion:
             return np.zeros(10)
+        if platform.few is not None:
+            # Of either size of networks the lesser amount: a bound of both.
+            return np.minimum(self.cluster(platform.few), self.cluster(replace(platform, few=None)))
         is_apart = platform.has_replicas_apart
         has_storage_leaf = platform.attachment in ("fabric", "gateway", "spine")
         head = shared = per_server = leaf = leaves_each = lower_leaf = lower_leaves_each = 0.0

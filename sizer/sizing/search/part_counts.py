@@ -28,6 +28,7 @@ from sizer.physical.roles import Role
 from sizer.sizing.checks import AnyLimit, Limit
 from sizer.sizing.search.feasibility import EvaluatedSpace
 from sizer.sizing.search.main_items import MainItems, check_budget, main_items_cost, ranking_prices
+from sizer.workload.eras import most_of_kind
 from sizer.workload.request import Fabric, Limits, SizingRequest
 
 # Rack units, kilograms and watts: what every device takes of a rack.
@@ -218,6 +219,8 @@ class PartCounts:
         passes = self.limits_of(found, self.expected_cost[rows])
         if (most := self.request.limits.gpus) is not None:
             passes[Limit.GPUS] = self.evaluated.space.n_servers[rows] * self.evaluated.gpus_per_server[index] <= most
+        if request.existing.servers:
+            passes[Limit.SERVERS_SOLD] = self.evaluated.space.n_servers[rows] <= self._most_servers[index]
         for limit, keeps in passes.items():
             self.part_passes.setdefault(limit, np.ones(self.evaluated.space.n_rows, dtype=bool))[rows] = keeps
         self.has_parts[rows] = True
@@ -257,7 +260,7 @@ class PartCounts:
 
     @cached_property
     def certainly_broken(self) -> Ints:
-        """(platforms, sizes) limits of room and budget that servers and storage alone break."""
+        """(platforms, sizes) limits of room, budget and sale that servers and storage alone break."""
         limits = self.request.limits
         pairs = (
             (limits.rack_units, "units"),
@@ -272,7 +275,13 @@ class PartCounts:
             broken += self.evaluated.space.sizes * self.evaluated.gpus_per_server[:, None] > limits.gpus
         if limits.budget is not None:
             broken += self.expected_main_cost > limits.budget
-        return broken
+        return np.asarray(broken + (self.evaluated.space.sizes > self._most_servers[:, None]))
+
+    @cached_property
+    def _most_servers(self) -> Floats:
+        """(platforms,) most servers that may be there: those that are, where no more can be ordered."""
+        platforms = self.evaluated.platforms
+        return np.array([most_of_kind(self.catalog, self.request, one.server) for one in platforms], dtype=float)
 
     @cached_property
     def at_least(self) -> dict[str, Floats]:

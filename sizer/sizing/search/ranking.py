@@ -164,7 +164,7 @@ InReach = Callable[[int, int], bool]
 
 
 def preferred_parts(platforms: Sequence[Platform], asked: Platforms) -> Ints:
-    """How many of server and storage are of a preferred vendor, 0 to 2, of every platform.
+    """How much of a platform is of a preferred vendor, 0 to 3: of the GPU servers 2, of the storage 1.
 
     Local drives come with the server, and nobody offers storage that the customer has: both count as the server does.
     """
@@ -176,7 +176,7 @@ def preferred_parts(platforms: Sequence[Platform], asked: Platforms) -> Ints:
     for platform in platforms:
         server, storage = platform.server, platform.storage
         is_offered = storage.kind != "local" and (storage.orderable or storage.server is not None)
-        found.append(int(is_preferred(server)) + int(is_preferred(storage if is_offered else server)))
+        found.append(2 * is_preferred(server) + is_preferred(storage if is_offered else server))
     return np.array(found, dtype=np.int64)
 
 
@@ -366,7 +366,7 @@ class Ranking:
         return len({self._counts.evaluated.platforms[index].key for index in could})
 
     def parts_of_preferred_vendors(self, row: int) -> int:
-        """How many of server and storage of a row are of a preferred vendor, 0 to 2."""
+        """How much of a row is of a preferred vendor, 0 to 3."""
         return 0 if self._parts is None else int(self._parts[row // len(self._counts.evaluated.space.sizes)])
 
     def _preferred_first(self, rows: Iterator[int]) -> Iterator[int]:

@@ -73,7 +73,7 @@ def _name(work: Mapping[str, Any]) -> str:
 
 
 def _has_length(work: Mapping[str, Any]) -> bool:
-    return work.get("epochs") is not None or work.get("recipe") is not None
+    return any(work.get(key) is not None for key in ("epochs", "recipe", "tokens"))
 
 
 def _jobs() -> list[Any]:
