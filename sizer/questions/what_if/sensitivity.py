@@ -293,7 +293,7 @@ def _largest_batch(model: WorkloadOnDesign) -> int:
     """Largest batch that fits the GPUs of the design."""
     n_gpus = model.n_servers * float(model.run.cols.gpus_per_server[0])
     memory_bytes = model.platform.gpu.memory_bytes.value
-    return int(memory_of(model.work, model.calibration).largest_batch(memory_bytes, n_gpus))
+    return int(memory_of(model.work, model.calibration, model.catalog).largest_batch(memory_bytes, n_gpus))
 
 
 def _precisions(asked: Workload, stack: str, batch: int) -> list[tuple[str, dict[str, object]]]:

@@ -117,7 +117,7 @@ def design_answer(
     runs = [
         run_on(request, work, platform, [n_servers], storage_nodes, gateway, catalog, calibration) for work in works
     ]
-    missing = [missing_for_rate(platform, run, catalog) for run in runs]
+    missing = [missing_for_rate(platform, run, catalog, calibration) for run in runs]
     answers = [
         _workload_answer(
             request, work, platform, run, unknown, storage_nodes, gateway, catalog, calibration, is_documented
@@ -205,7 +205,7 @@ def _workload_answer(
         dnn=work.dnn,
         dataset=work.dataset,
         recipe=work.recipe,
-        memory=_memory(work, figures, gpu, n_gpus, calibration),
+        memory=_memory(work, figures, gpu, n_gpus, calibration, catalog),
         dataset_bytes=work.dataset_bytes,
         sample_bytes=work.sample_bytes,
         sample_format=work.sample_format,
@@ -238,13 +238,18 @@ def _workload_answer(
 
 
 def _memory(
-    work: ResolvedWorkload, figures: WorkloadFigures, gpu: Gpu, n_gpus: float, calibration: Calibration
+    work: ResolvedWorkload,
+    figures: WorkloadFigures,
+    gpu: Gpu,
+    n_gpus: float,
+    calibration: Calibration,
+    catalog: Catalog,
 ) -> MemoryAnswer:
     """Memory of each GPU: of what a layout divides by that."""
     divided = figures.language or figures.serving
     if divided is not None:
         return memory_of_layout(divided, gpu)
-    return memory_answer(work, memory_of(work, calibration), gpu, n_gpus)
+    return memory_answer(work, memory_of(work, calibration, catalog), gpu, n_gpus)
 
 
 def scaling_efficiency_of(
