@@ -13,7 +13,15 @@ from sizer.physical.platforms import platforms
 from sizer.sizing.stages.compute_side import STATED_HOST_LOG_SD, core_seconds
 from sizer.sizing.stages.gpu_memory import memory_of, resolved
 from sizer.sizing.stages.gpu_side import gpu_side
-from sizer.sizing.stages.own_networks import check_measured, far_rates, own_fit, own_terms, rate_log_sd, run_on
+from sizer.sizing.stages.own_networks import (
+    beyond_runs_log_sd,
+    check_measured,
+    far_rates,
+    own_fit,
+    own_terms,
+    rate_log_sd,
+    run_on,
+)
 from sizer.sizing.stages.platform_columns import columns
 
 DNN = {"name": "ours", "forward_flop": 49e9, "parameters": 21e6, "input_bytes": 1.2e6}
@@ -181,3 +189,11 @@ def test_a_rate_of_a_network_that_is_like_another_moves_and_narrows_it(catalog):
     assert after[h100][0] / before[h100][0] == pytest.approx(0.5, rel=0.1)
     assert 0.5 < after[b200][0] / before[b200][0] < 0.8
     assert after[h100][1] < after[b200][1] < before[b200][1]
+
+
+def test_more_gpus_than_any_published_run_had_widen_the_interval(catalog):
+    one = work(catalog, {"kind": "detector"})
+    for gpu in ("l4-24gb", "a100-sxm-80gb"):
+        spreads = beyond_runs_log_sd(one, catalog.gpus[gpu], np.array([1.0, 8.0, 112.0, 1024.0]))
+        assert spreads[0] == spreads[1] == 0.0
+        assert 0.0 < spreads[2] < spreads[3]

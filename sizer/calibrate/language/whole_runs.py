@@ -11,6 +11,7 @@ fastest layout of the default stack, of which each prediction has a spread of it
 
 import hashlib
 import itertools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats
 from sizer.base.errors import CalibrationError
@@ -39,12 +41,15 @@ _EFFECT_SD = 0.3
 _PRIOR = {_BASE: (0.4, 1.0)} | dict.fromkeys(
     (_HOPPER, _CLOUD_40, _MIXTURE, _OLD, _MEGATRON_DEEPSPEED), (0.0, _EFFECT_SD)
 )
+# A team's own steps take 0.87 of a long run: one of hours does not lose the rest to failures, restarts and idle time.
+# Days of steps in which most of it is lost. Assumed: few rows are shorter, and they are about as likely without it.
+_KEPT_OF_LONG, _LONG_DAYS = 0.87, 1.0
 # Standard deviations that families and runs may have.
 _SPREADS = (0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.18, 0.2, 0.25, 0.3, 0.4, 0.5)
 _SMALL_BYTES, _HOPPER_YEAR, _FUSED_ATTENTION_YEAR = 48e9, 2022, 2023
 # Steps of the team itself: trainings that print the rate of their own steps kept 0.60 to 1.0 of it over the whole run,
 # 0.87 in the median; failures, restarts, evaluations and idle time took the rest.
-OWN_STEPS = Estimate(1 / 0.87, 1.0, 1 / 0.60)
+OWN_STEPS = Estimate(*np.array([1 / _KEPT_OF_LONG, 1.0, 1 / 0.60]))
 # Columns of a shape.
 _SIZES = ("layers", "hidden", "ffn", "heads", "kv_heads", "vocabulary")
 
@@ -109,8 +114,8 @@ class WholeRuns:
     run_sd: float
     generations: frozenset[str | None]  # of GPUs with a published run
 
-    def factor(self, gpu: Gpu, is_mixture: bool, stack: str, catalog: Catalog) -> Estimate:
-        """How many times as long as its tuned steps a training takes, without the spread of these. [-]
+    def factor(self, gpu: Gpu, is_mixture: bool, stack: str, step_days: Floats, catalog: Catalog) -> Estimate:
+        """How many times as long as its tuned steps each of some trainings takes, without the spread of these. [-]
 
         Parameters
         ----------
@@ -120,12 +125,19 @@ class WholeRuns:
             Whether the model is a mixture of experts.
         stack : str
             Software that is asked for, by name; "" where none is.
+        step_days : ndarray, shape (trainings,)
+            What the steps of each alone take; infinite where no length is known. [d]
         catalog : Catalog
         """
         row = _row(_facts(gpu, is_mixture, stack, _FUSED_ATTENTION_YEAR, catalog))
         unknown = 0.0 if gpu.generation in self.generations else _EFFECT_SD**2
         variance = row @ self.covariance @ row + self.family_sd**2 + self.run_sd**2 + unknown
-        return Estimate.log_normal(float(np.exp(row @ self.effects)), float(np.sqrt(variance)))
+        return Estimate.log_normal(np.exp(row @ self.effects + log_kept_of_short(step_days)), np.sqrt(variance))
+
+
+def log_kept_of_short(step_days: ArrayLike) -> Floats:
+    """ln of the factor that a training is shorter by, as it is too short to lose time as long ones do."""
+    return np.asarray(math.log(_KEPT_OF_LONG) * np.exp(-np.asarray(step_days, dtype=float) / _LONG_DAYS))
 
 
 def _facts(gpu: Gpu, is_mixture: bool, software: str, year: int, catalog: Catalog) -> dict[str, bool]:
@@ -228,10 +240,11 @@ def whole_run_accuracy(catalog: Catalog) -> tuple[AccuracyTarget, ...]:
     """Errors of the days of whole trainings with each family of models left out."""
     problem, spreads = _problem(predicted_days(), catalog), _stored()["family_and_run_sd"]
     errors, sds = np.zeros(len(problem.log_ratio)), np.zeros(len(problem.log_ratio))
+    kept = log_kept_of_short([float(predicted_days()[one.id].value) for one in _fitted_rows()])
     for family in problem.families.T:
         out = family > 0
         fit, left = problem.take(~out).fit(*spreads), problem.take(out)
-        errors[out] = left.design @ fit.effects - left.log_ratio
+        errors[out] = left.design @ fit.effects + kept[out] - left.log_ratio
         known = ((left.design @ fit.covariance) * left.design).sum(axis=1)
         sds[out] = np.sqrt(known + left.step_sd**2 + sum(sd**2 for sd in spreads))
 

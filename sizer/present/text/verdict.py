@@ -44,6 +44,7 @@ from sizer.sizing.reasons import (
     VerdictReason,
 )
 from sizer.sizing.result import DesignAnswer, IdleStorage, SizingResult, WorkloadAnswer
+from sizer.workload.custom_network import CustomDnn
 from sizer.workload.eras import EquipmentBasis
 from sizer.workload.serving import LoadKind
 from sizer.workload.target_text import target_text
@@ -89,12 +90,53 @@ def verdict_text(result: SizingResult) -> str:
         newer = f"{result.newer.name} with {result.newer.gpu} meets the same target with {least}"
         text = f"This design draws {most}: GPUs of today need far less ({newer}). {text}"
     text = " ".join(part for part in (_owned_text(result), *_served_texts(design), text, _small_text(design)) if part)
-    told = (_budget_texts(result), _idle_texts(result), equipment_texts(result), life_cycle_sentences(design))
+    told = (
+        *(_measure_texts(design), _shared_memory_texts(result)),
+        *(_budget_texts(result), _idle_texts(result), equipment_texts(result), life_cycle_sentences(design)),
+    )
     text = " ".join([text, *(sentence for sentences in told for sentence in sentences), *_rental_texts(result)])
     if team is None:
         return text
     share = f"{plain(100 * team.wait_probability)}{NARROW_SPACE}%"
     return f"{text} At least {share} of the jobs of each kind start within the queue wait that the team accepts."
+
+
+# From this share of the servers on it is worth a measurement that they are there for what is not known of the rate.
+_MANY_FOR_DOUBT = 1 / 3
+
+
+def _measure_texts(design: DesignAnswer) -> list[str]:
+    """How many servers are there for what is not known of the rate alone, and that measuring it saves them."""
+    texts = []
+    for answer in design.workloads:
+        least, workload = answer.servers_at_even_odds, answer.workload
+        takes_rates = answer.kind.trains_language or (
+            isinstance(workload.dnn, CustomDnn) and workload.task == "training"
+        )
+        if not takes_rates or workload.measured or least is None:
+            continue
+        if design.n_servers - least < _MANY_FOR_DOUBT * design.n_servers:
+            continue
+        enough = by_count(least, "one server is", f"{grouped(least)} servers are")
+        texts.append(
+            f"At the expected rate {enough} enough; the other {grouped(design.n_servers - least)} stand for what is not "
+            "known of the rate. An hour of training on one GPU, stated as [[workload.measured]], settles how many "
+            "of them are needed."
+        )
+    return texts
+
+
+def _shared_memory_texts(result: SizingResult) -> list[str]:
+    """That the GPUs cannot hold several workloads at once, where they do not; nothing of a team, whose jobs queue."""
+    design = result.design
+    need = sum(answer.memory.need_bytes for answer in design.workloads)
+    if len(design.workloads) < 2 or result.request.team is not None or need <= design.platform.gpu.memory_bytes.value:
+        return []
+    has = design.platform.gpu.memory_bytes.value
+    return [
+        f"The workloads take turns, for example by day and by night: together they would take "
+        f"{need / units.GIB:.3g} of the {has / units.GIB:.3g} GiB of each GPU."
+    ]
 
 
 def _served_texts(design: DesignAnswer) -> list[str]:
@@ -499,6 +541,8 @@ def runner_up_text(result: SizingResult) -> str:
         if reason.is_settled:
             return f"It costs more{owned(reason.years)}."
         return f"It {cost_at(result.request.confidence, 'costs more', 'is expected to cost more', reason.years)}."
+    if reason.kind is RunnerUpKind.TIED:
+        return f"It costs the same{owned(reason.years)} within the price ranges."
     if reason.kind is RunnerUpKind.DEARER_RATE:
         return "It costs more for the work that its GPUs do."
     if reason.kind is RunnerUpKind.NOT_PREFERRED:

@@ -20,8 +20,8 @@ from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import quantities, slice_row
 from sizer.sizing.checks import MissingFact
-from sizer.sizing.constraints.stored_data import MOST_FILL, storage_demand
-from sizer.sizing.constraints.tiers import StorageTier, storage_tiers
+from sizer.sizing.constraints.stored_data import storage_demand
+from sizer.sizing.constraints.tiers import storage_tiers
 from sizer.sizing.design.design_checks import conditional_on, design_checks, missing_for_rate
 from sizer.sizing.design.money import DesignMoney, design_money
 from sizer.sizing.design.rate_models import RateOnDesign, design_rates
@@ -39,7 +39,6 @@ from sizer.sizing.reasons import (
     BudgetOfPricedLines,
     DesignWarning,
     FewerGpusUsed,
-    FullLocalDrives,
     ManySmallFiles,
     UnknownReadRate,
 )
@@ -141,7 +140,6 @@ def design_answer(
         binding=binding,
         warnings=(
             *_design_warnings(platform, request, money),
-            *_full_drives(platform, tiers),
             *_small_files(answers, n_servers if platform.storage.kind == "local" else max(storage_nodes, 1)),
         ),
         existing=existing_use(platform, parts.components, request.existing, catalog),
@@ -338,13 +336,6 @@ def _design_warnings(platform: Platform, request: SizingRequest, money: DesignMo
         yield FewerGpusUsed(used)
     if money.budget_is_open:
         yield BudgetOfPricedLines()
-
-
-def _full_drives(platform: Platform, tiers: Sequence[StorageTier]) -> Iterator[DesignWarning]:
-    """Drives in the servers, which no free space is planned for."""
-    tier = tiers[0]
-    if platform.storage.kind == "local" and tier.is_published and tier.required_bytes > MOST_FILL * tier.usable_bytes:
-        yield FullLocalDrives(tier.required_bytes / tier.usable_bytes)
 
 
 def _small_files(answers: Sequence[WorkloadAnswer], nodes: int) -> Iterator[DesignWarning]:

@@ -185,7 +185,7 @@ def compute(
         host=host,
         hit_fraction=hits,
         miss_log_sd=misses,
-        whole_run=language_rates.whole_run(work, platforms, cols, n_servers, catalog),
+        whole_run=language_rates.whole_run(work, platforms, cols, n_servers, side.gpu.median, catalog),
     )
 
 

@@ -15,12 +15,12 @@ from sizer.base.arrays import Floats, Ints
 from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import si
-from sizer.base.units import bytes_per_s_from_gbit_per_s
+from sizer.base.units import DAY_S, bytes_per_s_from_gbit_per_s
 from sizer.calibrate.language.basis import RunBasis
 from sizer.calibrate.language.calibration import language_calibration, stack_worths
 from sizer.calibrate.language.cases import gpu_of_case
 from sizer.calibrate.language.rows import LanguageRow, stack_named
-from sizer.calibrate.language.whole_runs import OWN_STEPS, WholeTraining, whole_runs
+from sizer.calibrate.language.whole_runs import OWN_STEPS, WholeTraining, log_kept_of_short, whole_runs
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, Stack
@@ -139,11 +139,16 @@ def language_run(
 
 
 def whole_run(
-    work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints, catalog: Catalog
+    work: ResolvedWorkload,
+    platforms: Sequence[Platform],
+    cols: Columns,
+    n_servers: Ints,
+    tokens_per_s: Floats,
+    catalog: Catalog,
 ) -> Estimate | None:
     """How many times as long as its steps the training of a language model takes, of every row; None of other work.
 
-    Arguments as of :func:`language_run`.
+    Arguments as of :func:`language_run`, and the median rate of the steps of every row.
     """
     if work.language is None or work.request.run == "benchmark":
         return None
@@ -152,15 +157,24 @@ def whole_run(
     name = "" if work.request.stack is None else work.stack.framework
     groups = compute_groups(platforms)[0]
     measured = {rate.gpu for rate in work.language.measured}
-    factors = [
-        OWN_STEPS
-        if group.gpu in measured
-        else whole_runs(catalog).factor(catalog.gpus[group.gpu], shape.experts > 1, name, catalog)
-        for group in groups
-    ]
     rows = np.broadcast_to(cols.compute, np.broadcast_shapes(cols.compute.shape, n_servers.shape)).astype(np.int64)
-    value, low, high = np.array([tuple(factor) for factor in factors]).T
-    return Estimate(value[rows], low[rows], high[rows])
+    days = np.full(rows.shape, np.inf)
+    if work.request.epochs is not None:
+        with np.errstate(divide="ignore"):
+            days = np.broadcast_to(work.request.epochs * work.n_samples / tokens_per_s / DAY_S, rows.shape)
+    found = np.empty((3, *rows.shape))
+    for number, group in enumerate(groups):
+        here = rows == number
+        if group.gpu in measured:
+            # Of a rate of its own steps hours lose nothing.
+            kept = np.exp(log_kept_of_short(days[here]))
+            factor = Estimate(
+                *(np.maximum(part * kept, 1.0) for part in (OWN_STEPS.value, OWN_STEPS.low, OWN_STEPS.high))
+            )
+        else:
+            factor = whole_runs(catalog).factor(catalog.gpus[group.gpu], shape.experts > 1, name, days[here], catalog)
+        found[:, here] = np.stack((factor.value, factor.low, factor.high))
+    return Estimate(*found)
 
 
 def language_answer(work: ResolvedWorkload, platform: Platform, n_gpus: int, catalog: Catalog) -> LanguageAnswer | None:
@@ -394,8 +408,8 @@ def check_measured_tokens(work: ResolvedWorkload, place: str, catalog: Catalog) 
         if per_gpu > peak:
             raise RequestError(
                 f"{place}.{number}.samples_per_s = {si(rate.samples_per_s, 'tokens/s')} on {rate.gpus} {gpu.name} "
-                f"would be {si(per_gpu, 'FLOP/s')} a GPU, above its peak of {si(peak, 'FLOP/s')}; check the number of GPUs "
-                "and that the rate is in tokens"
+                f"would be {si(per_gpu, 'FLOP/s')} a GPU, above its peak of {si(peak, 'FLOP/s')}; check the number of "
+                "GPUs and that the rate is in tokens"
             )
 
 

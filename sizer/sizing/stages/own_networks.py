@@ -152,7 +152,7 @@ def _held_to_hardware(work: ResolvedWorkload, gpu: Gpu, fit: Fit, gpus: Mapping[
 def beyond_runs_log_sd(work: ResolvedWorkload, gpu: Gpu, n_gpus: Floats) -> Floats:
     """Spread of the logarithm of a rate on more GPUs than any published training of its kind had of this GPU."""
     ran = [run.gpus for run in trainings_of(work.own_kind or "") if run.gpu == gpu.id]
-    most = max(_USUAL_SERVER, *ran, *(rate.gpus for rate in work.request.measured if rate.gpu == gpu.id))
+    most = max([_USUAL_SERVER, *ran, *(rate.gpus for rate in work.request.measured if rate.gpu == gpu.id)])
     return np.asarray(_PER_DOUBLING_LOG_SD * np.log2(np.maximum(n_gpus / most, 1.0)))
 
 

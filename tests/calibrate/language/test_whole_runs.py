@@ -30,9 +30,35 @@ def test_the_stored_days_are_those_that_are_predicted():
 def test_a_gpu_without_a_published_training_has_a_wider_interval():
     catalog = shipped_catalog()
     fit = whole_runs(catalog)
-    h100, b200 = (fit.factor(catalog.gpus[gpu], False, "", catalog) for gpu in ("h100-sxm-80gb", "b200-sxm-180gb"))
-    assert float(b200.value) == float(h100.value)
-    assert float(b200.log_sd) > 1.3 * float(h100.log_sd)
+    long = np.array([np.inf])
+    h100, b200 = (
+        fit.factor(catalog.gpus[one], False, "", long, catalog) for one in ("h100-sxm-80gb", "b200-sxm-180gb")
+    )
+    assert b200.value == h100.value
+    assert b200.log_sd > 1.3 * h100.log_sd
+
+
+def test_hours_lose_less_to_failures_and_idle_time_than_months():
+    """Of what months take beyond tuned steps, failures and idle time are 1/0.87; slower software stays."""
+    catalog = shipped_catalog()
+    days = np.array([0.01, 0.5, 5.0, 20.0, np.inf])
+    factor = whole_runs(catalog).factor(catalog.gpus["h100-sxm-80gb"], False, "", days, catalog).value
+    assert (np.diff(factor) > 0).all()
+    assert factor[0] / factor[-1] == pytest.approx(0.87, rel=0.01)
+    assert factor[0] > 1.3
+
+
+def test_short_published_trainings_are_neither_too_fast_nor_too_slow():
+    """Those whose steps take less than four days, with fine-tunings and rows that are not fitted."""
+    catalog, errors = shipped_catalog(), []
+    for one in load_trainings():
+        steps = float(predicted_days()[one.id].value)
+        if steps < 4:
+            gpu, is_mixture = catalog.gpus[one.gpu], one.shape.experts > 1
+            factor = whole_runs(catalog).factor(gpu, is_mixture, one.software, np.array([steps]), catalog)
+            errors.append(np.log(one.days / steps / float(factor.value[0])))
+    assert len(errors) > 15
+    assert abs(np.median(errors)) < 0.1
 
 
 def request(**workload):
