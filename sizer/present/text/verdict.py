@@ -119,7 +119,7 @@ def _measure_texts(design: DesignAnswer) -> list[str]:
             continue
         enough = by_count(least, "one server is", f"{grouped(least)} servers are")
         texts.append(
-            f"At the expected rate {enough} enough; the other {grouped(design.n_servers - least)} stand for what is not "
+            f"At the expected rate {enough} enough; the other {grouped(design.n_servers - least)} are for what is not "
             "known of the rate. An hour of training on one GPU, stated as [[workload.measured]], settles how many "
             "of them are needed."
         )

@@ -1,4 +1,4 @@
-"""Shared storage is planned with free space: at most 90 % of the usable capacity is filled."""
+"""Storage is planned with free space: at most 90 % of the usable capacity is filled."""
 
 import pytest
 
@@ -44,8 +44,8 @@ def test_a_minimum_of_the_request_is_usable_capacity():
     assert needed_of(design.platform, demand, request.data) == pytest.approx(1e15)
 
 
-def test_drives_of_the_servers_are_planned_as_before():
-    """5 TB on the drives of a DGX-1: 5 TB."""
+def test_drives_of_the_servers_keep_a_tenth_free_too():
+    """5 TB on the drives of a DGX-1: 5.56 TB."""
     request, design = _design(5e6, storage="dgx1-ssd")
     demand = storage_demand(design.workloads, request.data)
-    assert needed_of(design.platform, demand, request.data) == pytest.approx(5e12)
+    assert needed_of(design.platform, demand, request.data) == pytest.approx(5e12 / 0.9)
