@@ -28,7 +28,7 @@ from sizer.present.text.preference import preference_text
 from sizer.present.text.redundancy import spare_sentence
 from sizer.present.text.serving import served_text
 from sizer.present.words import is_even
-from sizer.sizing.checks import CheckResult
+from sizer.sizing.checks import TARGET_LIMITS, CheckResult
 from sizer.sizing.reasons import (
     DataInMemory,
     IdleReason,
@@ -91,7 +91,7 @@ def verdict_text(result: SizingResult) -> str:
         text = f"This design draws {most}: GPUs of today need far less ({newer}). {text}"
     text = " ".join(part for part in (_owned_text(result), *_served_texts(design), text, _small_text(design)) if part)
     told = (
-        *(_measure_texts(design), _shared_memory_texts(result)),
+        *(_measure_texts(result), _shared_memory_texts(result)),
         *(_budget_texts(result), _idle_texts(result), equipment_texts(result), life_cycle_sentences(design)),
     )
     text = " ".join([text, *(sentence for sentences in told for sentence in sentences), *_rental_texts(result)])
@@ -105,25 +105,23 @@ def verdict_text(result: SizingResult) -> str:
 _MANY_FOR_DOUBT = 1 / 3
 
 
-def _measure_texts(design: DesignAnswer) -> list[str]:
-    """How many servers are there for what is not known of the rate alone, and that measuring it saves them."""
-    texts = []
-    for answer in design.workloads:
-        least, workload = answer.servers_at_even_odds, answer.workload
-        takes_rates = answer.kind.trains_language or (
-            isinstance(workload.dnn, CustomDnn) and workload.task == "training"
-        )
-        if not takes_rates or workload.measured or least is None:
-            continue
-        if design.n_servers - least < _MANY_FOR_DOUBT * design.n_servers:
-            continue
-        enough = by_count(least, "one server is", f"{grouped(least)} servers are")
-        texts.append(
-            f"At the expected rate {enough} enough; the other {grouped(design.n_servers - least)} are for what is not "
-            "known of the rate. An hour of training on one GPU, stated as [[workload.measured]], settles how many "
-            "of them are needed."
-        )
-    return texts
+def _measure_texts(result: SizingResult) -> list[str]:
+    """How many servers are there for what is not known of the rate alone, and that measuring it may save them."""
+    design, answer = result.design, result.design.workloads[0]
+    least, workload = answer.servers_at_even_odds, answer.workload
+    takes_rates = answer.kind.trains_language or (isinstance(workload.dnn, CustomDnn) and workload.task == "training")
+    is_for_rate = len(design.workloads) == 1 and design.binding.limit in TARGET_LIMITS
+    if least is None or not (takes_rates and is_for_rate) or workload.measured:
+        return []
+    more = design.n_servers - least
+    if more < _MANY_FOR_DOUBT * design.n_servers:
+        return []
+    enough = by_count(least, "one server is", f"{grouped(least)} servers are")
+    others = by_count(more, "the other one is", f"the other {grouped(more)} are")
+    return [
+        f"At the expected rate {enough} enough; {others} for what is not known of the rate. An hour of training on one "
+        "GPU, stated as [[workload.measured]], settles how many are needed."
+    ]
 
 
 def _shared_memory_texts(result: SizingResult) -> list[str]:

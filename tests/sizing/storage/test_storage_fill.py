@@ -49,3 +49,20 @@ def test_drives_of_the_servers_keep_a_tenth_free_too():
     request, design = _design(5e6, storage="dgx1-ssd")
     demand = storage_demand(design.workloads, request.data)
     assert needed_of(design.platform, demand, request.data) == pytest.approx(5e12 / 0.9)
+
+
+def test_a_small_set_on_two_servers_takes_a_small_pair_and_no_enterprise_filer():
+    """400 MB of tokens and adapters at 40,000 tokens/s: two controllers with 23 TB are enough by far."""
+    work = {
+        "name": "adapters",
+        "dnn": "llama-3-8b",
+        "method": "lora",
+        "tokens": 1e8,
+        "target": {"tokens_per_s": 40_000},
+    }
+    platforms = {"servers": ["xe7745"], "gpus": ["l40s-48gb"], "fabrics": ["25gbe"]}
+    request = SizingRequest.from_dict({"workload": [work], "platforms": platforms})
+    design = best_design(request, shipped_catalog()).design
+    assert design.n_servers == 2
+    assert design.platform.storage.id == "small-nas"
+    assert design.conditional_on == ()
