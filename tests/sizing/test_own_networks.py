@@ -187,7 +187,7 @@ def test_a_rate_of_a_network_that_is_like_another_moves_and_narrows_it(catalog):
     rate = {"samples_per_s": before[h100][0] / 2, "gpu": h100, "gpus": 8, "batch_per_gpu": 1024}
     after = sides(batch_per_gpu=1024, measured=[rate])
     assert after[h100][0] / before[h100][0] == pytest.approx(0.5, rel=0.1)
-    assert 0.5 < after[b200][0] / before[b200][0] < 0.8
+    assert 0.45 < after[b200][0] / before[b200][0] < 0.8  # most of it is the network and the team
     assert after[h100][1] < after[b200][1] < before[b200][1]
 
 

@@ -219,7 +219,7 @@ def memory_answer(work: ResolvedWorkload, found: MemoryOfWorkload, gpu: Gpu, n_g
         need_bytes=float(gpu_memory.needed_bytes(state, runs.fixed_bytes, batch, runs.sample_bytes)),
         state_bytes=state,
         memory_bytes=memory,
-        probability=float(found.fit_probability(memory, batch, n_gpus)),
+        probability=float(runs.fit_probability(memory, batch, n_gpus)),
         largest_batch=int(runs.largest_batch(memory, n_gpus)),
         sharding=found.sharding,
         is_fitted=found.is_fitted,
