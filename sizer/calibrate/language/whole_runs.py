@@ -132,10 +132,10 @@ class WholeRuns:
         row = _row(_facts(gpu, is_mixture, stack, _FUSED_ATTENTION_YEAR, catalog))
         unknown = 0.0 if gpu.generation in self.generations else _EFFECT_SD**2
         variance = row @ self.covariance @ row + self.family_sd**2 + self.run_sd**2 + unknown
-        return Estimate.log_normal(np.exp(row @ self.effects + log_kept_of_short(step_days)), np.sqrt(variance))
+        return Estimate.log_normal(np.exp(row @ self.effects + log_of_short_runs(step_days)), np.sqrt(variance))
 
 
-def log_kept_of_short(step_days: ArrayLike) -> Floats:
+def log_of_short_runs(step_days: ArrayLike) -> Floats:
     """ln of the factor that a training is shorter by, as it is too short to lose time as long ones do."""
     return np.asarray(math.log(_KEPT_OF_LONG) * np.exp(-np.asarray(step_days, dtype=float) / _LONG_DAYS))
 
@@ -240,7 +240,7 @@ def whole_run_accuracy(catalog: Catalog) -> tuple[AccuracyTarget, ...]:
     """Errors of the days of whole trainings with each family of models left out."""
     problem, spreads = _problem(predicted_days(), catalog), _stored()["family_and_run_sd"]
     errors, sds = np.zeros(len(problem.log_ratio)), np.zeros(len(problem.log_ratio))
-    kept = log_kept_of_short([float(predicted_days()[one.id].value) for one in _fitted_rows()])
+    kept = log_of_short_runs([float(predicted_days()[one.id].value) for one in _fitted_rows()])
     for family in problem.families.T:
         out = family > 0
         fit, left = problem.take(~out).fit(*spreads), problem.take(out)

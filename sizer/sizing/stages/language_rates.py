@@ -20,7 +20,7 @@ from sizer.calibrate.language.basis import RunBasis
 from sizer.calibrate.language.calibration import language_calibration, stack_worths
 from sizer.calibrate.language.cases import gpu_of_case
 from sizer.calibrate.language.rows import LanguageRow, stack_named
-from sizer.calibrate.language.whole_runs import OWN_STEPS, WholeTraining, log_kept_of_short, whole_runs
+from sizer.calibrate.language.whole_runs import OWN_STEPS, WholeTraining, log_of_short_runs, whole_runs
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, Stack
@@ -167,7 +167,7 @@ def whole_run(
         here = rows == number
         if group.gpu in measured:
             # Of a rate of its own steps hours lose nothing.
-            kept = np.exp(log_kept_of_short(days[here]))
+            kept = np.exp(log_of_short_runs(days[here]))
             factor = Estimate(
                 *(np.maximum(part * kept, 1.0) for part in (OWN_STEPS.value, OWN_STEPS.low, OWN_STEPS.high))
             )
