@@ -64,7 +64,7 @@ def answer_text(result: SizingResult, simple: SimplestDesign | None = None) -> s
         lines.append(f"Next:   {result.runner_up.name}. {runner_up_text(result)}")
     if len(result.platforms) > 1:
         lines += ["", "Alternatives:"]
-        lines += [f"  {_one_line(design)}" for design in result.platforms]
+        lines += [f"  {line}" for line in _alternatives(result)]
     if simple is not None:
         lines += ["", "Simplest that is enough:", *(f"  {text}" for text in simplest_text(simple, result))]
     lines += ["", *reason_texts(result, with_amounts=True)]
@@ -220,6 +220,17 @@ def interval(estimate: Estimate, unit: str) -> str:
     """Value with its 90 % interval: '52 300 images/s (90 % interval 48 000 to 57 000)'."""
     value, low, high = estimate
     return f"{significant(value)} {unit} (90 % interval {significant(low)} to {significant(high)})"
+
+
+def _alternatives(result: SizingResult) -> list[str]:
+    """A line for each kind of GPU with each storage: the first server, and how many others carry the same."""
+    alike: dict[tuple[str, str], list[DesignAnswer]] = {}
+    for design in result.platforms:
+        alike.setdefault((design.platform.gpu.id, design.platform.storage.name), []).append(design)
+    return [
+        _one_line(first) + (f"; with {plural(len(others), 'other server')} it is much the same" if others else "")
+        for first, *others in alike.values()
+    ]
 
 
 def _one_line(design: DesignAnswer) -> str:

@@ -31,6 +31,7 @@ class FactKind(Enum):
     WEIGHT = "weight"  # of a device
     TRAINING_RATE = "training-rate"  # of a GPU, with language models
     SERVING_RATE = "serving-rate"  # of a GPU, with language models in use
+    GPU_MEMORY = "gpu-memory"  # that a network takes
 
 
 @dataclass(frozen=True)

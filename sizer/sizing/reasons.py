@@ -121,6 +121,7 @@ class RunnerUpKind(Enum):
     CONDITIONAL = "conditional"  # it meets the request only if a fact that no source gives is good enough
     SLOWER = "slower"  # values in seconds
     DEARER = "dearer"  # with the difference in cost, by bands where a price is missing
+    TIED = "tied"  # in cost, by a difference far inside the price bands
     DEARER_RATE = "dearer-rate"  # the rate of its GPUs costs more; values in currency a sample/s
     ENERGY_UNKNOWN = "energy-unknown"  # its draw is not published, so that nobody knows what owning it costs
     OVER_BUDGET = "over-budget"  # it keeps the budget with less than the confidence asked
@@ -382,13 +383,6 @@ class FewerGpusUsed:
     n_gpus: int  # of each server
 
 
-@dataclass(frozen=True)
-class FullLocalDrives:
-    """The servers' own drives are filled more than shared storage would be."""
-
-    share: float
-
-
 class IdleReason(Enum):
     """Why storage that is there stays idle."""
 
@@ -414,4 +408,4 @@ class ManySmallFiles:
     files_per_node_s: float  # of each storage node, or server with drives of its own
 
 
-DesignWarning = UnknownReadRate | FewerGpusUsed | BudgetOfPricedLines | ManySmallFiles | FullLocalDrives
+DesignWarning = UnknownReadRate | FewerGpusUsed | BudgetOfPricedLines | ManySmallFiles

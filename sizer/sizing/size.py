@@ -52,6 +52,7 @@ from sizer.sizing.search.ranking import (
     Ranking,
     best_of,
     beyond_budget,
+    is_tied,
     keys,
     quotes_to_settle,
     rank_key,
@@ -404,6 +405,8 @@ def _why_second(counts: PartCounts, chosen: int, second: int) -> RunnerUpReason:
         if request.rank_by == "time":
             return RunnerUpReason(RunnerUpKind.SLOWER, float(rank[0]), float(rank[1]))
     cost = counts.ranking_cost[pair]
+    if is_tied(counts, chosen, second) and row_difference(counts, second, chosen).low <= 0:
+        return RunnerUpReason(RunnerUpKind.TIED, years=_years_owned(counts))
     if cost[1] > cost[0] and (ranks_by_cost(request.rank_by) or rank[1] == rank[0]):
         more, amounts = row_difference(counts, second, chosen), (float(cost[0]), float(cost[1]))
         years = _years_owned(counts)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from sizer.base.quantities import SamplesPerS
+from sizer.base.quantities import Bytes, SamplesPerS
 from sizer.workload.table import Count, Day, ItemId, RequestTable
 
 # A rate so many times what is predicted, or so many times below it, is more often another unit than another network.
@@ -22,6 +22,7 @@ class Measured(RequestTable):
     gpu: ItemId
     gpus: Count = 1
     batch_per_gpu: Annotated[int, Field(ge=1, le=65_536, strict=True)] | None = None  # absent: that of the workload
+    gpu_memory_bytes: Bytes | None = None  # that it took of each GPU at this batch
     day: Day | None = None
     # Standard deviation of the rate: what another run, another release or another day would show.
     within_percent: Annotated[float, Field(ge=1, le=100, allow_inf_nan=False)] = 10.0

@@ -269,7 +269,8 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     found_format, basis = sample_format(work, dataset, dnn, likeness, stored.sample_bytes)
     read = read_bytes(found_format, stored.sample_bytes, dnn.input_bytes.value)
     others = with_usual_level(other_streams(request), request, work.target, found_format)
-    old = _check_measured(work, own_kind is not None or language is not None, place, request, catalog)
+    takes_rates = language is not None or (isinstance(work.dnn, CustomDnn) and work.task == "training")
+    old = _check_measured(work, takes_rates, place, request, catalog)
     warnings: tuple[str, ...] = (old,) if old else ()
     if read < stored.sample_bytes:
         warnings = (

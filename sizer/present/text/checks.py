@@ -17,6 +17,7 @@ _FACTS = {
     FactKind.WEIGHT: "weight",
     FactKind.TRAINING_RATE: "training rate",
     FactKind.SERVING_RATE: "serving rate",
+    FactKind.GPU_MEMORY: "GPU memory",
 }
 _LABELS = {
     CheckKind.CAPACITY: "Usable capacity",
@@ -52,9 +53,15 @@ def conditional_sentence(design: DesignAnswer) -> str:
     """What a design is conditional on; "" where it is not."""
     if not design.conditional_on:
         return ""
+    is_own = {fact.kind for fact in design.conditional_on} == {FactKind.GPU_MEMORY}
+    remedy = (
+        "Train a few steps and state what they take as gpu_memory_bytes of [[workload.measured]]."
+        if is_own
+        else "Ask the vendor."
+    )
     return (
         f"Conditional on the {missing_text(design.conditional_on)}, which no source gives: the probability of meeting "
-        "the request is not known. Ask the vendor."
+        f"the request is not known. {remedy}"
     )
 
 

@@ -52,10 +52,12 @@ def settings_text(answer: WorkloadAnswer) -> str:
 
 def step_size_text(found: LanguageAnswer) -> str:
     """What a step takes in: 'sequences of 8 192 tokens, 440 sequences (3.60 million tokens) a step'."""
-    sequence = found.work.sequence
+    sequence, stated = found.work.sequence, found.work.step_sequences
+    # A stated number moves by at most 2 %, so that the GPUs divide it.
+    moved = f", {grouped(stated)} stated" if found.work.has_fixed_batch and stated != found.batch else ""
     return (
         f"sequences of {grouped(sequence)} tokens, "
-        f"{grouped(found.batch)} sequences ({tokens_text(found.batch * sequence)}) a step"
+        f"{grouped(found.batch)} sequences ({tokens_text(found.batch * sequence)}{moved}) a step"
     )
 
 

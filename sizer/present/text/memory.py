@@ -27,10 +27,14 @@ def memory_text(memory: MemoryAnswer) -> str:
         )
     fits = f"probability that it fits: {probability_text(memory.probability)}"
     if memory.has_run:
-        fits = "published runs show that it fits"
+        fits = "your run shows that it fits" if memory.is_guess else "published runs show that it fits"
+    # The need is a median; a batch that may take as much as the upper end of a guess still has to fit.
+    largest = "largest batch that surely fits" if memory.is_guess else "largest batch that fits"
+    again = "; activations recomputed" if memory.is_recomputed else ""
+    guess = "; its activations are estimated" if memory.is_guess else ""
     return (
-        f"{need:.3g} of {has:.3g} GiB per GPU; {fits}; "
-        f"largest batch that fits: {_rounded_down(memory.largest_batch)}{_SHARDING[memory.sharding]}"
+        f"{need:.3g} of {has:.3g} GiB per GPU{guess}; {fits}; "
+        f"{largest}: {_rounded_down(memory.largest_batch)}{_SHARDING[memory.sharding]}{again}"
     )
 
 

@@ -103,6 +103,12 @@ def least_cost_text(result: SizingResult, *, with_amounts: bool) -> str:
         least = f"costs least{owned(selection.years)}"
     if selection.less_on_bill:
         least = f"{least} {WITHOUT_CABLES}"
+    if result.runner_up_reason.kind is RunnerUpKind.TIED and len(result.platforms) > 1:
+        chosen, other = _told_apart(result.platforms[0], result.platforms[1])
+        return (
+            f"Of {selection.n_platforms} platforms compared {chosen} and {other} cost the same{owned(selection.years)} "
+            f"within the price ranges; {tie_text(result)}."
+        )
     text = f"Of {selection.n_platforms} platforms compared it {least}"
     because = cost_reason_text(result, with_amounts=with_amounts)
     text = f"{text}: {because}." if because else f"{text}."
@@ -113,6 +119,21 @@ def least_cost_text(result: SizingResult, *, with_amounts: bool) -> str:
         return text
     _, leader = _told_apart(result.platforms[0], result.platforms[selection.leads_by_expected_cost])
     return f"{text} The expected cost of {leader} is lower, but its prices are less certain."
+
+
+def tie_text(result: SizingResult) -> str:
+    """What puts the described design before one that costs the same."""
+    here, other = result.platforms[:2]
+    if here.platform.gpu.generation != other.platform.gpu.generation:
+        return f"the generation of {here.platform.gpu.name} is the newer one"
+    pairs = {
+        "storage nodes": (here.storage_nodes, other.storage_nodes),
+        "servers": (here.n_servers, other.n_servers),
+    }
+    for things, (few, many) in pairs.items():
+        if few < many:
+            return f"the first takes fewer {things}"
+    return "which of them is bought, quotes and the house standard may decide"
 
 
 def cost_at(confidence: float, claim: str, expected: str, years: int | None) -> str:

@@ -29,7 +29,7 @@ from sizer.present.text.plan import existing_text
 from sizer.present.text.redundancy import spare_sentence
 from sizer.present.text.serving import asked_cost_text, first_token_condition, served_text, serving_cautions
 from sizer.present.words import is_even
-from sizer.sizing.checks import CheckResult
+from sizer.sizing.checks import TARGET_LIMITS, CheckResult
 from sizer.sizing.reasons import (
     DataInMemory,
     IdleReason,
@@ -48,6 +48,7 @@ from sizer.sizing.reasons import (
     VerdictReason,
 )
 from sizer.sizing.result import DesignAnswer, IdleStorage, SizingResult, WorkloadAnswer
+from sizer.workload.custom_network import CustomDnn
 from sizer.workload.eras import EquipmentBasis
 from sizer.workload.request import ranks_by_cost
 from sizer.workload.serving import LoadKind
@@ -169,16 +170,50 @@ def verdict_text(result: SizingResult) -> str:
     text = " ".join(part for part in (_owned_text(result), *_served_texts(design), text, _small_text(design)) if part)
     told = (
         served_cautions(result),
-        _budget_texts(result),
-        _idle_texts(result),
-        equipment_texts(result),
-        life_cycle_sentences(design),
+        *(_measure_texts(result), _shared_memory_texts(result)),
+        *(_budget_texts(result), _idle_texts(result), equipment_texts(result), life_cycle_sentences(design)),
     )
     text = " ".join([text, *(sentence for sentences in told for sentence in sentences), *_rental_texts(result)])
     if team is None:
         return text
     share = f"{plain(100 * team.wait_probability)}{NARROW_SPACE}%"
     return f"{text} At least {share} of the jobs of each kind start within the queue wait that the team accepts."
+
+
+# From this share of the servers on it is worth a measurement that they are there for what is not known of the rate.
+_MANY_FOR_DOUBT = 1 / 3
+
+
+def _measure_texts(result: SizingResult) -> list[str]:
+    """How many servers are there for what is not known of the rate alone, and that measuring it may save them."""
+    design, answer = result.design, result.design.workloads[0]
+    least, workload = answer.servers_at_even_odds, answer.workload
+    takes_rates = answer.kind.trains_language or (isinstance(workload.dnn, CustomDnn) and workload.task == "training")
+    is_for_rate = len(design.workloads) == 1 and design.binding.limit in TARGET_LIMITS
+    if least is None or not (takes_rates and is_for_rate) or workload.measured:
+        return []
+    more = design.n_servers - least
+    if more < _MANY_FOR_DOUBT * design.n_servers:
+        return []
+    enough = by_count(least, "one server is", f"{grouped(least)} servers are")
+    others = by_count(more, "the other one is", f"the other {grouped(more)} are")
+    return [
+        f"At the expected rate {enough} enough; {others} for what is not known of the rate. An hour of training on one "
+        "GPU, stated as [[workload.measured]], settles how many are needed."
+    ]
+
+
+def _shared_memory_texts(result: SizingResult) -> list[str]:
+    """That the GPUs cannot hold several workloads at once, where they do not; nothing of a team, whose jobs queue."""
+    design = result.design
+    need = sum(answer.memory.need_bytes for answer in design.workloads)
+    if len(design.workloads) < 2 or result.request.team is not None or need <= design.platform.gpu.memory_bytes.value:
+        return []
+    has = design.platform.gpu.memory_bytes.value
+    return [
+        f"The workloads take turns, for example by day and by night: together they would take "
+        f"{need / units.GIB:.3g} of the {has / units.GIB:.3g} GiB of each GPU."
+    ]
 
 
 def _served_texts(design: DesignAnswer) -> list[str]:
@@ -654,6 +689,8 @@ def runner_up_text(result: SizingResult) -> str:
         if reason.is_settled:
             return f"It costs more{owned(reason.years)}."
         return f"It {cost_at(result.request.confidence, 'costs more', 'is expected to cost more', reason.years)}."
+    if reason.kind is RunnerUpKind.TIED:
+        return f"It costs the same{owned(reason.years)} within the price ranges."
     if reason.kind is RunnerUpKind.DEARER_RATE:
         return "It costs more for the work that its GPUs do."
     if reason.kind is RunnerUpKind.NOT_PREFERRED:

@@ -4,12 +4,10 @@ from sizer.base.quantities import significant
 from sizer.present.text.memory import host_memory_sentences
 from sizer.present.text.plan import note_sentences
 from sizer.present.text.storage_need import storage_need_sentences
-from sizer.present.words import percent
 from sizer.sizing.reasons import (
     BudgetOfPricedLines,
     DesignWarning,
     FewerGpusUsed,
-    FullLocalDrives,
     ManySmallFiles,
     UnknownReadRate,
 )
@@ -43,7 +41,5 @@ def _warning_text(warning: DesignWarning, design: DesignAnswer) -> str:
                 "systems usually open a few thousand. Pack the files into records, or measure file opens per second "
                 "before ordering."
             )
-        case FullLocalDrives(share):
-            return f"Data and checkpoints fill {percent(share)} of the drives of each server: there is little headroom."
         case BudgetOfPricedLines():
             return "The budget is compared with the priced lines only; lines that need a quote are additional."

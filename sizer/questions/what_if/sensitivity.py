@@ -252,7 +252,10 @@ def _request_changes(model: WorkloadOnDesign) -> Iterator[tuple[str, str, list[t
     )
     n_gpus = model.n_servers * float(model.run.cols.gpus_per_server[0])
     memory_bytes = model.platform.gpu.memory_bytes.value
-    most = min(MAX_BATCH, max(batch, int(memory_of(model.work, model.calibration).largest_batch(memory_bytes, n_gpus))))
+    most = min(
+        MAX_BATCH,
+        max(batch, int(memory_of(model.work, model.calibration, model.catalog).largest_batch(memory_bytes, n_gpus))),
+    )
     batches = (max(1, int(batch * FACTORS[0])), min(most, int(batch * FACTORS[1])))
     yield (
         "batch",

@@ -48,11 +48,9 @@ def capacity_tier_bytes(demand: StorageDemand) -> float:
 
 
 def needed_of(platform: Platform, demand: StorageDemand, data: DataRequest) -> float:
-    """Usable capacity that the fast storage of a platform must have; shared storage keeps free space. [B]"""
+    """Usable capacity that the fast storage of a platform must have, with the free space that it keeps. [B]"""
     if platform.second_tier is not None:
         return fast_tier_bytes(demand, data)
-    if platform.storage.kind == "local":
-        return demand.total_bytes
     return float(planned_bytes(demand.total_bytes, demand.stored_bytes - demand.reserve_bytes))
 
 
@@ -76,7 +74,7 @@ class StorageTier:
     capacity_option: int
     nodes: int
     required_bytes: float  # what is stored, or the minimum of the request
-    planned_bytes: float  # with the free space that shared storage keeps
+    planned_bytes: float  # with the free space that it keeps
     usable_bytes: float  # NaN: not published, or of the customer's object storage
 
     @property

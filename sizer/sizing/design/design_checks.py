@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Storage
 from sizer.physical.components import Quantities
@@ -13,17 +14,21 @@ from sizer.physical.racks.site_rules import floor_load_kg_per_m2
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck, FactKind, MissingFact, at_most
 from sizer.sizing.constraints.tiers import StorageTier, TierContent
 from sizer.sizing.stages.checkpoints import write_demand_matters
+from sizer.sizing.stages.gpu_memory import fit_is_open
 from sizer.sizing.stages.laid_out_models import laid_out_model
 from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unknown, write_rate_is_unknown
 from sizer.sizing.stages.workload_run import WorkloadRun
 from sizer.workload.request import Limits, SizingRequest
 
 
-def missing_for_rate(platform: Platform, run: WorkloadRun, catalog: Catalog) -> tuple[MissingFact, ...]:
+def missing_for_rate(
+    platform: Platform, run: WorkloadRun, catalog: Catalog, calibration: Calibration
+) -> tuple[MissingFact, ...]:
     """What decides whether one workload meets its target and no source gives.
 
-    That are the storage's rates and its capacity, and the rate of a language model on GPUs of a generation that nobody
-    measured. Data that stay in the servers' memory need no rate, unless the first epoch has to be in time.
+    That are the storage's rates and its capacity, the rate of a language model on GPUs of a generation that nobody
+    measured, and the memory that a network of one's own takes. Data that stay in the servers' memory need no rate,
+    unless the first epoch has to be in time.
     """
     is_read = bool((run.comp.hit_fraction < 1).any() or (run.need.cold_samples_per_s > 0).any())
     found = list(_of_storage(platform, is_read=is_read))
@@ -34,6 +39,8 @@ def missing_for_rate(platform: Platform, run: WorkloadRun, catalog: Catalog) -> 
     model = laid_out_model(run.work)
     if model is not None and model.is_unknown(platform.gpu, catalog):
         found.append(MissingFact(model.missing, platform.gpu.id, platform.gpu.name))
+    if fit_is_open([run.work], [platform], run.cols, run.servers, calibration, catalog).any():
+        found.append(MissingFact(FactKind.GPU_MEMORY, run.work.dnn.id, run.work.dnn.name))
     return tuple(found)
 
 

@@ -20,8 +20,8 @@ from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import quantities, slice_row
 from sizer.sizing.checks import MissingFact
-from sizer.sizing.constraints.stored_data import MOST_FILL, storage_demand
-from sizer.sizing.constraints.tiers import StorageTier, storage_tiers
+from sizer.sizing.constraints.stored_data import storage_demand
+from sizer.sizing.constraints.tiers import storage_tiers
 from sizer.sizing.design.design_checks import conditional_on, design_checks, missing_for_rate
 from sizer.sizing.design.money import DesignMoney, design_money
 from sizer.sizing.design.rate_models import RateOnDesign, design_rates
@@ -40,7 +40,6 @@ from sizer.sizing.reasons import (
     BudgetOfPricedLines,
     DesignWarning,
     FewerGpusUsed,
-    FullLocalDrives,
     ManySmallFiles,
     UnknownReadRate,
 )
@@ -126,7 +125,7 @@ def design_answer(
     runs = [
         run_on(request, work, platform, [n_servers], storage_nodes, gateway, catalog, calibration) for work in works
     ]
-    missing = [missing_for_rate(platform, run, catalog) for run in runs]
+    missing = [missing_for_rate(platform, run, catalog, calibration) for run in runs]
     answers = [
         _workload_answer(
             request, work, platform, run, unknown, storage_nodes, gateway, catalog, calibration, is_documented
@@ -150,7 +149,6 @@ def design_answer(
         binding=binding,
         warnings=(
             *_design_warnings(platform, request, money),
-            *_full_drives(platform, tiers),
             *_small_files(answers, n_servers if platform.storage.kind == "local" else max(storage_nodes, 1)),
         ),
         existing=existing_use(platform, parts.components, request.existing, catalog),
@@ -214,7 +212,7 @@ def _workload_answer(
         dnn=work.dnn,
         dataset=work.dataset,
         recipe=work.recipe,
-        memory=_memory(work, figures, gpu, n_gpus, calibration),
+        memory=_memory(work, figures, gpu, n_gpus, calibration, catalog),
         dataset_bytes=work.dataset_bytes,
         sample_bytes=work.sample_bytes,
         sample_format=work.sample_format,
@@ -247,13 +245,18 @@ def _workload_answer(
 
 
 def _memory(
-    work: ResolvedWorkload, figures: WorkloadFigures, gpu: Gpu, n_gpus: float, calibration: Calibration
+    work: ResolvedWorkload,
+    figures: WorkloadFigures,
+    gpu: Gpu,
+    n_gpus: float,
+    calibration: Calibration,
+    catalog: Catalog,
 ) -> MemoryAnswer:
     """Memory of each GPU: of what a layout divides by that."""
     divided = figures.language or figures.serving
     if divided is not None:
         return memory_of_layout(divided, gpu)
-    return memory_answer(work, memory_of(work, calibration), gpu, n_gpus)
+    return memory_answer(work, memory_of(work, calibration, catalog), gpu, n_gpus)
 
 
 def scaling_efficiency_of(
@@ -342,13 +345,6 @@ def _design_warnings(platform: Platform, request: SizingRequest, money: DesignMo
         yield FewerGpusUsed(used)
     if money.budget_is_open:
         yield BudgetOfPricedLines()
-
-
-def _full_drives(platform: Platform, tiers: Sequence[StorageTier]) -> Iterator[DesignWarning]:
-    """Drives in the servers, which no free space is planned for."""
-    tier = tiers[0]
-    if platform.storage.kind == "local" and tier.is_published and tier.required_bytes > MOST_FILL * tier.usable_bytes:
-        yield FullLocalDrives(tier.required_bytes / tier.usable_bytes)
 
 
 def _small_files(answers: Sequence[WorkloadAnswer], nodes: int) -> Iterator[DesignWarning]:

@@ -392,6 +392,7 @@ def evaluate_space(
         class_unknowns=(is_read & ~units.rate_is_known[:, None]).astype(np.int64)
         + (is_written & ~units.write_is_known[:, None])
         + ~units.capacity_is_known[:, None]
+        + servers.memory_is_open[alike.kind_of]
         + _gpu_unknowns(works, [platforms[place] for place in alike.first], catalog)[:, None],
         twins=_twins(platforms, alike, found.nodes, servers),
         columns=alike.cols,
@@ -399,7 +400,7 @@ def evaluate_space(
         kind_of_class=alike.kind_of,
         kind_first=alike.kinds,
         team=servers.team,
-        memory=tuple(gpu_memory.memory_of(work, calibration) for work in works),
+        memory=tuple(gpu_memory.memory_of(work, calibration, catalog) for work in works),
         targets=targets,
         first=first,
     )
@@ -411,6 +412,7 @@ class _Servers:
 
     targets: JointTargets
     limits: dict[AnyLimit, Bools]  # of COMPUTE_LIMITS, and the waits of a team
+    memory_is_open: Bools  # whether the batches fit is a guess
     epochs: Floats | None  # of the first workload
     team: TeamLimits | None
 
@@ -446,7 +448,8 @@ class _Servers:
             limits[Limit.TEAM_WAITS] = team.waits
             limits[Limit.SERVER_PORTS] &= nics >= team.bytes_per_s
             targets = replace(targets, team_bytes_per_s=team.bytes_per_s)
-        return cls(targets, limits, None if length is None else length.value, team)
+        is_open = gpu_memory.fit_is_open(works, platforms, cols, servers, calibration, catalog)
+        return cls(targets, limits, is_open, None if length is None else length.value, team)
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,8 @@ def nearest_row(limits: Mapping[AnyLimit, Bools], closeness: Floats) -> tuple[in
 _PER_UNIT_OF_MONEY = 1e-13
 # Chances, and shares of a rate, that differ by less are alike.
 _ALIKE = 0.05
+# Of designs whose GPUs do not hold the networks, those with the most memory are the nearest; below the other steps.
+_PER_BYTE = 1e-13
 # Designs of a platform that are counted first.
 _FIRST_COUNTED = 4
 
@@ -52,6 +54,8 @@ def nearest_design(counts: PartCounts) -> tuple[int, tuple[AnyLimit, ...]]:
     # every design that meets the target. Where no GPUs hold the networks, all are alike.
     slowest, asked = evaluated.class_slowest, evaluated.class_required_rate
     share = np.where(slowest < asked, slowest / np.where(asked > 0, asked, 1.0), 1.0)
+    memory = np.array([evaluated.platforms[place].gpu.memory_bytes.value for place in evaluated.class_first])
+    held = np.where(evaluated.class_passes[Limit.GPU_MEMORY], 0.0, _PER_BYTE * memory[:, None])
     likeliest = (
         np.floor(evaluated.class_probability / _ALIKE) * _ALIKE
         + 1e-6 * np.floor(share / _ALIKE)
@@ -65,7 +69,7 @@ def nearest_design(counts: PartCounts) -> tuple[int, tuple[AnyLimit, ...]]:
 
     def closeness_of(rows: Ints | int, places: Ints, smallness: Floats) -> Floats:
         missed = np.where(meets[rows, places], smallness, fastest[rows, places])
-        return np.where(in_time[rows, places], missed, servers[places])
+        return np.where(in_time[rows, places], missed + held[rows, places], servers[places])
 
     alive = np.array(counts.alive, dtype=np.int64)
     rows = evaluated.class_of[alive]

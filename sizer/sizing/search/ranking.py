@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heappush
-from itertools import count, islice
+from itertools import chain, count, islice
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from sizer.bom.cost import component_amounts, heights_of
 from sizer.bom.ownership_interval import row_totals
 from sizer.bom.unit_prices import SMALL, UnitPrices, unit_prices
 from sizer.catalog.items import Item, is_of_vendor
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Gpu
 from sizer.physical.components import Component, DesignParts
 from sizer.physical.platform import Platform
 from sizer.sizing.reasons import CostDifference, QuoteToSettle
@@ -219,6 +221,8 @@ Key = tuple[float, ...]
 
 # Designs this near to each other count as equally fast; of them the cheapest leads. [-]
 NEAR_TIE = 0.01
+# Costs this near to each other are equal where price bands decide, which are ten times as wide. [-]
+NEAR_COST = 0.05
 # Designs of a platform that are counted first: a few more servers seldom cost less.
 _FIRST_COUNTED = 4
 
@@ -315,6 +319,22 @@ def _in_steps(time_s: Floats) -> Floats:
         return np.asarray(np.exp(np.ceil(np.log(time_s) / NEAR_TIE - 1e-9) * NEAR_TIE))
 
 
+def is_tied(counts: PartCounts, first: int, other: int) -> bool:
+    """Whether two designs depend on as many unknowns and cost as much, as far as price bands tell."""
+    if not _is_by_cost(counts):
+        return False
+    pair = np.array([first, other])
+    before = [part for part in order_of(counts, pair)[:3] if part[0] != part[1]]
+    cost = counts.ranking_cost[pair]
+    return not before and abs(float(cost[1] - cost[0])) <= NEAR_COST * float(cost[0])
+
+
+def introduced(gpu: Gpu, catalog: Catalog) -> str:
+    """Day on which a generation of GPUs came; "" where no source gives it."""
+    generation = catalog.generations.get(gpu.generation or "")
+    return "" if generation is None or generation.introduced is None else str(generation.introduced.value)
+
+
 class UnsettledError(Exception):
     """The sizes looked at do not settle what is asked: a larger design could come before."""
 
@@ -340,8 +360,8 @@ class Ranking:
     def __init__(self, counts: PartCounts, *, goes_on: bool = False) -> None:
         self._counts, self._goes_on = counts, goes_on
         self._found: list[int] = []  # the first
-        self._further = self._in_order()  # those after them
         self._by_cost = _is_by_cost(counts)
+        self._further = self._newest_first(self._in_order())  # those after them
         asked = counts.request.platforms
         self._parts = preferred_parts(counts.evaluated.platforms, asked) if asked.prefer_vendors else None
 
@@ -373,6 +393,28 @@ class Ranking:
         if self._parts is None:
             return rows
         return preferred_first(rows, self.parts_of_preferred_vendors, int(self._parts.max()), self._is_in_reach)
+
+    def _newest_first(self, rows: Iterator[int]) -> Iterator[int]:
+        """Ranked rows; of those that cost as much as the first, the one with the newest GPUs of its vendor leads."""
+        first = next(rows, None)
+        if first is None or not self._by_cost:
+            return rows if first is None else chain([first], rows)
+        counts, vendor = self._counts, self._gpu_of(first).vendor
+        years = {
+            one.gpu.id: introduced(one.gpu, counts.catalog) if one.gpu.vendor == vendor else ""
+            for one in counts.evaluated.platforms
+        }
+        newest = sorted(set(years.values()))
+
+        def age(row: int) -> int:
+            return newest.index(years[self._gpu_of(row).id])
+
+        return preferred_first(
+            chain([first], rows), age, len(newest) - 1, lambda one, other: is_tied(counts, one, other)
+        )
+
+    def _gpu_of(self, row: int) -> Gpu:
+        return self._counts.evaluated.platforms[row // len(self._counts.evaluated.space.sizes)].gpu
 
     def _is_in_reach(self, first: int, other: int) -> bool:
         """Whether a row is as free of unknowns and as likely within the budget, and close by the ranking's key."""

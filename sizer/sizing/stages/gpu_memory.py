@@ -1,6 +1,6 @@
 """GPU memory of a workload: what it takes, whether its batch fits, and the batch of a request that states none."""
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +13,7 @@ from sizer.base.stored_answers import StoredAnswers, stores_by_catalog
 from sizer.calibrate import own_networks
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.extrapolation import known_as
-from sizer.calibrate.gpu_memory import n_moments
+from sizer.calibrate.gpu_memory import Activations, n_moments
 from sizer.calibrate.modern.published import largest_batches, published_runs
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
@@ -28,6 +28,7 @@ from sizer.sizing.stages.platform_columns import Columns, compute_groups
 from sizer.sizing.stages.serving_rates import ServingAnswer
 from sizer.sizing.stages.sharding import EMBEDDING_BYTES, RECOMPUTED, Sharding, embedding_parameters, sharding_of
 from sizer.workload.custom_network import CustomDnn
+from sizer.workload.measured import Measured
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import DEFAULT_BATCH, BatchSizes, ResolvedWorkload, resolve_one
 
@@ -35,6 +36,11 @@ from sizer.workload.resolve import DEFAULT_BATCH, BatchSizes, ResolvedWorkload, 
 _MOST_STORED = 1024
 # A batch that was published on a GPU of this memory fits; some sources leave the size of the memory to be assumed.
 RAN_PROBABILITY = 0.95
+# Activations of a network that nobody measured are a guess: it refuses what almost surely does not fit, and leaves open
+# what it does not show to fit.
+_LEAST_OF_A_GUESS = 1 - gpu_memory.FITS_PROBABILITY
+# Spread of the logarithm of activations that the customer measured: another release, another allocator.
+_MEASURED_LOG_SD = 0.1
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,28 @@ class MemoryOfWorkload:
     sample_log_sd: float
     is_fitted: bool  # to published rows of this network
     ran: tuple[tuple[float, float], ...] = ()  # memory of GPUs, and the largest batch published on each
+    # The same as the two of a sample where activations are computed again; None where that is no choice.
+    recomputed: tuple[float, float] | None = None
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether nobody measured the activations of this network, so that too large a guess refuses nothing."""
+        return self.recomputed is not None
+
+    @property
+    def least_probability(self) -> float:
+        """Probability of a fit below which a batch is refused."""
+        return _LEAST_OF_A_GUESS if self.is_guess else gpu_memory.FITS_PROBABILITY
+
+    def as_it_runs(self, memory_bytes: float, batch: float, n_gpus: float) -> "MemoryOfWorkload":
+        """The same with activations computed again where that alone lets a batch fit."""
+        if self.recomputed is None:
+            return self
+        kept = replace(self, recomputed=None)
+        if float(kept.fit_probability(memory_bytes, batch, n_gpus)) >= gpu_memory.FITS_PROBABILITY:
+            return kept
+        sample_bytes, log_sd = self.recomputed
+        return replace(kept, sample_bytes=sample_bytes, sample_log_sd=log_sd)
 
     def most_run(self, memory_bytes: ArrayLike) -> Floats:
         """Largest batch that was published on a GPU of so much memory or less; 0 where there is none."""
@@ -64,8 +92,10 @@ class MemoryOfWorkload:
 
     def fit_probability(self, memory_bytes: ArrayLike, batch: ArrayLike, n_gpus: ArrayLike) -> Floats:
         """Probability that a batch fits GPUs of some memory; 0..1."""
-        rest = (self.fixed_bytes, batch, self.sample_bytes, self.sample_log_sd)
-        chance = gpu_memory.fit_probability(memory_bytes, self.state_bytes(n_gpus), *rest)
+        of_gpu = memory_bytes, self.state_bytes(n_gpus), self.fixed_bytes, batch
+        chance = gpu_memory.fit_probability(*of_gpu, self.sample_bytes, self.sample_log_sd)
+        if self.recomputed is not None:
+            chance = np.maximum(chance, gpu_memory.fit_probability(*of_gpu, *self.recomputed))
         has_run = np.asarray(batch, dtype=float) <= self.most_run(memory_bytes)
         if self.divided_bytes:
             # What ran divided over many GPUs says nothing about fewer, each of which holds more.
@@ -75,8 +105,10 @@ class MemoryOfWorkload:
 
     def largest_batch(self, memory_bytes: ArrayLike, n_gpus: ArrayLike) -> Floats:
         """Largest batch that fits; 0 where not one sample does."""
-        rest = (self.fixed_bytes, self.sample_bytes, self.sample_log_sd)
-        most = gpu_memory.largest_batch(memory_bytes, self.state_bytes(n_gpus), *rest)
+        of_gpu = memory_bytes, self.state_bytes(n_gpus), self.fixed_bytes
+        most = gpu_memory.largest_batch(*of_gpu, self.sample_bytes, self.sample_log_sd)
+        if self.recomputed is not None:
+            most = np.where(most >= 1, most, gpu_memory.largest_batch(*of_gpu, *self.recomputed))
         return np.maximum(most, np.floor(self.most_run(memory_bytes)))
 
 
@@ -91,7 +123,9 @@ class MemoryAnswer:
     largest_batch: int  # that fits
     sharding: Sharding
     is_fitted: bool
-    has_run: bool = False  # a published run had this batch or a larger one on a GPU of no more memory
+    has_run: bool = False  # a run had this batch or a larger one on a GPU of no more memory
+    is_guess: bool = False  # nobody measured its activations
+    is_recomputed: bool = False  # it fits with activations that are computed again alone
 
 
 def network_key(work: ResolvedWorkload) -> tuple[Hashable, ...]:
@@ -104,25 +138,29 @@ def network_key(work: ResolvedWorkload) -> tuple[Hashable, ...]:
     )
 
 
-def memory_of(work: ResolvedWorkload, calibration: Calibration) -> MemoryOfWorkload:
+def memory_of(work: ResolvedWorkload, calibration: Calibration, catalog: Catalog) -> MemoryOfWorkload:
     """What a workload takes of a GPU."""
-    return _memories(calibration).get(network_key(work), lambda: _memory_of(work, calibration))
+    return _memories(catalog, calibration).get(network_key(work), lambda: _memory_of(work, calibration, catalog))
 
 
-_memories: Callable[[Calibration], StoredAnswers[MemoryOfWorkload]] = stores_by_catalog(_MOST_STORED)
+_memories: Callable[[Catalog, Calibration], StoredAnswers[MemoryOfWorkload]] = stores_by_catalog(_MOST_STORED)
 
 
-def _memory_of(work: ResolvedWorkload, calibration: Calibration) -> MemoryOfWorkload:
+def _memory_of(work: ResolvedWorkload, calibration: Calibration, catalog: Catalog) -> MemoryOfWorkload:
     fitted, sharding, parameters = calibration.gpu_memory, sharding_of(work), work.dnn.parameters.value
-    activations = fitted.activations(
-        dnn_id=known_as(work.request.dnn) if isinstance(work.request.dnn, CustomDnn) else work.dnn.id,
-        family=work.family,
-        forward_flop=work.dnn.forward_flop.value,
-        precision=work.request.precision,
-        is_custom=work.is_custom_dnn,
-        is_inference=work.is_inference,
-        is_recomputed=sharding in RECOMPUTED,
-    )
+
+    def activations_if(is_recomputed: bool) -> Activations:
+        return fitted.activations(
+            dnn_id=known_as(work.request.dnn) if isinstance(work.request.dnn, CustomDnn) else work.dnn.id,
+            family=work.family,
+            forward_flop=work.dnn.forward_flop.value,
+            precision=work.request.precision,
+            is_custom=work.is_custom_dnn,
+            is_inference=work.is_inference,
+            is_recomputed=is_recomputed,
+        )
+
+    activations = activations_if(sharding in RECOMPUTED)
     moments, divided = n_moments(work.family), 0.0
     if work.is_inference:
         whole = parameters * gpu_memory.INFERENCE_WEIGHT_BYTES
@@ -145,31 +183,49 @@ def _memory_of(work: ResolvedWorkload, calibration: Calibration) -> MemoryOfWork
         # What ran did fit: a sample takes at most its share of the memory.
         shares = [(memory - whole - fitted.fixed_bytes) / batch for memory, batch in of_mlperf]
         sample_bytes = min([sample_bytes, *(share for share in shares if share > 0)])
-    return MemoryOfWorkload(
-        sharding,
-        whole,
-        divided,
-        fitted.fixed_bytes,
-        sample_bytes,
-        activations.log_sd,
-        activations.is_fitted,
-        ran,
+    found = MemoryOfWorkload(
+        *(sharding, whole, divided, fitted.fixed_bytes, sample_bytes, activations.log_sd, activations.is_fitted, ran)
     )
+    if work.own_kind is None:
+        return found
+    again = activations_if(True)
+    return _after_measured(replace(found, recomputed=(again.sample_bytes, again.log_sd)), work, catalog.gpus)
+
+
+def _after_measured(found: MemoryOfWorkload, work: ResolvedWorkload, gpus: Mapping[str, Gpu]) -> MemoryOfWorkload:
+    """What a network of one's own takes after the trainings that the customer measured: their batches fit."""
+    rates = [(rate, rate.batch_per_gpu or work.request.batch_per_gpu) for rate in work.request.measured]
+    known = [(rate, batch) for rate, batch in rates if batch is not None]
+    ran = tuple((gpus[rate.gpu].memory_bytes.value, float(batch)) for rate, batch in known)
+
+    def sample_bytes(memory_bytes: float, rate: Measured, batch: int) -> float:
+        return (memory_bytes - float(found.state_bytes(rate.gpus)) - found.fixed_bytes) / batch
+
+    most = [sample_bytes(memory, rate, batch) for (memory, _), (rate, batch) in zip(ran, known, strict=True)]
+    found = replace(found, ran=ran, sample_bytes=min([found.sample_bytes, *(each for each in most if each > 0)]))
+    stated = [(rate.gpu_memory_bytes, rate, batch) for rate, batch in known if rate.gpu_memory_bytes is not None]
+    taken = [each for one in stated if (each := sample_bytes(*one)) > 0]
+    if not taken:
+        return found
+    measured = replace(found, sample_bytes=max(taken), sample_log_sd=_MEASURED_LOG_SD)
+    return replace(measured, is_fitted=True, recomputed=None, ran=())
 
 
 def memory_answer(work: ResolvedWorkload, found: MemoryOfWorkload, gpu: Gpu, n_gpus: float) -> MemoryAnswer:
     """GPU memory of a workload at its batch on so many GPUs."""
     memory, batch = gpu.memory_bytes.value, float(work.batch_on(gpu.id, n_gpus))
-    state = float(found.state_bytes(n_gpus))
+    state, runs = float(found.state_bytes(n_gpus)), found.as_it_runs(memory, batch, n_gpus)
     return MemoryAnswer(
-        need_bytes=float(gpu_memory.needed_bytes(state, found.fixed_bytes, batch, found.sample_bytes)),
+        need_bytes=float(gpu_memory.needed_bytes(state, runs.fixed_bytes, batch, runs.sample_bytes)),
         state_bytes=state,
         memory_bytes=memory,
-        probability=float(found.fit_probability(memory, batch, n_gpus)),
-        largest_batch=int(found.largest_batch(memory, n_gpus)),
+        probability=float(runs.fit_probability(memory, batch, n_gpus)),
+        largest_batch=int(runs.largest_batch(memory, n_gpus)),
         sharding=found.sharding,
         is_fitted=found.is_fitted,
         has_run=bool(batch <= found.most_run(memory)),
+        is_guess=found.is_guess,
+        is_recomputed=runs.sample_bytes != found.sample_bytes,
     )
 
 
@@ -210,24 +266,55 @@ def all_fit(
     calibration: Calibration,
     catalog: Catalog,
 ) -> Bools:
-    """Whether the batches of all workloads fit the GPUs of every row; arguments as of ``compute_side.compute``."""
-    groups, _ = compute_groups(platforms)
-    memory = np.array([catalog.gpus[group.gpu].memory_bytes.value for group in groups])
+    """Whether the batches of all workloads fit the GPUs of every row; arguments as of ``compute_side.compute``.
+
+    What a guess leaves open (:func:`fit_is_open`) is not refused.
+    """
     fits = np.ones(np.broadcast_shapes(cols.compute.shape, n_servers.shape), dtype=bool)
     for work in works:
         if (model := laid_out_model(work)) is not None:
             fits &= model.run(work, platforms, cols, n_servers, catalog).fits
-            continue
-        found = memory_of(work, calibration)
-        if found.divided_bytes or work.batch_sizes:
-            n_gpus = n_servers * cols.gpus_per_server
-            chance = found.fit_probability(memory[cols.compute], batches(work, platforms, cols, n_servers), n_gpus)
         else:
-            # The number of GPUs changes nothing: one probability a kind of GPU.
-            batch = np.array([float(work.batch_on(group.gpu)) for group in groups])
-            chance = found.fit_probability(memory, batch, 1)[cols.compute]
-        fits &= chance >= gpu_memory.FITS_PROBABILITY
+            chance = _fit_probability(work, platforms, cols, n_servers, calibration, catalog)
+            fits &= chance >= memory_of(work, calibration, catalog).least_probability
     return fits
+
+
+def fit_is_open(
+    works: Sequence[ResolvedWorkload],
+    platforms: Sequence[Platform],
+    cols: Columns,
+    n_servers: Ints,
+    calibration: Calibration,
+    catalog: Catalog,
+) -> Bools:
+    """Rows of which a guess of the activations does not show that the batches of all workloads fit."""
+    is_open = np.zeros(np.broadcast_shapes(cols.compute.shape, n_servers.shape), dtype=bool)
+    for work in works:
+        if not work.is_laid_out and memory_of(work, calibration, catalog).is_guess:
+            chance = _fit_probability(work, platforms, cols, n_servers, calibration, catalog)
+            is_open |= chance < gpu_memory.FITS_PROBABILITY
+    return is_open
+
+
+def _fit_probability(
+    work: ResolvedWorkload,
+    platforms: Sequence[Platform],
+    cols: Columns,
+    n_servers: Ints,
+    calibration: Calibration,
+    catalog: Catalog,
+) -> Floats:
+    """Probability that the batch of a workload fits the GPUs of every row."""
+    groups, _ = compute_groups(platforms)
+    memory = np.array([catalog.gpus[group.gpu].memory_bytes.value for group in groups])
+    found = memory_of(work, calibration, catalog)
+    if found.divided_bytes or work.batch_sizes:
+        n_gpus = n_servers * cols.gpus_per_server
+        return found.fit_probability(memory[cols.compute], batches(work, platforms, cols, n_servers), n_gpus)
+    # The number of GPUs changes nothing: one probability a kind of GPU.
+    batch = np.array([float(work.batch_on(group.gpu)) for group in groups])
+    return found.fit_probability(memory, batch, 1)[cols.compute]
 
 
 def sizes_that_fit(
@@ -283,19 +370,25 @@ class DefaultBatches(Mapping[str, int]):
     Parameters
     ----------
     work : ResolvedWorkload
-    gpus : mapping of str to Gpu
+    gpus : collection of str
+        Kinds of GPUs.
     calibration : Calibration
+    catalog : Catalog
     like : str
         Name in MLPerf rows of the network that a custom one is like; empty where there is none.
     """
 
-    def __init__(self, work: ResolvedWorkload, gpus: Mapping[str, Gpu], calibration: Calibration, like: str) -> None:
-        self._work, self._gpus, self._calibration, self._like = work, gpus, calibration, like
+    def __init__(
+        self, work: ResolvedWorkload, gpus: Collection[str], calibration: Calibration, catalog: Catalog, like: str
+    ) -> None:
+        self._work, self._gpus, self._calibration, self._catalog, self._like = work, gpus, calibration, catalog, like
         self._known: dict[str, int] = {}
 
     def __getitem__(self, gpu: str) -> int:
         if gpu not in self._known:
-            self._known[gpu] = default_batch(self._work, self._gpus[gpu], self._calibration, self._like)
+            if gpu not in self._gpus:
+                raise KeyError(gpu)
+            self._known[gpu] = default_batch(self._work, gpu, self._calibration, self._catalog, self._like)
         return self._known[gpu]
 
     def __iter__(self) -> Iterator[str]:
@@ -313,9 +406,9 @@ def _with_batches(work: ResolvedWorkload, catalog: Catalog, calibration: Calibra
     def work_out() -> tuple[Mapping[str, int], Mapping[str, BatchSizes]]:
         gpus = catalog.gpus if published_runs(work.mlperf) else {}
         measured = frozenset(key for key in gpus if measured_rates.is_measured(work, key))
-        others = {key: gpu for key, gpu in catalog.gpus.items() if key not in measured}
+        others = [key for key in catalog.gpus if key not in measured]
         like = "" if work.like is None or work.is_inference else catalog.dnns[work.like].mlperf
-        default = DefaultBatches(work, others, calibration, like if published_runs(like) else "")
+        default = DefaultBatches(work, others, calibration, catalog, like if published_runs(like) else "")
         return default, PublishedBatches(work.mlperf, measured) if measured else {}
 
     batches, batch_sizes = _batches(catalog, calibration).get(network_key(work), work_out)
@@ -326,8 +419,11 @@ _Batches = tuple[Mapping[str, int], Mapping[str, BatchSizes]]
 _batches: Callable[[Catalog, Calibration], StoredAnswers[_Batches]] = stores_by_catalog(_MOST_STORED)
 
 
-def default_batch(work: ResolvedWorkload, gpu: Gpu, calibration: Calibration, like: str = "") -> int:
-    """Batch of a workload that states none: the largest that the fitted memory allows, no larger than a published one.
+def default_batch(
+    work: ResolvedWorkload, gpu_id: str, calibration: Calibration, catalog: Catalog, like: str = ""
+) -> int:
+    """Batch of a workload that states none: the one that the customer measured, else the largest that the fitted memory
+    allows, no larger than a published one.
 
     On a GPU of MLPerf rows, those of the network that a custom one is ``like`` are published, too.
 
@@ -335,16 +431,19 @@ def default_batch(work: ResolvedWorkload, gpu: Gpu, calibration: Calibration, li
     12, 16, ..., the batches that published runs use. At least 1, which the check of the memory refuses where not even
     one sample fits.
     """
-    found, memory = memory_of(work, calibration), gpu.memory_bytes.value
+    found, memory = memory_of(work, calibration, catalog), catalog.gpus[gpu_id].memory_bytes.value
     if found.divided_bytes:
         # How much of the memory divided state takes depends on the GPUs of a design: half of it is left to it.
         memory -= max(memory - found.whole_bytes - found.fixed_bytes, 0.0) / 2
-    whole = replace(found, divided_bytes=0.0, ran=())
-    most = most_measured(work, calibration)
-    known = measured_rates.accelerator(gpu.id) if like and work.own_kind is None else None
+    whole = replace(found, divided_bytes=0.0, ran=found.ran if work.own_kind is not None else ())
+    most, largest = most_measured(work, calibration), float(whole.largest_batch(memory, 1))
+    own = [rate.batch_per_gpu for rate in work.request.measured if rate.batch_per_gpu is not None]
+    if own and max(own) <= largest:
+        return max(own)  # another one trains otherwise, and how much faster nobody measured
+    known = measured_rates.accelerator(gpu_id) if like and work.own_kind is None else None
     if known is not None:
         most = max(most, measured_rates.largest_batch(like, known))
-    return _usual(min(float(whole.largest_batch(memory, 1)), most))
+    return _usual(min(largest, most, *own))
 
 
 def most_measured(work: ResolvedWorkload, calibration: Calibration) -> float:

@@ -20,7 +20,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn, Stack
 from sizer.perf import pipeline
 from sizer.perf.stage_capacity import Capacity
-from sizer.perf.step_terms import TERM_NAMES, StepTerms
+from sizer.perf.step_terms import EFFICIENCY, INTRA, LAUNCH, TERM_NAMES, StepTerms
 from sizer.perf.training_step import InferenceRun, TrainingRun
 from sizer.physical.platform import Platform
 from sizer.sizing.stages import gpu_memory, measured_rates, own_networks, sharding
@@ -237,20 +237,67 @@ def _between_log_sd(
 ) -> Floats:
     """Spread of the logarithm of a rate between sources."""
     if work.own_kind is not None:
-        return _own_log_sd(work, platforms, cols, gpu_memory.batches(work, platforms, cols, n_servers), catalog)
+        batch = gpu_memory.batches(work, platforms, cols, n_servers)
+        return _own_log_sd(work, platforms, cols, n_servers, batch, catalog)
     return np.array([float(one.between_log_sd) for one in terms])
 
 
 def _own_log_sd(
-    work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, batch_per_gpu: Floats, catalog: Catalog
+    work: ResolvedWorkload,
+    platforms: Sequence[Platform],
+    cols: Columns,
+    n_servers: Ints,
+    batch_per_gpu: Floats,
+    catalog: Catalog,
 ) -> Floats:
-    """Spread of the logarithm of the rate of a network of one's own on every row, by its batch."""
-    batch, compute = np.broadcast_arrays(batch_per_gpu, cols.compute)
-    fit, log_sd = own_networks.own_fit(work, catalog), np.zeros(batch.shape)
+    """Spread of the logarithm of the rate of a network of one's own on every row, by its batch and number of GPUs."""
+    n_gpus = n_servers * cols.gpus_per_server
+    batch, compute, n_gpus = np.broadcast_arrays(batch_per_gpu, cols.compute, n_gpus)
+    log_sd = np.zeros(batch.shape)
     for number, group in enumerate(compute_groups(platforms)[0]):
-        rows = compute == number
-        log_sd[rows] = own_networks.rate_log_sd(work, catalog.gpus[group.gpu], fit, batch[rows])
+        rows, gpu = compute == number, catalog.gpus[group.gpu]
+        one_gpu = own_networks.rate_log_sd(work, gpu, own_networks.own_fit(work, gpu, catalog), batch[rows])
+        log_sd[rows] = np.hypot(one_gpu, own_networks.beyond_runs_log_sd(work, gpu, n_gpus[rows]))
     return log_sd
+
+
+def _after_measured(
+    found: StepTerms,
+    work: ResolvedWorkload,
+    group: ComputeGroup,
+    calibration: Calibration,
+    catalog: Catalog,
+) -> tuple[float, float]:
+    """What the customer's rates make of one on a server: ln of its factor, and its spread between sources.
+
+    Normal in the logarithm. A rate tells of the network and the team; on the same GPU of all that was not known there.
+    """
+    apart, shared = float(found.between_log_sd), unknown_network_log_sd() if _is_analogy(work) else 0.0
+    mean, variance = 0.0, apart**2 + shared**2
+    for rate in work.request.measured:
+        there = replace(group, gpu=rate.gpu)
+        terms = _modelled(work, there, False, calibration, catalog)
+        run = TrainingRun.of(
+            batch_per_gpu=rate.batch_per_gpu or work.batch_on(rate.gpu),
+            n_gpus_per_server=rate.gpus,
+            n_servers=1,
+            forward_flop=work.dnn.forward_flop.value * sharding.work_factor(work),
+            gradient_bytes=sharding.all_reduced_bytes(work),
+            peak_flop_per_s=peak_flop_per_s(catalog.gpus[rate.gpu], work.request.precision),
+            nic_bytes_per_s=1e9,
+            looked_up_bytes=sharding.looked_up_bytes(work),
+        )
+        error = np.log(rate.samples_per_s / float(run.samples_per_s(terms.values)))
+        known = variance if rate.gpu == group.gpu else max(variance - apart**2, 0.0)
+        total = variance if rate.gpu == group.gpu else known + float(terms.between_log_sd) ** 2
+        gain = known / (total + (rate.within_percent / 100) ** 2)
+        mean, variance = mean + gain * (error - mean), variance - gain * known
+    return mean, float(np.sqrt(variance))
+
+
+def _is_analogy(work: ResolvedWorkload) -> bool:
+    """Whether a network of one's own is like another, of which it is no version."""
+    return isinstance(work.request.dnn, CustomDnn) and work.request.dnn.version_of is None
 
 
 def step_rates(
@@ -329,6 +376,21 @@ def _group_terms(
     fitted = measured_rates.measured_terms(work, group, catalog)
     if fitted is not None:
         return fitted
+    found = _modelled(work, group, has_many_servers, calibration, catalog)
+    if work.own_kind is not None or not (_is_analogy(work) or work.request.measured):
+        return found
+    # The network that it is like is an analogy: networks of a kind differ, and so do the teams that train them.
+    faster, between = _after_measured(found, work, group, calibration, catalog)
+    values = found.values.copy()
+    values[[EFFICIENCY, INTRA]] += faster
+    values[LAUNCH] -= faster
+    return replace(found, values=values, between_log_sd=np.asarray(between))
+
+
+def _modelled(
+    work: ResolvedWorkload, group: ComputeGroup, has_many_servers: bool, calibration: Calibration, catalog: Catalog
+) -> StepTerms:
+    """Terms by the model of a step, of an analogy as if it were the network that it is like."""
     rest = (calibration, work.stack, work.request.precision, "inference" if work.is_inference else "training", catalog)
     terms = (
         _terms(work.request.dnn, *rest, group, has_many_servers)
@@ -336,12 +398,9 @@ def _group_terms(
         else _known_terms(work.dnn, *rest, group, has_many_servers)
     )
     if work.own_kind is not None:
-        return own_networks.own_terms(work, catalog.gpus[group.gpu], own_networks.own_fit(work, catalog), terms)
-    found = measured_rates.extended(terms, work, group, calibration, catalog)
-    if not isinstance(work.request.dnn, CustomDnn) or work.request.dnn.version_of is not None:
-        return found
-    # The network that it is like is an analogy: networks of a kind differ, and so do the teams that train them.
-    return replace(found, between_log_sd=np.hypot(found.between_log_sd, unknown_network_log_sd()))
+        gpu = catalog.gpus[group.gpu]
+        return own_networks.own_terms(work, gpu, own_networks.own_fit(work, gpu, catalog), terms, catalog.gpus)
+    return measured_rates.extended(terms, work, group, calibration, catalog)
 
 
 def step_run(
@@ -383,7 +442,7 @@ def step_run(
     }
     run = TrainingRun.of(**arguments, peak_flop_per_s=peak)
     if work.own_kind is not None:
-        return replace(run, log_sd=_own_log_sd(work, platforms, cols, batch, catalog))
+        return replace(run, log_sd=_own_log_sd(work, platforms, cols, n_servers, batch, catalog))
     return measured_rates.at_measured_rates(run, arguments, work, platforms, cols, n_servers, batch, catalog)
 
 

@@ -1,5 +1,6 @@
 """Rates of networks of one's own: the share of a GPU's peak that published trainings of networks of a kind reached."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 
@@ -7,6 +8,7 @@ import numpy as np
 
 from sizer.base.arrays import Floats
 from sizer.base.errors import RequestError
+from sizer.base.estimate import Z90
 from sizer.base.quantities import si
 from sizer.calibrate.cases import peak_flop_per_s
 from sizer.calibrate.engine import Fit
@@ -20,6 +22,7 @@ from sizer.calibrate.own_networks import (
     OwnRun,
     effects_of,
     own_networks,
+    trainings_of,
 )
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
@@ -28,6 +31,10 @@ from sizer.workload.measured import Measured, far_off
 from sizer.workload.resolve import ResolvedWorkload
 
 _THIS = "of the request"
+# What kernels make of a GPU: the spread of image networks between generations in MLPerf runs.
+_KERNELS_LOG_SD = 0.15
+# Whether more GPUs than were ever shown together scale, by doublings beyond them, or beyond one server. Assumed.
+_PER_DOUBLING_LOG_SD, _USUAL_SERVER = 0.05, 8
 
 
 def run_on(work: ResolvedWorkload, gpu: Gpu, rate: Measured | None = None) -> OwnRun:
@@ -56,10 +63,31 @@ def _precision(work: ResolvedWorkload, gpu: Gpu) -> str:
     return "tf32" if "tf32" in gpu.peak_flop_per_s else "fp32"
 
 
-def own_fit(work: ResolvedWorkload, catalog: Catalog) -> Fit:
-    """The shipped fit after the rates that the customer measured."""
-    rates = work.request.measured
-    return _updated(tuple((run_on(work, catalog.gpus[one.gpu], one), one.within_percent / 100) for one in rates))
+def own_fit(work: ResolvedWorkload, gpu: Gpu, catalog: Catalog) -> Fit:
+    """The shipped fit after the rates that the customer measured, on this GPU or as its hardware carries them to it."""
+    known = [(run_on(work, catalog.gpus[one.gpu], one), one.within_percent / 100) for one in work.request.measured]
+    if any(run.gpu == gpu.id for run, _ in known):
+        return _updated(tuple(known))
+    for rate, (_, sd) in zip(work.request.measured, tuple(known), strict=True):
+        least, most = hardware_gains(gpu, catalog.gpus[rate.gpu], work.request.precision)
+        there = run_on(work, gpu, rate)
+        carried = replace(there, samples_per_s=rate.samples_per_s * float(np.exp((least + most) / 2)))
+        known.append((carried, float(np.hypot(sd, carry_log_sd(least, most)))))
+    return _updated(tuple(known))
+
+
+def hardware_gains(gpu: Gpu, measured: Gpu, precision: str) -> tuple[float, float]:
+    """Logarithms of the smaller and the larger of the gains in peak and in memory bandwidth over a GPU."""
+    peak = float(np.log(peak_flop_per_s(gpu, precision) / peak_flop_per_s(measured, precision)))
+    if gpu.memory_bytes_per_s is None or measured.memory_bytes_per_s is None:
+        return peak, peak
+    memory = float(np.log(gpu.memory_bytes_per_s.value / measured.memory_bytes_per_s.value))
+    return min(peak, memory), max(peak, memory)
+
+
+def carry_log_sd(least: float, most: float) -> float:
+    """Spread of the logarithm of a carried rate: within the gains, and by what kernels make of them."""
+    return float(np.hypot((most - least) / 2 / Z90, _KERNELS_LOG_SD))
 
 
 @lru_cache(maxsize=256)
@@ -93,13 +121,42 @@ def check_measured(work: ResolvedWorkload, place: str, catalog: Catalog) -> None
 def far_rates(work: ResolvedWorkload, catalog: Catalog) -> list[float]:
     """Rates that the customer measured over what is predicted of them, of those that are far off. [-]"""
     runs = [run_on(work, catalog.gpus[one.gpu], one) for one in work.request.measured]
-    if not runs:
+    if not runs or work.own_kind is None:
         return []
     logs, _ = SHARES.predict(own_networks(), runs)
     return far_off(run.share / float(np.exp(log)) for run, log in zip(runs, logs, strict=True))
 
 
-def own_terms(work: ResolvedWorkload, gpu: Gpu, fit: Fit, exchange: StepTerms) -> StepTerms:
+def _held_to_hardware(work: ResolvedWorkload, gpu: Gpu, fit: Fit, gpus: Mapping[str, Gpu]) -> float:
+    """What a measured rate gains too much or too little on another GPU: ln of the factor that mends it.
+
+    Published trainings say how much faster a GPU is than the one that was measured; by no more than the larger of the
+    gains in peak and in memory bandwidth, and by no less than the smaller.
+    """
+    rates = work.request.measured
+    if not rates or any(rate.gpu == gpu.id for rate in rates):
+        return 0.0
+
+    def log_rate(one: Gpu) -> float:
+        run = run_on(work, one)
+        return float(fit.terms(effects_of(run), N_TERMS)[0][SHARE]) + float(np.log(run.peak_flop_per_s))
+
+    mended = []
+    for measured in (gpus[rate.gpu] for rate in rates):
+        gain = log_rate(gpu) - log_rate(measured)
+        least, most = hardware_gains(gpu, measured, work.request.precision)
+        mended.append(min(max(gain, least), most) - gain)
+    return sum(mended) / len(mended)
+
+
+def beyond_runs_log_sd(work: ResolvedWorkload, gpu: Gpu, n_gpus: Floats) -> Floats:
+    """Spread of the logarithm of a rate on more GPUs than any published training of its kind had of this GPU."""
+    ran = [run.gpus for run in trainings_of(work.own_kind or "") if run.gpu == gpu.id]
+    most = max([_USUAL_SERVER, *ran, *(rate.gpus for rate in work.request.measured if rate.gpu == gpu.id)])
+    return np.asarray(_PER_DOUBLING_LOG_SD * np.log2(np.maximum(n_gpus / most, 1.0)))
+
+
+def own_terms(work: ResolvedWorkload, gpu: Gpu, fit: Fit, exchange: StepTerms, gpus: Mapping[str, Gpu]) -> StepTerms:
     """Terms of a step on a GPU: arithmetic as published trainings had it, the exchange as of other networks.
 
     Launches, and GPUs waiting for one another, are part of the published shares. The spread of the arithmetic is one of
@@ -110,6 +167,7 @@ def own_terms(work: ResolvedWorkload, gpu: Gpu, fit: Fit, exchange: StepTerms) -
     terms = exchange.values.copy()
     # The published shares are those of the peak in mixed precision.
     terms[EFFICIENCY] = values[SHARE] + np.log(run.peak_flop_per_s / peak_flop_per_s(gpu, work.request.precision))
+    terms[EFFICIENCY] += _held_to_hardware(work, gpu, fit, gpus)
     terms[FILL] = values[FILL_FLOP] - np.log(run.forward_flop)
     shown = [EFFICIENCY, FILL, LAUNCH, STRAGGLER, SCALE_OUT]
     terms[shown[2:]] = ABSENT

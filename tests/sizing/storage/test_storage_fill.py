@@ -1,4 +1,4 @@
-"""Shared storage is planned with free space: at most 90 % of the usable capacity is filled."""
+"""Storage is planned with free space: at most 90 % of the usable capacity is filled."""
 
 import pytest
 
@@ -44,8 +44,25 @@ def test_a_minimum_of_the_request_is_usable_capacity():
     assert needed_of(design.platform, demand, request.data) == pytest.approx(1e15)
 
 
-def test_drives_of_the_servers_are_planned_as_before():
-    """5 TB on the drives of a DGX-1: 5 TB."""
+def test_drives_of_the_servers_keep_a_tenth_free_too():
+    """5 TB on the drives of a DGX-1: 5.56 TB."""
     request, design = _design(5e6, storage="dgx1-ssd")
     demand = storage_demand(design.workloads, request.data)
-    assert needed_of(design.platform, demand, request.data) == pytest.approx(5e12)
+    assert needed_of(design.platform, demand, request.data) == pytest.approx(5e12 / 0.9)
+
+
+def test_a_small_set_on_two_servers_takes_a_small_pair_and_no_enterprise_filer():
+    """400 MB of tokens and adapters at 40,000 tokens/s: two controllers with 23 TB are enough by far."""
+    work = {
+        "name": "adapters",
+        "dnn": "llama-3-8b",
+        "method": "lora",
+        "tokens": 1e8,
+        "target": {"tokens_per_s": 40_000},
+    }
+    platforms = {"servers": ["xe7745"], "gpus": ["l40s-48gb"], "fabrics": ["25gbe"]}
+    request = SizingRequest.from_dict({"workload": [work], "platforms": platforms})
+    design = best_design(request, shipped_catalog()).design
+    assert design.n_servers == 2
+    assert design.platform.storage.id == "small-nas"
+    assert design.conditional_on == ()

@@ -1,0 +1,34 @@
+"""What the first lines say of servers that stand for doubt, and of workloads that the GPUs do not hold together."""
+
+from dataclasses import replace
+
+from sizer.present.text.verdict import verdict_text
+from sizer.sizing.checks import Limit
+from tests.factories import examples
+
+
+def test_servers_for_doubt_are_told_where_a_measurement_would_settle_them() -> None:
+    result = examples.sized("llama-70b-dgx-h100")
+    (answer,) = result.design.workloads
+    n_servers = result.design.n_servers
+    binding = replace(result.design.binding, limit=Limit.CONFIDENCE)
+
+    def text(least: int) -> str:
+        workloads = (replace(answer, servers_at_even_odds=least),)
+        return verdict_text(replace(result, design=replace(result.design, workloads=workloads, binding=binding)))
+
+    assert "[[workload.measured]]" in text(n_servers // 2)
+    assert "[[workload.measured]]" not in text(n_servers - 1)
+
+
+def test_workloads_that_the_gpus_do_not_hold_together_take_turns() -> None:
+    result = examples.sized("llama-70b-dgx-h100")
+    (answer,) = result.design.workloads
+    need = 0.6 * result.design.platform.gpu.memory_bytes.value
+
+    def text(need_bytes: float) -> str:
+        one = replace(answer, memory=replace(answer.memory, need_bytes=need_bytes))
+        return verdict_text(replace(result, design=replace(result.design, workloads=(one, one))))
+
+    assert "take turns" in text(need)
+    assert "take turns" not in text(need / 2)
