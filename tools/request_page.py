@@ -13,7 +13,7 @@ _TEXT = """# All keys of a request
 Every table of a request file (TOML or JSON) with its keys: what a value is, what is allowed, and what holds where the
 key is absent. Numbers are in the unit that ends the key, seconds, bytes, watts; where a key has such a unit a text with
 another one is read too: "30 d", "2 TB", "12 kW", "1200 images/s". Names of parts are ids of the catalogue:
-`sizer catalog list`.
+`sizer catalog show`.
 
 This page is written by `python -m tools.request_page`, from the code.
 """

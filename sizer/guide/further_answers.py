@@ -12,7 +12,7 @@ from sizer.present.text.bill_warnings import delivery_sentences, service_end_sen
 from sizer.present.text.layouts import unused_gpus_text
 from sizer.present.text.money import budget_text, price_range_text
 from sizer.present.text.plan import feed_loss_remedies, few_supplies_text
-from sizer.present.text.verdict import served_cautions
+from sizer.present.text.verdict import served_cautions, site_texts
 from sizer.questions.data.text import filling_text
 from sizer.questions.failures.tables import tolerated_sentence
 from sizer.questions.growth.text import demand_text, limit_texts, recommendation
@@ -35,7 +35,11 @@ def cautions(context: GuideContext, *, is_brief: bool = False) -> list[str]:
     ``is_brief``: without the loss of a feed, which the risks have.
     """
     parts = (_life_cycle, _unused, _budget, _spares, *(() if is_brief else (_feeds,)))
-    return [*served_cautions(context.result), *(text for part in parts for text in part(context) if text)]
+    return [
+        *served_cautions(context.result),
+        *site_texts(context.result),
+        *(text for part in parts for text in part(context) if text),
+    ]
 
 
 def decisions(context: GuideContext) -> list[str]:

@@ -119,7 +119,7 @@ def _spread(counted: _Arrays, rows: Ints, n_rows: int) -> dict[str, Any]:
     return found
 
 
-def joined(parts: Sequence[tuple[Ints, Quantities]]) -> Quantities:
+def combined(parts: Sequence[tuple[Ints, Quantities]]) -> Quantities:
     """Quantities of rows that were counted apart, each with the places of its rows; a network is 0 outside its own."""
     n_rows = sum(rows.size for rows, _ in parts)
     spread = [_spread(counted, rows, n_rows) for rows, counted in parts]

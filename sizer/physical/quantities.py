@@ -22,7 +22,7 @@ from sizer.physical.capacity import (
     raw_bytes,
     usable_bytes,
 )
-from sizer.physical.components import Component, DesignParts, Network, Quantities, joined
+from sizer.physical.components import Component, DesignParts, Network, Quantities, combined
 from sizer.physical.networks.counts import cable_lines, data_networks, with_management
 from sizer.physical.networks.members import AS_USUAL, NetworkMembers, Shape, shape
 from sizer.physical.networks.ports import nodes_of
@@ -105,7 +105,7 @@ def quantities(
         for one, rows in ((platform.few, np.flatnonzero(is_few)), (platform, np.flatnonzero(~is_few)))
         if rows.size
     ]
-    return joined(each) if len(each) > 1 else each[0][1]
+    return combined(each) if len(each) > 1 else each[0][1]
 
 
 def _quantities(
@@ -245,7 +245,7 @@ def _devices(platform: Platform, rows: Shape) -> list[Component]:
     if not rows.has_fabric.any() and not platform.fabric.is_infiniband:
         # The customer's LAN has the speed that the request names: no usual port of the server may run it.
         is_usual = usual_ports(platform.server.ports, platform.fabric)
-        gpus += "" if is_usual else f", an adapter with 2 × {platform.fabric.name} for the LAN"
+        gpus += "" if is_usual else f", {platform.fabric.name} adapter"
     found = [Component(Role.GPU_SERVER, "compute", platform.server.id, rows.n_servers, contents=gpus)]
     drives = f"with {option}" if option else ""
     if platform.head_node is not None:

@@ -197,13 +197,14 @@ class _MaximumSearch:
 
     def _works_at(self, request: SizingRequest, rate: float) -> tuple[ResolvedWorkload, ...]:
         """The workloads at a rate, of which models in use know each other."""
-        served = [None if work.serving is None else replace(work.serving, beside=()) for work in self.works]
+        served = [None if work.serving is None else replace(work.serving, shares_with=()) for work in self.works]
         if (free := served[self.place]) is not None:
             served[self.place] = replace(free, requests_per_s=rate, number=rate)
         found = []
         for work, asked, one in zip(self.works, request.workload, served, strict=True):
-            beside = tuple(other for other in served if other is not None and other is not one)
-            found.append(replace(work, request=asked, serving=None if one is None else replace(one, beside=beside)))
+            others = tuple(other for other in served if other is not None and other is not one)
+            serving = None if one is None else replace(one, shares_with=others)
+            found.append(replace(work, request=asked, serving=serving))
         return tuple(found)
 
     @cached_property

@@ -5,6 +5,7 @@ import math
 from dataclasses import dataclass
 from enum import Enum
 
+from sizer.base.dates import days_of
 from sizer.catalog.generations import eras_of, newer_eras, usual_eras
 from sizer.catalog.model import Catalog
 from sizer.catalog.sale import is_sold
@@ -60,16 +61,19 @@ def eras_asked(catalog: Catalog, request: SizingRequest) -> ErasAsked:
 def most_of_kind(catalog: Catalog, request: SizingRequest, server: Server) -> float:
     """Most GPU servers of a kind that a design may have: those that are there where no more can be ordered.
 
-    Without end where they are sold on the date of the request, or where it names their GPUs or generation. A server
-    that a dated request names and has is named to stay in use.
+    Without end where they are sold on the date of the request, or where it names their GPUs or generation, or software
+    of the time when they were sold, which later GPUs do not run. A server that a dated request names and has is named
+    to stay in use.
     """
     there, asked = request.existing.servers.get(server.id), request.platforms
     is_undated = request.date is None and server.id in asked.servers
     if there is None or is_undated or is_sold(catalog, server, request.date):
         return math.inf
     gpus = {gpu: catalog.gpus[gpu].generation for gpu in server.gpus}
+    stacks = (catalog.stacks.get(work.stack or "") for work in request.workload)
+    days = [days_of(stack.released.value)[0] for stack in stacks if stack is not None]
     is_meant = set(asked.gpus) & set(gpus) or set(asked.generations) & set(gpus.values())
-    return math.inf if is_meant else there
+    return math.inf if is_meant or any(is_sold(catalog, server, day) for day in days) else there
 
 
 def may_get_newer(catalog: Catalog, request: SizingRequest) -> bool:

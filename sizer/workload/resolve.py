@@ -230,7 +230,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
         work, dnn, _ = in_requests(work, dnn, place, _share(request))
         places = [place for place, one in enumerate(request.workload) if place != index and is_served(one)]
         beside = tuple(_served(request, place, catalog) for place in places)
-        serving = replace(_served(request, index, catalog), beside=beside)
+        serving = replace(_served(request, index, catalog), shares_with=beside)
     else:
         check_not_served(work, place)
         work, language = in_tokens(work, dnn, place, request, catalog)

@@ -106,7 +106,7 @@ class ServingWork:
     requests_per_s: float | None  # that the target comes to; None of a number of GPUs
     session_per_s: float | None  # requests of an active user; None where the target counts no people
     defaults: tuple[tuple[DefaultKind, float], ...]
-    beside: tuple["ServingWork", ...] = ()  # other models of the request, which are in use at the same time
+    shares_with: tuple["ServingWork", ...] = ()  # other models of the request, which are in use at the same time
 
     @property
     def context_tokens(self) -> float:
@@ -127,8 +127,8 @@ class ServingWork:
     def unloaded(self) -> "ServingWork":
         """The same without others beside it, and without what it is asked to serve where that moves no rate."""
         if self.in_flight is not None or self.session_per_s is not None:
-            return replace(self, beside=())
-        return replace(self, beside=(), number=0.0, requests_per_s=None)
+            return replace(self, shares_with=())
+        return replace(self, shares_with=(), number=0.0, requests_per_s=None)
 
     def users_of(self, requests_per_s: float) -> float | None:
         """Users, or active users, that a rate of requests serves; None where the target counts no people."""

@@ -97,6 +97,13 @@ _BUSY_AT = _DECAY / np.expm1(_DECAY)
 def queue_wait(percentile: ArrayLike, busy_share: ArrayLike) -> tuple[Floats, Floats]:
     """Mean and percentile of the wait of random arrivals for equal services, one after the other, over the service.
 
+    Parameters
+    ----------
+    percentile : array_like, shape (...)
+        50 to 99.9. [%]
+    busy_share : array_like, shape (...)
+        Share of the time that services take. [-]
+
     Notes
     -----
     M/D/1: the mean by Pollaczek and Khinchine; the percentile by the first term of Erlang's sum, which is exact below
@@ -104,9 +111,9 @@ def queue_wait(percentile: ArrayLike, busy_share: ArrayLike) -> tuple[Floats, Fl
 
     Examples
     --------
-    >>> mean, tail = queue_wait([90, 99], 0.432)
+    >>> mean, tail = queue_wait([90, 99], 0.5)
     >>> round(float(mean), 2), [round(float(one), 1) for one in tail]
-    (0.38, [1.2, 2.7])
+    (0.5, [1.5, 3.3])
     """
     busy = np.clip(np.asarray(busy_share, dtype=float), 1e-6, _BUSY_AT[-1])
     decay = np.interp(busy, _BUSY_AT, _DECAY)

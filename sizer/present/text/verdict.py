@@ -150,8 +150,6 @@ def _more(preference: Preference, rank_by: str, currency: str, *, with_amounts: 
 
 # Hosts with Arm processors, by the id of their kind.
 _ARM_HOSTS = ("grace",)
-# Years after the introduction of a GPU from which its successors are what is sold.
-_OLD_YEARS = 3
 
 
 def verdict_text(result: SizingResult) -> str:
@@ -169,7 +167,7 @@ def verdict_text(result: SizingResult) -> str:
         text = f"This design draws {most}: GPUs of today need far less ({newer}). {text}"
     text = " ".join(part for part in (_owned_text(result), *_served_texts(design), text, _small_text(design)) if part)
     told = (
-        served_cautions(result),
+        *(served_cautions(result), site_texts(result)),
         *(_measure_texts(result), _shared_memory_texts(result)),
         *(_budget_texts(result), _idle_texts(result), equipment_texts(result), life_cycle_sentences(design)),
     )
@@ -249,13 +247,13 @@ def served_cautions(result: SizingResult) -> list[str]:
         return []
     found += [f"{text}." for one in served for text in serving_cautions(one)]
     cost = asked_cost_text(design, result.request.ownership)
-    return [*found, *([f"{cost}."] if cost else []), *_site_texts(result)]
+    return [*found, *([f"{cost}."] if cost else [])]
 
 
-def _site_texts(result: SizingResult) -> list[str]:
+def site_texts(result: SizingResult) -> list[str]:
     """What of the servers that are bought a building, software or a purchase must be ready for."""
-    design, day = result.design, result.request.date
-    server, gpu = design.platform.server, design.platform.gpu
+    design = result.design
+    server = design.platform.server
     if not design.servers_bought:
         return []
     found = []
@@ -267,9 +265,6 @@ def _site_texts(result: SizingResult) -> list[str]:
         )
     if server.cpu is not None and server.cpu.value in _ARM_HOSTS:
         found.append(f"The processors of the {server.name} are Arm: software must be built for them (aarch64).")
-    since = None if gpu.introduced is None or gpu.end_of_sale is not None else int(gpu.introduced.value[:4])
-    if since is not None and day is not None and day.year - since >= _OLD_YEARS:
-        found.append(f"The {gpu.name} was introduced in {since}: confirm that it can still be ordered, and its price.")
     return found
 
 

@@ -171,7 +171,7 @@ def serving_run(
         _servers(groups[number].server, groups[number].gpu, used, groups[number].fabric, catalog)
         for number, used in kinds
     ]
-    asked = (work.serving, *work.serving.beside)
+    asked = (work.serving, *work.serving.shares_with)
     tables = [_tables(one.unloaded, tuple(dict.fromkeys(alike)), catalog) for one in asked]
     rate, sd, fits, replicas = (np.zeros(group.size) for _ in range(4))
     for (number, used), one in zip(kinds, alike, strict=True):
@@ -201,7 +201,7 @@ def serving_answer(
         return None
     asked = work.serving
     one = _servers(platform.server.id, platform.gpu.id, gpus_per_server, platform.fabric, catalog)
-    works = (asked, *asked.beside)
+    works = (asked, *asked.shares_with)
     layouts = [_tables(each.unloaded, (one,), catalog)[one] for each in works]
     if not layouts[0]:
         return None
