@@ -160,10 +160,14 @@ def test_cheaper_costs_less_where_every_price_is_known():
     assert found.cost.low == pytest.approx(float(found.design.bill.total - result.design.bill.total), abs=0.005)
 
 
-@pytest.mark.parametrize("name", ["apollo-googlenet-inference", "apollo-weka-resnet50"])
-def test_a_point_of_the_front_is_described_exactly_where_its_storage_suffices(name):
+@pytest.mark.parametrize(
+    ("name", "points"),
+    # The six WekaIO nodes of the first points carry one Apollo 6500; 13 would need 33.
+    [("apollo-googlenet-inference", slice(1)), ("apollo-weka-resnet50", slice(None, None, 12))],
+)
+def test_a_point_of_the_front_is_described_exactly_where_its_storage_suffices(name, points):
     result = sized(name)
-    for point in result.pareto[::12]:
+    for point in result.pareto[points]:
         found = description(point, EvaluatedDesign(result, catalog()))
         assert found.is_exact
         again = best_design(found.request, catalog()).design

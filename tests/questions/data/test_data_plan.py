@@ -62,13 +62,13 @@ def test_a_route_that_the_design_lacks_is_named():
 
 
 def test_every_server_with_drives_of_its_own_gets_a_copy():
-    """Two DGX-1 with SSDs, 7 TB from a source of 1 GB/s: 14 TB leave the source, each port of 10 GbE carries 7."""
+    """Two DGX-1 with SSDs, 6 TB from a source of 1 GB/s: 12 TB leave the source, each port of 10 GbE carries 6."""
     asked = {"servers": ["dgx-1"], "storage": ["dgx1-ssd"]}
-    found = plan(asked, {"source_bytes_per_s": "1 GB/s"}, {**WORK, "dataset_bytes": "7 TB"})
+    found = plan(asked, {"source_bytes_per_s": "1 GB/s"}, {**WORK, "dataset_bytes": "6 TB"})
     assert found.is_per_server
     (route,) = found.ingest.routes
     assert route.published_s is None
-    assert route.least_s == pytest.approx(14e12 / 1e9)
+    assert route.least_s == pytest.approx(12e12 / 1e9)
 
 
 def test_no_link_of_the_customers_own_storage_is_known():
@@ -219,7 +219,7 @@ def test_infiniband_storage_is_filled_through_ports_that_are_cabled():
 
 def test_a_free_port_is_filled_by_a_cable_of_the_customer():
     """DGX-1: two 10 GbE host ports, one of them on the 1 GbE network; the free one takes the customer's cable."""
-    found = plan({"servers": ["dgx-1"], "storage": ["dgx1-ssd"]}, {}, {**WORK, "dataset_bytes": "7 TB"}).ingest
+    found = plan({"servers": ["dgx-1"], "storage": ["dgx1-ssd"]}, {}, {**WORK, "dataset_bytes": "6 TB"}).ingest
     (link,) = found.chosen.links
     assert link.port_kind.id == "10gbe"
     assert link.is_by_others

@@ -14,8 +14,8 @@ from tests.factories import examples
         ("llama-405b-gb200-nvl72", 288, 50e9),
         # 105 DGX H100 with two.
         ("llama-70b-dgx-h100", 210, 50e9),
-        # 4 servers with two ports of 200 Gbit/s, on SN4600; the storage has ports of 100 Gbit/s.
-        ("llama-8b-continued-mi300x", 8, 25e9),
+        # 4 servers with two ports of 400 Gbit/s, beside storage with ports of 100 Gbit/s.
+        ("llama-8b-continued-mi300x", 8, 50e9),
     ],
 )
 def test_the_line_rate_is_that_of_the_cables(name: str, n_ports: int, port_bytes_per_s: float) -> None:
