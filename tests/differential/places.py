@@ -84,7 +84,10 @@ def of_row(counts: PartCounts, row: int, design: DesignAnswer) -> Numbers:
 def row_of(counts: PartCounts, design: DesignAnswer) -> int | None:
     """The row of a design in a space; None where the space has it with other storage nodes, or not at all."""
     evaluated = counts.evaluated
-    index = next((i for i, platform in enumerate(evaluated.platforms) if platform == design.platform), None)
+    index = next(
+        (i for i, platform in enumerate(evaluated.platforms) if platform.of_size(design.n_servers) == design.platform),
+        None,
+    )
     sizes = np.flatnonzero(evaluated.space.sizes == design.n_servers)
     if index is None or not sizes.size:
         return None
