@@ -18,6 +18,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 HOURS = 4
 MINUTES = 16  # of all samples, on two quiet cores
+# Suites that were not seen green with all cases yet: by hand, and by `make everything`. Take them out as they are.
+UNSETTLED = frozenset({"laws", "guides", "browser", "test-app", "bench"})
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ def selected(paths: list[str], number: int, minutes: float = MINUTES) -> list[st
     order.sort(key=lambda name: not any(path.startswith(SUITES[name].paths) for path in paths))
     chosen = []
     for name in order:
-        if SUITES[name].minutes <= minutes:
+        if name not in UNSETTLED and SUITES[name].minutes <= minutes:
             minutes -= SUITES[name].minutes
             chosen.append(name)
     return chosen
