@@ -55,7 +55,7 @@ REQUESTS = (
     _json(
         "a storage node below the catalogue's",
         _with(stated_storage=[{"storage": "isilon-f800", "node_read_bytes_per_s": "5 B/s"}]),
-        "at least 1e6",
+        "at least 1000000",
     ),
     _json("an integer of 400 digits", _with(confidence=10**400), "confidence"),
     sized("keys of 20,000 parts", "a." * 20_000 + "a = 1", "too many dots", "line 1"),
