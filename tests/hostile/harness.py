@@ -28,7 +28,7 @@ from sizer.cli import main
 class Limits:
     """What an entry may take."""
 
-    cpu_s: int = 5
+    cpu_s: int = 20
     most_bytes: int = 1_000_000_000
     # An entry that waits for something is ended as well, however slow the machine.
     wait_s: float = 60
