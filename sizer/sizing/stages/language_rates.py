@@ -241,8 +241,9 @@ def _cluster(catalog: Catalog, server: str, gpu: str, used: int, fabric: LinkTyp
 
 
 def _usual_cluster(gpu: Gpu, gpus: int) -> _Cluster:
-    """So many GPUs of a kind in servers of eight."""
-    return _Cluster(gpu.id, gpu.vendor, min(_GPUS_PER_SERVER, gpus), None)
+    """So many GPUs of a kind in servers of eight, or where they do not fill these, of the most that they fill."""
+    used = gpus if gpus <= _GPUS_PER_SERVER else math.gcd(gpus, _GPUS_PER_SERVER)
+    return _Cluster(gpu.id, gpu.vendor, used, None)
 
 
 def judged_sizes(most: int, asked: int) -> list[int]:
@@ -322,7 +323,7 @@ def _layouts(
     gpus = tuple(number * one.gpus_per_server for number in servers)
     batches = tuple(work.batch(number) for number in gpus)
     found = _searched(_question(work, one, catalog), gpus, batches, catalog, count)
-    learned = _learned(work, one, catalog)
+    learned = _learned(work, one.gpu, catalog)
     if work.filled_share == 1 and learned is None:
         return found
 
@@ -348,9 +349,9 @@ class _Learned(NamedTuple):
         return Estimate.log_normal(rate.value * self.factor, np.hypot(self.log_sd, more))
 
 
-def _learned(work: LanguageWork, one: _Cluster, catalog: Catalog) -> _Learned | None:
+def _learned(work: LanguageWork, gpu: str, catalog: Catalog) -> _Learned | None:
     """None where nothing was measured on this kind of GPU."""
-    found = [(rate, _where_measured(work, rate, one, catalog)) for rate in work.measured if rate.gpu == one.gpu]
+    found = [(rate, _where_measured(work, rate, catalog)) for rate in work.measured if rate.gpu == gpu]
     if not found:
         return None
     before = max(float(layout.tokens_per_s.log_sd) for _, layout in found)
@@ -360,15 +361,15 @@ def _learned(work: LanguageWork, one: _Cluster, catalog: Catalog) -> _Learned | 
     return _Learned(math.exp(before**2 * known * float(weights @ gaps)), before, before * math.sqrt(known))
 
 
-def _where_measured(work: LanguageWork, rate: Measured, one: _Cluster, catalog: Catalog) -> LayoutAnswer:
-    """The fastest layout on the GPUs of a rate of the customer, as it is predicted without it.
+def _where_measured(work: LanguageWork, rate: Measured, catalog: Catalog) -> LayoutAnswer:
+    """The fastest layout on the GPUs of a rate of the customer in the usual servers, as it is predicted without it.
 
     Raises
     ------
     RequestError
         If no layout fits in their memory.
     """
-    there = replace(one, gpus_per_server=math.gcd(one.gpus_per_server, rate.gpus))
+    there = _usual_cluster(catalog.gpus[rate.gpu], rate.gpus)
     [answers] = _layouts(replace(work, measured=()), there, (rate.gpus // there.gpus_per_server,), catalog, 1)
     if not answers:
         raise RequestError(
@@ -388,7 +389,7 @@ def check_measured_tokens(work: ResolvedWorkload, place: str, catalog: Catalog) 
     """
     for number, rate in enumerate(work.trained.measured):
         gpu, one = catalog.gpus[rate.gpu], _usual_cluster(catalog.gpus[rate.gpu], rate.gpus)
-        layout = _where_measured(work.trained, rate, one, catalog)
+        layout = _where_measured(work.trained, rate, catalog)
         per_gpu = _model_flop(work.trained, one, layout, rate.gpus, catalog) * rate.samples_per_s / rate.gpus
         peak = _peak_flop_per_s(work.trained, gpu, catalog)
         if per_gpu > peak:
@@ -401,13 +402,8 @@ def check_measured_tokens(work: ResolvedWorkload, place: str, catalog: Catalog) 
 
 def far_token_rates(work: LanguageWork, catalog: Catalog) -> list[float]:
     """Rates that the customer measured over what is predicted of them, of those that are far off. [-]"""
-    predicted = (
-        _where_measured(work, rate, _usual_cluster(catalog.gpus[rate.gpu], rate.gpus), catalog)
-        for rate in work.measured
-    )
     return far_off(
-        rate.samples_per_s / float(layout.tokens_per_s.value)
-        for rate, layout in zip(work.measured, predicted, strict=True)
+        rate.samples_per_s / float(_where_measured(work, rate, catalog).tokens_per_s.value) for rate in work.measured
     )
 
 
