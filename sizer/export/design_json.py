@@ -381,6 +381,7 @@ def _serving(found: ServingAnswer) -> dict[str, object]:
     work = found.work
     return {
         **fields_of(work, "input_tokens", "output_tokens", "prefix_cached", "first_token_s", "token_s", "percentile"),
+        **fields_of(work, "is_embedding", "adapters"),
         "load_kind": work.load_kind.value,
         "number": work.number,
         "asked_requests_per_s": work.requests_per_s if work.in_flight is None else found.served_per_s,
@@ -394,7 +395,7 @@ def _serving(found: ServingAnswer) -> dict[str, object]:
         **fields_of(found, "ttft_s", "tpot_s", "ttft_percentile_s", "tpot_percentile_s", "users"),
         **fields_of(found, "concurrency", "most_concurrent", "served_per_s", "cache", "cache_is_assumed"),
         **fields_of(found, "weight_bytes", "cache_bytes", "room_bytes", "reserve_bytes", "prefix_bytes"),
-        **fields_of(found, "first_token_chance", "longest_tokens"),
+        **fields_of(found, "adapter_bytes", "first_token_chance", "longest_tokens"),
         "servers_at": [{"load_factor": factor, "servers": servers} for factor, servers in found.servers_at],
     }
 

@@ -30,10 +30,10 @@ _MS = 1e3
 def load_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
     """Output of a GPU over the time between tokens, with its 90 % band, the design and runs of the same GPU and model.
 
-    None of other workloads.
+    None of other workloads, and of embeddings, which have no tokens to wait for.
     """
     found = answer.serving
-    if found is None:
+    if found is None or found.work.is_embedding:
         return None
     curve, limit = serving_curve(found), found.work.token_s
     ends = curve.tokens_per_s.value, curve.tokens_per_s.low, curve.tokens_per_s.high

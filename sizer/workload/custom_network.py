@@ -24,6 +24,7 @@ KIND_OF_FAMILY: dict[str, NetworkKind] = {
     "bert": "transformer",
     "translation": "transformer",
     "language-model": "transformer",
+    "embedding-model": "transformer",
     "diffusion": "diffusion",
 }
 

@@ -68,6 +68,7 @@ class DefaultKind(Enum):
     INPUT_TOKENS = "input-tokens"
     OUTPUT_TOKENS = "output-tokens"
     PREFIX_CACHED = "prefix-cached"
+    ADAPTER_RANK = "adapter-rank"
     FIRST_TOKEN = "first-token"
     TOKEN_TIME = "token-time"
     PERCENTILE = "percentile"
@@ -164,7 +165,8 @@ def in_tokens(
         return work, None
     if work.task != "training":
         raise RequestError(
-            f"{place}.task = {work.task!r}: write 'training', 'serving' or 'generation' for a language model"
+            f"{place}.task = {work.task!r}: write 'training', 'serving', 'generation' or 'embedding' for a language "
+            "model"
         )
     if work.precision not in ASKED:
         others = ", ".join(repr(name) for name in NUMBER_FORMATS[:-1])

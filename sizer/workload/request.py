@@ -48,9 +48,9 @@ from sizer.workload.transformer.layout_pins import LayoutPins
 # A request is typed by a person; a larger file is something else.
 MAX_REQUEST_BYTES = 1_000_000
 
-Task = Literal["training", "validation-inference", "serving", "generation"]
+Task = Literal["training", "validation-inference", "serving", "generation", "embedding"]
 # Tasks of language models in use: with people who wait, and without.
-SERVING_TASKS = ("serving", "generation")
+SERVING_TASKS = ("serving", "generation", "embedding")
 # What people do with a language model: sets the lengths and rates that the request leaves open.
 Use = Literal["chat", "rag", "code", "summary", "reasoning"]
 Access = Literal["random", "sharded"]
@@ -144,6 +144,9 @@ class Workload(RequestTable):
     latency_percentile: Literal[50, 90, 95, 99] | None = None
     engine: ItemId | None = None
     cache_precision: Literal["bf16", "fp8"] | None = None
+    # Adapters (LoRA) on one base that requests choose among, and their rank.
+    adapters: Annotated[int, Field(ge=1, le=1_000, strict=True)] | None = None
+    adapter_rank: Annotated[int, Field(ge=1, le=512, strict=True)] | None = None
     # Training length: a fixed number of epochs, or a recipe that derives them from the global batch.
     epochs: Annotated[float, Field(ge=0.001, le=100_000, allow_inf_nan=False)] | None = None
     recipe: ItemId | None = None

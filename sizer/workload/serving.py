@@ -24,7 +24,7 @@ DEFAULT_ENGINE = "vllm"
 # Keys that only language models in use have, and those that they do not have.
 OF_SERVING = (
     *("use", "input_tokens", "output_tokens", "prefix_cached", "first_token_s", "token_s", "latency_percentile"),
-    *("engine", "cache_precision"),
+    *("engine", "cache_precision", "adapters", "adapter_rank"),
 )
 _TARGETS = ("requests_per_s", "concurrent_requests", "active_users", "users")
 NOT_OF_SERVING = (
@@ -38,10 +38,14 @@ _WIDE_WEIGHT_BYTES = 2.0
 # What else there is of keys that a model in use does not have.
 _INSTEAD = {
     "stack": "; engine names the software that serves",
-    "method": "; adapters of a model in use are not sized",
+    "method": "; adapters = 20 says how many a model in use has",
 }
+# Family of the networks of the catalogue that make vectors of texts and write none.
+EMBEDS = "embedding-model"
 # Name of the model store, before that of the model.
 WEIGHTS_OF = "Weights of "
+# Rank of adapters where the request states none: that of the paper's examples and of most published ones. Assumed.
+DEFAULT_ADAPTER_RANK = 16
 # Copies in the model store: the model, its next version and one that is tried out. Assumed.
 _STORED_COPIES = 3.0
 
@@ -70,6 +74,9 @@ USES: dict[Use, UseOfModel] = {
     "summary": UseOfModel(8_000, 300, 0.0, 4, 0.10, 5.0, 0.05),
     "reasoning": UseOfModel(800, 3_700, 0.0, 6, 0.10, 2.0, 0.08),
 }
+
+# Passages of texts that are embedded, for which nobody waits. Their length is assumed: as retrieval cuts documents.
+_PASSAGES = UseOfModel(500, 1, 0.0, 0, 0.0, 0.0, 0.0)
 
 
 class LoadKind(Enum):
@@ -103,6 +110,9 @@ class ServingWork:
     engine: str | None  # id of a stack; None: not named
     load_kind: LoadKind
     number: float  # that the target states: users, requests in flight, tokens/s or GPUs
+    is_embedding: bool  # texts go in and one vector of each comes out, as if that were a token
+    adapters: int
+    adapter_rank: int
     requests_per_s: float | None  # that the target comes to; None of a number of GPUs
     session_per_s: float | None  # requests of an active user; None where the target counts no people
     defaults: tuple[tuple[DefaultKind, float], ...]
@@ -112,6 +122,16 @@ class ServingWork:
     def context_tokens(self) -> float:
         """Longest context of a request. [tokens]"""
         return self.input_tokens + self.output_tokens
+
+    @property
+    def counted_tokens(self) -> float:
+        """Tokens of a request that rates and costs count: those that come out, or of an embedding those that go in."""
+        return self.input_tokens if self.is_embedding else self.output_tokens
+
+    @property
+    def counted(self) -> str:
+        """Name of these tokens."""
+        return "input tokens" if self.is_embedding else "output tokens"
 
     @property
     def in_flight(self) -> float | None:
@@ -154,8 +174,8 @@ def check_not_served(work: Workload, place: str) -> None:
     given += [f"target.{name}" for name in _TARGETS if getattr(work.target, name) is not None]
     if given:
         raise RequestError(
-            f"{place}.{given[0]}: this is of a language model in use; write task = 'serving' or 'generation', or "
-            f"remove {' and '.join(given)}"
+            f"{place}.{given[0]}: this is of a language model in use; remove {' and '.join(given)}, or write task = "
+            f"{' or '.join(map(repr, SERVING_TASKS))}"
         )
 
 
@@ -177,13 +197,23 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
     if wrong:
         instead = _INSTEAD.get(wrong[0], "")
         raise RequestError(f"{place}.{wrong[0]}: this is of a training; remove {' and '.join(wrong)}{instead}")
-    is_offline = work.task == "generation"
+    is_embedding, is_offline = work.task == "embedding", work.task != "serving"
+    if dnn.family == EMBEDS and not is_embedding:
+        raise RequestError(
+            f"{place}.task = {work.task!r}: {dnn.name} makes vectors of texts and writes none; write task = 'embedding'"
+        )
     if is_offline and (work.first_token_s is not None or work.token_s is not None):
         raise RequestError(
-            f"{place}.task = 'generation' has no latency limits; write task = 'serving', or remove first_token_s and "
+            f"{place}.task = {work.task!r} has no latency limits; write task = 'serving', or remove first_token_s and "
             "token_s"
         )
-    use = USES[work.use or ("summary" if is_offline else "chat")]
+    if is_embedding and (work.output_tokens is not None or work.use is not None):
+        raise RequestError(
+            f"{place}.task = 'embedding': texts go in, and of each one vector comes out; remove output_tokens and use"
+        )
+    if work.adapter_rank is not None and work.adapters is None:
+        raise RequestError(f"{place}.adapter_rank: of how many adapters? Write adapters = 20, or remove adapter_rank")
+    use = _PASSAGES if is_embedding else USES[work.use or ("summary" if is_offline else "chat")]
     defaults: list[tuple[DefaultKind, float]] = []
 
     def taken(name: str, kind: DefaultKind, usual: float) -> float:
@@ -199,7 +229,7 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
                 f"use = {', '.join(map(repr, USES))}"
             )
     prompt = taken("input_tokens", DefaultKind.INPUT_TOKENS, use.input_tokens)
-    answer = taken("output_tokens", DefaultKind.OUTPUT_TOKENS, use.output_tokens)
+    answer = use.output_tokens if is_embedding else taken("output_tokens", DefaultKind.OUTPUT_TOKENS, use.output_tokens)
     if shape.context_tokens is not None and prompt + answer > shape.context_tokens:
         raise RequestError(
             f"{place}: {tokens_text(prompt)} in and {tokens_text(answer)} out are more than the context of {dnn.name}, "
@@ -211,7 +241,10 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
         first = taken("first_token_s", DefaultKind.FIRST_TOKEN, use.first_token_s)
         token = taken("token_s", DefaultKind.TOKEN_TIME, use.token_s)
         taken("latency_percentile", DefaultKind.PERCENTILE, DEFAULT_PERCENTILE)
-    load_kind, number, rate = _rate(work, place, use, first, token, answer, defaults)
+    if work.adapters is not None:
+        taken("adapter_rank", DefaultKind.ADAPTER_RANK, DEFAULT_ADAPTER_RANK)
+    counted = prompt if is_embedding else answer
+    load_kind, number, rate = _rate(work, place, use, first, token, answer, counted, defaults)
     if work.prefix_cached is None and use.prefix_cached:
         defaults.append((DefaultKind.PREFIX_CACHED, use.prefix_cached))
     found = ServingWork(
@@ -231,6 +264,9 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
         engine=work.engine,
         load_kind=load_kind,
         number=number,
+        is_embedding=is_embedding,
+        adapters=work.adapters or 0,
+        adapter_rank=work.adapter_rank or DEFAULT_ADAPTER_RANK,
         requests_per_s=rate,
         session_per_s=use.requests_per_h / HOUR_S if _counts_people(work.target) else None,
         defaults=tuple(defaults),
@@ -280,6 +316,7 @@ def _rate(
     first_token_s: float | None,
     token_s: float | None,
     output_tokens: float,
+    counted_tokens: float,
     defaults: list[tuple[DefaultKind, float]],
 ) -> tuple[LoadKind, float, float | None]:
     """What the target counts, how many, and the requests a second that it comes to."""
@@ -292,11 +329,11 @@ def _rate(
     if stated is not None:
         return LoadKind.REQUESTS, stated, stated
     if target.tokens_per_s is not None:
-        return LoadKind.TOKENS, target.tokens_per_s, target.tokens_per_s / output_tokens
+        return LoadKind.TOKENS, target.tokens_per_s, target.tokens_per_s / counted_tokens
     if first_token_s is None or token_s is None:
         raise RequestError(
-            f"{place}.target: nobody waits for a generation; write requests_per_s, tokens_per_s or gpus_busy, or "
-            "task = 'serving'"
+            f"{place}.target: nobody waits for task = {work.task!r}; write requests_per_s, tokens_per_s or gpus_busy, "
+            "or task = 'serving'"
         )
     if target.concurrent_requests is not None:
         # By Little's law, each as slow as the limits allow: a faster answer would leave fewer in flight.

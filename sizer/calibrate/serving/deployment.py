@@ -63,6 +63,7 @@ class ServedModel:
     state_elements: float
     kv_rank: float
     rope: float
+    adapted: float = 0.0
 
     @property
     def is_mixture(self) -> bool:
@@ -114,6 +115,9 @@ def served_model(model_id: str, shape: TransformerShape, total_parameters: float
         state_elements=float(shape.state_elements or 0.0),
         kv_rank=float(shape.kv_rank or 0.0),
         rope=shape.head_size / 2 if shape.kv_rank else 0.0,
+        # All matrices of attention, and those of the blocks that are no experts.
+        adapted=2.0 * shape.layers * (2 * shape.hidden + (shape.heads + shape.kv_heads) * shape.head_size)
+        + (3.0 if shape.gated else 2.0) * (shape.layers - sparse) * (shape.hidden + shape.ffn),
     )
 
 
@@ -153,6 +157,8 @@ class Deployment:
     prefill_replicas: int = 0
     decode_replicas: int = 0
     link_bytes_per_s: float | None = None  # between GPUs, where it is not that of the GPU itself
+    adapters: int = 0  # (LoRA) in memory, and their rank
+    adapter_rank: int = 0
 
     @property
     def is_tuned(self) -> bool:
@@ -311,10 +317,12 @@ def replicas_of(deployments: Sequence[Deployment]) -> Replicas:
     machines = np.array([_machine(one) for one in deployments], dtype=float).reshape(-1, 5).T
     weights = np.array([weight_bytes_of(one.weights, one.model.is_mixture) for one in deployments]).reshape(-1, 2).T
     element = [CACHE_BYTES[one.cache or _USUAL_CACHE.get(one.weights, "fp8")] for one in deployments]
-    tensor, data = ([getattr(one, name) for one in deployments] for name in ("tensor", "data"))
+    tensor, data, *adapters = (
+        [getattr(one, name) for one in deployments] for name in ("tensor", "data", "adapters", "adapter_rank")
+    )
     expert = [one.expert or (one.tensor * one.data if one.data > 1 else 1) for one in deployments]
     narrow, wide = weights
-    return replicas(models, ServingGpus(*machines), tensor, data, expert, narrow, wide, element)
+    return replicas(models, ServingGpus(*machines), tensor, data, expert, narrow, wide, element, *adapters)
 
 
 def _machine(one: Deployment) -> tuple[float, ...]:

@@ -1,6 +1,7 @@
 """Layouts of a replica of a served model: number formats, ranks, and groups of them, as published runs have them."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from sizer.base.arrays import Floats
@@ -30,11 +31,12 @@ _ENGINES = {"vllm": "vllm", "sglang": "sglang", "tensorrt-llm": "trtllm"}
 def weights_on(work: ServingWork, gpu: Gpu, catalog: Catalog) -> str | None:
     """Number format of the weights on a GPU; None where it lacks the one that is asked for.
 
-    Where none is asked for: as the model is published with fewer than 16 bits, else FP8 on GPUs that multiply it.
+    Where none is asked for: as the model is published with fewer than 16 bits, else FP8 on GPUs that multiply it, but
+    for embeddings, which are compared with those of other days.
     """
     known = formats_of(gpu, catalog)
     if work.precision == "mixed":
-        return work.shape.published_in or ("fp8" if "fp8" in known else "bf16")
+        return work.shape.published_in or ("fp8" if "fp8" in known and not work.is_embedding else "bf16")
     if work.precision in _WIDENED:
         return work.precision
     wanted = _WEIGHTS.get(work.precision)
@@ -107,7 +109,8 @@ def _deployment(
     model = served_model(work.model_id, work.shape, work.parameters)
     engine = "" if work.engine is None else _ENGINES.get(work.engine, "")
     cache = _cache(work, gpu, weights, catalog)
-    yield Deployment(model, gpu, engine, weights, cache, tensor, data, link_bytes_per_s=link_bytes_per_s)
+    one = Deployment(model, gpu, engine, weights, cache, tensor, data, link_bytes_per_s=link_bytes_per_s)
+    yield replace(one, adapters=work.adapters, adapter_rank=work.adapter_rank)
 
 
 def _cache(work: ServingWork, gpu: Gpu, weights: str, catalog: Catalog) -> str:

@@ -55,9 +55,10 @@ def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> Iterator[Acceptanc
         f", of which the first {grouped(cached)} are those of an earlier prompt (--random-prefix-len {cached:.0f} "
         f"--random-input-len {work.input_tokens - cached:.0f})"
     )
+    of_answers = "for embeddings" if work.is_embedding else f"answers of {grouped(work.output_tokens)}"
     tool = (
         f"vllm bench serve or aiperf with random prompts of {grouped(work.input_tokens)} tokens"
-        f"{shared if cached else ''}, answers of {grouped(work.output_tokens)}"
+        f"{shared if cached else ''}, {of_answers}"
     )
     rate = found.served_per_s if work.requests_per_s is None else work.requests_per_s
     basis = "90\u202f% interval of published serving runs"
@@ -78,10 +79,11 @@ def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> Iterator[Acceptanc
             criterion,
         )
     criterion = least(float(answer.throughput.low), unit, answer.required_samples_per_s)
+    ends = "it rises no more" if work.first_token_s is None else "a latency limit is reached"
     yield AcceptanceTest(
         "most-requests",
         "training",
-        f"Run {tool}; raise the rate of the requests until a latency limit is reached.",
+        f"Run {tool}; raise the rate of the requests until {ends}.",
         interval(answer.throughput, unit),
         criterion.text,
         basis if criterion.value == float(answer.throughput.low) else f"required rate; {_odds(answer.probability)}",

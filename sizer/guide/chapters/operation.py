@@ -154,16 +154,20 @@ def _serve_command(answer: WorkloadAnswer) -> str:
     running, is_narrow = max(1, math.floor(found.most_concurrent / found.data)), found.cache == "fp8"
     options = "\n# options.yaml: kv_cache_config.dtype: fp8" * is_narrow
     options += "\n# options.yaml: enable_attention_dp: true" * (found.data > 1)
+    work, adapters = found.work, found.work.adapters > 0
+    options += f"\n# options.yaml: lora_config.max_lora_rank: {work.adapter_rank}" * adapters
+    loras = f"--enable-lora --max-lora-rank {work.adapter_rank}" * adapters
     parts = {
         "TensorRT-LLM": (
             *(f"trtllm-serve {model}", f"--tp_size {found.gpus_of_replica}", f"--max_seq_len {length}"),
             *(f"--max_batch_size {running}", f"--ep_size {found.gpus_of_replica}" * (found.data > 1)),
-            "--extra_llm_api_options options.yaml" * (is_narrow or found.data > 1),
+            "--extra_llm_api_options options.yaml" * bool(options),
         ),
         "SGLang": (
             f"python -m sglang.launch_server --model-path {model}",
             f"--tp {found.gpus_of_replica}",
             f"--dp {found.data} --enable-dp-attention --ep {found.gpus_of_replica}" * (found.data > 1),
+            *("--is-embedding" * work.is_embedding, f"{loras} --max-loras-per-batch {work.adapters}" * adapters),
             *("--quantization fp8" * (found.weights == "fp8"), "--kv-cache-dtype fp8_e4m3" * is_narrow),
             *(f"--context-length {length}", f"--max-running-requests {running * found.data}", "--port 8000"),
         ),
@@ -172,6 +176,7 @@ def _serve_command(answer: WorkloadAnswer) -> str:
         (
             *(f"vllm serve {model}", f"--tensor-parallel-size {found.tensor}"),
             f"--data-parallel-size {found.data} --enable-expert-parallel" * (found.data > 1),
+            *("--runner pooling" * work.is_embedding, f"{loras} --max-loras {work.adapters}" * adapters),
             *("--quantization fp8" * (found.weights == "fp8"), "--kv-cache-dtype fp8" * is_narrow),
             *("--dtype bfloat16" * (found.weights == "bf16"), f"--max-model-len {length}"),
             *(f"--max-num-seqs {running}", "--port 8000"),

@@ -59,6 +59,7 @@ class ServedModels(_Columns):
     state_elements: Floats  # of one linear layer
     kv_rank: Floats
     rope: Floats  # width of the keys that carry positions, of latent attention
+    adapted: Floats  # rows and columns of all matrices that adapters change: their parameters at a rank of one
 
     @property
     def is_mixture(self) -> np.ndarray:
@@ -142,6 +143,7 @@ class Replicas(_Columns):
     full_flop: Floats
     window_flop: Floats
     prefill_flop: Floats  # the same of a prompt in full layers: latent attention is unfolded there
+    adapter_layers: Floats  # layers with adapters; 0: none are served
     transfer_bytes: Floats  # of a token's keys and values, all GPUs of a group
 
     @property
@@ -164,6 +166,8 @@ def replicas(
     weight_bytes: ArrayLike,
     dense_weight_bytes: ArrayLike,
     cache_element_bytes: ArrayLike,
+    adapters: ArrayLike = 0.0,
+    adapter_rank: ArrayLike = 0.0,
 ) -> Replicas:
     """Replicas of models on GPUs.
 
@@ -180,6 +184,8 @@ def replicas(
         :func:`weight_bytes_of`. [B]
     cache_element_bytes : array_like, shape (n,)
         Bytes of an element of keys and values. [B]
+    adapters, adapter_rank : array_like, shape (n,)
+        Adapters (LoRA) in memory, of which a step reads each, as its requests choose among them; their rank. [-]
 
     Returns
     -------
@@ -188,6 +194,9 @@ def replicas(
     t, d, wide, narrow, element = float_arrays(tensor, data, dense_weight_bytes, weight_bytes, cache_element_bytes)
     spread = np.asarray(expert, dtype=float)
     one, ranks = models, t * d
+    number, rank = float_arrays(adapters, adapter_rank)
+    adapter_bytes = number * rank * one.adapted * _WIDE / t
+    adapter_flop = 2 * np.where(number > 0, rank, 0.0) * one.adapted
     head, others, routed = one.head_parameters, one.other_parameters, one.routed_parameters
     share = np.where(one.is_mixture, one.active_experts / one.experts, 1.0)
     latent = one.kv_rank > 0
@@ -213,12 +222,12 @@ def replicas(
         "tensor": t,
         "data": d,
         **{field.name: getattr(gpus, field.name) for field in fields(gpus)},
-        "weight_bytes": (wide * others + 2 * _WIDE * head) / t + narrow * routed / ranks,
-        "dense_bytes": (wide * others + _WIDE * head) / t,
+        "weight_bytes": (wide * others + 2 * _WIDE * head) / t + narrow * routed / ranks + adapter_bytes,
+        "dense_bytes": (wide * others + _WIDE * head) / t + adapter_bytes,
         "expert_bytes": narrow * routed / ranks,
-        "dense_flop": 2 * (others + head) / ranks,
+        "dense_flop": (2 * (others + head) + adapter_flop) / ranks,
         "expert_flop": 2 * routed * share / ranks,
-        "prefill_dense_flop": 2 * others / t,
+        "prefill_dense_flop": (2 * others + adapter_flop) / t,
         "prefill_expert_flop": 2 * routed * share * d / ranks,
         "full_bytes": token * one.full_layers / divided,
         "window_bytes": token * one.window_layers / divided,
@@ -228,6 +237,7 @@ def replicas(
         "window_flop": decode * one.window_layers / t,
         "prefill_flop": np.where(latent, unfolded, usual) * one.full_layers / t,
         "transfer_bytes": token * (one.full_layers + one.window_layers),
+        "adapter_layers": np.where(number > 0, one.layers, 0.0),
     }
     shape = np.broadcast_shapes(*(np.shape(value) for value in values.values()))
     return Replicas(**{name: np.broadcast_to(np.asarray(value, dtype=float), shape) for name, value in values.items()})

@@ -13,6 +13,9 @@ from sizer.perf.serving.replica import Replicas, state_traffic_bytes
 _REDUCTIONS, _ELEMENT_BYTES = 2.0, 2.0
 # Experts to which the fitted seconds of a layer of a mixture refer.
 _USUAL_EXPERTS = 8.0
+# Launches of adapters in a layer of a step: 2 ms a token of the 32 layers of Llama 2 7B on A100 (Punica, arXiv
+# 2310.18547); no row of the fit has adapters. [s]
+_ADAPTER_LAYER_S = 2e-3 / 32
 # Vectors that a token sends to and gets from each of its experts, in bytes an element: dispatch FP8, combine BF16.
 _EXPERT_BYTES = 3.0
 
@@ -168,6 +171,7 @@ def decode_step(one: Replicas, by: Terms, context: Floats, verified: Floats) -> 
         + by.times(one.layers * one.is_latent, "latent_layer_s")
         + by.times(one.layers * one.is_linear, "linear_layer_s")
         + by.times(np.ones_like(one.layers), "step_s")
+        + by.times(one.adapter_layers * _ADAPTER_LAYER_S)
         + by.times(sums * np.log2(t) + 2 * exchanged, "reduce_s"),
         log_missed=_log_missed(one, by) * q,
         graded=by.graded,
@@ -242,6 +246,6 @@ def prefill(one: Replicas, by: Terms, input_tokens: Floats, cached_share: Floats
     rest = by.times(scores, over=("prefill_attention_rate",)) + by.times(sums * ring, "reduce_traffic")
     rest = rest + _token_traffic(one, by, new)
     mix = by.times(1.0, "mix")
-    launches = by.times(one.layers, "prefill_layer_s")
+    launches = by.times(one.layers, "prefill_layer_s") + one.adapter_layers * _ADAPTER_LAYER_S
     alone = smooth_max(work, reads) + rest + launches
     return Prefill(alone, (work + rest) * (1 / one.data), (reads + launches) * mix * (1 / one.data))

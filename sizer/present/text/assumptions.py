@@ -70,6 +70,10 @@ _DEFAULTS = {
         "Share of the input that a cache of earlier prompts holds",
         "usual for this use; nothing was measured",
     ),
+    DefaultKind.ADAPTER_RANK: (
+        "Rank of the adapters",
+        "usual for published adapters; their memory grows in proportion",
+    ),
     DefaultKind.FIRST_TOKEN: ("Limit of the first token", "usual for this use; MLPerf Inference has 2 s and 0.45 s"),
     DefaultKind.TOKEN_TIME: ("Limit of each later token", "50 ms are 20 tokens/s, faster than people read"),
     DefaultKind.PERCENTILE: ("Percentile of the latency limits", "as service levels usually state it"),

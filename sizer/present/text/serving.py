@@ -33,7 +33,7 @@ def load_text(work: ServingWork) -> str:
         case LoadKind.IN_FLIGHT:
             return f"{number} requests in flight at once"
         case LoadKind.TOKENS:
-            return f"{number} output tokens/s, which are {rate}"
+            return f"{number} {work.counted}/s, which are {rate}"
         case LoadKind.GPUS:
             return f"what {number} GPUs serve"
     return rate or "the highest rate within the limits"
@@ -61,7 +61,12 @@ def limits_text(work: ServingWork) -> str:
 def lengths_text(work: ServingWork) -> str:
     """Mean lengths of a request."""
     cached = f" ({percent(work.prefix_cached)} of them in a cache of earlier prompts)" if work.prefix_cached else ""
-    return f"{grouped(work.input_tokens)} tokens in{cached} and {grouped(work.output_tokens)} out"
+    out = "one vector" if work.is_embedding else grouped(work.output_tokens)
+    return f"{grouped(work.input_tokens)} tokens in{cached} and {out} out"
+
+
+def _bound_text(found: ServingAnswer) -> str:
+    return "the arithmetic of the texts bounds them" if found.work.is_embedding else _BOUNDS[found.bound]
 
 
 def replicas_text(found: ServingAnswer) -> str:
@@ -76,11 +81,11 @@ def served_text(found: ServingAnswer, gpu: str) -> str:
     """What GPUs serve within the limits: the answer where their number is what is asked."""
     value, low, high = (float(end) for end in found.requests_per_s)
     serve = f"{grouped(found.gpus_used)} × {gpu} serve {significant(found.served_per_s)} requests/s"
-    output = significant(found.served_per_s * found.work.output_tokens)
+    output = significant(found.served_per_s * found.work.counted_tokens)
     return (
         f"{serve} of {found.work.model} within the limits with {probability_text(found.work.confidence)} confidence, "
-        f"{output} output tokens/s; expected are {significant(value)} requests/s (90{NARROW_SPACE}% interval "
-        f"{significant(low)} to {significant(high)}), and {_BOUNDS[found.bound]}"
+        f"{output} {found.work.counted}/s; expected are {significant(value)} requests/s (90{NARROW_SPACE}% interval "
+        f"{significant(low)} to {significant(high)}), and {_bound_text(found)}"
     )
 
 
@@ -106,6 +111,15 @@ def software_text(found: ServingAnswer) -> str:
     return f"{found.weights.upper()} weights, keys and values in {cache}; {found.engine or mixture}"
 
 
+def adapters_text(found: ServingAnswer) -> str:
+    """Adapters that requests choose among, and their memory."""
+    each = f"{significant(found.adapter_bytes / GIB)}{NARROW_SPACE}GiB"
+    return (
+        f"{plural(found.work.adapters, 'adapter')} of rank {found.work.adapter_rank} share one copy of the model and "
+        f"take {each} of the weights of each GPU"
+    )
+
+
 def ingress_text(found: ServingAnswer) -> str:
     """What spreads requests over the replicas; it is no part of the bill."""
     engines = "" if found.replicas == 1 else f" and spreads requests over the {grouped(found.replicas)} replicas"
@@ -122,14 +136,14 @@ def batch_text(found: ServingAnswer) -> str:
 
 
 def energy_text(design: DesignAnswer, found: ServingAnswer) -> str:
-    """Energy of the equipment for a million output tokens at the load; "" of several workloads."""
+    """Energy of the equipment for a million tokens at the load; "" of several workloads."""
     if len(design.workloads) > 1:
         return ""
     watts = float(design.quantities.power_typical_w[0])
-    rate = found.served_per_s * found.work.output_tokens
+    rate = found.served_per_s * found.work.counted_tokens
     each = significant(watts / rate * 1e3 / HOUR_S, 2)
     return (
-        f"about {each}{NARROW_SPACE}kWh for a million output tokens at this load, "
+        f"about {each}{NARROW_SPACE}kWh for a million {found.work.counted} at this load, "
         f"of all equipment at its typical {si(watts, 'W')}, without cooling"
     )
 
@@ -197,8 +211,8 @@ def tokens_text(found: ServingAnswer) -> str:
     value, low, high = (float(end) for end in found.tokens_per_s)
     each = significant(value / found.gpus_used)
     return (
-        f"at most {significant(value)} output tokens/s (90{NARROW_SPACE}% interval {significant(low)} to "
-        f"{significant(high)}), {each} a GPU; {_BOUNDS[found.bound]}"
+        f"at most {significant(value)} {found.work.counted}/s (90{NARROW_SPACE}% interval {significant(low)} to "
+        f"{significant(high)}), {each} a GPU; {_bound_text(found)}"
     )
 
 
@@ -217,13 +231,14 @@ def cost_text(design: DesignAnswer, found: ServingAnswer) -> str:
     rate = None if found.work.requests_per_s is None else found.served_per_s
     if design.cost is None or design.cost.expected == 0 or rate is None or len(design.workloads) > 1:
         return ""
-    tokens = rate * found.work.output_tokens * YEARS * _YEAR_S / 1e6
+    tokens = rate * found.work.counted_tokens * YEARS * _YEAR_S / 1e6
     cost = design.cost
     ends = [end / tokens for end in (cost.low, cost.expected, cost.high)]
     low, middle, high = (significant(end, 2) for end in ends)
     return (
-        f"about {cost.currency}{NARROW_SPACE}{middle} ({low} to {high}) of hardware for a million output tokens: its "
-        f"price over {YEARS} years at this load around the clock, without energy, space and people"
+        f"about {cost.currency}{NARROW_SPACE}{middle} ({low} to {high}) of hardware for a million "
+        f"{found.work.counted}: its price over {YEARS} years at this load around the clock, without energy, space and "
+        "people"
     )
 
 
@@ -234,22 +249,29 @@ def asked_cost_text(design: DesignAnswer, asked: Ownership | None) -> str:
     if asked is None or limit is None or cost is None or found is None or len(design.workloads) > 1:
         return ""
     years_s = asked.years * _YEAR_S * (asked.utilization_fraction or 1.0)
-    millions = found.served_per_s * found.work.output_tokens * years_s / 1e6
+    millions = found.served_per_s * found.work.counted_tokens * years_s / 1e6
     low, middle, high = (end / millions for end in (cost.low, cost.expected, cost.high))
     is_met = "met" if high <= limit else "missed" if low > limit else "open until quotes are there"
     ends = f"{significant(low, 2)} to {significant(high, 2)}"
     amount = f"about {cost.currency}{NARROW_SPACE}{significant(middle, 2)} ({ends})"
     return (
-        f"A million output tokens at this load cost {amount} over {plural(asked.years, 'year')} of owning, the tokens "
-        f"that are read among it; the limit of {cost.currency}{NARROW_SPACE}{significant(float(limit), 2)} is {is_met}"
+        f"A million {found.work.counted} at this load cost {amount} over {plural(asked.years, 'year')} of owning, all "
+        f"that the GPUs do among it; the limit of {cost.currency}{NARROW_SPACE}{significant(float(limit), 2)} is "
+        f"{is_met}"
     )
 
 
 def serving_cautions(found: ServingAnswer) -> tuple[str, ...]:
     """What the figures do not say."""
-    if not found.has_four_bits:
-        return ()
-    return (f"{found.weights.upper()} weights have 4 bits: the quality of the answers is not modelled; test it",)
+    cautions = []
+    if found.has_four_bits:
+        weights = found.weights.upper()
+        cautions.append(f"{weights} weights have 4 bits: the quality of the answers is not modelled; test it")
+    if found.work.adapters:
+        cautions.append("No published run has adapters: what they take follows from their bytes and launches; test it")
+    if found.work.is_embedding:
+        cautions.append("No published run embeds texts: the rate is that of prompts alone; test it")
+    return tuple(cautions)
 
 
 def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: bool) -> list[tuple[str, str]]:
@@ -262,12 +284,15 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: boo
     used = sum(one.serving.gpus_used for one in design.workloads if one.serving is not None)
     idle = f"; {plural(design.n_gpus - used, 'GPU')} of the design stay idle" if used < design.n_gpus else ""
     rows += [("Replicas", f"{replicas_text(found)}{idle}"), ("Software", software_text(found))]
+    if work.adapters:
+        rows.append(("Adapters", adapters_text(found)))
     if found.replicas_needed is not None:
         rows.append(("Needed", needed_text(found)))
     if prefix := prefix_text(found):
         rows.append(("Prefix cache", prefix))
     rows.append(("In flight", flight_text(found)))
-    rows.append(("First token", latency_text(found.ttft_s, found.ttft_percentile_s, work.percentile)))
+    if not work.is_embedding:
+        rows.append(("First token", latency_text(found.ttft_s, found.ttft_percentile_s, work.percentile)))
     if condition := first_token_condition(found):
         rows.append(("Conditional", condition))
     if work.output_tokens > 1:

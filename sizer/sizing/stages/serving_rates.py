@@ -36,6 +36,9 @@ from sizer.workload.serving import LoadKind, ServingWork
 # More spread of groups with grouped heads: all rows that bear them out are of one model, and scatter by 0.13 about the
 # fit where others do by 0.09.
 _GROUPED_HEADS_SD = 0.15
+# More spread of what no row of the fit has: adapters, and prompts whose answer is a vector. Assumed: about as much as
+# a model left out scatters.
+_ADAPTERS_SD, _EMBEDDING_SD = 0.15, 0.2
 # Requests in flight of such a group, at most: beyond those of published runs no rate is promised.
 _MOST_IN_FLIGHT = 512.0
 _NO_RATE, _UNKNOWN_SD = 0.0, 0.5
@@ -113,14 +116,15 @@ class ServingAnswer:
     concurrency: float  # requests in flight of a replica
     limit_concurrency: float  # the most of a replica within the limits
     most_concurrent: float  # of a replica, for which its memory has room
-    tokens_per_s: Estimate  # output tokens of all replicas, the most within the limits
+    tokens_per_s: Estimate  # of all replicas, the most within the limits: output tokens, or those that are embedded
     bound: Bound  # what bounds them
     served_per_s: float  # requests of all replicas at the load
     ttft_s: Estimate  # means at the load
     tpot_s: Estimate
     ttft_percentile_s: Estimate  # at the percentile of the limits
     tpot_percentile_s: Estimate
-    weight_bytes: float  # of a GPU
+    weight_bytes: float  # of a GPU, with those of adapters
+    adapter_bytes: float  # of a GPU
     cache_bytes: float  # keys and values of the requests in flight, of a GPU
     room_bytes: float  # for keys and values, of a GPU
     reserve_bytes: float
@@ -147,13 +151,13 @@ class ServingAnswer:
     @property
     def requests_per_s(self) -> Estimate:
         """Requests of all replicas, the most within the limits."""
-        one, each = self.tokens_per_s, self.work.output_tokens
+        one, each = self.tokens_per_s, self.work.counted_tokens
         return Estimate(one.value / each, one.low / each, one.high / each)
 
     @property
     def users(self) -> float | None:
         """People that the most within the limits serves; None where the request counts none."""
-        return self.work.users_of(float(self.tokens_per_s.value) / self.work.output_tokens)
+        return self.work.users_of(float(self.tokens_per_s.value) / self.work.counted_tokens)
 
 
 def serving_run(
@@ -225,6 +229,7 @@ def serving_answer(
     tpot, (later, later_sd) = _estimate(rates, "tpot"), TPOT_RATIOS.at(asked.percentile)
     served, most, _ = (float(one) * replicas for one in rates.requests_per_s)
     gpu = replicas_of([layout.deployment])
+    bare = replicas_of([replace(layout.deployment, adapters=0)])
     length = asked.input_tokens + 0.5 * asked.output_tokens
     each = float((gpu.cache_bytes(length) + gpu.state_bytes)[0])
     in_flight, needed = concurrency / layout.deployment.data, _needed(asked, layout)
@@ -248,7 +253,8 @@ def serving_answer(
         limit_concurrency=layout.concurrency,
         most_concurrent=layout.most_concurrent,
         tokens_per_s=Estimate.log_normal(
-            (replicas * layout.requests_per_s if asked.in_flight is None else most) * asked.output_tokens, layout.log_sd
+            (replicas * layout.requests_per_s if asked.in_flight is None else most) * asked.counted_tokens,
+            layout.log_sd,
         ),
         bound=layout.bound,
         served_per_s=served,
@@ -257,6 +263,7 @@ def serving_answer(
         ttft_percentile_s=Estimate.log_normal(float(firsts[0]), first_sd),
         tpot_percentile_s=Estimate.log_normal(tpot.value * float(later), np.hypot(tpot.log_sd, later_sd)),
         weight_bytes=float(gpu.weight_bytes[0]),
+        adapter_bytes=float((gpu.weight_bytes - bare.weight_bytes)[0]),
         cache_bytes=in_flight * each,
         room_bytes=layout.most_concurrent / layout.deployment.data * each,
         reserve_bytes=RESERVED_BYTES,
@@ -435,7 +442,7 @@ def _largest_load(work: ServingWork, deployments: Sequence[Deployment]) -> Large
     first, later = (np.inf if limit is None else limit for limit in (work.first_token_s, work.token_s))
     most = np.array([_MOST_IN_FLIGHT * one.data for one in deployments])
     limits = LatencyLimits(first, later, work.percentile, most_in_flight=most, is_open=work.comes_at_random)
-    if work.in_flight is not None:
+    if work.in_flight is not None or work.first_token_s is None:
         # A new request starts as one ends: none pile up, and prefills may take all the time and requests all the room.
         limits = replace(limits, busy_share=1.0, filled_share=1.0)
     return serving_calibration().largest_load(points_of(work, deployments, 1.0), limits)
@@ -454,6 +461,7 @@ def _rates(
         per_s, most, log_sd = load.curve.concurrency * pace, load.concurrency * pace, load.concurrency_log_sd
     is_far = np.array([one.data > 1 and not one.model.kv_rank for one in deployments])
     log_sd = np.hypot(log_sd, np.where(is_far, _GROUPED_HEADS_SD, 0.0))
+    log_sd = np.hypot(log_sd, math.hypot(_ADAPTERS_SD * (work.adapters > 0), _EMBEDDING_SD * work.is_embedding))
     with np.errstate(divide="ignore"):
         logs = np.log(np.maximum.accumulate(np.maximum(per_s, _NEXT_TO_NOTHING), axis=1))
     scores = np.clip(np.nan_to_num(load.curve.first_token_score, nan=-_MOST_SCORE), -_MOST_SCORE, _MOST_SCORE)

@@ -149,6 +149,7 @@ def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
             if serving.is_served(path):
                 fields.draw(form.FIELDS["workload.engine"], number, options=serving.engines(parts))
                 fields.draw(form.FIELDS["workload.cache_precision"], number)
+                fields.draw(form.FIELDS["workload.adapters"], number)
             else:
                 fields.draw(form.FIELDS["workload.stack"], number, options=stacks.options(parts, path))
             precision = form.NUMBER_FORMAT if is_language else form.FIELDS["workload.precision"]

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from sizer.base.quantities import SECONDS, duration, grouped, parse, tokens_text
+from sizer.catalog import labels
+from sizer.workload.request import SERVING_TASKS
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.notes import Notes, time_text
 from sizer.workload.sentence.quantities import Amount, written_number
@@ -14,7 +16,6 @@ from sizer.workload.serving import USES
 _NOT_OFFLINE = frozenset(("users", "active_users", "concurrent_requests", "first_token_s", "token_s"))
 # A longer text is no request: the tokens of all of them.
 _MOST_LENGTH = 10_000_000
-_ADAPTERS = "adapters of a model in use are not sized; the nearest that can be sized is their base model alone"
 _SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0}
 # Longer is no text that a person sends.
 _MOST_OF_ONE = 200_000
@@ -25,7 +26,7 @@ _WORKING_HOURS = {86_400: 8, 604_800: 40, 2_592_000: 176, 7_889_400: 528, 31_557
 
 def is_served(notes: Notes) -> bool:
     """Whether the sentence is about a language model in use."""
-    return notes.work.get("task") in ("serving", "generation")
+    return notes.work.get("task") in SERVING_TASKS
 
 
 def read_serving(notes: Notes) -> None:
@@ -42,7 +43,7 @@ def read_serving(notes: Notes) -> None:
         notes.work["task"] = "serving"
     task = notes.work["task"]
     for found in notes.text.each(r"<SERVED>"):
-        notes.text.record(found, "a language model in use" if task == "serving" else "generation, nobody waits")
+        notes.text.record(found, "a language model in use" if task == "serving" else labels.name(task))
     _assume(notes)
 
 
@@ -239,6 +240,20 @@ def _offline(notes: Notes, found: Match, _: str) -> None:
     notes.text.record(found, "nobody waits")
 
 
+def _rank(notes: Notes, found: Match, key: str) -> None:
+    notes.set(f"w.{key}", round(found.value.high), found, f"adapters of rank {found.value.high:g}")
+
+
+def _adapters(notes: Notes, found: Match, key: str) -> None:
+    """Adapters that requests choose among; one alone is merged into the weights of its base."""
+    counts = found.quantities("n")
+    number = round(counts[0].high) if counts else 1
+    if number > 1:
+        notes.set(f"w.{key}", number, found, f"{grouped(number)} adapters (LoRA) on one copy of the model")
+    else:
+        notes.text.record(found, "one adapter, merged into the weights of the model")
+
+
 _TAKES: dict[str, Callable[[Notes, Match, str], None]] = {
     "first_token_s": _latency,
     "token_s": _latency,
@@ -260,7 +275,8 @@ _TAKES: dict[str, Callable[[Notes, Match, str], None]] = {
     "leave": lambda notes, found, _: notes.leave(found),
     "engine": _engine,
     "offline": _offline,
-    "adapters": lambda notes, found, _: notes.ask_place(found, _ADAPTERS),
+    "adapters": _adapters,
+    "adapter_rank": _rank,
 }
 
 

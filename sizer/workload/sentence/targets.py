@@ -15,6 +15,7 @@ from sizer.workload.sentence.notes import RATE, TIME, Notes, ranged, time_text
 from sizer.workload.sentence.quantities import written_number
 from sizer.workload.sentence.reading import Answer
 from sizer.workload.sentence.serving import is_served, serving_answers
+from sizer.workload.serving import EMBEDS
 from sizer.workload.table import DEFAULT_DATASET
 
 _NO_RATE = "".join(f"(?<!{noun} )" for noun in ("token", "tokens", "images", "samples", "sequences", "sentences"))
@@ -186,7 +187,8 @@ def ask_network(notes: Notes) -> None:
     """Offer networks for the kind of sample that the sentence names, or all; those in wide use come first."""
     items = list(notes.catalog.dnns.values())
     if notes.means_language:
-        items = [item for item in items if item.transformer is not None]
+        embeds = notes.work.get("task") == "embedding"
+        items = [item for item in items if item.transformer is not None and (item.family == EMBEDS) == embeds]
     else:
         kinds = {
             kind

@@ -8,13 +8,14 @@ from sizer.catalog.fabrics import fabric_links
 from sizer.catalog.model import Catalog
 from sizer.catalog.sale import usable_gpus
 from sizer.catalog.schema import Dnn, Server
-from sizer.workload.kinds import Networks, kind_in
+from sizer.workload.kinds import Networks, kind_in, trains_in
 from sizer.workload.sentence.grammar import CALLED, rule
 from sizer.workload.sentence.names import short_name
 from sizer.workload.sentence.notes import Notes, SecondJob
 from sizer.workload.sentence.quantities import Amount
 from sizer.workload.sentence.reading import Answer, Question
 from sizer.workload.sentence.text import READ, Match, Name
+from sizer.workload.serving import EMBEDS
 
 _MOST_ANSWERS = 6
 # More people than these do not train networks themselves.
@@ -46,6 +47,17 @@ def part_of(notes: Notes, found: Match, start: int, end: int) -> Match:
     return Match(found.match, found.things, start, end, notes.text.sentence[low:high].strip())
 
 
+def _embeds(notes: Notes) -> bool:
+    """Whether only embedding models are named; one that is named beside the model that answers is set aside."""
+    embedders = [key for key in notes.dnns if notes.catalog.dnns[key].family == EMBEDS]
+    if embedders and len(embedders) < len(notes.dnns):
+        notes.dnns = [key for key in notes.dnns if key not in embedders]
+        names = " and ".join(notes.catalog.dnns[key].name for key in embedders)
+        notes.text.assume(f"{names}: embedding the questions takes next to nothing and is not sized")
+        return False
+    return bool(embedders)
+
+
 def is_sized(notes: Notes) -> bool:
     """Whether the sentence is about one job that can be sized; another kind is refused, next to a training it is split.
 
@@ -71,6 +83,9 @@ def is_sized(notes: Notes) -> bool:
         if any(dnns[key].family == "diffusion" for one in named for key in one.ids):
             networks = "diffusion"
     told = kind_in("".join(sentence), networks)
+    if _embeds(notes) and not trains_in(notes.text.sentence):
+        notes.work["task"], notes.means_language = "embedding", True
+        return True
     if told is None:
         return True
     words = notes.text.sentence[told.start : told.end].strip(" :;,.")

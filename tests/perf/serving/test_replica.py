@@ -75,6 +75,7 @@ _ZERO = (
     "state_elements",
     "kv_rank",
     "rope",
+    "adapted",
 )
 
 
