@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sizer.base.errors import InfeasibleError
+from sizer.base.errors import InfeasibleError, RequestError
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.serving.calibration import Bound
 from sizer.physical.platforms import platforms
@@ -318,3 +318,33 @@ def test_what_no_size_reaches_is_told_with_what_it_reaches(work, words):
     with pytest.raises(InfeasibleError) as caught:
         size(request(server="xe9680-mi300x" if "engine" in work else "dgx-h200", **work), catalog())
     assert [word for word in words if word not in str(caught.value).replace("\u202f", " ")] == []
+
+
+@pytest.mark.parametrize("output", [1, 2, 8])
+@pytest.mark.parametrize("prompt", [100, 2000])
+def test_short_answers_take_no_more_arithmetic_than_the_gpus_have(prompt, output):
+    """2 FLOP a parameter and token, embedding and head left out: 2 x 68.45e9, on eight H200 of 1.979 PFLOP/s in FP8."""
+    found = rate(input_tokens=prompt, output_tokens=output, task="generation")
+    assert found * prompt * 2 * 68.45e9 < 8 * 1.979e15
+
+
+def test_embeddings_are_prompts_by_hand():
+    """Qwen3 Embedding 8B: 13.9 GFLOP a token in its layers; 0.989 PFLOP/s of H200 in BF16: at most 71,000 tokens/s."""
+    asked = {"dnn": "qwen3-embedding-8b", "task": "embedding", "precision": "mixed", "output_tokens": None}
+    found = rate(**asked, input_tokens=500) * 500 / 8
+    assert 0.4 * 71_000 < found < 0.7 * 71_000
+    # A passage of twice the tokens takes at least about twice the time.
+    assert rate(**asked, input_tokens=1000) * 1000 / 8 < 1.1 * found
+    with pytest.raises(RequestError, match="makes vectors"):
+        on(request(dnn="bge-m3"))
+
+
+def test_adapters_take_the_memory_of_their_matrices():
+    """Llama 3 8B, rank 16: 32 layers x 16 x (q and o 8,192 each, k and v 5,120, three of 18,432) are 41.9 M of 2 B."""
+    work, platform = on(request(dnn="llama-3-8b", adapters=20, adapter_rank=16))
+    found = serving_answer(work, platform, 1, 8, catalog())
+    assert found is not None
+    matrices = 2 * (4096 + 4096) + 2 * (4096 + 1024) + 3 * (4096 + 14_336)
+    assert found.adapter_bytes * found.tensor == pytest.approx(20 * 32 * 16 * matrices * 2, rel=1e-6)
+    fewer, more = (rate(dnn="llama-3-8b", adapters=number) for number in (1, 100))
+    assert rate(dnn="llama-3-8b") > fewer > more

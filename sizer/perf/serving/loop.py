@@ -171,8 +171,8 @@ class _Loop:
         admitted = chosen(is_short, rate.reciprocal * self.admitted, admitted)
         first = chosen(is_short, admitted + rest * -1.0, first)
         waiting = np.maximum(load.concurrency - self.admitted, 0.0) / np.maximum(self.admitted, 1e-9)
-        # However they overlap, the prefills of all requests in flight take their time one after the other.
-        prefills = service * (load.concurrency * ~self.is_apart)
+        # However they overlap, the work of all prefills in flight takes its time one after the other.
+        prefills = self.work * load.concurrency
         whole = admitted * (1 + waiting)
         whole = chosen(prefills.value > whole.value, prefills, whole)
         # From the first token sent to the last, of those after the first; where none follows, as if one did.
