@@ -17,6 +17,7 @@ from sizer.drawings.shapes import Drawing
 from sizer.drawings.topology import topology
 from sizer.guide.edition import Edition, Form
 from sizer.guide.pdf import render
+from sizer.guide.profile import Profile
 from sizer.present import charts, training_charts, words
 from sizer.present.charting import chart_svg
 from sizer.present.theme import css_variables, streamlit_theme
@@ -259,12 +260,10 @@ def test_guide_of_a_hostile_customer_shows_the_text():
     result = sized("small-team")
     hostile = '<script>alert("x")</script><img src=file:///etc/passwd>'
     request = result.request.model_copy(update={"customer": hostile, "title": "{{ 7 * 7 }} & <b>"})
+    branded = Profile(company=hostile, legal=hostile, contact=hostile, confidentiality="<script>")
     for form in ("guide", "summary"):
-        text = render.guide_html(dataclasses.replace(result, request=request), catalog(), Edition(form))
+        text = render.guide_html(dataclasses.replace(result, request=request), catalog(), Edition(form, branded))
         assert "<script>" not in text
         assert "<img" not in text
         assert html.escape("<script>") in text
         assert "{{ 7 * 7 }} &amp; &lt;b&gt;" in text
-
-
-# --- the PDF
