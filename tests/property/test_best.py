@@ -79,7 +79,7 @@ def requests(draw: st.DrawFn) -> SizingRequest:
     return SizingRequest.from_dict(data | ({} if rank_by is None else {"rank_by": rank_by}))
 
 
-@law()
+@law(40)
 @given(request=requests(), is_priced=st.booleans())
 def test_lean_search_finds_the_design_of_the_whole_analysis(request: SizingRequest, is_priced: bool) -> None:
     parts = catalog(is_priced)

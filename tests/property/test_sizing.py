@@ -159,14 +159,3 @@ def test_one_gpu_exchanges_nothing() -> None:
     exchange = next(stage for stage in answer.stages if stage.key == "exchange")
     assert np.isinf(exchange.capacity.value)
     assert answer.scaling_efficiency == pytest.approx(1.0, abs=1e-9)
-
-
-@pytest.mark.parametrize("limit", [{"racks": 1}, {"rack_units": 20}, {"power_w": 12_000}, {"servers": 2}])
-def test_an_infeasible_limit_is_named(limit: dict[str, Any]) -> None:
-    request = asked({"servers": ["dgx-1"], "storage": ["isilon-f800"], "fabrics": ["100gbe"]}, 90_000)
-    data = {**request.model_dump(exclude_none=True), "limits": limit}
-    with pytest.raises(InfeasibleError) as caught:
-        size(SizingRequest.from_dict(data), CATALOG)
-    text = str(caught.value)
-    assert "90" in text
-    assert "nearest" in text
