@@ -86,6 +86,10 @@ def budget_line(result: SizingResult) -> str:
     return words.sentence(text)
 
 
+# A foot holds three lines: title and customer take two, number and revision of the quote the third.
+_LONGEST_NUMBER = 20
+
+
 def footer(context: GuideContext) -> str:
     """Footer of every page; digests identify the engineer's file."""
     result, quote = context.result, context.result.request.quote
@@ -94,8 +98,8 @@ def footer(context: GuideContext) -> str:
         context.edition.profile.confidentiality,
         result.request.title,
         result.request.customer,
-        quote.number,
-        f"revision {quote.revision}" if quote.revision else "",
+        words.shortened(quote.number, _LONGEST_NUMBER),
+        f"revision {words.shortened(quote.revision, _LONGEST_NUMBER)}" if quote.revision else "",
         f"catalogue {result.catalog_digest[:8]}" if is_engineers else "",
         f"calibration {result.calibration_digest[:8]}" if is_engineers else "",
     ]

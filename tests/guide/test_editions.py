@@ -22,6 +22,7 @@ from tests.guide.engine import needs_engine
 
 HOSTILE = "<script>alert(1)</script>{{7*7}}"
 
+
 @pytest.fixture
 def drawn_here(monkeypatch):
     """Documents drawn in this process, where a test can put something in place of the engines."""
