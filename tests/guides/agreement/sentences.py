@@ -136,7 +136,7 @@ SENTENCES = (
     Sentence("rate", r"{stage} is the bottleneck at {q}", quantity, GUIDE, "workload in order"),
     Sentence("time to train", r"{time}, probability ", quantity, GUIDE, "workload before"),
     Sentence("time to train", r"\nTime to train {time} (?!of)", quantity, r"summary\.pdf", "workload behind"),
-    Sentence("time to train", r"\nTime to train {time}\n", quantity, GUIDE, "workload before"),
+    Sentence("time to train", r"\nTime to train {time}(?: {N} epochs)?\n", quantity, GUIDE, "workload before"),
     # --- stages
     Sentence("bottleneck", r"(?<!Next\s)(?:{w}: )?(?<!Next\s)[Bb]ottleneck: {stage}, {N}", None, of="workload"),
     Sentence("bottleneck", r"\nBottleneck {stage}", None, of="workload in order"),
@@ -199,12 +199,9 @@ SENTENCES = (
     # --- price and open points
     Sentence("price", r"\nPrice: (?P<value>{money}|to be quoted)", amount),
     Sentence("lines to be quoted", r"{n} lines? of {N} needs? a quote", number),
-    Sentence("lines to be quoted", r"{n} of {N} lines awaits? a quote", number),
-    Sentence("lines to be quoted", r"Request quotes for {n} lines", number, GUIDE),
     Sentence("lines to be quoted", r"{n} lines? of the bill\.", number),
     Sentence("lines to be quoted", r"{n} items need quotes", number),
     Sentence("lines of the bill", r"{N} lines? of {n} needs? a quote", number),
-    Sentence("lines of the bill", r"{N} of {n} lines awaits? a quote", number),
     Sentence("assumptions", r"{n} inputs are assumptions", number, ENGINEER),
     Sentence("open points", r"vendors confirm {n} open points", number, GUIDE),
 )
