@@ -136,7 +136,6 @@ SENTENCES = (
     Sentence("rate", r"{stage} is the bottleneck at {q}", quantity, GUIDE, "workload in order"),
     Sentence("time to train", r"{time}, probability ", quantity, GUIDE, "workload before"),
     Sentence("time to train", r"\nTime to train {time} (?!of)", quantity, r"summary\.pdf", "workload behind"),
-    Sentence("time to train", r"\nTime to train {time}(?: {N} epochs)?\n", quantity, GUIDE, "workload before"),
     # --- stages
     Sentence("bottleneck", r"(?<!Next\s)(?:{w}: )?(?<!Next\s)[Bb]ottleneck: {stage}, {N}", None, of="workload"),
     Sentence("bottleneck", r"\nBottleneck {stage}", None, of="workload in order"),
