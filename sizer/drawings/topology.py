@@ -14,8 +14,8 @@ from sizer.physical.roles import NetworkRole
 from sizer.sizing.result import DesignAnswer
 
 _MARGIN = 16.0  # room for the management lines of the switches on either side
-_GAP_X, _GAP_Y = 44.0, 48.0
-_LOW_GAP_Y = 40.0
+# Between rows, and where a line crosses above the servers, below its label.
+_GAP_X, _GAP_Y, _CROSSED_GAP_Y, _MANAGEMENT_GAP_Y = 44.0, 40.0, 48.0, 26.0
 _HEAD_W, _STORAGE_W, _SPINE_INSET = 132.0, 196.0, 70.0
 _SWITCH_H, _SERVER_H, _MAX_SERVER_H, _MANAGEMENT_H = 46.0, 78.0, 170.0, 32.0
 _HALF_GAP, _ABOVE_CROSSING = 8.0, 7.0
@@ -30,7 +30,7 @@ _ABOVE_MANAGEMENT = ("management-aggregation", "management-core")
 def grouped_topology(cluster: Cluster, *, is_low: bool = False) -> Drawing:
     """Drawing of the whole cluster, a box a kind of device.
 
-    ``is_low``: for a slide, with narrow gaps and without the management network.
+    ``is_low``: for a slide, without the management network.
     """
     return _Layout(cluster, is_low=is_low).drawing()
 
@@ -48,7 +48,7 @@ class _Layout:
         }
         # A line above the servers, under labels.
         self.crosses = any(("head", group) in self.bundles for group in _ON_RIGHT)
-        self.gap_y = _LOW_GAP_Y if is_low and not self.crosses else _GAP_Y
+        self.gap_y = _CROSSED_GAP_Y if self.crosses else _GAP_Y
         self.boxes: dict[str, Box] = {}
         self.links: list[Link] = []
         self.labels: list[Label] = []
@@ -88,7 +88,7 @@ class _Layout:
         if self.storage == links.CUSTOMER_LAN and self.has_storage and (self.storage, "leaf") not in self.bundles:
             self._by_others()
         if self.has_management:
-            bottom = self._management(bottom + 34)
+            bottom = self._management(bottom + _MANAGEMENT_GAP_Y)
         # A box alone of its kind is called by the name of its device.
         ids = {group: "ufm" if group == "ufm" else self.cluster.id(group) for group in self.boxes}
         boxes = tuple(replace(box, id=ids[group]) for group, box in self.boxes.items())

@@ -86,16 +86,20 @@ def budget_line(result: SizingResult) -> str:
     return words.sentence(text)
 
 
+# A foot holds three lines: title and customer take two, number and revision of the quote the third. Characters.
+_LONGEST_NAME, _LONGEST_NUMBER = 60, 20
+
+
 def footer(context: GuideContext) -> str:
     """Footer of every page; digests identify the engineer's file."""
     result, quote = context.result, context.result.request.quote
     is_engineers = context.edition.form == "engineer"
     parts = [
         context.edition.profile.confidentiality,
-        result.request.title,
-        result.request.customer,
-        quote.number,
-        f"revision {quote.revision}" if quote.revision else "",
+        words.shortened(result.request.title, _LONGEST_NAME),
+        words.shortened(result.request.customer, _LONGEST_NAME),
+        words.shortened(quote.number, _LONGEST_NUMBER),
+        f"revision {words.shortened(quote.revision, _LONGEST_NUMBER)}" if quote.revision else "",
         f"catalogue {result.catalog_digest[:8]}" if is_engineers else "",
         f"calibration {result.calibration_digest[:8]}" if is_engineers else "",
     ]

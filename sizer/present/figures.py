@@ -17,7 +17,6 @@ class PageFigure:
     caption: str
     picture: str | Deferred[str]
     is_wide: bool = False  # takes a landscape page
-    is_high: bool = False  # its letters would be too small in the height of others
 
     @property
     def svg(self) -> str:

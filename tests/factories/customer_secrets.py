@@ -71,7 +71,7 @@ def secret_catalog(folder: Path) -> Catalog:
     (folder / "prices").mkdir()
     (folder / "sources.toml").write_text(
         f'[[source]]\nid = "{SOURCE}"\ntitle = "INTERNAL-LIST of the partner programme"\npublisher = "Distributor"\n'
-        'date = "2026-10"\ngrade = "C"\n',
+        'date = "2026-10"\ngrade = "B"\n',
         encoding="utf-8",
     )
     rows = ["item,amount,currency,date,source,where,note,discount_percent,term_months,lead_time_weeks,valid_until"]

@@ -24,8 +24,3 @@ def test_eight_nvl72_have_64_shelves_and_the_coolant_unit_two_inlets():
     bought = sum(int(part.quantity[0]) for part in design().quantities.components if part.role is Role.RACK_PDU)
     assert pdus.count == bought == 6
     assert 20_500 < pdus.alone_w <= pdus.capacity_w
-
-
-def plain(text: str) -> str:
-    """Text with plain spaces."""
-    return text.replace("\u202f", " ").replace("\xa0", " ")

@@ -17,9 +17,10 @@ from sizer.drawings.shapes import Drawing
 from sizer.drawings.topology import topology
 from sizer.guide.edition import Edition, Form
 from sizer.guide.pdf import render
+from sizer.guide.profile import Profile
 from sizer.present import charts, training_charts, words
 from sizer.present.charting import chart_svg
-from sizer.present.theme import css_variables, streamlit_theme
+from sizer.present.theme import contrast_ratio, css_variables, streamlit_theme
 from sizer.sizing.result import STAGES
 from tests import factories
 from tests.drawings.test_drawings_plan import assert_inside
@@ -78,22 +79,10 @@ def test_a_share_reads_in_percent_and_near_certainty_is_not_certainty(share, tex
 # --- colours
 
 
-def contrast(one: str, other: str) -> float:
-    """WCAG 2.1, contrast ratio (1.4.3) from relative luminance."""
-
-    def luminance(colour: str) -> float:
-        channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-    high, low = sorted((luminance(one), luminance(other)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
-
-
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
 def test_text_and_mark_colours_stand_out(palette):
     for colour in (palette.ink, palette.muted, palette.accent, palette.other, *palette.stages.values()):
-        assert contrast(colour, palette.background) >= 4.5  # WCAG AA for text
+        assert contrast_ratio(colour, palette.background) >= 4.5  # WCAG AA for text
 
 
 def test_one_palette_feeds_style_sheet_and_app():
@@ -259,12 +248,10 @@ def test_guide_of_a_hostile_customer_shows_the_text():
     result = sized("small-team")
     hostile = '<script>alert("x")</script><img src=file:///etc/passwd>'
     request = result.request.model_copy(update={"customer": hostile, "title": "{{ 7 * 7 }} & <b>"})
+    branded = Profile(company=hostile, legal=hostile, contact=hostile, confidentiality="<script>")
     for form in ("guide", "summary"):
-        text = render.guide_html(dataclasses.replace(result, request=request), catalog(), Edition(form))
+        text = render.guide_html(dataclasses.replace(result, request=request), catalog(), Edition(form, branded))
         assert "<script>" not in text
         assert "<img" not in text
         assert html.escape("<script>") in text
         assert "{{ 7 * 7 }} &amp; &lt;b&gt;" in text
-
-
-# --- the PDF

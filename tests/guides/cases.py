@@ -110,8 +110,9 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "letter": {
         "title": "Krankenhausverbundrechenzentrumserweiterungsvorhaben: ein Plan für Łódź, Çanakkale und Ångström",
         "customer": "Завод вычислительных машин, Groß-Gerau & Søborg; " + "x" * 70,
-        "workload": [{**RESNET, "target": {"gpus_busy": 16}}],
+        "workload": [{**RESNET, "name": "W" * 120, "target": {"gpus_busy": 16}}],
         "platforms": {"servers": ["dgx-1"], "storage": ["hnas"]},
+        "quote": dict.fromkeys(("number", "revision", "prepared_by"), "W" * 40),
     },
 }
 CASES = (*EXAMPLES, *REQUESTS)

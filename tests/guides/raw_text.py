@@ -52,7 +52,8 @@ def _raw(text: str) -> Iterator[tuple[str, int]]:
 @cache
 def quoted_names() -> frozenset[str]:
     """Names that sources and published runs are quoted with; keys of our own files are none of them."""
-    texts = [path.read_text(encoding="utf-8") for path in data_dir("catalog").rglob("*.csv")]
+    # Without the heads of columns.
+    texts = [path.read_text(encoding="utf-8").partition("\n")[2] for path in data_dir("catalog").rglob("*.csv")]
     for path in data_dir("catalog").rglob("*.toml"):
         texts += re.findall(r'"([^"\n]*)"', path.read_text(encoding="utf-8"))
     return COMMANDS.union(found.strip(".") for text in texts for found in re.findall(RAW["a raw name"], text))

@@ -1,4 +1,4 @@
-"""The lean search finds the design of the whole analysis, for any request, with and without prices."""
+"""The lean search finds the design of the whole analysis, for any request, with and without prices and losses."""
 
 import re
 from functools import cache
@@ -18,6 +18,7 @@ from sizer.sizing.search.ranking import Ranking, order_of
 from tests.factories.examples import catalog as shipped
 from tests.factories.prices import all_priced
 from tests.property.law_examples import law
+from tests.sizing.losses_one_by_one import tolerates_losses
 
 SERVERS = ["dgx-1", "dgx-2", "c4140", "apollo-6500", "v225g"]
 STORAGE = ["isilon-f800", "wekaio", "hnas", "head-node-nfs"]
@@ -52,6 +53,8 @@ LIMITS = st.fixed_dictionaries(
     },
 )
 
+LOSSES = st.sampled_from(["server", "storage-node", "switch", "gateway", "feed"])
+
 
 @st.composite
 def requests(draw: st.DrawFn) -> SizingRequest:
@@ -66,13 +69,17 @@ def requests(draw: st.DrawFn) -> SizingRequest:
         "platforms": platforms,
         "limits": draw(LIMITS),
         "fabric": draw(st.sampled_from([{}, {}, {"oversubscription": 3.0}])),
+        # Half of them tolerate losses.
+        "resilience": draw(
+            st.just({}) | st.fixed_dictionaries({"keeps_targets_without": st.lists(LOSSES, min_size=1, unique=True)})
+        ),
     }
     keys = [None, None, "cost", "gpus", "rack-units", "watts", *(["time"] if data["limits"] else [])]
     rank_by = draw(st.sampled_from(keys))
     return SizingRequest.from_dict(data | ({} if rank_by is None else {"rank_by": rank_by}))
 
 
-@law()
+@law(40)
 @given(request=requests(), is_priced=st.booleans())
 def test_lean_search_finds_the_design_of_the_whole_analysis(request: SizingRequest, is_priced: bool) -> None:
     parts = catalog(is_priced)
@@ -98,19 +105,8 @@ def test_lean_search_finds_the_design_of_the_whole_analysis(request: SizingReque
     assert one.probability == other.probability
     assert [tuple(work.throughput) for work in one.workloads] == [tuple(work.throughput) for work in other.workloads]
     assert one.bill.lines == other.bill.lines
-
-
-def test_both_searches_tell_the_same_of_a_budget_too_small() -> None:
-    work = {"dnn": "resnet50", "dataset_bytes": "150 GB", "target": {"samples_per_s": 1500}}
-    request = SizingRequest.from_dict(
-        {"workload": [work], "platforms": {"servers": ["c4140"]}, "limits": {"budget": 100}}
-    )
-    texts = []
-    for find in (size, best_design):
-        with pytest.raises(InfeasibleError) as error:
-            find(request, catalog(True))
-        texts.append(str(error.value))
-    assert texts[0] == texts[1]
+    if request.resilience.keeps_targets_without:
+        assert tolerates_losses(request, other.platform, other.n_servers, other.storage_nodes, parts)
 
 
 @law()

@@ -5,20 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sizer.base.errors import InfeasibleError
 from sizer.physical.layout import building_plan
 from sizer.physical.losses import Losses
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
 from sizer.physical.roles import Role
-from sizer.sizing.best_design import best_design
 from sizer.sizing.constraints.remaining_capacity import capacity_after
-from sizer.sizing.size import size
-from sizer.workload.request import Resilience, SizingRequest
+from sizer.workload.request import SizingRequest
 from tests.factories.plans import CATALOG
-from tests.property.law_examples import law
-from tests.property.test_best import requests
-from tests.sizing.losses_one_by_one import tolerates_losses
 
 PARTS = [
     ("dgx-1", "isilon-f800", "100gbe"),
@@ -103,29 +97,3 @@ def _is_at_most(state, left, there, losses):
         and reaches
         and min(gateway, 0.5 if uplinks and not ways else 1.0) <= left.gateway_share + 1e-9
     )
-
-
-LOSSES = st.lists(st.sampled_from(["server", "storage-node", "switch", "gateway", "feed"]), min_size=1, unique=True)
-
-
-@law()
-@given(requests(), LOSSES)
-def test_the_lean_search_finds_the_design_that_bears_the_losses(request, losses):
-    request = request.model_copy(update={"resilience": Resilience(keeps_targets_without=tuple(losses))})
-    whole, refusal = None, ""
-    try:
-        whole = size(request, CATALOG)
-    except InfeasibleError as error:
-        refusal = str(error)
-    if whole is None:
-        with pytest.raises(InfeasibleError) as again:
-            best_design(request, CATALOG)
-        assert str(again.value) == refusal
-        return
-    design, best = whole.design, best_design(request, CATALOG).design
-    assert (best.n_servers, best.storage_nodes, best.platform) == (
-        design.n_servers,
-        design.storage_nodes,
-        design.platform,
-    )
-    assert tolerates_losses(request, design.platform, design.n_servers, design.storage_nodes, CATALOG)

@@ -113,7 +113,8 @@ def budget_of(design: DesignAnswer) -> DesignCheck:
 
 def identity(platform: Platform) -> tuple[object, ...]:
     """What tells a platform from the others of a request."""
-    return *platform.key, platform.gpu.id, platform.gpus_per_server, platform.fabric.id, platform.capacity_option
+    chosen = (platform.gpu.id, platform.gpus_per_server, platform.fabric.id, platform.capacity_option)
+    return *platform.key, *chosen, platform.host_memory
 
 
 def keeps_all_limits(design: DesignAnswer, of: SizingRequest, catalog: Catalog) -> bool:

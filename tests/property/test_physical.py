@@ -93,31 +93,6 @@ def test_smallest_system_holds_the_data(number, need):
         assert usable_bytes(storage, option, found.nodes - unit) < need
 
 
-def device_ports(platform, n_servers, rows):
-    """Ports of servers, storage and head node that carry a cable, counted apart from the code under test."""
-    return sum(int(net.end_points[0]) for net in rows.networks) - sum(
-        int(net.gateway_uplinks[0]) for net in rows.networks
-    )
-
-
-@given(number=some_platforms, n=servers, m=nodes)
-def test_ports_balance(number, n, m):
-    """Every link has two ends on ports: of switches and gateways, or of servers, head node and storage."""
-    platform = PLATFORMS[number]
-    rows = slice_row(quantities(platform, [n], [m], catalog=CATALOG), 0)
-    if rows.violations:
-        return
-    links = 0.0
-    for part in rows.components:
-        if part.category == "cable and optic":
-            media = CATALOG.cables[part.item].media
-            links += int(part.quantity[0]) * {"transceiver": 0.5, "fibre": 0.0}.get(media, 1.0)
-    switch_ports = sum(int(net.ports_used[0]) for net in rows.networks)
-    assert 2 * links == switch_ports + device_ports(platform, n, rows)
-    for net in rows.networks:
-        assert net.ports_free[0] >= 0
-
-
 @given(number=some_platforms, n=st.integers(2, 30), m=nodes)
 def test_servers_use_all_their_fabric_ports(number, n, m):
     platform = PLATFORMS[number]

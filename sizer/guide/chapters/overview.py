@@ -1,7 +1,6 @@
 """Chapter with the overview: key figures, the cluster as a drawing, building block, workflow, data path."""
 
 import math
-from dataclasses import replace
 from typing import Any
 
 from sizer.drawings.cluster import Cluster
@@ -17,8 +16,6 @@ from sizer.sizing.result import DesignAnswer
 
 # Of the drawing: a higher one is set too small to read; its management network is left out.
 _MOST_HEIGHT_PX = 480
-# A drawing that is higher takes more of the page, so that its letters stay readable.
-_HIGH_PX = 365
 # Boxes of the drawing that are servers.
 _SERVERS = ("servers", "head", "ufm")
 
@@ -54,7 +51,7 @@ def picture(design: DesignAnswer) -> PageFigure:
     colours = ["Blue: cables of the storage; purple: of other networks."] if is_apart else []
     if any(link.dashed for link in drawing.links):
         colours.append("Dashed: management.")
-    return replace(drawn("at-a-glance", drawing, " ".join(colours)), is_high=drawing.height > _HIGH_PX)
+    return drawn("at-a-glance", drawing, " ".join(colours))
 
 
 def building_block(context: GuideContext) -> list[str]:

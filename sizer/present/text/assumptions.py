@@ -191,7 +191,7 @@ def _row(assumption: DesignAssumption) -> AssumptionRow:
                 f"USD {plain(usd)} for one {currency}",
                 _BASIS,
                 assumption.source,
-                "converts price ranges alone; the request can state exchange_rate_usd",
+                "converts price ranges alone; the request can state the rate",
             )
         case AssumedFact():
             return _fact_row(assumption)

@@ -55,7 +55,7 @@ def conditional_sentence(design: DesignAnswer) -> str:
         return ""
     is_own = {fact.kind for fact in design.conditional_on} == {FactKind.GPU_MEMORY}
     remedy = (
-        "Train a few steps and state what they take as gpu_memory_bytes of [[workload.measured]]."
+        "Train a few steps and state the GPU memory that they take with [[workload.measured]]."
         if is_own
         else "Ask the vendor."
     )

@@ -101,21 +101,20 @@ def least_cost_text(result: SizingResult, *, with_amounts: bool) -> str:
         least = cost_at(result.request.confidence, "costs least", "is expected to cost least", selection.years)
     elif selection.years is not None:
         least = f"costs least{owned(selection.years)}"
-    if selection.less_on_bill:
-        least = f"{least} {WITHOUT_CABLES}"
-    if result.runner_up_reason.kind is RunnerUpKind.TIED and len(result.platforms) > 1:
+    of = f"Of {selection.n_platforms} platforms compared"
+    without = f" {WITHOUT_CABLES}" if selection.less_on_bill else ""
+    is_tied = result.runner_up_reason.kind is RunnerUpKind.TIED and len(result.platforms) > 1
+    if is_tied:
         chosen, other = _told_apart(result.platforms[0], result.platforms[1])
-        return (
-            f"Of {selection.n_platforms} platforms compared {chosen} and {other} cost the same{owned(selection.years)} "
-            f"within the price ranges; {tie_text(result)}."
-        )
-    text = f"Of {selection.n_platforms} platforms compared it {least}"
-    because = cost_reason_text(result, with_amounts=with_amounts)
-    text = f"{text}: {because}." if because else f"{text}."
+        same = f"{chosen} and {other} cost the same{owned(selection.years)} within the price ranges"
+        text = f"{of} {same}{without}; {tie_text(result)}."
+    else:
+        because = cost_reason_text(result, with_amounts=with_amounts)
+        text = f"{of} it {least}{without}: {because}." if because else f"{of} it {least}{without}."
     if selection.less_on_bill:
         _, leader = _told_apart(result.platforms[0], result.platforms[selection.less_on_bill[0]])
         return f"{text} With them, {leader} costs less."
-    if selection.leads_by_expected_cost is None:
+    if is_tied or selection.leads_by_expected_cost is None:
         return text
     _, leader = _told_apart(result.platforms[0], result.platforms[selection.leads_by_expected_cost])
     return f"{text} The expected cost of {leader} is lower, but its prices are less certain."

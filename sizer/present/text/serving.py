@@ -106,7 +106,7 @@ def first_token_condition(found: ServingAnswer) -> str:
 
 def software_text(found: ServingAnswer) -> str:
     """Number formats of the weights and of keys and values, and the software."""
-    cache = f"{found.cache.upper()}{' (assumed; cache_precision sets it)' if found.cache_is_assumed else ''}"
+    cache = f"{found.cache.upper()}{' (assumed; the request states no format)' if found.cache_is_assumed else ''}"
     mixture = f"a mixture of {listed(found.engines)}, as none is named"
     return f"{found.weights.upper()} weights, keys and values in {cache}; {found.engine or mixture}"
 

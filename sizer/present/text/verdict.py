@@ -333,12 +333,9 @@ def _idle_storage_text(idle: IdleStorage, n_servers: int) -> str:
         case IdleReason.READ_RATE:
             why = f"the design reads {si(needed, 'B/s')}, and it delivers {si(given, 'B/s')}"
         case IdleReason.RATE_UNKNOWN:
-            why = "no source gives its read rate; state node_read_bytes_per_s with [[stated_storage]]"
+            why = "no source gives its read rate; the request can state it"
         case IdleReason.CAPACITY_UNKNOWN:
-            why = (
-                f"no source gives what it holds, and {si(needed, 'B')} must be stored; state usable_bytes with "
-                "[[stated_storage]]"
-            )
+            why = f"no source gives what it holds, and {si(needed, 'B')} must be stored; the request can state it"
         case IdleReason.RANKED:
             why = (
                 f"it would do ({si(given, 'B/s')}, and {si(needed, 'B/s')} are read), and this design leads without it"

@@ -329,8 +329,9 @@ def _design(
 
 
 def is_same(one: DesignAnswer, other: DesignAnswer) -> bool:
-    """Whether two designs are the same order: platform, counts and every line of the bill."""
-    return _order_of(one) == _order_of(other) and one.platform == other.platform
+    """Whether two designs are the same order: parts of the platform, counts and every line of the bill."""
+    # By parts: a growth plan's platform is a copy, and platforms themselves are equal as one object only.
+    return _order_of(one) == _order_of(other) and vars(one.platform) == vars(other.platform)
 
 
 def _order_of(design: DesignAnswer) -> tuple[object, ...]:

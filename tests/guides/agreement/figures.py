@@ -115,8 +115,15 @@ def _drawn(one: re.Match[str], n: int, text: str, found: Finished) -> str | None
     return found.workloads[drawing] if drawing < len(found.workloads) else None
 
 
+def _tier(one: re.Match[str], n: int, text: str, found: Finished) -> str | None:
+    """The n-th sentence of its kind is about the n-th storage tier; "" where the design has only one."""
+    tiers = found.design["design"]["tiers"]
+    return "" if len(tiers) == 1 else f"tier {n + 1}" if n < len(tiers) else None
+
+
 _SUBJECTS: dict[str, Callable[[re.Match[str], int, str, Finished], str | None]] = {
     "": lambda *_: "",
+    "tier": _tier,
     "network": lambda one, *_: plain_name(one["net"]),
     "workload": _named,
     "workload or first": lambda *given: _named(*given) or given[-1].workloads[0],

@@ -28,7 +28,8 @@ def _finds(found: Finished, pattern: str, documents: str = r".*\.pdf|.*\.pptx") 
 def parts_of_wholes(found: Finished) -> Iterator[Judged]:
     """What is used is no more than what is there: ports of ports, watts of watts, bytes of bytes."""
     things = "(?:(?:leaf )?ports?|lines?|nodes?|racks?|outlets?)"
-    whole = rf"(?<![\w.,%±])(?<![\d.,%±×]\s)({NUMBER}) (?:{things} )?of (?:its )?({NUMBER})(?! %|\s[kMGTP]?B\b|[\d.])"
+    unit = r"(?! %|\s(?:[kMGTP]?B|inch)\b|[\d.])"  # a size, not a number of things
+    whole = rf"(?<![\w.,%±])(?<![\d.,%±×]\s)({NUMBER}) (?:{things} )?of (?:its )?({NUMBER}){unit}"
     for place, one in _finds(found, whole):
         yield plain(one[1]) <= plain(one[2]), f"more than there is: {place} – {one[1]} is more than {one[2]}"
     for place, one in _finds(found, QUANTITY + " of (?:its )?" + QUANTITY):

@@ -37,7 +37,8 @@ class Sentence:
 
     ``of`` tells what it is of: "" of the design; "network"; "workload" that it names; "workload or first"; "workload
     before" in the heading or at the start of the row; "workload behind" at the end of the row; "workload in order": the
-    n-th find is of the n-th one; "workload drawn": in the n-th drawing of a data path; each with "stage" as well.
+    n-th find is of the n-th one; "workload drawn": in the n-th drawing of a data path; each with "stage" as well;
+    "tier": the n-th find is of the n-th storage tier.
     Without ``read`` the figure is the stage itself.
     """
 
@@ -95,7 +96,10 @@ IN_NETWORK = r"\n{net}(?! server)[ \n][^:]{0,260}?"
 SENTENCES = (
     # --- cover and key figures
     Sentence("GPU servers", r"\n{n} × [^\n]+ \+ [^\n]+\n(?:[^\n]+ · )?" + DAY, number),
-    Sentence("storage nodes", r"\n{N} × [^\n]+? \+ {n} × [^\n]+\n(?:[^\n]+ · )?" + DAY, number),
+    # The first tier's; a second one may stand in the same line or take another.
+    Sentence(
+        "storage nodes", r"(?<!\+)\n{N} × [^\n+]+ \+ {n} × [^\n]+\n(?:[^\n]*× [^\n]+\n)?(?:[^\n]+ · )?" + DAY, number
+    ),
     Sentence("GPUs", r"\n{n} GPUs? {N} racks? (?:at least )?{N} k?W maximum power", number),
     Sentence("racks", r"\n{N} GPUs? {n} racks? (?:at least )?{N} k?W maximum power", number),
     Sentence("maximum power", r"racks? (?:at least )?{q} maximum power", quantity),
@@ -132,7 +136,6 @@ SENTENCES = (
     Sentence("rate", r"{stage} is the bottleneck at {q}", quantity, GUIDE, "workload in order"),
     Sentence("time to train", r"{time}, probability ", quantity, GUIDE, "workload before"),
     Sentence("time to train", r"\nTime to train {time} (?!of)", quantity, r"summary\.pdf", "workload behind"),
-    Sentence("time to train", r"\nTime to train {time}\n", quantity, GUIDE, "workload before"),
     # --- stages
     Sentence("bottleneck", r"(?<!Next\s)(?:{w}: )?(?<!Next\s)[Bb]ottleneck: {stage}, {N}", None, of="workload"),
     Sentence("bottleneck", r"\nBottleneck {stage}", None, of="workload in order"),
@@ -188,19 +191,16 @@ SENTENCES = (
     Sentence("rack units", r"\nRacks {N} racks?, [^;]{5,80}; {n} U in use", size, GUIDE),
     Sentence("racks", r"\nRacks {n} racks?, ", number, GUIDE),
     # --- storage
-    Sentence("usable capacity", r"\nUsable {q} {N} ", quantity, GUIDE),
-    Sentence("usable capacity", r"{q} usable met", quantity, GUIDE),
-    Sentence("usable capacity", r"{q} \({N} TiB\)", quantity, GUIDE),
+    Sentence("usable capacity", r"\nUsable {q} {N} ", quantity, GUIDE, "tier"),
+    Sentence("usable capacity", r"{q} usable met", quantity, GUIDE, "tier"),
+    Sentence("usable capacity", r"{q} \({N} TiB\)", quantity, GUIDE, "tier"),
     Sentence("storage nodes", r"\nStorage nodes {n} of {N} in use", number, GUIDE),
     # --- price and open points
     Sentence("price", r"\nPrice: (?P<value>{money}|to be quoted)", amount),
     Sentence("lines to be quoted", r"{n} lines? of {N} needs? a quote", number),
-    Sentence("lines to be quoted", r"{n} of {N} lines awaits? a quote", number),
-    Sentence("lines to be quoted", r"Request quotes for {n} lines", number, GUIDE),
     Sentence("lines to be quoted", r"{n} lines? of the bill\.", number),
     Sentence("lines to be quoted", r"{n} items need quotes", number),
     Sentence("lines of the bill", r"{N} lines? of {n} needs? a quote", number),
-    Sentence("lines of the bill", r"{N} of {n} lines awaits? a quote", number),
     Sentence("assumptions", r"{n} inputs are assumptions", number, ENGINEER),
     Sentence("open points", r"vendors confirm {n} open points", number, GUIDE),
 )

@@ -58,6 +58,9 @@ def _whole(document: dict[str, Any]) -> Iterator[Fact]:
     for figure, key in _OF_THE_DESIGN.items():
         if design[key] != 0:
             yield figure, f"design.{key}", design[key], ""
+    for number, tier in enumerate(design["tiers"], 1):
+        of = "" if len(design["tiers"]) == 1 else f"tier {number}"
+        yield "usable capacity", f"design.tiers.{number}.usable_bytes", tier["usable_bytes"], of
     yield "GPUs", "design.n_servers × gpus_per_server", design["n_servers"] * design["gpus_per_server"], ""
     bound = "at least" if design["unknown_power"] else "complete"
     yield "power is a lower bound", "design.unknown_power", bound, ""

@@ -42,7 +42,6 @@ PLACES = {
     "ports free": 4,
     "end points": 3,
     "cables": 3,
-    "price": 3,
     "lines to be quoted": 4,
     "assumptions": 2,
     "open points": 2,
@@ -98,7 +97,9 @@ FAULTS = {
         text("guide.pdf", r"Maximum draw 32\.6", "Maximum draw 33.1"), "power_max_w", "Maximum draw 33.1"
     ),
     "typical power": Planted(cell("Summary", "Power, typical", 1, 42.9), "design.power_typical_w", "cell B"),
-    "rack units": Planted(text("guide.pdf", r"Rack space 25", "Rack space 26"), "design.rack_units", "Rack space 26"),
+    "rack units": Planted(
+        text("engineers-file.pdf", r"Rack space 25", "Rack space 26"), "design.rack_units", "Rack space 26"
+    ),
     "rate": Planted(
         text("engineers-file.pdf", "23\u202f500 images", "24\u202f900 images"), "samples_per_s.value", "24 900"
     ),
@@ -109,7 +110,7 @@ FAULTS = {
         text("summary.pdf", r"confidence is over 99", "confidence is 93"), "design.probability", "is 93"
     ),
     "bottleneck": Planted(
-        text("guide.pdf", r"Bottleneck GPU compute", "Bottleneck Storage"),
+        text("engineers-file.pdf", r"Bottleneck GPU compute", "Bottleneck Storage"),
         "workloads.ResNet-50 training.bottleneck",
         "Storage",
     ),

@@ -14,7 +14,6 @@ from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import SizeLimit
 from sizer.sizing.result import LimitStep
-from sizer.workload.sentence.reader import read_sentence
 from tests.factories.prices import all_priced
 
 # Published list price of one DGX-1 in the catalogue's sources. [USD]
@@ -185,21 +184,3 @@ def test_a_budget_without_prices_in_its_currency_is_refused():
     with pytest.raises(RequestError) as refused:
         best_design(request, shipped_catalog())
     assert "KZT" in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("sentence", "limits"),
-    [
-        ("ResNet-50 as fast as possible within 500,000 USD", {"budget": 5e5}),
-        ("What does 200 kW buy for ResNet-50?", {"power_w": 2e5}),
-        ("best use of two racks for ResNet-50", {"racks": 2}),
-        ("the most I can get for 300k with ResNet-50", {"budget": 3e5}),
-        ("maximum throughput of ResNet-50 on 8 servers", {"servers": 8}),
-        ("How fast can we train ResNet-50 in 42 U with $1.5 million", {"budget": 1.5e6, "rack_units": 42}),
-    ],
-)
-def test_sentences_that_ask_for_the_most(sentence: str, limits: dict[str, float]):
-    reading = read_sentence(sentence, catalog())
-    assert reading.request["limits"] == limits
-    assert reading.request["workload"][0]["target"] == MAXIMUM
-    assert not reading.unread

@@ -10,7 +10,7 @@ from sizer.calibrate.calibration import stored_calibration
 from sizer.library.compared_answers import answer_to_request
 from sizer.physical.plan import CABLE_CATEGORY
 from sizer.sizing.growth.result import ClusterSize
-from sizer.sizing.reasons import VerdictKind
+from sizer.sizing.reasons import SelectionKind, VerdictKind
 from tests.factories.examples import catalog
 from tests.factories.requests import resnet_request
 
@@ -39,7 +39,7 @@ def test_every_answer_is_what_the_plan_buys_first(asked):
     first = growth_plan(asked, catalog()).platforms[0]
     design = result.design
     assert ClusterSize(design.n_servers, design.storage_nodes) == first.recommended.sizes[0]
-    assert design.platform == first.platform
+    assert vars(design.platform) == vars(first.platform)
     assert result.platforms[0] is design
     assert sum(point.is_documented for point in result.pareto) == 1
     in_batch = cells_of_answer(asked, catalog(), stored_calibration())
@@ -58,6 +58,13 @@ def test_every_answer_is_what_the_plan_buys_first(asked):
     }
     assert planned
     assert planned == {item: ordered[item] for item in planned}
+
+
+def test_what_the_plan_buys_first_is_not_its_own_runner_up():
+    """The plan keeps the cheapest design of the first year: that is why it is described, and another is second."""
+    result = size(request("2 TB", {"years": 2, "data": 1.01}, samples_per_s=4_000), catalog())
+    assert result.selection.kind is SelectionKind.LIKELY_CHEAPEST
+    assert (result.runner_up.server, result.runner_up.storage) != result.design.platform.key
 
 
 def test_the_network_of_the_last_year_stands_in_the_first_bill():
