@@ -278,7 +278,7 @@ def _example(kind: QuantityKind) -> str:
 
 
 def _echo(kind: QuantityKind, typed: Any) -> None:
-    """Under a quantity: how it was read, or what is wrong; a number that was read is rewritten in the field itself."""
+    """Under a quantity: how it was read where that differs, or what is wrong; a number is rewritten in the field."""
     if typed is None or not (kind.unit or kind is AMOUNT or isinstance(typed, str)):
         return
     try:
@@ -286,7 +286,9 @@ def _echo(kind: QuantityKind, typed: Any) -> None:
     except ValueError as error:
         st.caption(f":red[:material/error: {plain(sentences(str(error)))}]")
     else:
-        st.caption(plain(f"read as {understood(kind, value, typed)}"))
+        read = understood(kind, value, typed)
+        if "".join(read.split()) != "".join(str(typed).split()):
+            st.caption(plain(f"read as {read}"))
 
 
 def _fill(name: str, value: Any) -> None:

@@ -120,7 +120,7 @@ def _fixed(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) ->
         return fixed_design_break_evens(model, x, line, parts, others, place)
 
     _map(view, number, pair, "Calculating the design over the range of both inputs", drawn)
-    _break_evens(view, pair, break_evens)
+    look.folded("**Break-even points**", "break-evens", lambda: _break_evens(view, pair, break_evens))
 
 
 def _fixed_at(
@@ -179,6 +179,7 @@ def _resized(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) 
         return resized_break_evens(x, view.once("line", line, number, x, other, other_place, doing=doing), place)
 
     _map(view, number, pair, "Sizing variants of the request over the range of both inputs", drawn)
+    st.subheader("Break-even points", anchor=False)
     _break_evens(view, pair, break_evens)
 
 
@@ -194,7 +195,6 @@ def _break_evens(
     view: View, pair: InputPair, found: Callable[[VariedInput, int, VariedInput, int], tuple[BreakEven, ...]]
 ) -> None:
     """Break-even points along each input, the other one at its present value."""
-    st.subheader("Break-even points", anchor=False)
     (x, at_x), (y, at_y) = pair.placed
     for number, (one, place, other, at) in enumerate(((x, at_x, y, at_y), (y, at_y, x, at_x)), 1):
         # The other input in words, where it is not as it is.

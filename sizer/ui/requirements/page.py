@@ -24,9 +24,14 @@ _NAMED = ("servers", "gpus", "generations", "storage", "fabrics")
 def show(view: View) -> None:
     """Draw the page."""
     _start_from()
-    st.header("Workload", anchor=False)
     workload.draw(view, workload.selected_workload())
     st.header("Options and limits", anchor=False)
+    with st.container(gap="xxsmall", key="options"):
+        _options(view)
+
+
+def _options(view: View) -> None:
+    """What few requests state: a fold each."""
     given = state.get(("platforms",))
     given = given if isinstance(given, Mapping) else {}
     named = [re.sub(r" \(.*\)", "", name_of(item)) for part in _NAMED for item in given.get(part) or ()]

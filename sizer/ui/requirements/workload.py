@@ -46,6 +46,7 @@ def selected_workload() -> int:
         st.session_state[key] = max(0, min(st.session_state.workload, len(works) - 1))
     chosen: int | None = 0
     with st.container(horizontal=True, vertical_alignment="bottom", key="workloads"):
+        st.header("Workload", anchor=False, width="content")
         if len(works) > 1:
             chosen = st.segmented_control(
                 f"{plural(len(works), 'workload')} on this cluster; edit",
@@ -102,6 +103,7 @@ def draw(view: View, number: int) -> None:
         fields.draw(form.FIELDS["workload.name"], number)
         fields.draw(form.FIELDS["workload.task"], number, after=lambda: _after_task(view, path))
         _dnn_fields(parts, number, path)
+        fields.draw(form.FIELDS["confidence"])
     with middle:
         if serving.is_served(path):
             serving.draw_fields(form.SERVING, path)
@@ -115,7 +117,6 @@ def draw(view: View, number: int) -> None:
         _target_fields(view, number, path)
         if state.get((*path, "task")) == "serving":
             serving.draw_fields(form.SERVING_LIMITS, path)
-        fields.draw(form.FIELDS["confidence"])
     _expert_fields(parts, number, path)
     if trains_language(parts, path) and not serving.is_served(path):
         layout_fields(number, path)
