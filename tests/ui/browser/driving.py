@@ -47,6 +47,8 @@ PAGES = (
 # One number of the headline, which stands on every page that has an answer.
 FIGURE = ".st-key-headline [data-testid='stPopover'] button"
 _START_SECONDS = 300
+# Of everything that is waited for: what is wrong never comes, what is slow is a matter of the benchmarks.
+_LONGEST_MS = 180_000
 _IDLE_SECONDS, _IDLE_SHARE = 20, 0.3
 _servers: dict[int, "subprocess.Popen[bytes]"] = {}
 
@@ -146,6 +148,7 @@ def browser() -> Iterator["Browser"]:
 def window(of: "Browser", width: int = 1280, height: int = 720, scheme: str = "light") -> "Page":
     """A window in a session of its own; addresses asked for are kept in ``page.asked``."""
     context = of.new_context(viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True)
+    context.set_default_timeout(_LONGEST_MS)
     page = context.new_page()
     page.add_init_script(_COUNT_RUNS)
     page.asked = []
@@ -178,9 +181,9 @@ _CALM = """() => {
 
 def settled(page: "Page") -> None:
     """Wait for the headline or an open question, in whose place it is folded; then until the server is done."""
-    page.wait_for_selector(f"{FIGURE}:visible, .st-key-question", timeout=60_000)
+    page.wait_for_selector(f"{FIGURE}:visible, .st-key-question")
     page.evaluate("() => { window.calmSince = null; }")
-    page.wait_for_function(_CALM, timeout=60_000)
+    page.wait_for_function(_CALM)
 
 
 @contextmanager
@@ -188,7 +191,7 @@ def rerun(page: "Page") -> Iterator[None]:
     """What is done inside starts a run of the script; afterwards its result is drawn."""
     before = page.evaluate("window.scriptRuns")
     yield
-    page.wait_for_function("before => window.scriptRuns > before", arg=before, timeout=60_000)
+    page.wait_for_function("before => window.scriptRuns > before", arg=before)
     settled(page)
 
 
@@ -197,7 +200,6 @@ def figure_changed(page: "Page", before: str) -> None:
     page.wait_for_function(
         "([selector, before]) => (document.querySelector(selector)?.innerText ?? before) !== before",
         arg=[FIGURE, before],
-        timeout=60_000,
     )
     settled(page)
 

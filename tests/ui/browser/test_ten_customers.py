@@ -146,12 +146,12 @@ def ask(page: "Page", customer: Customer) -> None:
     question = page.locator(".st-key-question")
     for number, label in enumerate(customer.answers):
         button = question.get_by_role("button", name=label, exact=True)
-        button.wait_for(timeout=60_000)
+        button.wait_for()
         settled(page)
         assert page.get_by_text("Previous result: ").is_visible()
         shot(page, customer, f"1-question-{number + 1}")
         button.click()
-    question.wait_for(state="detached", timeout=60_000)
+    question.wait_for(state="detached")
     settled(page)
     assert page.get_by_text("Previous result: ").count() == 0
     chips = page.locator(".st-key-chips").inner_text()
@@ -169,7 +169,7 @@ def change(page: "Page", customer: Customer) -> None:
     field = page.get_by_role("textbox", name=label, exact=True).first
     field.fill(text)
     field.press("Enter")
-    page.wait_for_function("() => document.querySelector('.st-key-chips') === null", timeout=60_000)
+    page.wait_for_function("() => document.querySelector('.st-key-chips') === null")
     settled(page)
     assert page.get_by_role("textbox", name="Describe the need").input_value() == ""
     assert page.get_by_text("Previous result: ").count() == 0
@@ -182,7 +182,7 @@ def change(page: "Page", customer: Customer) -> None:
 def price(page: "Page", customer: Customer) -> None:
     """A price where a quote would settle the order, and the price of the first line of the bill."""
     to_page(page, "Architecture")
-    page.get_by_role("heading", name="Topology", exact=True).wait_for(timeout=60_000)
+    page.get_by_role("heading", name="Topology", exact=True).wait_for()
     assert_clean(page)
     shot(page, customer, "4-architecture")
     with rerun(page):
@@ -199,22 +199,22 @@ def price(page: "Page", customer: Customer) -> None:
     before = headline(page)[2]
     # Inside its canvas the grid has a table for screen readers, which tells the cell that keys act on.
     grid = page.get_by_test_id("stDataFrame").first.locator("canvas").first
-    column = grid.locator("th", has_text="Unit list price").get_attribute("aria-colindex", timeout=30_000)
+    column = grid.locator("th", has_text="Unit list price").get_attribute("aria-colindex")
     grid.focus()
     for place in range(1, int(column or 0) + 1):
         cell = grid.locator(f"td[aria-colindex='{place}'][aria-selected='true']")
-        cell.wait_for(state="attached", timeout=30_000)
+        cell.wait_for(state="attached")
         page.keyboard.press("ArrowRight" if str(place) != column else "Enter")
-    page.locator("#portal textarea, #portal input").first.wait_for(timeout=30_000)
+    page.locator("#portal textarea, #portal input").first.wait_for()
     page.keyboard.press("Control+a")
     page.keyboard.type("222333")
     with rerun(page):
         page.keyboard.press("Enter")
-    page.get_by_role("button", name="Restore computed value").first.wait_for(timeout=60_000)
+    page.get_by_role("button", name="Restore computed value").first.wait_for()
     assert headline(page)[2] != before
     shot(page, customer, "5-bill")
     page.get_by_role("tab", name="Bill", exact=True).press("Enter")
-    page.get_by_role("cell", name=re.compile(r"222\D333")).first.wait_for(timeout=30_000)
+    page.get_by_role("cell", name=re.compile(r"222\D333")).first.wait_for()
     assert_clean(page)
 
 
@@ -223,7 +223,7 @@ def guide(page: "Page", customer: Customer) -> None:
     to_page(page, "Document")
     assert_clean(page)
     title = page.get_by_role("heading", level=1).first.inner_text()
-    with page.expect_download(timeout=240_000) as download:
+    with page.expect_download() as download:
         page.get_by_role("button", name="Guide, PDF", exact=True).click()
     with pikepdf.open(io.BytesIO(download.value.path().read_bytes())) as pdf:
         assert len(pdf.pages) >= 10
