@@ -86,7 +86,8 @@ def table(data: Table | None, sources: Mapping[str, Source], fold: str = "") -> 
     body = "".join(_row(row, data, sources) for row in data.rows)
     kind = "sz" if head else "sz headless"
     st.html(
-        f'<div class="sz-scroll"><table class="{kind}" aria-label="{escape(data.caption)}">'
+        # What may be wider than the window is scrolled by keys, too.
+        f'<div class="sz-scroll" tabindex="0"><table class="{kind}" aria-label="{escape(data.caption)}">'
         f"<colgroup>{widths}</colgroup>{head}<tbody>{body}</tbody></table></div>"
     )
     if data.note:
@@ -141,7 +142,7 @@ def drawing(svg: str, *, is_fitted: bool = True) -> None:
     Its writer escapes every text in it; ``st.html`` would take the drawing out.
     """
     kind = "sz-drawing" if is_fitted else "sz-drawing own-size"
-    st.markdown(f'<div class="{kind}">{svg}</div>', unsafe_allow_html=True)
+    st.markdown(f'<div class="{kind}" tabindex="0">{svg}</div>', unsafe_allow_html=True)
 
 
 def spec_of(drawn: Chart | None) -> Spec | None:

@@ -100,8 +100,7 @@ def show(view: View) -> None:
         _side_by_side(known, view)
     else:
         look.note(
-            f"Pin up to {MOST} designs, also of different requests, here or on the page Architecture. They then stand "
-            "side by side."
+            f"Pin up to {MOST} designs, also of different requests, here or on the page Architecture, to compare them."
         )
     _manage(pins(), view)
     if not view.is_customer_mode and (others := _others(view)):

@@ -60,7 +60,8 @@ _LENGTHENED = """text => {
     part.textContent = text;
 }"""
 _CUT_FIGURES = """() => [...document.querySelectorAll('[data-testid="stMetricValue"], [data-testid="stMetricValue"] *')]
-    .filter(part => part.scrollWidth > part.clientWidth + 1 && getComputedStyle(part).overflowX !== 'visible')
+    .filter(part => part.getBoundingClientRect().right > window.innerWidth ||
+        part.scrollWidth > part.clientWidth + 1 && getComputedStyle(part).overflowX !== 'visible')
     .map(part => part.innerText)"""
 
 
