@@ -55,9 +55,7 @@ def _answer(view: View) -> None:
         for number, tile in enumerate(_tiles(view)):
             _tile(number, tile, view)
     _sentences(view)
-    with st.expander("More figures and the software stack", key="more", on_change="rerun") as more:
-        if more.open:  # what is closed costs the browser as much, and what the stack is worth takes a while
-            _more(view)
+    look.folded("More figures and the software stack", "more", lambda: _more(view))
 
 
 def _line(view: View) -> None:

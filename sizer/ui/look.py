@@ -13,7 +13,9 @@ from sizer.drawings.palette import DARK, LIGHT, Palette
 from sizer.present.charting import Chart
 from sizer.present.tables import Cell, Row, Table
 from sizer.sizing.result import STAGES
+from sizer.ui import state
 from sizer.ui.state import View
+from sizer.ui.typed import plain
 
 Spec = dict[str, Any]
 
@@ -129,9 +131,19 @@ def notes(texts: Sequence[str]) -> None:
     st.html(f'<ul class="sz-note">{items}</ul>')
 
 
-def folded(title: str, key: str, draw: Callable[[], None]) -> None:
-    """A fold whose content is drawn once it is open: closed ones would cost the browser as much as open ones."""
-    with st.expander(title, key=key, on_change="rerun") as fold:
+def folded(title: str, key: str, draw: Callable[[], None], summary: str = "") -> None:
+    """A fold whose content is drawn once it is open: closed ones would cost the browser as much as open ones.
+
+    ``summary``: of the content, behind the title. The session notes what is open: a fold whose head changes is another
+    one to Streamlit, and would close under the reader's eyes.
+    """
+
+    def note_fold() -> None:
+        st.session_state.folds = {**st.session_state.get("folds", {}), key: bool(st.session_state.get(key))}
+
+    head = f"**{title}:** {plain(summary)}" if summary else title
+    is_open = st.session_state.get("folds", {}).get(key, False)
+    with st.expander(head, is_open, key=key, on_change=state.if_stored(key, note_fold)) as fold:
         if fold.open:
             draw()
 

@@ -141,10 +141,8 @@ def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
         engine = state.get((*path, "engine"))
         named = parts.stacks[engine].name if engine in parts.stacks else "a mixture of serving engines"
         summary = [named, _PRECISIONS.get(str(state.get((*path, "precision"))), "number format searched")]
-    folded = fields.fold("Expert settings", ", ".join(summary), "expert")
-    if not folded.open:
-        return
-    with folded:
+
+    def draw() -> None:
         left, middle, right = st.columns(3, gap="large")
         with left:
             if serving.is_served(path):
@@ -175,6 +173,8 @@ def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
             fields.draw(form.FIELDS["rank_by"])
         shown = form.LANGUAGE_EXPERT if is_language else form.EXPERT
         fields.reset_button("expert", *(fields.path_of(field, number) for field in shown))
+
+    look.folded("Expert settings", "expert", draw, ", ".join(summary))
 
 
 # --- neural network and data set
