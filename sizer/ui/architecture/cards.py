@@ -8,7 +8,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from sizer.present.tables import Field, record_table
 from sizer.questions.alternatives.analysis import (
-    MissingNeighbour,
     Neighbour,
     NeighbourKind,
     Neighbours,
@@ -98,7 +97,8 @@ def finish(view: View, slots: Slots) -> None:
     with slots.below:
         if not any(one.kind in ("simplest", "simplest of all") for one in neighbours):
             look.notes(simplest_text(simple, view.result))
-        _missing([one for part in found for one in part.missing if _may_see(one.kind, view)], view)
+        if missing := [one for part in found for one in part.missing if _may_see(one.kind, view)]:
+            look.notes([f"{_KINDS[one.kind]}: {missing_text(one, view.catalog)}" for one in missing])
         if st.session_state.get(_VENDORS) != view.key:
             st.button(
                 "Show other vendors",
@@ -162,8 +162,3 @@ def _neighbour(place: int, one: Neighbour, base: DesignAnswer, view: View) -> No
 def _head(kind: str, name: str) -> None:
     st.caption(plain(kind))
     st.markdown(f"**{plain(name)}**")
-
-
-def _missing(missing: list[MissingNeighbour], view: View) -> None:
-    if missing:
-        look.notes([f"{_KINDS[one.kind]}: {missing_text(one, view.catalog)}" for one in missing])

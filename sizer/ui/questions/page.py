@@ -67,16 +67,10 @@ def show(view: View) -> None:
     """Draw the page: the chosen question alone."""
     is_served = all(answer.serving is not None for answer in view.result.design.workloads)
     listed = [name for name in _QUESTIONS if not (is_served and name in _OF_DATA_SETS)]
-    first = listed[0]
-    # A widget's own value is lost while another page is shown.
-    name = "question/asked"
-    chosen = st.session_state.get("question", first)
-    if chosen not in listed:
-        chosen = st.session_state.question = st.session_state[name] = first
-    if name not in st.session_state:
-        st.session_state[name] = chosen
-    st.pills("Question", listed, key=name, required=True, on_change=state.stores(name, "question"))
-    _QUESTIONS[chosen](view)
+    if st.session_state.get("question") not in listed:
+        st.session_state.question = listed[0]
+    st.pills("Question", listed, key="question", required=True, persist_state="session")
+    _QUESTIONS[st.session_state.question](view)
 
 
 def _two_inputs(view: View) -> None:
