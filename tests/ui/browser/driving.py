@@ -49,6 +49,8 @@ FIGURE = ".st-key-headline [class*='st-key-figure-'] [data-testid='stPopover'] b
 _START_SECONDS = 300
 # Of everything that is waited for: what is wrong never comes, what is slow is a matter of the benchmarks.
 _LONGEST_MS = 300_000
+# Asked at every frame, the browser would draw frames all the time, and take the processor from the server.
+_POLLING_MS = 100
 _IDLE_SECONDS, _IDLE_SHARE = 20, 0.3
 _servers: dict[int, "subprocess.Popen[bytes]"] = {}
 
@@ -147,7 +149,9 @@ def browser() -> Iterator["Browser"]:
 
 def window(of: "Browser", width: int = 1280, height: int = 720, scheme: str = "light") -> "Page":
     """A window in a session of its own; addresses asked for are kept in ``page.asked``."""
-    context = of.new_context(viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True)
+    context = of.new_context(
+        viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True, reduced_motion="reduce"
+    )
     context.set_default_timeout(_LONGEST_MS)
     page = context.new_page()
     page.add_init_script(_COUNT_RUNS)
@@ -183,7 +187,7 @@ def settled(page: "Page") -> None:
     """Wait for the headline or an open question, in whose place it is folded; then until the server is done."""
     page.wait_for_selector(f"{FIGURE}:visible, .st-key-question")
     page.evaluate("() => { window.calmSince = null; }")
-    page.wait_for_function(_CALM)
+    page.wait_for_function(_CALM, polling=_POLLING_MS)
 
 
 @contextmanager
@@ -191,7 +195,7 @@ def rerun(page: "Page") -> Iterator[None]:
     """What is done inside starts a run of the script; afterwards its result is drawn."""
     before = page.evaluate("window.scriptRuns")
     yield
-    page.wait_for_function("before => window.scriptRuns > before", arg=before)
+    page.wait_for_function("before => window.scriptRuns > before", arg=before, polling=_POLLING_MS)
     settled(page)
 
 
@@ -200,6 +204,7 @@ def figure_changed(page: "Page", before: str) -> None:
     page.wait_for_function(
         "([selector, before]) => (document.querySelector(selector)?.innerText ?? before) !== before",
         arg=[FIGURE, before],
+        polling=_POLLING_MS,
     )
     settled(page)
 
