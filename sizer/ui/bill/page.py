@@ -90,7 +90,7 @@ def _bill(view: View, result: SizingResult) -> None:
     bill = result.design.bill
     printed = bill_table(bill, view.catalog.sources)
     # The widths are those of a printed page; a wide window has more room for the descriptions.
-    columns = tuple(replace(column, width=0) for column in printed.columns)
+    columns = tuple(replace(one, width=16 if one.title == "Part number" else 0) for one in printed.columns)
     look.table(replace(printed, columns=columns), view.catalog.sources)
     in_banners = {warning for _, warning in bill.price_warnings}
     if result.request.needed_by is not None:
