@@ -20,6 +20,7 @@ from sizer.present.charting import (
     finish,
     point_layers,
 )
+from sizer.present.text.serving import gib_text
 from sizer.sizing.result import WorkloadAnswer
 from sizer.sizing.stages.serving_curve import ServingCurve, serving_curve
 from sizer.sizing.stages.serving_rates import ServingAnswer
@@ -50,7 +51,7 @@ def load_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | st
     if limit is not None:
         rule = chart_of([{"ms": limit * _MS}]).mark_rule(strokeDash=[4, 3], strokeWidth=1, color=palette.ink)
         layers.append(rule.encode(x=x))
-    at, name = (curve.at[0] * _MS, curve.at[1]), "asked load" if found.load == "asked" else "most within the limits"
+    at, name = (curve.at[0] * _MS, curve.at[1]), "this load" if found.load == "asked" else "most within the limits"
     layers += point_layers(at, name, (x, y), palette, palette.accent, align="right", dx=-10, dy=-8)
     runs = [
         {"ms": one.token_s * _MS, "value": one.tokens_per_s, "source": one.source}
@@ -65,8 +66,11 @@ def load_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | st
 
 def _load_finding(found: ServingAnswer, curve: ServingCurve) -> str:
     token_s, output = curve.at
-    at = "the asked load" if found.load == "asked" else "the most"
-    return f"At {at} a GPU gives {significant(output)} tokens/s, every request one each {significant(token_s * _MS)} ms"
+    at = "this load" if found.load == "asked" else "most"
+    return (
+        f"At {at}, each GPU delivers {significant(output)} tokens/s, and each request gets a token every "
+        f"{significant(token_s * _MS)} ms"
+    )
 
 
 def load_caption(answer: WorkloadAnswer) -> str:
@@ -76,9 +80,9 @@ def load_caption(answer: WorkloadAnswer) -> str:
 
 
 def _load_caption(found: ServingAnswer, curve: ServingCurve) -> str:
-    shown = ["Line and band: the chosen layout from one request in flight on, with its 90 % interval"]
+    shown = ["Line and band: the chosen layout, from one request in flight upwards, with its 90 % interval"]
     if found.work.token_s is not None:
-        shown.append("dashed: the limit, which a percentile must keep")
+        shown.append(f"dashed: the limit of the {found.work.percentile}th percentile")
     if curve.published:
         shown.append(f"circles: {words.plural(len(curve.published), 'published run')} of this model on this GPU")
     return "; ".join(shown)
@@ -101,7 +105,7 @@ def serving_memory_chart(
     for name, size in parts:
         end = start + max(size, 0.0) / GIB
         colour = palette.other if name == "Free" else palette.stages["gpu"]
-        bars.append(ChartBar(f"{name}: {significant(end - start)}{words.NO_BREAK}GiB", end, "", colour, start=start))
+        bars.append(ChartBar(f"{name}: {gib_text(size)}", end, "", colour, start=start))
         start = end
     size = memory.memory_bytes / GIB
     used = 1 - max(parts[-1][1], 0.0) / memory.memory_bytes

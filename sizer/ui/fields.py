@@ -10,13 +10,12 @@ from contextlib import suppress
 from typing import Any, ParamSpec
 
 import streamlit as st
-from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
 from sizer.base.faults import bounds_of, field_at
 from sizer.base.quantities import AMOUNT, QuantityKind, duration, grouped, parse, si
 from sizer.base.quantities import plain as digits
 from sizer.present.words import percent
-from sizer.ui import state
+from sizer.ui import look, state
 from sizer.ui.error_messages import name_of, sentences
 from sizer.ui.request_form.field import (
     Checkbox,
@@ -159,8 +158,14 @@ def draw_columns(columns: Columns, entry: int = 0, *, in_form: bool = False) -> 
                 draw(field, entry, in_form=in_form)
 
 
-def draw_form(columns: Columns, name: str, button: str, on_submit: After | None = None) -> None:
-    """Draw fields that are stored together when the button is pressed; ``name`` is part of the keys."""
+def draw_form(
+    title: str, summary: str, columns: Columns, key: str, name: str, button: str, on_submit: After | None = None
+) -> None:
+    """Draw a fold with fields that are stored together when the button is pressed; ``name`` is part of their keys."""
+    look.folded(title, key, lambda: _form(columns, name, button, on_submit), summary)
+
+
+def _form(columns: Columns, name: str, button: str, on_submit: After | None) -> None:
     drawn = [(key(path_of(field)), path_of(field), field) for column in columns for field in column]
 
     def submit() -> None:
@@ -278,7 +283,7 @@ def _example(kind: QuantityKind) -> str:
 
 
 def _echo(kind: QuantityKind, typed: Any) -> None:
-    """Under a quantity: how it was read, or what is wrong; a number that was read is rewritten in the field itself."""
+    """Under a quantity: how it was read where that differs, or what is wrong; a number is rewritten in the field."""
     if typed is None or not (kind.unit or kind is AMOUNT or isinstance(typed, str)):
         return
     try:
@@ -286,7 +291,9 @@ def _echo(kind: QuantityKind, typed: Any) -> None:
     except ValueError as error:
         st.caption(f":red[:material/error: {plain(sentences(str(error)))}]")
     else:
-        st.caption(plain(f"read as {understood(kind, value, typed)}"))
+        read = understood(kind, value, typed)
+        if "".join(read.split()) != "".join(str(typed).split()):
+            st.caption(plain(f"read as {read}"))
 
 
 def _fill(name: str, value: Any) -> None:
@@ -325,26 +332,6 @@ def _store(name: str, path: RequestPath, field: FormField, after: After | None =
     state.put(path, None if value is False and isinstance(field.widget, Checkbox) else value)
     if after is not None:
         after()
-
-
-def fold(title: str, summary: str, name: str) -> ExpanderContainer:
-    """A fold whose head sums up its content; the content is drawn once it is open, as ``fold.open`` tells.
-
-    Closed ones would cost the browser more than the whole page without them.
-    """
-    # A fold whose head changes is another one to Streamlit, and would close under the reader's eyes.
-    is_open = st.session_state.get("folds", {}).get(name, False)
-    return st.expander(
-        f"**{title}:** {plain(summary)}",
-        is_open,
-        key=name,
-        on_change=state.if_stored(name, _note_fold),
-        args=(name,),
-    )
-
-
-def _note_fold(name: str) -> None:
-    st.session_state.folds = {**st.session_state.get("folds", {}), name: bool(st.session_state.get(name))}
 
 
 def remembered_choice(label: str, names: Sequence[str], name: str) -> str:

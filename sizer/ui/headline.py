@@ -55,16 +55,14 @@ def _answer(view: View) -> None:
         for number, tile in enumerate(_tiles(view)):
             _tile(number, tile, view)
     _sentences(view)
-    with st.expander("More figures and the software stack", key="more", on_change="rerun") as more:
-        if more.open:  # what is closed costs the browser as much, and what the stack is worth takes a while
-            _more(view)
+    look.folded("More figures and the software stack", "more", lambda: _more(view))
 
 
 def _line(view: View) -> None:
     """The answer in one line; the reason and the other figures open from it."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="headline"):
         for number, tile in enumerate(_tiles(view)):
-            _figure(number, tile.figure, view)
+            _figure(number, tile.figure, view, "" if number else tile.question)
             if tile.badge is not None and (number == 1 or tile.badge.colour == "red"):
                 _badge(tile.badge, tile.badge.in_short or tile.badge.text)
         with st.popover("More", type="tertiary", key="more", on_change="rerun") as more:

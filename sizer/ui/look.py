@@ -13,7 +13,9 @@ from sizer.drawings.palette import DARK, LIGHT, Palette
 from sizer.present.charting import Chart
 from sizer.present.tables import Cell, Row, Table
 from sizer.sizing.result import STAGES
+from sizer.ui import state
 from sizer.ui.state import View
+from sizer.ui.typed import plain
 
 Spec = dict[str, Any]
 
@@ -86,7 +88,8 @@ def table(data: Table | None, sources: Mapping[str, Source], fold: str = "") -> 
     body = "".join(_row(row, data, sources) for row in data.rows)
     kind = "sz" if head else "sz headless"
     st.html(
-        f'<div class="sz-scroll"><table class="{kind}" aria-label="{escape(data.caption)}">'
+        # What may be wider than the window is scrolled by keys, too.
+        f'<div class="sz-scroll" tabindex="0"><table class="{kind}" aria-label="{escape(data.caption)}">'
         f"<colgroup>{widths}</colgroup>{head}<tbody>{body}</tbody></table></div>"
     )
     if data.note:
@@ -128,9 +131,19 @@ def notes(texts: Sequence[str]) -> None:
     st.html(f'<ul class="sz-note">{items}</ul>')
 
 
-def folded(title: str, key: str, draw: Callable[[], None]) -> None:
-    """A fold whose content is drawn once it is open: closed ones would cost the browser as much as open ones."""
-    with st.expander(title, key=key, on_change="rerun") as fold:
+def folded(title: str, key: str, draw: Callable[[], None], summary: str = "") -> None:
+    """A fold whose content is drawn once it is open: closed ones would cost the browser as much as open ones.
+
+    ``summary``: of the content, behind the title. The session notes what is open: a fold whose head changes is another
+    one to Streamlit, and would close under the reader's eyes.
+    """
+
+    def note_fold() -> None:
+        st.session_state.folds = {**st.session_state.get("folds", {}), key: bool(st.session_state.get(key))}
+
+    head = f"**{title}:** {plain(summary)}" if summary else title
+    is_open = st.session_state.get("folds", {}).get(key, False)
+    with st.expander(head, is_open, key=key, on_change=state.if_stored(key, note_fold)) as fold:
         if fold.open:
             draw()
 
@@ -141,7 +154,7 @@ def drawing(svg: str, *, is_fitted: bool = True) -> None:
     Its writer escapes every text in it; ``st.html`` would take the drawing out.
     """
     kind = "sz-drawing" if is_fitted else "sz-drawing own-size"
-    st.markdown(f'<div class="{kind}">{svg}</div>', unsafe_allow_html=True)
+    st.markdown(f'<div class="{kind}" tabindex="0">{svg}</div>', unsafe_allow_html=True)
 
 
 def spec_of(drawn: Chart | None) -> Spec | None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 import streamlit as st
@@ -114,12 +115,6 @@ def _outcome(request_json: str, digest: str, _parts: Catalog) -> SizingOutcome: 
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)
-def _for_customer(request_json: str, digest: str, _parts: Catalog) -> SizingResult | None:  # noqa: ARG001  (the digest is part of the key)
-    result = outcome(SizingRequest.model_validate_json(request_json), _parts).result
-    return None if result is None else customer_copy(result)
-
-
-@st.cache_resource(show_spinner=False, max_entries=64)
 def _quoted(request_json: str, digest: str, _parts: Catalog) -> SizingOutcome:  # noqa: ARG001  (the digest is part of the key)
     request = SizingRequest.model_validate_json(request_json)
     sized = _outcome(request.model_copy(update={"quote": Quote()}).model_dump_json(), _parts.digest, _parts)
@@ -176,9 +171,10 @@ def stores(widget: str, *place: str) -> Callable[[], None]:
 
 def shown(request_json: str, parts: Catalog) -> SizingResult | None:
     """Result of a request as the session shows it: in the customer view without discounts, costs and notes."""
-    if is_customer_mode():
-        return _for_customer(request_json, parts.digest, parts)
-    return outcome(SizingRequest.model_validate_json(request_json), parts).result
+    result = outcome(SizingRequest.model_validate_json(request_json), parts).result
+    if result is None or not is_customer_mode():
+        return result
+    return once(f"{parts.digest} {request_json}", "customer copy", partial(customer_copy, result))
 
 
 def is_customer_mode() -> bool:

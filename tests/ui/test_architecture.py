@@ -57,8 +57,15 @@ def test_other_vendors_are_sized_when_asked_for():
     assert "other-vendors" not in keys(app)
 
 
-def test_describing_a_neighbour_leads_to_it_and_undo_comes_back():
+def test_other_sizes_are_drawn_in_a_fold():
     app = opened("architecture")
+    assert not [key for key in keys(app) if key.endswith(("-smaller", "-faster"))]
+    unfold(app, "front")
+    assert {key.rpartition("-")[2] for key in keys(app) if key.startswith("take-")} >= {"smaller", "faster"}
+
+
+def test_describing_a_neighbour_leads_to_it_and_undo_comes_back():
+    app = unfold(opened("architecture"), "front")
     before = figures(app)
     (key,) = [one for one in keys(app) if one.startswith("take-") and one.endswith("-faster")]
     button(app, key).click().run()
@@ -70,7 +77,7 @@ def test_describing_a_neighbour_leads_to_it_and_undo_comes_back():
 
 
 def test_pins_survive_page_switches_and_stand_side_by_side():
-    app = opened("architecture")
+    app = unfold(opened("architecture"), "front")
     button(app, "pin-described").click().run()
     (key,) = [one for one in keys(app) if one.startswith("pin-") and one.endswith("-faster")]
     button(app, key).click().run()
@@ -176,7 +183,7 @@ def test_customer_mode_hides_prices_of_neighbours_and_terms_of_pins():
         {"name": "b", "request_json": request_json("dgx1-f800-inception-v4", quote=quote)},
     ]
     app.session_state.customer_mode = True
-    app.run()
+    unfold(app, "front")
     button(app, "other-vendors").click().run()
     assert_healthy(app)
     text = written(app)
@@ -201,7 +208,7 @@ def test_describing_a_neighbour_in_customer_mode_keeps_the_terms_of_the_quote():
     app = opened("architecture")
     app.session_state.draft = {**app.session_state.draft, "quote": {"discount_percent": "10"}}
     app.session_state.customer_mode = True
-    app.run()
+    unfold(app, "front")
     (key,) = [one for one in keys(app) if one.startswith("take-") and one.endswith("-faster")]
     button(app, key).click().run()
     assert_healthy(app)

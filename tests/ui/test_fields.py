@@ -85,4 +85,4 @@ def test_every_change_is_taken_only_of_a_widget_that_the_session_holds():
         for match in re.findall(r'on_change["\']?\s*[=:]\s*([\w."]+)', source)
     ]
     assert len(called) > 20
-    assert [one for one in called if one[1] not in ('"rerun"', "state.if_stored")] == []
+    assert [one for one in called if one[1] not in ('"rerun"', "state.if_stored", "state.stores")] == []

@@ -13,6 +13,8 @@ from sizer.workload.serving import LoadKind, ServingWork
 # Years over which hardware is written off, straight, where a cost per token is shown.
 YEARS = 4
 _YEAR_S = 365.25 * DAY_S
+# Less of a GPU's memory is told as less: nobody reads 0.00739 GiB.
+_LEAST_GIB = 0.1
 _BOUNDS = {
     Bound.FIRST_TOKEN: "the limit of the first token bounds them",
     Bound.LATER_TOKENS: "the limit of the later tokens bounds them",
@@ -106,7 +108,7 @@ def first_token_condition(found: ServingAnswer) -> str:
 
 def software_text(found: ServingAnswer) -> str:
     """Number formats of the weights and of keys and values, and the software."""
-    cache = f"{found.cache.upper()}{' (assumed; the request states no format)' if found.cache_is_assumed else ''}"
+    cache = f"{found.cache.upper()}{' (assumed)' if found.cache_is_assumed else ''}"
     mixture = f"a mixture of {listed(found.engines)}, as none is named"
     return f"{found.weights.upper()} weights, keys and values in {cache}; {found.engine or mixture}"
 
@@ -176,10 +178,8 @@ def flight_text(found: ServingAnswer) -> str:
         found.load, "at the most within the limits"
     )
     at = f"{at} ({significant(found.served_per_s)} requests/s in all)"
-    return (
-        f"{significant(found.concurrency)} {at} in each replica, whose memory has room for "
-        f"{grouped(found.most_concurrent)}"
-    )
+    count = significant(found.concurrency) if found.concurrency >= 1 else "fewer than 1"
+    return f"{count} {at} in each replica, whose memory has room for {grouped(found.most_concurrent)}"
 
 
 def prefix_text(found: ServingAnswer) -> str:
@@ -212,7 +212,7 @@ def tokens_text(found: ServingAnswer) -> str:
     each = significant(value / found.gpus_used)
     return (
         f"at most {significant(value)} {found.work.counted}/s (90{NARROW_SPACE}% interval {significant(low)} to "
-        f"{significant(high)}), {each} a GPU; {_bound_text(found)}"
+        f"{significant(high)}), {each} per GPU; {_bound_text(found)}"
     )
 
 
@@ -220,10 +220,15 @@ def memory_text(found: ServingAnswer, memory_bytes: float) -> str:
     """Memory of a GPU: weights, keys and values, reserve and what is free."""
     used = found.weight_bytes + found.cache_bytes + found.reserve_bytes
     weights, cache, reserve, free = (
-        f"{significant(max(part, 0.0) / GIB)}{NARROW_SPACE}GiB"
-        for part in (found.weight_bytes, found.cache_bytes, found.reserve_bytes, memory_bytes - used)
+        gib_text(part) for part in (found.weight_bytes, found.cache_bytes, found.reserve_bytes, memory_bytes - used)
     )
     return f"weights {weights}, keys and values {cache}, workspace {reserve}, free {free} of each GPU"
+
+
+def gib_text(size_bytes: float) -> str:
+    """A part of the memory of a GPU."""
+    size = max(size_bytes, 0.0) / GIB
+    return f"{significant(size) if size >= _LEAST_GIB else f'under {_LEAST_GIB}'}{NARROW_SPACE}GiB"
 
 
 def cost_text(design: DesignAnswer, found: ServingAnswer) -> str:

@@ -254,7 +254,7 @@ def _is_timed(answer: WorkloadAnswer) -> bool:
 def _rate_label(answer: WorkloadAnswer) -> str:
     if _is_timed(answer):
         return "Time to train"
-    return "Validation rate" if answer.workload.task == "validation-inference" else "Rate"
+    return "Inference rate" if answer.workload.task == "validation-inference" else "Rate"
 
 
 def _labelled(what: str, names: Sequence[str], number: int, several: bool) -> str:

@@ -94,7 +94,7 @@ def resized_figures(now: ResizedDesign, base: ResizedDesign) -> tuple[ComparedFi
 
 
 def _rate_figure(model: WorkloadOnDesign, now: Estimate, base: Estimate, unit: str) -> ComparedFigure:
-    label = "Validation rate" if model.work.is_inference else "Training rate"
+    label = "Inference rate" if model.work.is_inference else "Training rate"
     here, there = float(now.value[0]), float(base.value[0])
     return ComparedFigure(label, estimate(now[0], unit), _ratio(here, there, significant(there)))
 

@@ -68,7 +68,7 @@ def fixed_design_inputs(model: WorkloadOnDesign) -> tuple[VariedInput, ...]:
         return f"{significant(100 * share, digits)}{NARROW_SPACE}%"
 
     note = "Share of the reads of a later epoch that the memory of the servers serves; the first epoch has none."
-    return (
+    inputs = (
         *_sample_size(model),
         _servers(model),
         *_storage_nodes(model),
@@ -77,6 +77,8 @@ def fixed_design_inputs(model: WorkloadOnDesign) -> tuple[VariedInput, ...]:
         _dataset_size(model),
         _confidence(model),
     )
+    # A storage that is sold in one size, say, cannot be varied.
+    return tuple(one for one in inputs if len(one.values) > 1)
 
 
 def resize_inputs(model: WorkloadOnDesign) -> tuple[VariedInput, ...]:

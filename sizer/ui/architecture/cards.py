@@ -8,7 +8,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from sizer.present.tables import Field, record_table
 from sizer.questions.alternatives.analysis import (
-    MissingNeighbour,
     Neighbour,
     NeighbourKind,
     Neighbours,
@@ -21,7 +20,9 @@ from sizer.questions.verdict.simplest_design import simpler_neighbours
 from sizer.questions.verdict.text import simplest_text
 from sizer.sizing.result import DesignAnswer
 from sizer.ui import look, state
+from sizer.ui.architecture import platforms
 from sizer.ui.designs import compare
+from sizer.ui.performance import pareto_front
 from sizer.ui.questions.verdict import simplest_of
 from sizer.ui.state import View
 from sizer.ui.typed import plain
@@ -41,6 +42,8 @@ _FIGURE: tuple[Field[CardFigure], ...] = (
     Field("", lambda figure: figure.label, width=33),
     Field("", lambda figure: figure.value, width=67),
 )
+# Other sizes of the same design; their cards stand in a fold.
+_SIZES: tuple[NeighbourKind, ...] = ("smaller", "faster")
 _VENDORS = "vendors_of"  # plain key of the session: the answer for which other vendors were asked for
 
 
@@ -49,6 +52,7 @@ class Slots(NamedTuple):
 
     cards: DeltaGenerator
     below: DeltaGenerator
+    sizes: DeltaGenerator | None  # None while the fold is closed
 
 
 def begin(view: View) -> Slots:
@@ -57,7 +61,14 @@ def begin(view: View) -> Slots:
     cards = st.container(horizontal=True, gap="small", key="cards")
     with cards:
         _described(view, view.result.design)
-    return Slots(cards, st.container())
+    below = st.container()
+    if not view.is_customer_mode:  # how other designs rank is no matter of a customer
+        look.folded("**Platforms compared**", "platforms", lambda: platforms.show(view))
+    with st.expander("**Faster and smaller designs**", key="front", on_change="rerun") as fold:
+        sizes = st.container(horizontal=True, gap="small", key="sizes") if fold.open else None
+        if fold.open and not view.is_customer_mode:
+            pareto_front.show(view)
+    return Slots(cards, below, sizes)
 
 
 def finish(view: View, slots: Slots) -> None:
@@ -78,13 +89,16 @@ def finish(view: View, slots: Slots) -> None:
     # First of all neighbours: a card that another one repeats is the one left out.
     found.insert(0, Neighbours(simpler_neighbours(simple), ()))
     neighbours = _distinct(one for part in found for one in part.existing if _may_see(one.kind, view))
-    with slots.cards:
-        for place, one in enumerate(neighbours):
-            _neighbour(place, one, base, view)
+    for place, one in enumerate(neighbours):
+        slot = slots.sizes if one.kind in _SIZES else slots.cards
+        if slot is not None:
+            with slot:
+                _neighbour(place, one, base, view)
     with slots.below:
         if not any(one.kind in ("simplest", "simplest of all") for one in neighbours):
             look.notes(simplest_text(simple, view.result))
-        _missing([one for part in found for one in part.missing if _may_see(one.kind, view)], view)
+        if missing := [one for part in found for one in part.missing if _may_see(one.kind, view)]:
+            look.notes([f"{_KINDS[one.kind]}: {missing_text(one, view.catalog)}" for one in missing])
         if st.session_state.get(_VENDORS) != view.key:
             st.button(
                 "Show other vendors",
@@ -148,8 +162,3 @@ def _neighbour(place: int, one: Neighbour, base: DesignAnswer, view: View) -> No
 def _head(kind: str, name: str) -> None:
     st.caption(plain(kind))
     st.markdown(f"**{plain(name)}**")
-
-
-def _missing(missing: list[MissingNeighbour], view: View) -> None:
-    if missing:
-        look.notes([f"{_KINDS[one.kind]}: {missing_text(one, view.catalog)}" for one in missing])

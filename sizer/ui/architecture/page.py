@@ -1,7 +1,6 @@
 """Page Architecture: the design with its alternatives, networks and cables, racks and room, power and cooling."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 import streamlit as st
 
@@ -29,8 +28,7 @@ from sizer.present.words import estimate, sample_unit, sentence
 from sizer.sizing.design.storage_need import next_sizes
 from sizer.sizing.result import STAGES, DesignAnswer
 from sizer.ui import look, why
-from sizer.ui.architecture import cards, platforms
-from sizer.ui.performance import pareto_front
+from sizer.ui.architecture import cards
 from sizer.ui.performance.page import chosen_workload
 from sizer.ui.state import View
 from sizer.ui.typed import plain
@@ -54,9 +52,6 @@ def _design(view: View) -> None:
     """The design, its alternatives, its drawing and its parts."""
     design, parts, sources = view.result.design, view.catalog, view.catalog.sources
     slots = cards.begin(view)
-    if not view.is_customer_mode:  # how other designs rank is no matter of a customer
-        look.folded("**Platforms compared**", "platforms", partial(platforms.show, view))
-        look.folded("**Faster and smaller designs**", "front", partial(pareto_front.show, view))
     st.header("Topology", anchor=False)
     _show_drawings(view, "topology", lambda: [topology(design)])
     if binding_text(design):

@@ -1,5 +1,7 @@
 """Page Bill: parts, prices, open quotes, and the cost of ownership."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from sizer.bom.bill import Bill
@@ -86,7 +88,10 @@ def _price(result: SizingResult) -> str:
 
 def _bill(view: View, result: SizingResult) -> None:
     bill = result.design.bill
-    look.table(bill_table(bill, view.catalog.sources), view.catalog.sources)
+    printed = bill_table(bill, view.catalog.sources)
+    # The widths are those of a printed page; a wide window has more room for the descriptions.
+    columns = tuple(replace(one, width=16 if one.title == "Part number" else 0) for one in printed.columns)
+    look.table(replace(printed, columns=columns), view.catalog.sources)
     in_banners = {warning for _, warning in bill.price_warnings}
     if result.request.needed_by is not None:
         in_banners.update(need_dangers(bill.warnings))

@@ -1,6 +1,7 @@
 """Page Compare: up to four designs of any requests side by side, and which input caused what differs."""
 
 import re
+from functools import partial
 
 import streamlit as st
 
@@ -100,15 +101,16 @@ def show(view: View) -> None:
         _side_by_side(known, view)
     else:
         look.note(
-            f"Pin up to {MOST} designs, also of different requests, here or on the page Architecture. They then stand "
-            "side by side."
+            f"Pin up to {MOST} designs, also of different requests, here or on the page Architecture, to compare them."
         )
     _manage(pins(), view)
     if not view.is_customer_mode and (others := _others(view)):
-        with st.expander("Effect of each changed input", key="compare-causes", on_change="rerun") as opened:
-            if opened.open:
-                chosen = fields.remembered_choice("Compare the present request with", list(others), _CHOSEN)
-                draw(others[chosen], view.result.request, ("Before", "Now"), view.catalog)
+
+        def causes() -> None:
+            chosen = fields.remembered_choice("Compare the present request with", list(others), _CHOSEN)
+            draw(others[chosen], view.result.request, ("Before", "Now"), view.catalog)
+
+        look.folded("Effect of each changed input", "compare-causes", causes)
 
 
 def _side_by_side(known: list[Compared], view: View) -> None:
@@ -126,9 +128,7 @@ def _side_by_side(known: list[Compared], view: View) -> None:
     for name, title, table in (("Parts", "Parts that differ", parts), ("Requests", "Requests that differ", asked)):
         if table is not None:
             tables.append((name, table))
-            with st.expander(title, key=f"compare-{name.lower()}", on_change="rerun") as opened:
-                if opened.open:
-                    look.table(table, sources)
+            look.folded(title, f"compare-{name.lower()}", partial(look.table, table, sources))
     request = view.result.request
     st.download_button(
         "Comparison, workbook",

@@ -270,10 +270,8 @@ def compared(design_id: str, before: int, after: int) -> None:
 
 def _causes(old: Revision, new: Revision, names: tuple[str, str]) -> None:
     """Effect of each changed input; sized only when it is opened."""
-    about = f"causes/{old.design_id}/{old.number}/{new.number}"
-    with st.expander("Effect of each changed input", key=about, on_change="rerun") as opened:
-        if not opened.open:
-            return
+
+    def draw() -> None:
         try:
             requests = SizingRequest.from_dict(old.request), SizingRequest.from_dict(new.request)
         except RequestError as error:
@@ -281,6 +279,8 @@ def _causes(old: Revision, new: Revision, names: tuple[str, str]) -> None:
             return
         look.note("Both are sized with the catalogue and the price book of this session.")
         draw_causes(*requests, names, catalog())
+
+    look.folded("Effect of each changed input", f"causes/{old.design_id}/{old.number}/{new.number}", draw)
 
 
 # --- opening

@@ -107,10 +107,7 @@ def show(view: View) -> None:
     st.header("Document", anchor=False)
     kind = _choices(view, missing is None)
     source = document_source(view, branding.profile(), bool(st.session_state.get(_CUSTOMER_COPY, False)))
-    summary = plain(branding.summary(source.profile))
-    with st.expander(f"**Branding:** {summary}", key="branding", on_change="rerun") as opened:
-        if opened.open:
-            branding.show()
+    look.folded("Branding", "branding", branding.show, branding.summary(source.profile))
     branding.show_faults()
     if missing is None:
         # Preview of the pages, once requested.

@@ -127,7 +127,9 @@ def _parts(view: View) -> None:
         ids = tuple(item.id for item in found)
         table = state.once(catalog.digest, "parts", lambda: kind_table(kind, catalog, found), kind, ids)
         look.table(table, catalog.sources)
-    _part(_chosen(found, catalog), view)
+    chosen = _chosen(found, catalog)
+    if chosen is not None:
+        _part(chosen, view)
 
 
 def _filtered(items: list[Item], kind: str, catalog: Catalog) -> list[Item]:
@@ -151,19 +153,22 @@ def _filtered(items: list[Item], kind: str, catalog: Catalog) -> list[Item]:
     return orderable_on(catalog, items, datetime.now(UTC).date()) if only_sold else items
 
 
-def _chosen(found: list[Item], catalog: Catalog) -> Item:
-    """The part shown in detail, which the address names from now on."""
+def _chosen(found: list[Item], catalog: Catalog) -> Item | None:
+    """The part shown in detail, which the address names from now on; of several none before one is chosen."""
     ids = [item.id for item in found]
     start = st.session_state.get(_PART)
     names = {item.id: part_name(item, catalog) for item in found}
     # Each list has its own selection.
-    chosen: str = st.selectbox(
+    chosen: str | None = st.selectbox(
         "Part details",
         ids,
-        ids.index(start) if start in ids else 0,
+        ids.index(start) if start in ids else 0 if len(ids) == 1 else None,
         format_func=names.__getitem__,
         key=_key(f"part-of-{ids[0]}-{len(ids)}"),
+        placeholder="Choose a part",
     )
+    if chosen is None:
+        return None
     st.session_state[_PART] = st.session_state[_FOLLOWED] = chosen
     if st.query_params.get(PARAMETER) != chosen:
         st.query_params[PARAMETER] = chosen

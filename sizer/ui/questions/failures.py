@@ -77,18 +77,17 @@ def show(view: View) -> None:
 def _chosen(cases: tuple[FailureCase, ...]) -> FailureCase:
     """The chosen failure; that of a server at first."""
     found = {case.key: case for case in cases}
-    chosen = st.session_state.get("failure", "server")
-    # A widget's own value is lost while another page is shown.
-    st.session_state["failure/shown"] = chosen if chosen in found else next(iter(found))
+    if st.session_state.get("failure") not in found:
+        st.session_state.failure = "server" if "server" in found else next(iter(found))
     st.selectbox(
         "Failed part",
         list(found),
         format_func=lambda key: plain(failure_title(found[key])),
-        key="failure/shown",
+        key="failure",
         help="One part at a time. Planned maintenance has the same effect.",
-        on_change=state.stores("failure/shown", "failure"),
+        persist_state="session",
     )
-    return found[st.session_state["failure/shown"]]
+    return found[st.session_state.failure]
 
 
 def _figures(case: FailureCase, result: SizingResult, number: int) -> None:

@@ -67,16 +67,10 @@ def show(view: View) -> None:
     """Draw the page: the chosen question alone."""
     is_served = all(answer.serving is not None for answer in view.result.design.workloads)
     listed = [name for name in _QUESTIONS if not (is_served and name in _OF_DATA_SETS)]
-    first = listed[0]
-    # A widget's own value is lost while another page is shown.
-    name = "question/asked"
-    chosen = st.session_state.get("question", first)
-    if chosen not in listed:
-        chosen = st.session_state.question = st.session_state[name] = first
-    if name not in st.session_state:
-        st.session_state[name] = chosen
-    st.pills("Question", listed, key=name, required=True, on_change=state.stores(name, "question"))
-    _QUESTIONS[chosen](view)
+    if st.session_state.get("question") not in listed:
+        st.session_state.question = listed[0]
+    st.pills("Question", listed, key="question", required=True, persist_state="session")
+    _QUESTIONS[st.session_state.question](view)
 
 
 def _two_inputs(view: View) -> None:
@@ -120,7 +114,7 @@ def _fixed(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) ->
         return fixed_design_break_evens(model, x, line, parts, others, place)
 
     _map(view, number, pair, "Calculating the design over the range of both inputs", drawn)
-    _break_evens(view, pair, break_evens)
+    look.folded("**Break-even points**", "break-evens", lambda: _break_evens(view, pair, break_evens))
 
 
 def _fixed_at(
@@ -179,6 +173,7 @@ def _resized(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) 
         return resized_break_evens(x, view.once("line", line, number, x, other, other_place, doing=doing), place)
 
     _map(view, number, pair, "Sizing variants of the request over the range of both inputs", drawn)
+    st.subheader("Break-even points", anchor=False)
     _break_evens(view, pair, break_evens)
 
 
@@ -194,7 +189,6 @@ def _break_evens(
     view: View, pair: InputPair, found: Callable[[VariedInput, int, VariedInput, int], tuple[BreakEven, ...]]
 ) -> None:
     """Break-even points along each input, the other one at its present value."""
-    st.subheader("Break-even points", anchor=False)
     (x, at_x), (y, at_y) = pair.placed
     for number, (one, place, other, at) in enumerate(((x, at_x, y, at_y), (y, at_y, x, at_x)), 1):
         # The other input in words, where it is not as it is.

@@ -17,10 +17,7 @@ from sizer.workload.sentence.text import Phrase
 
 LABEL = "Describe the need"
 NAME = "GPU cluster configurator"
-_PURPOSE = (
-    "From a customer's need to what to buy, its confidence and price, and the guide to hand over. Training, "
-    "fine-tuning and serving; from V100 to today's systems."
-)
+_PURPOSE = "What to buy for training, fine-tuning and serving, with price, probability and the guide to hand over."
 # Needs of today, each a sentence that can be edited.
 TEMPLATES = {
     "Fine-tune a language model": "Fine-tune Llama 3 70B with LoRA on 500 million tokens overnight on H200",

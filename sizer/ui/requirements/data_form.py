@@ -31,11 +31,7 @@ START = {
 
 def show() -> None:
     """Draw the fold."""
-    folded = fields.fold("Data on the storage", _summary(), "data")
-    if not folded.open:
-        return
-    with folded:
-        fields.draw_form(DATA, "data", "Apply data settings", _complete)
+    fields.draw_form("Data on the storage", _summary(), DATA, "data", "data", "Apply data settings", _complete)
 
 
 def begin() -> None:

@@ -14,7 +14,7 @@ from sizer.catalog.schema import Dnn
 from sizer.present.words import plural
 from sizer.sizing.result import WorkloadAnswer
 from sizer.sizing.stages.language_rates import measured_language_stacks
-from sizer.ui import fields, state
+from sizer.ui import fields, look, state
 from sizer.ui.request_form import forms as form
 from sizer.ui.request_form.field import RequestPath
 from sizer.ui.typed import written
@@ -129,12 +129,12 @@ def layout_fields(number: int, path: RequestPath) -> None:
     fixed: Any = state.get((*path, "layout"))
     stated = [key for key, value in fixed.items() if value is not None] if isinstance(fixed, Mapping) else []
     summary = f"{plural(len(stated), 'choice')} fixed, the others are searched" if stated else "searched"
-    folded = fields.fold("Parallel layout", summary, "layout")
-    if not folded.open:
-        return
-    with folded:
+
+    def draw() -> None:
         fields.draw_columns(form.LAYOUT, number)
         fields.reset_button("layout", (*path, "layout"))
+
+    look.folded("Parallel layout", "layout", draw, summary)
 
 
 def start_own_model(path: RequestPath, parts: Catalog) -> None:

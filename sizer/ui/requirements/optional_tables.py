@@ -8,7 +8,7 @@ import streamlit as st
 
 from sizer.base.quantities import plain
 from sizer.present.words import listed, percent, plural
-from sizer.ui import fields, state
+from sizer.ui import fields, look, state
 from sizer.ui.request_form import forms
 from sizer.ui.request_form.field import FormField
 from sizer.workload.growth import Growth
@@ -36,17 +36,17 @@ class OptionalTable:
     def show(self) -> None:
         """Draw the fold."""
         given = state.get((self.key,))
-        folded = fields.fold(self.title, self.summary(given) if isinstance(given, dict) else self.absent, self.key)
-        if not folded.open:
+        summary = self.summary(given) if isinstance(given, dict) else self.absent
+        look.folded(self.title, self.key, self._inside, summary)
+
+    def _inside(self) -> None:
+        if state.get((self.key,)) is None:
+            st.caption(self.without)
+            self.begin_button(f"enter-{self.noun}")
             return
-        with folded:
-            if given is None:
-                st.caption(self.without)
-                self.begin_button(f"enter-{self.noun}")
-                return
-            self.draw()
-            name = f"remove-{self.noun}"
-            st.button(self.remove, key=name, on_click=self._remove, icon=":material/delete:", type="tertiary")
+        self.draw()
+        name = f"remove-{self.noun}"
+        st.button(self.remove, key=name, on_click=self._remove, icon=":material/delete:", type="tertiary")
 
     def begin_button(self, key: str) -> None:
         """Button that enters first values."""

@@ -24,18 +24,20 @@ _NAMED = ("servers", "gpus", "generations", "storage", "fabrics")
 def show(view: View) -> None:
     """Draw the page."""
     _start_from()
-    st.header("Workload", anchor=False)
     workload.draw(view, workload.selected_workload())
     st.header("Options and limits", anchor=False)
+    with st.container(gap="xxsmall", key="options"):
+        _options(view)
+
+
+def _options(view: View) -> None:
+    """What few requests state: a fold each."""
     given = state.get(("platforms",))
     given = given if isinstance(given, Mapping) else {}
     named = [re.sub(r" \(.*\)", "", name_of(item)) for part in _NAMED for item in given.get(part) or ()]
     others = [inside_sentence(label_at(("platforms", part))) for part in given if part not in _NAMED]
     summary = ", ".join([*named, *others]) or "all orderable equipment"
-    folded = fields.fold("Allowed equipment", summary, "may-be-used")
-    if folded.open:
-        with folded:
-            fields.draw_form(PLATFORMS, "platforms", "Apply allowed equipment")
+    fields.draw_form("Allowed equipment", summary, PLATFORMS, "may-be-used", "platforms", "Apply allowed equipment")
     _limits()
     surroundings.existing(view)
     surroundings.stated_storage(view)
@@ -116,16 +118,12 @@ def _limits() -> None:
         for part in ("budget", "racks", "rack_power_w", "power_w", "rack_units", "servers", "gpus")
         if (value := state.get(path := ("limits", part)))
     ]
-    folded = fields.fold("Limits", ", ".join(limits) or "none", "not-exceeded")
-    if folded.open:
-        with folded:
-            fields.draw_form(LIMITS, "limits", "Apply limits")
+    fields.draw_form("Limits", ", ".join(limits) or "none", LIMITS, "not-exceeded", "limits", "Apply limits")
 
 
 def _document_details() -> None:
     title = str(state.get(("title",)) or "Deep-learning cluster")
     customer = str(state.get(("customer",)) or "no customer")
-    folded = fields.fold("Document details", f"{title}, {customer}", "printed")
-    if folded.open:
-        with folded:
-            fields.draw_form(DOCUMENT, "project", "Apply document details")
+    fields.draw_form(
+        "Document details", f"{title}, {customer}", DOCUMENT, "printed", "project", "Apply document details"
+    )

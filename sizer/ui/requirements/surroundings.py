@@ -8,7 +8,7 @@ import streamlit as st
 from sizer.base.quantities import number_kind
 from sizer.catalog.model import Catalog
 from sizer.present.words import inside_sentence, plural
-from sizer.ui import fields, state
+from sizer.ui import fields, look, state
 from sizer.ui.request_form.field import Columns, FormField, RequestPath, Typed
 from sizer.ui.request_form.forms import EXISTING_RACK, FABRIC_AND_ROOM, STATED_STORAGE
 from sizer.ui.request_form.names import label_at
@@ -34,10 +34,8 @@ def existing(view: View) -> None:
     names = {item: name for kind in _KINDS for item, name in existing_items(view.catalog, kind).items()}
     summary = [f"{n} × {names.get(item, item)}" for item, n in counts.items()]
     summary += [plural(len(racks), "rack")] if racks else []
-    folded = fields.fold("Existing equipment", ", ".join(summary) or "none", "existing")
-    if not folded.open:
-        return
-    with folded:
+
+    def draw() -> None:
         columns = st.columns(3, gap="large")
         for column, (kind, label) in zip(columns, _KINDS.items(), strict=True):
             with column:
@@ -52,6 +50,8 @@ def existing(view: View) -> None:
             disabled=len(racks) >= _MAX_RACKS,
         )
         fields.reset_button("existing", ("existing",))
+
+    look.folded("Existing equipment", "existing", draw, ", ".join(summary) or "none")
 
 
 def _mapping(path: RequestPath) -> dict[str, Any]:
@@ -122,10 +122,8 @@ def stated_storage(view: View) -> None:
     stated = _entries(_STATED)
     names = shared_storage()
     summary = ", ".join(names.get(str(entry.get("storage")), str(entry.get("storage"))) for entry in stated)
-    folded = fields.fold("Stated storage values", summary or "none", "stated-storage")
-    if not folded.open:
-        return
-    with folded:
+
+    def draw() -> None:
         st.caption(
             "A read rate or a capacity that no source publishes makes a design conditional. State it here as the "
             "customer or the vendor gives it; the documents list it as an assumption."
@@ -141,6 +139,8 @@ def stated_storage(view: View) -> None:
             disabled=len(stated) >= _MAX_STATED,
         )
         fields.reset_button("stated-storage", _STATED)
+
+    look.folded("Stated storage values", "stated-storage", draw, summary or "none")
 
 
 def _first_unstated(view: View, stated: Sequence[Mapping[str, Any]]) -> str:
@@ -160,8 +160,5 @@ def fabric_and_room() -> None:
     """How the compute fabric is built, and the room."""
     given = [(table, key) for table in ("fabric", "site") for key in _mapping((table,))]
     summary = ", ".join(inside_sentence(label_at(path)) for path in given) or "defaults"
-    folded = fields.fold("Fabric and room", summary, "fabric-and-room")
-    if not folded.open:
-        return
-    with folded:
-        fields.draw_form(FABRIC_AND_ROOM, "fabric-and-room", "Apply fabric and room")
+    name = "fabric-and-room"
+    fields.draw_form("Fabric and room", summary, FABRIC_AND_ROOM, name, name, "Apply fabric and room")

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from sizer.present.words import plural
-from sizer.ui import fields, state
+from sizer.ui import fields, look, state
 from sizer.ui.changes import in_words
 from sizer.ui.request_form import forms as form
 from sizer.ui.request_form.field import RequestPath
@@ -20,29 +20,29 @@ _PEOPLE = 10
 
 def show() -> None:
     """Draw the fold."""
-    folded = fields.fold("Team", _summary(), "team")
-    if not folded.open:
+    look.folded("Team", "team", _draw, _summary())
+
+
+def _draw() -> None:
+    if state.get(_TEAM) is None:
+        st.caption("No team entered: queue waits are not calculated.")
+        st.button("Enter a team", on_click=begin, key="enter-team", icon=":material/group_add:")
         return
-    with folded:
-        if state.get(_TEAM) is None:
-            st.caption("No team entered: queue waits are not calculated.")
-            st.button("Enter a team", on_click=begin, key="enter-team", icon=":material/group_add:")
-            return
-        fields.draw_columns(form.TEAM)
-        for number in range(len(_jobs())):
-            _job(number)
-        with st.container(horizontal=True):
-            st.button(
-                "Add a job type",
-                key="add-job",
-                on_click=_add,
-                icon=":material/add:",
-                type="tertiary",
-                disabled=len(_jobs()) >= _MAX_JOBS,
-            )
-            st.button(
-                "Remove the team", key="remove-team", on_click=_remove_team, icon=":material/delete:", type="tertiary"
-            )
+    fields.draw_columns(form.TEAM)
+    for number in range(len(_jobs())):
+        _job(number)
+    with st.container(horizontal=True):
+        st.button(
+            "Add a job type",
+            key="add-job",
+            on_click=_add,
+            icon=":material/add:",
+            type="tertiary",
+            disabled=len(_jobs()) >= _MAX_JOBS,
+        )
+        st.button(
+            "Remove the team", key="remove-team", on_click=_remove_team, icon=":material/delete:", type="tertiary"
+        )
 
 
 def begin() -> None:

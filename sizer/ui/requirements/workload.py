@@ -46,6 +46,7 @@ def selected_workload() -> int:
         st.session_state[key] = max(0, min(st.session_state.workload, len(works) - 1))
     chosen: int | None = 0
     with st.container(horizontal=True, vertical_alignment="bottom", key="workloads"):
+        st.header("Workload", anchor=False, width="content")
         if len(works) > 1:
             chosen = st.segmented_control(
                 f"{plural(len(works), 'workload')} on this cluster; edit",
@@ -102,6 +103,7 @@ def draw(view: View, number: int) -> None:
         fields.draw(form.FIELDS["workload.name"], number)
         fields.draw(form.FIELDS["workload.task"], number, after=lambda: _after_task(view, path))
         _dnn_fields(parts, number, path)
+        fields.draw(form.FIELDS["confidence"])
     with middle:
         if serving.is_served(path):
             serving.draw_fields(form.SERVING, path)
@@ -115,7 +117,6 @@ def draw(view: View, number: int) -> None:
         _target_fields(view, number, path)
         if state.get((*path, "task")) == "serving":
             serving.draw_fields(form.SERVING_LIMITS, path)
-        fields.draw(form.FIELDS["confidence"])
     _expert_fields(parts, number, path)
     if trains_language(parts, path) and not serving.is_served(path):
         layout_fields(number, path)
@@ -140,10 +141,8 @@ def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
         engine = state.get((*path, "engine"))
         named = parts.stacks[engine].name if engine in parts.stacks else "a mixture of serving engines"
         summary = [named, _PRECISIONS.get(str(state.get((*path, "precision"))), "number format searched")]
-    folded = fields.fold("Expert settings", ", ".join(summary), "expert")
-    if not folded.open:
-        return
-    with folded:
+
+    def draw() -> None:
         left, middle, right = st.columns(3, gap="large")
         with left:
             if serving.is_served(path):
@@ -175,6 +174,8 @@ def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
             fields.draw(form.FIELDS["rank_by"])
         shown = form.LANGUAGE_EXPERT if is_language else form.EXPERT
         fields.reset_button("expert", *(fields.path_of(field, number) for field in shown))
+
+    look.folded("Expert settings", "expert", draw, ", ".join(summary))
 
 
 # --- neural network and data set

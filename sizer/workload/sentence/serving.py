@@ -57,8 +57,8 @@ def _assume(notes: Notes) -> None:
     if "users" in target:
         use = USES[notes.work.get("use", "chat")]
         notes.text.assume(
-            f"users not told apart: {use.active_share:.0%} of them active in the peak hour, with "
-            f"{use.requests_per_h:g} requests an hour each"
+            f"assumed: {use.active_share:.0%} of the users active in the peak hour, "
+            f"{use.requests_per_h:g} requests per hour each"
         )
 
 

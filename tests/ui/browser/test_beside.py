@@ -68,10 +68,12 @@ _CALM_S = 0.5
 @contextmanager
 def fourth(port: int) -> Iterator[None]:
     """Somebody who opens one link after the other, and closes each after some seconds."""
-    person = subprocess.Popen([sys.executable, "-m", "tests.ui.browser.test_beside", str(port)], cwd=driving.CHECKOUT)
+    person = subprocess.Popen(
+        [sys.executable, "-m", "tests.ui.browser.test_beside", str(port)], cwd=driving.CHECKOUT, stdout=subprocess.PIPE
+    )
     try:
-        time.sleep(_SECONDS_EACH)  # until the first one is open
-        assert person.poll() is None
+        assert person.stdout is not None
+        assert person.stdout.readline(), "no link was opened"
         yield
         assert person.poll() is None
     finally:
@@ -159,6 +161,9 @@ def test_the_work_of_a_closed_window_ends(port: int, place: int) -> None:
 
 
 if __name__ == "__main__":
+    open_link(int(sys.argv[1]), WORST[0], 1)
+    sys.stdout.write("open\n")
+    sys.stdout.flush()
     while True:
         for data in WORST:
             open_link(int(sys.argv[1]), data, _SECONDS_EACH)

@@ -91,7 +91,7 @@ def test_an_address_opens_its_state_in_the_browser_that_made_it_and_in_no_other(
     settled(again)
     # The fields are empty until their values have come.
     restored = again.get_by_role("textbox", name="Minimum rate").element_handle()
-    again.wait_for_function("field => field.value === '12000 images/s'", arg=restored, timeout=30_000)
+    again.wait_for_function("field => field.value === '12000 images/s'", arg=restored)
     other = driving.window(chromium)
     other.goto(address)
     settled(other)

@@ -31,17 +31,16 @@ def test_a_restart_loses_no_entry(chromium, tmp_path: Path) -> None:
         field = page.get_by_role("textbox", name="Describe the need")
         field.fill("ResNet-50 at 12,000 images/s on DGX-1 with F800")
         page.get_by_role("button", name="Size it").click()
-        page.locator(".st-key-chips").wait_for(timeout=60_000)
+        page.locator(".st-key-chips").wait_for()
         settled(page)
         shown, address = page.locator(FIGURE).all_inner_texts(), page.url
     # What cannot be sent cannot be typed either.
     page.wait_for_function(
         "() => [...document.querySelectorAll('[data-testid=\"stMain\"] input')].every(one => one.disabled)",
-        timeout=60_000,
     )
     with driving.served(tmp_path, port):
         # Without a hand on it, the window gets a session of its own again, whose name is another one.
-        page.wait_for_function("before => window.location.href !== before", arg=address, timeout=120_000)
+        page.wait_for_function("before => window.location.href !== before", arg=address)
         settled(page)
         assert page.locator(FIGURE).all_inner_texts() == shown
         assert page.get_by_role("textbox", name="Describe the need").input_value().startswith("ResNet-50 at 12,000")
@@ -63,7 +62,7 @@ def test_an_expired_session_says_so(chromium, tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "designs-sessions.sqlite") as connection:
         connection.execute("DELETE FROM session")
     with driving.served(tmp_path, port):
-        page.get_by_text("has expired or belongs to another browser").wait_for(timeout=120_000)
+        page.get_by_text("has expired or belongs to another browser").wait_for()
         settled(page)
         # A new session works as any other.
         typed(page, "20000 images/s")

@@ -18,8 +18,6 @@ pytestmark = pytest.mark.browser
 
 SENTENCE = "Train ResNet-50 on 22 TB of images of 113 kB at 40000 images/s on DGX-1 with F800"
 NAME = "Path of the test"
-# Where the cell of the first line's quantity lies in the table, from its upper left corner.
-QUANTITY = {"x": 104 + 222 + 76 + 46, "y": 35 + 17}
 
 
 def pages(content: bytes) -> int:
@@ -72,7 +70,7 @@ def test_a_sentence_becomes_a_design(page):
     field = page.get_by_role("textbox", name="Describe the need")
     field.fill(SENTENCE)
     page.get_by_role("button", name="Size it").click()
-    page.get_by_role("button", name="40000 images/s").first.wait_for(timeout=30_000)
+    page.get_by_role("button", name="40000 images/s").first.wait_for()
     assert figures(page) != before
     assert_clean(page)
 
@@ -81,9 +79,9 @@ def test_a_fold_stays_open_when_what_its_head_says_changes(page):
     fold = page.locator(".st-key-existing summary").first
     fold.click()
     page.get_by_role("button", name="Add a rack with free space").click()
-    page.get_by_role("textbox", name="Rack name").wait_for(timeout=30_000)
+    page.get_by_role("textbox", name="Rack name").wait_for()
     page.get_by_role("button", name="Remove this rack").click()
-    page.get_by_role("textbox", name="Rack name").wait_for(state="detached", timeout=30_000)
+    page.get_by_role("textbox", name="Rack name").wait_for(state="detached")
     assert page.get_by_role("button", name="Add a rack with free space").is_visible()
     settled(page)
 
@@ -94,7 +92,7 @@ def test_the_design_is_saved_and_outlives_a_reload_and_the_session(page, chromiu
     name = page.get_by_role("textbox", name="Name of the design")
     name.fill(NAME)
     page.get_by_test_id("stFormSubmitButton").get_by_role("button").first.click()
-    page.get_by_role("button", name="Saved").first.wait_for(timeout=30_000)
+    page.get_by_role("button", name="Saved").first.wait_for()
     page.keyboard.press("Escape")
     shown = figures(page)
     page.reload()
@@ -104,12 +102,11 @@ def test_the_design_is_saved_and_outlives_a_reload_and_the_session(page, chromiu
     settled(other)
     to_page(other, "Designs")
     assert figures(other) != shown
-    other.get_by_text(NAME).first.wait_for(timeout=30_000)
+    other.get_by_text(NAME).first.wait_for()
     other.get_by_role("button", name="Open", exact=True).first.click()
     other.wait_for_function(
         "([selector, value]) => document.querySelector(selector)?.innerText === value",
         arg=[f"{FIGURE} p", shown[0]],
-        timeout=30_000,
     )
     assert figures(other) == shown
     other.context.close()
@@ -119,7 +116,7 @@ def test_the_design_is_saved_and_outlives_a_reload_and_the_session(page, chromiu
 def test_every_file_comes_down_and_opens(page, label):
     if not page.url.partition("?")[0].endswith("/document"):
         to_page(page, "Document")
-    with page.expect_download(timeout=180_000) as download:
+    with page.expect_download() as download:
         page.get_by_role("button", name=label, exact=True).click()
     content = download.value.path().read_bytes()
     opened, least = FILES[label]

@@ -107,12 +107,10 @@ def test_pages_fonts_and_an_edit_under_the_path(page, team):
         if name == "Architecture":
             page.wait_for_selector("svg.drawing text")
         if name == "Performance":
-            page.wait_for_selector(
-                '[data-testid="stVegaLiteChart"] canvas, [data-testid="stVegaLiteChart"] svg', timeout=30_000
-            )
+            page.wait_for_selector('[data-testid="stVegaLiteChart"] canvas, [data-testid="stVegaLiteChart"] svg')
     page.get_by_role("link", name="Requirements", exact=True).first.click()
     # The page is drawn anew, and its fields are empty until their values have come.
-    page.wait_for_function("field => field.value === '12000 images/s'", arg=field.element_handle(), timeout=30_000)
+    page.wait_for_function("field => field.value === '12000 images/s'", arg=field.element_handle())
     settled(page)
 
 
@@ -134,7 +132,7 @@ def test_upload_and_download_under_the_path(page, team):
     page.wait_for_function("title => document.querySelector('h1')?.innerText === title", arg=title.group(1))
     settled(page)
     to_page(page, "Document")
-    with page.expect_download(timeout=60_000) as download:
+    with page.expect_download() as download:
         page.get_by_role("button", name="Design, JSON").click()
     assert Path(download.value.path()).read_bytes().startswith(b"{")
 
@@ -178,5 +176,5 @@ def test_a_file_above_the_limit_is_not_taken(chromium, tmp_path):
         window.locator('input[type="file"]').first.set_input_files(
             {"name": "big.toml", "mimeType": "text/plain", "buffer": b"#" * 3 * MEGABYTE}
         )
-        window.wait_for_selector("text=/must be 1.*MB or smaller|larger than/i", timeout=20_000)
+        window.wait_for_selector("text=/must be 1.*MB or smaller|larger than/i")
         assert_clean(window)

@@ -1,4 +1,4 @@
-"""Ten customers from the first sentence to the guide: two answers, one change, a price, the files.
+"""Ten customers from the first sentence to the guide: answers, one change, a price, the files.
 
 ``SIZER_SHOTS=folder`` keeps a picture of every step. Between them the ten walk in light and dark and in three widths.
 """
@@ -13,7 +13,7 @@ import pikepdf
 import pytest
 
 from tests.ui.browser import driving
-from tests.ui.browser.driving import FIGURE, assert_clean, settled, to_page
+from tests.ui.browser.driving import FIGURE, assert_clean, rerun, settled, to_page
 from tests.ui.browser.test_accessible import violations
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Customer(NamedTuple):
 
     name: str
     sentence: str
-    answers: tuple[str, str]  # labels of the buttons, one for each question
+    answers: tuple[str, ...]  # labels of the buttons, one for each question
     chips: tuple[str, ...]  # words that were read
     change: tuple[str, str]  # field of the form and its new text
     buys: str = ""  # part of what the answer buys
@@ -49,18 +49,18 @@ CUSTOMERS = (
     Customer(
         "hospital",
         "12 TB of CT scans, trained in two days on Dell servers",
-        ("3D U-Net", "300 epochs"),
-        ("12 TB", "Dell servers", "300 epochs"),
+        ("3D U-Net",),
+        ("12 TB", "Dell servers", "3D U-Net"),
         ("Maximum time to train", "36 h"),
         scheme="dark",
     ),
     Customer(
         "carmaker",
         "Train SSD on 200 TB of camera images of 500 kB at 8.000 images/s from VAST storage",
-        ("8,000 images/s", "Isilon F800"),
-        ("SSD", "200 TB", "500 kB", "Isilon F800"),
+        ("8,000 images/s",),
+        ("SSD", "200 TB", "500 kB", "VAST"),
         ("Minimum rate", "9,000 images/s"),
-        buys="F800",
+        buys="VAST",
         size=NOTEBOOK,
     ),
     Customer(
@@ -115,8 +115,8 @@ CUSTOMERS = (
     Customer(
         "start-up",
         "A 70B model in two weeks on B200",
-        ("Llama 3 70B", "10 billion tokens"),
-        ("Llama 3 70B", "B200", "10 billion tokens"),
+        ("Training", "10 billion tokens"),
+        ("70B model", "B200", "10 billion tokens"),
         ("Tokens", "100 billion tokens"),
         buys="B200",
     ),
@@ -139,19 +139,19 @@ def headline(page: "Page") -> list[str]:
 
 
 def ask(page: "Page", customer: Customer) -> None:
-    """The sentence, and both answers by their buttons; until then the earlier result is marked as such."""
+    """The sentence, and the answers by their buttons; until then the earlier result is marked as such."""
     field = page.get_by_role("textbox", name="Describe the need")
     field.fill(customer.sentence)
     page.get_by_role("button", name="Size it").click()
     question = page.locator(".st-key-question")
     for number, label in enumerate(customer.answers):
         button = question.get_by_role("button", name=label, exact=True)
-        button.wait_for(timeout=60_000)
+        button.wait_for()
         settled(page)
         assert page.get_by_text("Previous result: ").is_visible()
         shot(page, customer, f"1-question-{number + 1}")
         button.click()
-    question.wait_for(state="detached", timeout=60_000)
+    question.wait_for(state="detached")
     settled(page)
     assert page.get_by_text("Previous result: ").count() == 0
     chips = page.locator(".st-key-chips").inner_text()
@@ -169,7 +169,7 @@ def change(page: "Page", customer: Customer) -> None:
     field = page.get_by_role("textbox", name=label, exact=True).first
     field.fill(text)
     field.press("Enter")
-    page.wait_for_function("() => document.querySelector('.st-key-chips') === null", timeout=60_000)
+    page.wait_for_function("() => document.querySelector('.st-key-chips') === null")
     settled(page)
     assert page.get_by_role("textbox", name="Describe the need").input_value() == ""
     assert page.get_by_text("Previous result: ").count() == 0
@@ -182,39 +182,39 @@ def change(page: "Page", customer: Customer) -> None:
 def price(page: "Page", customer: Customer) -> None:
     """A price where a quote would settle the order, and the price of the first line of the bill."""
     to_page(page, "Architecture")
-    page.get_by_role("heading", name="Parts", exact=True).wait_for(timeout=60_000)
-    settled(page)
+    page.get_by_role("heading", name="Topology", exact=True).wait_for()
     assert_clean(page)
     shot(page, customer, "4-architecture")
+    with rerun(page):
+        page.locator("summary", has_text="Platforms compared").click()
     quotes = page.locator(".st-key-quotes input")
     if quotes.count():
-        quotes.first.fill(PRICE)
-        quotes.first.press("Enter")
-        page.wait_for_timeout(500)
-        settled(page)
+        with rerun(page):
+            quotes.first.fill(PRICE)
+            quotes.first.press("Enter")
         assert_clean(page)
     to_page(page, "Bill")
-    page.get_by_role("tab", name="Edit lines").press("Enter")
-    settled(page)
+    with rerun(page):
+        page.get_by_role("tab", name="Edit lines").press("Enter")
     before = headline(page)[2]
+    # Inside its canvas the grid has a table for screen readers, which tells the cell that keys act on.
     grid = page.get_by_test_id("stDataFrame").first.locator("canvas").first
-    grid.wait_for(timeout=30_000)
-    page.wait_for_timeout(500)  # the canvas draws itself after the page and emits nothing to wait for
+    column = grid.locator("th", has_text="Unit list price").get_attribute("aria-colindex")
     grid.focus()
-    # Line, description, computed quantity and quantity lie left of the unit price.
-    for _ in range(4):
-        page.keyboard.press("ArrowRight")
-        page.wait_for_timeout(250)
-    page.keyboard.press("Enter")
-    page.locator("#portal textarea, #portal input").first.wait_for(timeout=30_000)
+    for place in range(1, int(column or 0) + 1):
+        cell = grid.locator(f"td[aria-colindex='{place}'][aria-selected='true']")
+        cell.wait_for(state="attached")
+        page.keyboard.press("ArrowRight" if str(place) != column else "Enter")
+    page.locator("#portal textarea, #portal input").first.wait_for()
     page.keyboard.press("Control+a")
-    page.keyboard.type("222333", delay=50)
-    page.keyboard.press("Enter")
-    page.get_by_role("button", name="Restore computed value").first.wait_for(timeout=60_000)
+    page.keyboard.type("222333")
+    with rerun(page):
+        page.keyboard.press("Enter")
+    page.get_by_role("button", name="Restore computed value").first.wait_for()
     assert headline(page)[2] != before
     shot(page, customer, "5-bill")
     page.get_by_role("tab", name="Bill", exact=True).press("Enter")
-    page.get_by_role("cell", name=re.compile(r"222\D333")).first.wait_for(timeout=30_000)
+    page.get_by_role("cell", name=re.compile(r"222\D333")).first.wait_for()
     assert_clean(page)
 
 
@@ -223,7 +223,7 @@ def guide(page: "Page", customer: Customer) -> None:
     to_page(page, "Document")
     assert_clean(page)
     title = page.get_by_role("heading", level=1).first.inner_text()
-    with page.expect_download(timeout=240_000) as download:
+    with page.expect_download() as download:
         page.get_by_role("button", name="Guide, PDF", exact=True).click()
     with pikepdf.open(io.BytesIO(download.value.path().read_bytes())) as pdf:
         assert len(pdf.pages) >= 10

@@ -71,7 +71,7 @@ def test_every_example_can_be_looked_at_in_both_modes(name):
         assert widget(app.pills, "Question").value == "Do we need this?"
         return
     assert len(app.select_slider) == 2
-    assert "Break-even" in " ".join(one.value for one in app.subheader)
+    assert "Break-even" in " ".join(one.label for one in app.expander)
     text = page_text(app)
     assert "Bottleneck" in text
     assert "Storage" in text or "storage" in text
