@@ -1,0 +1,43 @@
+"""Requests of architects who had not seen the tool, with the ranges that they expected before the first answer."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sizer import InfeasibleError, SizingRequest
+from sizer.sizing.best_design import best_design
+from tests.cases.case_book import bought
+from tests.factories.examples import catalog
+
+FOLDER = Path(__file__).parent / "readers"
+EXPECTED: dict[str, dict[str, Any]] = json.loads((FOLDER / "expected.json").read_text("utf-8"))
+
+
+@pytest.mark.laws
+@pytest.mark.parametrize("name", EXPECTED)
+def test_the_answer_lies_in_the_range_of_the_architect(name):
+    expected = EXPECTED[name]
+    allowed = expected.get("status", "sized")
+    try:
+        design = best_design(SizingRequest.from_file(FOLDER / f"{name}.toml"), catalog()).design
+    except InfeasibleError as error:
+        assert "refused" in allowed, f"{expected['why']}: {error}"
+        return
+    assert "sized" in allowed, expected["why"]
+    found = {
+        "gpus": design.n_gpus,
+        "servers": design.n_servers,
+        "adds_servers": sum(bought(design, "compute").values()),
+        "days": float(design.workloads[0].time.total_s.value) / 86_400 if design.workloads[0].time else None,
+    }
+    for what, value in found.items():
+        if what in expected:
+            least, most = expected[what]
+            assert least <= value <= most, f"{value} {what}, expected {least} to {most}: {expected['why']}"
+    assert design.usable_bytes >= expected.get("usable_bytes_min", 0)
+    assert design.quantities.power_max_w[0] <= expected.get("power_max", float("inf"))
+    generation = design.platform.gpu.generation
+    assert generation in expected.get("gpu_family", [generation])
+    assert generation not in expected.get("gpu_family_not", [])
