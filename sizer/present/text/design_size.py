@@ -204,8 +204,11 @@ def one_server_text(
     if answer.kind.trains_language:
         return _servers_of_language_text(design, answer)
     if samples_per_s is None:
-        server = design.platform.server.name
-        return f"{answer.workload.name}: the GPUs of one {server} do not hold {answer.dnn.name}; {takes_text(answer)}."
+        server, gpus = design.platform.server.name, words.plural(design.platform.gpus_per_server, "GPU")
+        in_use = [one.serving for one in design.workloads if one.serving is not None]
+        if (needed := sum(one.gpus_needed for one in in_use)) > design.platform.gpus_per_server and len(in_use) > 1:
+            return f"{answer.workload.name}: the models in use take {grouped(needed)} GPUs at once; one {server} has {gpus}."
+        return f"{answer.workload.name}: the {gpus} of one {server} do not hold {answer.dnn.name}; {takes_text(answer)}."
     rate = f"{significant(samples_per_s)} {sample_unit(answer.dnn)}"
     all_servers = f"{words.spelled(design.n_servers)} deliver {significant(float(answer.throughput.value))}"
     clause = all_servers if is_maximum else takes_text(answer)

@@ -202,10 +202,14 @@ def _measure_texts(result: SizingResult) -> list[str]:
 
 
 def _shared_memory_texts(result: SizingResult) -> list[str]:
-    """That the GPUs cannot hold several workloads at once, where they do not; nothing of a team, whose jobs queue."""
+    """That the GPUs cannot hold several workloads at once, where they do not; nothing of a team, whose jobs queue.
+
+    Models in use have GPUs of their own.
+    """
     design = result.design
-    need = sum(answer.memory.need_bytes for answer in design.workloads)
-    if len(design.workloads) < 2 or result.request.team is not None or need <= design.platform.gpu.memory_bytes.value:
+    needs = [answer.memory.need_bytes for answer in design.workloads if answer.serving is None]
+    need = sum(needs)
+    if len(needs) < 2 or result.request.team is not None or need <= design.platform.gpu.memory_bytes.value:
         return []
     has = design.platform.gpu.memory_bytes.value
     return [
@@ -223,7 +227,7 @@ def _served_texts(design: DesignAnswer) -> list[str]:
     ]
     served = [answer.serving for answer in design.workloads if answer.serving is not None]
     if served and len(served) < len(design.workloads):
-        needed = sum((one.replicas_needed or one.replicas) * one.gpus_of_replica for one in served)
+        needed = sum(one.gpus_needed for one in served)
         found.append(
             f"Trainings count with all {words.plural(design.n_gpus, 'GPU')}, of which what is served needs "
             f"{grouped(needed)} all the time: for both at once add a [team] table."

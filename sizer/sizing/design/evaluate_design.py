@@ -189,7 +189,8 @@ def _workload_answer(
         chart = _sizes(n_servers)
         counts = np.union1d(chart, np.arange(1, n_servers + 1))
         every = run_on(request, by_size, platform, counts, storage_nodes, gateway, catalog, calibration)
-        fits = all_fit([by_size], [platform], every.cols, counts, calibration, catalog)
+        # Of several models in use those of too few servers have no GPUs: they hold them, and serve nothing.
+        fits = all_fit([by_size], [platform], every.cols, counts, calibration, catalog) & (every.comp.gpu.median > 0)
         meets = (every.probability >= evaluate.least_chance(_EVEN_ODDS)) & (counts <= n_servers)
         even = int(counts[np.argmax(meets)]) if meets.any() and not missing else None
         smaller = smaller_sizes(every.take(np.flatnonzero(fits)), platform, n_servers, catalog, is_open=bool(missing))
