@@ -502,6 +502,7 @@ class ParetoPoint:
     name: str
     server: str
     server_name: str  # with its maker
+    gpu: str
     storage: str
     n_servers: int
     n_gpus: int

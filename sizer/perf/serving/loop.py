@@ -172,7 +172,7 @@ class _Loop:
         first = chosen(is_short, admitted + rest * -1.0, first)
         waiting = np.maximum(load.concurrency - self.admitted, 0.0) / np.maximum(self.admitted, 1e-9)
         # However they overlap, the prefills of all requests in flight take their time one after the other.
-        prefills = service * load.concurrency * (1 - self.is_apart)
+        prefills = service * np.where(self.is_apart, 0.0, load.concurrency)
         whole = admitted * (1 + waiting)
         whole = chosen(prefills.value > whole.value, prefills, whole)
         # From the first token sent to the last, of those after the first; where none follows, as if one did.

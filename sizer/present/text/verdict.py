@@ -426,7 +426,10 @@ def equipment_texts(result: SizingResult) -> list[str]:
         return [
             f"New servers with {gpu.name} can no longer be ordered as far as known: today's GPUs are {newest.name}."
         ]
-    return [f"The {gpu.name} is of {since}; the newest on sale are of {newest.name} ({introduced_on(newest).year})."]
+    newest_since = f"{newest.name} ({introduced_on(newest).year})"
+    return [
+        f"The {gpu.name} is of {since} and still on sale as far as known; the newest on sale are of {newest_since}."
+    ]
 
 
 def meets_text(result: SizingResult, answer: WorkloadAnswer) -> str:

@@ -190,10 +190,10 @@ def serving_run(
             sd[rows], replicas[rows] = _UNKNOWN_SD, 1.0
             continue
         which, counts = _allotted(asked, layouts, servers[rows].astype(np.int64))
-        each, log_sd, has_room = np.array(
-            [(layout.requests_per_s, layout.log_sd, layout.fits) for layout in layouts[0]], dtype=float
+        each, log_sd, least = np.array(
+            [(one.requests_per_s, one.log_sd, one.servers if one.fits else np.inf) for one in layouts[0]], dtype=float
         )[which].T
-        rate[rows], sd[rows], fits[rows] = counts * each, log_sd, has_room
+        rate[rows], sd[rows], fits[rows] = counts * each, log_sd, servers[rows] >= least
         replicas[rows] = np.maximum(counts, 1)
     return LaidOutRun(rate.reshape(shape), sd.reshape(shape), fits.reshape(shape) > 0, replicas.reshape(shape))
 
@@ -380,14 +380,12 @@ def _chosen(work: ServingWork, layouts: Sequence[_Layout], n_servers: Ints) -> t
     most = work.number if work.load_kind is LoadKind.GPUS else math.inf
     # Where none serves anything in time surely, the first that serves something comes nearest, then one that has room.
     firsts = {one.servers: one for one in reversed(layouts) if one.deployment.gpus <= most}
-    parts = [
-        (one.servers, one.replicas, one.timely_per_s, one.deployment.gpus)
-        + ((one.requests_per_s + _NEXT_TO_NOTHING * one.fits) if firsts.get(one.servers) is one else 0.0,)
-        for one in layouts
-    ]
-    servers, replicas, timely, gpus, nearest = np.array(parts, dtype=float).T[:, :, None]
-    counts = np.minimum(n_servers // servers * replicas, most // gpus)
-    which = np.argmax(counts * (timely + _NEXT_TO_NOTHING * nearest), axis=0)
+    nearest = np.array([one.requests_per_s + _NEXT_TO_NOTHING * one.fits for one in layouts])
+    nearest *= [firsts.get(one.servers) is one for one in layouts]
+    parts = [(one.servers, one.replicas, one.timely_per_s, one.deployment.gpus) for one in layouts]
+    servers, replicas, timely, gpus = np.array(parts, dtype=float).T[:, :, None]
+    counts = np.minimum(n_servers // servers * replicas, np.floor(most / gpus))
+    which = np.argmax(counts * (timely + _NEXT_TO_NOTHING * nearest[:, None]), axis=0)
     return which, counts[which, np.arange(len(n_servers))].astype(np.int64)
 
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from sizer.base.money import parse_amount
+from sizer.physical.platform import PlatformKey
 from sizer.present.performance_tables import platforms_table
 from sizer.present.text.money import quotes_text
 from sizer.present.words import TO_BE_QUOTED
@@ -86,15 +87,16 @@ def _choose(view: View, others: list[DesignAnswer]) -> None:
             on_click=_use_platform,
             args=(chosen.platform.key,),
             icon=":material/swap_horiz:",
-            help="Limits the request to this server and storage. To undo it, press Undo.",
+            help="Limits the request to this server, its GPU and storage. To undo it, press Undo.",
         )
         request = on_platform(SizingRequest.model_validate_json(view.request_json), chosen.platform)
         compare.pin_button(chosen.name, request.model_dump_json(), "pin-platform")
 
 
-def _use_platform(key: tuple[str, str]) -> None:
-    server, storage = key
+def _use_platform(key: PlatformKey) -> None:
+    server, gpu, storage = key
     state.put(("platforms", "servers"), [server])
+    state.put(("platforms", "gpus"), [gpu])
     state.put(("platforms", "storage"), [storage])
     state.refresh()
 
