@@ -13,6 +13,7 @@ import numpy as np
 from sizer.base.arrays import Floats, Ints
 from sizer.base.estimate import Estimate, normal_cdf, normal_quantile
 from sizer.base.quantities import duration, si
+from sizer.base.units import HOUR_S
 from sizer.calibrate.serving.calibration import (
     Bound,
     LargestLoad,
@@ -160,9 +161,27 @@ class ServingAnswer:
         return Estimate(one.value / each, one.low / each, one.high / each)
 
     @property
-    def users(self) -> float | None:
-        """People that the most within the limits serves; None where the request counts none."""
-        return self.work.users_of(float(self.tokens_per_s.value) / self.work.counted_tokens)
+    def active_users(self) -> float | None:
+        """Active users that the most within the limits serves, of GPUs with the confidence; None of no known use."""
+        is_sure = self.work.load_kind is LoadKind.GPUS
+        return self.work.active_users_of(self.served_per_s if is_sure else float(self.requests_per_s.value))
+
+    @property
+    def sessions_kept(self) -> float:
+        """Sessions whose earlier prompts have room beside the requests in flight; 0 where nothing of them is cached."""
+        if not self.prefix_bytes:
+            return 0.0
+        free = (self.room_bytes - self.cache_bytes) * self.replicas * self.gpus_of_replica
+        return max(free, 0.0) // self.prefix_bytes
+
+    @property
+    def prefix_stay_s(self) -> float | None:
+        """For how long the requests that arrive leave a prompt in the cache; None where the target counts people, of
+        whom no more are served than it keeps, or nothing is cached.
+        """
+        if not self.prefix_bytes or self.work.counts_people:
+            return None
+        return self.sessions_kept / self.served_per_s
 
 
 def serving_run(
@@ -294,7 +313,7 @@ def _needed(work: ServingWork, layout: _Layout, each: float | None = None, facto
 
 def _servers_at(work: ServingWork, layout: _Layout, needed: int | None) -> tuple[tuple[float, int], ...]:
     """Servers that other numbers of requests take, because what people do was assumed."""
-    if work.load_kind not in (LoadKind.USERS, LoadKind.ACTIVE_USERS) or needed is None:
+    if not work.counts_people or needed is None:
         return ()
     groups = [-(-(_needed(work, layout, factor=factor) or 0) // layout.replicas) for factor in OTHER_LOADS]
     return tuple((factor, count * layout.servers) for factor, count in zip(OTHER_LOADS, groups, strict=True))
@@ -512,13 +531,13 @@ def _kept_per_s(
 
     A prompt is found in the cache only where it stays there until its session asks again.
     """
-    if work.session_per_s is None or not work.prefix_cached:
+    if work.people is None or not work.counts_people or not work.prefix_cached:
         return None
     table = replicas_of([deployment for _, deployment, _ in flat])
     whole = table.cache_bytes(work.input_tokens + 0.5 * work.output_tokens) + table.state_bytes
     prefix = np.minimum(table.cache_bytes(work.input_tokens * work.prefix_cached) + table.state_bytes, whole)
     sessions = (load.most_concurrent * whole - load.concurrency * (whole - prefix)) / prefix
-    return np.asarray(np.maximum(sessions, 0.0) * work.session_per_s)
+    return np.asarray(np.maximum(sessions, 0.0) * work.people.requests_per_h / HOUR_S)
 
 
 def _timely_rates(log_rates: Floats, scores: Floats, most: Floats, log_sd: Floats, confidence: float) -> Floats:
