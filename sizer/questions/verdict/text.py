@@ -401,11 +401,9 @@ def simplest_text(simplest: SimplestDesign, result: SizingResult) -> list[str]:
         sentences = ["Nothing that the request allows is simpler than the described design."]
     else:
         design = simplest.allowed.design
-        over = (
-            f" over {design.platform.fabric.name}"
-            if any(net.role is NetworkRole.COMPUTE for net in design.quantities.networks)
-            else ""
-        )
+        networks = design.quantities.networks
+        has_fabric = any(net.role is NetworkRole.COMPUTE and int(net.end_points[0]) for net in networks)
+        over = f" over {design.platform.fabric.name}" if has_fabric else ""
         sentences = [f"A simpler design is also enough: {design_text(design)}{over}."]
     if simplest.unrestricted is not None:
         choices = listed(_CHOICES[key] for key in simplest.excluding_choices)
