@@ -30,7 +30,7 @@ def load_text(work: ServingWork) -> str:
         case LoadKind.USERS if work.people is not None and active is not None:
             return (
                 f"{number} users in all, of whom {percent(work.people.active_share)} are active in the peak hour "
-                f"({significant(active)}) and send {_each_hour(work.people)}: {rate}"
+                f"({grouped(active)}) and send {_each_hour(work.people)}: {rate}"
             )
         case LoadKind.ACTIVE_USERS if work.people is not None:
             return f"{number} active users, who read between their requests and send {_each_hour(work.people)}: {rate}"
@@ -329,7 +329,8 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: boo
     rows += [("Load", load_text(work)), ("Request", lengths_text(work)), ("Limits", limits_text(work))]
     used = sum(one.serving.gpus_used for one in design.workloads if one.serving is not None)
     is_told = used < design.n_gpus and answer is design.workloads[0]
-    idle = f"; {plural(design.n_gpus - used, 'GPU')} of the design stay idle" if is_told else ""
+    stay = by_count(design.n_gpus - used, "stays", "stay")
+    idle = f"; {plural(design.n_gpus - used, 'GPU')} of the design {stay} idle" if is_told else ""
     rows += [("Replicas", f"{replicas_text(found)}{idle}"), ("Software", software_text(found))]
     if work.adapters:
         rows.append(("Adapters", adapters_text(found)))

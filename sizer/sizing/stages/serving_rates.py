@@ -353,7 +353,17 @@ def serving_error_text(
             f"{si(replicas * layout.most_concurrent * each, 'B')}: {replicas * layout.most_concurrent:,.0f} requests"
         )
     if layout.requests_per_s > _NO_RATE:
-        return ""
+        needs = [
+            (each.model, found[which].deployment.gpus * count)
+            for each in (work, *work.shares_with)
+            if (found := _tables(each.unloaded, (one,), catalog)[one])
+            for which, count in [_least(each, found)]
+        ]
+        if sum(count for _, count in needs) <= gpus_per_server * n_servers:
+            return ""
+        listed = ", ".join(f"{name} {count}" for name, count in needs)
+        there = f"{gpus_per_server * n_servers} × {gpu.name}"
+        return f"of the {there} the models in use take more at once: {listed}"
     first = float(first_token_ratio(work.percentile)[0]) * layout.least_ttft_s
     later = float(TPOT_RATIOS.at(work.percentile)[0]) * layout.least_tpot_s
     return (
@@ -397,14 +407,12 @@ def _chosen(work: ServingWork, layouts: Sequence[_Layout], n_servers: Ints) -> t
     Of a number of GPUs that is asked for, no more of them count.
     """
     most = work.number if work.load_kind is LoadKind.GPUS else math.inf
-    # Where none serves anything in time surely, the first that serves something comes nearest, then one that has room.
-    firsts = {one.servers: one for one in reversed(layouts) if one.deployment.gpus <= most}
-    nearest = np.array([one.requests_per_s + _NEXT_TO_NOTHING * one.fits for one in layouts])
-    nearest *= [firsts.get(one.servers) is one for one in layouts]
+    # Where none serves anything in time surely, the first of those for which there are GPUs comes nearest.
+    nearest = _NEXT_TO_NOTHING * np.arange(len(layouts), 0, -1)[:, None]
     parts = [(one.servers, one.replicas, one.timely_per_s, one.deployment.gpus) for one in layouts]
     servers, replicas, timely, gpus = np.array(parts, dtype=float).T[:, :, None]
     counts = np.minimum(n_servers // servers * replicas, np.floor(most / gpus))
-    which = np.argmax(counts * (timely + _NEXT_TO_NOTHING * nearest[:, None]), axis=0)
+    which = np.argmax(counts * timely + nearest * (counts > 0), axis=0)
     return which, counts[which, np.arange(len(n_servers))].astype(np.int64)
 
 
