@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sizer.base.estimate import Estimate
-from sizer.base.quantities import by_count, duration, si, significant
+from sizer.base.quantities import by_count, duration, grouped, si, significant
 from sizer.base.units import TIB
 from sizer.drawings.datapath import is_limit
 from sizer.present.availability import checkpoint_sentence, goodput_sentence
@@ -223,11 +223,10 @@ def interval(estimate: Estimate, unit: str) -> str:
 
 
 def _runner_up(result: SizingResult, point: ParetoPoint) -> str:
-    """The second platform with its GPUs and price, else a point of the same one."""
-    others = result.platforms[1:]
-    same = (point.server, point.gpu, point.storage, point.n_servers)
-    found = (one for one in others if (*one.platform.key, one.n_servers) == same)
-    return next((design_text(one) for one in found), point.name)
+    """The second platform with its GPUs and price, else the GPUs of a point of the same one."""
+    same, gpu = (point.server, point.gpu, point.storage, point.n_gpus), result.design.plan.catalog.gpus[point.gpu]
+    found = (one for one in result.platforms[1:] if (*one.platform.key, one.n_gpus) == same)
+    return next((design_text(one) for one in found), f"{point.name} ({grouped(point.n_gpus)} × {gpu.name})")
 
 
 def _alternatives(result: SizingResult) -> list[str]:

@@ -25,7 +25,7 @@ from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.laid_out import LaidOutRun
 from sizer.sizing.stages.platform_columns import columns
 from sizer.sizing.stages.serving_curve import serving_curve
-from sizer.sizing.stages.serving_rates import ServingAnswer, serving_answer, serving_run
+from sizer.sizing.stages.serving_rates import ServingAnswer, serving_answer, serving_error_text, serving_run
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog
 
@@ -173,6 +173,24 @@ def test_models_that_share_a_fleet_take_the_layouts_of_their_loads():
     assert [one.replicas for one in few] == [1, 1, 1]
     # The second server stands in for the first.
     assert [one.replicas for one in fleet(2)] == [2, 2, 2]
+
+
+def test_too_few_gpus_for_several_models_are_told_by_model():
+    """In BF16: 141 and 145 GB take two cards of 96 GB each, 65 GB one; a server has four."""
+    limits = {"task": "serving", "precision": "bf16", "first_token_s": "4 s", "token_s": "90 ms"}
+    lengths = {"input_tokens": 500, "output_tokens": 200, "target": {"requests_per_s": 0.1}}
+    models = ("llama-3-70b", "qwen2.5-72b", "qwen3-32b")
+    asked = SizingRequest.from_dict(
+        {
+            "workload": [{"name": model, "dnn": model, **limits, **lengths} for model in models],
+            "platforms": {"servers": ["xe7745"], "gpus": ["rtx-pro-6000-96gb"], "gpus_per_server": 4},
+        }
+    )
+    work, platform = resolved(asked, catalog(), stored_calibration())[0], platforms(catalog(), asked)[0]
+    assert work.serving is not None
+    why, enough = (serving_error_text(work.serving, platform, 4, servers, catalog()) for servers in (1, 2))
+    assert all(part in why for part in ("4 ×", "Llama 3 70B 2", "Qwen2.5 72B 2", "Qwen3 32B 1"))
+    assert not enough
 
 
 def test_a_number_of_gpus_counts_no_more_of_them():
