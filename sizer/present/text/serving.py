@@ -49,21 +49,15 @@ def _each_hour(people: UseOfModel) -> str:
 
 def users_text(found: ServingAnswer) -> str:
     """People whom the GPUs serve, with what is assumed of them; "" where nothing says what they do."""
-    people, active = found.work.people, found.active_users
-    if people is None or active is None:
+    people = found.work.people
+    if people is None or found.users is None or found.active_users is None:
         return ""
-    in_all = "" if found.work.load_kind is LoadKind.ACTIVE_USERS else _about(active / people.active_share)
-    most = "" if found.work.load_kind is LoadKind.GPUS else "at most "
-    if not in_all:
-        return f"{most}about {_about(active)} active users with {_each_hour(people)}"
-    return (
-        f"{most}about {in_all} users in all, of whom {percent(people.active_share)} are active ({_about(active)}) with "
-        f"{_each_hour(people)}"
-    )
-
-
-def _about(number: float) -> str:
-    return grouped(float(f"{number:.2g}"))
+    users, active = (grouped(float(f"{number:.2g}")) for number in (found.users, found.active_users))
+    most = "about" if found.work.load_kind is LoadKind.GPUS else "at most about"
+    if found.work.load_kind is LoadKind.ACTIVE_USERS:
+        return f"{most} {active} active users with {_each_hour(people)}"
+    share = percent(people.active_share)
+    return f"{most} {users} users in all, of whom {share} are active ({active}) with {_each_hour(people)}"
 
 
 def serving_need_text(answer: WorkloadAnswer, found: ServingAnswer) -> str:

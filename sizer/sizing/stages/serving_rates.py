@@ -167,6 +167,14 @@ class ServingAnswer:
         return self.work.active_users_of(self.served_per_s if is_sure else float(self.requests_per_s.value))
 
     @property
+    def users(self) -> float | None:
+        """All of whom these are the active ones; themselves where the target counts active users."""
+        people, active = self.work.people, self.active_users
+        if people is None or active is None or self.work.load_kind is LoadKind.ACTIVE_USERS:
+            return active
+        return active / people.active_share
+
+    @property
     def sessions_kept(self) -> float:
         """Sessions whose earlier prompts have room beside the requests in flight; 0 where nothing of them is cached."""
         if not self.prefix_bytes:
