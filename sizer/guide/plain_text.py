@@ -224,7 +224,8 @@ def interval(estimate: Estimate, unit: str) -> str:
 
 def _runner_up(result: SizingResult, point: ParetoPoint) -> str:
     """The second platform with its GPUs and price, else the GPUs of a point of the same one."""
-    same, gpu = (point.server, point.gpu, point.storage, point.n_gpus), result.design.plan.catalog.gpus[point.gpu]
+    gpu = result.design.plan.catalog.gpus[point.gpu]
+    same = (point.server, gpu.speed, point.storage, point.n_gpus)
     found = (one for one in result.platforms[1:] if (*one.platform.key, one.n_gpus) == same)
     return next((design_text(one) for one in found), f"{point.name} ({grouped(point.n_gpus)} × {gpu.name})")
 

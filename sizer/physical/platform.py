@@ -10,8 +10,8 @@ from sizer.physical.racks.site_rules import ANY_SITE, SiteRules
 
 # Most servers whose networks are those of a few.
 FEW_SERVERS = 8
-# Server, GPU and storage, which tell platforms apart.
-PlatformKey = tuple[str, str, str]
+# Server, speed of the GPU and storage, which tell platforms apart.
+PlatformKey = tuple[str, tuple[float, float], str]
 Attachment = Literal["fabric", "gateway", "own network", "spine", "lan", "local"]
 
 
@@ -114,5 +114,5 @@ class Platform:
 
     @property
     def key(self) -> PlatformKey:
-        """Identity of the platform in comparisons: server, GPU and storage."""
-        return (self.server.id, self.gpu.id, self.storage.id)
+        """Identity of the platform in comparisons: server, GPU without the size of its memory, and storage."""
+        return (self.server.id, self.gpu.speed, self.storage.id)

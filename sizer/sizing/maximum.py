@@ -96,7 +96,7 @@ def maximum(request: SizingRequest, catalog: Catalog, calibration: Calibration) 
         confidence=request.confidence,
         design=found,
         steps=steps,
-        runner_up=search.runner_up((found.server, found.gpu, found.storage)),
+        runner_up=search.runner_up((found.server, catalog.gpus[found.gpu].speed, found.storage)),
         is_largest=request.limits.servers is None and found.n_servers == MAX_SERVERS,
     )
     return search.at(rate), answer

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from sizer.base.money import parse_amount
-from sizer.physical.platform import PlatformKey
 from sizer.present.performance_tables import platforms_table
 from sizer.present.text.money import quotes_text
 from sizer.present.words import TO_BE_QUOTED
@@ -85,7 +84,7 @@ def _choose(view: View, others: list[DesignAnswer]) -> None:
         st.button(
             "Use this platform",
             on_click=_use_platform,
-            args=(chosen.platform.key,),
+            args=(chosen.platform.server.id, chosen.platform.gpu.id, chosen.platform.storage.id),
             icon=":material/swap_horiz:",
             help="Limits the request to this server, its GPU and storage. To undo it, press Undo.",
         )
@@ -93,8 +92,7 @@ def _choose(view: View, others: list[DesignAnswer]) -> None:
         compare.pin_button(chosen.name, request.model_dump_json(), "pin-platform")
 
 
-def _use_platform(key: PlatformKey) -> None:
-    server, gpu, storage = key
+def _use_platform(server: str, gpu: str, storage: str) -> None:
     state.put(("platforms", "servers"), [server])
     state.put(("platforms", "gpus"), [gpu])
     state.put(("platforms", "storage"), [storage])
