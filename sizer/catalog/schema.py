@@ -90,6 +90,12 @@ class Gpu(Item):
     tdp_w: Sourced[Watts] | None = None
     weight_kg: Sourced[Kilograms] | None = None
 
+    @property
+    def speed(self) -> tuple[float, float]:
+        """Peak and rate of the memory, which GPUs that differ in its size alone share. [FLOP/s, B/s]"""
+        memory = self.memory_bytes_per_s
+        return self.peak_mixed_flop_per_s.value, 0.0 if memory is None else memory.value
+
 
 class Cpu(Item):
     """A host processor."""

@@ -217,7 +217,7 @@ def _growth_finding(context: GuideContext) -> str:
 def _growth_plan(context: GuideContext) -> Slide:
     plan, _ = context.growth_plan
     assert plan is not None  # the caller looked
-    platform = plan.of(*context.design.platform.key)
+    platform = plan.of(context.design.platform.key)
     table = purchases_table(platform, context.catalog, context.result.request.currency)
     chart = _owned_chart(platform)
     texts = findings(plan, platform, context.catalog)

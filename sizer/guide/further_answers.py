@@ -168,6 +168,6 @@ def _growth(context: GuideContext) -> Iterator[str]:
     if plan is None:
         yield f"No purchase plan covers the growth: {reason}"
         return
-    growth = plan.of(*context.design.platform.key)
+    growth = plan.of(context.design.platform.key)
     yield recommendation(growth)
     yield from limit_texts(plan, growth)

@@ -15,7 +15,7 @@ from sizer.present.text.checks import check_label, open_text
 from sizer.present.text.design_size import binding_text
 from sizer.present.text.layouts import basis_sentence, layout_sentence, settings_text, stacks_sentence, step_sentence
 from sizer.present.text.memory import memory_text
-from sizer.present.text.money import price_range_text, price_text, quotes_text
+from sizer.present.text.money import design_text, gpus_text, price_range_text, price_text, quotes_text
 from sizer.present.text.plan import existing_text
 from sizer.present.text.result_text import cautions, power, whole_run_text
 from sizer.present.text.serving import serving_rows, used_stack_text
@@ -33,7 +33,7 @@ from sizer.questions.verdict.tables import arithmetic_table, claims_table, simpl
 from sizer.questions.verdict.text import simplest_text
 from sizer.sizing.checks import FactKind
 from sizer.sizing.reasons import ExchangeReason
-from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.sizing.result import STAGES, DesignAnswer, ParetoPoint, SizingResult, WorkloadAnswer
 from sizer.workload.target_text import target_text
 
 
@@ -61,7 +61,7 @@ def answer_text(result: SizingResult, simple: SimplestDesign | None = None) -> s
     if result.quotes_to_settle:
         lines.append(f"Quotes: {quotes_text(result, with_amounts=True)}")
     if result.runner_up is not None:
-        lines.append(f"Next:   {result.runner_up.name}. {runner_up_text(result)}")
+        lines.append(f"Next:   {_runner_up(result, result.runner_up)}. {runner_up_text(result)}")
     if len(result.platforms) > 1:
         lines += ["", "Alternatives:"]
         lines += [f"  {line}" for line in _alternatives(result)]
@@ -104,7 +104,7 @@ def _design_lines(design: DesignAnswer) -> list[str]:
     usable = design.usable_bytes
     capacity = f"{si(usable, 'B')} usable" if usable > 0 else "usable capacity not published"
     lines = [
-        f"Design: {design.name}, {design.n_gpus} × {design.platform.gpu.name}",
+        f"Design: {design.name}, {gpus_text(design)}",
         f"        {_place(design)}, {power(design)} maximum power, {capacity}",
         f"Price:  {price_text(design)}",
     ]
@@ -222,6 +222,14 @@ def interval(estimate: Estimate, unit: str) -> str:
     return f"{significant(value)} {unit} (90 % interval {significant(low)} to {significant(high)})"
 
 
+def _runner_up(result: SizingResult, point: ParetoPoint) -> str:
+    """The second platform with its GPUs and price, else the GPUs of a point of the same one."""
+    gpu = result.design.plan.catalog.gpus[point.gpu]
+    same = (point.server, gpu.speed, point.storage, point.n_gpus)
+    found = (one for one in result.platforms[1:] if (*one.platform.key, one.n_gpus) == same)
+    return next((design_text(one) for one in found), f"{point.name} ({grouped(point.n_gpus)} × {gpu.name})")
+
+
 def _alternatives(result: SizingResult) -> list[str]:
     """A line for each kind of GPU with each storage: the first server, and how many others carry the same."""
     alike: dict[tuple[str, str], list[DesignAnswer]] = {}
@@ -240,5 +248,5 @@ def _one_line(design: DesignAnswer) -> str:
         else f"rate {NOT_PREDICTED}"
         for answer in design.workloads
     )
-    gpus = f"{grouped(design.n_gpus)} × {design.platform.gpu.name}"
-    return f"{design.name} ({gpus}): {rates}, {float(design.quantities.rack_units[0]):g} U, {price_range_text(design)}"
+    units = f"{float(design.quantities.rack_units[0]):g} U"
+    return f"{design.name} ({gpus_text(design)}): {rates}, {units}, {price_range_text(design)}"

@@ -10,6 +10,8 @@ from sizer.physical.racks.site_rules import ANY_SITE, SiteRules
 
 # Most servers whose networks are those of a few.
 FEW_SERVERS = 8
+# Server, speed of the GPU and storage, which tell platforms apart.
+PlatformKey = tuple[str, tuple[float, float], str]
 Attachment = Literal["fabric", "gateway", "own network", "spine", "lan", "local"]
 
 
@@ -111,6 +113,6 @@ class Platform:
         return min((p.kind for p in self.management_switch.ports if p.use == "any"), key=lambda k: k.gbit_per_s.value)
 
     @property
-    def key(self) -> tuple[str, str]:
-        """Identity of the platform in comparisons: server and storage."""
-        return (self.server.id, self.storage.id)
+    def key(self) -> PlatformKey:
+        """Identity of the platform in comparisons: server, GPU without the size of its memory, and storage."""
+        return (self.server.id, self.gpu.speed, self.storage.id)

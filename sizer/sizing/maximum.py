@@ -14,7 +14,7 @@ from sizer.bom.prices import PriceBook, prices_for
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.labels import sample_unit
 from sizer.catalog.model import Catalog
-from sizer.physical.platform import Platform
+from sizer.physical.platform import Platform, PlatformKey
 from sizer.physical.platforms import platforms
 from sizer.sizing.checks import SizeLimit
 from sizer.sizing.constraints.tiers import with_tiers
@@ -96,7 +96,7 @@ def maximum(request: SizingRequest, catalog: Catalog, calibration: Calibration) 
         confidence=request.confidence,
         design=found,
         steps=steps,
-        runner_up=search.runner_up((found.server, found.storage)),
+        runner_up=search.runner_up((found.server, catalog.gpus[found.gpu].speed, found.storage)),
         is_largest=request.limits.servers is None and found.n_servers == MAX_SERVERS,
     )
     return search.at(rate), answer
@@ -226,13 +226,13 @@ class _MaximumSearch:
             raise self._infeasible()
         return highest, found
 
-    def runner_up(self, platform: tuple[str, str]) -> LimitDesign | None:
+    def runner_up(self, platform: PlatformKey) -> LimitDesign | None:
         """Fastest design within the limits on any platform but one, or one nearly as fast; None where there is none."""
         highest = self._highest(platform)
         return None if highest is None else self._near(highest, platform)
 
     def _near(
-        self, highest: float, without: tuple[str, str] | None = None, limits: Limits | None = None
+        self, highest: float, without: PlatformKey | None = None, limits: Limits | None = None
     ) -> LimitDesign | None:
         """The cheapest design within limits that reaches almost the highest rate."""
         counts = self.counts(highest * (1 - NEAR_TIE), limits, MAX_SERVERS if limits is not None else None)
@@ -240,7 +240,7 @@ class _MaximumSearch:
         return None if row is None else self.point(counts, row)
 
     def _highest(
-        self, without: tuple[str, str] | None = None, limits: Limits | None = None, known: float | None = None
+        self, without: PlatformKey | None = None, limits: Limits | None = None, known: float | None = None
     ) -> float | None:
         """Highest rate of all designs within limits; ``known`` is a rate that some design reaches. [samples/s]
 

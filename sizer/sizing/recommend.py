@@ -14,6 +14,7 @@ from sizer.bom.rental import RunRental, run_rental
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
+from sizer.physical.platform import PlatformKey
 from sizer.physical.platforms import platforms
 from sizer.sizing.checks import COMPUTE_LIMITS, Limit, bound_of
 from sizer.sizing.constraints.tiers import with_tiers
@@ -64,7 +65,7 @@ def search(
     request: SizingRequest,
     catalog: Catalog,
     calibration: Calibration,
-    only: tuple[str, str] | None = None,
+    only: PlatformKey | None = None,
     most: int | None = None,
 ) -> PartCounts:
     """The design space of a request, its stages evaluated; parts are counted when they are needed.
@@ -74,8 +75,8 @@ def search(
     request : SizingRequest
     catalog : Catalog
     calibration : Calibration
-    only : (server, storage), optional
-        Ids of the one platform that is looked at; default all that the request allows.
+    only : PlatformKey, optional
+        Of the one platform that is looked at; default all that the request allows.
     most : int, optional
         Largest number of servers looked at; default :func:`most_servers`, and more where no design meets the targets
         and larger ones may.

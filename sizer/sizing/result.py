@@ -284,6 +284,7 @@ class WorkloadAnswer:
     smaller: tuple[SmallerSize, ...] = ()  # one and two servers fewer that hold it, the larger first; if described
     # Fewest servers whose expected rate meets the target; None: not known, or of no described design.
     servers_at_even_odds: int | None = None
+    chance_at_even_odds: float | None = None  # that so many servers meet the target
     batch_is_fitted: bool = False  # whether it is a default: the largest usual one that the model of GPU memory allows
 
     @property
@@ -502,6 +503,7 @@ class ParetoPoint:
     name: str
     server: str
     server_name: str  # with its maker
+    gpu: str
     storage: str
     n_servers: int
     n_gpus: int

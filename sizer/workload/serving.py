@@ -114,7 +114,7 @@ class ServingWork:
     adapters: int
     adapter_rank: int
     requests_per_s: float | None  # that the target comes to; None of a number of GPUs
-    session_per_s: float | None  # requests of an active user; None where the target counts no people
+    people: UseOfModel | None  # what they do with it; None where the request names no use and counts none
     defaults: tuple[tuple[DefaultKind, float], ...]
     shares_with: tuple["ServingWork", ...] = ()  # other models of the request, which are in use at the same time
 
@@ -146,15 +146,18 @@ class ServingWork:
     @property
     def unloaded(self) -> "ServingWork":
         """The same without others beside it, and without what it is asked to serve where that moves no rate."""
-        if self.in_flight is not None or self.session_per_s is not None:
+        if self.in_flight is not None or self.counts_people:
             return replace(self, shares_with=())
         return replace(self, shares_with=(), number=0.0, requests_per_s=None)
 
-    def users_of(self, requests_per_s: float) -> float | None:
-        """Users, or active users, that a rate of requests serves; None where the target counts no people."""
-        if self.load_kind not in (LoadKind.USERS, LoadKind.ACTIVE_USERS) or not self.requests_per_s:
-            return None
-        return self.number * requests_per_s / self.requests_per_s
+    @property
+    def counts_people(self) -> bool:
+        """Whether the target does."""
+        return self.load_kind in (LoadKind.USERS, LoadKind.ACTIVE_USERS)
+
+    def active_users_of(self, requests_per_s: float) -> float | None:
+        """Active users that a rate of requests serves; None where nothing says what people do."""
+        return None if self.people is None else requests_per_s * HOUR_S / self.people.requests_per_h
 
 
 def is_served(work: Workload) -> bool:
@@ -268,7 +271,7 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
         adapters=work.adapters or 0,
         adapter_rank=work.adapter_rank or DEFAULT_ADAPTER_RANK,
         requests_per_s=rate,
-        session_per_s=use.requests_per_h / HOUR_S if _counts_people(work.target) else None,
+        people=use if not is_offline and (work.use is not None or _counts_people(work.target)) else None,
         defaults=tuple(defaults),
     )
     weights = _weight_bytes(work.precision, shape, dnn.parameters.value) * _STORED_COPIES

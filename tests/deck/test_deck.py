@@ -123,7 +123,7 @@ def test_growth_is_a_native_chart_of_what_is_owned() -> None:
     name = "questions/data-doubles-every-year"
     charts = [shape.chart for page in opened(name).slides for shape in page.shapes if shape.has_chart]
     plan, _ = context(name).growth_plan
-    sizes = plan.of(*sized(name).design.platform.key).recommended.sizes
+    sizes = plan.of(sized(name).design.platform.key).recommended.sizes
     owned = [list(one.values) for chart in charts for one in chart.plots[0].series if one.name == "owned"]
     assert owned == [[size.n_servers for size in sizes]]
 

@@ -32,3 +32,18 @@ def test_workloads_that_the_gpus_do_not_hold_together_take_turns() -> None:
 
     assert "take turns" in text(need)
     assert "take turns" not in text(need / 2)
+
+
+def test_replicas_for_doubt_are_offered_as_fewer_to_measure_first() -> None:
+    result = examples.sized("office-chat-70b-h200")
+    (answer,) = result.design.workloads
+    binding = replace(result.design.binding, limit=Limit.GPU_RATE)
+
+    def text(least: int) -> str:
+        workloads = (replace(answer, servers_at_even_odds=least, chance_at_even_odds=0.78),)
+        return verdict_text(
+            replace(result, design=replace(result.design, n_servers=3, workloads=workloads, binding=binding))
+        )
+
+    assert "78" in text(2)
+    assert "78" not in text(3)

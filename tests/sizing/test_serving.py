@@ -1,6 +1,8 @@
 """Language models in use on designs: memory and load by hand, laws of loads and limits, and what is refused."""
 
 import math
+from dataclasses import replace
+from itertools import pairwise
 from statistics import NormalDist
 from typing import Any
 
@@ -11,16 +13,19 @@ from hypothesis import strategies as st
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.calibrate.calibration import stored_calibration
-from sizer.calibrate.serving.calibration import Bound
+from sizer.calibrate.serving.calibration import Bound, LatencyLimits, serving_calibration
+from sizer.calibrate.serving.layouts import layouts_inside, points_of
+from sizer.catalog.model import Items
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities
 from sizer.physical.roles import Role
+from sizer.present.text.serving import prefix_condition, users_text
 from sizer.sizing.size import size
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.laid_out import LaidOutRun
 from sizer.sizing.stages.platform_columns import columns
 from sizer.sizing.stages.serving_curve import serving_curve
-from sizer.sizing.stages.serving_rates import ServingAnswer, serving_answer, serving_run
+from sizer.sizing.stages.serving_rates import ServingAnswer, serving_answer, serving_error_text, serving_run
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog
 
@@ -139,6 +144,99 @@ def test_models_in_use_share_the_gpus(servers):
     assert all(enough) == (servers >= 2)
 
 
+def fleet(servers: int, server: str = "xe7745") -> list[ServingAnswer]:
+    """A chat of 70B, completion of 7B and reasoning of gpt-oss-120b on servers of four RTX PRO 6000."""
+    limits = {"task": "serving", "first_token_s": "2 s", "token_s": "30 ms"}
+    works = [
+        {"name": "a", "dnn": "llama-3-70b", "use": "chat", "target": {"users": 1000}, **limits, "token_s": "50 ms"},
+        {"name": "b", "dnn": "qwen2.5-7b", "use": "code", "target": {"users": 300}, **limits, "first_token_s": "1 s"},
+        {"name": "c", "dnn": "gpt-oss-120b", "use": "reasoning", "target": {"users": 200}, **limits},
+    ]
+    asked = SizingRequest.from_dict(
+        {
+            "workload": [{"precision": "mixed" if work["name"] == "c" else "fp8", **work} for work in works],
+            "platforms": {"servers": [server], "gpus": ["rtx-pro-6000-96gb"], "gpus_per_server": 4},
+        }
+    )
+    platform = platforms(catalog(), asked)[0]
+    found = [
+        serving_answer(work, platform, servers, 4, catalog())
+        for work in resolved(asked, catalog(), stored_calibration())
+    ]
+    return [one for one in found if one is not None]
+
+
+def test_models_that_share_a_fleet_take_the_layouts_of_their_loads():
+    """By hand: 70.6 GB over two cards of 1.6 TB/s are read in 22 ms of 50; 8 and 63 GB lie in one card each."""
+    few = fleet(1)
+    assert [one.gpus_of_replica for one in few] == [2, 1, 1]
+    assert [one.replicas for one in few] == [1, 1, 1]
+    # The second server stands in for the first.
+    assert [one.replicas for one in fleet(2)] == [2, 2, 2]
+
+
+def test_too_few_gpus_for_several_models_are_told_by_model():
+    """In BF16: 141 and 145 GB take two cards of 96 GB each, 65 GB one; a server has four."""
+    limits = {"task": "serving", "precision": "bf16", "first_token_s": "4 s", "token_s": "90 ms"}
+    lengths = {"input_tokens": 500, "output_tokens": 200, "target": {"requests_per_s": 0.1}}
+    models = ("llama-3-70b", "qwen2.5-72b", "qwen3-32b")
+    asked = SizingRequest.from_dict(
+        {
+            "workload": [{"name": model, "dnn": model, **limits, **lengths} for model in models],
+            "platforms": {"servers": ["xe7745"], "gpus": ["rtx-pro-6000-96gb"], "gpus_per_server": 4},
+        }
+    )
+    work, platform = resolved(asked, catalog(), stored_calibration())[0], platforms(catalog(), asked)[0]
+    assert work.serving is not None
+    why, enough = (serving_error_text(work.serving, platform, 4, servers, catalog()) for servers in (1, 2))
+    assert all(part in why for part in ("4 ×", "Llama 3 70B 2", "Qwen2.5 72B 2", "Qwen3 32B 1"))
+    assert not enough
+
+
+def test_a_number_of_gpus_counts_no_more_of_them():
+    """Two of eight GPUs serve what the one replica on them does, and not what the server could."""
+    two, eight = (run([1], target={"gpus_busy": count}).median_samples_per_s[0] for count in (2, 8))
+    assert answer_of(target={"gpus_busy": 2}).gpus_used == 2
+    assert 4 * two == pytest.approx(eight, rel=0.1)
+
+
+@pytest.mark.parametrize("model", ["qwen3-235b-a22b", "gpt-oss-120b", "llama-3-70b", "deepseek-v3"])
+def test_more_memory_at_the_same_rates_never_serves_less(model):
+    """B200 with 180 GB, and with the memory of two, three and more: the layouts that runs bear out are the same."""
+    gpu, served = catalog().gpus["b200-sxm-180gb"], []
+    work, _ = on(request(dnn=model, precision="fp8" if model == "qwen3-235b-a22b" else "mixed"))
+    assert work.serving is not None
+    for factor in (0.5, 0.8, 1.0, 1.5, 2.0):
+        memory = gpu.memory_bytes.model_copy(update={"value": factor * gpu.memory_bytes.value})
+        larger = Items("gpus", {**catalog().gpus, gpu.id: gpu.model_copy(update={"memory_bytes": memory})})
+        here = replace(catalog(), gpus=larger)
+        layouts = list(layouts_inside(work.serving, here.gpus[gpu.id], 8, here))
+        load = serving_calibration().largest_load(points_of(work.serving, layouts, 1.0), LatencyLimits(2.0, 0.05, 95))
+        served.append(max(load.requests_per_s * load.fits * 8 / np.array([one.gpus for one in layouts])))
+    # Loads are tried in steps that depend on the room: two in a hundred.
+    assert all(after >= before * 0.98 for before, after in pairwise(served))
+    assert served[-1] > 0
+
+
+def test_a_cached_share_of_a_rate_lasts_as_long_as_the_memory_has_room():
+    """9,600 tokens of 163,840 B are 1.57 GB; what is free of all GPUs over that, over the requests a second."""
+    cached = {"input_tokens": 32_000, "prefix_cached": 0.3, "first_token_s": "20 s"}
+    found = answer_of(2, {"requests_per_s": 1.0}, **cached)
+    free = (found.room_bytes - found.cache_bytes) * found.gpus_of_replica * found.replicas
+    assert found.prefix_stay_s == pytest.approx(free / (9_600 * 163_840) / 1.0, rel=0.03)
+    assert not prefix_condition(found)
+    assert prefix_condition(answer_of(1, {"requests_per_s": 8.0}, input_tokens=1000, prefix_cached=0.9))
+    assert answer_of(2, {"active_users": 300}, use="rag", **cached).prefix_stay_s is None
+
+
+def test_people_of_given_gpus_are_counted_by_the_use():
+    """An active user of a chat asks 12 times an hour: 300 for each request a second, and ten times as many in all."""
+    found = answer_of(target={"gpus_busy": 8}, use="chat")
+    assert found.active_users == pytest.approx(300 * found.served_per_s)
+    assert f"{float(f'{3000 * found.served_per_s:.2g}'):,.0f}" in users_text(found).replace("\u202f", ",")
+    assert not users_text(answer_of(target={"requests_per_s": 2}))
+
+
 LONG = {"input_tokens": 60_000, "output_tokens": 500, "token_s": "60 ms"}
 
 
@@ -198,7 +296,7 @@ def test_requests_in_flight_stay_as_many_as_are_stated(first):
     ("model", "data"),
     [("qwen3-235b-a22b", True), ("llama-4-maverick", True), ("gpt-oss-120b", False), ("llama-3-70b", False)],
 )
-def test_groups_of_ranks_are_for_mixtures_that_one_gpu_does_not_hold(model, data):
+def test_groups_of_ranks_are_for_mixtures_as_large_as_runs_bear_out(model, data):
     """As in published runs: MiniMax M2.5, TensorRT-LLM's tables of Qwen3 235B and Llama 4 Maverick."""
     assert (answer_of(dnn=model, precision="mixed").data > 1) == data
 

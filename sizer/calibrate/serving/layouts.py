@@ -5,17 +5,18 @@ from dataclasses import replace
 from functools import lru_cache
 
 from sizer.base.arrays import Floats
-from sizer.calibrate.serving.deployment import Deployment, ServingPoints, missing_facts, served_model
+from sizer.calibrate.serving.deployment import Deployment, ServingPoints, missing_facts, replicas_of, served_model
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.workload.serving import ServingWork
 from sizer.workload.transformer.number_formats import formats_of
 
 # Ranks that divide attention and dense layers, and groups of them over which experts are spread: as published runs.
-# Groups are for latent attention, whose cache tensor ranks do not divide, and for mixtures of grouped heads that one
-# GPU does not hold, on GPUs with links of their own: 46 rows of MiniMax M2.5 bear it out. Those that one GPU holds
-# (gpt-oss-120b on H100), and groups over PCIe (Qwen3 30B on RTX PRO 6000), ran 1.5 to 2.2 times slower than fitted.
+# Groups are for latent attention, whose cache tensor ranks do not divide, and on GPUs with links of their own for
+# mixtures of grouped heads as large as those of rows that bear them out: 39 of MiniMax M2.5, of 134 and 230 GB, lie
+# within a tenth of the fit. Those of gpt-oss-120b (65 GB), and of Qwen3 30B over PCIe, ran up to 1.8 times slower.
 _TENSOR, _DATA = (1, 2, 4, 8), (1, 2, 4, 8, 16)
+_LEAST_GROUPED_BYTES = 130e9
 # Servers that hold one replica where one does not.
 _SERVERS_OF_REPLICA = (2, 4, 8)
 # Weights as requests name them -> as the model of serving has them.
@@ -59,21 +60,20 @@ def engines_on(gpu: Gpu, catalog: Catalog) -> tuple[str, ...]:
 
 def layouts_inside(work: ServingWork, gpu: Gpu, gpus: int, catalog: Catalog) -> Iterator[Deployment]:
     """Layouts of replicas inside a server."""
-    alone = next(iter(_deployment(work, gpu, 1, 1, None, catalog)), None)
-    has_groups = alone is not None and _has_groups(work, alone)
     for tensor in _TENSOR:
-        for data in _DATA if has_groups else (1,):
+        for data in _DATA:
             if tensor * data <= gpus and work.shape.heads % tensor == 0:
-                yield from _deployment(work, gpu, tensor, data, None, catalog)
+                found = _deployment(work, gpu, tensor, data, None, catalog)
+                yield from (one for one in found if data == 1 or _has_groups(one))
 
 
-def _has_groups(work: ServingWork, on_one_gpu: Deployment) -> bool:
-    """Whether runs bear out groups of ranks with requests of their own."""
-    if work.shape.attention == "latent":
+def _has_groups(one: Deployment) -> bool:
+    """Whether runs bear out groups of ranks with requests of their own: of the memory of a GPU nothing depends."""
+    if one.model.kv_rank:
         return True
-    if work.shape.experts <= 1 or on_one_gpu.gpu.nvlink_bytes_per_s is None:
+    if not one.model.is_mixture or one.gpu.nvlink_bytes_per_s is None:
         return False
-    return bool(points_of(work, [on_one_gpu], 1.0).room[0] < 1)
+    return float(replicas_of([replace(one, tensor=1, data=1, adapters=0)]).weight_bytes[0]) >= _LEAST_GROUPED_BYTES
 
 
 def layouts_over(

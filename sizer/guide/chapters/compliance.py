@@ -138,7 +138,7 @@ def _growth(context: GuideContext) -> Iterator[Requirement]:
     if plan is None:
         yield Requirement("Targets met as the demand grows", reason, False, "purchases")
         return
-    growth = plan.of(*context.design.platform.key)
+    growth = plan.of(context.design.platform.key)
     text = f"Targets met until year {plan.n_years}" + (f": {changes}" if (changes := demand_text(plan)) else "")
     is_met = plan.unmet is None
     yield Requirement(text, recommendation(growth).rstrip("."), is_met, "purchases")

@@ -89,7 +89,7 @@ def _later_storage(context: GuideContext) -> Iterator[str]:
     plan = context.growth_plan[0] if context.result.request.growth is not None else None
     if plan is None:
         return
-    sizes = plan.of(*context.design.platform.key).recommended.sizes
+    sizes = plan.of(context.design.platform.key).recommended.sizes
     more = next((year for year, size in enumerate(sizes, 1) if size.storage_nodes > context.design.storage_nodes), None)
     if more is not None:
         nodes = words.plural(sizes[-1].storage_nodes, "node")

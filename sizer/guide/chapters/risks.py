@@ -217,7 +217,7 @@ def _late_purchases(context: GuideContext) -> Iterator[Risk]:
     plan, _ = context.growth_plan
     if plan is None:
         return
-    found = late_purchases(plan, plan.of(*context.design.platform.key), context.catalog)
+    found = late_purchases(plan, plan.of(context.design.platform.key), context.catalog)
     reasons = [late_purchase_text(late) for late in found]
     if reasons:
         yield Risk(

@@ -160,7 +160,7 @@ def purchases(context: GuideContext) -> dict[str, Any]:
     if plan is None:
         return {"reason": reason, "plan": None}
     catalog, currency = context.catalog, context.result.request.currency
-    growth = plan.of(*context.design.platform.key)
+    growth = plan.of(context.design.platform.key)
     return {
         "reason": "",
         "plan": plan,

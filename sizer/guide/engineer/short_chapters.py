@@ -137,7 +137,7 @@ def purchases(context: GuideContext) -> dict[str, Any]:
     """What ``engineer/purchases.html`` prints."""
     plan, _ = context.growth_plan
     assert plan is not None  # the chapter would not apply
-    growth = plan.of(*context.design.platform.key)
+    growth = plan.of(context.design.platform.key)
     return {
         "limits_chart": charted(
             "purchases-limits-over-time",

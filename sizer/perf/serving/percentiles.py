@@ -115,7 +115,7 @@ def queue_wait(percentile: ArrayLike, busy_share: ArrayLike) -> tuple[Floats, Fl
     >>> round(float(mean), 2), [round(float(one), 1) for one in tail]
     (0.5, [1.5, 3.3])
     """
-    busy = np.clip(np.asarray(busy_share, dtype=float), 1e-6, _BUSY_AT[-1])
+    busy = np.clip(np.asarray(busy_share, dtype=float), _BUSY_AT[0], _BUSY_AT[-1])
     decay = np.interp(busy, _BUSY_AT, _DECAY)
     weight = (1 - busy) / (busy * np.exp(decay) - 1)
     kept = np.asarray(percentile, dtype=float) / 100

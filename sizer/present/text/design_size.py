@@ -2,6 +2,7 @@
 
 from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, probability_text, si, significant
 from sizer.catalog.labels import sample_unit
+from sizer.physical.platform import Platform
 from sizer.present import words
 from sizer.present.words import inside_sentence
 from sizer.sizing.checks import TARGET_LIMITS, AnyLimit, Limit, SizeLimit
@@ -51,10 +52,10 @@ def binding_text(design: DesignAnswer, maximum: Maximum | None = None) -> str:
     if design.binding.kind is BindingKind.GROWTH and design.binding.n_servers == design.n_servers:
         return "The first year alone takes as many servers."
     told = _smaller_text(design, limit) if limit is not None else ""
-    return told or binding_limit_text(design.binding)
+    return told or binding_limit_text(design.binding, design.platform)
 
 
-def binding_limit_text(binding: Binding) -> str:
+def binding_limit_text(binding: Binding, platform: Platform | None = None) -> str:
     """The same without what the smaller size reaches, which only the described design knows: its limit alone."""
     if binding.kind is BindingKind.GIVEN:
         return "The cluster is given."
@@ -65,12 +66,14 @@ def binding_limit_text(binding: Binding) -> str:
         return "One server is the smallest size."
     if binding.limit is None:
         return ""
-    verb = by_count(binding.n_servers, "is", "are")
+    verb, servers = by_count(binding.n_servers, "is", "are"), _servers(binding.n_servers)
+    if platform is not None:
+        servers += f" with {grouped(binding.n_servers * platform.gpus_per_server)} × {platform.gpu.name}"
     if binding.limit is Limit.GPU_MEMORY:
         whose = by_count(binding.n_servers, "its", "their")
-        return f"{_servers(binding.n_servers)} {verb} not enough: the model does not fit the memory of {whose} GPUs."
+        return f"{servers} {verb} not enough: the model does not fit the memory of {whose} GPUs."
     limit = limit_text(binding.limit, binding.bound)
-    return f"{_servers(binding.n_servers)} {verb} not enough. Limit: {limit}."
+    return f"{servers} {verb} not enough. Limit: {limit}."
 
 
 def _servers(count: int) -> str:
@@ -204,8 +207,15 @@ def one_server_text(
     if answer.kind.trains_language:
         return _servers_of_language_text(design, answer)
     if samples_per_s is None:
-        server = design.platform.server.name
-        return f"{answer.workload.name}: the GPUs of one {server} do not hold {answer.dnn.name}; {takes_text(answer)}."
+        server, gpus = design.platform.server.name, words.plural(design.platform.gpus_per_server, "GPU")
+        in_use = [one.serving for one in design.workloads if one.serving is not None]
+        needed = sum(one.gpus_needed for one in in_use)
+        if len(in_use) > 1 and needed > design.platform.gpus_per_server:
+            told = f"The {len(in_use)} models in use take {grouped(needed)} GPUs at once; one {server} has {gpus}."
+            return told if answer.serving is in_use[0] else ""
+        return (
+            f"{answer.workload.name}: the {gpus} of one {server} do not hold {answer.dnn.name}; {takes_text(answer)}."
+        )
     rate = f"{significant(samples_per_s)} {sample_unit(answer.dnn)}"
     all_servers = f"{words.spelled(design.n_servers)} deliver {significant(float(answer.throughput.value))}"
     clause = all_servers if is_maximum else takes_text(answer)

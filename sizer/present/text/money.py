@@ -31,6 +31,16 @@ class Priced(Protocol):
         """None where bands are in another currency, or where a customer is not told."""
 
 
+def gpus_text(design: DesignAnswer) -> str:
+    """'8 × H100 SXM5 80 GB'."""
+    return f"{grouped(design.n_gpus)} × {design.platform.gpu.name}"
+
+
+def design_text(design: DesignAnswer) -> str:
+    """A design that stands beside another one: '2 × XE7745 + local NVMe (8 × RTX PRO 6000, EUR 74 000 to 180 000)'."""
+    return f"{design.name} ({gpus_text(design)}, {price_range_text(design)})"
+
+
 def price_text(design: Priced) -> str:
     """What a design costs, and on what that rests: 'USD 1.7 to 3.1 million (about 2.1 million expected; ...)'."""
     return f"{price_range_text(design)} ({price_basis_text(design)})"
@@ -155,6 +165,8 @@ def about(amount: float, currency: str) -> str:
 def _told_apart(first: DesignAnswer, other: DesignAnswer) -> tuple[str, str]:
     """Short names of two designs: what they differ in."""
     servers = [f"{design.n_servers} × {design.platform.server.name}" for design in (first, other)]
+    if first.platform.gpu.id != other.platform.gpu.id:
+        servers = [f"{name} ({gpus_text(design)})" for name, design in zip(servers, (first, other), strict=True)]
     is_external = any(design.storage_nodes for design in (first, other))
     if not is_external and servers[0] != servers[1]:
         return servers[0], servers[1]

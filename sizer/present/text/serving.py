@@ -1,14 +1,14 @@
 """A language model in use in words: the load that was asked, replicas and layout, latencies, memory, users, cost."""
 
 from sizer.base.estimate import Estimate
-from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, probability_text, si, significant
+from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, plain, probability_text, si, significant
 from sizer.base.units import DAY_S, GIB, HOUR_S
 from sizer.calibrate.serving.calibration import Bound
 from sizer.present.words import listed, percent, plural
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.serving_rates import ServingAnswer
 from sizer.workload.ownership import Ownership
-from sizer.workload.serving import LoadKind, ServingWork
+from sizer.workload.serving import LoadKind, ServingWork, UseOfModel
 
 # Years over which hardware is written off, straight, where a cost per token is shown.
 YEARS = 4
@@ -27,11 +27,15 @@ def load_text(work: ServingWork) -> str:
     """What the target counts, with the meaning of "concurrent" that was used, and the requests that it comes to."""
     rate = "" if work.requests_per_s is None else f"{significant(work.requests_per_s)} requests/s"
     number = grouped(work.number)
+    active = None if work.requests_per_s is None else work.active_users_of(work.requests_per_s)
     match work.load_kind:
-        case LoadKind.USERS:
-            return f"{number} users in all, of whom the active ones of the peak hour send {rate}"
-        case LoadKind.ACTIVE_USERS:
-            return f"{number} active users, who read between their requests and send {rate}"
+        case LoadKind.USERS if work.people is not None and active is not None:
+            return (
+                f"{number} users in all, of whom {percent(work.people.active_share)} are active in the peak hour "
+                f"({grouped(active)}) and send {_each_hour(work.people)}: {rate}"
+            )
+        case LoadKind.ACTIVE_USERS if work.people is not None:
+            return f"{number} active users, who read between their requests and send {_each_hour(work.people)}: {rate}"
         case LoadKind.IN_FLIGHT:
             return f"{number} requests in flight at once"
         case LoadKind.TOKENS:
@@ -39,6 +43,23 @@ def load_text(work: ServingWork) -> str:
         case LoadKind.GPUS:
             return f"what {number} GPUs serve"
     return rate or "the highest rate within the limits"
+
+
+def _each_hour(people: UseOfModel) -> str:
+    return f"{plain(people.requests_per_h)} requests an hour each (assumed)"
+
+
+def users_text(found: ServingAnswer) -> str:
+    """People whom the GPUs serve, with what is assumed of them; "" where nothing says what they do."""
+    people = found.work.people
+    if people is None or found.users is None or found.active_users is None:
+        return ""
+    users, active = (grouped(float(f"{number:.2g}")) for number in (found.users, found.active_users))
+    most = "about" if found.work.load_kind is LoadKind.GPUS else "at most about"
+    if found.work.load_kind is LoadKind.ACTIVE_USERS:
+        return f"{most} {active} active users with {_each_hour(people)}"
+    share = percent(people.active_share)
+    return f"{most} {users} users in all, of whom {share} are active ({active}) with {_each_hour(people)}"
 
 
 def serving_need_text(answer: WorkloadAnswer, found: ServingAnswer) -> str:
@@ -84,10 +105,11 @@ def served_text(found: ServingAnswer, gpu: str) -> str:
     value, low, high = (float(end) for end in found.requests_per_s)
     serve = f"{grouped(found.gpus_used)} × {gpu} serve {significant(found.served_per_s)} requests/s"
     output = significant(found.served_per_s * found.work.counted_tokens)
+    users = f": {text}" if (text := users_text(found)) else ""
     return (
         f"{serve} of {found.work.model} within the limits with {probability_text(found.work.confidence)} confidence, "
-        f"{output} {found.work.counted}/s; expected are {significant(value)} requests/s (90{NARROW_SPACE}% interval "
-        f"{significant(low)} to {significant(high)}), and {_bound_text(found)}"
+        f"{output} {found.work.counted}/s{users}; expected are {significant(value)} requests/s (90{NARROW_SPACE}% "
+        f"interval {significant(low)} to {significant(high)}), and {_bound_text(found)}"
     )
 
 
@@ -103,6 +125,22 @@ def first_token_condition(found: ServingAnswer) -> str:
         f"on condition that one replica, measured first, keeps the first token within {duration(limit)} at this load: "
         f"its {found.work.percentile}th percentile is predicted as {_interval(found.ttft_percentile_s)}, so that the "
         f"limit is kept with {probability_text(chance)}{more}"
+    )
+
+
+# Stay in the cache below which its share is a condition: twice the pause of somebody who chats. Assumed.
+_SHORT_STAY_S = 600.0
+
+
+def prefix_condition(found: ServingAnswer) -> str:
+    """That the cached share holds only of sessions that ask again soon; "" where memory keeps them for long."""
+    stay_s = found.prefix_stay_s
+    if stay_s is None or stay_s >= _SHORT_STAY_S:
+        return ""
+    return (
+        f"on condition that the cached {percent(found.work.prefix_cached)} of the input are the same in many requests, "
+        f"or asked for again within {duration(stay_s)}: for longer the memory of the GPUs does not keep what sessions "
+        "leave"
     )
 
 
@@ -124,6 +162,9 @@ def adapters_text(found: ServingAnswer) -> str:
 
 def ingress_text(found: ServingAnswer) -> str:
     """What spreads requests over the replicas; it is no part of the bill."""
+    if found.work.first_token_s is None:
+        text = "the application that reads the texts and stores the results keeps enough requests in flight"
+        return f"{text}{'' if found.replicas == 1 else ' in each replica'}: out of scope, not on the bill"
     engines = "" if found.replicas == 1 else f" and spreads requests over the {grouped(found.replicas)} replicas"
     return f"a gateway or load balancer on the users' Ethernet authenticates{engines}: out of scope, not on the bill"
 
@@ -187,11 +228,10 @@ def prefix_text(found: ServingAnswer) -> str:
     work, each = found.work, found.prefix_bytes
     if not each:
         return ""
-    ranks = found.gpus_of_replica / found.tensor * found.replicas
-    room = found.room_bytes * found.tensor * ranks - found.cache_bytes * found.tensor * ranks
+    stay = "" if found.prefix_stay_s is None else f", those of {duration(found.prefix_stay_s)} at this load"
     return (
         f"what a session leaves, {grouped(work.input_tokens * work.prefix_cached)} tokens, takes {si(each, 'B')}: "
-        f"beside the requests in flight all GPUs have room for those of {grouped(max(room, 0.0) // each)} sessions; "
+        f"beside the requests in flight all GPUs have room for those of {grouped(found.sessions_kept)} sessions{stay}; "
         "the next request of a session must go to the replica that holds them"
     )
 
@@ -242,8 +282,8 @@ def cost_text(design: DesignAnswer, found: ServingAnswer) -> str:
     low, middle, high = (significant(end, 2) for end in ends)
     return (
         f"about {cost.currency}{NARROW_SPACE}{middle} ({low} to {high}) of hardware for a million "
-        f"{found.work.counted}: its price over {YEARS} years at this load around the clock, without energy, space and "
-        "people"
+        f"{found.work.counted}: its price over {YEARS} years at this load around the clock (at 8 hours a day three "
+        "times as much), without energy, space and people"
     )
 
 
@@ -287,7 +327,9 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: boo
     work, rows = found.work, []
     rows += [("Load", load_text(work)), ("Request", lengths_text(work)), ("Limits", limits_text(work))]
     used = sum(one.serving.gpus_used for one in design.workloads if one.serving is not None)
-    idle = f"; {plural(design.n_gpus - used, 'GPU')} of the design stay idle" if used < design.n_gpus else ""
+    is_told = used < design.n_gpus and answer is design.workloads[0]
+    stay = by_count(design.n_gpus - used, "stays", "stay")
+    idle = f"; {plural(design.n_gpus - used, 'GPU')} of the design {stay} idle" if is_told else ""
     rows += [("Replicas", f"{replicas_text(found)}{idle}"), ("Software", software_text(found))]
     if work.adapters:
         rows.append(("Adapters", adapters_text(found)))
@@ -298,14 +340,12 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: boo
     rows.append(("In flight", flight_text(found)))
     if not work.is_embedding:
         rows.append(("First token", latency_text(found.ttft_s, found.ttft_percentile_s, work.percentile)))
-    if condition := first_token_condition(found):
-        rows.append(("Conditional", condition))
+    rows += [("Conditional", text) for text in (first_token_condition(found), prefix_condition(found)) if text]
     if work.output_tokens > 1:
         rows.append(("Later tokens", latency_text(found.tpot_s, found.tpot_percentile_s, work.percentile)))
     rows.append(("Output", tokens_text(found)))
-    if found.users is not None:
-        kind = "active users" if work.load_kind is LoadKind.ACTIVE_USERS else "users in all"
-        rows.append(("Users", f"at most about {grouped(float(f'{found.users:.2g}'))} {kind}"))
+    if users := users_text(found):
+        rows.append(("Users", users))
     if found.servers_at:
         parts = [
             f"{'half' if factor < 1 else 'twice'} as many requests: {plural(servers, 'server')}"

@@ -27,7 +27,13 @@ from sizer.present.text.design_size import asked_target_text, highest_rate_text,
 from sizer.present.text.money import WITHOUT_CABLES, cost_at, least_cost_text, owned, range_text
 from sizer.present.text.plan import existing_text
 from sizer.present.text.redundancy import spare_sentence
-from sizer.present.text.serving import asked_cost_text, first_token_condition, served_text, serving_cautions
+from sizer.present.text.serving import (
+    asked_cost_text,
+    first_token_condition,
+    prefix_condition,
+    served_text,
+    serving_cautions,
+)
 from sizer.present.words import is_even
 from sizer.sizing.checks import TARGET_LIMITS, CheckResult
 from sizer.sizing.reasons import (
@@ -187,25 +193,34 @@ def _measure_texts(result: SizingResult) -> list[str]:
     design, answer = result.design, result.design.workloads[0]
     least, workload = answer.servers_at_even_odds, answer.workload
     takes_rates = answer.kind.trains_language or (isinstance(workload.dnn, CustomDnn) and workload.task == "training")
+    takes_rates |= answer.serving is not None
     is_for_rate = len(design.workloads) == 1 and design.binding.limit in TARGET_LIMITS
-    if least is None or not (takes_rates and is_for_rate) or workload.measured:
+    if least is None or not (takes_rates and is_for_rate) or workload.measured or result.maximum is not None:
         return []
     more = design.n_servers - least
     if more < _MANY_FOR_DOUBT * design.n_servers:
         return []
     enough = by_count(least, "one server is", f"{grouped(least)} servers are")
     others = by_count(more, "the other one is", f"the other {grouped(more)} are")
+    chance = "" if answer.chance_at_even_odds is None else f" ({probability_text(answer.chance_at_even_odds)})"
+    measure = "An hour of training on one GPU, stated as [[workload.measured]],"
+    if answer.serving is not None:
+        measure = "One replica, measured first under this load,"
     return [
-        f"At the expected rate {enough} enough; {others} for what is not known of the rate. An hour of training on one "
-        "GPU, stated as [[workload.measured]], settles how many are needed."
+        f"At the expected rate {enough} enough{chance}; {others} for what is not known of the rate. {measure} settles "
+        "how many are needed."
     ]
 
 
 def _shared_memory_texts(result: SizingResult) -> list[str]:
-    """That the GPUs cannot hold several workloads at once, where they do not; nothing of a team, whose jobs queue."""
+    """That the GPUs cannot hold several workloads at once, where they do not; nothing of a team, whose jobs queue.
+
+    Models in use have GPUs of their own.
+    """
     design = result.design
-    need = sum(answer.memory.need_bytes for answer in design.workloads)
-    if len(design.workloads) < 2 or result.request.team is not None or need <= design.platform.gpu.memory_bytes.value:
+    needs = [answer.memory.need_bytes for answer in design.workloads if answer.serving is None]
+    need = sum(needs)
+    if len(needs) < 2 or result.request.team is not None or need <= design.platform.gpu.memory_bytes.value:
         return []
     has = design.platform.gpu.memory_bytes.value
     return [
@@ -223,7 +238,7 @@ def _served_texts(design: DesignAnswer) -> list[str]:
     ]
     served = [answer.serving for answer in design.workloads if answer.serving is not None]
     if served and len(served) < len(design.workloads):
-        needed = sum((one.replicas_needed or one.replicas) * one.gpus_of_replica for one in served)
+        needed = sum(one.gpus_needed for one in served)
         found.append(
             f"Trainings count with all {words.plural(design.n_gpus, 'GPU')}, of which what is served needs "
             f"{grouped(needed)} all the time: for both at once add a [team] table."
@@ -240,7 +255,9 @@ def served_cautions(result: SizingResult) -> list[str]:
     found = [
         f"{f'{answer.workload.name}: this' if several else 'This'} holds {condition}."
         for answer in design.workloads
-        if answer.serving is not None and (condition := first_token_condition(answer.serving))
+        if answer.serving is not None
+        for condition in (first_token_condition(answer.serving), prefix_condition(answer.serving))
+        if condition
     ]
     served = [answer.serving for answer in design.workloads if answer.serving is not None]
     if not served:
@@ -419,7 +436,10 @@ def equipment_texts(result: SizingResult) -> list[str]:
         return [
             f"New servers with {gpu.name} can no longer be ordered as far as known: today's GPUs are {newest.name}."
         ]
-    return [f"The {gpu.name} is of {since}; the newest on sale are of {newest.name} ({introduced_on(newest).year})."]
+    newest_since = f"{newest.name} ({introduced_on(newest).year})"
+    return [
+        f"The {gpu.name} is of {since} and still on sale as far as known; the newest on sale are of {newest_since}."
+    ]
 
 
 def meets_text(result: SizingResult, answer: WorkloadAnswer) -> str:

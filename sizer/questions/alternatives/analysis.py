@@ -307,11 +307,12 @@ def _with_platforms(request: SizingRequest, **lists: list[str]) -> SizingRequest
 
 
 def on_platform(request: SizingRequest, platform: Platform) -> SizingRequest:
-    """The request with one server and one storage; fabric, GPU and drives are the best of these again."""
+    """The request with one server, its GPU and one storage; fabric and drives are the best of these again."""
     return _with_platforms(
         request,
         servers=[platform.server.id],
         forbidden_servers=[],
+        gpus=[platform.gpu.id],
         storage=[platform.storage.id],
         forbidden_storage=[],
     )

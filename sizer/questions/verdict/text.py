@@ -6,7 +6,9 @@ from typing import Any
 from sizer.base.formats.json_document import fields_of, json_document
 from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si, significant
 from sizer.base.units import GIB
+from sizer.physical.roles import NetworkRole
 from sizer.present.design_summary import design_summary
+from sizer.present.text.money import design_text
 from sizer.present.text.verdict import verdict_text
 from sizer.present.words import listed, name, plural, sample_unit, stage
 from sizer.questions.verdict.claim import (
@@ -399,11 +401,15 @@ def simplest_text(simplest: SimplestDesign, result: SizingResult) -> list[str]:
         sentences = ["Nothing that the request allows is simpler than the described design."]
     else:
         design = simplest.allowed.design
-        sentences = [f"A simpler design is also enough: {design.name} over {design.platform.fabric.name}."]
+        networks = design.quantities.networks
+        has_fabric = any(net.role is NetworkRole.COMPUTE and int(net.end_points[0]) for net in networks)
+        over = f" over {design.platform.fabric.name}" if has_fabric else ""
+        sentences = [f"A simpler design is also enough: {design_text(design)}{over}."]
     if simplest.unrestricted is not None:
         choices = listed(_CHOICES[key] for key in simplest.excluding_choices)
         sentences.append(
-            f"{simplest.unrestricted.design.name} would be enough and simpler; excluded by the request ({choices})."
+            f"{design_text(simplest.unrestricted.design)} would be enough and simpler; excluded by the request "
+            f"({choices})."
         )
     elif result.request.platforms != type(result.request.platforms)():
         sentences.append("Without the choices of the request, no design would be simpler either.")

@@ -182,16 +182,18 @@ def _workload_answer(
     n_servers = int(run.servers[0])
     by_size = work.on(platform.gpu.id)
     work = by_size.on(platform.gpu.id, n_servers * float(run.cols.gpus_per_server[0]))
-    along, even = run, None
+    along, even, chance = run, None, None
     smaller: tuple[SmallerSize, ...] = ()
     if is_documented:
         # The sizes of the chart, and all up to the design: the rate of a language model does not grow in proportion.
         chart = _sizes(n_servers)
         counts = np.union1d(chart, np.arange(1, n_servers + 1))
         every = run_on(request, by_size, platform, counts, storage_nodes, gateway, catalog, calibration)
-        fits = all_fit([by_size], [platform], every.cols, counts, calibration, catalog)
+        # Of several models in use those of too few servers have no GPUs: they hold them, and serve nothing.
+        fits = all_fit([by_size], [platform], every.cols, counts, calibration, catalog) & (every.comp.gpu.median > 0)
         meets = (every.probability >= evaluate.least_chance(_EVEN_ODDS)) & (counts <= n_servers)
-        even = int(counts[np.argmax(meets)]) if meets.any() and not missing else None
+        if meets.any() and not missing:
+            even, chance = int(counts[np.argmax(meets)]), float(every.probability[np.argmax(meets)])
         smaller = smaller_sizes(every.take(np.flatnonzero(fits)), platform, n_servers, catalog, is_open=bool(missing))
         shown = np.flatnonzero(fits & np.isin(counts, chart))
         along = every.take(shown if shown.size else np.flatnonzero(counts == n_servers))
@@ -240,6 +242,7 @@ def _workload_answer(
         required_samples_per_s=None if required is None else float(required.flat[0]),
         smaller=smaller,
         servers_at_even_odds=even,
+        chance_at_even_odds=chance,
         batch_is_fitted=any(one.kind is DefaultKind.BATCH_PER_GPU for one in work.defaults) and not work.is_inference,
     )
 

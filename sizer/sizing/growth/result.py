@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Literal
 
 from sizer.bom.bill import Sum
-from sizer.physical.platform import Platform
+from sizer.physical.platform import Platform, PlatformKey
 from sizer.sizing.reasons import QuoteToSettle
 from sizer.sizing.result import DesignAnswer
 from sizer.workload.growth import Growth
@@ -179,10 +179,10 @@ class GrowthPlan:
         """Items of ``quotes_to_settle``."""
         return tuple(quote.item for quote in self.quotes_to_settle)
 
-    def of(self, server: str, storage: str) -> PlatformGrowth:
+    def of(self, key: PlatformKey) -> PlatformGrowth:
         """The platform of these kinds, else the first with this server, else the first."""
-        same = [growth for growth in self.platforms if growth.platform.key == (server, storage)]
-        alike = [growth for growth in self.platforms if growth.platform.server.id == server]
+        same = [growth for growth in self.platforms if growth.platform.key == key]
+        alike = [growth for growth in self.platforms if growth.platform.server.id == key[0]]
         return next(iter((*same, *alike, *self.platforms)))
 
 

@@ -3,12 +3,13 @@
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
+from sizer.physical.platform import PlatformKey
 from sizer.sizing.checks import SizeLimit
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import beyond_budget, keys
 
 
-def least_row(counts: PartCounts, limit: SizeLimit, without: tuple[str, str] | None = None) -> int | None:
+def least_row(counts: PartCounts, limit: SizeLimit, without: PlatformKey | None = None) -> int | None:
     """Row that meets the request, within its budget at its confidence, and takes least of one quantity.
 
     Parameters
@@ -17,8 +18,8 @@ def least_row(counts: PartCounts, limit: SizeLimit, without: tuple[str, str] | N
         The designs. Those that depend on an unknown fact are left out: no limit is kept by what nobody knows.
     limit : SizeLimit
         The quantity. Designs that take equally much follow each other by cost, then as in the ranking.
-    without : (server, storage), optional
-        Ids of a platform that is left out.
+    without : PlatformKey, optional
+        Of a platform that is left out.
 
     Returns
     -------
@@ -49,10 +50,10 @@ def least_row(counts: PartCounts, limit: SizeLimit, without: tuple[str, str] | N
     return best
 
 
-def possible(counts: PartCounts, without: tuple[str, str] | None = None) -> Bools:
+def possible(counts: PartCounts, without: PlatformKey | None = None) -> Bools:
     """(platforms, sizes) designs whose servers and storage alone keep all limits, and that no unknown rate decides.
 
-    ``without`` names server and storage of a platform that is left out.
+    ``without`` is the key of a platform that is left out.
     """
     shape = (counts.evaluated.space.n_platforms, len(counts.evaluated.space.sizes))
     could = counts.candidates & ~counts.conditional.reshape(shape) & ~beyond_budget(counts, counts.likely_main_cost)

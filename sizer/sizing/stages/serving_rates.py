@@ -13,6 +13,7 @@ import numpy as np
 from sizer.base.arrays import Floats, Ints
 from sizer.base.estimate import Estimate, normal_cdf, normal_quantile
 from sizer.base.quantities import duration, si
+from sizer.base.units import HOUR_S
 from sizer.calibrate.serving.calibration import (
     Bound,
     LargestLoad,
@@ -144,6 +145,11 @@ class ServingAnswer:
         return self.tensor * self.data
 
     @property
+    def gpus_needed(self) -> int:
+        """GPUs that the asked load takes at the confidence; all of its replicas where none is asked."""
+        return (self.replicas_needed or self.replicas) * self.gpus_of_replica
+
+    @property
     def has_four_bits(self) -> bool:
         """Whether weights have four bits, which may cost quality of the answers."""
         return self.weights in FOUR_BITS
@@ -155,9 +161,35 @@ class ServingAnswer:
         return Estimate(one.value / each, one.low / each, one.high / each)
 
     @property
+    def active_users(self) -> float | None:
+        """Active users that the most within the limits serves, of GPUs with the confidence; None of no known use."""
+        is_sure = self.work.load_kind is LoadKind.GPUS
+        return self.work.active_users_of(self.served_per_s if is_sure else float(self.requests_per_s.value))
+
+    @property
     def users(self) -> float | None:
-        """People that the most within the limits serves; None where the request counts none."""
-        return self.work.users_of(float(self.tokens_per_s.value) / self.work.counted_tokens)
+        """All of whom these are the active ones; themselves where the target counts active users."""
+        people, active = self.work.people, self.active_users
+        if people is None or active is None or self.work.load_kind is LoadKind.ACTIVE_USERS:
+            return active
+        return active / people.active_share
+
+    @property
+    def sessions_kept(self) -> float:
+        """Sessions whose earlier prompts have room beside the requests in flight; 0 where nothing of them is cached."""
+        if not self.prefix_bytes:
+            return 0.0
+        free = (self.room_bytes - self.cache_bytes) * self.replicas * self.gpus_of_replica
+        return max(free, 0.0) // self.prefix_bytes
+
+    @property
+    def prefix_stay_s(self) -> float | None:
+        """For how long the requests that arrive leave a prompt in the cache; None where the target counts people, of
+        whom no more are served than it keeps, or nothing is cached.
+        """
+        if not self.prefix_bytes or self.work.counts_people:
+            return None
+        return self.sessions_kept / self.served_per_s
 
 
 def serving_run(
@@ -185,10 +217,10 @@ def serving_run(
             sd[rows], replicas[rows] = _UNKNOWN_SD, 1.0
             continue
         which, counts = _allotted(asked, layouts, servers[rows].astype(np.int64))
-        each, log_sd, has_room = np.array(
-            [(layout.requests_per_s, layout.log_sd, layout.fits) for layout in layouts[0]], dtype=float
+        each, log_sd, least = np.array(
+            [(one.requests_per_s, one.log_sd, one.servers if one.fits else np.inf) for one in layouts[0]], dtype=float
         )[which].T
-        rate[rows], sd[rows], fits[rows] = counts * each, log_sd, has_room * (counts > 0)
+        rate[rows], sd[rows], fits[rows] = counts * each, log_sd, servers[rows] >= least
         replicas[rows] = np.maximum(counts, 1)
     return LaidOutRun(rate.reshape(shape), sd.reshape(shape), fits.reshape(shape) > 0, replicas.reshape(shape))
 
@@ -289,7 +321,7 @@ def _needed(work: ServingWork, layout: _Layout, each: float | None = None, facto
 
 def _servers_at(work: ServingWork, layout: _Layout, needed: int | None) -> tuple[tuple[float, int], ...]:
     """Servers that other numbers of requests take, because what people do was assumed."""
-    if work.load_kind not in (LoadKind.USERS, LoadKind.ACTIVE_USERS) or needed is None:
+    if not work.counts_people or needed is None:
         return ()
     groups = [-(-(_needed(work, layout, factor=factor) or 0) // layout.replicas) for factor in OTHER_LOADS]
     return tuple((factor, count * layout.servers) for factor, count in zip(OTHER_LOADS, groups, strict=True))
@@ -329,7 +361,17 @@ def serving_error_text(
             f"{si(replicas * layout.most_concurrent * each, 'B')}: {replicas * layout.most_concurrent:,.0f} requests"
         )
     if layout.requests_per_s > _NO_RATE:
-        return ""
+        needs = [
+            (each.model, found[which].deployment.gpus * count)
+            for each in (work, *work.shares_with)
+            if (found := _tables(each.unloaded, (one,), catalog)[one])
+            for which, count in [_least(each, found)]
+        ]
+        if sum(count for _, count in needs) <= gpus_per_server * n_servers:
+            return ""
+        listed = ", ".join(f"{name} {count}" for name, count in needs)
+        there = f"{gpus_per_server * n_servers} × {gpu.name}"
+        return f"of the {there} the models in use take more at once: {listed}"
     first = float(first_token_ratio(work.percentile)[0]) * layout.least_ttft_s
     later = float(TPOT_RATIOS.at(work.percentile)[0]) * layout.least_tpot_s
     return (
@@ -357,51 +399,77 @@ def _servers(server: str, gpu: str, used: int, fabric: object, catalog: Catalog)
 
 @lru_cache(maxsize=64)  # every question about one request asks for the same
 def _tables(work: ServingWork, alike: tuple[_Servers, ...], catalog: Catalog) -> dict[_Servers, tuple[_Layout, ...]]:
-    """The best layouts of every kind of servers: inside one, else for each number of servers of a replica.
+    """Layouts of every kind of servers, the best first: inside one, else over as many as a replica takes.
 
     None where the catalogue does not say enough of the GPU.
     """
-    inside = _best(work, {one: _inside(work, one, catalog) for one in alike})
-    apart = [one for one, best in inside.items() if not any(layout.fits for layout in best)]
-    over = _best(work, {one: _over_servers(work, one, catalog) for one in apart})
-    return {one: over.get(one) or best for one, best in inside.items()}
+    inside = _rated(work, {one: _inside(work, one, catalog) for one in alike})
+    apart = [one for one, found in inside.items() if not any(layout.fits for layout in found)]
+    over = _rated(work, {one: _over_servers(work, one, catalog) for one in apart})
+    return {one: over.get(one) or found for one, found in inside.items()}
 
 
-def _chosen(layouts: Sequence[_Layout], n_servers: Ints) -> tuple[Ints, Ints]:
-    """Which of some layouts serves the most on each number of servers, and how many replicas it has there."""
-    parts = [(one.servers, one.replicas, one.timely_per_s, one.requests_per_s, one.fits) for one in layouts]
-    servers, replicas, timely, each, fits = np.array(parts, dtype=float).T[:, :, None]
-    counts = n_servers // servers * replicas
-    # Where none serves anything in time surely, one that does in the middle comes nearest, then one that has room.
-    nearest = _NEXT_TO_NOTHING * (each + _NEXT_TO_NOTHING * fits)
-    which = np.argmax(counts * (timely + nearest), axis=0)
+def _chosen(work: ServingWork, layouts: Sequence[_Layout], n_servers: Ints) -> tuple[Ints, Ints]:
+    """Which of some layouts serves the most on each number of servers, and how many replicas it has there.
+
+    Of a number of GPUs that is asked for, no more of them count.
+    """
+    most = work.number if work.load_kind is LoadKind.GPUS else math.inf
+    # Where none serves anything in time surely, the first of those for which there are GPUs comes nearest.
+    nearest = _NEXT_TO_NOTHING * np.arange(len(layouts), 0, -1)[:, None]
+    parts = [(one.servers, one.replicas, one.timely_per_s, one.deployment.gpus) for one in layouts]
+    servers, replicas, timely, gpus = np.array(parts, dtype=float).T[:, :, None]
+    counts = np.minimum(n_servers // servers * replicas, np.floor(most / gpus))
+    which = np.argmax(counts * timely + nearest * (counts > 0), axis=0)
     return which, counts[which, np.arange(len(n_servers))].astype(np.int64)
+
+
+def _least(work: ServingWork, layouts: Sequence[_Layout]) -> tuple[int, int]:
+    """Which of some layouts serves the asked load with the fewest GPUs, first tokens in time, and its replicas."""
+    if work.requests_per_s is None:
+        (which,), (count,) = _chosen(work, layouts, np.array([max(work.number, 1.0)]))
+        return int(which), max(int(count), 1)
+    # Of as many GPUs the layout that does with fewer on condition of its first tokens, as a model alone is sized.
+    gpus = [
+        tuple((_needed(work, one, each) or math.inf) * one.deployment.gpus for each in (one.timely_per_s, None))
+        for one in layouts
+    ]
+    which = min(range(len(layouts)), key=lambda place: (not layouts[place].fits, gpus[place], place))
+    return which, _needed(work, layouts[which]) or 1
 
 
 def _allotted(works: Sequence[ServingWork], layouts: Sequence[Sequence[_Layout]], n_servers: Ints) -> tuple[Ints, Ints]:
     """Layout of the first of some models on each number of servers, and its replicas beside the others.
 
-    Models in use run at the same time: each has the replicas that its load takes, and its part of what is left over.
+    Models in use run at the same time: each has the replicas that its load takes, in the layout of the fewest GPUs,
+    and as many more, or fewer, as the servers take of all of them alike.
     """
-    rated = [(work, each, *_chosen(each, n_servers)) for work, each in zip(works, layouts, strict=True) if each]
-    which, counts = rated[0][2:]
-    if len(rated) == 1:
-        return which, counts
-    needs, sizes = (
-        np.array([np.array([of(work, one) for one in each])[place] for work, each, place, _ in rated])
-        for of in (lambda work, one: _needed(work, one) or 1, lambda _, one: one.deployment.gpus)
-    )
-    taken, gpus = needs * sizes, (np.array([count for *_, count in rated]) * sizes).min(axis=0)
-    share, left = taken[0] / taken.sum(axis=0), gpus - taken.sum(axis=0)
-    beside = np.where(left >= 0, needs[0] + left * share // sizes[0], gpus * share // sizes[0])
-    return which, beside.astype(np.int64)
+    if len(works) == 1:
+        return _chosen(works[0], layouts[0], n_servers)
+    least = [(each, *_least(work, each)) for work, each in zip(works, layouts, strict=True) if each]
+    needs = [(each[which], count) for each, which, count in least]
+    scale = np.full(len(n_servers), np.inf)
+    for one, _ in needs:
+        # Replicas of as many GPUs and of more fill whole parts of servers: sizes are powers of two.
+        parts = one.replicas if one.servers == 1 else 1 / one.servers
+        taken = sum(
+            count * (other.deployment.gpus // one.deployment.gpus if other.servers == 1 else other.servers * parts)
+            for other, count in needs
+            if (other.servers, other.deployment.gpus) >= (one.servers, one.deployment.gpus)
+        )
+        scale = np.minimum(scale, (n_servers // one.servers * one.servers) * parts / taken)
+    which, count = least[0][1:]
+    counts = np.floor(scale * count + _ROUNDING)
+    if works[0].load_kind is LoadKind.GPUS:
+        counts = np.minimum(counts, count)
+    return np.full(len(n_servers), which), counts.astype(np.int64)
 
 
-def _best(
+def _rated(
     work: ServingWork, layouts: dict[_Servers, list[tuple[Deployment, int]]]
 ) -> dict[_Servers, tuple[_Layout, ...]]:
     flat = [(one, deployment, servers) for one, each in layouts.items() for deployment, servers in each]
-    found: dict[_Servers, dict[int, _Layout]] = {one: {} for one in layouts}
+    found: dict[_Servers, list[_Layout]] = {one: [] for one in layouts}
     if not flat:
         return dict.fromkeys(layouts, ())
     load = _largest_load(work, [each for _, each, _ in flat])
@@ -431,10 +499,8 @@ def _best(
             log_rates=log_rates[place],
             scores=scores[place],
         )
-        best = found[one].get(servers)
-        if best is None or layout.order > best.order:
-            found[one][servers] = layout
-    return {one: tuple(best.values()) for one, best in found.items()}
+        found[one].append(layout)
+    return {one: tuple(sorted(each, key=lambda layout: layout.order, reverse=True)) for one, each in found.items()}
 
 
 def _largest_load(work: ServingWork, deployments: Sequence[Deployment]) -> LargestLoad:
@@ -481,13 +547,13 @@ def _kept_per_s(
 
     A prompt is found in the cache only where it stays there until its session asks again.
     """
-    if work.session_per_s is None or not work.prefix_cached:
+    if work.people is None or not work.counts_people or not work.prefix_cached:
         return None
     table = replicas_of([deployment for _, deployment, _ in flat])
     whole = table.cache_bytes(work.input_tokens + 0.5 * work.output_tokens) + table.state_bytes
     prefix = np.minimum(table.cache_bytes(work.input_tokens * work.prefix_cached) + table.state_bytes, whole)
     sessions = (load.most_concurrent * whole - load.concurrency * (whole - prefix)) / prefix
-    return np.asarray(np.maximum(sessions, 0.0) * work.session_per_s)
+    return np.asarray(np.maximum(sessions, 0.0) * work.people.requests_per_h / HOUR_S)
 
 
 def _timely_rates(log_rates: Floats, scores: Floats, most: Floats, log_sd: Floats, confidence: float) -> Floats:

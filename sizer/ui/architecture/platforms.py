@@ -84,17 +84,17 @@ def _choose(view: View, others: list[DesignAnswer]) -> None:
         st.button(
             "Use this platform",
             on_click=_use_platform,
-            args=(chosen.platform.key,),
+            args=(chosen.platform.server.id, chosen.platform.gpu.id, chosen.platform.storage.id),
             icon=":material/swap_horiz:",
-            help="Limits the request to this server and storage. To undo it, press Undo.",
+            help="Limits the request to this server, its GPU and storage. To undo it, press Undo.",
         )
         request = on_platform(SizingRequest.model_validate_json(view.request_json), chosen.platform)
         compare.pin_button(chosen.name, request.model_dump_json(), "pin-platform")
 
 
-def _use_platform(key: tuple[str, str]) -> None:
-    server, storage = key
+def _use_platform(server: str, gpu: str, storage: str) -> None:
     state.put(("platforms", "servers"), [server])
+    state.put(("platforms", "gpus"), [gpu])
     state.put(("platforms", "storage"), [storage])
     state.refresh()
 

@@ -103,7 +103,7 @@ def _answer(view: View, plan: GrowthPlan) -> None:
 
 def _platform(view: View, plan: GrowthPlan) -> PlatformGrowth:
     """The platform chosen by the user, else that of the design."""
-    first = plan.of(*view.result.design.platform.key)
+    first = plan.of(view.result.design.platform.key)
     names = {one.platform.key: platform_text(one) for one in plan.platforms}
     if len(names) < 2:
         return first
@@ -115,7 +115,7 @@ def _platform(view: View, plan: GrowthPlan) -> PlatformGrowth:
         key=f"growth/{st.session_state[_STATE]['version']}/platform/{len(names)}",
         help="Server and storage models stay the same over the years.",
     )
-    return plan.of(*chosen)
+    return plan.of(chosen)
 
 
 def _buttons(view: View, stated: dict[str, Any], tried: dict[str, Any], *, is_assumed: bool) -> None:

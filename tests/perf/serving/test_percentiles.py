@@ -35,3 +35,9 @@ def test_waits_are_those_of_simulated_arrivals(busy):
     mean, tail = queue_wait([90, 95, 99], busy)
     assert_allclose(mean, waits.mean(), rtol=0.05)
     assert_allclose(tail, np.percentile(waits, [90, 95, 99]), rtol=0.05, atol=0.06)
+
+
+def test_hardly_any_load_waits_for_nothing():
+    with np.errstate(all="raise"):
+        mean, tail = queue_wait([50, 95, 99.9], [0.0, 1e-7, 1e-5])
+    assert_allclose([mean, tail], 0, atol=1e-4)
