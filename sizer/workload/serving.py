@@ -124,12 +124,12 @@ class ServingWork:
         return self.input_tokens + self.output_tokens
 
     @property
-    def counted_tokens(self) -> float:
+    def priced_tokens(self) -> float:
         """Tokens of a request that rates and costs count: those that come out, or of an embedding those that go in."""
         return self.input_tokens if self.is_embedding else self.output_tokens
 
     @property
-    def counted(self) -> str:
+    def priced(self) -> str:
         """Name of these tokens."""
         return "input tokens" if self.is_embedding else "output tokens"
 
@@ -319,7 +319,7 @@ def _rate(
     first_token_s: float | None,
     token_s: float | None,
     output_tokens: float,
-    counted_tokens: float,
+    priced_tokens: float,
     defaults: list[tuple[DefaultKind, float]],
 ) -> tuple[LoadKind, float, float | None]:
     """What the target counts, how many, and the requests a second that it comes to."""
@@ -332,7 +332,7 @@ def _rate(
     if stated is not None:
         return LoadKind.REQUESTS, stated, stated
     if target.tokens_per_s is not None:
-        return LoadKind.TOKENS, target.tokens_per_s, target.tokens_per_s / counted_tokens
+        return LoadKind.TOKENS, target.tokens_per_s, target.tokens_per_s / priced_tokens
     if first_token_s is None or token_s is None:
         raise RequestError(
             f"{place}.target: nobody waits for task = {work.task!r}; write requests_per_s, tokens_per_s or gpus_busy, "

@@ -39,7 +39,7 @@ def load_text(work: ServingWork) -> str:
         case LoadKind.IN_FLIGHT:
             return f"{number} requests in flight at once"
         case LoadKind.TOKENS:
-            return f"{number} {work.counted}/s, which are {rate}"
+            return f"{number} {work.priced}/s, which are {rate}"
         case LoadKind.GPUS:
             return f"what {number} GPUs serve"
     return rate or "the highest rate within the limits"
@@ -104,11 +104,11 @@ def served_text(found: ServingAnswer, gpu: str) -> str:
     """What GPUs serve within the limits: the answer where their number is what is asked."""
     value, low, high = (float(end) for end in found.requests_per_s)
     serve = f"{grouped(found.gpus_used)} × {gpu} serve {significant(found.served_per_s)} requests/s"
-    output = significant(found.served_per_s * found.work.counted_tokens)
+    output = significant(found.served_per_s * found.work.priced_tokens)
     users = f": {text}" if (text := users_text(found)) else ""
     return (
         f"{serve} of {found.work.model} within the limits with {probability_text(found.work.confidence)} confidence, "
-        f"{output} {found.work.counted}/s{users}; expected are {significant(value)} requests/s (90{NARROW_SPACE}% "
+        f"{output} {found.work.priced}/s{users}; expected are {significant(value)} requests/s (90{NARROW_SPACE}% "
         f"interval {significant(low)} to {significant(high)}), and {_bound_text(found)}"
     )
 
@@ -183,10 +183,10 @@ def energy_text(design: DesignAnswer, found: ServingAnswer) -> str:
     if len(design.workloads) > 1:
         return ""
     watts = float(design.quantities.power_typical_w[0])
-    rate = found.served_per_s * found.work.counted_tokens
+    rate = found.served_per_s * found.work.priced_tokens
     each = significant(watts / rate * 1e3 / HOUR_S, 2)
     return (
-        f"about {each}{NARROW_SPACE}kWh for a million {found.work.counted} at this load, "
+        f"about {each}{NARROW_SPACE}kWh for a million {found.work.priced} at this load, "
         f"of all equipment at its typical {si(watts, 'W')}, without cooling"
     )
 
@@ -251,7 +251,7 @@ def tokens_text(found: ServingAnswer) -> str:
     value, low, high = (float(end) for end in found.tokens_per_s)
     each = significant(value / found.gpus_used)
     return (
-        f"at most {significant(value)} {found.work.counted}/s (90{NARROW_SPACE}% interval {significant(low)} to "
+        f"at most {significant(value)} {found.work.priced}/s (90{NARROW_SPACE}% interval {significant(low)} to "
         f"{significant(high)}), {each} per GPU; {_bound_text(found)}"
     )
 
@@ -276,13 +276,13 @@ def cost_text(design: DesignAnswer, found: ServingAnswer) -> str:
     rate = None if found.work.requests_per_s is None else found.served_per_s
     if design.cost is None or design.cost.expected == 0 or rate is None or len(design.workloads) > 1:
         return ""
-    tokens = rate * found.work.counted_tokens * YEARS * _YEAR_S / 1e6
+    tokens = rate * found.work.priced_tokens * YEARS * _YEAR_S / 1e6
     cost = design.cost
     ends = [end / tokens for end in (cost.low, cost.expected, cost.high)]
     low, middle, high = (significant(end, 2) for end in ends)
     return (
         f"about {cost.currency}{NARROW_SPACE}{middle} ({low} to {high}) of hardware for a million "
-        f"{found.work.counted}: its price over {YEARS} years at this load around the clock (at 8 hours a day three "
+        f"{found.work.priced}: its price over {YEARS} years at this load around the clock (at 8 hours a day three "
         "times as much), without energy, space and people"
     )
 
@@ -294,13 +294,13 @@ def asked_cost_text(design: DesignAnswer, asked: Ownership | None) -> str:
     if asked is None or limit is None or cost is None or found is None or len(design.workloads) > 1:
         return ""
     years_s = asked.years * _YEAR_S * (asked.utilization_fraction or 1.0)
-    millions = found.served_per_s * found.work.counted_tokens * years_s / 1e6
+    millions = found.served_per_s * found.work.priced_tokens * years_s / 1e6
     low, middle, high = (end / millions for end in (cost.low, cost.expected, cost.high))
     is_met = "met" if high <= limit else "missed" if low > limit else "open until quotes are there"
     ends = f"{significant(low, 2)} to {significant(high, 2)}"
     amount = f"about {cost.currency}{NARROW_SPACE}{significant(middle, 2)} ({ends})"
     return (
-        f"A million {found.work.counted} at this load cost {amount} over {plural(asked.years, 'year')} of owning, all "
+        f"A million {found.work.priced} at this load cost {amount} over {plural(asked.years, 'year')} of owning, all "
         f"that the GPUs do among it; the limit of {cost.currency}{NARROW_SPACE}{significant(float(limit), 2)} is "
         f"{is_met}"
     )

@@ -157,7 +157,7 @@ class ServingAnswer:
     @property
     def requests_per_s(self) -> Estimate:
         """Requests of all replicas, the most within the limits."""
-        one, each = self.tokens_per_s, self.work.counted_tokens
+        one, each = self.tokens_per_s, self.work.priced_tokens
         return Estimate(one.value / each, one.low / each, one.high / each)
 
     @property
@@ -285,7 +285,7 @@ def serving_answer(
         limit_concurrency=layout.concurrency,
         most_concurrent=layout.most_concurrent,
         tokens_per_s=Estimate.log_normal(
-            (replicas * layout.requests_per_s if asked.in_flight is None else most) * asked.counted_tokens,
+            (replicas * layout.requests_per_s if asked.in_flight is None else most) * asked.priced_tokens,
             layout.log_sd,
         ),
         bound=layout.bound,
