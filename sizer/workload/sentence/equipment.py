@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sizer.catalog.fabrics import fabric_links, usual_ports
@@ -15,6 +15,7 @@ from sizer.catalog.schema import Server, Stack
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.names import pieces, short_name
 from sizer.workload.sentence.notes import Notes, ranged
+from sizer.workload.sentence.scope import stance
 from sizer.workload.sentence.text import Match
 from sizer.workload.sentence.unavailable import ask_unavailable
 from sizer.workload.transformer.number_formats import stack_precision
@@ -42,7 +43,7 @@ def read_setting(notes: Notes) -> None:
             notes.text.assume(f"{found.words}: not part of the design")
             for why in notes.text.each(r"<ENDS>(?:<WHEN>)?"):
                 notes.text.mark(why.start, why.end)
-    _exclude_gpus(notes)
+    _read_stances(notes)
     for cooling, source in GRAMMAR["cooling"].items():
         for found in notes.text.each(source):
             notes.set("site.cooling", cooling, found, f"{cooling} cooling")
@@ -72,17 +73,15 @@ def read_fabrics(notes: Notes) -> None:
         if not fabric.ids:
             ask_unavailable(notes, "fabric", found, fabric)
             continue
-        negated = rule(r"<NOT_AFTER>").match(after)
-        before_not = rule(r"<NOT>$").search(before)
-        start = found.start - (len(before_not[0]) if before_not else 0)
-        is_excluded = negated is not None or before_not is not None
+        told = stance(notes.text.unblanked, found.match.start("name"), found.match.end("name"))
+        is_excluded = told.kind == "exclude"
         (excluded if is_excluded else allowed).extend(fabric.ids)
         names = (
             found.words
             if fabric.qualifier == "kind"
             else ", ".join(notes.catalog.links[kind].name for kind in fabric.ids)
         )
-        end = found.end + (negated.end() if negated else 0)
+        start, end = min(told.start, found.start), max(told.end, found.end)
         notes.text.record(found, f"no {names}" if is_excluded else f"fabric {names}", start, end)
     kinds = [one for one in allowed or links if one not in excluded]
     if kinds and (allowed or excluded):
@@ -275,20 +274,26 @@ def read_gpus(notes: Notes) -> None:
             notes.text.record(found, "allowed GPUs")
 
 
-def _exclude_gpus(notes: Notes) -> None:
-    """GPUs by name that are not wanted, in all their variants."""
-    for found in notes.text.each(r"<NOT>{gpu}(?:<JOIN>{gpu})*|{gpu}<NOT_AFTER>"):
-        names = found.names("gpu")
-        notes.gone |= set(names)
-        words = [set(pieces(notes.text.sentence[one.start : one.end])) for one in names]
-        gpus = notes.catalog.gpus.items()
-        family = {key for key, gpu in gpus if any(each <= set(pieces(gpu.name)) for each in words)}
-        notes.excluded_gpus |= family | set(found.ids("gpu"))
-        notes.text.record(found, f"no {found.words.split(' ', 1)[-1]} of any variant")
+def _read_stances(notes: Notes) -> None:
+    """GPUs by name that are not wanted, in all their variants, and those that are preferred, for which no request has a place."""
+    for found in notes.text.each(r"{gpu}"):
+        (one,), told = found.names("gpu"), stance(notes.text.unblanked, found.start, found.end)
+        if told.kind == "exclude":
+            notes.gone.add(one)
+            words = set(pieces(notes.text.sentence[one.start : one.end]))
+            family = {key for key, gpu in notes.catalog.gpus.items() if words <= set(pieces(gpu.name))}
+            notes.excluded_gpus |= family | set(one.ids)
+            notes.text.record(found, f"no {found.words} of any variant", told.start, told.end)
+        elif told.kind == "prefer" and not rule(r"{n|gpus|servers}(?: ?x)? ?$").search(notes.text.before(found.start)):
+            notes.preferred_gpus |= set(one.ids)
+            notes.text.assume(f"{found.words} preferred: a request has no order of GPUs; all that it allows are compared")
+            notes.text.record(found, "preferred, not required", told.start, told.end)
 
 
 def settle_gpus(notes: Notes) -> None:
     """Of the GPUs that a sentence means, else of those that it would get without these words, none that is excluded."""
+    if notes.preferred_gpus and "gpus" in notes.request.get("platforms", {}):
+        _allow(notes, "gpus", sorted(notes.preferred_gpus & set(usable_gpus(notes.catalog))))
     if not notes.excluded_gpus:
         return
     usual = notes.request.get("platforms", {}).get("gpus") or _usual_gpus(notes)
@@ -451,9 +456,6 @@ def read_gpu_memory(notes: Notes) -> None:
 # --- servers, storage and vendors by name
 
 
-_CLAUSE = 60  # characters before a name in which words may be about it
-
-
 @dataclass(frozen=True)
 class _Group:
     """Names of vendors and their systems, and how they are meant: "exclude", "prefer", "only", "contrast" or ""."""
@@ -461,38 +463,28 @@ class _Group:
     found: Match
     stance: str
     start: int  # of the words that say so
+    end: int
 
     def __getitem__(self, part: str) -> str:
         return self.found[part]
 
 
 def _groups(notes: Notes) -> Iterator[_Group]:
-    """Names side by side with their stance; what follows a list is said of its last name where the list has another."""
-    for found in notes.text.each(r"<GROUP>"):
-        own, start = _stance(notes, found.start)
-        after = "exclude" if found["negated_after"] else "prefer" if found["shop"] or found["preferred_after"] else ""
-        after = after or ("only" if found["only"] else "")
-        first, last = found.match.span("names")
-        joins = list(rule(r"<JOIN>").finditer(found.match.string[first:last]))
-        if not (own == "exclude" and joins and after):
-            yield _Group(found, after or own, start)
-            continue
-        join = next((one for one in reversed(joins) if "," in one[0]), joins[-1])
-        pattern = rule(r"<GROUP>")
-        halves = ((found.start, first + join.start(), own, start), (first + join.end(), found.end, after, found.end))
-        for low, high, stance, start in halves:
-            if match := pattern.match(notes.text.shape, low, high):
-                half = notes.text.match_of(match)
-                yield _Group(half, stance, min(start, half.start))
-
-
-def _stance(notes: Notes, at: int) -> tuple[str, int]:
-    """The last operator in the clause before names, with nothing between them but words that lead to names."""
-    before = re.split(r"[.;!?,]", notes.text.shape[max(0, at - _CLAUSE) : at])[-1]
-    for stance, source in GRAMMAR["stances"].items():
-        if match := rule(rf"(?:{source})$").search(before):
-            return stance, at - len(before) + match.start()
-    return "", at
+    """Names side by side with their stance; a list is divided before a last name that is meant in another way."""
+    for whole in notes.text.each(r"<GROUP>"):
+        first, last = whole.match.span("names")
+        joins = list(rule(r"<JOIN>").finditer(whole.match.string, first, last))
+        places = zip([first, *(one.end() for one in joins)], [*(one.start() for one in joins), last], strict=True)
+        meant = [stance(notes.text.unblanked, *place) for place in places]
+        halves = [(whole, replace(meant[0], end=meant[-1].end))]
+        for join, told in zip(joins, meant[1:], strict=True):
+            one = rule(r"<GROUP>").match(notes.text.shape, whole.start, join.start())
+            other = rule(r"<GROUP>").match(notes.text.shape, join.end(), whole.end)
+            if told.kind != meant[0].kind and one and other:
+                halves = [(notes.text.match_of(one), meant[0]), (notes.text.match_of(other), meant[-1])]
+                break
+        for found, told in halves:
+            yield _Group(found, told.kind, min(told.start, found.start), max(told.end, found.end))
 
 
 def read_named(notes: Notes) -> None:
@@ -525,7 +517,7 @@ def _items(notes: Notes, group: _Group, servers: list[str], storage: list[str]) 
         key = "servers" if part == "server" else part
         _allow(notes, f"forbidden_{key}" if is_negated else key, orderable)
         meanings.append(f"{'excluded' if is_negated else 'allowed'} {key}: {_names(notes, orderable)}")
-    notes.text.record(found, "; ".join(meanings), group.start)
+    notes.text.record(found, "; ".join(meanings), group.start, group.end)
 
 
 def _vendors(notes: Notes, group: _Group, vendors: list[str]) -> None:
@@ -547,7 +539,7 @@ def _vendors(notes: Notes, group: _Group, vendors: list[str]) -> None:
             notes.leave(found)  # a preference among GPUs has no place in a request
             return
         _limit_gpus(notes, vendors, stance == "exclude")
-        notes.text.record(found, f"{'no ' if stance == 'exclude' else ''}GPUs of {', '.join(vendors)}", group.start)
+        notes.text.record(found, f"{'no ' if stance == 'exclude' else ''}GPUs of {', '.join(vendors)}", group.start, group.end)
         return
     if makers and stance == "exclude" and not called["servers"]:
         _limit_gpus(notes, makers, is_negated=True)
@@ -557,11 +549,11 @@ def _vendors(notes: Notes, group: _Group, vendors: list[str]) -> None:
         is_all = not any(called.values())
         _allow(notes, "forbidden_servers", servers if is_all or called["servers"] else [])
         _allow(notes, "forbidden_storage", storage if is_all or called["storage"] else [])
-        notes.text.record(found, f"excluded vendors: {', '.join(vendors)}", group.start)
+        notes.text.record(found, f"excluded vendors: {', '.join(vendors)}", group.start, group.end)
     elif stance == "prefer" or not (any(called.values()) or is_strict):
         platforms = notes.table("platforms")
         platforms["prefer_vendors"] = list(dict.fromkeys([*platforms.get("prefer_vendors", []), *vendors]))
-        notes.text.record(found, f"preferred vendors: {', '.join(vendors)}", group.start)
+        notes.text.record(found, f"preferred vendors: {', '.join(vendors)}", group.start, group.end)
     else:
         asked = [
             (part, keys)
@@ -574,7 +566,7 @@ def _vendors(notes: Notes, group: _Group, vendors: list[str]) -> None:
         for part, keys in asked:
             _allow(notes, part, keys)
         told = "; ".join(_names(notes, keys) for _, keys in asked)
-        notes.text.record(found, f"only {', '.join(vendors)}: {told}", group.start)
+        notes.text.record(found, f"only {', '.join(vendors)}: {told}", group.start, group.end)
 
 
 def _limit_gpus(notes: Notes, vendors: list[str], is_negated: bool) -> None:
@@ -657,7 +649,7 @@ def read_storage_kind(notes: Notes) -> None:
             continue
         items = notes.catalog.storage.items()
         meant = [key for key, item in items if item.kind in kinds and (item.orderable or item.kind == "nfs-server")]
-        is_excluded = rule(r"<NOT>$").search(notes.text.before(found.start)) is not None
+        is_excluded = stance(notes.text.unblanked, found.start, found.end).kind == "exclude"
         _allow(notes, "forbidden_storage" if is_excluded else "storage", meant)
         notes.text.record(found, f"{'no ' if is_excluded else 'only '}{' or '.join(name(kind) for kind in kinds)}")
 
@@ -681,8 +673,9 @@ def read_precision(notes: Notes) -> None:
                 and notes.is_language
                 and re.search(r"FP ?16|float16", found.words, re.I) is not None
             )
-            if negated := rule(r"<NOT>$").search(notes.text.before(found.start)):
-                notes.text.record(found, f"not {precision}", found.start - len(negated[0]))
+            told = stance(notes.text.unblanked, found.start, found.end)
+            if told.kind == "exclude":
+                notes.text.record(found, f"not {precision}", told.start, told.end)
                 if precision == "mixed":
                     notes.work.setdefault("precision", "fp32")
                 continue

@@ -52,6 +52,7 @@ class Notes:
     left: list[tuple[int, str]] = field(default_factory=list)  # phrases that have no place in a request
     gone: set[Name] = field(default_factory=set)  # equipment that is replaced or not wanted
     excluded_gpus: set[str] = field(default_factory=set)
+    preferred_gpus: set[str] = field(default_factory=set)
     currency: str = ""
     fabric_rate: Match | None = None  # of each server or GPU, taken once the servers are known
     means_language: bool = False  # words of language models, with or without a name of one

@@ -41,6 +41,7 @@ from sizer.workload.sentence.rules import (
     read_sizes,
     read_team,
 )
+from sizer.workload.sentence.scope import settle_values, without_denied_work
 from sizer.workload.sentence.serving import ask_lengths, is_served, read_serving
 from sizer.workload.sentence.targets import (
     ask_network,
@@ -90,14 +91,18 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
     if len(sentence) > MAX_CHARACTERS or len(plain) > MAX_CHARACTERS:
         reason = f"has {len(sentence):,} characters; write at most {MAX_CHARACTERS:,}"
         return Reading("", {}, (), (Question("refused", reason=reason),), ())
-    return _reading(plain, catalog)
+    sentence, denied = without_denied_work(plain)
+    reading = _reading(sentence, catalog, plain)
+    phrases = sorted((*reading.phrases, *denied), key=lambda phrase: (not phrase.words, phrase.start))
+    return replace(reading, phrases=tuple(phrases)) if reading.request or reading.questions else reading
 
 
-def _reading(plain: str, catalog: Catalog, whole: str = "") -> Reading:
-    things = _things_in(plain, catalog)
-    parts = [] if whole else _jobs_in(plain, things)
+def _reading(plain: str, catalog: Catalog, whole: str, is_part: bool = False) -> Reading:
+    text = SentenceText(plain, _things_in(plain, catalog), whole)
+    settle_values(text)
+    parts = [] if is_part else _jobs_in(plain, list(text.things))
     if len(parts) > 1:
-        readings = [_reading(part, catalog, plain) for part in parts]
+        readings = [_reading(part, catalog, whole, is_part=True) for part in parts]
         served = [_is_served(reading) for reading in readings]
         if any(served) and not all(served):
             kind = next(kind for kind in KINDS if kind.sized == "serving")
@@ -106,18 +111,18 @@ def _reading(plain: str, catalog: Catalog, whole: str = "") -> Reading:
                 plain, SecondJob(kind, len(clause) - len(clause.lstrip()), len(clause.rstrip())), catalog
             )
         if all(reading.request for reading in readings):
-            return _together(plain, readings)
-    notes = Notes(SentenceText(plain, things, whole or plain), catalog)
+            return _together(whole, readings)
+    notes = Notes(text, catalog)
     _read(notes)
     if notes.is_refused:  # what else the sentence says belongs to work that no request can state
-        return Reading(whole or plain, {}, (), tuple(notes.questions), ())
+        return Reading(whole, {}, (), tuple(notes.questions), ())
     if notes.second_job is not None:
         return _training_of(plain, notes.second_job, catalog)
     _ask_places(notes)
     request = _request(notes)
     questions = sorted(notes.questions, key=lambda question: _ORDER[question.about])
     phrases = sorted(notes.text.phrases, key=lambda phrase: (not phrase.words, phrase.start))
-    return Reading(whole or plain, request, tuple(phrases), tuple(questions), _unread(notes))
+    return Reading(whole, request, tuple(phrases), tuple(questions), _unread(notes))
 
 
 def _jobs_in(text: str, things: list[Thing]) -> list[str]:
@@ -222,7 +227,8 @@ def _add(table: dict[str, Any], other: dict[str, Any]) -> list[str]:
 
 def _training_of(plain: str, job: SecondJob, catalog: Catalog) -> Reading:
     """The training of a sentence that tells a second job: a request has one of them, and either can be chosen."""
-    training = _reading(f"{plain[: job.start]}{' ' * (job.end - job.start)}{plain[job.end :]}", catalog)
+    rest = f"{plain[: job.start]}{' ' * (job.end - job.start)}{plain[job.end :]}"
+    training = _reading(rest, catalog, rest)
     clause = re.sub(r"^[\s,;.]+|[\s,;.]+(?:and|then|plus|und|et)?$", "", plain[job.start : job.end])
     rest = " ".join(re.sub(r"(?:[\s,;.]+(?:and|then|plus|und|et))+$", "", training.sentence.rstrip()).split())
     answers, reason = [Answer("Training", rest)], job.kind.refusal

@@ -18,8 +18,6 @@ from sizer.workload.sentence.serving import is_served, serving_answers
 from sizer.workload.serving import EMBEDS
 from sizer.workload.table import DEFAULT_DATASET
 
-_NO_RATE = "".join(f"(?<!{noun} )" for noun in ("token", "tokens", "images", "samples", "sequences", "sentences"))
-# What a value is today, where the sentence says what it has to become: "60 days instead of 100".
 _RUNS = {86_400.0: ("h", 24.0), 43_200.0: ("h", 12.0), 604_800.0: ("d", 7.0)}
 # "Classify 100 million images": only where samples are counted; a network that classifies may be trained.
 
@@ -93,15 +91,13 @@ def read_targets(notes: Notes) -> None:
     """A rate, the epochs, and how often it runs."""
     if not notes.has_target and (target := read_rate(notes)):
         notes.work["target"] = target
-    _read_today(notes)
+    _read_runs(notes)
     for found in notes.text.each(r"(?:\bfor )?{epochs}"):
         notes.set("w.epochs", found.value.high, found, f"{written_number(found.value.high)} epochs")
 
 
-def _read_today(notes: Notes) -> None:
-    """What a value is today; and a number of runs a day, of which each takes at most its share."""
-    for found in notes.text.each(r"<TODAY>"):
-        notes.text.record(found, "the value of today; the target is stated otherwise")
+def _read_runs(notes: Notes) -> None:
+    """A number of runs in a time, of which each takes at most its share."""
     for found in notes.text.each(r"\b(?:several|many|multiple|a few) times {time}"):
         notes.leave(found)
     jobs = notes.text.find(r"{n} \x00+ <JOB> (?:a|per|each|every) (?P<span>day|night|week)\b")
