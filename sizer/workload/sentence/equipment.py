@@ -171,6 +171,8 @@ def read_counts(notes: Notes) -> None:
                 notes.text.record(found, f"existing: {count} x {_names(notes, ids)}")
         elif kind == "server":
             _want_servers(notes, found, list(named.ids), count, had_target)
+        elif kind == "storage" and count > 1:
+            notes.ask_place(found, "a request plans the nodes of a storage system; write that it is there to count them")
     for found in notes.text.each(r"<COUNTED_AFTER>"):
         ids = found.ids("server")
         if not found.quantities("racks") or all(notes.catalog.servers[key].delivered is not None for key in ids):
@@ -179,6 +181,8 @@ def read_counts(notes: Notes) -> None:
     if "existing" in notes.request or any(question.about == "server" for question in notes.questions):
         for found in notes.text.each(r"<EXISTING_WORDS>"):
             notes.text.mark(found.start, found.end)
+        for found in notes.text.each(r"\b(?:the|these|those|both|our|all|die|diese|beiden|les|ces) (?:the )?{servers}"):
+            notes.text.record(found, "the existing servers")
 
 
 def _want_servers(notes: Notes, found: Match, ids: list[str], count: int, had_target: bool) -> None:
@@ -237,6 +241,8 @@ def read_gpus(notes: Notes) -> None:
         servers, count = round(first.high), round(second.high)
         # "Ten servers with 80 GPUs" counts the GPUs of all of them: no server has so many.
         if found["each"] or first.kind == "n" or count <= _most_per_server(notes):
+            if found["each"]:
+                _hold_each(notes, found, count)
             count *= servers
         _want(notes, found, count, had_target)
     for found in notes.text.each(r"{n} (?:x )?{gpus}[ -]<SERVER>\b"):
@@ -268,7 +274,10 @@ def read_gpus(notes: Notes) -> None:
             continue
         low, high = notes.text.span(start, found.end)
         whole = Match(found.match, found.things, start, found.end, notes.text.sentence[low:high].strip())
-        _want(notes, whole, count, had_target or bound is not None, ranged(quantity))
+        if bound is not None and not notes.has_target:
+            notes.set("limits.gpus", count, whole, f"at most {count} GPUs")
+            continue
+        _want(notes, whole, count, had_target, ranged(quantity))
     for found in notes.text.each(r"<GPU>"):
         if _are_held(notes, found):
             notes.text.record(found, "allowed GPUs")
@@ -321,14 +330,24 @@ def _gpus_each(notes: Notes, found: Match, had_target: bool) -> None:
     per_server, counted = round(found.value.high), notes.text.find(r"{servers}")
     if counted is None:
         usual = {_per_server(notes, notes.request.get("platforms", {}).get("servers", ()))}
-        if notes.has_target and usual <= {per_server}:
+        if _hold_each(notes, found, per_server) or usual <= {per_server}:
             notes.text.record(found, f"{per_server} GPUs in each server")
         else:
-            notes.leave(found)
+            notes.ask_place(found, "no server of the catalogue has so many of these GPUs")
         return
+    _hold_each(notes, found, per_server)
     count = per_server * round(counted.value.high)
     notes.text.record(counted, "number of servers")
     _want(notes, found, count, had_target)
+
+
+def _hold_each(notes: Notes, found: Match, count: int) -> bool:
+    """Take a number of GPUs in each server, where a server that can be ordered has it."""
+    servers = _servers_with(notes, found) if found.names("gpu") else [*notes.catalog.servers]
+    is_had = any(_per_server(notes, [key]) == count for key in servers if notes.catalog.servers[key].orderable)
+    if is_had:
+        notes.table("platforms")["gpus_per_server"] = count
+    return is_had
 
 
 def _want(notes: Notes, found: Match, count: int, is_settled: bool, told: str = "") -> None:
@@ -405,7 +424,7 @@ def _are_held(notes: Notes, found: Match) -> bool:
     usable = usable_gpus(notes.catalog)
     allowed = [key for key in found.ids("gpu") if key in usable]
     newer = rule(r"<NEWER>").match(notes.text.shape, found.end)
-    if newer or rule(r"<NEWER_BEFORE>").search(notes.text.before(found.start)):
+    if newer or (not found.quantities() and rule(r"<NEWER_BEFORE>").search(notes.text.before(found.start))):
         allowed = _since(notes, found.ids("gpu"))
         if newer:
             notes.text.record(notes.text.match_of(newer), f"or newer: {_names(notes, allowed)}")
@@ -425,11 +444,13 @@ def _since(notes: Notes, gpus: list[str]) -> list[str]:
     days = {key: str(one.introduced.value) for key, one in generations.items() if one is not None and one.introduced}
     first = min((days[key] for key in gpus if key in days), default="")
     makers = {catalog.gpus[key].vendor for key in gpus}
+    least = min(catalog.gpus[key].peak_mixed_flop_per_s.value for key in gpus)
     return [
         key
         for key in usable_gpus(catalog)
         if days.get(key, "") >= first
         and catalog.gpus[key].vendor in makers
+        and catalog.gpus[key].peak_mixed_flop_per_s.value >= least
         and (key in gpus or is_sold(catalog, catalog.gpus[key], notes.request.get("date")))
     ]
 

@@ -48,6 +48,7 @@ from sizer.workload.sentence.targets import (
     ask_target,
     default_dataset,
     default_length,
+    read_measured,
     read_most,
     read_targets,
     read_task,
@@ -335,6 +336,7 @@ def _read(notes: Notes) -> None:
     if not served:
         _read_batch(notes)
         read_targets(notes)
+        read_measured(notes)
         read_sizes(notes)
         read_samples(notes)
         read_times(notes)

@@ -123,8 +123,12 @@ _rack_power = _as("limits.rack_power_w", _watts, "at most {} W per rack")
 
 
 def _racks_of(notes: Notes, found: Match, quantity: Amount) -> None:
-    """Two racks at 17 kW each."""
-    notes.table("limits")["racks"] = _count(found.value)
+    """Two racks at 17 kW each; the power of a single one is that of the cluster."""
+    racks = _count(found.quantities("racks", "n")[0])
+    notes.table("limits")["racks"] = racks
+    if racks == 1:
+        _power(notes, found, quantity)
+        return
     _rack_power(notes, found, quantity)
 
 
@@ -370,7 +374,7 @@ def read_losses(notes: Notes) -> None:
         lost.append("server")
         notes.text.record(found, "targets are met without any one server")
     for found in notes.text.each(r"<FAILURES>"):
-        kinds = [_loss_named(noun) for noun in rule(r"<LOST>").finditer(found.words)]
+        kinds = [_loss_named(noun) for noun in rule(r"<LOST>").finditer(found.words)] or ["server"]
         lost += kinds
         notes.text.record(found, f"targets are met without any {' and '.join(dict.fromkeys(kinds))}")
     if lost:

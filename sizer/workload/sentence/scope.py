@@ -126,10 +126,10 @@ def _settle_today(text: SentenceText) -> None:
         for match in list(rule(rf"{{{kinds}}}").finditer(text.shape, *clause.span())):
             found = text.match_of(match)
             today += found.quantities()
-            on = rule(r"<MEASURED_ON>").match(text.shape, match.end())
+            on = rule(r"<MEASURED_ON>").search(text.shape, match.end(), clause.end())
             if on is not None and rule(r"<MEASURED>").search(clause[0]):
-                found = text.match_of(rule(r".<MEASURED_ON>").match(text.shape, match.start()) or match)
-                text.measured = found
+                text.measured = (found.value, *text.match_of(on).things)
+                text.set_aside(text.match_of(on), "on which it was measured")
             text.set_aside(found, "the value of today; the target is stated otherwise")
     if multiple is not None and today:
         factor = multiple.value.high if multiple.quantities() else 2.0

@@ -5,6 +5,7 @@ from typing import Any
 
 from sizer.base.quantities import SECONDS, grouped, parse
 from sizer.catalog.generations import newer_eras
+from sizer.catalog.sale import usable_gpus
 from sizer.catalog.schema import Recipe
 from sizer.workload.request import SIZE_LIMITS
 from sizer.workload.resolve import usual_dataset
@@ -12,9 +13,10 @@ from sizer.workload.sentence.equipment import eras_meant, existing_gpus
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.names import measurements, short_name
 from sizer.workload.sentence.notes import RATE, TIME, Notes, ranged, time_text
-from sizer.workload.sentence.quantities import written_number
+from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.reading import Answer
 from sizer.workload.sentence.serving import is_served, serving_answers
+from sizer.workload.sentence.text import Name
 from sizer.workload.serving import EMBEDS
 from sizer.workload.table import DEFAULT_DATASET
 
@@ -138,6 +140,18 @@ def read_times(notes: Notes) -> None:
                 notes.text.record(found, f"all samples within {written}")
             else:
                 notes.text.record(found, "how often it runs")
+
+
+def read_measured(notes: Notes) -> None:
+    """A rate that the customer measured narrows what is predicted, where it names one kind of GPU."""
+    if not notes.text.measured:
+        return
+    rate, count, gpu = notes.text.measured
+    ids = [key for key in gpu.ids if key in usable_gpus(notes.catalog)] if isinstance(gpu, Name) else []
+    if len(ids) == 1 and isinstance(rate, Amount) and isinstance(count, Amount) and notes.dnns:
+        noun = rate.unit if rate.kind != "tokens/time" else "samples"
+        written = f"{written_number(rate.high)} {noun}/s"
+        notes.work["measured"] = [{"samples_per_s": written, "gpu": ids[0], "gpus": round(count.high)}]
 
 
 def _rate_of(notes: Notes, n_samples: float, written: str) -> dict[str, Any]:

@@ -99,7 +99,7 @@ class SentenceText:
     whole: str  # the sentence with the other jobs that it tells, which are blank here
     shape: str = ""
     phrases: list[Phrase] = field(default_factory=list)
-    measured: Match | None = None  # a rate and the GPUs on which the customer measured it
+    measured: tuple[Thing, ...] = ()  # a rate of the customer, and the number and name of the GPUs it was measured on
 
     def __post_init__(self) -> None:
         self._places: list[tuple[int, int]] = []
