@@ -14,13 +14,15 @@ _YEAR = r"(?P<year>20\d\d)"
 _NTH = r"(?P<day>\d{1,2})(?:st|[nr]d|th)?"
 _DATES = (
     r"(?P<iso>20\d\d-\d\d(?:-\d\d)?)",
+    rf"(?P<first>\d{{1,2}})(?P<mark>[./])(?P<second>\d{{1,2}})[./]{_YEAR}",
     rf"(?:{_NTH} (?:of )?)?{_MONTH},? {_YEAR}",
     rf"{_MONTH} {_NTH},? {_YEAR}",
     rf"Q(?P<quarter>[1-4])[\s/-]*{_YEAR}",
 )
-_THERE = r"(?:needed|required|ready|delivered|installed|running|available|in operation)"
+_THERE = r"(?:needed|required|ready|delivered|delivery|installed|installation|running|available|in operation|go-live)"
 _BY = (
-    rf"\b(?:(?:(?:is|are) )?{_THERE} (?:by|before|until|on|in|at)|date of need:?|deadline(?: is| by|:)?|bis(?: zum)?|by"
+    rf"\b(?:(?:(?:is|are) )?{_THERE} (?:by|before|until|on|in|at|is)|(?:delivery|due)(?: date)?:?|(?:Lieferung|Liefertermin|geliefert|livraison|livré)"
+    r"(?: (?:bis|am|zum|im|vor|avant|pour|au|en|le|d'ici))*(?: zum| le)?:?|date of need:?|deadline(?: is| by|:)?|bis(?: zum)?|by"
     r"|before|until|d'ici|avant|no(?:t)? later than) "
 )
 _PATTERNS = tuple(
@@ -84,6 +86,13 @@ def _days(found: dict[str, str | None]) -> tuple[datetime.date, datetime.date]:
     if quarter := found.get("quarter"):
         last_month = 3 * int(quarter)
         return days_of(f"{year}-{last_month - 2:02}")[0], days_of(f"{year}-{last_month:02}")[1]
+    if first := found.get("first"):  # the day is first, but where that is none: 12/31/2027
+        day, number = int(first), int(found["second"] or 0)
+        if number > 12:
+            day, number = number, day
+        elif found["mark"] == "/" and day <= 12 and day != number:
+            raise ValueError("a day and a month with two readings")
+        return days_of(f"{year}-{number:02}-{day:02}")
     if month := found.get("month"):
         number = _MONTHS[month.lower()]
         day = found.get("day")

@@ -63,9 +63,8 @@ def read_fabrics(notes: Notes) -> None:
     for found in notes.text.each(r"<FABRIC>"):
         (fabric,) = found.names("fabric")
         after, before = notes.text.after(found.end), notes.text.before(found.start)
-        is_only = re.match(
-            r" (?:only|exclusively)\b| (?:compute )?(?:fabric|cluster network|interconnect)\b", after, re.I
-        ) or re.search(r"\b(?:only|exclusively|nothing but|nur)(?: have| use)? $", before, re.I)
+        is_only = rule(r"<FABRIC_ONLY>").match(after) or re.match("over |via |über ", found.words, re.I)
+        is_only = is_only or rule(r"<ONLY_FABRIC>").search(before)
         is_elsewhere = re.match(r" (?:up-?links?|campus|backbone|management|WAN|internet)\b", after, re.I)
         if is_elsewhere or (fabric.qualifier == "other" and not is_only):
             notes.leave(found)  # a port of the storage or of the LAN
@@ -204,6 +203,10 @@ def _read_owned_gpus(notes: Notes) -> None:
     """Equipment that the customer has and names by its GPUs only: the servers that have them are asked for."""
     for found in notes.text.each(r"<GPUS_OWNED>"):
         if not is_existing(notes, found):
+            continue
+        own = existing_gpus(notes)
+        if found.quantities("n") and own and found.value.high == own:
+            notes.text.record(found, "GPUs of the existing servers")
             continue
         first, *others = found.quantities()
         is_server = bool(found["server"] or found["after"] or first.kind == "servers" or others)

@@ -234,6 +234,8 @@ def read_networks(notes: Notes) -> None:
         one = next((one for one in named if one.start == found.things[0].start), None)
         if one is not None:
             text.record(found, catalog.dnns[one.ids[0]].name if len(one.ids) == 1 else "kind of network")
+            if len(one.ids) == 1 and found.quantities("parameters"):
+                text.assume(f"{found.words}: {catalog.dnns[one.ids[0]].name}, the network of the catalogue of this size")
     single = [one for one in named if len(one.ids) == 1]
     for found in text.each(r"(?:\b(?:on|auf|sur) )?{dataset}"):
         if _take_dataset(notes, found.names("dataset")[0], single):
@@ -414,6 +416,8 @@ def _statement(notes: Notes, key: str, found: Match, told: list[_Statement]) -> 
             if key == "counted" or length < count * _LEAST_SAMPLE_TOKENS:
                 meaning = f"{count:,.12g} samples of {length:,} tokens: training on {tokens_text(count * length)}"
                 return _Statement(found, COUNTED, count, meaning, length)
+        case "document_tokens" if length > _MOST_TOKENS:  # no text is so long: the training has so many
+            return _Statement(found, TOKENS, count, f"training on {tokens_text(count)}")
         case "document_tokens":
             return _Statement(found, key, length, f"documents of {length:,} tokens")
         case "sequence_tokens":
@@ -498,6 +502,8 @@ def _read_samples(notes: Notes, sequence: int) -> None:
     stated = notes.work.get(DOCUMENT)
     notes.work["tokens"] = count * (stated or sequence)
     each = f"{stated:,}" if stated else f"at most {sequence:,}"
+    if not stated:
+        notes.text.assume(f"length of a sample not given: full sequences of {sequence:,} tokens, the most that it can be")
     notes.text.record(found, f"{count:,.12g} samples of {each} tokens: training on {tokens_text(notes.work['tokens'])}")
 
 

@@ -161,6 +161,8 @@ class Names:
             size = re.compile(r"[ -]\d{1,4}(?:\.\d)?B\b", re.I).match(text, other.end())
             sample = self._catalog.dnns[found[kind][0]].sample
             return Name("outside", start, size.end() if size else other.end(), (sample,))
+        if kind == "dataset" and re.match(r"[ -]\d+k\b", text[end:], re.I):
+            return None  # "ImageNet-21k": another one
         if kind == "dnn" and text[start:end].lower().startswith("transformer") and _SIZE_BEFORE.search(text[:start]):
             return Name("kind", start, end, ())  # "a 30B dense transformer"
         if kind in ("server", "storage") and len(found[kind]) > 1 and (other := _OTHER_MODEL.match(text, end)):
@@ -199,7 +201,7 @@ class Names:
                 rate = float(match["ib_speed"])
                 kinds = [kind for kind in kinds if self._catalog.links[kind].gbit_per_s.value == rate] or kinds
             is_kind = len(kinds) > 1 and not match["ib_speed"]
-            is_compute = bool(kinds) and all(any(link.id == kind for link in links) for kind in kinds)
+            is_compute = all(any(link.id == kind for link in links) for kind in kinds)
             yield Name(
                 "fabric", match.start(), match.end(), tuple(kinds), "kind" if is_kind else "" if is_compute else "other"
             )

@@ -13,6 +13,12 @@ ONES = tuple(GRAMMAR["numbers"]["ones"].split())
 _TENS = {word: 10.0 * n for n, word in enumerate(GRAMMAR["numbers"]["tens"].split(), 2)}
 _POWERS = {"hundred": 100.0, "thousand": 1e3, "million": 1e6}
 _WORDS: dict[str, float] = {word: float(n) for n, word in enumerate(ONES, 1)} | GRAMMAR["numbers"]["words"]
+_WORDS |= {f"{word} cents": 100 * number for word, number in _WORDS.items() if number in range(2, 10)}
+_GERMAN_ONES = {word: float(n) for n, word in enumerate(GRAMMAR["numbers"]["german_ones"].split(), 1)}
+_GERMAN_TENS = {word: 10.0 * n for n, word in enumerate(GRAMMAR["numbers"]["german_tens"].split(), 2)}
+_ONE, _TEN = ("|".join(sorted(words, key=len)[::-1]) for words in (_GERMAN_ONES, _GERMAN_TENS))
+_BELOW = rf"(?:(?:(?:{_ONE})und)?(?:{_TEN})|{_ONE})"
+_JOINED = rf"(?!ein\b)(?=\w)(?:{_BELOW}?(?:hundert)?(?:und)?{_BELOW}?tausend(?:und)?)?(?:(?:{_ONE})?hundert(?:und)?)?{_BELOW}?"
 # What follows the digits: a word, or a letter that is no unit. "To" is a terabyte in French, and "M" a million.
 _SCALES = {word: float(scale) for scale, words in GRAMMAR["numbers"]["scales"].items() for word in words.split()}
 # Digits in groups of three, or plain with decimals. The lengths are bounded, so that matching stays linear.
@@ -78,7 +84,7 @@ def _any(names: object) -> str:
 
 _OF_TIME = "|".join(name for name, unit in UNITS.items() if unit[0] in ("time", "years"))
 COUNT = (
-    rf"(?:(?<![\w.,]){_DIGITS}|(?<!\w)(?:{_PHRASES}|{_WORDED}|{_SINGLE})\b"
+    rf"(?:(?<![\w.,]){_DIGITS}|(?<!\w)(?:{_PHRASES}|{_WORDED}|{_SINGLE}|{_JOINED}(?<=\w))\b"
     rf"|(?<!\w)(?:an?|une?|eine[mrn]?)(?= (?:{_OF_TIME}|million|billion|trillion)\b))"
 )
 _UNIT = rf"(?:(?-i:{'|'.join(_CASED)})|[km]{CURRENCY}|{_any(UNITS)})"
@@ -314,7 +320,7 @@ def value_of(written: str, is_grouped: bool = False) -> float:
     if re.fullmatch(_ARTICLE, text):
         return 1.0
     if not text[0].isdigit():
-        return _worded(text)
+        return _joined(text) if re.fullmatch(_JOINED, text) else _worded(text)
     if ambiguous := _AMBIGUOUS.fullmatch(text):
         whole, decimals = ambiguous.groups()
         if is_grouped:
@@ -326,6 +332,16 @@ def value_of(written: str, is_grouped: bool = False) -> float:
     if re.match(r"[1-9]\d{0,2}(?:[ ,_']\d{3})+(?!\d)", text):
         return float(re.sub(r"[ ,_']", "", text))
     return float(re.sub(r"[ _']", "", text.replace(",", ".")))
+
+
+def _joined(text: str) -> float:
+    """A German number in one word."""
+    for unit, factor in (("tausend", 1e3), ("hundert", 100.0)):
+        if unit in text:
+            head, tail = text.split(unit, 1)
+            return factor * (_joined(head) or 1.0) + _joined(tail.removeprefix("und"))
+    ones, _, tens = text.rpartition("und") if text not in _GERMAN_ONES else (text, "", "")
+    return _GERMAN_ONES.get(ones, 0.0) + _GERMAN_TENS.get(tens, 0.0) + (_GERMAN_ONES.get(tens, 0.0) if not ones else 0)
 
 
 def _worded(text: str) -> float:

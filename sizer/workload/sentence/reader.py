@@ -28,7 +28,7 @@ from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
 from sizer.workload.sentence.models import read_kind_of_model, read_language, read_networks
 from sizer.workload.sentence.names import names_of, short_name
 from sizer.workload.sentence.notes import Notes, SecondJob
-from sizer.workload.sentence.quantities import Amount, quantities_in
+from sizer.workload.sentence.quantities import Amount, currency_of, quantities_in
 from sizer.workload.sentence.reading import About, Answer, Question, Reading
 from sizer.workload.sentence.rules import (
     assume_exchange_rate,
@@ -66,7 +66,7 @@ _PIXELS = re.compile(
 )
 _CLOCK = re.compile(r"(?<![\w.,:])(\d{1,2})(:[0-5]\d)? ?(?:(?i:(a|p)\.?m\b)|(?i:o'clock|Uhr)\b|(?<=:\d\d)(?![\w:]))")
 # Where another job may begin, and quantities that are targets.
-_JOB_JOINT = re.compile(r"[.;](?=\s)|\(?\b(?:\d|[a-e])\)|,? (?:and|plus|then|und|dann|sowie|et|puis|ainsi que)\b", re.I)
+_JOB_JOINT = re.compile(r"[.;](?=\s)|,(?= (?:team|group|dept|Team|Gruppe)\b)|\(?\b(?:\d|[a-e])\)|,? (?:and|plus|then|und|dann|sowie|et|puis|ainsi que)\b", re.I)
 _VERBS = ("<TUNES>", "<PRE_TRAINS>", "<TRAINS>")
 _OF_TARGETS = ("time", "samples/time", "frames/time", "n/time", "tokens/time", "requests/time", "people", "gpus")
 _WORD = re.compile(rf"[^\s,;.!?(){READ}\ue000-\uf8ff\"]+(?:[.,]\d+)*")
@@ -137,7 +137,8 @@ def _jobs_in(text: str, things: list[Thing]) -> list[str]:
         inside = [one for one in things if low <= one.start < high]
         networks = [one for one in inside if one.kind in ("dnn", "parameters")]
         verbs = {verb for verb in _VERBS if rule(verb).search(text, low, high)}
-        part = _Job(low, high, networks, any(one.kind in _OF_TARGETS for one in inside), verbs)
+        is_often = any(rule(habit).search(text, low, high) for habit in GRAMMAR["habits"].values())
+        part = _Job(low, high, networks, is_often or any(one.kind in _OF_TARGETS for one in inside), verbs)
         if jobs and not jobs[-1].is_other(part):
             last = jobs[-1]
             jobs[-1] = _Job(
@@ -256,11 +257,11 @@ def _things_in(text: str, catalog: Catalog) -> list[Thing]:
     elif need:
         things.append(Name("date", need.match.start(), need.match.end(), (need.day.isoformat(),)))
     things += [Name("pixels", match.start(), match.end(), ()) for match in _PIXELS.finditer(text)]
-    if need is None:
-        things += [
-            Name("pixels", match.start(), match.end(), ())
-            for match in re.finditer(r"20\d\d-\d\d(?:-\d\d)?(?!\w)", text)
-        ]
+    things += [
+        Name("pixels", match.start(), match.end(), ())
+        for match in re.finditer(r"20\d\d-\d\d(?:-\d\d)?(?!\w)|\b\d{1,2}([./])\d{1,2}\1(?:20)?\d\d\b", text)
+        if not any(one.start <= match.start() < one.end for one in things)
+    ]
     covered = list(text)
     clocks = [
         (float(found[1]) % 12 + 12 * (found[3] == "p") if found[3] else float(found[1]), found)
@@ -309,6 +310,11 @@ def _read(notes: Notes) -> None:
     for found in text.each(r"{pixels}"):
         notes.leave(found)
     read_exchange_rate(notes)
+    for found in notes.text.each(r"<PRICES_IN>"):
+        if notes.state_currency(found, Amount("money", 0, 0, 1, 1, currency_of(found["currency"]))):
+            notes.text.record(found, f"prices in {notes.currency}")
+    for found in notes.text.each(r"<SERVERS_NOW>"):
+        notes.ask_place(found, "a request states what is bought in the end; its growth says how the load gets there")
     read_losses(notes)
     read_kind_of_model(notes)
     read_setting(notes)
@@ -373,6 +379,8 @@ def _ask_places(notes: Notes) -> None:
     kinds = {one.kind for one in text.things if isinstance(one, Amount)} - {"n"}
     for found in text.each("{" + "|".join(sorted(kinds)) + "}") if kinds else ():
         notes.ask_place(found, GRAMMAR["places"].get(found.value.kind, _UNKNOWN))
+    for found in text.each(r"<BARE_BOUND>"):
+        notes.ask_place(found, "the most of what?")
     for found in text.each(r"{n}(?: ?x)?[ -](?P<unit>[^\W\d_]{2,})"):
         if found["unit"].lower() not in FILLERS and not re.fullmatch(r"20\d\d", found.words[:4]):
             notes.ask_place(found, _UNKNOWN)

@@ -194,7 +194,8 @@ def _exchange(notes: Notes, found: Match, currency: str, rate: float) -> None:
 def assume_exchange_rate(notes: Notes) -> None:
     """What a unit of a budget's currency is usually worth, where the catalogue has no prices in it."""
     currency, budget = notes.request.get("currency"), notes.request.get("limits", {}).get("budget")
-    if budget is None or currency is None or "exchange_rate_usd" in notes.request:
+    is_shown = budget is not None or rule(r"<PRICES_IN>").search(notes.text.sentence) is not None
+    if currency is None or not is_shown or "exchange_rate_usd" in notes.request:
         return
     if not any(price.currency == currency for price in notes.catalog.prices):
         rate = USUAL_RATES_USD[currency]

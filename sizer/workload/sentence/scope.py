@@ -87,8 +87,9 @@ def settle_values(text: SentenceText) -> None:
             text.record(found, "at the peak, for which it is sized")
     if not any(text.find(source) for source in GRAMMAR["growth"]):
         _settle_today(text)
-    for found in text.each(r"<LATER>"):
-        text.set_aside(found, "later than what is sized")
+    for source in (r"<LATER>", r"<EARLIER>"):
+        for found in text.each(source):
+            text.set_aside(found, "of another time than what is sized")
 
 
 def _meant_before(text: SentenceText, at: int, new: Thing) -> Thing | None:

@@ -138,6 +138,7 @@ _MEANINGS = {
 def _people(notes: Notes, found: Match, _: str) -> None:
     """People or requests: in flight at once, active, or all who may ask."""
     amount, words = found.value, found.words
+    target = notes.work.get("target", {})
     if rule(r"<AT_ONCE>").search(words):
         key = "concurrent_requests"
     elif amount.kind != "people":
@@ -146,10 +147,21 @@ def _people(notes: Notes, found: Match, _: str) -> None:
     else:
         key = "active_users" if re.search(r"\bactive\b", words, re.I) else "users"
     count = round(amount.high)
+    if key == "users" and target.keys() & {"concurrent_requests", "active_users"}:
+        notes.text.record(found, "all who may ask; those at the same time are stated")
+        return
+    if key != "users" and target.keys() == {"users"}:
+        notes.work["target"] = {}
     if {"tokens_per_s", "requests_per_s"} & notes.work.get("target", {}).keys():
         notes.text.record(found, "who asks; the rate of their requests is stated")
         return
     _target(notes, found, key, count, f"{grouped(count)} {_MEANINGS[key]}")
+
+
+def _users(notes: Notes, found: Match, key: str) -> None:
+    """People by whatever they are called: for 300 notaries."""
+    if notes.work["task"] == "serving" and not notes.has_target and found.value.high > 1:
+        _target(notes, found, key, round(found.value.high), f"{grouped(found.value.high)} {_MEANINGS[key]}")
 
 
 def _length(notes: Notes, found: Match, key: str) -> None:
@@ -269,6 +281,7 @@ _TAKES: dict[str, Callable[[Notes, Match, str], None]] = {
     "requests in time": lambda notes, found, _: _in_time(notes, found, "requests_per_s"),
     "tokens_per_s": _tokens_rate,
     "people": _people,
+    "users": _users,
     "active share": _active,
     "limit of what": _limit,
     "total": _total,

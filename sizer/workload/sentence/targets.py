@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from sizer.base.quantities import SECONDS, grouped, parse
+from sizer.base.quantities import SECONDS, duration, grouped, parse
 from sizer.catalog.generations import newer_eras
 from sizer.catalog.sale import usable_gpus
 from sizer.catalog.schema import Recipe
@@ -16,10 +16,11 @@ from sizer.workload.sentence.notes import RATE, TIME, Notes, ranged, time_text
 from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.reading import Answer
 from sizer.workload.sentence.serving import is_served, serving_answers
-from sizer.workload.sentence.text import Name
+from sizer.workload.sentence.text import Match, Name
 from sizer.workload.serving import EMBEDS
 from sizer.workload.table import DEFAULT_DATASET
 
+_SPANS = {"day": 86_400.0, "night": 43_200.0, "week": 604_800.0}
 _RUNS = {86_400.0: ("h", 24.0), 43_200.0: ("h", 12.0), 604_800.0: ("d", 7.0)}
 # "Classify 100 million images": only where samples are counted; a network that classifies may be trained.
 
@@ -94,31 +95,51 @@ def read_targets(notes: Notes) -> None:
     if not notes.has_target and (target := read_rate(notes)):
         notes.work["target"] = target
     _read_runs(notes)
+    for found in notes.text.each(r"<EPOCH_IN>"):
+        time = next((one for one in found.quantities() if one.kind.startswith("time")), None)
+        epochs = found.quantities("epochs/time")
+        if notes.has_target or not (time or epochs):
+            continue
+        count = epochs[0].high * epochs[0].per_s if epochs else 1.0
+        written = time_text(time.low, time.unit) if time else f"{written_number(epochs[0].per_s / 86_400)} d"
+        notes.work["target"] = {TIME: written}
+        notes.set("w.epochs", count, found, f"{written_number(count)} epochs within {written}")
     for found in notes.text.each(r"(?:\bfor )?{epochs}"):
         notes.set("w.epochs", found.value.high, found, f"{written_number(found.value.high)} epochs")
 
 
 def _read_runs(notes: Notes) -> None:
-    """A number of runs in a time, of which each takes at most its share."""
+    """A number of runs in a time, a day for example, of which each takes at most its share."""
     for found in notes.text.each(r"\b(?:several|many|multiple|a few) times {time}"):
         notes.leave(found)
-    jobs = notes.text.find(r"{n} \x00+ <JOB> (?:a|per|each|every) (?P<span>day|night|week)\b")
-    for found in [*([jobs] if jobs else []), *notes.text.each(r"{runs/time|n/time|jobs/time}")]:
-        period = (
-            {"day": 86_400.0, "night": 43_200.0, "week": 604_800.0}[jobs["span"]]
-            if found is jobs
-            else found.value.per_s
-        )
-        runs = found.value.high * found.value.per_s
-        span = _RUNS.get(period)
-        if notes.has_target or "task" in notes.work or runs < 1 or span is None or notes.text.find(r"<TIME>"):
+    named = notes.text.find(r"<RUNS_NAMED>")
+    is_named = named is not None and rule(r"<RUN_WORDS>").search(named.words) is not None
+    for found in [*([named] if named is not None and is_named else []), *notes.text.each(r"<RUNS_OF>")]:
+        quantity, every = found.value, (found.match.groupdict().get("span") or "").split()[-1:]
+        period = _SPANS[every[0]] if every else quantity.per_s
+        runs = round(quantity.high * quantity.per_s, 6)
+        if not every and "/time" not in quantity.kind:
+            time, often = notes.text.find(r"<TIME>"), habit(notes)
+            if runs < 2 or notes.has_target or "task" in notes.work or "team" in notes.request or not (time or often):
+                continue
+            period = parse(SECONDS, time_text(time.value.low, time.value.unit) if time else often[0])
+            notes.text.record(time or often[1], f"all {runs:g} runs within {duration(period)}")
+            notes.text.assume(f"{found.words}: one after the other, each within its share of {duration(period)}")
+        elif notes.has_target or "task" in notes.work or runs < 1 or period not in _RUNS or notes.text.find(r"<TIME>"):
             if period > 604_800:
                 notes.leave(found)
             notes.text.record(found, "how often it runs")
             continue
-        written = f"{written_number(float(f'{span[1] / runs:.4g}'))} {span[0]}"
-        notes.work["target"] = {"time_to_train_s": written}
+        unit, of = _RUNS.get(period) or ("h", period / 3600)
+        written = f"{written_number(float(f'{of / runs:.4g}'))} {unit}"
+        notes.work["target"] = {TIME: written}
         notes.text.record(found, f"maximum time to train {written}")
+
+
+def habit(notes: Notes) -> tuple[str, Match] | None:
+    """How often something runs, as a time, and the words that say so."""
+    found = ((written, notes.text.find(source)) for written, source in GRAMMAR["habits"].items())
+    return next(((written, one) for written, one in found if one is not None), None)
 
 
 def read_times(notes: Notes) -> None:
@@ -164,7 +185,12 @@ def read_most(notes: Notes) -> None:
     """The highest rate within the limits, where no target is given; or the time that owned GPUs take."""
     found = notes.text.find(r"<MOST>")
     if found is not None and not notes.has_target:
-        if not set(SIZE_LIMITS) & notes.request.get("limits", {}).keys():
+        limits = notes.request.get("limits", {})
+        if not set(SIZE_LIMITS) & limits.keys() and "gpus" in limits:
+            notes.work["target"] = {"gpus_busy": limits["gpus"]}
+            notes.text.record(found, f"the highest rate of {limits['gpus']} GPUs")
+            return
+        if not set(SIZE_LIMITS) & limits.keys():
             labels = ("500,000 USD", "1 million USD", "50 kW", "2 racks", "8 servers")
             notes.ask("limit", found, answers=tuple(notes.answer(words) for words in labels))
             notes.text.record(found, "the highest rate within limits")

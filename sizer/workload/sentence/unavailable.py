@@ -73,10 +73,12 @@ def is_sized(notes: Notes) -> bool:
     for amount in (thing for thing in notes.text.things if isinstance(thing, Amount)):
         may_train = amount.high <= MOST_WHO_TRAIN and rule(r"<WHO_TRAINS>$").search(amount.noun)
         is_user = amount.kind == "people" and not may_train
+        if amount.kind == "parameters" and notes.own_model is not None:
+            sentence[amount.start : amount.end] = READ * (amount.end - amount.start)
         if is_user or amount.kind == "requests/time":
             sentence[amount.start : amount.end] = ("\2" if is_user else "\3") * (amount.end - amount.start)
     networks: Networks = "unknown"
-    if notes.means_language and all(is_language):
+    if (notes.means_language or notes.own_model) and all(is_language):
         networks = "language"
     elif named:
         networks = "language" if is_language and all(is_language) else "other"
@@ -139,7 +141,11 @@ def _held(catalog: Catalog, kind: str, words: str) -> list[str]:
     if kind == "precision":
         return ["mixed precision", "single precision"]
     if kind == "fabric":
-        return [link.name for link in fabric_links(catalog)]
+        speed = re.search(r"\d+", words)
+        links = fabric_links(catalog)
+        if speed:
+            links = sorted(links, key=lambda link: abs(math.log(link.gbit_per_s.value / max(float(speed[0]), 1.0))))
+        return [link.name for link in links]
     networks = [item for item in catalog.dnns.values() if item.sample == kind] or list(catalog.dnns.values())
     if size := re.search(r"(?<![\w.])(\d{1,4}(?:\.\d)?)B\b", words, re.I):
         asked = max(1e9 * float(size[1]), 1.0)
