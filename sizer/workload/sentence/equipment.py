@@ -15,7 +15,7 @@ from sizer.catalog.schema import Server, Stack
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.names import pieces, short_name
 from sizer.workload.sentence.notes import Notes, ranged
-from sizer.workload.sentence.scope import stance
+from sizer.workload.sentence.scope import Stance, stance
 from sizer.workload.sentence.text import Match
 from sizer.workload.sentence.unavailable import ask_unavailable
 from sizer.workload.transformer.number_formats import stack_precision
@@ -73,6 +73,9 @@ def read_fabrics(notes: Notes) -> None:
             ask_unavailable(notes, "fabric", found, fabric)
             continue
         told = stance(notes.text.unblanked, found.match.start("name"), found.match.end("name"))
+        if told.kind == "optional":
+            _leave_open(notes, found, told)
+            continue
         is_excluded = told.kind == "exclude"
         (excluded if is_excluded else allowed).extend(fabric.ids)
         names = (
@@ -171,7 +174,9 @@ def read_counts(notes: Notes) -> None:
         elif kind == "server":
             _want_servers(notes, found, list(named.ids), count, had_target)
         elif kind == "storage" and count > 1:
-            notes.ask_place(found, "a request plans the nodes of a storage system; write that it is there to count them")
+            notes.ask_place(
+                found, "a request plans the nodes of a storage system; write that it is there to count them"
+            )
     for found in notes.text.each(r"<COUNTED_AFTER>"):
         ids = found.ids("server")
         if not found.quantities("racks") or all(notes.catalog.servers[key].delivered is not None for key in ids):
@@ -296,10 +301,20 @@ def _read_stances(notes: Notes) -> None:
             family = {key for key, gpu in notes.catalog.gpus.items() if words <= set(pieces(gpu.name))}
             notes.excluded_gpus |= family | set(one.ids)
             notes.text.record(found, f"no {found.words} of any variant", told.start, told.end)
+        elif told.kind == "optional":
+            _leave_open(notes, found, told)
         elif told.kind == "prefer" and not rule(r"{n|gpus|servers}(?: ?x)? ?$").search(notes.text.before(found.start)):
             notes.preferred_gpus |= set(one.ids)
-            notes.text.assume(f"{found.words} preferred: a request has no order of GPUs; all that it allows are compared")
+            notes.text.assume(
+                f"{found.words} preferred: a request has no order of GPUs; all that it allows are compared"
+            )
             notes.text.record(found, "preferred, not required", told.start, told.end)
+
+
+def _leave_open(notes: Notes, found: Match, told: "Stance | _Group") -> None:
+    """Take what nothing asks for and nothing forbids as read."""
+    notes.text.assume(f"{found.words}: neither asked for nor excluded")
+    notes.text.record(found, "neither asked for nor excluded", told.start, told.end)
 
 
 def settle_gpus(notes: Notes) -> None:
@@ -517,7 +532,9 @@ def read_named(notes: Notes) -> None:
         found = group.found
         servers, storage, vendors = (found.ids(kind) for kind in ("server", "storage", "maker"))
         is_told_there = is_existing(notes, found) and group.stance not in ("exclude", "prefer")
-        if group.stance == "contrast":
+        if group.stance == "optional":
+            _leave_open(notes, found, group)
+        elif group.stance == "contrast":
             notes.leave(found)  # "rather Dell than HPE" excludes nobody
         elif is_told_there and (storage or (vendors and not servers and found["storage"])):
             notes.ask_place(found, "how many nodes of which model are there, the request has to know")
@@ -563,7 +580,9 @@ def _vendors(notes: Notes, group: _Group, vendors: list[str]) -> None:
             notes.leave(found)  # a preference among GPUs has no place in a request
             return
         _limit_gpus(notes, vendors, stance == "exclude")
-        notes.text.record(found, f"{'no ' if stance == 'exclude' else ''}GPUs of {', '.join(vendors)}", group.start, group.end)
+        notes.text.record(
+            found, f"{'no ' if stance == 'exclude' else ''}GPUs of {', '.join(vendors)}", group.start, group.end
+        )
         return
     if makers and stance == "exclude" and not called["servers"]:
         _limit_gpus(notes, makers, is_negated=True)

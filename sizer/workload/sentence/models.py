@@ -235,7 +235,9 @@ def read_networks(notes: Notes) -> None:
         if one is not None:
             text.record(found, catalog.dnns[one.ids[0]].name if len(one.ids) == 1 else "kind of network")
             if len(one.ids) == 1 and found.quantities("parameters"):
-                text.assume(f"{found.words}: {catalog.dnns[one.ids[0]].name}, the network of the catalogue of this size")
+                text.assume(
+                    f"{found.words}: {catalog.dnns[one.ids[0]].name}, the network of the catalogue of this size"
+                )
     single = [one for one in named if len(one.ids) == 1]
     for found in text.each(r"(?:\b(?:on|auf|sur) )?{dataset}"):
         if _take_dataset(notes, found.names("dataset")[0], single):
@@ -503,7 +505,9 @@ def _read_samples(notes: Notes, sequence: int) -> None:
     notes.work["tokens"] = count * (stated or sequence)
     each = f"{stated:,}" if stated else f"at most {sequence:,}"
     if not stated:
-        notes.text.assume(f"length of a sample not given: full sequences of {sequence:,} tokens, the most that it can be")
+        notes.text.assume(
+            f"length of a sample not given: full sequences of {sequence:,} tokens, the most that it can be"
+        )
     notes.text.record(found, f"{count:,.12g} samples of {each} tokens: training on {tokens_text(notes.work['tokens'])}")
 
 

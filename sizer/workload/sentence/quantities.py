@@ -228,6 +228,8 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
         low = high
         if match["low"]:
             low = value_of(match["low"], is_grouped) * _SCALES.get(_scale(match["low_scale"]) or scale, 1.0)
+        if match["low_unit"] and low > high:
+            return _first_of_two(match, text)  # "9,000 tokens to 400 tokens": first in, then out
     except AmbiguousNumberError as error:
         readings = tuple(
             text[start : match.start("number")] + f"{float(one):,.12g}" + text[match.end("number") : rate_end]

@@ -66,7 +66,11 @@ _PIXELS = re.compile(
 )
 _CLOCK = re.compile(r"(?<![\w.,:])(\d{1,2})(:[0-5]\d)? ?(?:(?i:(a|p)\.?m\b)|(?i:o'clock|Uhr)\b|(?<=:\d\d)(?![\w:]))")
 # Where another job may begin, and quantities that are targets.
-_JOB_JOINT = re.compile(r"[.;](?=\s)|,(?= (?:team|group|dept|Team|Gruppe)\b)|\(?\b(?:\d|[a-e])\)|,? (?:and|plus|then|und|dann|sowie|et|puis|ainsi que)\b", re.I)
+_JOB_JOINT = re.compile(
+    r"[.;](?=\s)|,(?= (?:team|group|dept|Team|Gruppe)\b)|\(?\b(?:\d|[a-e])\)|,? (?:and|plus|then|und|dann|sowie|et|puis|ainsi que)\b",
+    re.I,
+)
+_PARTS = ("gpu", "server", "storage", "maker", "fabric")
 _VERBS = ("<TUNES>", "<PRE_TRAINS>", "<TRAINS>")
 _OF_TARGETS = ("time", "samples/time", "frames/time", "n/time", "tokens/time", "requests/time", "people", "gpus")
 _WORD = re.compile(rf"[^\s,;.!?(){READ}\ue000-\uf8ff\"]+(?:[.,]\d+)*")
@@ -120,6 +124,7 @@ def _reading(plain: str, catalog: Catalog, whole: str, is_part: bool = False) ->
     if notes.second_job is not None:
         return _training_of(plain, notes.second_job, catalog)
     _ask_places(notes)
+    _ask_denials(notes)
     request = _request(notes)
     questions = sorted(notes.questions, key=lambda question: _ORDER[question.about])
     phrases = sorted(notes.text.phrases, key=lambda phrase: (not phrase.words, phrase.start))
@@ -384,6 +389,26 @@ def _ask_places(notes: Notes) -> None:
     for found in text.each(r"{n}(?: ?x)?[ -](?P<unit>[^\W\d_]{2,})"):
         if found["unit"].lower() not in FILLERS and not re.fullmatch(r"20\d\d", found.words[:4]):
             notes.ask_place(found, _UNKNOWN)
+
+
+def _ask_denials(notes: Notes) -> None:
+    """Ask about a negation of which nobody took notice in the clause of a part: it may mean the opposite."""
+    text = notes.text
+    for found in text.each(r"<DENIALS>"):
+        ends = [match.span() for match in rule(r"<CLAUSE_END>").finditer(text.unblanked)]
+        low = max((end for _, end in ends if end <= found.start), default=0)
+        high = min((start for start, _ in ends if start >= found.end), default=len(text.unblanked))
+        named = [one for at, one in text.places() if low <= at < high and one.kind in _PARTS and one not in notes.gone]
+        if not named:
+            continue
+        part, (start, end) = text.sentence[named[0].start : named[0].end].strip(), text.span(low, high)
+        answers = (
+            Answer(f"no {part}", notes.replaced(start, end, f" no {part}")),
+            Answer(f"{part} allowed", notes.replaced(*text.span(found.start, found.end), "")),
+        )
+        notes.questions.append(
+            Question("layout", text.sentence[start:end].strip(), "excluded, or allowed", answers=answers)
+        )
 
 
 def _request(notes: Notes) -> dict[str, Any]:

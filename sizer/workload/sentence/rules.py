@@ -377,6 +377,8 @@ def read_losses(notes: Notes) -> None:
     for found in notes.text.each(r"<FAILURES>"):
         kinds = [_loss_named(noun) for noun in rule(r"<LOST>").finditer(found.words)] or ["server"]
         lost += kinds
+        if any(one.high > 1 for one in found.quantities("servers")):
+            notes.text.assume(f"{found.words}: a request states the loss of one server at a time")
         notes.text.record(found, f"targets are met without any {' and '.join(dict.fromkeys(kinds))}")
     if lost:
         notes.request["resilience"] = {"keeps_targets_without": list(dict.fromkeys(lost))}

@@ -73,12 +73,15 @@ def without_denied_work(sentence: str) -> tuple[str, list[Phrase]]:
 
 def settle_values(text: SentenceText) -> None:
     """Of two values take the one that is wished: not the one that is corrected, an average, or reached today."""
-    for found in text.each(r"<CORRECTION>"):
-        pairs = [(old, new) for new in found.things if (old := _meant_before(text, found.start, new)) is not None]
-        for old, new in pairs:
-            _put(text, old, new)
-        if pairs:
-            text.record(found, "corrects what stands before")
+    for source, group in ((r"<CORRECTION>", 0), (r"<RENEWAL>", "new")):
+        for found in text.each(source):
+            start = found.match.start(group)
+            news = [one for place, one in text.places() if start <= place < found.end]
+            pairs = [(old, new) for new in news if (old := _meant_before(text, start, new)) is not None]
+            for old, new in pairs:
+                _put(text, old, new)
+            if pairs:
+                text.record(found, "corrects what stands before", start)
     for found in text.each(r"<PEAK_OF>"):
         kinds = _SERVED if found.value.kind == "n" else found.value.kind
         average = text.find(rf"<AVERAGE>{{{kinds}}}|{{{kinds}}}<AVERAGE_AFTER>")

@@ -120,7 +120,14 @@ def _read_runs(notes: Notes) -> None:
         runs = round(quantity.high * quantity.per_s, 6)
         if not every and "/time" not in quantity.kind:
             time, often = notes.text.find(r"<TIME>"), habit(notes)
-            if runs < 2 or notes.has_target or "task" in notes.work or "team" in notes.request or not (time or often):
+            if (
+                runs < 2
+                or quantity.noun.startswith("job")
+                or notes.has_target
+                or "task" in notes.work
+                or "team" in notes.request
+                or not (time or often)
+            ):
                 continue
             period = parse(SECONDS, time_text(time.value.low, time.value.unit) if time else often[0])
             notes.text.record(time or often[1], f"all {runs:g} runs within {duration(period)}")
