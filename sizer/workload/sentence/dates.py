@@ -5,34 +5,9 @@ import re
 from dataclasses import dataclass
 
 from sizer.base.dates import days_of
-from sizer.workload.sentence.grammar import GRAMMAR
+from sizer.workload.sentence.grammar import GRAMMAR, rule
 
 _MONTHS = {name: number for number, names in enumerate(GRAMMAR["months"], 1) for name in names.split()}
-# "mar", "mar." and "march", but not "marble".
-_MONTH = rf"(?P<month>{'|'.join(_MONTHS)})\b\.?"
-_YEAR = r"(?P<year>20\d\d)"
-_NTH = r"(?P<day>\d{1,2})(?:st|[nr]d|th)?"
-_DATES = (
-    r"(?P<iso>20\d\d-\d\d(?:-\d\d)?)",
-    rf"(?P<first>\d{{1,2}})(?P<mark>[./])(?P<second>\d{{1,2}})[./]{_YEAR}",
-    rf"(?:{_NTH} (?:of )?)?{_MONTH},? {_YEAR}",
-    rf"{_MONTH} {_NTH},? {_YEAR}",
-    rf"Q(?P<quarter>[1-4])[\s/-]*{_YEAR}",
-)
-_THERE = r"(?:needed|required|ready|delivered|delivery|installed|installation|running|available|in operation|go-live)"
-_BY = (
-    rf"\b(?:(?:(?:is|are) )?{_THERE} (?:by|before|until|on|in|at|is)|(?:delivery|due)(?: date)?:?|(?:Lieferung|Liefertermin|geliefert|livraison|livré)"
-    r"(?: (?:bis|am|zum|im|vor|avant|pour|au|en|le|d'ici))*(?: zum| le)?:?|date of need:?|deadline(?: is| by|:)?|bis(?: zum)?|by"
-    r"|before|until|d'ici|avant|no(?:t)? later than) "
-)
-_PATTERNS = tuple(
-    re.compile(rf"{_BY}(?:the )?(?:(?P<end>end of )|(?:start|beginning) of )?{date}(?![\w-])", re.I)
-    for date in (*_DATES, r"(?<=end\sof\s)(?P<year>20\d\d)")
-)
-
-
-# A first and a last day of the work.
-_FROM, _TO = (GRAMMAR["patterns"][name].replace("\n", "") for name in ("DAYS_FROM", "DAYS_TO"))
 
 
 @dataclass(frozen=True)
@@ -48,8 +23,8 @@ def need_in(sentence: str) -> ReadNeed | None:
 
     "By March 2027" is read as its first day, the safe reading; "by the end of March 2027" as its last.
     """
-    for pattern in _PATTERNS:
-        if match := pattern.search(sentence):
+    for date in (*GRAMMAR["dates"], r"(?<=end\sof\s)<YEAR>"):
+        if match := rule(rf"<DATE_LEAD>{date}(?![\w-])").search(sentence):
             found = match.groupdict()
             try:
                 first, last = _days(found)
@@ -64,9 +39,10 @@ def days_between(sentence: str) -> tuple[re.Match[str], re.Match[str], float] | 
     """The words of the first and of the last day of the work, with the days from one to the other."""
     found = [
         next(
-            (match for date in _DATES if (match := re.search(rf"{lead}(?:the )?{date}(?![\w-])", sentence, re.I))), None
+            filter(None, (rule(rf"<{lead}>(?:the )?{date}(?![\w-])").search(sentence) for date in GRAMMAR["dates"])),
+            None,
         )
-        for lead in (_FROM, _TO)
+        for lead in ("DAYS_FROM", "DAYS_TO")
     ]
     first, last = found
     if first is None or last is None or (first.start() < last.end() and last.start() < first.end()):
@@ -87,12 +63,10 @@ def _days(found: dict[str, str | None]) -> tuple[datetime.date, datetime.date]:
         last_month = 3 * int(quarter)
         return days_of(f"{year}-{last_month - 2:02}")[0], days_of(f"{year}-{last_month:02}")[1]
     if first := found.get("first"):  # the day is first, but where that is none: 12/31/2027
-        day, number = int(first), int(found["second"] or 0)
-        if number > 12:
-            day, number = number, day
-        elif found["mark"] == "/" and day <= 12 and day != number:
+        one, other = int(first), int(found["second"] or 0)
+        if found["mark"] == "/" and one <= 12 and other <= 12 and one != other:
             raise ValueError("a day and a month with two readings")
-        return days_of(f"{year}-{number:02}-{day:02}")
+        return days_of(f"{year}-{min(one, other) if other > 12 else other:02}-{other if other > 12 else one:02}")
     if month := found.get("month"):
         number = _MONTHS[month.lower()]
         day = found.get("day")
