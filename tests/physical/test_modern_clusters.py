@@ -127,6 +127,61 @@ def test_of_owned_servers_that_are_no_longer_sold_no_more_are_bought_and_newer_o
     assert most_of_kind(catalog, named, catalog.servers[owned]) == 2
 
 
+TODAY = datetime.date(2026, 11, 28)
+
+
+@pytest.mark.parametrize("named", [{"gpus": ["h100-sxm-80gb"]}, {"generations": ["hopper"]}], ids=["GPU", "generation"])
+def test_a_gpu_that_is_still_sold_comes_in_servers_that_are(named):
+    """The DGX H100 ended on 25 January 2025, others with its GPU did not."""
+    found = {one.server.id for one in platforms(examples.catalog(), request(date=TODAY, platforms=named))}
+    assert "as-8125gs-tnhr" in found
+    assert "dgx-h100" not in found
+
+
+@pytest.mark.parametrize(
+    "named", [{"servers": ["dgx-a100"]}, {"gpus": ["a100-sxm-80gb"]}, {"generations": ["ampere"]}], ids=lambda one: str(one)
+)
+def test_what_is_named_and_no_longer_sold_is_planned(named):
+    asked = request(date=TODAY, platforms=named)
+    catalog = examples.catalog()
+    assert "dgx-a100" in {one.server.id for one in platforms(catalog, asked)}
+    assert most_of_kind(catalog, asked, catalog.servers["dgx-a100"]) == math.inf
+    # There, it is named to stay in use, and what can be ordered extends it.
+    owned = request(date=TODAY, platforms=named, existing={"servers": {"dgx-a100": 4}})
+    assert most_of_kind(catalog, owned, catalog.servers["dgx-a100"]) == 4
+    extended = extended_by_what_is_sold(catalog, owned)
+    assert {"dgx-a100", "dgx-b200"} <= {one.server.id for one in platforms(catalog, extended)}
+
+
+def test_what_its_equipment_does_at_most_is_not_asked_of_other_equipment():
+    existing = {"servers": {"dgx-a100": 4}}
+    asked = request(date=TODAY, platforms={"servers": ["dgx-a100"]}, existing=existing)
+    work = asked.workload[0].model_copy(update={"target": Target(maximum="rate")})
+    assert extended_by_what_is_sold(examples.catalog(), asked.model_copy(update={"workload": (work,)})) is None
+
+
+def test_owned_servers_that_are_named_and_too_few_are_told_as_what_they_reach_beside_what_is_sold():
+    work = {"dnn": "llama-3-8b", "tokens": "1 trillion tokens", "target": {"time_to_train_s": "30 d"}}
+    parts = {"servers": ["dgx-h100"], "storage": ["ai400x2"], "fabrics": ["ndr"]}
+    asked = {"date": TODAY, "workload": [work], "platforms": parts, "existing": {"servers": {"dgx-h100": 2}}}
+    result = size(SizingRequest.from_dict(asked), examples.catalog())
+    assert is_sold(examples.catalog(), result.design.platform.server, TODAY)
+    (idle,) = result.idle_servers
+    assert (idle.equipment.item, idle.equipment.count) == ("dgx-h100", 2)
+    assert idle.time_s > 30 * 86_400
+
+
+def test_the_nearest_design_of_a_refusal_can_be_bought():
+    """Four servers on one rack of 20 kW, which two of them fill: all that are there, and nobody sells more."""
+    parts = {"servers": ["dgx-h100"], "storage": ["dgx-h100-nvme"]}
+    work = {"dnn": "llama-3-70b", "tokens": "15 trillion tokens", "target": {"maximum": "rate"}}
+    limits = {"budget": 1_000}
+    asked = {"date": TODAY, "workload": [work], "platforms": parts, "existing": {"servers": {"dgx-h100": 1}}}
+    counts = search(SizingRequest.from_dict({**asked, "limits": limits, "workload": [slow(work)]}), examples.catalog())
+    row, _ = nearest_design(counts)
+    assert counts.evaluated.space.n_servers[row] == 1
+
+
 def test_owned_servers_that_are_still_sold_are_extended_by_more_of_them():
     asked = request(date=datetime.date(2026, 11, 28), existing={"servers": {"dgx-h200": 2}})
     assert most_of_kind(examples.catalog(), asked, examples.catalog().servers["dgx-h200"]) == math.inf

@@ -6,6 +6,7 @@ from typing import Any
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn
 from sizer.workload.kinds import Kind
+from sizer.workload.sentence.grammar import GRAMMAR
 from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.reading import Answer, Question
 from sizer.workload.sentence.text import Match, Name, SentenceText
@@ -144,6 +145,12 @@ class Notes:
         """An answer that stands in the place of the words that were asked about."""
         start, end = self.text.span(found.start, found.end)
         return Answer(label, self.replaced(start, end, label))
+
+
+def habit_in(text: SentenceText) -> tuple[str, Match] | None:
+    """How often something runs, as a time, and the words that say so."""
+    found = ((written, text.find(source)) for written, source in GRAMMAR["habits"].items())
+    return next(((written, one) for written, one in found if one is not None), None)
 
 
 def time_text(value: float, unit: str) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from sizer.base.money import USUAL_RATES_USD
@@ -168,27 +169,15 @@ def read_rules(notes: Notes, rules: str) -> None:
 
 def read_exchange_rate(notes: Notes) -> None:
     """What a unit of another currency is worth in US dollars."""
-    for found in notes.text.each(r"<RATE_LEAD>{money}(?: is| costs| for| at|:| ?=) ?{money|n}"):
-        first, second = found.quantities()
-        if first.unit != "USD" and first.high == 1 and second.unit in ("USD", ""):
-            return _exchange(notes, found, first.unit, second.high)
-    for found in notes.text.each(r"<RATE_LEAD>(?:\bat )?{money/currency}"):
-        word = re.split(r"[ /]", found.words)[-1]
-        return _exchange(notes, found, currency_of(word), found.value.high)
-    for found in notes.text.each(
-        r"<RATE_LEAD>(?<!\w)(?P<pair><FOREIGN>) ?/ ?(?:USD(?: of| is| at|:| ?=)? {n}|{money})"
-    ):
-        return _exchange(notes, found, currency_of(found["pair"]), found.value.high)
-    for found in notes.text.each(r"<RATE_LEAD>(?<!\w)(?:one|an?) (?P<unit><FOREIGN>)(?: is| costs| at|:| ?=) ?{money}"):
-        return _exchange(notes, found, currency_of(found["unit"]), found.value.high)
-    return None
-
-
-def _exchange(notes: Notes, found: Match, currency: str, rate: float) -> None:
-    quantity = Amount("money", 0, 0, 1, 1, currency)
-    if currency != "USD" and notes.state_currency(found, quantity):
-        notes.request["exchange_rate_usd"] = rate
-        notes.text.record(found, f"1 {currency} = {rate:g} USD")
+    for found in notes.text.each(r"<EXCHANGE>"):
+        amounts = found.quantities()
+        word = found["pair"] or found["unit"] or re.split(r"[ /]", found.words)[-1]
+        currency = amounts[0].unit if len(amounts) > 1 else currency_of(word)
+        is_one = len(amounts) == 1 or (amounts[0].high == 1 and amounts[1].unit in ("USD", ""))
+        if currency != "USD" and is_one and notes.state_currency(found, replace(amounts[0], unit=currency)):
+            notes.request["exchange_rate_usd"] = amounts[-1].high
+            notes.text.record(found, f"1 {currency} = {amounts[-1].high:g} USD")
+            return
 
 
 def assume_exchange_rate(notes: Notes) -> None:
@@ -278,8 +267,13 @@ def read_samples(notes: Notes) -> None:
 
 # --- people, growth, losses
 
-_ASSUMED: dict[str, Any] = {"name": "Training job", "gpus": 1, "jobs_a_day_each": 1, "duration_s": "4 h"}
-# What says that the people run jobs of their own.
+# Table and key, words, what is assumed without them, and how both are told.
+_OF_JOBS: tuple[tuple[str, str, str, Any, str, str], ...] = (
+    ("job", "jobs_a_day_each", r"<JOBS_A_DAY>", 1, "{:g} jobs per day", "1 job per day and person"),
+    ("job", "gpus", r"<JOB_GPUS>", 1, "{} GPUs per job", "1 GPU per job"),
+    ("team", "wait_s", r"<WAIT>", "30 min", "jobs start within {}", "start within 30 min"),
+    ("job", "duration_s", r"<JOB_TIME>", "4 h", "jobs of {}", "4 h per job"),
+)
 
 
 def read_team(notes: Notes) -> None:
@@ -299,39 +293,28 @@ def read_team(notes: Notes) -> None:
     if is_stated and not shares:
         notes.text.record(found, f"{_count(found.value)} people of this training; no jobs of theirs are added")
         return
-    job = dict(_ASSUMED)
+    job: dict[str, Any] = {"name": "Training job"}
     team: dict[str, Any] = {"data_scientists": _count(found.value), "wait_s": "30 min", "job": [job]}
     notes.request["team"] = team
     notes.text.record(found, f"{_count(found.value)} people share the cluster{ranged(found.value)}")
     assumed = []
-    jobs = notes.text.find(
-        r"<EACH_BEFORE>(?:{jobs/time}|{n} \x00+ <JOB> (?:a|per|each|every) (?:working )?day)<EACH_AFTER>"
-    )
-    if jobs:
-        count = round(jobs.value.high * (86_400 if jobs.value.kind == "jobs/time" else 1), 6)
-        is_each = jobs["before"] or jobs["after"]
-        del job["jobs_a_day_each"]
-        job["jobs_a_day_each" if is_each else "jobs_a_day"] = count
-        notes.text.record(jobs, f"{written_number(count)} jobs per day{' and person' if is_each else ''}")
-    else:
-        assumed.append("1 job per day and person")
-    if on := notes.text.find(r"<JOB_GPUS>"):
-        job["gpus"] = max(1, _count(on.value))
-        if on.value.low < on.value.high:
-            notes.text.assume(f"{on.words}: every job on {job['gpus']} GPUs")
-        notes.text.record(on, f"{job['gpus']} GPUs per job")
-    else:
-        assumed.append("1 GPU per job")
-    if wait := notes.text.find(r"<WAIT>"):
-        team["wait_s"] = time_text(wait.value.low, wait.value.unit)
-        notes.text.record(wait, f"jobs start within {team['wait_s']}")
-    else:
-        assumed.append("start within 30 min")
-    if lasting := notes.text.find(r"<JOB_TIME>"):
-        job["duration_s"] = time_text(lasting.value.high, lasting.value.unit)
-        notes.text.record(lasting, f"jobs of {job['duration_s']}")
-    else:
-        assumed.append("4 h per job")
+    for place, key, source, default, meaning, without in _OF_JOBS:
+        told = notes.text.find(source)
+        value: Any = default
+        if told is None:
+            assumed.append(without)
+        elif key == "jobs_a_day_each":
+            value = round(told.value.high * (86_400 if told.value.kind == "jobs/time" else 1), 6)
+            key = key if told["before"] or told["after"] else "jobs_a_day"
+        elif key == "gpus":
+            value = max(1, _count(told.value))
+            if told.value.low < told.value.high:
+                notes.text.assume(f"{told.words}: every job on {value} GPUs")
+        else:
+            value = time_text(told.value.low if place == "team" else told.value.high, told.value.unit)
+        (team if place == "team" else job)[key] = value
+        if told is not None:
+            notes.text.record(told, meaning.format(value))
     if assumed:
         notes.text.assume(f"jobs of the team, assumed: {', '.join(assumed)}")
 
@@ -369,17 +352,13 @@ def read_losses(notes: Notes) -> None:
         if all(one.high == 2 for one in found.quantities()):
             lost.append("head-node")
             notes.text.record(found, "two head nodes, one active and one standby")
-    for found in notes.text.each(
-        r"(?:\bredundancy:? )?\bN ?\+ ?(?:1\b|{n}|{servers})(?: (?:GPU )?(?:servers?|nodes?|redundancy))*"
-    ):
-        lost.append("server")
-        notes.text.record(found, "targets are met without any one server")
-    for found in notes.text.each(r"<FAILURES>"):
-        kinds = [_loss_named(noun) for noun in rule(r"<LOST>").finditer(found.words)] or ["server"]
-        lost += kinds
-        if any(one.high > 1 for one in found.quantities("servers")):
+    for found in notes.text.each(r"<N_PLUS_ONE>|<FAILURES>"):
+        is_one = rule(r"<N_PLUS_ONE>").fullmatch(found.match[0])
+        kinds = [] if is_one else [_loss_named(noun) for noun in rule(r"<LOST>").finditer(found.words)]
+        lost += kinds or ["server"]
+        notes.text.record(found, f"targets are met without any {' and '.join(dict.fromkeys(kinds or ['server']))}")
+        if not is_one and any(one.high > 1 for one in found.quantities("servers")):
             notes.text.assume(f"{found.words}: a request states the loss of one server at a time")
-        notes.text.record(found, f"targets are met without any {' and '.join(dict.fromkeys(kinds))}")
     if lost:
         notes.request["resilience"] = {"keeps_targets_without": list(dict.fromkeys(lost))}
 

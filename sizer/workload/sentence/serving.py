@@ -8,7 +8,7 @@ from sizer.base.quantities import SECONDS, duration, grouped, parse, tokens_text
 from sizer.catalog import labels
 from sizer.workload.request import SERVING_TASKS
 from sizer.workload.sentence.grammar import GRAMMAR, rule
-from sizer.workload.sentence.notes import Notes, time_text
+from sizer.workload.sentence.notes import Notes, habit_in, time_text
 from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.text import Match
 from sizer.workload.serving import USES
@@ -86,46 +86,41 @@ def _per_second(notes: Notes, amount: Amount, words: str) -> float:
 
 def _rate(notes: Notes, found: Match, key: str) -> None:
     rate = _per_second(notes, found.value, found.words)
-    _target(notes, found, key, rate, f"{rate:g} requests a second")
+    _target(
+        notes, found, key, rate, f"{rate:,.12g} {'requests' if key == 'requests_per_s' else 'output tokens'} a second"
+    )
 
 
-def _tokens_rate(notes: Notes, found: Match, key: str) -> None:
-    rate = _per_second(notes, found.value, found.words)
-    _target(notes, found, key, rate, f"{grouped(rate)} output tokens a second")
-
-
-def _in_time(notes: Notes, found: Match, key: str) -> None:
-    """Ten million documents within eight hours, or overnight: requests a second."""
-    count = found.quantities("documents", "samples", "requests")[0].high
-    times = found.quantities("time")
-    seconds = times[0].high * {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "weeks": 604800.0}[times[0].unit]
+def _all_within(notes: Notes, found: Match, count: float, seconds: float) -> None:
     rate = float(f"{count / seconds:.4g}")
-    _target(notes, found, key, rate, f"{grouped(count)} requests in {duration(seconds)}: {rate:g} a second")
+    meaning = f"{grouped(count)} requests in {duration(seconds)}: {rate:g} a second"
+    _target(notes, found, "requests_per_s", rate, meaning)
+
+
+def _in_time(notes: Notes, found: Match, _: str) -> None:
+    """Ten million documents within eight hours."""
+    count, time = found.quantities("documents", "samples", "requests")[0], found.quantities("time")[0]
+    _all_within(notes, found, count.high, parse(SECONDS, time_text(time.high, time.unit)))
 
 
 def _counted(notes: Notes, found: Match, _: str) -> None:
     """400,000 documents of 6k tokens a night: the time is that of the documents."""
     count, tokens = found.quantities()[0].high, found.quantities("tokens/time")[-1]
     notes.set("w.input_tokens", round(tokens.high * tokens.per_s), found, f"{grouped(count)} requests")
-    rate = float(f"{count / tokens.per_s:.4g}")
-    _target(notes, found, "requests_per_s", rate, f"in {duration(tokens.per_s)}: {rate:g} requests a second")
+    _all_within(notes, found, count, tokens.per_s)
 
 
 def _count(notes: Notes, found: Match, _: str) -> None:
     """A number of texts and, elsewhere in the sentence, the time for all of them."""
     text = notes.text
-    habits = [(written, one) for written, source in GRAMMAR["habits"].items() if (one := text.find(source)) is not None]
-    period = habits[0] if habits else None
+    period = often = habit_in(text)
     if (time := text.find(r"<TIME>")) is not None:
         period = time_text(time.value.low, time.value.unit), time
-        for _, habit in habits:
-            text.record(habit, "how often it runs")
-    if period is None or text.find(r"{people}") or "target" in notes.work:
-        return
-    seconds = parse(SECONDS, period[0])
-    rate = float(f"{found.value.high / seconds:.4g}")
-    text.record(period[1], f"within {duration(seconds)}")
-    _target(notes, found, "requests_per_s", rate, f"{grouped(found.value.high)} requests: {rate:g} a second")
+        if often:
+            text.record(often[1], "how often it runs")
+    if period is not None and text.find(r"{people}") is None and "target" not in notes.work:
+        text.record(period[1], f"within {period[0]}")
+        _all_within(notes, found, found.value.high, parse(SECONDS, period[0]))
 
 
 _MEANINGS = {
@@ -203,11 +198,6 @@ def _speed(notes: Notes, found: Match, key: str) -> None:
     notes.set(f"w.{key}", written, found, f"at most {duration(seconds)} for each later token")
 
 
-def _percentile(notes: Notes, found: Match, key: str) -> None:
-    percent = int(found["digits"] or found.value.high)
-    notes.set(f"w.{key}", percent, found, f"for {percent} % of the requests")
-
-
 def _active(notes: Notes, found: Match, _: str) -> None:
     """A share of the users: those who ask, read and ask again at the same time."""
     target, people = notes.work.get("target", {}), found.quantities("people")
@@ -233,11 +223,6 @@ def _limit(notes: Notes, found: Match, _: str) -> None:
     )
 
 
-def _cached(notes: Notes, found: Match, key: str) -> None:
-    share = found.value.high / 100
-    notes.set(f"w.{key}", share, found, f"{share:.0%} of the input in a cache of earlier prompts")
-
-
 def _engine(notes: Notes, found: Match, key: str) -> None:
     names = {name.casefold() for name in found.ids("software")}
     for stack in notes.catalog.stacks.values():
@@ -252,10 +237,6 @@ def _offline(notes: Notes, found: Match, _: str) -> None:
     notes.text.record(found, "nobody waits")
 
 
-def _rank(notes: Notes, found: Match, key: str) -> None:
-    notes.set(f"w.{key}", round(found.value.high), found, f"adapters of rank {found.value.high:g}")
-
-
 def _adapters(notes: Notes, found: Match, key: str) -> None:
     """Adapters that requests choose among; one alone is merged into the weights of its base."""
     counts = found.quantities("n")
@@ -266,20 +247,25 @@ def _adapters(notes: Notes, found: Match, key: str) -> None:
         notes.text.record(found, "one adapter, merged into the weights of the model")
 
 
+def _set(value: Callable[[Match], float], meaning: str) -> Callable[[Notes, Match, str], None]:
+    """Take what a match gives as the value of its key."""
+    return lambda notes, found, key: notes.set(f"w.{key}", value(found), found, meaning.format(value(found)))
+
+
 _TAKES: dict[str, Callable[[Notes, Match, str], None]] = {
     "first_token_s": _latency,
     "token_s": _latency,
     "token_s by speed": lambda notes, found, _: _speed(notes, found, "token_s"),
-    "latency_percentile": _percentile,
+    "latency_percentile": _set(lambda found: int(found["digits"] or found.value.high), "for {} % of the requests"),
     "lengths": _lengths,
     "input_tokens": _length,
     "output_tokens": _length,
-    "prefix_cached": _cached,
+    "prefix_cached": _set(lambda found: found.value.high / 100, "{:.0%} of the input in a cache of earlier prompts"),
     "requests_per_s": _rate,
     "counted in time": _counted,
     "count": _count,
-    "requests in time": lambda notes, found, _: _in_time(notes, found, "requests_per_s"),
-    "tokens_per_s": _tokens_rate,
+    "requests in time": _in_time,
+    "tokens_per_s": _rate,
     "people": _people,
     "users": _users,
     "active share": _active,
@@ -289,7 +275,7 @@ _TAKES: dict[str, Callable[[Notes, Match, str], None]] = {
     "engine": _engine,
     "offline": _offline,
     "adapters": _adapters,
-    "adapter_rank": _rank,
+    "adapter_rank": _set(lambda found: round(found.value.high), "adapters of rank {}"),
 }
 
 

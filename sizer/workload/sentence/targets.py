@@ -12,11 +12,11 @@ from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.equipment import eras_meant, existing_gpus
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.names import measurements, short_name
-from sizer.workload.sentence.notes import RATE, TIME, Notes, ranged, time_text
+from sizer.workload.sentence.notes import RATE, TIME, Notes, habit_in, ranged, time_text
 from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.reading import Answer
 from sizer.workload.sentence.serving import is_served, serving_answers
-from sizer.workload.sentence.text import Match, Name
+from sizer.workload.sentence.text import Name
 from sizer.workload.serving import EMBEDS
 from sizer.workload.table import DEFAULT_DATASET
 
@@ -119,18 +119,13 @@ def _read_runs(notes: Notes) -> None:
         period = _SPANS[every[0]] if every else quantity.per_s
         runs = round(quantity.high * quantity.per_s, 6)
         if not every and "/time" not in quantity.kind:
-            time, often = notes.text.find(r"<TIME>"), habit(notes)
-            if (
-                runs < 2
-                or quantity.noun.startswith("job")
-                or notes.has_target
-                or "task" in notes.work
-                or "team" in notes.request
-                or not (time or often)
-            ):
+            time, often = notes.text.find(r"<TIME>"), habit_in(notes.text)
+            within = (time_text(time.value.low, time.value.unit), time) if time else often
+            is_settled = notes.has_target or "task" in notes.work or "team" in notes.request
+            if runs < 2 or quantity.noun.startswith("job") or is_settled or within is None:
                 continue
-            period = parse(SECONDS, time_text(time.value.low, time.value.unit) if time else often[0])
-            notes.text.record(time or often[1], f"all {runs:g} runs within {duration(period)}")
+            period = parse(SECONDS, within[0])
+            notes.text.record(within[1], f"all {runs:g} runs within {duration(period)}")
             notes.text.assume(f"{found.words}: one after the other, each within its share of {duration(period)}")
         elif notes.has_target or "task" in notes.work or runs < 1 or period not in _RUNS or notes.text.find(r"<TIME>"):
             if period > 604_800:
@@ -143,31 +138,21 @@ def _read_runs(notes: Notes) -> None:
         notes.text.record(found, f"maximum time to train {written}")
 
 
-def habit(notes: Notes) -> tuple[str, Match] | None:
-    """How often something runs, as a time, and the words that say so."""
-    found = ((written, notes.text.find(source)) for written, source in GRAMMAR["habits"].items())
-    return next(((written, one) for written, one in found if one is not None), None)
-
-
 def read_times(notes: Notes) -> None:
     """A time to train, overnight or every day; of inference on a known number of samples a rate."""
     if not notes.has_target and (target := read_time(notes)):
         notes.work["target"] = target
     dataset, target = notes.work.get("dataset"), notes.work.get("target", {})
-    if "task" in notes.work and isinstance(dataset, dict) and TIME in target:
-        notes.work["target"] = _rate_of(notes, dataset["n_samples"], target[TIME])
+    counted = dataset if isinstance(dataset, dict) and "task" in notes.work else None
+    if counted and TIME in target:
+        notes.work["target"] = _rate_of(notes, counted["n_samples"], target[TIME])
     for written, source in GRAMMAR["habits"].items():
         for found in notes.text.each(source):
-            if notes.has_target:
-                notes.text.record(found, "how often or when it runs; the target is stated otherwise")
-            elif "task" not in notes.work:
-                notes.work["target"] = {"time_to_train_s": written}
-                notes.text.record(found, f"maximum time to train {written}")
-            elif isinstance(dataset, dict):
-                notes.work["target"] = _rate_of(notes, dataset["n_samples"], written)
-                notes.text.record(found, f"all samples within {written}")
-            else:
-                notes.text.record(found, "how often it runs")
+            meaning = "how often or when it runs"
+            if not notes.has_target and ("task" not in notes.work or counted):
+                notes.work["target"] = _rate_of(notes, counted["n_samples"], written) if counted else {TIME: written}
+                meaning = f"all samples within {written}" if counted else f"maximum time to train {written}"
+            notes.text.record(found, meaning)
 
 
 def read_measured(notes: Notes) -> None:
