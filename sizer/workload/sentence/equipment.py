@@ -15,6 +15,7 @@ from sizer.catalog.schema import Server, Stack
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.names import pieces, short_name
 from sizer.workload.sentence.notes import Notes, ranged
+from sizer.workload.sentence.rules import read_rules
 from sizer.workload.sentence.scope import Stance, stance
 from sizer.workload.sentence.text import Match
 from sizer.workload.sentence.unavailable import ask_unavailable
@@ -25,6 +26,20 @@ def is_existing(notes: Notes, found: Match) -> bool:
     """Whether the words around equipment say that the customer has it."""
     before = rule(r"<EXISTING>").search(notes.text.before(found.start))
     return before is not None or rule(r"<EXISTING_AFTER>").match(notes.text.shape, found.end) is not None
+
+
+def read_parts(notes: Notes, is_served: bool) -> None:
+    """Counts and names of parts, and what then follows for GPUs and fabrics."""
+    read_counts(notes)
+    read_gpus(notes)
+    read_precision(notes)
+    if not is_served:
+        read_software(notes)  # with its vendor, who is not preferred for that
+    read_named(notes)
+    read_storage_kind(notes)
+    read_rules(notes, "racks")
+    settle_gpus(notes)
+    settle_fabrics(notes)
 
 
 # --- what goes away, and where the rest comes to stand
@@ -92,16 +107,9 @@ def read_fabrics(notes: Notes) -> None:
 
 def settle_fabrics(notes: Notes) -> None:
     """Of the fabrics that a sentence names by kind or rate, those of the servers that it means."""
-    kinds, links, servers = (
-        notes.request.get("platforms", {}).get("fabrics", []),
-        notes.catalog.links,
-        _servers_meant(notes),
-    )
-    if meant := [
-        kind
-        for kind in kinds
-        if any(usual_ports(server.ports, links[kind]) for server in servers if not server.is_workstation)
-    ]:
+    links, servers = notes.catalog.links, [one for one in _servers_meant(notes) if not one.is_workstation]
+    kinds = notes.request.get("platforms", {}).get("fabrics", [])
+    if meant := [kind for kind in kinds if any(usual_ports(server.ports, links[kind]) for server in servers)]:
         notes.table("platforms")["fabrics"] = meant
     if notes.fabric_rate is not None:
         _settle_rate(notes, notes.fabric_rate)
@@ -711,19 +719,14 @@ def read_precision(notes: Notes) -> None:
         notes.set("w.precision", value, found, value.upper())
     for precision, source in GRAMMAR["precisions"].items():
         for found in notes.text.each(source):
-            is_fp16 = (
-                precision == "mixed"
-                and notes.is_language
-                and re.search(r"FP ?16|float16", found.words, re.I) is not None
-            )
             told = stance(notes.text.unblanked, found.start, found.end)
-            if told.kind == "exclude":
-                notes.text.record(found, f"not {precision}", told.start, told.end)
-                if precision == "mixed":
-                    notes.work.setdefault("precision", "fp32")
+            is_fp16 = notes.is_language and precision == "mixed" and re.search("(?:FP ?|float)16", found.words, re.I)
+            if told.kind != "exclude":
+                notes.set("w.precision", "fp16" if is_fp16 else precision, found, f"{precision} precision")
                 continue
-            meaning = "FP16" if is_fp16 else "mixed precision" if precision == "mixed" else "single precision"
-            notes.set("w.precision", "fp16" if is_fp16 else precision, found, meaning)
+            notes.text.record(found, f"not {precision}", told.start, told.end)
+            if precision == "mixed":
+                notes.work.setdefault("precision", "fp32")
 
 
 def read_software(notes: Notes) -> None:

@@ -97,15 +97,12 @@ def _ask_mixture(notes: Notes) -> None:
             _check_mixture(notes, found, dnns)
             continue
         sizes = [one.high for one in found.quantities("parameters", "n") if one.high > 1e6]
-        items = [
-            one for one in notes.catalog.dnns.values() if one.transformer is not None and one.transformer.experts > 1
-        ]
+        items = [one for one in notes.catalog.dnns.values() if one.transformer and one.transformer.experts > 1]
         measured = measurements(notes.catalog)
-        near = [abs(math.log(one.parameters.value / max(sizes))) if sizes else -measured[one.id] for one in items]
-        nearest = [
-            short_name(item)
-            for _, item in sorted(zip(near, items, strict=True), key=lambda pair: (pair[0], pair[1].id))
-        ]
+        near = {
+            one.id: abs(math.log(one.parameters.value / max(sizes))) if sizes else -measured[one.id] for one in items
+        }
+        nearest = [short_name(item) for item in sorted(items, key=lambda item: (near[item.id], item.id))]
         reason = (
             "the numbers of a mixture of experts do not give its shape; write layers, hidden, experts, active_experts "
             "and expert_ffn in a request file, or take the nearest model of the catalogue"
@@ -129,13 +126,8 @@ def _read_shape(notes: Notes) -> None:
     parts = {key: (found, meaning) for key, meaning, source in GRAMMAR["parts"] if (found := notes.text.find(source))}
     if {"layers", "hidden"} <= parts.keys():
         shape = {key: round(found.value.high) for key, (found, _) in parts.items()}
-        named = [one for one in _dnns_named(notes) if one.transformer is not None]
-        same = [
-            one
-            for one in named
-            if one.transformer
-            and (one.transformer.layers, one.transformer.hidden) == (shape["layers"], shape["hidden"])
-        ]
+        named = [one.transformer for one in _dnns_named(notes) if one.transformer]
+        same = [one for one in named if (one.layers, one.hidden) == (shape["layers"], shape["hidden"])]
         for key, (found, meaning) in parts.items():
             if named and not same:
                 notes.leave(found)
@@ -153,9 +145,7 @@ def _read_shape(notes: Notes) -> None:
 def _read_size(notes: Notes, found: Match) -> None:
     """A usual dense model of a size, unless the size is that of a network of the catalogue."""
     size, words = found.value, found.words
-    at = notes.text.sentence[size.start - 1 : size.start] == "-" and notes.text.sentence[
-        size.start - 2 : size.start - 1
-    ] in ("", " ")
+    at = re.search(r"(?:^| )-$", notes.text.sentence[: size.start]) is not None
     parameters = -size.high if at else size.high
     if size.kind == "n" and not size.is_scaled:
         return

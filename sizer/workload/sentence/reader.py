@@ -10,20 +10,7 @@ from sizer.catalog.model import Catalog
 from sizer.workload.kinds import KINDS, trains_in
 from sizer.workload.request import SERVING_TASKS, SizingRequest
 from sizer.workload.sentence.dates import days_between, need_in
-from sizer.workload.sentence.equipment import (
-    read_counts,
-    read_fabrics,
-    read_gpu_memory,
-    read_gpus,
-    read_named,
-    read_precision,
-    read_setting,
-    read_software,
-    read_storage_kind,
-    read_tier,
-    settle_fabrics,
-    settle_gpus,
-)
+from sizer.workload.sentence.equipment import read_fabrics, read_gpu_memory, read_parts, read_setting, read_tier
 from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
 from sizer.workload.sentence.models import read_kind_of_model, read_language, read_networks
 from sizer.workload.sentence.names import names_of, short_name
@@ -304,22 +291,11 @@ def _read(notes: Notes) -> None:
         text.record(found, f"needed by {notes.request['needed_by']}")
     for found in text.each(r"{ambiguous}"):
         notes.ask("number", found, found.value.noun, tuple(notes.replacing(found, one) for one in found.value.readings))
-    for found in text.each(r"<RECORDINGS>"):
-        notes.ask_place(
-            found, "a request counts data in bytes or samples; write how large the recordings are, such as 5 TB"
-        )
-    for found in text.each(r"(?<={samples} )(?:of|with|à|von|de|mit|,|\() ?{time}(?: each)?"):
-        notes.ask_place(found, "how long a sample is; write how large it is, such as 5 MB")
-    for found in text.each(r"<RECORDED_RATE>"):
-        notes.leave(found)
-    for found in text.each(r"{pixels}"):
-        notes.leave(found)
+    read_rules(notes, "first")
     read_exchange_rate(notes)
     for found in notes.text.each(r"<PRICES_IN>"):
         if notes.state_currency(found, Amount("money", 0, 0, 1, 1, currency_of(found["currency"]))):
             notes.text.record(found, f"prices in {notes.currency}")
-    for found in notes.text.each(r"<SERVERS_NOW>"):
-        notes.ask_place(found, "a request states what is bought in the end; its growth says how the load gets there")
     read_losses(notes)
     read_kind_of_model(notes)
     read_setting(notes)
@@ -345,35 +321,18 @@ def _read(notes: Notes) -> None:
     read_gpu_memory(notes)
     read_rules(notes, "memory")
     if not served:
-        _read_batch(notes)
+        read_rules(notes, "batches")
         read_targets(notes)
         read_measured(notes)
         read_sizes(notes)
         read_samples(notes)
         read_times(notes)
-    read_counts(notes)
-    read_gpus(notes)
-    read_precision(notes)
-    if not served:
-        read_software(notes)  # with its vendor, who is not preferred for that
-    read_named(notes)
-    read_storage_kind(notes)
-    read_rules(notes, "racks")
-    settle_gpus(notes)
-    settle_fabrics(notes)
+    read_parts(notes, served)
     if most is not None or notes.has_target:
         read_rules(notes, "servers")
     read_most(notes)
-    for found in text.each(r"<NEXT_TIME>"):
-        notes.leave(found)
+    read_rules(notes, "last")
     assume_exchange_rate(notes)
-
-
-def _read_batch(notes: Notes) -> None:
-    """The batch of each GPU."""
-    for found in notes.text.each(r"\b(?:local )?batch(?: size)?(?: of|:)? {n/gpu|samples/gpu}"):
-        batch = round(found.value.high)
-        notes.set("w.batch_per_gpu", batch, found, f"batch of {batch} per GPU")
 
 
 def _ask_places(notes: Notes) -> None:
@@ -477,20 +436,22 @@ def _tells_job(notes: Notes) -> bool:
     """Whether anything says what is done: a kind of work, or what only one kind has; vision networks are trained."""
     if "task" in notes.work or (notes.networks and not notes.is_language):
         return True
-    told = {
-        "method",
-        "tokens",
-        "epochs",
-        "layout",
-        "sequence_tokens",
-        "batch_per_gpu",
-        "stack",
-        "recipe",
-        "dataset",
-        "dataset_bytes",
-        "sample_bytes",
-        "batch_sequences",
-    }
+    told = set(
+        [
+            "method",
+            "tokens",
+            "epochs",
+            "layout",
+            "sequence_tokens",
+            "batch_per_gpu",
+            "stack",
+            "recipe",
+            "dataset",
+            "dataset_bytes",
+            "sample_bytes",
+            "batch_sequences",
+        ]
+    )
     if told & notes.work.keys() or "team" in notes.request or any(one.about == "refused" for one in notes.questions):
         return True
     if "samples_per_s" in notes.work.get("target", {}):

@@ -142,7 +142,7 @@ _TAKES: dict[str, Take] = {
     "cost_per_million_tokens": _as("ownership.cost_per_million_tokens", _price, "at most {} per million tokens"),
     "electricity": _as("ownership.electricity_per_kwh", _price, "electricity {} per kWh"),
     "host_memory": _size("platforms.host_memory_bytes", "at least {} of memory in each server"),
-    "leave": lambda notes, found, _: notes.leave(found),
+    "batch": _as("w.batch_per_gpu", _count, "batch of {} per GPU"),
     "power": _power,
     "pue": _as("site.pue_ratio", lambda one: one.high, "PUE {}"),
     "rack_power": _rack_power,
@@ -158,10 +158,15 @@ _TAKES: dict[str, Take] = {
 
 
 def read_rules(notes: Notes, rules: str) -> None:
-    """Take what the rules of a list find: "early", "limits", "memory", "racks", "servers"."""
-    for name, source in GRAMMAR[rules]:
+    """Take what the rules of a list find ("early", "limits", "memory", "racks", "servers"), or ask for the reason given."""
+    for name, source, *reason in GRAMMAR[rules]:
         for found in notes.text.each(source):
-            _TAKES[name](notes, found, found.quantities()[-1])
+            if name == "leave":
+                notes.leave(found)
+            elif reason:
+                notes.ask_place(found, reason[0])
+            else:
+                _TAKES[name](notes, found, found.quantities()[-1])
 
 
 # --- money: exchange rates, and what designs are ranked by
