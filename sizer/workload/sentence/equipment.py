@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from sizer.catalog.fabrics import fabric_links, usual_ports
@@ -182,9 +182,7 @@ def read_counts(notes: Notes) -> None:
         elif kind == "server":
             _want_servers(notes, found, list(named.ids), count, had_target)
         elif kind == "storage" and count > 1:
-            notes.ask_place(
-                found, "a request plans the nodes of a storage system; write that it is there to count them"
-            )
+            notes.ask_place(found, GRAMMAR["reasons"]["nodes"])
     for found in notes.text.each(r"<COUNTED_AFTER>"):
         ids = found.ids("server")
         if not found.quantities("racks") or all(notes.catalog.servers[key].delivered is not None for key in ids):
@@ -214,6 +212,11 @@ def _want_servers(notes: Notes, found: Match, ids: list[str], count: int, had_ta
 
 def _read_owned_gpus(notes: Notes) -> None:
     """Equipment that the customer has and names by its GPUs only: the servers that have them are asked for."""
+    gpus = notes.catalog.gpus
+
+    def is_of_maker(server: Server) -> bool:
+        return any(gpus[gpu].vendor == server.vendor for gpu in server.gpus)
+
     for found in notes.text.each(r"<GPUS_OWNED>"):
         if not is_existing(notes, found):
             continue
@@ -225,7 +228,7 @@ def _read_owned_gpus(notes: Notes) -> None:
         is_server = bool(found["server"] or found["after"] or first.kind == "servers" or others)
         count, answers = round(first.high), []
         servers = _servers_with(notes, found, with_discontinued=True)
-        for key in sorted(servers, key=lambda key: not _is_of_gpu_maker(notes, key)):
+        for key in sorted(servers, key=lambda key: not is_of_maker(notes.catalog.servers[key])):
             n_gpus = _per_server(notes, [key])
             if others and n_gpus != round(others[0].high):
                 continue
@@ -248,9 +251,7 @@ def read_gpus(notes: Notes) -> None:
             notes.request["team"]["job"][0]["gpus"] = max(1, each)
             _want(notes, found, people * each, had_target)
     # "Two servers with eight GPUs each", "1 node 8 x H100", "3 nodes of HGX B200", "2 x 8 V100".
-    for found in notes.text.each(
-        r"(?:{servers},? (?:(?:of|with|having|x|@) )?|{n} ?[x*] ?)<GPUS>(?!\w)(?P<each><EACH>)?"
-    ):
+    for found in notes.text.each(r"<SERVERS_OF_GPUS>"):
         first, second = found.quantities()[0], found.quantities()[-1]
         if not _are_held(notes, found):
             continue
@@ -261,9 +262,6 @@ def read_gpus(notes: Notes) -> None:
                 _hold_each(notes, found, count)
             count *= servers
         _want(notes, found, count, had_target)
-    for found in notes.text.each(r"{n} (?:x )?{gpus}[ -]<SERVER>\b"):
-        first, second = found.quantities()
-        _want(notes, found, round(first.high) * round(second.high), had_target)
     for found in notes.text.each(r"{servers} (?:(?:of|with|x) )?<GPU>(?!\w)"):
         per_server = _per_server(notes, _servers_with(notes, found))
         if per_server and _are_held(notes, found):
@@ -319,7 +317,7 @@ def _read_stances(notes: Notes) -> None:
             notes.text.record(found, "preferred, not required", told.start, told.end)
 
 
-def _leave_open(notes: Notes, found: Match, told: "Stance | _Group") -> None:
+def _leave_open(notes: Notes, found: Match, told: Stance) -> None:
     """Take what nothing asks for and nothing forbids as read."""
     notes.text.assume(f"{found.words}: neither asked for nor excluded")
     notes.text.record(found, "neither asked for nor excluded", told.start, told.end)
@@ -419,11 +417,6 @@ def _servers_with(notes: Notes, found: Match, *, with_discontinued: bool = False
     ]
 
 
-def _is_of_gpu_maker(notes: Notes, server: str) -> bool:
-    one = notes.catalog.servers[server]
-    return any(notes.catalog.gpus[gpu].vendor == one.vendor for gpu in one.gpus)
-
-
 def _most_per_server(notes: Notes) -> int:
     return max(
         _per_server(notes, [one.id]) for one in notes.catalog.servers.values() if one.role == "gpu" and one.orderable
@@ -503,20 +496,7 @@ def read_gpu_memory(notes: Notes) -> None:
 # --- servers, storage and vendors by name
 
 
-@dataclass(frozen=True)
-class _Group:
-    """Names of vendors and their systems, and how they are meant: "exclude", "prefer", "only", "contrast" or ""."""
-
-    found: Match
-    stance: str
-    start: int  # of the words that say so
-    end: int
-
-    def __getitem__(self, part: str) -> str:
-        return self.found[part]
-
-
-def _groups(notes: Notes) -> Iterator[_Group]:
+def _groups(notes: Notes) -> Iterator[tuple[Match, Stance]]:
     """Names side by side with their stance; a list is divided before a last name that is meant in another way."""
     for whole in notes.text.each(r"<GROUP>"):
         first, last = whole.match.span("names")
@@ -531,31 +511,30 @@ def _groups(notes: Notes) -> Iterator[_Group]:
                 halves = [(notes.text.match_of(one), meant[0]), (notes.text.match_of(other), meant[-1])]
                 break
         for found, told in halves:
-            yield _Group(found, told.kind, min(told.start, found.start), max(told.end, found.end))
+            yield found, Stance(told.kind, min(told.start, found.start), max(told.end, found.end))
 
 
 def read_named(notes: Notes) -> None:
     """Servers, storage and vendors by name: allowed, excluded or preferred."""
-    for group in _groups(notes):
-        found = group.found
+    for found, told in _groups(notes):
         servers, storage, vendors = (found.ids(kind) for kind in ("server", "storage", "maker"))
-        is_told_there = is_existing(notes, found) and group.stance not in ("exclude", "prefer")
-        if group.stance == "optional":
-            _leave_open(notes, found, group)
-        elif group.stance == "contrast":
+        is_told_there = is_existing(notes, found) and told.kind not in ("exclude", "prefer")
+        if told.kind == "optional":
+            _leave_open(notes, found, told)
+        elif told.kind == "contrast":
             notes.leave(found)  # "rather Dell than HPE" excludes nobody
         elif is_told_there and (storage or (vendors and not servers and found["storage"])):
             notes.ask_place(found, "how many nodes of which model are there, the request has to know")
         elif servers or storage:
-            _items(notes, group, servers, storage)
+            _items(notes, found, told, servers, storage)
         elif vendors and (found["switches"] or found["part_before"].lower() in ("switches", "networking")):
             notes.leave(found)  # a request chooses no vendor of switches
         elif vendors:
-            _vendors(notes, group, vendors)
+            _vendors(notes, found, told, vendors)
 
 
-def _items(notes: Notes, group: _Group, servers: list[str], storage: list[str]) -> None:
-    found, is_negated, meanings = group.found, group.stance == "exclude", []
+def _items(notes: Notes, found: Match, told: Stance, servers: list[str], storage: list[str]) -> None:
+    is_negated, meanings = told.kind == "exclude", []
     for part, keys in (("server", servers), ("storage", storage)):
         if not keys:
             continue
@@ -566,11 +545,10 @@ def _items(notes: Notes, group: _Group, servers: list[str], storage: list[str]) 
         key = "servers" if part == "server" else part
         _allow(notes, f"forbidden_{key}" if is_negated else key, orderable)
         meanings.append(f"{'excluded' if is_negated else 'allowed'} {key}: {_names(notes, orderable)}")
-    notes.text.record(found, "; ".join(meanings), group.start, group.end)
+    notes.text.record(found, "; ".join(meanings), told.start, told.end)
 
 
-def _vendors(notes: Notes, group: _Group, vendors: list[str]) -> None:
-    found, stance = group.found, group.stance
+def _vendors(notes: Notes, found: Match, told: Stance, vendors: list[str]) -> None:
     of_gpus = [
         one
         for one in vendors
@@ -583,28 +561,28 @@ def _vendors(notes: Notes, group: _Group, vendors: list[str]) -> None:
     }
     makers = [one for one in vendors if any(is_of_vendor(gpu.vendor, one) for gpu in notes.catalog.gpus.values())]
     # Who wants one maker of GPUs only, wants its GPUs, in servers of whoever builds them.
-    if len(of_gpus) == len(vendors) or (stance == "only" and makers == vendors and not any(called.values())):
-        if stance == "prefer":
+    if len(of_gpus) == len(vendors) or (told.kind == "only" and makers == vendors and not any(called.values())):
+        if told.kind == "prefer":
             notes.leave(found)  # a preference among GPUs has no place in a request
             return
-        _limit_gpus(notes, vendors, stance == "exclude")
+        _limit_gpus(notes, vendors, told.kind == "exclude")
         notes.text.record(
-            found, f"{'no ' if stance == 'exclude' else ''}GPUs of {', '.join(vendors)}", group.start, group.end
+            found, f"{'no ' if told.kind == 'exclude' else ''}GPUs of {', '.join(vendors)}", told.start, told.end
         )
         return
-    if makers and stance == "exclude" and not called["servers"]:
+    if makers and told.kind == "exclude" and not called["servers"]:
         _limit_gpus(notes, makers, is_negated=True)
     servers, storage = (_of_vendors(notes, kind, vendors) for kind in ("server", "storage"))
-    is_strict = stance == "only"
-    if stance == "exclude":
+    is_strict = told.kind == "only"
+    if told.kind == "exclude":
         is_all = not any(called.values())
         _allow(notes, "forbidden_servers", servers if is_all or called["servers"] else [])
         _allow(notes, "forbidden_storage", storage if is_all or called["storage"] else [])
-        notes.text.record(found, f"excluded vendors: {', '.join(vendors)}", group.start, group.end)
-    elif stance == "prefer" or not (any(called.values()) or is_strict):
+        notes.text.record(found, f"excluded vendors: {', '.join(vendors)}", told.start, told.end)
+    elif told.kind == "prefer" or not (any(called.values()) or is_strict):
         platforms = notes.table("platforms")
         platforms["prefer_vendors"] = list(dict.fromkeys([*platforms.get("prefer_vendors", []), *vendors]))
-        notes.text.record(found, f"preferred vendors: {', '.join(vendors)}", group.start, group.end)
+        notes.text.record(found, f"preferred vendors: {', '.join(vendors)}", told.start, told.end)
     else:
         asked = [
             (part, keys)
@@ -616,8 +594,8 @@ def _vendors(notes: Notes, group: _Group, vendors: list[str]) -> None:
             return
         for part, keys in asked:
             _allow(notes, part, keys)
-        told = "; ".join(_names(notes, keys) for _, keys in asked)
-        notes.text.record(found, f"only {', '.join(vendors)}: {told}", group.start, group.end)
+        names = "; ".join(_names(notes, keys) for _, keys in asked)
+        notes.text.record(found, f"only {', '.join(vendors)}: {names}", told.start, told.end)
 
 
 def _limit_gpus(notes: Notes, vendors: list[str], is_negated: bool) -> None:

@@ -103,12 +103,10 @@ def _ask_mixture(notes: Notes) -> None:
             one.id: abs(math.log(one.parameters.value / max(sizes))) if sizes else -measured[one.id] for one in items
         }
         nearest = [short_name(item) for item in sorted(items, key=lambda item: (near[item.id], item.id))]
-        reason = (
-            "the numbers of a mixture of experts do not give its shape; write layers, hidden, experts, active_experts "
-            "and expert_ffn in a request file, or take the nearest model of the catalogue"
-        )
         notes.means_language = True
-        notes.ask("network", found, reason, tuple(notes.replacing(found, name) for name in nearest[:6]))
+        notes.ask(
+            "network", found, GRAMMAR["reasons"]["mixture"], tuple(notes.replacing(found, name) for name in nearest[:6])
+        )
 
 
 def _check_mixture(notes: Notes, found: Match, dnns: list[Dnn]) -> None:
@@ -501,17 +499,9 @@ def _read_samples(notes: Notes, sequence: int) -> None:
     notes.text.record(found, f"{count:,.12g} samples of {each} tokens: training on {tokens_text(notes.work['tokens'])}")
 
 
-_METHOD_NAMES = {
-    "full": "pre-training",
-    "continued": "continued pre-training",
-    "fine-tuning": "fine-tuning of all parameters",
-    "lora": "training of adapters (LoRA)",
-}
-
-
 def _read_method(notes: Notes) -> None:
     """Fine-tuning and continued pre-training, where no adapters are trained."""
     for source, method in GRAMMAR["methods"]:
         for found in notes.text.each(source):
             notes.work.setdefault("method", method)
-            notes.text.record(found, _METHOD_NAMES[notes.work.get("method", method)])
+            notes.text.record(found, GRAMMAR["called"][notes.work.get("method", method)])

@@ -13,15 +13,6 @@ from sizer.workload.sentence.text import Match, Name, SentenceText
 
 # Keys of a target.
 RATE, TIME = "samples_per_s", "time_to_train_s"
-# How the notes name a second value of the same key.
-_CALLED = {
-    "dataset_bytes": "the size of the data set",
-    "sample_bytes": "the size of one sample",
-    "budget": "the budget",
-    "power_w": "the power of the cluster",
-    "rack_power_w": "the power of a rack",
-    "racks": "the number of racks",
-}
 
 
 @dataclass(frozen=True)
@@ -91,7 +82,7 @@ class Notes:
         for name in tables:
             place = place.setdefault(name, {})
         if key in place and place[key] != value and value != {}:
-            what = _CALLED.get(key, key.replace("_", " "))
+            what = GRAMMAR["called"].get(key, key.replace("_", " "))
             reason = f"{place[key]} and {value} could both be {what}; write one of them"
             if key == "dataset_bytes":
                 reason += ", or for example '100 TB of images of 5 MB'"

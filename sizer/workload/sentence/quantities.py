@@ -49,32 +49,24 @@ _AMBIGUOUS = re.compile(r"([1-9]\d{0,2})\.(\d{3})")
 
 # --- units: kind of quantity, unit as a request writes it, how many of it, and the words
 
-# Their case decides: a Gb has bits, and "10 to 20" no terabytes.
-_CASED = {
-    **{f"{one}b": ("bits", f"{one}bit", 1.0) for one in "MGT"},
-    **{f"{one}o": ("bytes", f"{'k' if one == 'K' else one}B", 1.0) for one in "kKMGTP"},
-    **{f"{one}Bps": ("bytes/time", f"{one}B", 1.0) for one in "MGT"},
-    "W": ("watts", "W", 1.0),
-    "U": ("units", "U", 1.0),
-}
 Unit = tuple[str, str, float]
-UNITS: dict[str, Unit] = {}
-for _line in GRAMMAR["units"].split("\n"):
-    _of, _unit, _factor, *_names = _line.split()
-    UNITS |= {_name.lower().replace("-", " "): (_of, _unit, float(_factor)) for _name in _names}
+
+
+def _units(table: str) -> dict[str, Unit]:
+    lines = (line.split() for line in GRAMMAR[table].split("\n"))
+    return {name.replace("-", " "): (of, unit, float(factor)) for of, unit, factor, *names in lines for name in names}
+
+
+# In some units their case decides: a Gb has bits, and "10 to 20" no terabytes.
+UNITS, _CASED = {name.lower(): unit for name, unit in _units("units").items()}, _units("cased_units")
 CURRENCY = r"(?:US ?\$|[$€£¥]|(?:{})\b)".format(
     "|".join(name for name, unit in UNITS.items() if unit[0] == "money" and unit[1] != "cents" and name.isalpha())
 )
 # What something is counted for: time, with its seconds, and things.
 _PER_TIME = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "weeks": 604800.0, "y": 31_557_600.0}
 _THINGS = {word.lower(): thing for thing, words in GRAMMAR["per"].items() for word in words.split()}
-_PERIODS = {name: _PER_TIME[unit] * factor for name, (of, unit, factor) in UNITS.items() if of in ("time", "years")} | {
-    "night": 43_200.0,
-    "nacht": 43_200.0,
-    "quarter": 7_889_400.0,
-    "annum": _PER_TIME["y"],
-    "an": _PER_TIME["y"],
-}
+_PERIODS = {name: _PER_TIME[unit] * factor for name, (of, unit, factor) in UNITS.items() if of in ("time", "years")}
+_PERIODS |= GRAMMAR["periods"]
 
 
 def _any(names: object) -> str:

@@ -47,25 +47,14 @@ from sizer.workload.sentence.unavailable import is_sized, read_outside
 MAX_CHARACTERS = 2_000
 
 _ORDER = {about: place for place, about in enumerate(get_args(About))}
-_PIXELS = re.compile(
-    r"(?<![\w.,])(?:\d{3,5} ?x ?\d{3,5}|(?P<edge>\d{2,5}) ?x ?(?P=edge))(?: ?x ?\d{1,5})?"
-    r"(?: ?(?:px|pixels?|voxels?)\b)?(?!\w)(?! ?(?:[GMT]i?[Bb]\b|[A-Z]+\d))"
-)
-_CLOCK = re.compile(r"(?<![\w.,:])(\d{1,2})(:[0-5]\d)? ?(?:(?i:(a|p)\.?m\b)|(?i:o'clock|Uhr)\b|(?<=:\d\d)(?![\w:]))")
-# Where another job may begin, and quantities that are targets.
-_JOB_JOINT = re.compile(
-    r"[.;](?=\s)|,(?= (?:team|group|dept|Team|Gruppe)\b)|\(?\b(?:\d|[a-e])\)|,? (?:and|plus|then|und|dann|sowie|et|puis|ainsi que)\b",
-    re.I,
-)
 _PARTS = ("gpu", "server", "storage", "maker", "fabric")
 _VERBS = ("<TUNES>", "<PRE_TRAINS>", "<TRAINS>")
 _OF_TARGETS = ("time", "samples/time", "frames/time", "n/time", "tokens/time", "requests/time", "people", "gpus")
 _WORD = re.compile(rf"[^\s,;.!?(){READ}\ue000-\uf8ff\"]+(?:[.,]\d+)*")
-# What only the language models of a sentence with several networks have, and other networks alone.
-_OF_LANGUAGE = frozenset(
-    ("tokens", "sequence_tokens", "batch_sequences", "method", "document_tokens", "packing", "layout")
+# What only the language models of a sentence with several networks have, and other networks alone; what tells a training.
+_OF_LANGUAGE, _OF_SAMPLES, _TELLING = (
+    frozenset(GRAMMAR["keys"][of].split()) for of in ("language", "samples", "training")
 )
-_OF_SAMPLES = frozenset(("dataset", "sample_bytes", "dataset_bytes"))
 _UNKNOWN = "this number is not understood"
 
 
@@ -125,7 +114,7 @@ def _jobs_in(text: str, things: list[Thing]) -> list[str]:
     where it names none.
     """
     jobs: list[_Job] = []
-    for low, high in pairwise([0, *(joint.start() for joint in _JOB_JOINT.finditer(text)), len(text)]):
+    for low, high in pairwise([0, *(joint.start() for joint in rule("<JOB_JOINT>").finditer(text)), len(text)]):
         inside = [one for one in things if low <= one.start < high]
         networks = [one for one in inside if one.kind in ("dnn", "parameters")]
         verbs = {verb for verb in _VERBS if rule(verb).search(text, low, high)}
@@ -248,16 +237,16 @@ def _things_in(text: str, catalog: Catalog) -> list[Thing]:
         things.append(Amount("time", to_day.start(), to_day.end(), days, days, "d", "d"))
     elif need:
         things.append(Name("date", need.match.start(), need.match.end(), (need.day.isoformat(),)))
-    things += [Name("pixels", match.start(), match.end(), ()) for match in _PIXELS.finditer(text)]
+    things += [Name("pixels", match.start(), match.end(), ()) for match in rule("<PIXELS>").finditer(text)]
     things += [
         Name("pixels", match.start(), match.end(), ())
-        for match in re.finditer(r"20\d\d-\d\d(?:-\d\d)?(?!\w)|\b\d{1,2}([./])\d{1,2}\1(?:20)?\d\d\b", text)
+        for match in rule("<ANY_DATE>").finditer(text)
         if not any(one.start <= match.start() < one.end for one in things)
     ]
     covered = list(text)
     clocks = [
         (float(found[1]) % 12 + 12 * (found[3] == "p") if found[3] else float(found[1]), found)
-        for found in _CLOCK.finditer(text)
+        for found in rule("<CLOCK>").finditer(text)
     ]
     if len(clocks) == 2:
         # "Done by 6 am, start 10 pm": the one after "by" is the end.
@@ -387,20 +376,15 @@ def _request(notes: Notes) -> dict[str, Any]:
         ask_target(notes)
     if is_served(notes) and notes.has_target:
         ask_lengths(notes)
-    for dnn in notes.dnns:
+    for dnn in [*notes.dnns, *filter(None, (notes.own_model, notes.own_network))]:
         work = {"dnn": dnn, **_data_of(notes, dnn)}
-        default_dataset(notes, work)
+        if isinstance(dnn, str):
+            default_dataset(notes, work)
         default_length(notes, work)
-        kind = work["task"].removesuffix("-inference") if "task" in work else "training"
-        works.append({"name": f"{short_name(catalog.dnns[dnn])} {kind}", **work})
-    if notes.own_model is not None:
-        work = {"dnn": notes.own_model, **notes.work}
-        default_length(notes, work)
-        works.append({"name": f"{notes.own_model['name']} {work.get('task', 'training')}", **work})
-    if notes.own_network is not None:
-        work = {"dnn": notes.own_network, **notes.work}
-        default_length(notes, work)
-        works.append({"name": "Own network training", **work})
+        kind = work.get("task", "training").removesuffix("-inference")
+        works.append(
+            {"name": f"{short_name(catalog.dnns[dnn]) if isinstance(dnn, str) else dnn['name']} {kind}", **work}
+        )
     if not works and notes.work:
         works = [{"name": notes.work.get("task", "training"), **notes.work}]
     is_named = re.search(r"\bpre-?train|\bscratch\b|Vortrain|vorzutrain|pré-?entraîn", notes.text.sentence, re.I)
@@ -436,23 +420,11 @@ def _tells_job(notes: Notes) -> bool:
     """Whether anything says what is done: a kind of work, or what only one kind has; vision networks are trained."""
     if "task" in notes.work or (notes.networks and not notes.is_language):
         return True
-    told = set(
-        [
-            "method",
-            "tokens",
-            "epochs",
-            "layout",
-            "sequence_tokens",
-            "batch_per_gpu",
-            "stack",
-            "recipe",
-            "dataset",
-            "dataset_bytes",
-            "sample_bytes",
-            "batch_sequences",
-        ]
-    )
-    if told & notes.work.keys() or "team" in notes.request or any(one.about == "refused" for one in notes.questions):
+    if (
+        _TELLING & notes.work.keys()
+        or "team" in notes.request
+        or any(one.about == "refused" for one in notes.questions)
+    ):
         return True
     if "samples_per_s" in notes.work.get("target", {}):
         return True

@@ -213,12 +213,6 @@ def read_ranking(notes: Notes) -> None:
 
 # --- data
 
-_TABLES_REASON = (
-    "a sentence cannot state the size of embedding tables, which decides how many GPUs hold them; name a recommender "
-    "of the catalogue with its own tables, or describe a network of your own in a request file, with its parameters "
-    "and like = 'dlrm-dcnv2'"
-)
-
 
 def read_sizes(notes: Notes) -> None:
     """Size of one sample, of the whole set; what grows with time or holds embeddings is neither."""
@@ -227,7 +221,7 @@ def read_sizes(notes: Notes) -> None:
     for found in notes.text.each(r"{bytes}(?P<tables><TABLES>)?"):
         before = notes.text.before(found.start)
         if found["tables"] or rule(r"<TABLES_OF>").search(before):
-            notes.refuse(found, _TABLES_REASON)
+            notes.refuse(found, GRAMMAR["reasons"]["tables"])
     for found in notes.text.each(r"{bytes}(?P<time><OF_TIME>)|{bytes/time}"):
         if not rule(r"<SAMPLES_OF>").search(notes.text.before(found.start)):
             notes.leave(found)
@@ -272,14 +266,6 @@ def read_samples(notes: Notes) -> None:
 
 # --- people, growth, losses
 
-# Table and key, words, what is assumed without them, and how both are told.
-_OF_JOBS: tuple[tuple[str, str, str, Any, str, str], ...] = (
-    ("job", "jobs_a_day_each", r"<JOBS_A_DAY>", 1, "{:g} jobs per day", "1 job per day and person"),
-    ("job", "gpus", r"<JOB_GPUS>", 1, "{} GPUs per job", "1 GPU per job"),
-    ("team", "wait_s", r"<WAIT>", "30 min", "jobs start within {}", "start within 30 min"),
-    ("job", "duration_s", r"<JOB_TIME>", "4 h", "jobs of {}", "4 h per job"),
-)
-
 
 def read_team(notes: Notes) -> None:
     """A number of people who share the cluster, with what is known of their jobs."""
@@ -291,9 +277,7 @@ def read_team(notes: Notes) -> None:
     )
     shares = rule(r"<SHARES>").search(notes.text.sentence) is not None
     if found.value.high > MOST_WHO_TRAIN and not shares:
-        notes.ask_place(
-            found, "so many people use what was trained; those who share the cluster are stated with their jobs"
-        )
+        notes.ask_place(found, GRAMMAR["reasons"]["people"])
         return
     if is_stated and not shares:
         notes.text.record(found, f"{_count(found.value)} people of this training; no jobs of theirs are added")
@@ -303,7 +287,7 @@ def read_team(notes: Notes) -> None:
     notes.request["team"] = team
     notes.text.record(found, f"{_count(found.value)} people share the cluster{ranged(found.value)}")
     assumed = []
-    for place, key, source, default, meaning, without in _OF_JOBS:
+    for place, key, source, default, meaning, without in GRAMMAR["jobs"]:
         told = notes.text.find(source)
         value: Any = default
         if told is None:

@@ -202,14 +202,6 @@ def read_most(notes: Notes) -> None:
 
 # --- what is missing
 
-# Usual tokens of what is trained, in a usual time; else of pre-training.
-_TRAININGS = {
-    "continued": "100 billion tokens in 30 days",
-    "fine-tuning": "1 billion tokens in a day",
-    "lora": "100 million tokens in a day",
-}
-_RATES = {"image": ["10,000 images/s"], "token": ["100,000 tokens/s"]}
-
 
 def ask_network(notes: Notes) -> None:
     """Offer networks for the kind of sample that the sentence names, or all; those in wide use come first."""
@@ -248,7 +240,7 @@ def ask_target(notes: Notes) -> None:
     counts = (least, 4 * least) if least > 8 else (8, 32)
     times = ["in a day", "overnight"]
     if sample == "token":
-        usual = _TRAININGS.get(str(notes.work.get("method")), "1 trillion tokens in 30 days")
+        usual = GRAMMAR["usual_targets"].get(str(notes.work.get("method")), "1 trillion tokens in 30 days")
         times = ["in a week", "in 30 days"] if "tokens" in notes.work else [usual]
     has_limit = bool(set(SIZE_LIMITS) & notes.request.get("limits", {}).keys())
     texts = [
@@ -256,7 +248,7 @@ def ask_target(notes: Notes) -> None:
         *([f"{people} GPUs"] if people and people != own else []),
         *([] if people in (8, 32) else [f"{count} GPUs" for count in counts if count != own]),
         *(times if "task" not in notes.work else []),
-        *(_RATES.get(sample, ["1,000 samples/s"] if sample else [])),
+        *([GRAMMAR["usual_targets"].get(sample, "1,000 samples/s")] if sample else []),
         *(["as fast as possible"] if has_limit and not people else []),
     ]
     notes.ask("target", answers=tuple(notes.answer(text) for text in texts))
