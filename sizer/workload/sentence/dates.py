@@ -2,7 +2,6 @@
 
 import datetime
 import re
-from dataclasses import dataclass
 
 from sizer.base.dates import days_of
 from sizer.workload.sentence.grammar import GRAMMAR, rule
@@ -10,28 +9,18 @@ from sizer.workload.sentence.grammar import GRAMMAR, rule
 _MONTHS = {name: number for number, names in enumerate(GRAMMAR["months"], 1) for name in names.split()}
 
 
-@dataclass(frozen=True)
-class ReadNeed:
-    """A date of need: its words and the day that they mean."""
-
-    match: re.Match[str]
-    day: datetime.date
-
-
-def need_in(sentence: str) -> ReadNeed | None:
-    """The date of need that a sentence gives; None where it gives none, or a day that the calendar lacks.
+def need_in(sentence: str) -> tuple[re.Match[str], datetime.date] | None:
+    """The words and the day of the need of a sentence; None where it gives none, or a day that the calendar lacks.
 
     "By March 2027" is read as its first day, the safe reading; "by the end of March 2027" as its last.
     """
     for date in (*GRAMMAR["dates"], r"(?<=end\sof\s)<YEAR>"):
         if match := rule(rf"<DATE_LEAD>{date}(?![\w-])").search(sentence):
-            found = match.groupdict()
             try:
-                first, last = _days(found)
+                first, last = _days(match.groupdict())
             except ValueError:
                 return None
-            is_end = found["end"] is not None
-            return ReadNeed(match, last if is_end else first)
+            return match, first if match["end"] is None else last
     return None
 
 

@@ -298,7 +298,7 @@ def read_gpus(notes: Notes) -> None:
 
 
 def _read_stances(notes: Notes) -> None:
-    """GPUs by name that are not wanted, in all their variants, and those that are preferred, for which no request has a place."""
+    """GPUs by name that are not wanted, in all their variants; and those preferred, which no request can state."""
     for found in notes.text.each(r"{gpu}"):
         (one,), told = found.names("gpu"), stance(notes.text.unblanked, found.start, found.end)
         if told.kind == "exclude":
@@ -311,9 +311,7 @@ def _read_stances(notes: Notes) -> None:
             _leave_open(notes, found, told)
         elif told.kind == "prefer" and not rule(r"{n|gpus|servers}(?: ?x)? ?$").search(notes.text.before(found.start)):
             notes.preferred_gpus |= set(one.ids)
-            notes.text.assume(
-                f"{found.words} preferred: a request has no order of GPUs; all that it allows are compared"
-            )
+            notes.text.assume(f"{found.words} preferred: a request has no order of GPUs, and all of them are compared")
             notes.text.record(found, "preferred, not required", told.start, told.end)
 
 

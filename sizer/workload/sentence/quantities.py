@@ -18,7 +18,8 @@ _GERMAN_ONES = {word: float(n) for n, word in enumerate(GRAMMAR["numbers"]["germ
 _GERMAN_TENS = {word: 10.0 * n for n, word in enumerate(GRAMMAR["numbers"]["german_tens"].split(), 2)}
 _ONE, _TEN = ("|".join(sorted(words, key=len)[::-1]) for words in (_GERMAN_ONES, _GERMAN_TENS))
 _BELOW = rf"(?:(?:(?:{_ONE})und)?(?:{_TEN})|{_ONE})"
-_JOINED = rf"(?!ein\b)(?=\w)(?:{_BELOW}?(?:hundert)?(?:und)?{_BELOW}?tausend(?:und)?)?(?:(?:{_ONE})?hundert(?:und)?)?{_BELOW}?"
+_BELOW_1000 = rf"(?:(?:{_ONE})?hundert(?:und)?)?{_BELOW}?"
+_JOINED = rf"(?!ein\b)(?=\w)(?:{_BELOW_1000}tausend(?:und)?)?{_BELOW_1000}"
 # What follows the digits: a word, or a letter that is no unit. "To" is a terabyte in French, and "M" a million.
 _SCALES = {word: float(scale) for scale, words in GRAMMAR["numbers"]["scales"].items() for word in words.split()}
 # Digits in groups of three, or plain with decimals. The lengths are bounded, so that matching stays linear.

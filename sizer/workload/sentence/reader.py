@@ -51,10 +51,8 @@ _PARTS = ("gpu", "server", "storage", "maker", "fabric")
 _VERBS = ("<TUNES>", "<PRE_TRAINS>", "<TRAINS>")
 _OF_TARGETS = ("time", "samples/time", "frames/time", "n/time", "tokens/time", "requests/time", "people", "gpus")
 _WORD = re.compile(rf"[^\s,;.!?(){READ}\ue000-\uf8ff\"]+(?:[.,]\d+)*")
-# What only the language models of a sentence with several networks have, and other networks alone; what tells a training.
-_OF_LANGUAGE, _OF_SAMPLES, _TELLING = (
-    frozenset(GRAMMAR["keys"][of].split()) for of in ("language", "samples", "training")
-)
+# Keys that only language models, or only other networks, have; and those that tell a training.
+_KEYS = {of: frozenset(keys.split()) for of, keys in GRAMMAR["keys"].items()}
 _UNKNOWN = "this number is not understood"
 
 
@@ -233,13 +231,12 @@ def _things_in(text: str, catalog: Catalog) -> list[Thing]:
     need = need_in(text)
     if span := days_between(text):
         from_day, to_day, days = span
-        things.append(Name("clock", from_day.start(), from_day.end(), ()))
-        things.append(Amount("time", to_day.start(), to_day.end(), days, days, "d", "d"))
+        things += [Name("clock", *from_day.span(), ()), Amount("time", *to_day.span(), days, days, "d", "d")]
     elif need:
-        things.append(Name("date", need.match.start(), need.match.end(), (need.day.isoformat(),)))
-    things += [Name("pixels", match.start(), match.end(), ()) for match in rule("<PIXELS>").finditer(text)]
+        things.append(Name("date", *need[0].span(), (need[1].isoformat(),)))
+    things += [Name("pixels", *match.span(), ()) for match in rule("<PIXELS>").finditer(text)]
     things += [
-        Name("pixels", match.start(), match.end(), ())
+        Name("pixels", *match.span(), ())
         for match in rule("<ANY_DATE>").finditer(text)
         if not any(one.start <= match.start() < one.end for one in things)
     ]
@@ -253,10 +250,8 @@ def _things_in(text: str, catalog: Catalog) -> list[Thing]:
         if re.search(r"\b(?:by|until|till|before|bis|finish\w*|end\w*)[ :]*$", text[: clocks[0][1].start()], re.I):
             clocks.reverse()
         (start, first), (end, last) = clocks
-        things.append(Name("clock", first.start(), first.end(), ()))
-        things.append(
-            Amount("time", last.start(), last.end(), (end - start) % 24 or 24, (end - start) % 24 or 24, "h", "h")
-        )
+        hours = (end - start) % 24 or 24
+        things += [Name("clock", *first.span(), ()), Amount("time", *last.span(), hours, hours, "h", "h")]
     for one in things:
         covered[one.start : one.end] = READ * (one.end - one.start)
     things += names_of(catalog).named("".join(covered))
@@ -376,15 +371,15 @@ def _request(notes: Notes) -> dict[str, Any]:
         ask_target(notes)
     if is_served(notes) and notes.has_target:
         ask_lengths(notes)
-    for dnn in [*notes.dnns, *filter(None, (notes.own_model, notes.own_network))]:
+    own = [one for one in (notes.own_model, notes.own_network) if one is not None]
+    for dnn in [*notes.dnns, *own]:
         work = {"dnn": dnn, **_data_of(notes, dnn)}
         if isinstance(dnn, str):
             default_dataset(notes, work)
         default_length(notes, work)
         kind = work.get("task", "training").removesuffix("-inference")
-        works.append(
-            {"name": f"{short_name(catalog.dnns[dnn]) if isinstance(dnn, str) else dnn['name']} {kind}", **work}
-        )
+        name = short_name(catalog.dnns[dnn]) if isinstance(dnn, str) else str(dnn["name"])
+        works.append({"name": f"{name} {kind}", **work})
     if not works and notes.work:
         works = [{"name": notes.work.get("task", "training"), **notes.work}]
     is_named = re.search(r"\bpre-?train|\bscratch\b|Vortrain|vorzutrain|pré-?entraîn", notes.text.sentence, re.I)
@@ -420,16 +415,13 @@ def _tells_job(notes: Notes) -> bool:
     """Whether anything says what is done: a kind of work, or what only one kind has; vision networks are trained."""
     if "task" in notes.work or (notes.networks and not notes.is_language):
         return True
-    if (
-        _TELLING & notes.work.keys()
-        or "team" in notes.request
-        or any(one.about == "refused" for one in notes.questions)
-    ):
-        return True
-    if "samples_per_s" in notes.work.get("target", {}):
-        return True
-    told_by_samples = notes.own_network or notes.describes_own or "n_samples" in str(notes.work.get("dataset"))
-    return bool(told_by_samples or trains_in(notes.text.sentence) or rule(r"<TRAINING>").search(notes.text.sentence))
+    work, sentence = notes.work, notes.text.sentence
+    is_refused = any(one.about == "refused" for one in notes.questions)
+    by_samples = notes.own_network or notes.describes_own or "n_samples" in str(work.get("dataset"))
+    is_told = is_refused or by_samples or "team" in notes.request or "samples_per_s" in work.get("target", {})
+    return bool(
+        is_told or _KEYS["training"] & work.keys() or trains_in(sentence) or rule("<TRAINING>").search(sentence)
+    )
 
 
 def _data_of(notes: Notes, dnn: Any) -> dict[str, Any]:
@@ -437,7 +429,9 @@ def _data_of(notes: Notes, dnn: Any) -> dict[str, Any]:
     if not isinstance(dnn, str):
         return notes.work
     is_language = {key: notes.catalog.dnns[key].transformer is not None for key in (dnn, *notes.dnns)}
-    others = _OF_LANGUAGE if not is_language[dnn] else frozenset() if all(is_language.values()) else _OF_SAMPLES
+    others = (
+        _KEYS["language"] if not is_language[dnn] else frozenset() if all(is_language.values()) else _KEYS["samples"]
+    )
     own = {"dataset": notes.own_datasets[dnn]} if dnn in notes.own_datasets else {}
     return {**own, **{key: value for key, value in notes.work.items() if key not in others}}
 

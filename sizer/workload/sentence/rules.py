@@ -115,11 +115,6 @@ def _budget(notes: Notes, found: Match, quantity: Amount) -> None:
         notes.set("limits.budget", value, found, f"budget {value:,.12g} {notes.currency or 'USD'}{ranged(quantity)}")
 
 
-def _checkpoints(notes: Notes, found: Match, quantity: Amount) -> None:
-    every = time_text(quantity.low, quantity.unit)
-    notes.set("data.checkpoint_every_s", every, found, f"a checkpoint every {every}")
-
-
 _rack_power = _as("limits.rack_power_w", _watts, "at most {} W per rack")
 
 
@@ -137,7 +132,7 @@ def _racks_of(notes: Notes, found: Match, quantity: Amount) -> None:
 _TAKES: dict[str, Take] = {
     "budget": _budget,
     "capacity": _size("data.minimum_capacity_bytes", "at least {} of usable capacity"),
-    "checkpoints": _checkpoints,
+    "checkpoints": _as("data.checkpoint_every_s", lambda one: time_text(one.low, one.unit), "a checkpoint every {}"),
     "confidence": _as("confidence", lambda one: one.high / 100, "confidence {}"),
     "cost_per_million_tokens": _as("ownership.cost_per_million_tokens", _price, "at most {} per million tokens"),
     "electricity": _as("ownership.electricity_per_kwh", _price, "electricity {} per kWh"),
@@ -158,7 +153,7 @@ _TAKES: dict[str, Take] = {
 
 
 def read_rules(notes: Notes, rules: str) -> None:
-    """Take what the rules of a list find ("early", "limits", "memory", "racks", "servers"), or ask for the reason given."""
+    """Take what the rules of a list find ("early", "limits", "memory", "racks"), or ask with the reason given."""
     for name, source, *reason in GRAMMAR[rules]:
         for found in notes.text.each(source):
             if name == "leave":

@@ -32,30 +32,26 @@ def stance(shape: str, start: int, end: int) -> Stance:
     start, end : int
         Place of the name.
     """
-    low, first, last, is_behind = max(0, start - _WINDOW), start, end, True
+    low, listed, follows = max(0, start - _WINDOW), None, None
     for kinds, join in _ALIKE.items():
         if rule(f"{{{kinds}}}").search(shape, start, end):
             part = f"(?:{{maker}} )*{{{kinds}}}<PART_NOUN>?"
             listed = rule(rf"(?:{part}(?P<join>{join}))+$").search(shape, low, start)
             follows = rule(rf"(?:<PART_NOUN>?(?P<join>{join}){part})+").match(shape, end, end + _WINDOW)
-            first, last = listed.start() if listed else start, follows.end() if follows else end
-            # "No A, B or C preferred": the comma divides them.
-            is_behind = not listed or ("," in listed["join"] and follows is not None and "," not in follows["join"])
+    # "No A, B or C preferred": the comma divides them.
+    is_behind = not listed or ("," in listed["join"] and follows is not None and "," not in follows["join"])
     # What is said of a list counts for a name of it of which nothing is said.
-    for first, last in ((start, end), (first, last)):
-        ends = [match.end() for match in rule(r"<CLAUSE_END>").finditer(shape, low, first)]
-        clause = max(ends, default=low)
-        before = [
-            (match.start(), kind)
-            for kind, (source, _) in GRAMMAR["stances"].items()
-            if source and (match := rule(rf"(?:{source})$").search(shape, clause, first))
-        ]
-        for kind, (_, source) in GRAMMAR["stances"].items():
-            if source and (match := rule(source).match(shape, last)) and (is_behind or not before):
-                return Stance(kind, start, match.end() if last == end else end)
+    for at, high in ((start, end), (listed.start() if listed else start, follows.end() if follows else end)):
+        clause = max((match.end() for match in rule(r"<CLAUSE_END>").finditer(shape, low, at)), default=low)
+        before: list[tuple[int, str]] = []
+        for kind, (source, behind) in GRAMMAR["stances"].items():
+            if source and (match := rule(rf"(?:{source})$").search(shape, clause, at)):
+                before.append((match.start(), kind))
+            if behind and (match := rule(behind).match(shape, high)) and (is_behind or at == start):
+                return Stance(kind, start, match.end() if high == end else end)
         if before:
-            at, kind = max(before)
-            return Stance(kind, at if first == start else start, end)
+            first, kind = max(before)
+            return Stance(kind, first if at == start else start, end)
     return Stance("", start, end)
 
 

@@ -49,13 +49,11 @@ def read_task(notes: Notes) -> None:
         text.record(found, "training")
 
 
-def read_rate(notes: Notes) -> dict[str, Any] | None:
+def read_rate(notes: Notes) -> None:
     """A rate in samples a second, minute, hour or day, of the first network."""
     for found in notes.text.each(r"{samples/time|frames/time}|{n/time}"):
         quantity = found.value
-        if not 1e-6 <= quantity.high <= 1e12:
-            continue
-        if quantity.kind == "n/time" and quantity.per_s != 1:
+        if not 1e-6 <= quantity.high <= 1e12 or (quantity.kind == "n/time" and quantity.per_s != 1):
             continue
         if rule(r"<RATE_AT_MOST>").search(notes.text.before(found.start)):
             notes.ask_place(found, "a request has a least rate, and no highest one")
@@ -64,15 +62,13 @@ def read_rate(notes: Notes) -> dict[str, Any] | None:
         unit = quantity.unit or "samples"
         if unit == "samples" and notes.networks and notes.networks[0].sample == "image":
             unit = "images"
-        digits = 2 if per_s >= 1 else 6
-        notes.text.record(
-            found, f"minimum rate {grouped(per_s) if per_s >= 1000 else f'{per_s:g}'} {unit}/s{ranged(quantity)}"
-        )
-        return {"samples_per_s": f"{written_number(round(per_s, digits))} {unit}/s"}
-    return None
+        shown = grouped(per_s) if per_s >= 1000 else f"{per_s:g}"
+        notes.text.record(found, f"minimum rate {shown} {unit}/s{ranged(quantity)}")
+        notes.work["target"] = {RATE: f"{written_number(round(per_s, 2 if per_s >= 1 else 6))} {unit}/s"}
+        return
 
 
-def read_time(notes: Notes) -> dict[str, Any] | None:
+def read_time(notes: Notes) -> None:
     """A time to train; of a range the shorter, which meets both."""
     for found in notes.text.each(r"<ASKS_TOKENS>"):
         notes.text.record(found, "tokens that the given GPUs read")
@@ -86,14 +82,14 @@ def read_time(notes: Notes) -> dict[str, Any] | None:
             notes.refuse(found, str(error))
             continue
         notes.text.record(found, f"maximum time to train {written}{ranged(found.value, 'shorter')}")
-        return {"time_to_train_s": written}
-    return None
+        notes.work["target"] = {TIME: written}
+        return
 
 
 def read_targets(notes: Notes) -> None:
     """A rate, the epochs, and how often it runs."""
-    if not notes.has_target and (target := read_rate(notes)):
-        notes.work["target"] = target
+    if not notes.has_target:
+        read_rate(notes)
     _read_runs(notes)
     for found in notes.text.each(r"<EPOCH_IN>"):
         time = next((one for one in found.quantities() if one.kind.startswith("time")), None)
@@ -140,8 +136,8 @@ def _read_runs(notes: Notes) -> None:
 
 def read_times(notes: Notes) -> None:
     """A time to train, overnight or every day; of inference on a known number of samples a rate."""
-    if not notes.has_target and (target := read_time(notes)):
-        notes.work["target"] = target
+    if not notes.has_target:
+        read_time(notes)
     dataset, target = notes.work.get("dataset"), notes.work.get("target", {})
     counted = dataset if isinstance(dataset, dict) and "task" in notes.work else None
     if counted and TIME in target:

@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections.abc import Iterable
 
 from sizer.catalog.fabrics import fabric_links
 from sizer.catalog.model import Catalog
@@ -128,10 +127,8 @@ def _held(catalog: Catalog, kind: str, words: str) -> list[str]:
     """Names of what the catalogue holds of a kind, the nearest to some words first."""
     if kind == "gpu":
         gpus = [catalog.gpus[key] for key in usable_gpus(catalog)]
-        return [
-            gpu.name
-            for gpu in sorted(gpus, key=lambda gpu: (-gpu.peak_mixed_flop_per_s.value, -gpu.memory_bytes.value, gpu.id))
-        ]
+        gpus.sort(key=lambda gpu: (-gpu.peak_mixed_flop_per_s.value, -gpu.memory_bytes.value, gpu.id))
+        return [gpu.name for gpu in gpus]
     if kind == "server":
         servers = [item for item in catalog.servers.values() if item.role == "gpu" and item.orderable]
         return [item.name for item in sorted(servers, key=lambda item: _newest_first(catalog, item))]
@@ -141,31 +138,23 @@ def _held(catalog: Catalog, kind: str, words: str) -> list[str]:
     if kind == "precision":
         return ["mixed precision", "single precision"]
     if kind == "fabric":
-        speed = re.search(r"\d+", words)
-        links = fabric_links(catalog)
-        if speed:
-            links = sorted(links, key=lambda link: abs(math.log(link.gbit_per_s.value / max(float(speed[0]), 1.0))))
+        speed = float((re.search(r"[1-9]\d*", words) or ["1e9"])[0])
+        links = sorted(fabric_links(catalog), key=lambda link: abs(math.log(link.gbit_per_s.value / speed)))
         return [link.name for link in links]
     networks = [item for item in catalog.dnns.values() if item.sample == kind] or list(catalog.dnns.values())
-    if size := re.search(r"(?<![\w.])(\d{1,4}(?:\.\d)?)B\b", words, re.I):
-        asked = max(1e9 * float(size[1]), 1.0)
-        return _unique(
-            short_name(item) for item in sorted(networks, key=lambda item: abs(math.log(item.parameters.value / asked)))
-        )
     trained = [recipe.dnn for recipe in catalog.recipes.values()]
-    family = re.split(r"[\s-]", words.lower())[0]
+    family, size = re.split(r"[\s-]", words.lower())[0], re.search(r"(?<![\w.])(\d{1,4}(?:\.\d)?)B\b", words, re.I)
+    asked = max(1e9 * float(size[1]), 1.0) if size else 0.0
 
-    def order(item: Dnn) -> tuple[bool, int, str]:
-        return not item.name.lower().startswith(family), -trained.count(item.id), item.id
+    def order(item: Dnn) -> tuple[float, bool, int, str]:
+        if asked:
+            return abs(math.log(item.parameters.value / asked)), False, 0, ""
+        return 0.0, not item.name.lower().startswith(family), -trained.count(item.id), item.id
 
-    return _unique(short_name(item) for item in sorted(networks, key=order))
+    return list(dict.fromkeys(short_name(item) for item in sorted(networks, key=order)))
 
 
 def _newest_first(catalog: Catalog, server: Server) -> tuple[float, float, str]:
     """Servers with the fastest GPUs first: a server that is not held is most likely a newer one."""
     peak = max((catalog.gpus[key].peak_mixed_flop_per_s.value for key in server.gpus), default=0.0)
     return -peak, -(server.n_gpus.value if server.n_gpus else 0), server.id
-
-
-def _unique(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(names))
