@@ -306,19 +306,19 @@ def _read_stances(notes: Notes) -> None:
             words = set(pieces(notes.text.sentence[one.start : one.end]))
             family = {key for key, gpu in notes.catalog.gpus.items() if words <= set(pieces(gpu.name))}
             notes.excluded_gpus |= family | set(one.ids)
-            notes.text.record(found, f"no {found.words} of any variant", told.start, told.end)
+            notes.text.record(found, f"no {found.words} of any variant", *told.place)
         elif told.kind == "optional":
             _leave_open(notes, found, told)
         elif told.kind == "prefer" and not rule(r"{n|gpus|servers}(?: ?x)? ?$").search(notes.text.before(found.start)):
             notes.preferred_gpus |= set(one.ids)
             notes.text.assume(f"{found.words} preferred: a request has no order of GPUs, and all of them are compared")
-            notes.text.record(found, "preferred, not required", told.start, told.end)
+            notes.text.record(found, "preferred, not required", *told.place)
 
 
 def _leave_open(notes: Notes, found: Match, told: Stance) -> None:
     """Take what nothing asks for and nothing forbids as read."""
     notes.text.assume(f"{found.words}: neither asked for nor excluded")
-    notes.text.record(found, "neither asked for nor excluded", told.start, told.end)
+    notes.text.record(found, "neither asked for nor excluded", *told.place)
 
 
 def settle_gpus(notes: Notes) -> None:
@@ -543,57 +543,46 @@ def _items(notes: Notes, found: Match, told: Stance, servers: list[str], storage
         key = "servers" if part == "server" else part
         _allow(notes, f"forbidden_{key}" if is_negated else key, orderable)
         meanings.append(f"{'excluded' if is_negated else 'allowed'} {key}: {_names(notes, orderable)}")
-    notes.text.record(found, "; ".join(meanings), told.start, told.end)
+    notes.text.record(found, "; ".join(meanings), *told.place)
 
 
 def _vendors(notes: Notes, found: Match, told: Stance, vendors: list[str]) -> None:
-    of_gpus = [
-        one
-        for one in vendors
-        if found["gpus"] or not any(is_of_vendor(each, one) for each in vendors_of(notes.catalog))
-    ]
+    every, is_excluded, listed = vendors_of(notes.catalog), told.kind == "exclude", ", ".join(vendors)
     before = found["part_before"].lower()
     called = {
         "servers": bool(found["servers"]) or before.endswith(("servers", "compute")),
         "storage": bool(found["storage"]) or before.startswith(("storage", "arrays", "filers")),
     }
+    is_all = not any(called.values())
     makers = [one for one in vendors if any(is_of_vendor(gpu.vendor, one) for gpu in notes.catalog.gpus.values())]
+    of_gpus_only = found["gpus"] or not any(is_of_vendor(each, one) for one in vendors for each in every)
     # Who wants one maker of GPUs only, wants its GPUs, in servers of whoever builds them.
-    if len(of_gpus) == len(vendors) or (told.kind == "only" and makers == vendors and not any(called.values())):
+    if of_gpus_only or (told.kind == "only" and makers == vendors and is_all):
         if told.kind == "prefer":
             notes.leave(found)  # a preference among GPUs has no place in a request
             return
-        _limit_gpus(notes, vendors, told.kind == "exclude")
-        notes.text.record(
-            found, f"{'no ' if told.kind == 'exclude' else ''}GPUs of {', '.join(vendors)}", told.start, told.end
-        )
+        _limit_gpus(notes, vendors, is_excluded)
+        notes.text.record(found, f"{'no ' if is_excluded else ''}GPUs of {listed}", *told.place)
         return
-    if makers and told.kind == "exclude" and not called["servers"]:
+    if makers and is_excluded and not called["servers"]:
         _limit_gpus(notes, makers, is_negated=True)
-    servers, storage = (_of_vendors(notes, kind, vendors) for kind in ("server", "storage"))
-    is_strict = told.kind == "only"
-    if told.kind == "exclude":
-        is_all = not any(called.values())
-        _allow(notes, "forbidden_servers", servers if is_all or called["servers"] else [])
-        _allow(notes, "forbidden_storage", storage if is_all or called["storage"] else [])
-        notes.text.record(found, f"excluded vendors: {', '.join(vendors)}", told.start, told.end)
-    elif told.kind == "prefer" or not (any(called.values()) or is_strict):
-        platforms = notes.table("platforms")
-        platforms["prefer_vendors"] = list(dict.fromkeys([*platforms.get("prefer_vendors", []), *vendors]))
-        notes.text.record(found, f"preferred vendors: {', '.join(vendors)}", told.start, told.end)
+    items = {part: _of_vendors(notes, part, vendors) for part in called}
+    if is_excluded:
+        for part in (part for part in called if is_all or called[part]):
+            _allow(notes, f"forbidden_{part}", items[part])
+        notes.text.record(found, f"excluded vendors: {listed}", *told.place)
+    elif told.kind == "prefer" or (is_all and told.kind != "only"):
+        _allow(notes, "prefer_vendors", vendors)
+        notes.text.record(found, f"preferred vendors: {listed}", *told.place)
     else:
-        asked = [
-            (part, keys)
-            for part, keys in (("servers", servers), ("storage", storage))
-            if called[part] or (is_strict and keys and not any(called.values()))
-        ]
-        if any(not keys for _, keys in asked):
+        asked = [part for part in called if called[part] or (told.kind == "only" and items[part] and is_all)]
+        if any(not items[part] for part in asked):
             ask_unavailable(notes, "storage" if called["storage"] else "server", found)
             return
-        for part, keys in asked:
-            _allow(notes, part, keys)
-        names = "; ".join(_names(notes, keys) for _, keys in asked)
-        notes.text.record(found, f"only {', '.join(vendors)}: {names}", told.start, told.end)
+        for part in asked:
+            _allow(notes, part, items[part])
+        names = "; ".join(_names(notes, items[part]) for part in asked)
+        notes.text.record(found, f"only {listed}: {names}", *told.place)
 
 
 def _limit_gpus(notes: Notes, vendors: list[str], is_negated: bool) -> None:
@@ -623,19 +612,19 @@ def _orderable(notes: Notes, kind: str, keys: Iterable[str]) -> list[str]:
 
 
 def _of_vendors(notes: Notes, kind: str, vendors: list[str]) -> list[str]:
-    items: Any = notes.catalog.servers if kind == "server" else notes.catalog.storage
+    items: Any = notes.catalog.servers if kind == "servers" else notes.catalog.storage
     eras = eras_meant(notes)
     keys = [
         key
         for key, item in items.items()
         if item.orderable
-        and (kind != "server" or item.role == "gpu")
+        and (kind != "servers" or item.role == "gpu")
         and any(is_of_vendor(item.vendor, vendor) for vendor in vendors)
     ]
     # Who names a vendor that has nothing of the era meant asks for what it has.
     keys = [key for key in keys if (era := era_of(notes.catalog, items[key])) is None or era in eras] or keys
     day = notes.request.get("date")
-    return [key for key in keys if kind != "server" or is_sold(notes.catalog, items[key], day)] or keys
+    return [key for key in keys if kind != "servers" or is_sold(notes.catalog, items[key], day)] or keys
 
 
 def eras_meant(notes: Notes) -> frozenset[str]:
@@ -700,7 +689,7 @@ def read_precision(notes: Notes) -> None:
             if told.kind != "exclude":
                 notes.set("w.precision", "fp16" if is_fp16 else precision, found, f"{precision} precision")
                 continue
-            notes.text.record(found, f"not {precision}", told.start, told.end)
+            notes.text.record(found, f"not {precision}", *told.place)
             if precision == "mixed":
                 notes.work.setdefault("precision", "fp32")
 

@@ -11,15 +11,16 @@ from sizer.workload.sentence.grammar import FILLERS, GRAMMAR
 
 ONES = tuple(GRAMMAR["numbers"]["ones"].split())
 _TENS = {word: 10.0 * n for n, word in enumerate(GRAMMAR["numbers"]["tens"].split(), 2)}
-_POWERS = {"hundred": 100.0, "thousand": 1e3, "million": 1e6}
+_POWERS = {"hundred": 100.0, "hundert": 100.0, "thousand": 1e3, "tausend": 1e3, "million": 1e6}
 _WORDS: dict[str, float] = {word: float(n) for n, word in enumerate(ONES, 1)} | GRAMMAR["numbers"]["words"]
 _WORDS |= {f"{word} cents": 100 * number for word, number in _WORDS.items() if number in range(2, 10)}
 _GERMAN_ONES = {word: float(n) for n, word in enumerate(GRAMMAR["numbers"]["german_ones"].split(), 1)}
 _GERMAN_TENS = {word: 10.0 * n for n, word in enumerate(GRAMMAR["numbers"]["german_tens"].split(), 2)}
+_SUMMANDS = _TENS | {word: float(n) for n, word in enumerate(ONES, 1)} | _GERMAN_ONES | _GERMAN_TENS
 _ONE, _TEN = ("|".join(sorted(words, key=len)[::-1]) for words in (_GERMAN_ONES, _GERMAN_TENS))
-_BELOW = rf"(?:(?:(?:{_ONE})und)?(?:{_TEN})|{_ONE})"
-_BELOW_1000 = rf"(?:(?:{_ONE})?hundert(?:und)?)?{_BELOW}?"
+_BELOW_1000 = rf"(?:(?:{_ONE})?hundert(?:und)?)?(?:(?:(?:{_ONE})und)?(?:{_TEN})|{_ONE})?"
 _JOINED = rf"(?!ein\b)(?=\w)(?:{_BELOW_1000}tausend(?:und)?)?{_BELOW_1000}"
+_WORD_OF_NUMBER = re.compile("|".join(sorted((*_SUMMANDS, *_POWERS), key=len)[::-1]))
 # What follows the digits: a word, or a letter that is no unit. "To" is a terabyte in French, and "M" a million.
 _SCALES = {word: float(scale) for scale, words in GRAMMAR["numbers"]["scales"].items() for word in words.split()}
 # Digits in groups of three, or plain with decimals. The lengths are bounded, so that matching stays linear.
@@ -120,14 +121,6 @@ _QUANTITY = re.compile(
 )
 
 
-class AmbiguousNumberError(ValueError):
-    """A point before three digits; ``readings`` are the number without groups and with decimals."""
-
-    def __init__(self, written: str, readings: tuple[str, str]) -> None:
-        super().__init__(written)
-        self.readings = readings
-
-
 @dataclass(frozen=True)
 class Amount:
     """A number or a range with its unit.
@@ -216,19 +209,18 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
     is_grouped = _GERMAN.search(text) is not None or (kind in _WHOLE and not (scale or per))
     if kind == "n" and scale in ("b", "bn", "billion"):
         kind = "parameters" if scale == "b" else "n"
-    try:
-        high = value_of(match["number"], is_grouped) * _SCALES.get(scale, 1.0)
-        low = high
-        if match["low"]:
-            low = value_of(match["low"], is_grouped) * _SCALES.get(_scale(match["low_scale"]) or scale, 1.0)
-        if match["low_unit"] and low > high:
-            return _first_of_two(match, text)  # "9,000 tokens to 400 tokens": first in, then out
-    except AmbiguousNumberError as error:
-        readings = tuple(
-            text[start : match.start("number")] + f"{float(one):,.12g}" + text[match.end("number") : rate_end]
-            for one in error.readings
-        )
-        return Amount("ambiguous", start, rate_end, 0, 0, readings=readings)
+    if not is_grouped and (
+        ambiguous := _AMBIGUOUS.fullmatch(match["number"]) or _AMBIGUOUS.fullmatch(match["low"] or "")
+    ):
+        texts = (f"{float(ambiguous[1] + mark + ambiguous[2]):,.12g}" for mark in ("", "."))
+        before, after = text[start : match.start("number")], text[match.end("number") : rate_end]
+        return Amount("ambiguous", start, rate_end, 0, 0, readings=tuple(f"{before}{one}{after}" for one in texts))
+    high = value_of(match["number"], is_grouped) * _SCALES.get(scale, 1.0)
+    low = high
+    if match["low"]:
+        low = value_of(match["low"], is_grouped) * _SCALES.get(_scale(match["low_scale"]) or scale, 1.0)
+    if match["low_unit"] and low > high:
+        return _first_of_two(match, text)  # "9,000 tokens to 400 tokens": first in, then out
     end, per_s = rate_end, 1.0
     for what, seconds in per:
         kind, per_s = f"{kind}/{what}", per_s * seconds
@@ -302,26 +294,16 @@ def currency_of(written: str) -> str:
 
 
 def value_of(written: str, is_grouped: bool = False) -> float:
-    """Value of a number in digits or words; whether a point before three digits groups thousands.
-
-    Raises
-    ------
-    AmbiguousNumberError
-        If a point stands before exactly three digits: 40.000 may be forty thousand or forty.
-    """
+    """Value of a number in digits or words; whether a point before three digits groups thousands."""
     text = " ".join(written.lower().split())
     if text in _WORDS:
         return _WORDS[text]
     if re.fullmatch(_ARTICLE, text):
         return 1.0
     if not text[0].isdigit():
-        return _joined(text) if re.fullmatch(_JOINED, text) else _worded(text)
-    if ambiguous := _AMBIGUOUS.fullmatch(text):
-        whole, decimals = ambiguous.groups()
-        if is_grouped:
-            return float(whole + decimals)
-        exact = f"{whole}.{decimals.rstrip('0')}" if int(decimals) else whole
-        raise AmbiguousNumberError(text, (f"{whole}{decimals}", exact))
+        return _worded(text)
+    if is_grouped and _AMBIGUOUS.fullmatch(text):
+        return float(text.replace(".", ""))
     if re.fullmatch(r"\d{1,3}(?:\.\d{3}){2,}", text):
         return float(text.replace(".", ""))
     if re.match(r"[1-9]\d{0,2}(?:[ ,_']\d{3})+(?!\d)", text):
@@ -329,25 +311,14 @@ def value_of(written: str, is_grouped: bool = False) -> float:
     return float(re.sub(r"[ _']", "", text.replace(",", ".")))
 
 
-def _joined(text: str) -> float:
-    """A German number in one word."""
-    for unit, factor in (("tausend", 1e3), ("hundert", 100.0)):
-        if unit in text:
-            head, tail = text.split(unit, 1)
-            return factor * (_joined(head) or 1.0) + _joined(tail.removeprefix("und"))
-    ones, _, tens = text.rpartition("und") if text not in _GERMAN_ONES else (text, "", "")
-    return _GERMAN_ONES.get(ones, 0.0) + _GERMAN_TENS.get(tens, 0.0) + (_GERMAN_ONES.get(tens, 0.0) if not ones else 0)
-
-
 def _worded(text: str) -> float:
     total, below = 0.0, 0.0
-    for word in re.split(r"[ -]", text):
-        if word in ("thousand", "million"):
-            total, below = total + max(below, 1.0) * _POWERS[word], 0.0
-        elif word == "hundred":
-            below = max(below, 1.0) * 100
-        elif word not in ("and", "a", "an"):
-            below += _TENS.get(word) or _WORDS[word]
+    for word in _WORD_OF_NUMBER.findall(text):
+        power = _POWERS.get(word, 0.0)
+        if power > 100:
+            total, below = total + max(below, 1.0) * power, 0.0
+        else:
+            below = max(below, 1.0) * power if power else below + _SUMMANDS[word]
     return total + below
 
 

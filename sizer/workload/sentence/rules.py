@@ -56,7 +56,7 @@ def _count(quantity: Amount) -> int:
 
 
 def _watts(quantity: Amount) -> float:
-    return quantity.high * {"W": 1.0, "kVA": 1e3, "kW": 1e3, "MW": 1e6}[quantity.unit]
+    return quantity.high
 
 
 def _power(notes: Notes, found: Match, quantity: Amount) -> None:

@@ -21,6 +21,11 @@ class Stance:
     start: int
     end: int
 
+    @property
+    def place(self) -> tuple[int, int]:
+        """Where the words stand."""
+        return self.start, self.end
+
 
 def stance(shape: str, start: int, end: int) -> Stance:
     """The nearest operator of the clause of a name: before it or behind it, else before or behind its list.
