@@ -93,11 +93,8 @@ def read_fabrics(notes: Notes) -> None:
             continue
         is_excluded = told.kind == "exclude"
         (excluded if is_excluded else allowed).extend(fabric.ids)
-        names = (
-            found.words
-            if fabric.qualifier == "kind"
-            else ", ".join(notes.catalog.links[kind].name for kind in fabric.ids)
-        )
+        called = [notes.catalog.links[kind].name for kind in fabric.ids]
+        names = found.words if fabric.qualifier == "kind" else ", ".join(called)
         start, end = min(told.start, found.start), max(told.end, found.end)
         notes.text.record(found, f"no {names}" if is_excluded else f"fabric {names}", start, end)
     kinds = [one for one in allowed or links if one not in excluded]
@@ -212,11 +209,6 @@ def _want_servers(notes: Notes, found: Match, ids: list[str], count: int, had_ta
 
 def _read_owned_gpus(notes: Notes) -> None:
     """Equipment that the customer has and names by its GPUs only: the servers that have them are asked for."""
-    gpus = notes.catalog.gpus
-
-    def is_of_maker(server: Server) -> bool:
-        return any(gpus[gpu].vendor == server.vendor for gpu in server.gpus)
-
     for found in notes.text.each(r"<GPUS_OWNED>"):
         if not is_existing(notes, found):
             continue
@@ -227,8 +219,9 @@ def _read_owned_gpus(notes: Notes) -> None:
         first, *others = found.quantities()
         is_server = bool(found["server"] or found["after"] or first.kind == "servers" or others)
         count, answers = round(first.high), []
-        servers = _servers_with(notes, found, with_discontinued=True)
-        for key in sorted(servers, key=lambda key: not is_of_maker(notes.catalog.servers[key])):
+        servers = [notes.catalog.servers[key] for key in _servers_with(notes, found, with_discontinued=True)]
+        servers.sort(key=lambda one: all(notes.catalog.gpus[gpu].vendor != one.vendor for gpu in one.gpus))
+        for key in (one.id for one in servers):
             n_gpus = _per_server(notes, [key])
             if others and n_gpus != round(others[0].high):
                 continue
@@ -477,13 +470,8 @@ def read_gpu_memory(notes: Notes) -> None:
     for found in notes.text.each(r"<GPU_MEMORY>"):
         memory = f" {found.value.high:g} gb"
         servers = [notes.catalog.servers[key] for one in notes.names("server") for key in one.ids]
-        usable = usable_gpus(notes.catalog)
-        gpus = [
-            key
-            for server in servers
-            for key in server.gpus
-            if memory in notes.catalog.gpus[key].name.lower() and key in usable
-        ]
+        usable = [key for server in servers for key in server.gpus if key in usable_gpus(notes.catalog)]
+        gpus = [key for key in usable if memory in notes.catalog.gpus[key].name.lower()]
         if not gpus or "gpus" in notes.request.get("platforms", {}):
             notes.leave(found)
             continue

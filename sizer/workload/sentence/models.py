@@ -46,10 +46,8 @@ def _reads_no_text(notes: Notes) -> bool:
 
 def _read_network(notes: Notes) -> None:
     """A network of one's own by the work of a forward pass and its parameters; with one of them the other is asked."""
-    flop, size = (
-        notes.text.find(r"{flop|flop/sample}(?: (?:forward|per|each|a|for) ?\w*)*"),
-        notes.text.find(r"{parameters}"),
-    )
+    flop = notes.text.find(r"{flop|flop/sample}(?: (?:forward|per|each|a|for) ?\w*)*")
+    size = notes.text.find(r"{parameters}")
     if flop is None and size is None:
         return
     for found in (one for one in (flop, size) if one is not None):
@@ -57,13 +55,8 @@ def _read_network(notes: Notes) -> None:
     if flop is None or size is None:
         notes.describes_own = flop or size
         return
-    scale = {"MFLOP": 1e6, "GFLOP": 1e9, "TFLOP": 1e12}.get(flop.value.unit, 1.0)
-    notes.own_network = {
-        "name": "Own network",
-        "forward_flop": flop.value.high * scale,
-        "parameters": size.value.high,
-        "input_bytes": _INPUT_BYTES,
-    }
+    work = {"forward_flop": flop.value.high, "parameters": size.value.high, "input_bytes": _INPUT_BYTES}
+    notes.own_network = {"name": "Own network", **work}
     notes.text.assume("FLOP: twice the multiply-accumulates of one sample, which the GPU gets as 224 x 224 RGB")
 
 

@@ -209,9 +209,8 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
     is_grouped = _GERMAN.search(text) is not None or (kind in _WHOLE and not (scale or per))
     if kind == "n" and scale in ("b", "bn", "billion"):
         kind = "parameters" if scale == "b" else "n"
-    if not is_grouped and (
-        ambiguous := _AMBIGUOUS.fullmatch(match["number"]) or _AMBIGUOUS.fullmatch(match["low"] or "")
-    ):
+    ambiguous = _AMBIGUOUS.fullmatch(match["number"]) or _AMBIGUOUS.fullmatch(match["low"] or "")
+    if ambiguous and not is_grouped:
         texts = (f"{float(ambiguous[1] + mark + ambiguous[2]):,.12g}" for mark in ("", "."))
         before, after = text[start : match.start("number")], text[match.end("number") : rate_end]
         return Amount("ambiguous", start, rate_end, 0, 0, readings=tuple(f"{before}{one}{after}" for one in texts))

@@ -371,8 +371,8 @@ def _request(notes: Notes) -> dict[str, Any]:
         ask_target(notes)
     if is_served(notes) and notes.has_target:
         ask_lengths(notes)
-    own = [one for one in (notes.own_model, notes.own_network) if one is not None]
-    for dnn in [*notes.dnns, *own]:
+    every: list[Any] = [*notes.dnns, notes.own_model, notes.own_network]
+    for dnn in filter(None, every):
         work = {"dnn": dnn, **_data_of(notes, dnn)}
         if isinstance(dnn, str):
             default_dataset(notes, work)

@@ -240,19 +240,17 @@ def read_samples(notes: Notes) -> None:
     if found is None or not 1 <= found.value.high <= 1e15 or notes.is_language:
         return
     n_samples, size, whole = found.value.high, notes.work.get("sample_bytes"), notes.work.get("dataset_bytes")
-    sample_bytes: Any = size
-    written = "raw files"
+    own: dict[str, Any] = {"name": "Own data", "n_samples": n_samples, "sample_bytes": size, "format": "raw files"}
     if size is None and whole is not None:
-        sample_bytes = parse(BYTES, whole) / n_samples
+        own["sample_bytes"] = parse(BYTES, whole) / n_samples
     elif size is None:
         if not notes.networks or "dataset" in notes.work or notes.own_datasets:
             return
         data = notes.catalog.datasets[usual_dataset(notes.networks[0])]
-        sample_bytes, written = data.sample_bytes.value, data.format
-        notes.text.assume(f"size of a sample not given: {sample_bytes / 1e3:,.4g} kB, as in {data.name}")
+        own |= {"sample_bytes": data.sample_bytes.value, "format": data.format}
+        notes.text.assume(f"size of a sample not given: {data.sample_bytes.value / 1e3:,.4g} kB, as in {data.name}")
     for key in ("sample_bytes", "dataset_bytes"):
         notes.work.pop(key, None)
-    own = {"name": "Own data", "n_samples": n_samples, "sample_bytes": sample_bytes, "format": written}
     notes.work["dataset"] = own
     if size is not None and whole is not None:
         notes.work["dataset_bytes"] = whole

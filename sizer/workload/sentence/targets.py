@@ -275,15 +275,13 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
             return
     if not has_time:
         return
-    counts: tuple[str, ...] = ("30 epochs", "90 epochs", "300 epochs", "1000 epochs")
+    counts, method = "epochs", work.get("method")
     if dnn == notes.own_model or (isinstance(dnn, str) and catalog.dnns[dnn].transformer is not None):
         if "tokens" in work:
             return
-        counts = ("10 billion tokens", "100 billion tokens", "1 trillion tokens", "15 trillion tokens")
-        if work.get("method") in ("fine-tuning", "lora"):
-            counts = ("10 million tokens", "100 million tokens", "1 billion tokens")
+        counts = "tuning" if method in ("fine-tuning", "lora") else "tokens"
     called = catalog.dnns[dnn].name if isinstance(dnn, str) else str(dnn["name"])
-    notes.ask("length", reason=called, answers=tuple(notes.answer(count) for count in counts))
+    notes.ask("length", reason=called, answers=tuple(notes.answer(count) for count in GRAMMAR["usual_lengths"][counts]))
 
 
 def _take_recipe(notes: Notes, work: dict[str, Any], recipe: Recipe) -> None:
