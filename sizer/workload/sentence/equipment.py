@@ -237,6 +237,7 @@ def _read_owned_gpus(notes: Notes) -> None:
 def read_gpus(notes: Notes) -> None:
     """A number of GPUs is a target where the sentence gives no other; a name of a GPU limits the choice."""
     had_target = notes.has_target
+    most = max(_per_server(notes, [key]) for key, one in notes.catalog.servers.items() if one.orderable)
     people = notes.request.get("team", {}).get("data_scientists")
     for found in notes.text.each("<GPUS_EACH_PERSON>"):
         if people and _are_held(notes, found):
@@ -250,7 +251,7 @@ def read_gpus(notes: Notes) -> None:
             continue
         servers, count = round(first.high), round(second.high)
         # "Ten servers with 80 GPUs" counts the GPUs of all of them: no server has so many.
-        if found["each"] or first.kind == "n" or count <= _most_per_server(notes):
+        if found["each"] or first.kind == "n" or count <= most:
             if found["each"]:
                 _hold_each(notes, found, count)
             count *= servers
@@ -323,11 +324,8 @@ def settle_gpus(notes: Notes) -> None:
     usual = notes.request.get("platforms", {}).get("gpus") or _usual_gpus(notes)
     allowed = [key for key in usual if key not in notes.excluded_gpus]
     if len(allowed) < len(usual):
-        notes.table("platforms")["gpus"] = allowed or [
-            key
-            for key in usable_gpus(notes.catalog)
-            if key not in notes.excluded_gpus and is_sold(notes.catalog, notes.catalog.gpus[key], None)
-        ]
+        sold = [key for key in usable_gpus(notes.catalog) if is_sold(notes.catalog, notes.catalog.gpus[key], None)]
+        notes.table("platforms")["gpus"] = allowed or [key for key in sold if key not in notes.excluded_gpus]
 
 
 def _usual_gpus(notes: Notes) -> list[str]:
@@ -406,12 +404,6 @@ def _servers_with(notes: Notes, found: Match, *, with_discontinued: bool = False
         and server.n_gpus is not None
         and named & set(server.gpus)
     ]
-
-
-def _most_per_server(notes: Notes) -> int:
-    return max(
-        _per_server(notes, [one.id]) for one in notes.catalog.servers.values() if one.role == "gpu" and one.orderable
-    )
 
 
 def _per_server(notes: Notes, servers: Iterable[str]) -> int:

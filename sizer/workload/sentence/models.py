@@ -11,14 +11,13 @@ from sizer.catalog.schema import Dnn
 from sizer.workload.language import DEFAULT_SEQUENCE_TOKENS
 from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
 from sizer.workload.sentence.names import measurements, names_of, pieces, short_name
-from sizer.workload.sentence.notes import Notes
+from sizer.workload.sentence.notes import LEAST_PERIOD_S, Notes
 from sizer.workload.sentence.reading import Answer, Question
 from sizer.workload.sentence.text import Match, Name
 from sizer.workload.sentence.unavailable import ask_unavailable
 from sizer.workload.transformer.custom_transformer import MOST_PARAMETERS
 
 _LEAST_PARAMETERS = 1e6
-_LEAST_PERIOD_S = 43_200
 _INPUT_BYTES = 150_528  # 224 x 224 RGB
 
 
@@ -388,7 +387,7 @@ def _statement(notes: Notes, key: str, found: Match, told: list[_Statement]) -> 
             notes.ask_place(found, "a rate of one GPU or user is no target of a cluster")
         case "tokens_per_s":
             a_run = count * found.value.per_s
-            if found.value.per_s >= _LEAST_PERIOD_S and notes.text.find(r"<TIME>"):  # so many a night, in eight hours
+            if found.value.per_s >= LEAST_PERIOD_S and notes.text.find(r"<TIME>"):  # so many a night, in eight hours
                 return _Statement(found, TOKENS, a_run, f"training on {tokens_text(a_run)}, every time")
             return _Statement(found, key, count, f"minimum rate {tokens_text(count)}/s")
         case "tokens":

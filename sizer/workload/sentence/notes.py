@@ -13,6 +13,7 @@ from sizer.workload.sentence.text import Match, Name, SentenceText
 
 # Keys of a target.
 RATE, TIME = "samples_per_s", "time_to_train_s"
+LEAST_PERIOD_S = 43_200  # of work that is told by the day or the night
 
 
 @dataclass(frozen=True)

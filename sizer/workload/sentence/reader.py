@@ -241,10 +241,8 @@ def _things_in(text: str, catalog: Catalog) -> list[Thing]:
         if not any(one.start <= match.start() < one.end for one in things)
     ]
     covered = list(text)
-    clocks = [
-        (float(found[1]) % 12 + 12 * (found[3] == "p") if found[3] else float(found[1]), found)
-        for found in rule("<CLOCK>").finditer(text)
-    ]
+    times = rule("<CLOCK>").finditer(text)
+    clocks = [(float(one[1]) % 12 + 12 * (one[3] == "p") if one[3] else float(one[1]), one) for one in times]
     if len(clocks) == 2:
         # "Done by 6 am, start 10 pm": the one after "by" is the end.
         if re.search(r"\b(?:by|until|till|before|bis|finish\w*|end\w*)[ :]*$", text[: clocks[0][1].start()], re.I):
@@ -383,7 +381,8 @@ def _request(notes: Notes) -> dict[str, Any]:
     if not works and notes.work:
         works = [{"name": notes.work.get("task", "training"), **notes.work}]
     is_named = re.search(r"\bpre-?train|\bscratch\b|Vortrain|vorzutrain|pré-?entraîn", notes.text.sentence, re.I)
-    of_text = [work for work in works if _is_of_text(notes, work)]
+    language = [notes.own_model, *(one.id for one in notes.networks if one.transformer is not None)]
+    of_text = [work for work in works if "dnn" in work and work["dnn"] in language]
     trains = any("method" not in work and "task" not in work for work in of_text)
     if trains and not is_named:
         notes.text.assume("kind of training not given: pre-training of all parameters")
@@ -402,13 +401,6 @@ def _refusal(request: dict[str, Any]) -> list[Question]:
         reason = "; ".join(line.removeprefix("sentence: ") for line in str(error).splitlines())
         return [Question("refused", reason=reason)]
     return []
-
-
-def _is_of_text(notes: Notes, work: dict[str, Any]) -> bool:
-    dnn = work.get("dnn")
-    if not isinstance(dnn, str):
-        return dnn is not None and dnn == notes.own_model
-    return notes.catalog.dnns[dnn].transformer is not None
 
 
 def _tells_job(notes: Notes) -> bool:

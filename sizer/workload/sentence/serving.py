@@ -8,7 +8,7 @@ from sizer.base.quantities import SECONDS, duration, grouped, parse, tokens_text
 from sizer.catalog import labels
 from sizer.workload.request import SERVING_TASKS
 from sizer.workload.sentence.grammar import GRAMMAR, rule
-from sizer.workload.sentence.notes import Notes, habit_in, time_text
+from sizer.workload.sentence.notes import LEAST_PERIOD_S, Notes, habit_in, time_text
 from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.text import Match
 from sizer.workload.serving import USES
@@ -19,7 +19,6 @@ _MOST_LENGTH = 10_000_000
 _SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0}
 # Longer is no text that a person sends.
 _MOST_OF_ONE = 200_000
-_LEAST_PERIOD_S = 43_200
 # Hours in which people send the requests of a longer time, by its seconds: 8 a day, 22 days a month. Assumed.
 _WORKING_HOURS = {86_400: 8, 604_800: 40, 2_592_000: 176, 7_889_400: 528, 31_557_600: 2_112}
 
@@ -73,7 +72,7 @@ def _target(notes: Notes, found: Match, key: str, value: Any, meaning: str) -> N
 
 def _per_second(notes: Notes, amount: Amount, words: str) -> float:
     """What is stated for a second; for a day or longer in the time that is given for it, else in working hours."""
-    if amount.per_s >= _LEAST_PERIOD_S and (time := notes.text.find(r"<TIME>")) is not None:
+    if amount.per_s >= LEAST_PERIOD_S and (time := notes.text.find(r"<TIME>")) is not None:
         seconds = parse(SECONDS, time_text(time.value.low, time.value.unit))
         notes.text.record(time, f"every time within {duration(seconds)}")
     elif notes.work["task"] == "serving" and (hours := _WORKING_HOURS.get(round(amount.per_s))) is not None:
@@ -86,9 +85,8 @@ def _per_second(notes: Notes, amount: Amount, words: str) -> float:
 
 def _rate(notes: Notes, found: Match, key: str) -> None:
     rate = _per_second(notes, found.value, found.words)
-    _target(
-        notes, found, key, rate, f"{rate:,.12g} {'requests' if key == 'requests_per_s' else 'output tokens'} a second"
-    )
+    counted = "requests" if key == "requests_per_s" else "output tokens"
+    _target(notes, found, key, rate, f"{rate:,.12g} {counted} a second")
 
 
 def _all_within(notes: Notes, found: Match, count: float, seconds: float) -> None:

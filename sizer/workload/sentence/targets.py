@@ -21,7 +21,6 @@ from sizer.workload.serving import EMBEDS
 from sizer.workload.table import DEFAULT_DATASET
 
 _SPANS = {"day": 86_400.0, "night": 43_200.0, "week": 604_800.0}
-_RUNS = {86_400.0: ("h", 24.0), 43_200.0: ("h", 12.0), 604_800.0: ("d", 7.0)}
 # "Classify 100 million images": only where samples are counted; a network that classifies may be trained.
 
 
@@ -113,23 +112,22 @@ def _read_runs(notes: Notes) -> None:
     for found in [*([named] if named is not None and is_named else []), *notes.text.each(r"<RUNS_OF>")]:
         quantity, every = found.value, (found.match.groupdict().get("span") or "").split()[-1:]
         period = _SPANS[every[0]] if every else quantity.per_s
-        runs = round(quantity.high * quantity.per_s, 6)
+        runs, is_settled = round(quantity.high * quantity.per_s, 6), notes.has_target or "task" in notes.work
         if not every and "/time" not in quantity.kind:
             time, often = notes.text.find(r"<TIME>"), habit_in(notes.text)
             within = (time_text(time.value.low, time.value.unit), time) if time else often
-            is_settled = notes.has_target or "task" in notes.work or "team" in notes.request
-            if runs < 2 or quantity.noun.startswith("job") or is_settled or within is None:
+            if runs < 2 or quantity.noun.startswith("job") or is_settled or "team" in notes.request or within is None:
                 continue
             period = parse(SECONDS, within[0])
             notes.text.record(within[1], f"all {runs:g} runs within {duration(period)}")
             notes.text.assume(f"{found.words}: one after the other, each within its share of {duration(period)}")
-        elif notes.has_target or "task" in notes.work or runs < 1 or period not in _RUNS or notes.text.find(r"<TIME>"):
+        elif is_settled or runs < 1 or period not in _SPANS.values() or notes.text.find(r"<TIME>"):
             if period > 604_800:
                 notes.leave(found)
             notes.text.record(found, "how often it runs")
             continue
-        unit, of = _RUNS.get(period) or ("h", period / 3600)
-        written = f"{written_number(float(f'{of / runs:.4g}'))} {unit}"
+        of, unit = (3600 * runs, "h") if period < 86_400 * runs else (86_400 * runs, "d")
+        written = f"{written_number(float(f'{period / of:.4g}'))} {unit}"
         notes.work["target"] = {TIME: written}
         notes.text.record(found, f"maximum time to train {written}")
 

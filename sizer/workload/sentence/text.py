@@ -125,12 +125,11 @@ class SentenceText:
     def put_at(self, found: Match, new: Thing) -> None:
         """Take a value or name in the place of the words of a match."""
         low, high = self.span(found.start, found.end)
-        self.things = [one for one in self.things if one not in found.things]
         for at in range(found.start, found.end):
             self._at.pop(at, None)
         self._at[found.start] = new = replace(new, start=low, end=high)
         self._places[found.start] = (low, high)
-        self.things.append(new)
+        self.things = [*(one for one in self.things if one not in found.things), new]
         signs = sign(new.kind) + READ * (found.end - found.start - 1)
         self.shape = self.shape[: found.start] + signs + self.shape[found.end :]
 
