@@ -501,7 +501,7 @@ def read_named(notes: Notes) -> None:
             _leave_open(notes, found, told)
         elif told.kind == "contrast":
             notes.leave(found)  # "rather Dell than HPE" excludes nobody
-        elif is_told_there and (storage or (vendors and not servers and found["storage"])):
+        elif is_told_there and (storage or found["storage"] or found["part_before"].lower() == "storage"):
             notes.ask_place(found, "how many nodes of which model are there, the request has to know")
         elif servers or storage:
             _items(notes, found, told, servers, storage)
