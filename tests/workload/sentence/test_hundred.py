@@ -38,7 +38,10 @@ def told(reading: Reading) -> str:
     return " ".join((*reading.unread, *reading.assumptions, *(question.words for question in reading.questions)))
 
 
-@every([case for cases in (*HUNDRED.values(), *BY_KIND.values(), *MAILS.values()) for case in cases], lambda case: case["sentence"])
+EVERY = [case for table in (HUNDRED, BY_KIND, MAILS) for cases in table.values() for case in cases]
+
+
+@every(EVERY, lambda case: case["sentence"])
 def test_a_sentence_is_read_right_asked_about_or_refused(case: dict[str, Any]) -> None:
     reading = read_sentence(case["sentence"], catalog())
     found = values(reading)
