@@ -19,7 +19,6 @@ NAMES = {
     "validation-inference": "batch inference on a test set",
     "serving": "serving to people or programs",
     "generation": "generation, nobody waits",
-    "embedding": "embeddings of texts",
     "mixed": "mixed precision",
     "fp32": "single precision (fp32)",
     "bf16": "BF16",

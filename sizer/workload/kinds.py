@@ -28,8 +28,8 @@ class Kind:
         Of what tells it: about which networks ("all", or some), whether as a purpose only, and the words.
     is_training : bool
         Whether it is itself called a training, so that words of training tell no other work.
-    sized : str
-        Task of a request that states it of a language model; "" where none does.
+    sized, use : str
+        Task and use of a request that states it of a language model; "" where none does.
     is_asked : bool
         Whether a request has a place for it next to a training, which is asked for.
     """
@@ -39,6 +39,7 @@ class Kind:
     signs: tuple[tuple[str, re.Pattern[str]], ...]
     is_training: bool = False
     sized: str = ""
+    use: str = ""
     is_asked: bool = False
 
 
@@ -56,6 +57,7 @@ KINDS = tuple(
         tuple((told, re.compile(_pattern(words), re.I)) for told, words in kind["signs"]),
         kind.get("is_training", False),
         kind.get("sized", ""),
+        kind.get("use", ""),
         kind.get("is_asked", False),
     )
     for kind in _TABLE["kinds"]
@@ -63,7 +65,7 @@ KINDS = tuple(
 
 # Of a training; "our trained Llama" and "a fine-tuned model" are trained already.
 _TRAINS = re.compile(
-    r"\b(?:re-?|pre[ -]?)?train(?:s|ing|ings)?\b|\b(?:fine?|fein)[ -]?tunn?(?:e|es|en|ing)\b"
+    r"\b(?:re-?|pre[ -]?)?train(?:s|ing|ings)?\b|\b(?:fine?|fein)[ -]?tunn?(?:e|es|en|ings?)\b"
     r"|\b(?:q?lora|peft|sft)\b(?! adapters?\b)|\b\w*train(?:ieren|ings?)\b|\bfeinabstimm\w*"
     r"|\b(?:affine[rz]|affinage|(?:pré-?|ré-?)?(?:entraîner|entraînement))\b"
     r"|\b(?:(?:re-?|pre[ -]?)?trained|fine[ -]?tuned)\b(?! (?:(?:version|copy|weights) of )?(?:[\x00\x01]|\w*models?\b"

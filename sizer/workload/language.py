@@ -165,8 +165,7 @@ def in_tokens(
         return work, None
     if work.task != "training":
         raise RequestError(
-            f"{place}.task = {work.task!r}: write 'training', 'serving', 'generation' or 'embedding' for a language "
-            "model"
+            f"{place}.task = {work.task!r}: write 'training', 'serving' or 'generation' for a language model"
         )
     if work.precision not in ASKED:
         others = ", ".join(repr(name) for name in NUMBER_FORMATS[:-1])

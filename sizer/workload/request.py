@@ -48,11 +48,11 @@ from sizer.workload.transformer.layout_pins import LayoutPins
 # A request is typed by a person; a larger file is something else.
 MAX_REQUEST_BYTES = 1_000_000
 
-Task = Literal["training", "validation-inference", "serving", "generation", "embedding"]
+Task = Literal["training", "validation-inference", "serving", "generation"]
 # Tasks of language models in use: with people who wait, and without.
-SERVING_TASKS = ("serving", "generation", "embedding")
+SERVING_TASKS = ("serving", "generation")
 # What people do with a language model: sets the lengths and rates that the request leaves open.
-Use = Literal["chat", "rag", "code", "summary", "reasoning"]
+Use = Literal["chat", "rag", "code", "summary", "reasoning", "embedding"]
 Access = Literal["random", "sharded"]
 # Of a language model: "full" is pre-training, from random weights; the next two start from a trained model.
 Method = Literal["full", "continued", "fine-tuning", "lora"]

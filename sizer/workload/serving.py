@@ -42,6 +42,8 @@ _INSTEAD = {
 }
 # Family of the networks of the catalogue that make vectors of texts and write none.
 EMBEDS = "embedding-model"
+# Use of a model that makes them.
+EMBEDDING: Use = "embedding"
 # Name of the model store, before that of the model.
 WEIGHTS_OF = "Weights of "
 # Rank of adapters where the request states none: that of the paper's examples and of most published ones. Assumed.
@@ -73,10 +75,9 @@ USES: dict[Use, UseOfModel] = {
     "code": UseOfModel(1_500, 15, 0.0, 120, 0.30, 0.45, 0.04),
     "summary": UseOfModel(8_000, 300, 0.0, 4, 0.10, 5.0, 0.05),
     "reasoning": UseOfModel(800, 3_700, 0.0, 6, 0.10, 2.0, 0.08),
+    # Passages, for which nobody waits. Their length is assumed: as retrieval cuts documents.
+    EMBEDDING: UseOfModel(500, 1, 0.0, 0, 0.0, 0.0, 0.0),
 }
-
-# Passages of texts that are embedded, for which nobody waits. Their length is assumed: as retrieval cuts documents.
-_PASSAGES = UseOfModel(500, 1, 0.0, 0, 0.0, 0.0, 0.0)
 
 
 class LoadKind(Enum):
@@ -200,23 +201,25 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
     if wrong:
         instead = _INSTEAD.get(wrong[0], "")
         raise RequestError(f"{place}.{wrong[0]}: this is of a training; remove {' and '.join(wrong)}{instead}")
-    is_embedding, is_offline = work.task == "embedding", work.task != "serving"
+    is_embedding, is_offline = work.use == EMBEDDING, work.task == "generation"
     if dnn.family == EMBEDS and not is_embedding:
         raise RequestError(
-            f"{place}.task = {work.task!r}: {dnn.name} makes vectors of texts and writes none; write task = 'embedding'"
+            f"{place}: {dnn.name} makes vectors of texts and writes none; write task = 'generation' and use = "
+            f"{EMBEDDING!r}"
         )
     if is_offline and (work.first_token_s is not None or work.token_s is not None):
         raise RequestError(
             f"{place}.task = {work.task!r} has no latency limits; write task = 'serving', or remove first_token_s and "
             "token_s"
         )
-    if is_embedding and (work.output_tokens is not None or work.use is not None):
+    if is_embedding and (work.output_tokens is not None or not is_offline):
         raise RequestError(
-            f"{place}.task = 'embedding': texts go in, and of each one vector comes out; remove output_tokens and use"
+            f"{place}.use = {EMBEDDING!r}: texts go in, of each one vector comes out, and nobody waits; write task = "
+            "'generation', and remove output_tokens"
         )
     if work.adapter_rank is not None and work.adapters is None:
         raise RequestError(f"{place}.adapter_rank: of how many adapters? Write adapters = 20, or remove adapter_rank")
-    use = _PASSAGES if is_embedding else USES[work.use or ("summary" if is_offline else "chat")]
+    use = USES[work.use or ("summary" if is_offline else "chat")]
     defaults: list[tuple[DefaultKind, float]] = []
 
     def taken(name: str, kind: DefaultKind, usual: float) -> float:

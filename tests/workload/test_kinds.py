@@ -58,7 +58,7 @@ def test_the_offered_answer_leaves_the_training():
     [
         ("task", "inference", "serving"),
         ("task", "text_generation", "generation"),
-        ("task", "Embeddings", "embeddings"),
+        ("task", "indexing", "embeddings"),
         ("task", "GRPO", "reinforcement-learning"),
         ("method", "dpo", "reinforcement-learning"),
         ("method", "distillation", "distillation"),

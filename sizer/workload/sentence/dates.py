@@ -2,59 +2,25 @@
 
 import datetime
 import re
-from dataclasses import dataclass
 
 from sizer.base.dates import days_of
-from sizer.workload.sentence.grammar import GRAMMAR
+from sizer.workload.sentence.grammar import GRAMMAR, rule
 
 _MONTHS = {name: number for number, names in enumerate(GRAMMAR["months"], 1) for name in names.split()}
-# "mar", "mar." and "march", but not "marble".
-_MONTH = rf"(?P<month>{'|'.join(_MONTHS)})\b\.?"
-_YEAR = r"(?P<year>20\d\d)"
-_NTH = r"(?P<day>\d{1,2})(?:st|[nr]d|th)?"
-_DATES = (
-    r"(?P<iso>20\d\d-\d\d(?:-\d\d)?)",
-    rf"(?:{_NTH} (?:of )?)?{_MONTH},? {_YEAR}",
-    rf"{_MONTH} {_NTH},? {_YEAR}",
-    rf"Q(?P<quarter>[1-4])[\s/-]*{_YEAR}",
-)
-_THERE = r"(?:needed|required|ready|delivered|installed|running|available|in operation)"
-_BY = (
-    rf"\b(?:(?:(?:is|are) )?{_THERE} (?:by|before|until|on|in|at)|date of need:?|deadline(?: is| by|:)?|bis(?: zum)?|by"
-    r"|before|until|d'ici|avant|no(?:t)? later than) "
-)
-_PATTERNS = tuple(
-    re.compile(rf"{_BY}(?:the )?(?:(?P<end>end of )|(?:start|beginning) of )?{date}(?![\w-])", re.I)
-    for date in (*_DATES, r"(?<=end\sof\s)(?P<year>20\d\d)")
-)
 
 
-# A first and a last day of the work.
-_FROM, _TO = (GRAMMAR["patterns"][name].replace("\n", "") for name in ("DAYS_FROM", "DAYS_TO"))
-
-
-@dataclass(frozen=True)
-class ReadNeed:
-    """A date of need: its words and the day that they mean."""
-
-    match: re.Match[str]
-    day: datetime.date
-
-
-def need_in(sentence: str) -> ReadNeed | None:
-    """The date of need that a sentence gives; None where it gives none, or a day that the calendar lacks.
+def need_in(sentence: str) -> tuple[re.Match[str], datetime.date] | None:
+    """The words and the day of the need of a sentence; None where it gives none, or a day that the calendar lacks.
 
     "By March 2027" is read as its first day, the safe reading; "by the end of March 2027" as its last.
     """
-    for pattern in _PATTERNS:
-        if match := pattern.search(sentence):
-            found = match.groupdict()
+    for date in (*GRAMMAR["dates"], r"(?<=end\sof\s)<YEAR>"):
+        if match := rule(rf"<DATE_LEAD>{date}(?![\w-])").search(sentence):
             try:
-                first, last = _days(found)
+                first, last = _days(match.groupdict())
             except ValueError:
                 return None
-            is_end = found["end"] is not None
-            return ReadNeed(match, last if is_end else first)
+            return match, first if match["end"] is None else last
     return None
 
 
@@ -62,9 +28,10 @@ def days_between(sentence: str) -> tuple[re.Match[str], re.Match[str], float] | 
     """The words of the first and of the last day of the work, with the days from one to the other."""
     found = [
         next(
-            (match for date in _DATES if (match := re.search(rf"{lead}(?:the )?{date}(?![\w-])", sentence, re.I))), None
+            filter(None, (rule(rf"<{lead}>(?:the )?{date}(?![\w-])").search(sentence) for date in GRAMMAR["dates"])),
+            None,
         )
-        for lead in (_FROM, _TO)
+        for lead in ("DAYS_FROM", "DAYS_TO")
     ]
     first, last = found
     if first is None or last is None or (first.start() < last.end() and last.start() < first.end()):
@@ -84,6 +51,11 @@ def _days(found: dict[str, str | None]) -> tuple[datetime.date, datetime.date]:
     if quarter := found.get("quarter"):
         last_month = 3 * int(quarter)
         return days_of(f"{year}-{last_month - 2:02}")[0], days_of(f"{year}-{last_month:02}")[1]
+    if first := found.get("first"):  # the day is first, but where that is none: 12/31/2027
+        one, other = int(first), int(found["second"] or 0)
+        if found["mark"] == "/" and one <= 12 and other <= 12 and one != other:
+            raise ValueError("a day and a month with two readings")
+        return days_of(f"{year}-{min(one, other) if other > 12 else other:02}-{other if other > 12 else one:02}")
     if month := found.get("month"):
         number = _MONTHS[month.lower()]
         day = found.get("day")

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 from sizer.catalog.fabrics import fabric_links, usual_ports
@@ -15,6 +15,8 @@ from sizer.catalog.schema import Server, Stack
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.names import pieces, short_name
 from sizer.workload.sentence.notes import Notes, ranged
+from sizer.workload.sentence.rules import read_rules
+from sizer.workload.sentence.scope import Stance, stance
 from sizer.workload.sentence.text import Match
 from sizer.workload.sentence.unavailable import ask_unavailable
 from sizer.workload.transformer.number_formats import stack_precision
@@ -24,6 +26,20 @@ def is_existing(notes: Notes, found: Match) -> bool:
     """Whether the words around equipment say that the customer has it."""
     before = rule(r"<EXISTING>").search(notes.text.before(found.start))
     return before is not None or rule(r"<EXISTING_AFTER>").match(notes.text.shape, found.end) is not None
+
+
+def read_parts(notes: Notes, is_served: bool) -> None:
+    """Counts and names of parts, and what then follows for GPUs and fabrics."""
+    read_counts(notes)
+    read_gpus(notes)
+    read_precision(notes)
+    if not is_served:
+        read_software(notes)  # with its vendor, who is not preferred for that
+    read_named(notes)
+    read_storage_kind(notes)
+    read_rules(notes, "racks")
+    settle_gpus(notes)
+    settle_fabrics(notes)
 
 
 # --- what goes away, and where the rest comes to stand
@@ -42,7 +58,7 @@ def read_setting(notes: Notes) -> None:
             notes.text.assume(f"{found.words}: not part of the design")
             for why in notes.text.each(r"<ENDS>(?:<WHEN>)?"):
                 notes.text.mark(why.start, why.end)
-    _exclude_gpus(notes)
+    _read_stances(notes)
     for cooling, source in GRAMMAR["cooling"].items():
         for found in notes.text.each(source):
             notes.set("site.cooling", cooling, found, f"{cooling} cooling")
@@ -62,9 +78,8 @@ def read_fabrics(notes: Notes) -> None:
     for found in notes.text.each(r"<FABRIC>"):
         (fabric,) = found.names("fabric")
         after, before = notes.text.after(found.end), notes.text.before(found.start)
-        is_only = re.match(
-            r" (?:only|exclusively)\b| (?:compute )?(?:fabric|cluster network|interconnect)\b", after, re.I
-        ) or re.search(r"\b(?:only|exclusively|nothing but|nur)(?: have| use)? $", before, re.I)
+        is_only = rule(r"<FABRIC_ONLY>").match(after) or re.match("over |via |über ", found.words, re.I)
+        is_only = is_only or rule(r"<ONLY_FABRIC>").search(before)
         is_elsewhere = re.match(r" (?:up-?links?|campus|backbone|management|WAN|internet)\b", after, re.I)
         if is_elsewhere or (fabric.qualifier == "other" and not is_only):
             notes.leave(found)  # a port of the storage or of the LAN
@@ -72,17 +87,15 @@ def read_fabrics(notes: Notes) -> None:
         if not fabric.ids:
             ask_unavailable(notes, "fabric", found, fabric)
             continue
-        negated = rule(r"<NOT_AFTER>").match(after)
-        before_not = rule(r"<NOT>$").search(before)
-        start = found.start - (len(before_not[0]) if before_not else 0)
-        is_excluded = negated is not None or before_not is not None
+        told = stance(notes.text.unblanked, found.match.start("name"), found.match.end("name"))
+        if told.kind == "optional":
+            _leave_open(notes, found, told)
+            continue
+        is_excluded = told.kind == "exclude"
         (excluded if is_excluded else allowed).extend(fabric.ids)
-        names = (
-            found.words
-            if fabric.qualifier == "kind"
-            else ", ".join(notes.catalog.links[kind].name for kind in fabric.ids)
-        )
-        end = found.end + (negated.end() if negated else 0)
+        called = [notes.catalog.links[kind].name for kind in fabric.ids]
+        names = found.words if fabric.qualifier == "kind" else ", ".join(called)
+        start, end = min(told.start, found.start), max(told.end, found.end)
         notes.text.record(found, f"no {names}" if is_excluded else f"fabric {names}", start, end)
     kinds = [one for one in allowed or links if one not in excluded]
     if kinds and (allowed or excluded):
@@ -91,16 +104,9 @@ def read_fabrics(notes: Notes) -> None:
 
 def settle_fabrics(notes: Notes) -> None:
     """Of the fabrics that a sentence names by kind or rate, those of the servers that it means."""
-    kinds, links, servers = (
-        notes.request.get("platforms", {}).get("fabrics", []),
-        notes.catalog.links,
-        _servers_meant(notes),
-    )
-    if meant := [
-        kind
-        for kind in kinds
-        if any(usual_ports(server.ports, links[kind]) for server in servers if not server.is_workstation)
-    ]:
+    links, servers = notes.catalog.links, [one for one in _servers_meant(notes) if not one.is_workstation]
+    kinds = notes.request.get("platforms", {}).get("fabrics", [])
+    if meant := [kind for kind in kinds if any(usual_ports(server.ports, links[kind]) for server in servers)]:
         notes.table("platforms")["fabrics"] = meant
     if notes.fabric_rate is not None:
         _settle_rate(notes, notes.fabric_rate)
@@ -172,6 +178,8 @@ def read_counts(notes: Notes) -> None:
                 notes.text.record(found, f"existing: {count} x {_names(notes, ids)}")
         elif kind == "server":
             _want_servers(notes, found, list(named.ids), count, had_target)
+        elif kind == "storage" and count > 1:
+            notes.ask_place(found, GRAMMAR["reasons"]["nodes"])
     for found in notes.text.each(r"<COUNTED_AFTER>"):
         ids = found.ids("server")
         if not found.quantities("racks") or all(notes.catalog.servers[key].delivered is not None for key in ids):
@@ -180,6 +188,8 @@ def read_counts(notes: Notes) -> None:
     if "existing" in notes.request or any(question.about == "server" for question in notes.questions):
         for found in notes.text.each(r"<EXISTING_WORDS>"):
             notes.text.mark(found.start, found.end)
+        for found in notes.text.each(r"\b(?:the|these|those|both|our|all|die|diese|beiden|les|ces) (?:the )?{servers}"):
+            notes.text.record(found, "the existing servers")
 
 
 def _want_servers(notes: Notes, found: Match, ids: list[str], count: int, had_target: bool) -> None:
@@ -202,11 +212,16 @@ def _read_owned_gpus(notes: Notes) -> None:
     for found in notes.text.each(r"<GPUS_OWNED>"):
         if not is_existing(notes, found):
             continue
+        own = existing_gpus(notes)
+        if found.quantities("n") and own and found.value.high == own:
+            notes.text.record(found, "GPUs of the existing servers")
+            continue
         first, *others = found.quantities()
         is_server = bool(found["server"] or found["after"] or first.kind == "servers" or others)
         count, answers = round(first.high), []
-        servers = _servers_with(notes, found, with_discontinued=True)
-        for key in sorted(servers, key=lambda key: not _is_of_gpu_maker(notes, key)):
+        servers = [notes.catalog.servers[key] for key in _servers_with(notes, found, with_discontinued=True)]
+        servers.sort(key=lambda one: all(notes.catalog.gpus[gpu].vendor != one.vendor for gpu in one.gpus))
+        for key in (one.id for one in servers):
             n_gpus = _per_server(notes, [key])
             if others and n_gpus != round(others[0].high):
                 continue
@@ -222,6 +237,7 @@ def _read_owned_gpus(notes: Notes) -> None:
 def read_gpus(notes: Notes) -> None:
     """A number of GPUs is a target where the sentence gives no other; a name of a GPU limits the choice."""
     had_target = notes.has_target
+    most = max(_per_server(notes, [key]) for key, one in notes.catalog.servers.items() if one.orderable)
     people = notes.request.get("team", {}).get("data_scientists")
     for found in notes.text.each("<GPUS_EACH_PERSON>"):
         if people and _are_held(notes, found):
@@ -229,20 +245,17 @@ def read_gpus(notes: Notes) -> None:
             notes.request["team"]["job"][0]["gpus"] = max(1, each)
             _want(notes, found, people * each, had_target)
     # "Two servers with eight GPUs each", "1 node 8 x H100", "3 nodes of HGX B200", "2 x 8 V100".
-    for found in notes.text.each(
-        r"(?:{servers},? (?:(?:of|with|having|x|@) )?|{n} ?[x*] ?)<GPUS>(?!\w)(?P<each><EACH>)?"
-    ):
+    for found in notes.text.each(r"<SERVERS_OF_GPUS>"):
         first, second = found.quantities()[0], found.quantities()[-1]
         if not _are_held(notes, found):
             continue
         servers, count = round(first.high), round(second.high)
         # "Ten servers with 80 GPUs" counts the GPUs of all of them: no server has so many.
-        if found["each"] or first.kind == "n" or count <= _most_per_server(notes):
+        if found["each"] or first.kind == "n" or count <= most:
+            if found["each"]:
+                _hold_each(notes, found, count)
             count *= servers
         _want(notes, found, count, had_target)
-    for found in notes.text.each(r"{n} (?:x )?{gpus}[ -]<SERVER>\b"):
-        first, second = found.quantities()
-        _want(notes, found, round(first.high) * round(second.high), had_target)
     for found in notes.text.each(r"{servers} (?:(?:of|with|x) )?<GPU>(?!\w)"):
         per_server = _per_server(notes, _servers_with(notes, found))
         if per_server and _are_held(notes, found):
@@ -269,36 +282,50 @@ def read_gpus(notes: Notes) -> None:
             continue
         low, high = notes.text.span(start, found.end)
         whole = Match(found.match, found.things, start, found.end, notes.text.sentence[low:high].strip())
-        _want(notes, whole, count, had_target or bound is not None, ranged(quantity))
+        if bound is not None and not notes.has_target:
+            notes.set("limits.gpus", count, whole, f"at most {count} GPUs")
+            continue
+        _want(notes, whole, count, had_target, ranged(quantity))
     for found in notes.text.each(r"<GPU>"):
         if _are_held(notes, found):
             notes.text.record(found, "allowed GPUs")
 
 
-def _exclude_gpus(notes: Notes) -> None:
-    """GPUs by name that are not wanted, in all their variants."""
-    for found in notes.text.each(r"<NOT>{gpu}(?:<JOIN>{gpu})*|{gpu}<NOT_AFTER>"):
-        names = found.names("gpu")
-        notes.gone |= set(names)
-        words = [set(pieces(notes.text.sentence[one.start : one.end])) for one in names]
-        gpus = notes.catalog.gpus.items()
-        family = {key for key, gpu in gpus if any(each <= set(pieces(gpu.name)) for each in words)}
-        notes.excluded_gpus |= family | set(found.ids("gpu"))
-        notes.text.record(found, f"no {found.words.split(' ', 1)[-1]} of any variant")
+def _read_stances(notes: Notes) -> None:
+    """GPUs by name that are not wanted, in all their variants; and those preferred, which no request can state."""
+    for found in notes.text.each(r"{gpu}"):
+        (one,), told = found.names("gpu"), stance(notes.text.unblanked, found.start, found.end)
+        if told.kind == "exclude":
+            notes.gone.add(one)
+            words = set(pieces(notes.text.sentence[one.start : one.end]))
+            family = {key for key, gpu in notes.catalog.gpus.items() if words <= set(pieces(gpu.name))}
+            notes.excluded_gpus |= family | set(one.ids)
+            notes.text.record(found, f"no {found.words} of any variant", *told.place)
+        elif told.kind == "optional":
+            _leave_open(notes, found, told)
+        elif told.kind == "prefer" and not rule(r"{n|gpus|servers}(?: ?x)? ?$").search(notes.text.before(found.start)):
+            notes.preferred_gpus |= set(one.ids)
+            notes.text.assume(f"{found.words} preferred: a request has no order of GPUs, and all of them are compared")
+            notes.text.record(found, "preferred, not required", *told.place)
+
+
+def _leave_open(notes: Notes, found: Match, told: Stance) -> None:
+    """Take what nothing asks for and nothing forbids as read."""
+    notes.text.assume(f"{found.words}: neither asked for nor excluded")
+    notes.text.record(found, "neither asked for nor excluded", *told.place)
 
 
 def settle_gpus(notes: Notes) -> None:
     """Of the GPUs that a sentence means, else of those that it would get without these words, none that is excluded."""
+    if notes.preferred_gpus and "gpus" in notes.request.get("platforms", {}):
+        _allow(notes, "gpus", sorted(notes.preferred_gpus & set(usable_gpus(notes.catalog))))
     if not notes.excluded_gpus:
         return
     usual = notes.request.get("platforms", {}).get("gpus") or _usual_gpus(notes)
     allowed = [key for key in usual if key not in notes.excluded_gpus]
     if len(allowed) < len(usual):
-        notes.table("platforms")["gpus"] = allowed or [
-            key
-            for key in usable_gpus(notes.catalog)
-            if key not in notes.excluded_gpus and is_sold(notes.catalog, notes.catalog.gpus[key], None)
-        ]
+        sold = [key for key in usable_gpus(notes.catalog) if is_sold(notes.catalog, notes.catalog.gpus[key], None)]
+        notes.table("platforms")["gpus"] = allowed or [key for key in sold if key not in notes.excluded_gpus]
 
 
 def _usual_gpus(notes: Notes) -> list[str]:
@@ -316,14 +343,24 @@ def _gpus_each(notes: Notes, found: Match, had_target: bool) -> None:
     per_server, counted = round(found.value.high), notes.text.find(r"{servers}")
     if counted is None:
         usual = {_per_server(notes, notes.request.get("platforms", {}).get("servers", ()))}
-        if notes.has_target and usual <= {per_server}:
+        if _hold_each(notes, found, per_server) or usual <= {per_server}:
             notes.text.record(found, f"{per_server} GPUs in each server")
         else:
-            notes.leave(found)
+            notes.ask_place(found, "no server of the catalogue has so many of these GPUs")
         return
+    _hold_each(notes, found, per_server)
     count = per_server * round(counted.value.high)
     notes.text.record(counted, "number of servers")
     _want(notes, found, count, had_target)
+
+
+def _hold_each(notes: Notes, found: Match, count: int) -> bool:
+    """Take a number of GPUs in each server, where a server that can be ordered has it."""
+    servers = _servers_with(notes, found) if found.names("gpu") else [*notes.catalog.servers]
+    is_had = any(_per_server(notes, [key]) == count for key in servers if notes.catalog.servers[key].orderable)
+    if is_had:
+        notes.table("platforms")["gpus_per_server"] = count
+    return is_had
 
 
 def _want(notes: Notes, found: Match, count: int, is_settled: bool, told: str = "") -> None:
@@ -369,17 +406,6 @@ def _servers_with(notes: Notes, found: Match, *, with_discontinued: bool = False
     ]
 
 
-def _is_of_gpu_maker(notes: Notes, server: str) -> bool:
-    one = notes.catalog.servers[server]
-    return any(notes.catalog.gpus[gpu].vendor == one.vendor for gpu in one.gpus)
-
-
-def _most_per_server(notes: Notes) -> int:
-    return max(
-        _per_server(notes, [one.id]) for one in notes.catalog.servers.values() if one.role == "gpu" and one.orderable
-    )
-
-
 def _per_server(notes: Notes, servers: Iterable[str]) -> int:
     """GPUs of most of some servers; 0 where there is none."""
     counts = [round(n_gpus.value) for key in servers if (n_gpus := notes.catalog.servers[key].n_gpus) is not None]
@@ -400,7 +426,7 @@ def _are_held(notes: Notes, found: Match) -> bool:
     usable = usable_gpus(notes.catalog)
     allowed = [key for key in found.ids("gpu") if key in usable]
     newer = rule(r"<NEWER>").match(notes.text.shape, found.end)
-    if newer or rule(r"<NEWER_BEFORE>").search(notes.text.before(found.start)):
+    if newer or (not found.quantities() and rule(r"<NEWER_BEFORE>").search(notes.text.before(found.start))):
         allowed = _since(notes, found.ids("gpu"))
         if newer:
             notes.text.record(notes.text.match_of(newer), f"or newer: {_names(notes, allowed)}")
@@ -420,11 +446,13 @@ def _since(notes: Notes, gpus: list[str]) -> list[str]:
     days = {key: str(one.introduced.value) for key, one in generations.items() if one is not None and one.introduced}
     first = min((days[key] for key in gpus if key in days), default="")
     makers = {catalog.gpus[key].vendor for key in gpus}
+    least = min(catalog.gpus[key].peak_mixed_flop_per_s.value for key in gpus)
     return [
         key
         for key in usable_gpus(catalog)
         if days.get(key, "") >= first
         and catalog.gpus[key].vendor in makers
+        and catalog.gpus[key].peak_mixed_flop_per_s.value >= least
         and (key in gpus or is_sold(catalog, catalog.gpus[key], notes.request.get("date")))
     ]
 
@@ -434,13 +462,8 @@ def read_gpu_memory(notes: Notes) -> None:
     for found in notes.text.each(r"<GPU_MEMORY>"):
         memory = f" {found.value.high:g} gb"
         servers = [notes.catalog.servers[key] for one in notes.names("server") for key in one.ids]
-        usable = usable_gpus(notes.catalog)
-        gpus = [
-            key
-            for server in servers
-            for key in server.gpus
-            if memory in notes.catalog.gpus[key].name.lower() and key in usable
-        ]
+        usable = [key for server in servers for key in server.gpus if key in usable_gpus(notes.catalog)]
+        gpus = [key for key in usable if memory in notes.catalog.gpus[key].name.lower()]
         if not gpus or "gpus" in notes.request.get("platforms", {}):
             notes.leave(found)
             continue
@@ -451,70 +474,45 @@ def read_gpu_memory(notes: Notes) -> None:
 # --- servers, storage and vendors by name
 
 
-_CLAUSE = 60  # characters before a name in which words may be about it
-
-
-@dataclass(frozen=True)
-class _Group:
-    """Names of vendors and their systems, and how they are meant: "exclude", "prefer", "only", "contrast" or ""."""
-
-    found: Match
-    stance: str
-    start: int  # of the words that say so
-
-    def __getitem__(self, part: str) -> str:
-        return self.found[part]
-
-
-def _groups(notes: Notes) -> Iterator[_Group]:
-    """Names side by side with their stance; what follows a list is said of its last name where the list has another."""
-    for found in notes.text.each(r"<GROUP>"):
-        own, start = _stance(notes, found.start)
-        after = "exclude" if found["negated_after"] else "prefer" if found["shop"] or found["preferred_after"] else ""
-        after = after or ("only" if found["only"] else "")
-        first, last = found.match.span("names")
-        joins = list(rule(r"<JOIN>").finditer(found.match.string[first:last]))
-        if not (own == "exclude" and joins and after):
-            yield _Group(found, after or own, start)
-            continue
-        join = next((one for one in reversed(joins) if "," in one[0]), joins[-1])
-        pattern = rule(r"<GROUP>")
-        halves = ((found.start, first + join.start(), own, start), (first + join.end(), found.end, after, found.end))
-        for low, high, stance, start in halves:
-            if match := pattern.match(notes.text.shape, low, high):
-                half = notes.text.match_of(match)
-                yield _Group(half, stance, min(start, half.start))
-
-
-def _stance(notes: Notes, at: int) -> tuple[str, int]:
-    """The last operator in the clause before names, with nothing between them but words that lead to names."""
-    before = re.split(r"[.;!?,]", notes.text.shape[max(0, at - _CLAUSE) : at])[-1]
-    for stance, source in GRAMMAR["stances"].items():
-        if match := rule(rf"(?:{source})$").search(before):
-            return stance, at - len(before) + match.start()
-    return "", at
+def _groups(notes: Notes) -> Iterator[tuple[Match, Stance]]:
+    """Names side by side with their stance; a list is divided before a last name that is meant in another way."""
+    for whole in notes.text.each(r"<GROUP>"):
+        first, last = whole.match.span("names")
+        joins = list(rule(r"<JOIN>").finditer(whole.match.string, first, last))
+        places = zip([first, *(one.end() for one in joins)], [*(one.start() for one in joins), last], strict=True)
+        meant = [stance(notes.text.unblanked, *place) for place in places]
+        halves = [(whole, replace(meant[0], end=meant[-1].end))]
+        for join, told in zip(joins, meant[1:], strict=True):
+            one = rule(r"<GROUP>").match(notes.text.shape, whole.start, join.start())
+            other = rule(r"<GROUP>").match(notes.text.shape, join.end(), whole.end)
+            if told.kind != meant[0].kind and one and other:
+                halves = [(notes.text.match_of(one), meant[0]), (notes.text.match_of(other), meant[-1])]
+                break
+        for found, told in halves:
+            yield found, Stance(told.kind, min(told.start, found.start), max(told.end, found.end))
 
 
 def read_named(notes: Notes) -> None:
     """Servers, storage and vendors by name: allowed, excluded or preferred."""
-    for group in _groups(notes):
-        found = group.found
+    for found, told in _groups(notes):
         servers, storage, vendors = (found.ids(kind) for kind in ("server", "storage", "maker"))
-        is_told_there = is_existing(notes, found) and group.stance not in ("exclude", "prefer")
-        if group.stance == "contrast":
+        is_told_there = is_existing(notes, found) and told.kind not in ("exclude", "prefer")
+        if told.kind == "optional":
+            _leave_open(notes, found, told)
+        elif told.kind == "contrast":
             notes.leave(found)  # "rather Dell than HPE" excludes nobody
-        elif is_told_there and (storage or (vendors and not servers and found["storage"])):
+        elif is_told_there and (storage or found["storage"] or found["part_before"].lower() == "storage"):
             notes.ask_place(found, "how many nodes of which model are there, the request has to know")
         elif servers or storage:
-            _items(notes, group, servers, storage)
+            _items(notes, found, told, servers, storage)
         elif vendors and (found["switches"] or found["part_before"].lower() in ("switches", "networking")):
             notes.leave(found)  # a request chooses no vendor of switches
         elif vendors:
-            _vendors(notes, group, vendors)
+            _vendors(notes, found, told, vendors)
 
 
-def _items(notes: Notes, group: _Group, servers: list[str], storage: list[str]) -> None:
-    found, is_negated, meanings = group.found, group.stance == "exclude", []
+def _items(notes: Notes, found: Match, told: Stance, servers: list[str], storage: list[str]) -> None:
+    is_negated, meanings = told.kind == "exclude", []
     for part, keys in (("server", servers), ("storage", storage)):
         if not keys:
             continue
@@ -525,56 +523,46 @@ def _items(notes: Notes, group: _Group, servers: list[str], storage: list[str]) 
         key = "servers" if part == "server" else part
         _allow(notes, f"forbidden_{key}" if is_negated else key, orderable)
         meanings.append(f"{'excluded' if is_negated else 'allowed'} {key}: {_names(notes, orderable)}")
-    notes.text.record(found, "; ".join(meanings), group.start)
+    notes.text.record(found, "; ".join(meanings), *told.place)
 
 
-def _vendors(notes: Notes, group: _Group, vendors: list[str]) -> None:
-    found, stance = group.found, group.stance
-    of_gpus = [
-        one
-        for one in vendors
-        if found["gpus"] or not any(is_of_vendor(each, one) for each in vendors_of(notes.catalog))
-    ]
+def _vendors(notes: Notes, found: Match, told: Stance, vendors: list[str]) -> None:
+    every, is_excluded, listed = vendors_of(notes.catalog), told.kind == "exclude", ", ".join(vendors)
     before = found["part_before"].lower()
     called = {
         "servers": bool(found["servers"]) or before.endswith(("servers", "compute")),
         "storage": bool(found["storage"]) or before.startswith(("storage", "arrays", "filers")),
     }
+    is_all = not any(called.values())
     makers = [one for one in vendors if any(is_of_vendor(gpu.vendor, one) for gpu in notes.catalog.gpus.values())]
+    of_gpus_only = found["gpus"] or not any(is_of_vendor(each, one) for one in vendors for each in every)
     # Who wants one maker of GPUs only, wants its GPUs, in servers of whoever builds them.
-    if len(of_gpus) == len(vendors) or (stance == "only" and makers == vendors and not any(called.values())):
-        if stance == "prefer":
+    if of_gpus_only or (told.kind == "only" and makers == vendors and is_all):
+        if told.kind == "prefer":
             notes.leave(found)  # a preference among GPUs has no place in a request
             return
-        _limit_gpus(notes, vendors, stance == "exclude")
-        notes.text.record(found, f"{'no ' if stance == 'exclude' else ''}GPUs of {', '.join(vendors)}", group.start)
+        _limit_gpus(notes, vendors, is_excluded)
+        notes.text.record(found, f"{'no ' if is_excluded else ''}GPUs of {listed}", *told.place)
         return
-    if makers and stance == "exclude" and not called["servers"]:
+    if makers and is_excluded and not called["servers"]:
         _limit_gpus(notes, makers, is_negated=True)
-    servers, storage = (_of_vendors(notes, kind, vendors) for kind in ("server", "storage"))
-    is_strict = stance == "only"
-    if stance == "exclude":
-        is_all = not any(called.values())
-        _allow(notes, "forbidden_servers", servers if is_all or called["servers"] else [])
-        _allow(notes, "forbidden_storage", storage if is_all or called["storage"] else [])
-        notes.text.record(found, f"excluded vendors: {', '.join(vendors)}", group.start)
-    elif stance == "prefer" or not (any(called.values()) or is_strict):
-        platforms = notes.table("platforms")
-        platforms["prefer_vendors"] = list(dict.fromkeys([*platforms.get("prefer_vendors", []), *vendors]))
-        notes.text.record(found, f"preferred vendors: {', '.join(vendors)}", group.start)
+    items = {part: _of_vendors(notes, part, vendors) for part in called}
+    if is_excluded:
+        for part in (part for part in called if is_all or called[part]):
+            _allow(notes, f"forbidden_{part}", items[part])
+        notes.text.record(found, f"excluded vendors: {listed}", *told.place)
+    elif told.kind == "prefer" or (is_all and told.kind != "only"):
+        _allow(notes, "prefer_vendors", vendors)
+        notes.text.record(found, f"preferred vendors: {listed}", *told.place)
     else:
-        asked = [
-            (part, keys)
-            for part, keys in (("servers", servers), ("storage", storage))
-            if called[part] or (is_strict and keys and not any(called.values()))
-        ]
-        if any(not keys for _, keys in asked):
+        asked = [part for part in called if called[part] or (told.kind == "only" and items[part] and is_all)]
+        if any(not items[part] for part in asked):
             ask_unavailable(notes, "storage" if called["storage"] else "server", found)
             return
-        for part, keys in asked:
-            _allow(notes, part, keys)
-        told = "; ".join(_names(notes, keys) for _, keys in asked)
-        notes.text.record(found, f"only {', '.join(vendors)}: {told}", group.start)
+        for part in asked:
+            _allow(notes, part, items[part])
+        names = "; ".join(_names(notes, items[part]) for part in asked)
+        notes.text.record(found, f"only {listed}: {names}", *told.place)
 
 
 def _limit_gpus(notes: Notes, vendors: list[str], is_negated: bool) -> None:
@@ -604,19 +592,19 @@ def _orderable(notes: Notes, kind: str, keys: Iterable[str]) -> list[str]:
 
 
 def _of_vendors(notes: Notes, kind: str, vendors: list[str]) -> list[str]:
-    items: Any = notes.catalog.servers if kind == "server" else notes.catalog.storage
+    items: Any = notes.catalog.servers if kind == "servers" else notes.catalog.storage
     eras = eras_meant(notes)
     keys = [
         key
         for key, item in items.items()
         if item.orderable
-        and (kind != "server" or item.role == "gpu")
+        and (kind != "servers" or item.role == "gpu")
         and any(is_of_vendor(item.vendor, vendor) for vendor in vendors)
     ]
     # Who names a vendor that has nothing of the era meant asks for what it has.
     keys = [key for key in keys if (era := era_of(notes.catalog, items[key])) is None or era in eras] or keys
     day = notes.request.get("date")
-    return [key for key in keys if kind != "server" or is_sold(notes.catalog, items[key], day)] or keys
+    return [key for key in keys if kind != "servers" or is_sold(notes.catalog, items[key], day)] or keys
 
 
 def eras_meant(notes: Notes) -> frozenset[str]:
@@ -657,7 +645,7 @@ def read_storage_kind(notes: Notes) -> None:
             continue
         items = notes.catalog.storage.items()
         meant = [key for key, item in items if item.kind in kinds and (item.orderable or item.kind == "nfs-server")]
-        is_excluded = rule(r"<NOT>$").search(notes.text.before(found.start)) is not None
+        is_excluded = stance(notes.text.unblanked, found.start, found.end).kind == "exclude"
         _allow(notes, "forbidden_storage" if is_excluded else "storage", meant)
         notes.text.record(found, f"{'no ' if is_excluded else 'only '}{' or '.join(name(kind) for kind in kinds)}")
 
@@ -676,18 +664,14 @@ def read_precision(notes: Notes) -> None:
         notes.set("w.precision", value, found, value.upper())
     for precision, source in GRAMMAR["precisions"].items():
         for found in notes.text.each(source):
-            is_fp16 = (
-                precision == "mixed"
-                and notes.is_language
-                and re.search(r"FP ?16|float16", found.words, re.I) is not None
-            )
-            if negated := rule(r"<NOT>$").search(notes.text.before(found.start)):
-                notes.text.record(found, f"not {precision}", found.start - len(negated[0]))
-                if precision == "mixed":
-                    notes.work.setdefault("precision", "fp32")
+            told = stance(notes.text.unblanked, found.start, found.end)
+            is_fp16 = notes.is_language and precision == "mixed" and re.search("(?:FP ?|float)16", found.words, re.I)
+            if told.kind != "exclude":
+                notes.set("w.precision", "fp16" if is_fp16 else precision, found, f"{precision} precision")
                 continue
-            meaning = "FP16" if is_fp16 else "mixed precision" if precision == "mixed" else "single precision"
-            notes.set("w.precision", "fp16" if is_fp16 else precision, found, meaning)
+            notes.text.record(found, f"not {precision}", *told.place)
+            if precision == "mixed":
+                notes.work.setdefault("precision", "fp32")
 
 
 def read_software(notes: Notes) -> None:

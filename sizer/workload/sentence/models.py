@@ -11,14 +11,13 @@ from sizer.catalog.schema import Dnn
 from sizer.workload.language import DEFAULT_SEQUENCE_TOKENS
 from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
 from sizer.workload.sentence.names import measurements, names_of, pieces, short_name
-from sizer.workload.sentence.notes import Notes
+from sizer.workload.sentence.notes import LEAST_PERIOD_S, Notes
 from sizer.workload.sentence.reading import Answer, Question
 from sizer.workload.sentence.text import Match, Name
 from sizer.workload.sentence.unavailable import ask_unavailable
 from sizer.workload.transformer.custom_transformer import MOST_PARAMETERS
 
 _LEAST_PARAMETERS = 1e6
-_LEAST_PERIOD_S = 43_200
 _INPUT_BYTES = 150_528  # 224 x 224 RGB
 
 
@@ -46,10 +45,8 @@ def _reads_no_text(notes: Notes) -> bool:
 
 def _read_network(notes: Notes) -> None:
     """A network of one's own by the work of a forward pass and its parameters; with one of them the other is asked."""
-    flop, size = (
-        notes.text.find(r"{flop|flop/sample}(?: (?:forward|per|each|a|for) ?\w*)*"),
-        notes.text.find(r"{parameters}"),
-    )
+    flop = notes.text.find(r"{flop|flop/sample}(?: (?:forward|per|each|a|for) ?\w*)*")
+    size = notes.text.find(r"{parameters}")
     if flop is None and size is None:
         return
     for found in (one for one in (flop, size) if one is not None):
@@ -57,13 +54,8 @@ def _read_network(notes: Notes) -> None:
     if flop is None or size is None:
         notes.describes_own = flop or size
         return
-    scale = {"MFLOP": 1e6, "GFLOP": 1e9, "TFLOP": 1e12}.get(flop.value.unit, 1.0)
-    notes.own_network = {
-        "name": "Own network",
-        "forward_flop": flop.value.high * scale,
-        "parameters": size.value.high,
-        "input_bytes": _INPUT_BYTES,
-    }
+    work = {"forward_flop": flop.value.high, "parameters": size.value.high, "input_bytes": _INPUT_BYTES}
+    notes.own_network = {"name": "Own network", **work}
     notes.text.assume("FLOP: twice the multiply-accumulates of one sample, which the GPU gets as 224 x 224 RGB")
 
 
@@ -97,21 +89,16 @@ def _ask_mixture(notes: Notes) -> None:
             _check_mixture(notes, found, dnns)
             continue
         sizes = [one.high for one in found.quantities("parameters", "n") if one.high > 1e6]
-        items = [
-            one for one in notes.catalog.dnns.values() if one.transformer is not None and one.transformer.experts > 1
-        ]
+        items = [one for one in notes.catalog.dnns.values() if one.transformer and one.transformer.experts > 1]
         measured = measurements(notes.catalog)
-        near = [abs(math.log(one.parameters.value / max(sizes))) if sizes else -measured[one.id] for one in items]
-        nearest = [
-            short_name(item)
-            for _, item in sorted(zip(near, items, strict=True), key=lambda pair: (pair[0], pair[1].id))
-        ]
-        reason = (
-            "the numbers of a mixture of experts do not give its shape; write layers, hidden, experts, active_experts "
-            "and expert_ffn in a request file, or take the nearest model of the catalogue"
-        )
+        near = {
+            one.id: abs(math.log(one.parameters.value / max(sizes))) if sizes else -measured[one.id] for one in items
+        }
+        nearest = [short_name(item) for item in sorted(items, key=lambda item: (near[item.id], item.id))]
         notes.means_language = True
-        notes.ask("network", found, reason, tuple(notes.replacing(found, name) for name in nearest[:6]))
+        notes.ask(
+            "network", found, GRAMMAR["reasons"]["mixture"], tuple(notes.replacing(found, name) for name in nearest[:6])
+        )
 
 
 def _check_mixture(notes: Notes, found: Match, dnns: list[Dnn]) -> None:
@@ -129,13 +116,8 @@ def _read_shape(notes: Notes) -> None:
     parts = {key: (found, meaning) for key, meaning, source in GRAMMAR["parts"] if (found := notes.text.find(source))}
     if {"layers", "hidden"} <= parts.keys():
         shape = {key: round(found.value.high) for key, (found, _) in parts.items()}
-        named = [one for one in _dnns_named(notes) if one.transformer is not None]
-        same = [
-            one
-            for one in named
-            if one.transformer
-            and (one.transformer.layers, one.transformer.hidden) == (shape["layers"], shape["hidden"])
-        ]
+        named = [one.transformer for one in _dnns_named(notes) if one.transformer]
+        same = [one for one in named if (one.layers, one.hidden) == (shape["layers"], shape["hidden"])]
         for key, (found, meaning) in parts.items():
             if named and not same:
                 notes.leave(found)
@@ -153,9 +135,7 @@ def _read_shape(notes: Notes) -> None:
 def _read_size(notes: Notes, found: Match) -> None:
     """A usual dense model of a size, unless the size is that of a network of the catalogue."""
     size, words = found.value, found.words
-    at = notes.text.sentence[size.start - 1 : size.start] == "-" and notes.text.sentence[
-        size.start - 2 : size.start - 1
-    ] in ("", " ")
+    at = re.search(r"(?:^| )-$", notes.text.sentence[: size.start]) is not None
     parameters = -size.high if at else size.high
     if size.kind == "n" and not size.is_scaled:
         return
@@ -234,6 +214,10 @@ def read_networks(notes: Notes) -> None:
         one = next((one for one in named if one.start == found.things[0].start), None)
         if one is not None:
             text.record(found, catalog.dnns[one.ids[0]].name if len(one.ids) == 1 else "kind of network")
+            if len(one.ids) == 1 and found.quantities("parameters"):
+                text.assume(
+                    f"{found.words}: {catalog.dnns[one.ids[0]].name}, the network of the catalogue of this size"
+                )
     single = [one for one in named if len(one.ids) == 1]
     for found in text.each(r"(?:\b(?:on|auf|sur) )?{dataset}"):
         if _take_dataset(notes, found.names("dataset")[0], single):
@@ -403,7 +387,7 @@ def _statement(notes: Notes, key: str, found: Match, told: list[_Statement]) -> 
             notes.ask_place(found, "a rate of one GPU or user is no target of a cluster")
         case "tokens_per_s":
             a_run = count * found.value.per_s
-            if found.value.per_s >= _LEAST_PERIOD_S and notes.text.find(r"<TIME>"):  # so many a night, in eight hours
+            if found.value.per_s >= LEAST_PERIOD_S and notes.text.find(r"<TIME>"):  # so many a night, in eight hours
                 return _Statement(found, TOKENS, a_run, f"training on {tokens_text(a_run)}, every time")
             return _Statement(found, key, count, f"minimum rate {tokens_text(count)}/s")
         case "tokens":
@@ -414,6 +398,8 @@ def _statement(notes: Notes, key: str, found: Match, told: list[_Statement]) -> 
             if key == "counted" or length < count * _LEAST_SAMPLE_TOKENS:
                 meaning = f"{count:,.12g} samples of {length:,} tokens: training on {tokens_text(count * length)}"
                 return _Statement(found, COUNTED, count, meaning, length)
+        case "document_tokens" if length > _MOST_TOKENS:  # no text is so long: the training has so many
+            return _Statement(found, TOKENS, count, f"training on {tokens_text(count)}")
         case "document_tokens":
             return _Statement(found, key, length, f"documents of {length:,} tokens")
         case "sequence_tokens":
@@ -498,15 +484,11 @@ def _read_samples(notes: Notes, sequence: int) -> None:
     stated = notes.work.get(DOCUMENT)
     notes.work["tokens"] = count * (stated or sequence)
     each = f"{stated:,}" if stated else f"at most {sequence:,}"
+    if not stated:
+        notes.text.assume(
+            f"length of a sample not given: full sequences of {sequence:,} tokens, the most that it can be"
+        )
     notes.text.record(found, f"{count:,.12g} samples of {each} tokens: training on {tokens_text(notes.work['tokens'])}")
-
-
-_METHOD_NAMES = {
-    "full": "pre-training",
-    "continued": "continued pre-training",
-    "fine-tuning": "fine-tuning of all parameters",
-    "lora": "training of adapters (LoRA)",
-}
 
 
 def _read_method(notes: Notes) -> None:
@@ -514,4 +496,4 @@ def _read_method(notes: Notes) -> None:
     for source, method in GRAMMAR["methods"]:
         for found in notes.text.each(source):
             notes.work.setdefault("method", method)
-            notes.text.record(found, _METHOD_NAMES[notes.work.get("method", method)])
+            notes.text.record(found, GRAMMAR["called"][notes.work.get("method", method)])

@@ -11,7 +11,7 @@ from sizer.catalog.fabrics import fabric_links
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog, vendors_of
 from sizer.catalog.schema import Gpu
-from sizer.workload.sentence.grammar import ELSEWHERE, FILLERS, GRAMMAR
+from sizer.workload.sentence.grammar import ELSEWHERE, FILLERS, GRAMMAR, rule
 from sizer.workload.sentence.text import Name
 
 _FOLDERS: dict[str, str] = GRAMMAR["names"]["folders"]
@@ -20,30 +20,6 @@ _MOST_PIECES = 12
 # Tables of published measurements, and the column that names the network.
 _TABLES = (("training.csv", "dnn"), ("language/training.csv", "model"))
 _PIECE = re.compile(r"[^\W\d_]+|\d+")
-# "FLUX.1 [dev]" has its variant in brackets; what a model was tuned for changes no shape: "Qwen2.5-Coder 32B".
-_GAP = re.compile(r"[ ._:/-]{0,2}\[?|[ -](?:Coder|Code|Math|Instruct|Chat|Base)[ -]", re.I)
-_TUNED_FOR = re.compile(r"[ -](?:Coder|Code|Math|Instruct|Chat|Base)[ -]\d", re.I)
-# After the name of a family: another of it, and not the one that the catalogue has.
-_OTHER_SIZE = re.compile(
-    r"[ -](?:tiny|mini|small|base|medium|large|nano|micro|nemo|next|xl|xxl|huge|giant|ultra|pro|max|flash|saba|moe)"
-    r"(?![\w-])(?! (?:model|network|cluster|batch|scale)s?\b)",
-    re.I,
-)
-# A lone size, form factor or version is no name: 32 GB, SXM2, V3, 8B; "language model" names a kind.
-_NO_NAME = re.compile(r"(?i)\w?\d+gb|sxm\d|fhhl|[vm]\d|[23]d|gen\d+|\d+(?:\.\d+)?[kmbt]|language model")
-# A model number after the name of a family.
-_OTHER_MODEL = re.compile(r"-\d*[A-Za-z]*\d+\w*|-\d+\w*| [A-Za-z]{1,2}\d{2,}\w*")
-_MODEL_NUMBER = re.compile(r"(?=\w*\d)(?=\w*[A-Za-z])[\w-]{2,}")
-_SIZE_BEFORE = re.compile(r"\d ?(?:B|bn|billion)\b[\w -]{0,25}$|\b(?:dense|decoder(?:-only)?) $", re.I)
-_FORM = r"(?:SXM ?\d?|PCI-?e|NVLink|HGX)\b"
-_GPU_BEFORE = re.compile(rf"(?:(?P<gb>\d{{1,3}}) ?(?:GB|GiB) )?(?P<form>{_FORM} )?$", re.I)
-_GPU_AFTER = re.compile(
-    rf"(?:[ /(-]*(?P<form>{_FORM}))?(?:[ /(-]*(?P<gb>\d{{1,3}}) ?(?:GB|G|GiB)\b(?![ -]?/)\)?)?"
-    rf"(?:[ -]*(?P<after>{_FORM}))?",
-    re.I,
-)
-_GBIT = r"(?:Gbit/s|Gb/s|Gbps|Gbit|Gb|G)"
-
 Pieces = tuple[str, ...]
 
 
@@ -62,7 +38,7 @@ class Names:
                 for name in (key, short_name(item), *item.aliases):
                     exact[pieces(name), kind].add(key)
                 for name in (*_family_names(item), key, item.name, short_name(item), *item.aliases):
-                    if not _NO_NAME.fullmatch(name):
+                    if not rule("<NO_NAME>").fullmatch(name):
                         known[pieces(name)][kind].add(key)
                         known[pieces(name.replace("-", ""))][kind].add(key)
                     if kind == "gpu" and re.fullmatch(r".*\d[Ss]", name):
@@ -106,7 +82,7 @@ class Names:
         words = [
             (match[0].lower(), match.start(), match.end())
             for match in _PIECE.finditer(text)
-            if not _TUNED_FOR.match(text, match.start() - 1)
+            if not rule("<TUNED_FOR>").match(text, match.start() - 1)
         ]
         place = 0
         while place < len(words):
@@ -133,7 +109,7 @@ class Names:
         run = 1
         while run < self._longest and place + run < len(words):
             gap = text[words[place + run - 1][2] : words[place + run][1]]
-            if _GAP.fullmatch(gap) is None:
+            if rule("<NAME_GAP>").fullmatch(gap) is None:
                 break
             run += 1
         for count in range(run, 0, -1):
@@ -157,13 +133,23 @@ class Names:
             return None  # a longer name with a hyphen is another
         if re.match(r"[ -](?:style|like)\b", text[end:]) and not (kind == "dnn" and len(found[kind]) == 1):
             return None
-        if kind == "dnn" and (other := _OTHER_SIZE.match(text, end)) and not re.search(r"\dB$", text[start:end], re.I):
+        if (
+            kind == "dnn"
+            and (other := rule("<OTHER_SIZE>").match(text, end))
+            and not re.search(r"\dB$", text[start:end], re.I)
+        ):
             size = re.compile(r"[ -]\d{1,4}(?:\.\d)?B\b", re.I).match(text, other.end())
             sample = self._catalog.dnns[found[kind][0]].sample
             return Name("outside", start, size.end() if size else other.end(), (sample,))
-        if kind == "dnn" and text[start:end].lower().startswith("transformer") and _SIZE_BEFORE.search(text[:start]):
+        if kind == "dataset" and re.match(r"[ -]\d+k\b", text[end:], re.I):
+            return None  # "ImageNet-21k": another one
+        if (
+            kind == "dnn"
+            and text[start:end].lower().startswith("transformer")
+            and rule("<SIZE_BEFORE>").search(text[:start])
+        ):
             return Name("kind", start, end, ())  # "a 30B dense transformer"
-        if kind in ("server", "storage") and len(found[kind]) > 1 and (other := _OTHER_MODEL.match(text, end)):
+        if kind in ("server", "storage") and len(found[kind]) > 1 and (other := rule("<OTHER_MODEL>").match(text, end)):
             return Name("outside", start, other.end(), (kind,))  # "DGX-1V", "Isilon X99": another of the family
         if kind.startswith("outside"):
             return Name("outside", start, end, found[kind])
@@ -171,7 +157,7 @@ class Names:
 
     def _gpu(self, text: str, start: int, end: int, ids: tuple[str, ...]) -> Name:
         """The name of a GPU with its memory and form: V100 SXM2 32 GB, HGX B200."""
-        before, after = _GPU_BEFORE.search(text[:start]), _GPU_AFTER.match(text, end)
+        before, after = rule("<GPU_BEFORE>").search(text[:start]), rule("<GPU_AFTER>").match(text, end)
         assert before is not None
         assert after is not None
         memory = after["gb"] or before["gb"]
@@ -199,7 +185,7 @@ class Names:
                 rate = float(match["ib_speed"])
                 kinds = [kind for kind in kinds if self._catalog.links[kind].gbit_per_s.value == rate] or kinds
             is_kind = len(kinds) > 1 and not match["ib_speed"]
-            is_compute = bool(kinds) and all(any(link.id == kind for link in links) for kind in kinds)
+            is_compute = all(any(link.id == kind for link in links) for kind in kinds)
             yield Name(
                 "fabric", match.start(), match.end(), tuple(kinds), "kind" if is_kind else "" if is_compute else "other"
             )
@@ -207,16 +193,7 @@ class Names:
 
 def _fabric_pattern(catalog: Catalog) -> re.Pattern[str]:
     bands = "|".join(re.escape(link.id) for link in catalog.links.values() if link.is_infiniband) or "(?!)"
-    return re.compile(
-        rf"(?<![\w.,])(?:(?P<speed>\d{{1,3}}) ?(?:GbE|(?:{_GBIT}|gig|gigabit)[ -]?(?:Ethernet|networking|LAN|RoCE))"
-        rf"(?: (?:with )?RoCE(?: ?v2)?)?|(?:\d{{2,3}} ?{_GBIT} )?(?P<band>{bands})"
-        rf""
-        rf"(?:-?\d{{2,3}}\b| \d{{2,3}} ?{_GBIT}\b)?(?:[ -]?(?:InfiniBand|IB))?"
-        rf"|(?:InfiniBand|IB)[ -](?P<band_after>{bands})"
-        rf"|(?:(?P<ib_speed>\d{{2,3}}) ?{_GBIT} )?(?P<infiniband>InfiniBand|IB)|(?P<ethernet>Ethernet|RoCE(?: ?v2)?))"
-        r"(?![\w-])",
-        re.I,
-    )
+    return rule(GRAMMAR["patterns"]["FABRIC_NAME"].replace("BANDS", bands))
 
 
 def _has_form(gpu: Gpu, form: str) -> bool:
@@ -244,7 +221,9 @@ def short_name(item: Item) -> str:
 def _family_names(item: Item) -> list[str]:
     """Names that an item may share with others: V100 of a Tesla V100 PCIe, Isilon of an Isilon F800, ResNet."""
     words = short_name(item).split()
-    numbered = [word for word in words if _MODEL_NUMBER.fullmatch(word) and len(pieces(word)) > 1]
+    numbered = [
+        word for word in words if re.fullmatch(r"(?=\w*\d)(?=\w*[A-Za-z])[\w-]{2,}", word) and len(pieces(word)) > 1
+    ]
     numbered += [" ".join(words[:n]) for n in range(2, len(words))]
     # "Qwen3 235B" of Qwen3 235B-A22B: the active parameters are left out.
     numbered += [re.sub(r"-A\d+B\b", "", short_name(item))]

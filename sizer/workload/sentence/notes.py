@@ -6,21 +6,14 @@ from typing import Any
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn
 from sizer.workload.kinds import Kind
+from sizer.workload.sentence.grammar import GRAMMAR
 from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.reading import Answer, Question
 from sizer.workload.sentence.text import Match, Name, SentenceText
 
 # Keys of a target.
 RATE, TIME = "samples_per_s", "time_to_train_s"
-# How the notes name a second value of the same key.
-_CALLED = {
-    "dataset_bytes": "the size of the data set",
-    "sample_bytes": "the size of one sample",
-    "budget": "the budget",
-    "power_w": "the power of the cluster",
-    "rack_power_w": "the power of a rack",
-    "racks": "the number of racks",
-}
+LEAST_PERIOD_S = 43_200  # of work that is told by the day or the night
 
 
 @dataclass(frozen=True)
@@ -52,6 +45,7 @@ class Notes:
     left: list[tuple[int, str]] = field(default_factory=list)  # phrases that have no place in a request
     gone: set[Name] = field(default_factory=set)  # equipment that is replaced or not wanted
     excluded_gpus: set[str] = field(default_factory=set)
+    preferred_gpus: set[str] = field(default_factory=set)
     currency: str = ""
     fabric_rate: Match | None = None  # of each server or GPU, taken once the servers are known
     means_language: bool = False  # words of language models, with or without a name of one
@@ -89,7 +83,7 @@ class Notes:
         for name in tables:
             place = place.setdefault(name, {})
         if key in place and place[key] != value and value != {}:
-            what = _CALLED.get(key, key.replace("_", " "))
+            what = GRAMMAR["called"].get(key, key.replace("_", " "))
             reason = f"{place[key]} and {value} could both be {what}; write one of them"
             if key == "dataset_bytes":
                 reason += ", or for example '100 TB of images of 5 MB'"
@@ -143,6 +137,12 @@ class Notes:
         """An answer that stands in the place of the words that were asked about."""
         start, end = self.text.span(found.start, found.end)
         return Answer(label, self.replaced(start, end, label))
+
+
+def habit_in(text: SentenceText) -> tuple[str, Match] | None:
+    """How often something runs, as a time, and the words that say so."""
+    found = ((written, text.find(source)) for written, source in GRAMMAR["habits"].items())
+    return next(((written, one) for written, one in found if one is not None), None)
 
 
 def time_text(value: float, unit: str) -> str:

@@ -11,8 +11,16 @@ from sizer.workload.sentence.grammar import FILLERS, GRAMMAR
 
 ONES = tuple(GRAMMAR["numbers"]["ones"].split())
 _TENS = {word: 10.0 * n for n, word in enumerate(GRAMMAR["numbers"]["tens"].split(), 2)}
-_POWERS = {"hundred": 100.0, "thousand": 1e3, "million": 1e6}
+_POWERS = {"hundred": 100.0, "hundert": 100.0, "thousand": 1e3, "tausend": 1e3, "million": 1e6}
 _WORDS: dict[str, float] = {word: float(n) for n, word in enumerate(ONES, 1)} | GRAMMAR["numbers"]["words"]
+_WORDS |= {f"{word} cents": 100 * number for word, number in _WORDS.items() if number in range(2, 10)}
+_GERMAN_ONES = {word: float(n) for n, word in enumerate(GRAMMAR["numbers"]["german_ones"].split(), 1)}
+_GERMAN_TENS = {word: 10.0 * n for n, word in enumerate(GRAMMAR["numbers"]["german_tens"].split(), 2)}
+_SUMMANDS = _TENS | {word: float(n) for n, word in enumerate(ONES, 1)} | _GERMAN_ONES | _GERMAN_TENS
+_ONE, _TEN = ("|".join(sorted(words, key=len)[::-1]) for words in (_GERMAN_ONES, _GERMAN_TENS))
+_BELOW_1000 = rf"(?:(?:{_ONE})?hundert(?:und)?)?(?:(?:(?:{_ONE})und)?(?:{_TEN})|{_ONE})?"
+_JOINED = rf"(?!ein\b)(?=\w)(?:{_BELOW_1000}tausend(?:und)?)?{_BELOW_1000}"
+_WORD_OF_NUMBER = re.compile("|".join(sorted((*_SUMMANDS, *_POWERS), key=len)[::-1]))
 # What follows the digits: a word, or a letter that is no unit. "To" is a terabyte in French, and "M" a million.
 _SCALES = {word: float(scale) for scale, words in GRAMMAR["numbers"]["scales"].items() for word in words.split()}
 # Digits in groups of three, or plain with decimals. The lengths are bounded, so that matching stays linear.
@@ -43,32 +51,24 @@ _AMBIGUOUS = re.compile(r"([1-9]\d{0,2})\.(\d{3})")
 
 # --- units: kind of quantity, unit as a request writes it, how many of it, and the words
 
-# Their case decides: a Gb has bits, and "10 to 20" no terabytes.
-_CASED = {
-    **{f"{one}b": ("bits", f"{one}bit", 1.0) for one in "MGT"},
-    **{f"{one}o": ("bytes", f"{'k' if one == 'K' else one}B", 1.0) for one in "kKMGTP"},
-    **{f"{one}Bps": ("bytes/time", f"{one}B", 1.0) for one in "MGT"},
-    "W": ("watts", "W", 1.0),
-    "U": ("units", "U", 1.0),
-}
 Unit = tuple[str, str, float]
-UNITS: dict[str, Unit] = {}
-for _line in GRAMMAR["units"].split("\n"):
-    _of, _unit, _factor, *_names = _line.split()
-    UNITS |= {_name.lower().replace("-", " "): (_of, _unit, float(_factor)) for _name in _names}
+
+
+def _units(table: str) -> dict[str, Unit]:
+    lines = (line.split() for line in GRAMMAR[table].split("\n"))
+    return {name.replace("-", " "): (of, unit, float(factor)) for of, unit, factor, *names in lines for name in names}
+
+
+# In some units their case decides: a Gb has bits, and "10 to 20" no terabytes.
+UNITS, _CASED = {name.lower(): unit for name, unit in _units("units").items()}, _units("cased_units")
 CURRENCY = r"(?:US ?\$|[$€£¥]|(?:{})\b)".format(
     "|".join(name for name, unit in UNITS.items() if unit[0] == "money" and unit[1] != "cents" and name.isalpha())
 )
 # What something is counted for: time, with its seconds, and things.
 _PER_TIME = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "weeks": 604800.0, "y": 31_557_600.0}
 _THINGS = {word.lower(): thing for thing, words in GRAMMAR["per"].items() for word in words.split()}
-_PERIODS = {name: _PER_TIME[unit] * factor for name, (of, unit, factor) in UNITS.items() if of in ("time", "years")} | {
-    "night": 43_200.0,
-    "nacht": 43_200.0,
-    "quarter": 7_889_400.0,
-    "annum": _PER_TIME["y"],
-    "an": _PER_TIME["y"],
-}
+_PERIODS = {name: _PER_TIME[unit] * factor for name, (of, unit, factor) in UNITS.items() if of in ("time", "years")}
+_PERIODS |= GRAMMAR["periods"]
 
 
 def _any(names: object) -> str:
@@ -78,8 +78,8 @@ def _any(names: object) -> str:
 
 _OF_TIME = "|".join(name for name, unit in UNITS.items() if unit[0] in ("time", "years"))
 COUNT = (
-    rf"(?:(?<![\w.,]){_DIGITS}|(?<!\w)(?:{_PHRASES}|{_WORDED}|{_SINGLE})\b"
-    rf"|(?<!\w)(?:an?|une?|eine[mrn]?)(?= (?:{_OF_TIME}|million|billion|trillion)\b))"
+    rf"(?:(?<![\w.,]){_DIGITS}|(?<!\w)(?:{_PHRASES}|{_WORDED}|{_SINGLE}|{_JOINED}(?<=\w))\b"
+    rf"|(?<!\w)(?:an?|une?|eine[mrn]?)(?= (?:{_OF_TIME}|Schrank|baie|million|billion|trillion)\b))"
 )
 _UNIT = rf"(?:(?-i:{'|'.join(_CASED)})|[km]{CURRENCY}|{_any(UNITS)})"
 # What may stand between a number and what it counts.
@@ -119,14 +119,6 @@ _QUANTITY = re.compile(
     rf"(?:(?:[ -]{_ADJECTIVE}(?=[ -])){{0,3}}[ -]?(?P<unit>{_UNIT})(?![^\W_]|-?\d|(?<=chat) (?:models?|LLMs?)\b))?",
     re.I,
 )
-
-
-class AmbiguousNumberError(ValueError):
-    """A point before three digits; ``readings`` are the number without groups and with decimals."""
-
-    def __init__(self, written: str, readings: tuple[str, str]) -> None:
-        super().__init__(written)
-        self.readings = readings
 
 
 @dataclass(frozen=True)
@@ -217,17 +209,17 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
     is_grouped = _GERMAN.search(text) is not None or (kind in _WHOLE and not (scale or per))
     if kind == "n" and scale in ("b", "bn", "billion"):
         kind = "parameters" if scale == "b" else "n"
-    try:
-        high = value_of(match["number"], is_grouped) * _SCALES.get(scale, 1.0)
-        low = high
-        if match["low"]:
-            low = value_of(match["low"], is_grouped) * _SCALES.get(_scale(match["low_scale"]) or scale, 1.0)
-    except AmbiguousNumberError as error:
-        readings = tuple(
-            text[start : match.start("number")] + f"{float(one):,.12g}" + text[match.end("number") : rate_end]
-            for one in error.readings
-        )
-        return Amount("ambiguous", start, rate_end, 0, 0, readings=readings)
+    ambiguous = _AMBIGUOUS.fullmatch(match["number"]) or _AMBIGUOUS.fullmatch(match["low"] or "")
+    if ambiguous and not is_grouped:
+        texts = (f"{float(ambiguous[1] + mark + ambiguous[2]):,.12g}" for mark in ("", "."))
+        before, after = text[start : match.start("number")], text[match.end("number") : rate_end]
+        return Amount("ambiguous", start, rate_end, 0, 0, readings=tuple(f"{before}{one}{after}" for one in texts))
+    high = value_of(match["number"], is_grouped) * _SCALES.get(scale, 1.0)
+    low = high
+    if match["low"]:
+        low = value_of(match["low"], is_grouped) * _SCALES.get(_scale(match["low_scale"]) or scale, 1.0)
+    if match["low_unit"] and low > high:
+        return _first_of_two(match, text)  # "9,000 tokens to 400 tokens": first in, then out
     end, per_s = rate_end, 1.0
     for what, seconds in per:
         kind, per_s = f"{kind}/{what}", per_s * seconds
@@ -301,13 +293,7 @@ def currency_of(written: str) -> str:
 
 
 def value_of(written: str, is_grouped: bool = False) -> float:
-    """Value of a number in digits or words; whether a point before three digits groups thousands.
-
-    Raises
-    ------
-    AmbiguousNumberError
-        If a point stands before exactly three digits: 40.000 may be forty thousand or forty.
-    """
+    """Value of a number in digits or words; whether a point before three digits groups thousands."""
     text = " ".join(written.lower().split())
     if text in _WORDS:
         return _WORDS[text]
@@ -315,12 +301,8 @@ def value_of(written: str, is_grouped: bool = False) -> float:
         return 1.0
     if not text[0].isdigit():
         return _worded(text)
-    if ambiguous := _AMBIGUOUS.fullmatch(text):
-        whole, decimals = ambiguous.groups()
-        if is_grouped:
-            return float(whole + decimals)
-        exact = f"{whole}.{decimals.rstrip('0')}" if int(decimals) else whole
-        raise AmbiguousNumberError(text, (f"{whole}{decimals}", exact))
+    if is_grouped and _AMBIGUOUS.fullmatch(text):
+        return float(text.replace(".", ""))
     if re.fullmatch(r"\d{1,3}(?:\.\d{3}){2,}", text):
         return float(text.replace(".", ""))
     if re.match(r"[1-9]\d{0,2}(?:[ ,_']\d{3})+(?!\d)", text):
@@ -330,13 +312,12 @@ def value_of(written: str, is_grouped: bool = False) -> float:
 
 def _worded(text: str) -> float:
     total, below = 0.0, 0.0
-    for word in re.split(r"[ -]", text):
-        if word in ("thousand", "million"):
-            total, below = total + max(below, 1.0) * _POWERS[word], 0.0
-        elif word == "hundred":
-            below = max(below, 1.0) * 100
-        elif word not in ("and", "a", "an"):
-            below += _TENS.get(word) or _WORDS[word]
+    for word in _WORD_OF_NUMBER.findall(text):
+        power = _POWERS.get(word, 0.0)
+        if power > 100:
+            total, below = total + max(below, 1.0) * power, 0.0
+        else:
+            below = max(below, 1.0) * power if power else below + _SUMMANDS[word]
     return total + below
 
 

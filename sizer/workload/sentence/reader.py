@@ -10,25 +10,12 @@ from sizer.catalog.model import Catalog
 from sizer.workload.kinds import KINDS, trains_in
 from sizer.workload.request import SERVING_TASKS, SizingRequest
 from sizer.workload.sentence.dates import days_between, need_in
-from sizer.workload.sentence.equipment import (
-    read_counts,
-    read_fabrics,
-    read_gpu_memory,
-    read_gpus,
-    read_named,
-    read_precision,
-    read_setting,
-    read_software,
-    read_storage_kind,
-    read_tier,
-    settle_fabrics,
-    settle_gpus,
-)
+from sizer.workload.sentence.equipment import read_fabrics, read_gpu_memory, read_parts, read_setting, read_tier
 from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
 from sizer.workload.sentence.models import read_kind_of_model, read_language, read_networks
 from sizer.workload.sentence.names import names_of, short_name
 from sizer.workload.sentence.notes import Notes, SecondJob
-from sizer.workload.sentence.quantities import Amount, quantities_in
+from sizer.workload.sentence.quantities import Amount, currency_of, quantities_in
 from sizer.workload.sentence.reading import About, Answer, Question, Reading
 from sizer.workload.sentence.rules import (
     assume_exchange_rate,
@@ -41,12 +28,14 @@ from sizer.workload.sentence.rules import (
     read_sizes,
     read_team,
 )
+from sizer.workload.sentence.scope import settle_values, without_denied_work
 from sizer.workload.sentence.serving import ask_lengths, is_served, read_serving
 from sizer.workload.sentence.targets import (
     ask_network,
     ask_target,
     default_dataset,
     default_length,
+    read_measured,
     read_most,
     read_targets,
     read_task,
@@ -58,21 +47,12 @@ from sizer.workload.sentence.unavailable import is_sized, read_outside
 MAX_CHARACTERS = 2_000
 
 _ORDER = {about: place for place, about in enumerate(get_args(About))}
-_PIXELS = re.compile(
-    r"(?<![\w.,])(?:\d{3,5} ?x ?\d{3,5}|(?P<edge>\d{2,5}) ?x ?(?P=edge))(?: ?x ?\d{1,5})?"
-    r"(?: ?(?:px|pixels?|voxels?)\b)?(?!\w)(?! ?(?:[GMT]i?[Bb]\b|[A-Z]+\d))"
-)
-_CLOCK = re.compile(r"(?<![\w.,:])(\d{1,2})(:[0-5]\d)? ?(?:(?i:(a|p)\.?m\b)|(?i:o'clock|Uhr)\b|(?<=:\d\d)(?![\w:]))")
-# Where another job may begin, and quantities that are targets.
-_JOB_JOINT = re.compile(r"[.;](?=\s)|\(?\b(?:\d|[a-e])\)|,? (?:and|plus|then|und|dann|sowie|et|puis|ainsi que)\b", re.I)
+_PARTS = ("gpu", "server", "storage", "maker", "fabric")
 _VERBS = ("<TUNES>", "<PRE_TRAINS>", "<TRAINS>")
 _OF_TARGETS = ("time", "samples/time", "frames/time", "n/time", "tokens/time", "requests/time", "people", "gpus")
 _WORD = re.compile(rf"[^\s,;.!?(){READ}\ue000-\uf8ff\"]+(?:[.,]\d+)*")
-# What only the language models of a sentence with several networks have, and other networks alone.
-_OF_LANGUAGE = frozenset(
-    ("tokens", "sequence_tokens", "batch_sequences", "method", "document_tokens", "packing", "layout")
-)
-_OF_SAMPLES = frozenset(("dataset", "sample_bytes", "dataset_bytes"))
+# Keys that only language models, or only other networks, have; and those that tell a training.
+_KEYS = {of: frozenset(keys.split()) for of, keys in GRAMMAR["keys"].items()}
 _UNKNOWN = "this number is not understood"
 
 
@@ -90,14 +70,18 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
     if len(sentence) > MAX_CHARACTERS or len(plain) > MAX_CHARACTERS:
         reason = f"has {len(sentence):,} characters; write at most {MAX_CHARACTERS:,}"
         return Reading("", {}, (), (Question("refused", reason=reason),), ())
-    return _reading(plain, catalog)
+    sentence, denied = without_denied_work(plain)
+    reading = _reading(sentence, catalog, plain)
+    phrases = sorted((*reading.phrases, *denied), key=lambda phrase: (not phrase.words, phrase.start))
+    return replace(reading, phrases=tuple(phrases)) if reading.request or reading.questions else reading
 
 
-def _reading(plain: str, catalog: Catalog, whole: str = "") -> Reading:
-    things = _things_in(plain, catalog)
-    parts = [] if whole else _jobs_in(plain, things)
+def _reading(plain: str, catalog: Catalog, whole: str, is_part: bool = False) -> Reading:
+    text = SentenceText(plain, _things_in(plain, catalog), whole)
+    settle_values(text)
+    parts = [] if is_part else _jobs_in(plain, list(text.things))
     if len(parts) > 1:
-        readings = [_reading(part, catalog, plain) for part in parts]
+        readings = [_reading(part, catalog, whole, is_part=True) for part in parts]
         served = [_is_served(reading) for reading in readings]
         if any(served) and not all(served):
             kind = next(kind for kind in KINDS if kind.sized == "serving")
@@ -106,18 +90,19 @@ def _reading(plain: str, catalog: Catalog, whole: str = "") -> Reading:
                 plain, SecondJob(kind, len(clause) - len(clause.lstrip()), len(clause.rstrip())), catalog
             )
         if all(reading.request for reading in readings):
-            return _together(plain, readings)
-    notes = Notes(SentenceText(plain, things, whole or plain), catalog)
+            return _together(whole, readings)
+    notes = Notes(text, catalog)
     _read(notes)
     if notes.is_refused:  # what else the sentence says belongs to work that no request can state
-        return Reading(whole or plain, {}, (), tuple(notes.questions), ())
+        return Reading(whole, {}, (), tuple(notes.questions), ())
     if notes.second_job is not None:
         return _training_of(plain, notes.second_job, catalog)
     _ask_places(notes)
+    _ask_denials(notes)
     request = _request(notes)
     questions = sorted(notes.questions, key=lambda question: _ORDER[question.about])
     phrases = sorted(notes.text.phrases, key=lambda phrase: (not phrase.words, phrase.start))
-    return Reading(whole or plain, request, tuple(phrases), tuple(questions), _unread(notes))
+    return Reading(whole, request, tuple(phrases), tuple(questions), _unread(notes))
 
 
 def _jobs_in(text: str, things: list[Thing]) -> list[str]:
@@ -127,11 +112,12 @@ def _jobs_in(text: str, things: list[Thing]) -> list[str]:
     where it names none.
     """
     jobs: list[_Job] = []
-    for low, high in pairwise([0, *(joint.start() for joint in _JOB_JOINT.finditer(text)), len(text)]):
+    for low, high in pairwise([0, *(joint.start() for joint in rule("<JOB_JOINT>").finditer(text)), len(text)]):
         inside = [one for one in things if low <= one.start < high]
         networks = [one for one in inside if one.kind in ("dnn", "parameters")]
         verbs = {verb for verb in _VERBS if rule(verb).search(text, low, high)}
-        part = _Job(low, high, networks, any(one.kind in _OF_TARGETS for one in inside), verbs)
+        is_often = any(rule(habit).search(text, low, high) for habit in GRAMMAR["habits"].values())
+        part = _Job(low, high, networks, is_often or any(one.kind in _OF_TARGETS for one in inside), verbs)
         if jobs and not jobs[-1].is_other(part):
             last = jobs[-1]
             jobs[-1] = _Job(
@@ -222,7 +208,8 @@ def _add(table: dict[str, Any], other: dict[str, Any]) -> list[str]:
 
 def _training_of(plain: str, job: SecondJob, catalog: Catalog) -> Reading:
     """The training of a sentence that tells a second job: a request has one of them, and either can be chosen."""
-    training = _reading(f"{plain[: job.start]}{' ' * (job.end - job.start)}{plain[job.end :]}", catalog)
+    rest = f"{plain[: job.start]}{' ' * (job.end - job.start)}{plain[job.end :]}"
+    training = _reading(rest, catalog, rest)
     clause = re.sub(r"^[\s,;.]+|[\s,;.]+(?:and|then|plus|und|et)?$", "", plain[job.start : job.end])
     rest = " ".join(re.sub(r"(?:[\s,;.]+(?:and|then|plus|und|et))+$", "", training.sentence.rstrip()).split())
     answers, reason = [Answer("Training", rest)], job.kind.refusal
@@ -244,30 +231,25 @@ def _things_in(text: str, catalog: Catalog) -> list[Thing]:
     need = need_in(text)
     if span := days_between(text):
         from_day, to_day, days = span
-        things.append(Name("clock", from_day.start(), from_day.end(), ()))
-        things.append(Amount("time", to_day.start(), to_day.end(), days, days, "d", "d"))
+        things += [Name("clock", *from_day.span(), ()), Amount("time", *to_day.span(), days, days, "d", "d")]
     elif need:
-        things.append(Name("date", need.match.start(), need.match.end(), (need.day.isoformat(),)))
-    things += [Name("pixels", match.start(), match.end(), ()) for match in _PIXELS.finditer(text)]
-    if need is None:
-        things += [
-            Name("pixels", match.start(), match.end(), ())
-            for match in re.finditer(r"20\d\d-\d\d(?:-\d\d)?(?!\w)", text)
-        ]
-    covered = list(text)
-    clocks = [
-        (float(found[1]) % 12 + 12 * (found[3] == "p") if found[3] else float(found[1]), found)
-        for found in _CLOCK.finditer(text)
+        things.append(Name("date", *need[0].span(), (need[1].isoformat(),)))
+    things += [Name("pixels", *match.span(), ()) for match in rule("<PIXELS>").finditer(text)]
+    things += [
+        Name("pixels", *match.span(), ())
+        for match in rule("<ANY_DATE>").finditer(text)
+        if not any(one.start <= match.start() < one.end for one in things)
     ]
+    covered = list(text)
+    times = rule("<CLOCK>").finditer(text)
+    clocks = [(float(one[1]) % 12 + 12 * (one[3] == "p") if one[3] else float(one[1]), one) for one in times]
     if len(clocks) == 2:
         # "Done by 6 am, start 10 pm": the one after "by" is the end.
         if re.search(r"\b(?:by|until|till|before|bis|finish\w*|end\w*)[ :]*$", text[: clocks[0][1].start()], re.I):
             clocks.reverse()
         (start, first), (end, last) = clocks
-        things.append(Name("clock", first.start(), first.end(), ()))
-        things.append(
-            Amount("time", last.start(), last.end(), (end - start) % 24 or 24, (end - start) % 24 or 24, "h", "h")
-        )
+        hours = (end - start) % 24 or 24
+        things += [Name("clock", *first.span(), ()), Amount("time", *last.span(), hours, hours, "h", "h")]
     for one in things:
         covered[one.start : one.end] = READ * (one.end - one.start)
     things += names_of(catalog).named("".join(covered))
@@ -291,17 +273,11 @@ def _read(notes: Notes) -> None:
         text.record(found, f"needed by {notes.request['needed_by']}")
     for found in text.each(r"{ambiguous}"):
         notes.ask("number", found, found.value.noun, tuple(notes.replacing(found, one) for one in found.value.readings))
-    for found in text.each(r"<RECORDINGS>"):
-        notes.ask_place(
-            found, "a request counts data in bytes or samples; write how large the recordings are, such as 5 TB"
-        )
-    for found in text.each(r"(?<={samples} )(?:of|with|à|von|de|mit|,|\() ?{time}(?: each)?"):
-        notes.ask_place(found, "how long a sample is; write how large it is, such as 5 MB")
-    for found in text.each(r"<RECORDED_RATE>"):
-        notes.leave(found)
-    for found in text.each(r"{pixels}"):
-        notes.leave(found)
+    read_rules(notes, "first")
     read_exchange_rate(notes)
+    for found in notes.text.each(r"<PRICES_IN>"):
+        if notes.state_currency(found, Amount("money", 0, 0, 1, 1, currency_of(found["currency"]))):
+            notes.text.record(found, f"prices in {notes.currency}")
     read_losses(notes)
     read_kind_of_model(notes)
     read_setting(notes)
@@ -327,34 +303,18 @@ def _read(notes: Notes) -> None:
     read_gpu_memory(notes)
     read_rules(notes, "memory")
     if not served:
-        _read_batch(notes)
+        read_rules(notes, "batches")
         read_targets(notes)
+        read_measured(notes)
         read_sizes(notes)
         read_samples(notes)
         read_times(notes)
-    read_counts(notes)
-    read_gpus(notes)
-    read_precision(notes)
-    if not served:
-        read_software(notes)  # with its vendor, who is not preferred for that
-    read_named(notes)
-    read_storage_kind(notes)
-    read_rules(notes, "racks")
-    settle_gpus(notes)
-    settle_fabrics(notes)
+    read_parts(notes, served)
     if most is not None or notes.has_target:
         read_rules(notes, "servers")
     read_most(notes)
-    for found in text.each(r"<NEXT_TIME>"):
-        notes.leave(found)
+    read_rules(notes, "last")
     assume_exchange_rate(notes)
-
-
-def _read_batch(notes: Notes) -> None:
-    """The batch of each GPU."""
-    for found in notes.text.each(r"\b(?:local )?batch(?: size)?(?: of|:)? {n/gpu|samples/gpu}"):
-        batch = round(found.value.high)
-        notes.set("w.batch_per_gpu", batch, found, f"batch of {batch} per GPU")
 
 
 def _ask_places(notes: Notes) -> None:
@@ -365,9 +325,31 @@ def _ask_places(notes: Notes) -> None:
     kinds = {one.kind for one in text.things if isinstance(one, Amount)} - {"n"}
     for found in text.each("{" + "|".join(sorted(kinds)) + "}") if kinds else ():
         notes.ask_place(found, GRAMMAR["places"].get(found.value.kind, _UNKNOWN))
+    for found in text.each(r"<BARE_BOUND>"):
+        notes.ask_place(found, "the most of what?")
     for found in text.each(r"{n}(?: ?x)?[ -](?P<unit>[^\W\d_]{2,})"):
         if found["unit"].lower() not in FILLERS and not re.fullmatch(r"20\d\d", found.words[:4]):
             notes.ask_place(found, _UNKNOWN)
+
+
+def _ask_denials(notes: Notes) -> None:
+    """Ask about a negation of which nobody took notice in the clause of a part: it may mean the opposite."""
+    text = notes.text
+    for found in text.each(r"<DENIALS>"):
+        ends = [match.span() for match in rule(r"<CLAUSE_END>").finditer(text.unblanked)]
+        low = max((end for _, end in ends if end <= found.start), default=0)
+        high = min((start for start, _ in ends if start >= found.end), default=len(text.unblanked))
+        named = [one for at, one in text.places() if low <= at < high and one.kind in _PARTS and one not in notes.gone]
+        if not named:
+            continue
+        part, (start, end) = text.sentence[named[0].start : named[0].end].strip(), text.span(low, high)
+        answers = (
+            Answer(f"no {part}", notes.replaced(start, end, f" no {part}")),
+            Answer(f"{part} allowed", notes.replaced(*text.span(found.start, found.end), "")),
+        )
+        notes.questions.append(
+            Question("layout", text.sentence[start:end].strip(), "excluded, or allowed", answers=answers)
+        )
 
 
 def _request(notes: Notes) -> dict[str, Any]:
@@ -387,24 +369,20 @@ def _request(notes: Notes) -> dict[str, Any]:
         ask_target(notes)
     if is_served(notes) and notes.has_target:
         ask_lengths(notes)
-    for dnn in notes.dnns:
+    every: list[Any] = [*notes.dnns, notes.own_model, notes.own_network]
+    for dnn in filter(None, every):
         work = {"dnn": dnn, **_data_of(notes, dnn)}
-        default_dataset(notes, work)
+        if isinstance(dnn, str):
+            default_dataset(notes, work)
         default_length(notes, work)
-        kind = work["task"].removesuffix("-inference") if "task" in work else "training"
-        works.append({"name": f"{short_name(catalog.dnns[dnn])} {kind}", **work})
-    if notes.own_model is not None:
-        work = {"dnn": notes.own_model, **notes.work}
-        default_length(notes, work)
-        works.append({"name": f"{notes.own_model['name']} {work.get('task', 'training')}", **work})
-    if notes.own_network is not None:
-        work = {"dnn": notes.own_network, **notes.work}
-        default_length(notes, work)
-        works.append({"name": "Own network training", **work})
+        kind = work.get("task", "training").removesuffix("-inference")
+        name = short_name(catalog.dnns[dnn]) if isinstance(dnn, str) else str(dnn["name"])
+        works.append({"name": f"{name} {kind}", **work})
     if not works and notes.work:
         works = [{"name": notes.work.get("task", "training"), **notes.work}]
     is_named = re.search(r"\bpre-?train|\bscratch\b|Vortrain|vorzutrain|pré-?entraîn", notes.text.sentence, re.I)
-    of_text = [work for work in works if _is_of_text(notes, work)]
+    language = [notes.own_model, *(one.id for one in notes.networks if one.transformer is not None)]
+    of_text = [work for work in works if "dnn" in work and work["dnn"] in language]
     trains = any("method" not in work and "task" not in work for work in of_text)
     if trains and not is_named:
         notes.text.assume("kind of training not given: pre-training of all parameters")
@@ -425,37 +403,17 @@ def _refusal(request: dict[str, Any]) -> list[Question]:
     return []
 
 
-def _is_of_text(notes: Notes, work: dict[str, Any]) -> bool:
-    dnn = work.get("dnn")
-    if not isinstance(dnn, str):
-        return dnn is not None and dnn == notes.own_model
-    return notes.catalog.dnns[dnn].transformer is not None
-
-
 def _tells_job(notes: Notes) -> bool:
     """Whether anything says what is done: a kind of work, or what only one kind has; vision networks are trained."""
     if "task" in notes.work or (notes.networks and not notes.is_language):
         return True
-    told = {
-        "method",
-        "tokens",
-        "epochs",
-        "layout",
-        "sequence_tokens",
-        "batch_per_gpu",
-        "stack",
-        "recipe",
-        "dataset",
-        "dataset_bytes",
-        "sample_bytes",
-        "batch_sequences",
-    }
-    if told & notes.work.keys() or "team" in notes.request or any(one.about == "refused" for one in notes.questions):
-        return True
-    if "samples_per_s" in notes.work.get("target", {}):
-        return True
-    told_by_samples = notes.own_network or notes.describes_own or "n_samples" in str(notes.work.get("dataset"))
-    return bool(told_by_samples or trains_in(notes.text.sentence) or rule(r"<TRAINING>").search(notes.text.sentence))
+    work, sentence = notes.work, notes.text.sentence
+    is_refused = any(one.about == "refused" for one in notes.questions)
+    by_samples = notes.own_network or notes.describes_own or "n_samples" in str(work.get("dataset"))
+    is_told = is_refused or by_samples or "team" in notes.request or "samples_per_s" in work.get("target", {})
+    return bool(
+        is_told or _KEYS["training"] & work.keys() or trains_in(sentence) or rule("<TRAINING>").search(sentence)
+    )
 
 
 def _data_of(notes: Notes, dnn: Any) -> dict[str, Any]:
@@ -463,7 +421,9 @@ def _data_of(notes: Notes, dnn: Any) -> dict[str, Any]:
     if not isinstance(dnn, str):
         return notes.work
     is_language = {key: notes.catalog.dnns[key].transformer is not None for key in (dnn, *notes.dnns)}
-    others = _OF_LANGUAGE if not is_language[dnn] else frozenset() if all(is_language.values()) else _OF_SAMPLES
+    others = (
+        _KEYS["language"] if not is_language[dnn] else frozenset() if all(is_language.values()) else _KEYS["samples"]
+    )
     own = {"dataset": notes.own_datasets[dnn]} if dnn in notes.own_datasets else {}
     return {**own, **{key: value for key, value in notes.work.items() if key not in others}}
 

@@ -131,12 +131,7 @@ class Reading:
     def told(self) -> dict[str, Any]:
         """What the sentence leaves open, as plain data: unread words, questions with their answers, or the refusal."""
         asked = [
-            {
-                "about": one.about,
-                "words": one.words,
-                "question": one.text,
-                "answers": one.labels,
-            }
+            {"about": one.about, "words": one.words, "question": one.text, "answers": one.labels}
             for one in self.questions
             if one.about != "refused"
         ]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from sizer.base.money import USUAL_RATES_USD
@@ -55,7 +56,7 @@ def _count(quantity: Amount) -> int:
 
 
 def _watts(quantity: Amount) -> float:
-    return quantity.high * {"W": 1.0, "kVA": 1e3, "kW": 1e3, "MW": 1e6}[quantity.unit]
+    return quantity.high
 
 
 def _power(notes: Notes, found: Match, quantity: Amount) -> None:
@@ -114,17 +115,16 @@ def _budget(notes: Notes, found: Match, quantity: Amount) -> None:
         notes.set("limits.budget", value, found, f"budget {value:,.12g} {notes.currency or 'USD'}{ranged(quantity)}")
 
 
-def _checkpoints(notes: Notes, found: Match, quantity: Amount) -> None:
-    every = time_text(quantity.low, quantity.unit)
-    notes.set("data.checkpoint_every_s", every, found, f"a checkpoint every {every}")
-
-
 _rack_power = _as("limits.rack_power_w", _watts, "at most {} W per rack")
 
 
 def _racks_of(notes: Notes, found: Match, quantity: Amount) -> None:
-    """Two racks at 17 kW each."""
-    notes.table("limits")["racks"] = _count(found.value)
+    """Two racks at 17 kW each; the power of a single one is that of the cluster."""
+    racks = _count(found.quantities("racks", "n")[0])
+    notes.table("limits")["racks"] = racks
+    if racks == 1:
+        _power(notes, found, quantity)
+        return
     _rack_power(notes, found, quantity)
 
 
@@ -132,12 +132,12 @@ def _racks_of(notes: Notes, found: Match, quantity: Amount) -> None:
 _TAKES: dict[str, Take] = {
     "budget": _budget,
     "capacity": _size("data.minimum_capacity_bytes", "at least {} of usable capacity"),
-    "checkpoints": _checkpoints,
+    "checkpoints": _as("data.checkpoint_every_s", lambda one: time_text(one.low, one.unit), "a checkpoint every {}"),
     "confidence": _as("confidence", lambda one: one.high / 100, "confidence {}"),
     "cost_per_million_tokens": _as("ownership.cost_per_million_tokens", _price, "at most {} per million tokens"),
     "electricity": _as("ownership.electricity_per_kwh", _price, "electricity {} per kWh"),
     "host_memory": _size("platforms.host_memory_bytes", "at least {} of memory in each server"),
-    "leave": lambda notes, found, _: notes.leave(found),
+    "batch": _as("w.batch_per_gpu", _count, "batch of {} per GPU"),
     "power": _power,
     "pue": _as("site.pue_ratio", lambda one: one.high, "PUE {}"),
     "rack_power": _rack_power,
@@ -153,10 +153,15 @@ _TAKES: dict[str, Take] = {
 
 
 def read_rules(notes: Notes, rules: str) -> None:
-    """Take what the rules of a list find: "early", "limits", "memory", "racks", "servers"."""
-    for name, source in GRAMMAR[rules]:
+    """Take what the rules of a list find ("early", "limits", "memory", "racks"), or ask with the reason given."""
+    for name, source, *reason in GRAMMAR[rules]:
         for found in notes.text.each(source):
-            _TAKES[name](notes, found, found.quantities()[-1])
+            if name == "leave":
+                notes.leave(found)
+            elif reason:
+                notes.ask_place(found, reason[0])
+            else:
+                _TAKES[name](notes, found, found.quantities()[-1])
 
 
 # --- money: exchange rates, and what designs are ranked by
@@ -164,33 +169,22 @@ def read_rules(notes: Notes, rules: str) -> None:
 
 def read_exchange_rate(notes: Notes) -> None:
     """What a unit of another currency is worth in US dollars."""
-    for found in notes.text.each(r"<RATE_LEAD>{money}(?: is| costs| for| at|:| ?=) ?{money|n}"):
-        first, second = found.quantities()
-        if first.unit != "USD" and first.high == 1 and second.unit in ("USD", ""):
-            return _exchange(notes, found, first.unit, second.high)
-    for found in notes.text.each(r"<RATE_LEAD>(?:\bat )?{money/currency}"):
-        word = re.split(r"[ /]", found.words)[-1]
-        return _exchange(notes, found, currency_of(word), found.value.high)
-    for found in notes.text.each(
-        r"<RATE_LEAD>(?<!\w)(?P<pair><FOREIGN>) ?/ ?(?:USD(?: of| is| at|:| ?=)? {n}|{money})"
-    ):
-        return _exchange(notes, found, currency_of(found["pair"]), found.value.high)
-    for found in notes.text.each(r"<RATE_LEAD>(?<!\w)(?:one|an?) (?P<unit><FOREIGN>)(?: is| costs| at|:| ?=) ?{money}"):
-        return _exchange(notes, found, currency_of(found["unit"]), found.value.high)
-    return None
-
-
-def _exchange(notes: Notes, found: Match, currency: str, rate: float) -> None:
-    quantity = Amount("money", 0, 0, 1, 1, currency)
-    if currency != "USD" and notes.state_currency(found, quantity):
-        notes.request["exchange_rate_usd"] = rate
-        notes.text.record(found, f"1 {currency} = {rate:g} USD")
+    for found in notes.text.each(r"<EXCHANGE>"):
+        amounts = found.quantities()
+        word = found["pair"] or found["unit"] or re.split(r"[ /]", found.words)[-1]
+        currency = amounts[0].unit if len(amounts) > 1 else currency_of(word)
+        is_one = len(amounts) == 1 or (amounts[0].high == 1 and amounts[1].unit in ("USD", ""))
+        if currency != "USD" and is_one and notes.state_currency(found, replace(amounts[0], unit=currency)):
+            notes.request["exchange_rate_usd"] = amounts[-1].high
+            notes.text.record(found, f"1 {currency} = {amounts[-1].high:g} USD")
+            return
 
 
 def assume_exchange_rate(notes: Notes) -> None:
     """What a unit of a budget's currency is usually worth, where the catalogue has no prices in it."""
     currency, budget = notes.request.get("currency"), notes.request.get("limits", {}).get("budget")
-    if budget is None or currency is None or "exchange_rate_usd" in notes.request:
+    is_shown = budget is not None or rule(r"<PRICES_IN>").search(notes.text.sentence) is not None
+    if currency is None or not is_shown or "exchange_rate_usd" in notes.request:
         return
     if not any(price.currency == currency for price in notes.catalog.prices):
         rate = USUAL_RATES_USD[currency]
@@ -214,12 +208,6 @@ def read_ranking(notes: Notes) -> None:
 
 # --- data
 
-_TABLES_REASON = (
-    "a sentence cannot state the size of embedding tables, which decides how many GPUs hold them; name a recommender "
-    "of the catalogue with its own tables, or describe a network of your own in a request file, with its parameters "
-    "and like = 'dlrm-dcnv2'"
-)
-
 
 def read_sizes(notes: Notes) -> None:
     """Size of one sample, of the whole set; what grows with time or holds embeddings is neither."""
@@ -228,7 +216,7 @@ def read_sizes(notes: Notes) -> None:
     for found in notes.text.each(r"{bytes}(?P<tables><TABLES>)?"):
         before = notes.text.before(found.start)
         if found["tables"] or rule(r"<TABLES_OF>").search(before):
-            notes.refuse(found, _TABLES_REASON)
+            notes.refuse(found, GRAMMAR["reasons"]["tables"])
     for found in notes.text.each(r"{bytes}(?P<time><OF_TIME>)|{bytes/time}"):
         if not rule(r"<SAMPLES_OF>").search(notes.text.before(found.start)):
             notes.leave(found)
@@ -252,19 +240,17 @@ def read_samples(notes: Notes) -> None:
     if found is None or not 1 <= found.value.high <= 1e15 or notes.is_language:
         return
     n_samples, size, whole = found.value.high, notes.work.get("sample_bytes"), notes.work.get("dataset_bytes")
-    sample_bytes: Any = size
-    written = "raw files"
+    own: dict[str, Any] = {"name": "Own data", "n_samples": n_samples, "sample_bytes": size, "format": "raw files"}
     if size is None and whole is not None:
-        sample_bytes = parse(BYTES, whole) / n_samples
+        own["sample_bytes"] = parse(BYTES, whole) / n_samples
     elif size is None:
         if not notes.networks or "dataset" in notes.work or notes.own_datasets:
             return
         data = notes.catalog.datasets[usual_dataset(notes.networks[0])]
-        sample_bytes, written = data.sample_bytes.value, data.format
-        notes.text.assume(f"size of a sample not given: {sample_bytes / 1e3:,.4g} kB, as in {data.name}")
+        own |= {"sample_bytes": data.sample_bytes.value, "format": data.format}
+        notes.text.assume(f"size of a sample not given: {data.sample_bytes.value / 1e3:,.4g} kB, as in {data.name}")
     for key in ("sample_bytes", "dataset_bytes"):
         notes.work.pop(key, None)
-    own = {"name": "Own data", "n_samples": n_samples, "sample_bytes": sample_bytes, "format": written}
     notes.work["dataset"] = own
     if size is not None and whole is not None:
         notes.work["dataset_bytes"] = whole
@@ -272,9 +258,6 @@ def read_samples(notes: Notes) -> None:
 
 
 # --- people, growth, losses
-
-_ASSUMED: dict[str, Any] = {"name": "Training job", "gpus": 1, "jobs_a_day_each": 1, "duration_s": "4 h"}
-# What says that the people run jobs of their own.
 
 
 def read_team(notes: Notes) -> None:
@@ -287,46 +270,33 @@ def read_team(notes: Notes) -> None:
     )
     shares = rule(r"<SHARES>").search(notes.text.sentence) is not None
     if found.value.high > MOST_WHO_TRAIN and not shares:
-        notes.ask_place(
-            found, "so many people use what was trained; those who share the cluster are stated with their jobs"
-        )
+        notes.ask_place(found, GRAMMAR["reasons"]["people"])
         return
     if is_stated and not shares:
         notes.text.record(found, f"{_count(found.value)} people of this training; no jobs of theirs are added")
         return
-    job = dict(_ASSUMED)
+    job: dict[str, Any] = {"name": "Training job"}
     team: dict[str, Any] = {"data_scientists": _count(found.value), "wait_s": "30 min", "job": [job]}
     notes.request["team"] = team
     notes.text.record(found, f"{_count(found.value)} people share the cluster{ranged(found.value)}")
     assumed = []
-    jobs = notes.text.find(
-        r"<EACH_BEFORE>(?:{jobs/time}|{n} \x00+ <JOB> (?:a|per|each|every) (?:working )?day)<EACH_AFTER>"
-    )
-    if jobs:
-        count = round(jobs.value.high * (86_400 if jobs.value.kind == "jobs/time" else 1), 6)
-        is_each = jobs["before"] or jobs["after"]
-        del job["jobs_a_day_each"]
-        job["jobs_a_day_each" if is_each else "jobs_a_day"] = count
-        notes.text.record(jobs, f"{written_number(count)} jobs per day{' and person' if is_each else ''}")
-    else:
-        assumed.append("1 job per day and person")
-    if on := notes.text.find(r"<JOB_GPUS>"):
-        job["gpus"] = max(1, _count(on.value))
-        if on.value.low < on.value.high:
-            notes.text.assume(f"{on.words}: every job on {job['gpus']} GPUs")
-        notes.text.record(on, f"{job['gpus']} GPUs per job")
-    else:
-        assumed.append("1 GPU per job")
-    if wait := notes.text.find(r"<WAIT>"):
-        team["wait_s"] = time_text(wait.value.low, wait.value.unit)
-        notes.text.record(wait, f"jobs start within {team['wait_s']}")
-    else:
-        assumed.append("start within 30 min")
-    if lasting := notes.text.find(r"<JOB_TIME>"):
-        job["duration_s"] = time_text(lasting.value.high, lasting.value.unit)
-        notes.text.record(lasting, f"jobs of {job['duration_s']}")
-    else:
-        assumed.append("4 h per job")
+    for place, key, source, default, meaning, without in GRAMMAR["jobs"]:
+        told = notes.text.find(source)
+        value: Any = default
+        if told is None:
+            assumed.append(without)
+        elif key == "jobs_a_day_each":
+            value = round(told.value.high * (86_400 if told.value.kind == "jobs/time" else 1), 6)
+            key = key if told["before"] or told["after"] else "jobs_a_day"
+        elif key == "gpus":
+            value = max(1, _count(told.value))
+            if told.value.low < told.value.high:
+                notes.text.assume(f"{told.words}: every job on {value} GPUs")
+        else:
+            value = time_text(told.value.low if place == "team" else told.value.high, told.value.unit)
+        (team if place == "team" else job)[key] = value
+        if told is not None:
+            notes.text.record(told, meaning.format(value))
     if assumed:
         notes.text.assume(f"jobs of the team, assumed: {', '.join(assumed)}")
 
@@ -364,15 +334,13 @@ def read_losses(notes: Notes) -> None:
         if all(one.high == 2 for one in found.quantities()):
             lost.append("head-node")
             notes.text.record(found, "two head nodes, one active and one standby")
-    for found in notes.text.each(
-        r"(?:\bredundancy:? )?\bN ?\+ ?(?:1\b|{n}|{servers})(?: (?:GPU )?(?:servers?|nodes?|redundancy))*"
-    ):
-        lost.append("server")
-        notes.text.record(found, "targets are met without any one server")
-    for found in notes.text.each(r"<FAILURES>"):
-        kinds = [_loss_named(noun) for noun in rule(r"<LOST>").finditer(found.words)]
-        lost += kinds
-        notes.text.record(found, f"targets are met without any {' and '.join(dict.fromkeys(kinds))}")
+    for found in notes.text.each(r"<N_PLUS_ONE>|<FAILURES>"):
+        is_one = rule(r"<N_PLUS_ONE>").fullmatch(found.match[0])
+        kinds = [] if is_one else [_loss_named(noun) for noun in rule(r"<LOST>").finditer(found.words)]
+        lost += kinds or ["server"]
+        notes.text.record(found, f"targets are met without any {' and '.join(dict.fromkeys(kinds or ['server']))}")
+        if not is_one and any(one.high > 1 for one in found.quantities("servers")):
+            notes.text.assume(f"{found.words}: a request states the loss of one server at a time")
     if lost:
         notes.request["resilience"] = {"keeps_targets_without": list(dict.fromkeys(lost))}
 

@@ -8,7 +8,7 @@ from sizer.base.quantities import SECONDS, duration, grouped, parse, tokens_text
 from sizer.catalog import labels
 from sizer.workload.request import SERVING_TASKS
 from sizer.workload.sentence.grammar import GRAMMAR, rule
-from sizer.workload.sentence.notes import Notes, time_text
+from sizer.workload.sentence.notes import LEAST_PERIOD_S, Notes, habit_in, time_text
 from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.text import Match
 from sizer.workload.serving import USES
@@ -19,7 +19,6 @@ _MOST_LENGTH = 10_000_000
 _SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0}
 # Longer is no text that a person sends.
 _MOST_OF_ONE = 200_000
-_LEAST_PERIOD_S = 43_200
 # Hours in which people send the requests of a longer time, by its seconds: 8 a day, 22 days a month. Assumed.
 _WORKING_HOURS = {86_400: 8, 604_800: 40, 2_592_000: 176, 7_889_400: 528, 31_557_600: 2_112}
 
@@ -73,7 +72,7 @@ def _target(notes: Notes, found: Match, key: str, value: Any, meaning: str) -> N
 
 def _per_second(notes: Notes, amount: Amount, words: str) -> float:
     """What is stated for a second; for a day or longer in the time that is given for it, else in working hours."""
-    if amount.per_s >= _LEAST_PERIOD_S and (time := notes.text.find(r"<TIME>")) is not None:
+    if amount.per_s >= LEAST_PERIOD_S and (time := notes.text.find(r"<TIME>")) is not None:
         seconds = parse(SECONDS, time_text(time.value.low, time.value.unit))
         notes.text.record(time, f"every time within {duration(seconds)}")
     elif notes.work["task"] == "serving" and (hours := _WORKING_HOURS.get(round(amount.per_s))) is not None:
@@ -86,46 +85,40 @@ def _per_second(notes: Notes, amount: Amount, words: str) -> float:
 
 def _rate(notes: Notes, found: Match, key: str) -> None:
     rate = _per_second(notes, found.value, found.words)
-    _target(notes, found, key, rate, f"{rate:g} requests a second")
+    counted = "requests" if key == "requests_per_s" else "output tokens"
+    _target(notes, found, key, rate, f"{rate:,.12g} {counted} a second")
 
 
-def _tokens_rate(notes: Notes, found: Match, key: str) -> None:
-    rate = _per_second(notes, found.value, found.words)
-    _target(notes, found, key, rate, f"{grouped(rate)} output tokens a second")
-
-
-def _in_time(notes: Notes, found: Match, key: str) -> None:
-    """Ten million documents within eight hours, or overnight: requests a second."""
-    count = found.quantities("documents", "samples", "requests")[0].high
-    times = found.quantities("time")
-    seconds = times[0].high * {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "weeks": 604800.0}[times[0].unit]
+def _all_within(notes: Notes, found: Match, count: float, seconds: float) -> None:
     rate = float(f"{count / seconds:.4g}")
-    _target(notes, found, key, rate, f"{grouped(count)} requests in {duration(seconds)}: {rate:g} a second")
+    meaning = f"{grouped(count)} requests in {duration(seconds)}: {rate:g} a second"
+    _target(notes, found, "requests_per_s", rate, meaning)
+
+
+def _in_time(notes: Notes, found: Match, _: str) -> None:
+    """Ten million documents within eight hours."""
+    count, time = found.quantities("documents", "samples", "requests")[0], found.quantities("time")[0]
+    _all_within(notes, found, count.high, parse(SECONDS, time_text(time.high, time.unit)))
 
 
 def _counted(notes: Notes, found: Match, _: str) -> None:
     """400,000 documents of 6k tokens a night: the time is that of the documents."""
     count, tokens = found.quantities()[0].high, found.quantities("tokens/time")[-1]
     notes.set("w.input_tokens", round(tokens.high * tokens.per_s), found, f"{grouped(count)} requests")
-    rate = float(f"{count / tokens.per_s:.4g}")
-    _target(notes, found, "requests_per_s", rate, f"in {duration(tokens.per_s)}: {rate:g} requests a second")
+    _all_within(notes, found, count, tokens.per_s)
 
 
 def _count(notes: Notes, found: Match, _: str) -> None:
     """A number of texts and, elsewhere in the sentence, the time for all of them."""
     text = notes.text
-    habits = [(written, one) for written, source in GRAMMAR["habits"].items() if (one := text.find(source)) is not None]
-    period = habits[0] if habits else None
+    period = often = habit_in(text)
     if (time := text.find(r"<TIME>")) is not None:
         period = time_text(time.value.low, time.value.unit), time
-        for _, habit in habits:
-            text.record(habit, "how often it runs")
-    if period is None or text.find(r"{people}") or "target" in notes.work:
-        return
-    seconds = parse(SECONDS, period[0])
-    rate = float(f"{found.value.high / seconds:.4g}")
-    text.record(period[1], f"within {duration(seconds)}")
-    _target(notes, found, "requests_per_s", rate, f"{grouped(found.value.high)} requests: {rate:g} a second")
+        if often:
+            text.record(often[1], "how often it runs")
+    if period is not None and text.find(r"{people}") is None and "target" not in notes.work:
+        text.record(period[1], f"within {period[0]}")
+        _all_within(notes, found, found.value.high, parse(SECONDS, period[0]))
 
 
 _MEANINGS = {
@@ -138,6 +131,7 @@ _MEANINGS = {
 def _people(notes: Notes, found: Match, _: str) -> None:
     """People or requests: in flight at once, active, or all who may ask."""
     amount, words = found.value, found.words
+    target = notes.work.get("target", {})
     if rule(r"<AT_ONCE>").search(words):
         key = "concurrent_requests"
     elif amount.kind != "people":
@@ -146,10 +140,21 @@ def _people(notes: Notes, found: Match, _: str) -> None:
     else:
         key = "active_users" if re.search(r"\bactive\b", words, re.I) else "users"
     count = round(amount.high)
+    if key == "users" and target.keys() & {"concurrent_requests", "active_users"}:
+        notes.text.record(found, "all who may ask; those at the same time are stated")
+        return
+    if key != "users" and target.keys() == {"users"}:
+        notes.work["target"] = {}
     if {"tokens_per_s", "requests_per_s"} & notes.work.get("target", {}).keys():
         notes.text.record(found, "who asks; the rate of their requests is stated")
         return
     _target(notes, found, key, count, f"{grouped(count)} {_MEANINGS[key]}")
+
+
+def _users(notes: Notes, found: Match, key: str) -> None:
+    """People by whatever they are called: for 300 notaries."""
+    if notes.work["task"] == "serving" and not notes.has_target and found.value.high > 1:
+        _target(notes, found, key, round(found.value.high), f"{grouped(found.value.high)} {_MEANINGS[key]}")
 
 
 def _length(notes: Notes, found: Match, key: str) -> None:
@@ -191,11 +196,6 @@ def _speed(notes: Notes, found: Match, key: str) -> None:
     notes.set(f"w.{key}", written, found, f"at most {duration(seconds)} for each later token")
 
 
-def _percentile(notes: Notes, found: Match, key: str) -> None:
-    percent = int(found["digits"] or found.value.high)
-    notes.set(f"w.{key}", percent, found, f"for {percent} % of the requests")
-
-
 def _active(notes: Notes, found: Match, _: str) -> None:
     """A share of the users: those who ask, read and ask again at the same time."""
     target, people = notes.work.get("target", {}), found.quantities("people")
@@ -221,11 +221,6 @@ def _limit(notes: Notes, found: Match, _: str) -> None:
     )
 
 
-def _cached(notes: Notes, found: Match, key: str) -> None:
-    share = found.value.high / 100
-    notes.set(f"w.{key}", share, found, f"{share:.0%} of the input in a cache of earlier prompts")
-
-
 def _engine(notes: Notes, found: Match, key: str) -> None:
     names = {name.casefold() for name in found.ids("software")}
     for stack in notes.catalog.stacks.values():
@@ -240,10 +235,6 @@ def _offline(notes: Notes, found: Match, _: str) -> None:
     notes.text.record(found, "nobody waits")
 
 
-def _rank(notes: Notes, found: Match, key: str) -> None:
-    notes.set(f"w.{key}", round(found.value.high), found, f"adapters of rank {found.value.high:g}")
-
-
 def _adapters(notes: Notes, found: Match, key: str) -> None:
     """Adapters that requests choose among; one alone is merged into the weights of its base."""
     counts = found.quantities("n")
@@ -254,21 +245,27 @@ def _adapters(notes: Notes, found: Match, key: str) -> None:
         notes.text.record(found, "one adapter, merged into the weights of the model")
 
 
+def _set(value: Callable[[Match], float], meaning: str) -> Callable[[Notes, Match, str], None]:
+    """Take what a match gives as the value of its key."""
+    return lambda notes, found, key: notes.set(f"w.{key}", value(found), found, meaning.format(value(found)))
+
+
 _TAKES: dict[str, Callable[[Notes, Match, str], None]] = {
     "first_token_s": _latency,
     "token_s": _latency,
     "token_s by speed": lambda notes, found, _: _speed(notes, found, "token_s"),
-    "latency_percentile": _percentile,
+    "latency_percentile": _set(lambda found: int(found["digits"] or found.value.high), "for {} % of the requests"),
     "lengths": _lengths,
     "input_tokens": _length,
     "output_tokens": _length,
-    "prefix_cached": _cached,
+    "prefix_cached": _set(lambda found: found.value.high / 100, "{:.0%} of the input in a cache of earlier prompts"),
     "requests_per_s": _rate,
     "counted in time": _counted,
     "count": _count,
-    "requests in time": lambda notes, found, _: _in_time(notes, found, "requests_per_s"),
-    "tokens_per_s": _tokens_rate,
+    "requests in time": _in_time,
+    "tokens_per_s": _rate,
     "people": _people,
+    "users": _users,
     "active share": _active,
     "limit of what": _limit,
     "total": _total,
@@ -276,7 +273,7 @@ _TAKES: dict[str, Callable[[Notes, Match, str], None]] = {
     "engine": _engine,
     "offline": _offline,
     "adapters": _adapters,
-    "adapter_rank": _rank,
+    "adapter_rank": _set(lambda found: round(found.value.high), "adapters of rank {}"),
 }
 
 

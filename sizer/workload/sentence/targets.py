@@ -3,24 +3,24 @@
 import re
 from typing import Any
 
-from sizer.base.quantities import SECONDS, grouped, parse
+from sizer.base.quantities import SECONDS, duration, grouped, parse
 from sizer.catalog.generations import newer_eras
+from sizer.catalog.sale import usable_gpus
 from sizer.catalog.schema import Recipe
 from sizer.workload.request import SIZE_LIMITS
 from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.equipment import eras_meant, existing_gpus
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.names import measurements, short_name
-from sizer.workload.sentence.notes import RATE, TIME, Notes, ranged, time_text
-from sizer.workload.sentence.quantities import written_number
+from sizer.workload.sentence.notes import RATE, TIME, Notes, habit_in, ranged, time_text
+from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.reading import Answer
 from sizer.workload.sentence.serving import is_served, serving_answers
-from sizer.workload.serving import EMBEDS
+from sizer.workload.sentence.text import Name
+from sizer.workload.serving import EMBEDDING, EMBEDS
 from sizer.workload.table import DEFAULT_DATASET
 
-_NO_RATE = "".join(f"(?<!{noun} )" for noun in ("token", "tokens", "images", "samples", "sequences", "sentences"))
-# What a value is today, where the sentence says what it has to become: "60 days instead of 100".
-_RUNS = {86_400.0: ("h", 24.0), 43_200.0: ("h", 12.0), 604_800.0: ("d", 7.0)}
+_SPANS = {"day": 86_400.0, "night": 43_200.0, "week": 604_800.0}
 # "Classify 100 million images": only where samples are counted; a network that classifies may be trained.
 
 
@@ -48,13 +48,11 @@ def read_task(notes: Notes) -> None:
         text.record(found, "training")
 
 
-def read_rate(notes: Notes) -> dict[str, Any] | None:
+def read_rate(notes: Notes) -> None:
     """A rate in samples a second, minute, hour or day, of the first network."""
     for found in notes.text.each(r"{samples/time|frames/time}|{n/time}"):
         quantity = found.value
-        if not 1e-6 <= quantity.high <= 1e12:
-            continue
-        if quantity.kind == "n/time" and quantity.per_s != 1:
+        if not 1e-6 <= quantity.high <= 1e12 or (quantity.kind == "n/time" and quantity.per_s != 1):
             continue
         if rule(r"<RATE_AT_MOST>").search(notes.text.before(found.start)):
             notes.ask_place(found, "a request has a least rate, and no highest one")
@@ -63,15 +61,13 @@ def read_rate(notes: Notes) -> dict[str, Any] | None:
         unit = quantity.unit or "samples"
         if unit == "samples" and notes.networks and notes.networks[0].sample == "image":
             unit = "images"
-        digits = 2 if per_s >= 1 else 6
-        notes.text.record(
-            found, f"minimum rate {grouped(per_s) if per_s >= 1000 else f'{per_s:g}'} {unit}/s{ranged(quantity)}"
-        )
-        return {"samples_per_s": f"{written_number(round(per_s, digits))} {unit}/s"}
-    return None
+        shown = grouped(per_s) if per_s >= 1000 else f"{per_s:g}"
+        notes.text.record(found, f"minimum rate {shown} {unit}/s{ranged(quantity)}")
+        notes.work["target"] = {RATE: f"{written_number(round(per_s, 2 if per_s >= 1 else 6))} {unit}/s"}
+        return
 
 
-def read_time(notes: Notes) -> dict[str, Any] | None:
+def read_time(notes: Notes) -> None:
     """A time to train; of a range the shorter, which meets both."""
     for found in notes.text.each(r"<ASKS_TOKENS>"):
         notes.text.record(found, "tokens that the given GPUs read")
@@ -85,63 +81,84 @@ def read_time(notes: Notes) -> dict[str, Any] | None:
             notes.refuse(found, str(error))
             continue
         notes.text.record(found, f"maximum time to train {written}{ranged(found.value, 'shorter')}")
-        return {"time_to_train_s": written}
-    return None
+        notes.work["target"] = {TIME: written}
+        return
 
 
 def read_targets(notes: Notes) -> None:
     """A rate, the epochs, and how often it runs."""
-    if not notes.has_target and (target := read_rate(notes)):
-        notes.work["target"] = target
-    _read_today(notes)
+    if not notes.has_target:
+        read_rate(notes)
+    _read_runs(notes)
+    for found in notes.text.each(r"<EPOCH_IN>"):
+        time = next((one for one in found.quantities() if one.kind.startswith("time")), None)
+        epochs = found.quantities("epochs/time")
+        if notes.has_target or not (time or epochs):
+            continue
+        count = epochs[0].high * epochs[0].per_s if epochs else 1.0
+        written = time_text(time.low, time.unit) if time else f"{written_number(epochs[0].per_s / 86_400)} d"
+        notes.work["target"] = {TIME: written}
+        notes.set("w.epochs", count, found, f"{written_number(count)} epochs within {written}")
     for found in notes.text.each(r"(?:\bfor )?{epochs}"):
         notes.set("w.epochs", found.value.high, found, f"{written_number(found.value.high)} epochs")
 
 
-def _read_today(notes: Notes) -> None:
-    """What a value is today; and a number of runs a day, of which each takes at most its share."""
-    for found in notes.text.each(r"<TODAY>"):
-        notes.text.record(found, "the value of today; the target is stated otherwise")
+def _read_runs(notes: Notes) -> None:
+    """A number of runs in a time, a day for example, of which each takes at most its share."""
     for found in notes.text.each(r"\b(?:several|many|multiple|a few) times {time}"):
         notes.leave(found)
-    jobs = notes.text.find(r"{n} \x00+ <JOB> (?:a|per|each|every) (?P<span>day|night|week)\b")
-    for found in [*([jobs] if jobs else []), *notes.text.each(r"{runs/time|n/time|jobs/time}")]:
-        period = (
-            {"day": 86_400.0, "night": 43_200.0, "week": 604_800.0}[jobs["span"]]
-            if found is jobs
-            else found.value.per_s
-        )
-        runs = found.value.high * found.value.per_s
-        span = _RUNS.get(period)
-        if notes.has_target or "task" in notes.work or runs < 1 or span is None or notes.text.find(r"<TIME>"):
+    named = notes.text.find(r"<RUNS_NAMED>")
+    is_named = named is not None and rule(r"<RUN_WORDS>").search(named.words) is not None
+    for found in [*([named] if named is not None and is_named else []), *notes.text.each(r"<RUNS_OF>")]:
+        quantity, every = found.value, (found.match.groupdict().get("span") or "").split()[-1:]
+        period = _SPANS[every[0]] if every else quantity.per_s
+        runs, is_settled = round(quantity.high * quantity.per_s, 6), notes.has_target or "task" in notes.work
+        if not every and "/time" not in quantity.kind:
+            time, often = notes.text.find(r"<TIME>"), habit_in(notes.text)
+            within = (time_text(time.value.low, time.value.unit), time) if time else often
+            if runs < 2 or quantity.noun.startswith("job") or is_settled or "team" in notes.request or within is None:
+                continue
+            period = parse(SECONDS, within[0])
+            notes.text.record(within[1], f"all {runs:g} runs within {duration(period)}")
+            notes.text.assume(f"{found.words}: one after the other, each within its share of {duration(period)}")
+        elif is_settled or runs < 1 or period not in _SPANS.values() or notes.text.find(r"<TIME>"):
             if period > 604_800:
                 notes.leave(found)
             notes.text.record(found, "how often it runs")
             continue
-        written = f"{written_number(float(f'{span[1] / runs:.4g}'))} {span[0]}"
-        notes.work["target"] = {"time_to_train_s": written}
+        of, unit = (3600 * runs, "h") if period < 86_400 * runs else (86_400 * runs, "d")
+        written = f"{written_number(float(f'{period / of:.4g}'))} {unit}"
+        notes.work["target"] = {TIME: written}
         notes.text.record(found, f"maximum time to train {written}")
 
 
 def read_times(notes: Notes) -> None:
     """A time to train, overnight or every day; of inference on a known number of samples a rate."""
-    if not notes.has_target and (target := read_time(notes)):
-        notes.work["target"] = target
+    if not notes.has_target:
+        read_time(notes)
     dataset, target = notes.work.get("dataset"), notes.work.get("target", {})
-    if "task" in notes.work and isinstance(dataset, dict) and TIME in target:
-        notes.work["target"] = _rate_of(notes, dataset["n_samples"], target[TIME])
+    counted = dataset if isinstance(dataset, dict) and "task" in notes.work else None
+    if counted and TIME in target:
+        notes.work["target"] = _rate_of(notes, counted["n_samples"], target[TIME])
     for written, source in GRAMMAR["habits"].items():
         for found in notes.text.each(source):
-            if notes.has_target:
-                notes.text.record(found, "how often or when it runs; the target is stated otherwise")
-            elif "task" not in notes.work:
-                notes.work["target"] = {"time_to_train_s": written}
-                notes.text.record(found, f"maximum time to train {written}")
-            elif isinstance(dataset, dict):
-                notes.work["target"] = _rate_of(notes, dataset["n_samples"], written)
-                notes.text.record(found, f"all samples within {written}")
-            else:
-                notes.text.record(found, "how often it runs")
+            meaning = "how often or when it runs"
+            if not notes.has_target and ("task" not in notes.work or counted):
+                notes.work["target"] = _rate_of(notes, counted["n_samples"], written) if counted else {TIME: written}
+                meaning = f"all samples within {written}" if counted else f"maximum time to train {written}"
+            notes.text.record(found, meaning)
+
+
+def read_measured(notes: Notes) -> None:
+    """A rate that the customer measured narrows what is predicted, where it names one kind of GPU."""
+    if not notes.text.measured:
+        return
+    rate, count, gpu = notes.text.measured
+    ids = [key for key in gpu.ids if key in usable_gpus(notes.catalog)] if isinstance(gpu, Name) else []
+    if len(ids) == 1 and isinstance(rate, Amount) and isinstance(count, Amount) and notes.dnns:
+        noun = rate.unit if rate.kind != "tokens/time" else "samples"
+        written = f"{written_number(rate.high)} {noun}/s"
+        notes.work["measured"] = [{"samples_per_s": written, "gpu": ids[0], "gpus": round(count.high)}]
 
 
 def _rate_of(notes: Notes, n_samples: float, written: str) -> dict[str, Any]:
@@ -154,7 +171,12 @@ def read_most(notes: Notes) -> None:
     """The highest rate within the limits, where no target is given; or the time that owned GPUs take."""
     found = notes.text.find(r"<MOST>")
     if found is not None and not notes.has_target:
-        if not set(SIZE_LIMITS) & notes.request.get("limits", {}).keys():
+        limits = notes.request.get("limits", {})
+        if not set(SIZE_LIMITS) & limits.keys() and "gpus" in limits:
+            notes.work["target"] = {"gpus_busy": limits["gpus"]}
+            notes.text.record(found, f"the highest rate of {limits['gpus']} GPUs")
+            return
+        if not set(SIZE_LIMITS) & limits.keys():
             labels = ("500,000 USD", "1 million USD", "50 kW", "2 racks", "8 servers")
             notes.ask("limit", found, answers=tuple(notes.answer(words) for words in labels))
             notes.text.record(found, "the highest rate within limits")
@@ -174,20 +196,12 @@ def read_most(notes: Notes) -> None:
 
 # --- what is missing
 
-# Usual tokens of what is trained, in a usual time; else of pre-training.
-_TRAININGS = {
-    "continued": "100 billion tokens in 30 days",
-    "fine-tuning": "1 billion tokens in a day",
-    "lora": "100 million tokens in a day",
-}
-_RATES = {"image": ["10,000 images/s"], "token": ["100,000 tokens/s"]}
-
 
 def ask_network(notes: Notes) -> None:
     """Offer networks for the kind of sample that the sentence names, or all; those in wide use come first."""
     items = list(notes.catalog.dnns.values())
     if notes.means_language:
-        embeds = notes.work.get("task") == "embedding"
+        embeds = notes.work.get("use") == EMBEDDING
         items = [item for item in items if item.transformer is not None and (item.family == EMBEDS) == embeds]
     else:
         kinds = {
@@ -220,7 +234,7 @@ def ask_target(notes: Notes) -> None:
     counts = (least, 4 * least) if least > 8 else (8, 32)
     times = ["in a day", "overnight"]
     if sample == "token":
-        usual = _TRAININGS.get(str(notes.work.get("method")), "1 trillion tokens in 30 days")
+        usual = GRAMMAR["usual_targets"].get(str(notes.work.get("method")), "1 trillion tokens in 30 days")
         times = ["in a week", "in 30 days"] if "tokens" in notes.work else [usual]
     has_limit = bool(set(SIZE_LIMITS) & notes.request.get("limits", {}).keys())
     texts = [
@@ -228,7 +242,7 @@ def ask_target(notes: Notes) -> None:
         *([f"{people} GPUs"] if people and people != own else []),
         *([] if people in (8, 32) else [f"{count} GPUs" for count in counts if count != own]),
         *(times if "task" not in notes.work else []),
-        *(_RATES.get(sample, ["1,000 samples/s"] if sample else [])),
+        *([GRAMMAR["usual_targets"].get(sample, "1,000 samples/s")] if sample else []),
         *(["as fast as possible"] if has_limit and not people else []),
     ]
     notes.ask("target", answers=tuple(notes.answer(text) for text in texts))
@@ -259,15 +273,13 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
             return
     if not has_time:
         return
-    counts: tuple[str, ...] = ("30 epochs", "90 epochs", "300 epochs", "1000 epochs")
+    counts, method = "epochs", work.get("method")
     if dnn == notes.own_model or (isinstance(dnn, str) and catalog.dnns[dnn].transformer is not None):
         if "tokens" in work:
             return
-        counts = ("10 billion tokens", "100 billion tokens", "1 trillion tokens", "15 trillion tokens")
-        if work.get("method") in ("fine-tuning", "lora"):
-            counts = ("10 million tokens", "100 million tokens", "1 billion tokens")
+        counts = "tuning" if method in ("fine-tuning", "lora") else "tokens"
     called = catalog.dnns[dnn].name if isinstance(dnn, str) else str(dnn["name"])
-    notes.ask("length", reason=called, answers=tuple(notes.answer(count) for count in counts))
+    notes.ask("length", reason=called, answers=tuple(notes.answer(count) for count in GRAMMAR["usual_lengths"][counts]))
 
 
 def _take_recipe(notes: Notes, work: dict[str, Any], recipe: Recipe) -> None:

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sizer.workload.sentence.grammar import rule, sign
@@ -99,6 +99,7 @@ class SentenceText:
     whole: str  # the sentence with the other jobs that it tells, which are blank here
     shape: str = ""
     phrases: list[Phrase] = field(default_factory=list)
+    measured: tuple[Thing, ...] = ()  # a rate of the customer, and the number and name of the GPUs it was measured on
 
     def __post_init__(self) -> None:
         self._places: list[tuple[int, int]] = []
@@ -113,7 +114,29 @@ class SentenceText:
             place = one.end
         parts += list(self.sentence[place:])
         self._places += [(at, at + 1) for at in range(place, len(self.sentence))]
-        self.shape = "".join(parts)
+        self.shape = self.unblanked = "".join(parts)
+
+    def put(self, old: Thing, new: Thing) -> None:
+        """Take another value or name where one stands."""
+        at = next(place for place, thing in self._at.items() if thing is old)
+        self.things = [new if one is old else one for one in self.things]
+        self._at[at] = new
+
+    def put_at(self, found: Match, new: Thing) -> None:
+        """Take a value or name in the place of the words of a match."""
+        low, high = self.span(found.start, found.end)
+        for at in range(found.start, found.end):
+            self._at.pop(at, None)
+        self._at[found.start] = new = replace(new, start=low, end=high)
+        self._places[found.start] = (low, high)
+        self.things = [*(one for one in self.things if one not in found.things), new]
+        signs = sign(new.kind) + READ * (found.end - found.start - 1)
+        self.shape = self.shape[: found.start] + signs + self.shape[found.end :]
+
+    def set_aside(self, found: Match, meaning: str) -> None:
+        """Take the words of a match as read, and nothing in them as wished."""
+        self.things = [one for one in self.things if one not in found.things]
+        self.record(found, meaning)
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Places in the sentence of some signs."""

@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections.abc import Iterable
 
 from sizer.catalog.fabrics import fabric_links
 from sizer.catalog.model import Catalog
@@ -15,7 +14,7 @@ from sizer.workload.sentence.notes import Notes, SecondJob
 from sizer.workload.sentence.quantities import Amount
 from sizer.workload.sentence.reading import Answer, Question
 from sizer.workload.sentence.text import READ, Match, Name
-from sizer.workload.serving import EMBEDS
+from sizer.workload.serving import EMBEDDING, EMBEDS
 
 _MOST_ANSWERS = 6
 # More people than these do not train networks themselves.
@@ -73,10 +72,12 @@ def is_sized(notes: Notes) -> bool:
     for amount in (thing for thing in notes.text.things if isinstance(thing, Amount)):
         may_train = amount.high <= MOST_WHO_TRAIN and rule(r"<WHO_TRAINS>$").search(amount.noun)
         is_user = amount.kind == "people" and not may_train
+        if amount.kind == "parameters" and notes.own_model is not None:
+            sentence[amount.start : amount.end] = READ * (amount.end - amount.start)
         if is_user or amount.kind == "requests/time":
             sentence[amount.start : amount.end] = ("\2" if is_user else "\3") * (amount.end - amount.start)
     networks: Networks = "unknown"
-    if notes.means_language and all(is_language):
+    if (notes.means_language or notes.own_model) and all(is_language):
         networks = "language"
     elif named:
         networks = "language" if is_language and all(is_language) else "other"
@@ -84,7 +85,8 @@ def is_sized(notes: Notes) -> bool:
             networks = "diffusion"
     told = kind_in("".join(sentence), networks)
     if _embeds(notes) and not trains_in(notes.text.sentence):
-        notes.work["task"], notes.means_language = "embedding", True
+        notes.work |= {"task": "generation", "use": EMBEDDING}
+        notes.means_language = True
         return True
     if told is None:
         return True
@@ -93,6 +95,8 @@ def is_sized(notes: Notes) -> bool:
     clause = told.clause
     if clause is None and told.kind.sized and is_of_language:
         notes.work["task"] = told.kind.sized
+        if told.kind.use:
+            notes.work["use"] = told.kind.use
         notes.means_language = True
         return True
     if clause is None and told.kind.is_asked:
@@ -126,10 +130,8 @@ def _held(catalog: Catalog, kind: str, words: str) -> list[str]:
     """Names of what the catalogue holds of a kind, the nearest to some words first."""
     if kind == "gpu":
         gpus = [catalog.gpus[key] for key in usable_gpus(catalog)]
-        return [
-            gpu.name
-            for gpu in sorted(gpus, key=lambda gpu: (-gpu.peak_mixed_flop_per_s.value, -gpu.memory_bytes.value, gpu.id))
-        ]
+        gpus.sort(key=lambda gpu: (-gpu.peak_mixed_flop_per_s.value, -gpu.memory_bytes.value, gpu.id))
+        return [gpu.name for gpu in gpus]
     if kind == "server":
         servers = [item for item in catalog.servers.values() if item.role == "gpu" and item.orderable]
         return [item.name for item in sorted(servers, key=lambda item: _newest_first(catalog, item))]
@@ -139,27 +141,23 @@ def _held(catalog: Catalog, kind: str, words: str) -> list[str]:
     if kind == "precision":
         return ["mixed precision", "single precision"]
     if kind == "fabric":
-        return [link.name for link in fabric_links(catalog)]
+        speed = float((re.search(r"[1-9]\d*", words) or ["1e9"])[0])
+        links = sorted(fabric_links(catalog), key=lambda link: abs(math.log(link.gbit_per_s.value / speed)))
+        return [link.name for link in links]
     networks = [item for item in catalog.dnns.values() if item.sample == kind] or list(catalog.dnns.values())
-    if size := re.search(r"(?<![\w.])(\d{1,4}(?:\.\d)?)B\b", words, re.I):
-        asked = max(1e9 * float(size[1]), 1.0)
-        return _unique(
-            short_name(item) for item in sorted(networks, key=lambda item: abs(math.log(item.parameters.value / asked)))
-        )
     trained = [recipe.dnn for recipe in catalog.recipes.values()]
-    family = re.split(r"[\s-]", words.lower())[0]
+    family, size = re.split(r"[\s-]", words.lower())[0], re.search(r"(?<![\w.])(\d{1,4}(?:\.\d)?)B\b", words, re.I)
+    asked = max(1e9 * float(size[1]), 1.0) if size else 0.0
 
-    def order(item: Dnn) -> tuple[bool, int, str]:
-        return not item.name.lower().startswith(family), -trained.count(item.id), item.id
+    def order(item: Dnn) -> tuple[float, bool, int, str]:
+        if asked:
+            return abs(math.log(item.parameters.value / asked)), False, 0, ""
+        return 0.0, not item.name.lower().startswith(family), -trained.count(item.id), item.id
 
-    return _unique(short_name(item) for item in sorted(networks, key=order))
+    return list(dict.fromkeys(short_name(item) for item in sorted(networks, key=order)))
 
 
 def _newest_first(catalog: Catalog, server: Server) -> tuple[float, float, str]:
     """Servers with the fastest GPUs first: a server that is not held is most likely a newer one."""
     peak = max((catalog.gpus[key].peak_mixed_flop_per_s.value for key in server.gpus), default=0.0)
     return -peak, -(server.n_gpus.value if server.n_gpus else 0), server.id
-
-
-def _unique(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(names))

@@ -128,7 +128,7 @@ def test_measured_stacks_are_those_of_the_published_runs():
         ({"dnn": "resnet50", "precision": "fp8"}, "'fp8' is for language models"),
         ({"batch_per_gpu": 4}, "write batch_sequences"),
         ({"precision": "fp32"}, "write 'mixed' \\(BF16\\), 'fp16', 'bf16', 'fp8', 'mxfp8', 'fp4' or 'nvfp4'"),
-        ({"task": "validation-inference"}, "write 'training', 'serving', 'generation' or 'embedding'"),
+        ({"task": "validation-inference"}, "write 'training', 'serving' or 'generation'"),
         ({"stack": "tf-tensorpack-reference"}, "trains no language models"),
         ({"tokens": -1}, "tokens"),
         ({"sequence_tokens": 5}, "sequence_tokens"),

@@ -1,0 +1,143 @@
+"""What the words of a clause say of its names and numbers: excluded, preferred, corrected, or of another time."""
+
+from dataclasses import dataclass, replace
+
+from sizer.workload.sentence.grammar import GRAMMAR, rule
+from sizer.workload.sentence.quantities import Amount
+from sizer.workload.sentence.text import Phrase, SentenceText, Thing
+
+# Names that stand in one list, and what joins them there.
+_ALIKE = {"gpu": "<JOIN>", "server|storage|maker": "<JOIN>", "fabric": " (?:and|or|und|oder|et|ou) "}
+_WINDOW = 140  # characters on both sides of a name in which words may be about it
+_RATES = "samples/time|frames/time|tokens/time"
+_SERVED = "requests/time"
+
+
+@dataclass(frozen=True)
+class Stance:
+    """How names are meant: "exclude", "prefer", "only", "contrast" or "", with the place of the words up to them."""
+
+    kind: str
+    start: int
+    end: int
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Where the words stand."""
+        return self.start, self.end
+
+
+def stance(shape: str, start: int, end: int) -> Stance:
+    """The nearest operator of the clause of a name: before it or behind it, else before or behind its list.
+
+    Parameters
+    ----------
+    shape : str
+        A text in which nothing is blanked out: a name may be governed by words that were read with another.
+    start, end : int
+        Place of the name.
+    """
+    low, listed, follows = max(0, start - _WINDOW), None, None
+    for kinds, join in _ALIKE.items():
+        if rule(f"{{{kinds}}}").search(shape, start, end):
+            part = f"(?:{{maker}} )*{{{kinds}}}<PART_NOUN>?"
+            listed = rule(rf"(?:{part}(?P<join>{join}))+$").search(shape, low, start)
+            follows = rule(rf"(?:<PART_NOUN>?(?P<join>{join}){part})+").match(shape, end, end + _WINDOW)
+    # "No A, B or C preferred": the comma divides them.
+    is_behind = not listed or ("," in listed["join"] and follows is not None and "," not in follows["join"])
+    # What is said of a list counts for a name of it of which nothing is said.
+    for at, high in ((start, end), (listed.start() if listed else start, follows.end() if follows else end)):
+        clause = max((match.end() for match in rule(r"<CLAUSE_END>").finditer(shape, low, at)), default=low)
+        before: list[tuple[int, str]] = []
+        for kind, (source, behind) in GRAMMAR["stances"].items():
+            if source and (match := rule(rf"(?:{source})$").search(shape, clause, at)):
+                before.append((match.start(), kind))
+            if behind and (match := rule(behind).match(shape, high)) and (is_behind or at == start):
+                return Stance(kind, start, match.end() if high == end else end)
+        if before:
+            first, kind = max(before)
+            return Stance(kind, first if at == start else start, end)
+    return Stance("", start, end)
+
+
+def without_denied_work(sentence: str) -> tuple[str, list[Phrase]]:
+    """A sentence without the kinds of work that it says no to, and the words that do."""
+    denied = []
+    for match in rule(r"<WORK_WORDS>").finditer(sentence):
+        found = stance(sentence, match.start(), match.end())
+        if found.kind == "exclude" and not rule(r"<UNABLE>").search(sentence, 0, match.start()):
+            denied.append(Phrase(sentence[found.start : found.end], f"no {match[0]}", found.start, found.end))
+    for one in denied:
+        sentence = f"{sentence[: one.start]}{' ' * len(one.words)}{sentence[one.end :]}"
+    return sentence, denied
+
+
+def settle_values(text: SentenceText) -> None:
+    """Of two values take the one that is wished: not the one that is corrected, an average, or reached today."""
+    for source, group in ((r"<CORRECTION>", 0), (r"<RENEWAL>", "new")):
+        for found in text.each(source):
+            start = found.match.start(group)
+            news = [one for place, one in text.places() if start <= place < found.end]
+            pairs = [(old, new) for new in news if (old := _meant_before(text, start, new)) is not None]
+            for old, new in pairs:
+                _put(text, old, new)
+            if pairs:
+                text.record(found, "corrects what stands before", start)
+    for found in text.each(r"<PEAK_OF>"):
+        kinds = _SERVED if found.value.kind == "n" else found.value.kind
+        average = text.find(rf"<AVERAGE>{{{kinds}}}|{{{kinds}}}<AVERAGE_AFTER>")
+        if average is not None:
+            _put(text, average.value, found.value)
+            text.record(found, "at the peak, for which it is sized")
+    if not any(text.find(source) for source in GRAMMAR["growth"]):
+        _settle_today(text)
+    for source in (r"<LATER>", r"<EARLIER>"):
+        for found in text.each(source):
+            text.set_aside(found, "of another time than what is sized")
+
+
+def _meant_before(text: SentenceText, at: int, new: Thing) -> Thing | None:
+    """What stands before a place and is of the kind of something new; a bare number means what was counted last."""
+    earlier = [one for place, one in text.places() if place < at]
+    if new.kind == "n":
+        counted = [one for one in earlier if isinstance(one, Amount) and one.kind != "parameters"]
+        same = [one for one in counted if one.kind != "n"] or counted
+    else:
+        same = [one for one in earlier if one.kind == new.kind]
+    return same[-1] if same else None
+
+
+def _put(text: SentenceText, old: Thing, new: Thing) -> None:
+    if isinstance(old, Amount) and isinstance(new, Amount) and new.kind == "n":
+        text.put(old, replace(old, low=new.low / old.per_s, high=new.high / old.per_s))
+    else:
+        text.put(old, replace(new, start=old.start, end=old.end))
+
+
+def _settle_today(text: SentenceText) -> None:
+    """Set aside what is reached today, and take what is told as so many times that."""
+    multiple = text.find(r"<TIMES_TODAY>")
+    served = [one for one in text.things if one.kind == _SERVED]
+    kinds = f"time|{_RATES}|{_SERVED}" if multiple or len(served) > 1 else f"time|{_RATES}"
+    today: list[Amount] = []
+    for found in text.each(r"<OLD_VALUE>"):
+        today += found.quantities()
+        text.set_aside(found, "the value of today; the target is stated otherwise")
+    is_slow = rule(r"<FASTER>").search(text.shape) is not None
+    for clause in list(rule(r"<CLAUSE>").finditer(text.shape)):
+        is_today = rule(r"<NOW_IS>").search(clause[0]) or (is_slow and rule(r"<IT_TAKES>").search(clause[0]))
+        if not is_today or rule(r"<WISHES>").search(clause[0]):
+            continue
+        for match in list(rule(rf"{{{kinds}}}").finditer(text.shape, *clause.span())):
+            found = text.match_of(match)
+            today += found.quantities()
+            on = rule(r"<MEASURED_ON>").search(text.shape, match.end(), clause.end())
+            if on is not None and rule(r"<MEASURED>").search(clause[0]):
+                text.measured = (found.value, *text.match_of(on).things)
+                text.set_aside(text.match_of(on), "on which it was measured")
+            text.set_aside(found, "the value of today; the target is stated otherwise")
+    if multiple is not None and today:
+        factor = multiple.value.high if multiple.quantities() else 2.0
+        factor = next((by for by in (3, 4) if multiple[f"by{by}"]), factor)
+        by = 1 / factor if today[0].kind == "time" else factor
+        text.put_at(multiple, replace(today[0], low=today[0].low * by, high=today[0].high * by))
