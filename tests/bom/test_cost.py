@@ -259,7 +259,7 @@ def test_many_gpus_stretch_the_low_end_alone():
     1,024 nodes of four have 4,096 GPUs. From the low end of its band, USD 150,000 a node, their contract may come down
     by 0.31 to the power of log(4096/800)/log(24000/800) = 0.480: 0.57. The other amounts stay.
     """
-    asked = {"gpus": ["gh200-96gb"], "servers": ["bullsequana-gh200"], "storage": ["ai400x2"], "fabrics": ["ndr"]}
+    asked = {"gpus": ["gh200-96gb"], "servers": ["bullsequana-gh200"], "storage": ["ai400x2"], "fabrics": ["hdr"]}
     work = {"dnn": "resnet50", "target": {"gpus_busy": 8}}
     platform = platforms(catalog(), SizingRequest.from_dict({"workload": [work], "platforms": asked}))[0]
     amounts = {}

@@ -200,9 +200,10 @@ def feed_loss_remedies(plan: Plan) -> list[str]:
     caps = [(str(device), float(cap_w)) for device, *_, cap_w in few if cap_w]
     capped = [f"the {device} to {si(watts, 'W')}" for device, watts in caps]
     remedies = [f"limit {listed(capped)} after the loss (lower rate)"] if capped else []
-    feeds = [int(enough) for *_, enough, _ in few]
-    if all(feeds):
-        remedies.append(f"take {spelled(max(feeds))} feeds with one spare (N+1)")
+    enough = {f"the {device}": int(feeds) for device, *_, feeds, _ in few if feeds}
+    if enough:
+        whose = "" if len(enough) == len(few) else f" for {listed(enough)}"
+        remedies.append(f"take {spelled(max(enough.values()))} feeds with one spare (N+1){whose}")
     return [*remedies, "feed the PDUs through static transfer switches"]
 
 
