@@ -124,7 +124,7 @@ def _comparable(counts: PartCounts, ranking: Ranking, order: list[int]) -> list[
         return order
     wider = islice(ranking.one_by_one(), 2 * MAX_PLATFORMS_SHOWN)
     others = list(islice((row for row in wider if not nodes[row]), MAX_PLATFORMS_SHOWN))
-    return others if len(others) > 1 else order
+    return others if len(others) > 1 else order[:2]
 
 
 @dataclass(frozen=True)

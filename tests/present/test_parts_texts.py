@@ -13,7 +13,7 @@ from tests.published.test_racks import plan_of, platform_of
 
 
 def test_the_feeds_say_what_a_loss_stops_and_how_many_feeds_avoid_it() -> None:
-    """DGX B200: five of six supplies carry its full draw; the worst loss of six feeds takes one, of three to five two."""
+    """DGX B200: five of six supplies carry its full draw; losing one of six feeds takes one, of five two."""
     rack = {"rack": "ar3357", "network_racks": True}
     _, plan = plan_of(platform_of("dgx-b200", "dgx-b200-nvme", rack, ["ndr"]), 2, 0, rack_power_w="41 kW")
     text = feeds_sentence(plan)
