@@ -33,6 +33,7 @@ _UNITS = {
     "_kg": "kg",
     "_kg_per_m2": "kg/m²",
     "_percent": "%",
+    "_rate_usd": "US dollars for one unit of `currency`",
     "_volts": "V",
     "_fraction": "share, 0 to 1",
     "_share": "share, 0 to 1",

@@ -18,6 +18,11 @@ from sizer.physical.platform import Platform
 # Heights at which the probability of a budget is read; between them it is interpolated.
 _HEIGHTS = np.linspace(0.0, 1.0, 201)
 MIDDLE = 0.5
+# Contracts for so many GPUs are negotiated: the lower halves of the bands are stretched downwards, from this number of
+# GPUs on to that of JUPITER, whose contract (E151) comes to 0.31 of the low end of the bands for as many GPUs of its
+# kind. Between them, on a logarithmic scale: assumed.
+NEGOTIATED_GPUS = 800
+_LARGEST_GPUS, _LARGEST_LOW_SHARE = 24_000, 0.31
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,15 @@ class CostInterval:
     at_confidence: float  # at most, with the confidence of the request: the amount that ranks designs
     high: float  # inf where a line has neither price nor band
     dated: tuple[str, ...] = ()  # first and last year of the prices and bands
+    is_negotiated: bool = False  # so many GPUs that the low end is below the bands of single pieces
+
+
+def added(each: Sequence[CostInterval], less: CostInterval | None = None) -> CostInterval:
+    """What several orders of one currency cost together, without another one; their prices lie at one height."""
+    names = ("low", "expected", "at_confidence", "high")
+    sums = {name: sum(getattr(one, name) for one in each) - (getattr(less, name) if less else 0.0) for name in names}
+    years = sorted(year for one in each for year in one.dated)
+    return CostInterval(each[0].currency, **sums, dated=tuple(dict.fromkeys(years[:1] + years[-1:])))
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +115,7 @@ def line_amounts(bill: Bill, platform: Platform, prices: UnitPrices) -> Floats:
     """Cost of every bought line of a bill at the heights of ``prices``, shape (lines, heights).
 
     A line that the bill prices costs that at every height, the discount of the deal taken off; the others follow
-    their bands. A line of the quote's own without a price is unknown without bounds.
+    their bands, which many GPUs stretch downwards. A line of the quote's own without a price is unknown without bounds.
     """
     lines = bill.bought
     if not lines:
@@ -109,7 +123,27 @@ def line_amounts(bill: Bill, platform: Platform, prices: UnitPrices) -> Floats:
     factor = 1 - float(bill.deal_discount_percent) / 100
     stated = {i: float(line.extended_net) * factor for i, line in enumerate(lines) if line.extended_net is not None}
     pieces = [[1 if i in stated else line.quantity] for i, line in enumerate(lines)]
-    return ItemPrices.of(tuple(line.item for line in lines), platform, prices, stated).amounts(pieces)[..., 0].T
+    found = ItemPrices.of(tuple(line.item for line in lines), platform, prices, stated).amounts(pieces)[..., 0].T
+    share = low_share(_gpus_bought(bill, platform)) ** np.maximum(1 - prices.heights / MIDDLE, 0)
+    is_open = np.array([i not in stated and not prices.is_known(line.item) for i, line in enumerate(lines)])
+    return np.where(is_open[:, None], found * share, found)
+
+
+def low_share(n_gpus: int) -> float:
+    """Share of the low ends of price bands that a contract for so many GPUs may come to.
+
+    Examples
+    --------
+    >>> [round(low_share(n), 2) for n in (8, 800, 4_096, 24_000, 100_000)]
+    [1.0, 1.0, 0.57, 0.31, 0.31]
+    """
+    size = np.log(np.clip(n_gpus, NEGOTIATED_GPUS, _LARGEST_GPUS) / NEGOTIATED_GPUS)
+    return float(_LARGEST_LOW_SHARE ** (size / np.log(_LARGEST_GPUS / NEGOTIATED_GPUS)))
+
+
+def _gpus_bought(bill: Bill, platform: Platform) -> int:
+    servers = sum(int(line.quantity) for line in bill.bought if line.item == platform.server.id)
+    return servers * platform.gpus_per_server
 
 
 def bill_cost(bill: Bill, platform: Platform, prices: UnitPrices, confidence: float) -> CostInterval:
@@ -125,7 +159,9 @@ def bill_cost(bill: Bill, platform: Platform, prices: UnitPrices, confidence: fl
         if line.extended_net != 0
     ]
     years = sorted(day[:4] for day in dates if day)
-    return CostInterval(bill.currency, low, expected, likely, high, tuple(dict.fromkeys(years[:1] + years[-1:])))
+    dated = tuple(dict.fromkeys(years[:1] + years[-1:]))
+    is_negotiated = _gpus_bought(bill, platform) > NEGOTIATED_GPUS
+    return CostInterval(bill.currency, low, expected, likely, high, dated, is_negotiated)
 
 
 def category_ranges(bill: Bill, platform: Platform, prices: UnitPrices) -> dict[str, tuple[float, float]]:

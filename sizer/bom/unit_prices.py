@@ -11,10 +11,11 @@ import numpy as np
 
 from sizer.base import units
 from sizer.base.arrays import Floats
+from sizer.bom.lines import is_free
 from sizer.bom.prices import PriceBook
 from sizer.catalog.model import Catalog
 from sizer.catalog.price_bands import PriceBand
-from sizer.catalog.schema import Gateway, MemoryOption, Server, Software, Support, Switch
+from sizer.catalog.schema import Gateway, MemoryOption, Server, Support, Switch
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.platform import Platform
 
@@ -104,9 +105,8 @@ class UnitPrices:
         known = self._known.get(item_id)
         if known is None:
             part, folder = self.catalog.item(item_id), self.catalog.category_of(item_id)
-            is_free = isinstance(part, Software) and part.metric.value in ("free", "included")
             is_priced = folder not in self._bands_only and self.book.net(item_id, self.currency) is not None
-            known = self._known[item_id] = is_free or is_priced
+            known = self._known[item_id] = is_free(part) or is_priced
         return known
 
     def is_percentage(self, item_id: str) -> bool:
@@ -179,7 +179,7 @@ class UnitPrices:
     def _price(self, item_id: str, raw_tb: float, least_tb: float, gpus: int = 0, gpu: str = "") -> Floats:
         folder, part = self.catalog.category_of(item_id), self.catalog.item(item_id)
         if self.is_known(item_id):
-            net = self.book.net(item_id, self.currency)
+            net = None if is_free(part) else self.book.net(item_id, self.currency)
             return np.full(self.heights.shape, 0.0 if net is None else float(net))
         band = self.catalog.bands.band(folder, item_id, gpu)
         if band is None:

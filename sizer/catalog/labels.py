@@ -77,6 +77,7 @@ _LABELS = {
     "nodes_per_unit": "Nodes a chassis",
     "min_nodes": "Fewest nodes",
     "max_nodes": "Most nodes",
+    "max_gpus": "Most GPUs that it is made for",
     "node_read_low_bytes_per_s": "Read rate of a node, demonstrated",
     "node_read_high_bytes_per_s": "Read rate of a node, upper end",
     "test_write_bytes_per_s": "Write rate of a published test",

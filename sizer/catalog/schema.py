@@ -157,6 +157,7 @@ class Storage(Device):
     server: Sourced[LongText] | None = None  # id in servers/, where the system is software: its size and ports count
     min_nodes: Sourced[Count] | None = None
     max_nodes: Sourced[Count] | None = None
+    max_gpus: Sourced[Count] | None = None  # that a class of products is made for; absent: its rates say
     node_read_low_bytes_per_s: Sourced[BytesPerS] | None = None  # what one node reads for clients, as demonstrated
     node_read_high_bytes_per_s: Sourced[BytesPerS] | None = None  # the vendor's upper end; equal when one number
     node_write_bytes_per_s: Sourced[BytesPerS] | None = None  # what one node writes for clients

@@ -15,8 +15,15 @@ from sizer.present.text.checks import check_label, open_text
 from sizer.present.text.design_size import binding_text
 from sizer.present.text.layouts import basis_sentence, layout_sentence, settings_text, stacks_sentence, step_sentence
 from sizer.present.text.memory import memory_text
-from sizer.present.text.money import design_text, gpus_text, price_range_text, price_text, quotes_text
-from sizer.present.text.plan import existing_text
+from sizer.present.text.money import (
+    design_text,
+    gpus_text,
+    planned_years_text,
+    price_range_text,
+    price_text,
+    quotes_text,
+)
+from sizer.present.text.plan import existing_text, feeds_sentence
 from sizer.present.text.result_text import cautions, power, whole_run_text
 from sizer.present.text.serving import serving_rows, used_stack_text
 from sizer.present.text.verdict import reason_texts, runner_up_text, selection_text, verdict_text
@@ -41,6 +48,8 @@ def answer_text(result: SizingResult, simple: SimplestDesign | None = None) -> s
     """Result of a sizing: verdict, design, every workload, price, alternatives, simplest design, reasons."""
     lines = [result.request.title, "=" * len(result.request.title), verdict_text(result), ""]
     lines += _design_lines(result.design)
+    if result.planned_years:
+        lines += ["", f"Plan:   {planned_years_text(result.planned_years)} (details: sizer grow)"]
     if result.request.needed_by is not None:
         warnings = result.design.bill.warnings
         needed = [*bill_warning_sentences(need_dangers(warnings)), *delivery_sentences(warnings)]
@@ -108,6 +117,8 @@ def _design_lines(design: DesignAnswer) -> list[str]:
         f"        {_place(design)}, {power(design)} maximum power, {capacity}",
         f"Price:  {price_text(design)}",
     ]
+    if any(rack.feeds for rack in design.plan.racks):
+        lines.append(f"Feeds:  {feeds_sentence(design.plan)}")
     lines[2:2] = [f"Tiers:  {tiers_sentence(design)}"] if design.platform.second_tier is not None else []
     for answer in design.workloads:
         lines += ["", *_workload_lines(design, answer)]

@@ -478,7 +478,7 @@ def _warnings(
                 planned, what = (float(stated.value), stated.basis), other.note or other.where
                 yield PlanNote(PlanNoteKind.HIGHER_MAXIMUM, (device.name, *planned, float(other.value), what))
     for few in few_supplies(racks, device_of):
-        values = (few.name, few.supplies, few.remaining, few.needed or 0, few.three_feeds_suffice, few.cap_w or 0.0)
+        values = (few.name, few.supplies, few.remaining, few.needed or 0, few.feeds_needed or 0, few.cap_w or 0.0)
         yield PlanNote(PlanNoteKind.FEW_SUPPLIES, values)
     for cable in cables:
         for number, choice in enumerate(cable.choices):

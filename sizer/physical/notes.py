@@ -15,6 +15,7 @@ class ViolationKind(Enum):
     DEVICE_EXCEEDS_RACK = "device-exceeds-rack"
     TOO_DEEP = "too-deep"  # device, its depth, rack, its usable depth [m]
     NODE_COUNT = "node-count"  # storage, fewest and most nodes
+    TOO_MANY_GPUS = "too-many-gpus"  # storage, most GPUs that it is made for
     NEEDS_LIQUID = "needs-liquid"  # device, heat that coolant must carry [W]
     RACK_POWER = "rack-power"  # device, its draw, what a rack of the room gets [W]
     SHELF_FEED = "shelf-feed"  # device, phases, lowest and highest voltage of its power shelves
@@ -38,6 +39,7 @@ _ERROR_TEXTS = {
     ViolationKind.DEVICE_EXCEEDS_RACK: "a device exceeds what one rack holds",
     ViolationKind.TOO_DEEP: "{0} is {1} m deep; {2} takes {3} m",
     ViolationKind.NODE_COUNT: "{0} has {1} to {2} nodes",
+    ViolationKind.TOO_MANY_GPUS: "{0} is made for at most {1} GPUs; name a product of a vendor",
     ViolationKind.NEEDS_LIQUID: (
         "{0} is liquid-cooled and the room has air alone (site.cooling = 'air'); water that takes {1} per unit would "
         "be enough"
@@ -121,13 +123,14 @@ class PlanNoteKind(Enum):
     USABLE_BOUNDED = "usable-bounded"  # storage
     LEAST_USABLE = "least-usable"  # share of the drives
     SINGLE_SERVER = "single-server"
+    STANDBY_HEAD = "standby-head"  # hosts from which on a second one is planned
     # Cautions of a building plan.
     SINGLE_CORDED = "single-corded"  # device
     INLETS_UNKNOWN = "inlets-unknown"  # device
     DRIVES_UNKNOWN = "drives-unknown"  # of a server
     HIGHER_MAXIMUM = "higher-maximum"  # device, planned [W], its basis, another source [W], of what
-    # Device, supplies, remaining after a loss, needed, 1: three feeds suffice, draw that the remaining ones carry [W];
-    # needed and draw are 0 where not published.
+    # Device, supplies, remaining after a loss, needed, fewest feeds (N+1) that leave enough, draw that those left carry
+    # [W]; needed, feeds and draw are 0 where not published or not possible.
     FEW_SUPPLIES = "few-supplies"
     CABLE_TOO_SHORT = "cable-too-short"  # role, length of the way, longest cable [m]
     # Steps from raw to usable capacity.

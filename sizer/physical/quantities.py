@@ -1,6 +1,6 @@
 """Everything a design is made of, counted for all rows of a platform at once."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from threading import Lock
@@ -24,7 +24,7 @@ from sizer.physical.capacity import (
 )
 from sizer.physical.components import Component, DesignParts, Network, Quantities, combined
 from sizer.physical.networks.counts import cable_lines, data_networks, with_management
-from sizer.physical.networks.members import AS_USUAL, NetworkMembers, Shape, shape
+from sizer.physical.networks.members import AS_USUAL, HOSTS_OF_TWO_HEADS, NetworkMembers, Shape, shape
 from sizer.physical.networks.ports import nodes_of
 from sizer.physical.networks.storage_networks import storage_role
 from sizer.physical.notes import PlanNote, PlanNoteKind, Violation, ViolationKind
@@ -39,7 +39,7 @@ from sizer.physical.racks.parts import (
 )
 from sizer.physical.racks.power import device_power
 from sizer.physical.racks.site_rules import coolant_units, room_violations, total_liquid_w
-from sizer.physical.roles import ADAPTERS, Role
+from sizer.physical.roles import ADAPTERS, MANAGING, Role
 from sizer.physical.software_lines import software_lines
 from sizer.workload.request import Existing, Fabric, Limits
 
@@ -144,7 +144,7 @@ def _quantities(
     components += _adapters(platform, catalog, rows, components)
     components += cable_lines(catalog, net.links, placed.racks + placed.existing)
     standing = _standing(platform, rows, existing, fabric)
-    if standing is not None and not existing.switches:
+    if standing is not None:
         data = data_networks(platform, standing, fabric)
         components = _without(components, _around(platform, catalog, standing, rows, existing, placed, data))
     racks = rack_parts(catalog, groups, placed, components)
@@ -175,14 +175,20 @@ def _quantities(
         power_low_w=power.low_w,
         rack_power_max_w=placed.heaviest_w,
         liquid_heat_w=total_liquid_w(devices, device_of, servers.size),
-        row_notes={PlanNote(PlanNoteKind.SINGLE_SERVER): ~rows.has_management} if not rows.has_management.all() else {},
+        row_notes={note: there for note, there in _row_notes(platform, rows, fabric) if there.any()},
         violations={
             **{rule: mask for rule, mask in net.violations.items() if np.count_nonzero(mask)},
-            **_storage_violations(platform, rows, nodes),
+            **_storage_violations(platform, rows, nodes, existing),
             **_workstation_violations(platform, rows),
             **_rack_violations(platform, catalog, limits, devices, groups, placed),
         },
     )
+
+
+def _row_notes(platform: Platform, rows: Shape, fabric: Fabric) -> Iterator[tuple[PlanNote, Bools]]:
+    yield PlanNote(PlanNoteKind.SINGLE_SERVER), ~rows.has_management
+    is_default = fabric.management_servers is None and not platform.has_spare_head
+    yield PlanNote(PlanNoteKind.STANDBY_HEAD, (HOSTS_OF_TWO_HEADS,)), (rows.heads > 1) & is_default
 
 
 def _workstation_violations(platform: Platform, rows: Shape) -> dict[Violation, Bools]:
@@ -370,6 +376,9 @@ def _around(
     for part in cable_lines(catalog, net.links, placed.racks + placed.existing):
         key = part.role, part.item
         found[key] = found.get(key, 0) + part.quantity
+    if existing.switches:
+        # They say which networks of files and gradients are there; servers that run are managed in any case.
+        found = {key: n for key, n in found.items() if key[0] in MANAGING and key[1] not in existing.switches}
     head, storage = platform.head_node, platform.storage
     serves_files = storage.kind == "nfs-server" and storage.server is not None
     if head is not None and (not serves_files or storage.id in existing.storage_nodes):
@@ -433,14 +442,17 @@ def _adapters(platform: Platform, catalog: Catalog, rows: Shape, components: Seq
     return found
 
 
-def _storage_violations(platform: Platform, rows: Shape, asked: Ints) -> dict[Violation, Bools]:
-    if not counts_nodes(platform.storage):
+def _storage_violations(platform: Platform, rows: Shape, asked: Ints, existing: Existing) -> dict[Violation, Bools]:
+    storage, found = platform.storage, {}
+    if not counts_nodes(storage):
         return {}
-    low, high = node_limits(platform.storage)
-    mask = (asked < low) | (rows.nodes > high)
-    if not mask.any():
-        return {}
-    return {Violation(ViolationKind.NODE_COUNT, (platform.storage.name, low, high)): mask}
+    low, high = node_limits(storage)
+    found[Violation(ViolationKind.NODE_COUNT, (storage.name, low, high))] = (asked < low) | (rows.nodes > high)
+    if storage.max_gpus is not None and storage.id not in existing.storage_nodes:
+        most = storage.max_gpus.value
+        is_beyond = rows.n_servers * platform.gpus_per_server > most
+        found[Violation(ViolationKind.TOO_MANY_GPUS, (storage.name, most))] = is_beyond
+    return {rule: mask for rule, mask in found.items() if mask.any()}
 
 
 def _notes(platform: Platform) -> tuple[PlanNote, ...]:

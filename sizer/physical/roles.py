@@ -84,6 +84,18 @@ MANAGEMENT_SWITCHES = (Role.MANAGEMENT_LEAF, Role.MANAGEMENT_SPINE, Role.MANAGEM
 _SWITCHES = frozenset(
     (*COMPUTE_SWITCHES, *STORAGE_SWITCHES, *BACK_END_SWITCHES, *IN_BAND_SWITCHES, *MANAGEMENT_SWITCHES)
 )
+# Switches and cables over which servers are deployed and maintained.
+MANAGING = frozenset(
+    (
+        *IN_BAND_SWITCHES,
+        *MANAGEMENT_SWITCHES,
+        Role.IN_BAND_CABLE,
+        Role.IN_BAND_UPLINK,
+        Role.LAN_UPLINK,
+        Role.MANAGEMENT_CABLE,
+        Role.MANAGEMENT_UPLINK,
+    )
+)
 _BETWEEN_SWITCHES = frozenset(
     (
         Role.COMPUTE_UPLINK,

@@ -52,6 +52,7 @@ def customer_copy(result: SizingResult) -> SizingResult:
         runner_up_reason=reason,
         pareto=tuple(_uncosted(point) for point in result.pareto),
         maximum=None if result.maximum is None else _without_costs(result.maximum),
+        planned_years=tuple(replace(one, cost=None) for one in result.planned_years),
         quotes_to_settle=tuple(QuoteToSettle(quote.item, quote.name, None) for quote in result.quotes_to_settle),
         sources=tuple(key for key in result.sources if key not in own),
     )

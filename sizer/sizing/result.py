@@ -546,6 +546,17 @@ class NewerDesign:
 
 
 @dataclass(frozen=True)
+class PlannedYear:
+    """What the growth plan of the described platform buys in one year, and what is owned in it."""
+
+    year: int
+    servers_bought: int
+    n_servers: int
+    storage_nodes: int
+    cost: CostInterval | None
+
+
+@dataclass(frozen=True)
 class SizingResult:
     """The whole answer to one request."""
 
@@ -573,6 +584,7 @@ class SizingResult:
     idle_servers: tuple[IdleServers, ...] = ()
     idle_storage: tuple[IdleStorage, ...] = ()
     newer: NewerDesign | None = None  # of a design that draws more than a megawatt
+    planned_years: tuple[PlannedYear, ...] = ()  # of a request that grows
     run_rental: RunRental | None = None  # of one run of trainings that end; None of others, and of teams and growth
 
     @property

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import islice, takewhile
 
 import numpy as np
 
@@ -106,11 +106,25 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     order = ranking.first(MAX_PLATFORMS_SHOWN)
     if not order:
         raise unmet_error(counts, fitted)
-    choice = _first_year(counts, ranking, order, fitted)
+    choice = _first_year(counts, ranking, _comparable(counts, ranking, order), fitted)
     planned = first_purchases(request, catalog, fitted)
     if planned is not None and not is_same(planned.designs[0], choice.platforms[0]):
         choice = _first_of_plan(choice, planned)
-    return _described(choice, counts, fitted)
+    result = _described(choice, counts, fitted)
+    return result if planned is None else replace(result, planned_years=planned.years)
+
+
+def _comparable(counts: PartCounts, ranking: Ranking, order: list[int]) -> list[int]:
+    """The first of the ranking; after one server with drives of its own other servers, not storage for a cluster.
+
+    Storage that the request names or that is there stays in the order.
+    """
+    nodes, servers, request = counts.evaluated.storage_nodes, counts.evaluated.space.n_servers, counts.request
+    if nodes[order[0]] or servers[order[0]] > 1 or request.platforms.storage or request.existing.storage_nodes:
+        return order
+    wider = islice(ranking.one_by_one(), 2 * MAX_PLATFORMS_SHOWN)
+    others = list(islice((row for row in wider if not nodes[row]), MAX_PLATFORMS_SHOWN))
+    return others if len(others) > 1 else order[:2]
 
 
 @dataclass(frozen=True)
@@ -265,7 +279,8 @@ def idle_storage(counts: PartCounts, design: DesignAnswer) -> tuple[IdleStorage,
 
 def _selection(counts: PartCounts, order: Sequence[int], ranking: Ranking) -> Selection:
     rank_by = "rate" if counts.request.ranks_by_rate else counts.request.rank_by
-    n_platforms = len(order) if len(order) < MAX_PLATFORMS_SHOWN else ranking.n_compared()
+    n_found = len(ranking.first(MAX_PLATFORMS_SHOWN))
+    n_platforms = n_found if n_found < MAX_PLATFORMS_SHOWN else ranking.n_compared()
     preference = preference_of(counts, ranking, order[0], lambda row: _points([row], order[0], counts)[0].name)
     if preference is not None and preference.kind is PreferenceKind.LEADS:
         return Selection(SelectionKind.PREFERRED, n_platforms, rank_by, preference)

@@ -22,5 +22,6 @@ class Fabric(RequestTable):
     spare_servers: Annotated[int, Field(ge=0, le=10_000, strict=True)] = 0
     # Where the subnet manager of an InfiniBand fabric runs: in a switch, or on two UFM appliances with two ports each.
     subnet_manager: Literal["switch", "ufm"] = "switch"
-    # Head and management servers of the cluster; absent: one, or two where a loss of one is tolerated.
+    # Head and management servers of the cluster; absent: one, or two from eight hosts of today on and
+    # where a loss of one is tolerated.
     management_servers: Annotated[int, Field(ge=1, le=100, strict=True)] | None = None

@@ -13,13 +13,14 @@ from numpy.testing import assert_allclose
 from sizer import Catalog, load_catalog, project
 from sizer.base.errors import CatalogError
 from sizer.bom.cost import component_amounts, heights_of, line_amounts, probability_within
+from sizer.bom.lines import bill
 from sizer.bom.prices import price_book
 from sizer.bom.unit_prices import UnitPrices, amount_at
 from sizer.catalog.loader import with_prices
 from sizer.catalog.price_bands import PriceBand, band_rows
 from sizer.catalog.price_books import Price
 from sizer.physical.platforms import platforms
-from sizer.physical.quantities import quantities
+from sizer.physical.quantities import quantities, slice_row
 from sizer.sizing.result import DesignAnswer
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog
@@ -250,3 +251,23 @@ def test_a_server_costs_what_is_in_it(server: str, gpu: str, n_gpus: int, low: f
     platform = platforms(catalog(), SizingRequest.from_dict({"workload": [work], "platforms": asked}))[0]
     found = unit_prices().of(server, platform)
     assert (found[0], found[-1]) == pytest.approx((low, high))
+
+
+def test_many_gpus_stretch_the_low_end_alone():
+    """JUPITER: EUR 273 million (USD 314.7 million) for 24,000 GH200 are USD 13,100 a GPU with network and storage.
+
+    1,024 nodes of four have 4,096 GPUs. From the low end of its band, USD 150,000 a node, their contract may come down
+    by 0.31 to the power of log(4096/800)/log(24000/800) = 0.480: 0.57. The other amounts stay.
+    """
+    asked = {"gpus": ["gh200-96gb"], "servers": ["bullsequana-gh200"], "storage": ["ai400x2"], "fabrics": ["hdr"]}
+    work = {"dnn": "resnet50", "target": {"gpus_busy": 8}}
+    platform = platforms(catalog(), SizingRequest.from_dict({"workload": [work], "platforms": asked}))[0]
+    amounts = {}
+    for n in (100, 1_024):
+        parts = slice_row(quantities(platform, [n], [2], catalog=catalog()), 0).components
+        made = bill(parts, catalog(), price_book(catalog()), "USD", None)
+        line = next(i for i, line in enumerate(made.bought) if line.item == "bullsequana-gh200")
+        amounts[n] = line_amounts(made, platform, unit_prices())[line] / n
+    assert amounts[100][0] == pytest.approx(150_000)
+    assert amounts[1_024][0] == pytest.approx(150_000 * 0.31 ** (np.log(5.12) / np.log(30)))
+    assert amounts[1_024][1:] == pytest.approx(amounts[100][1:])

@@ -77,11 +77,53 @@ def test_refusals_name_place_value_and_what_is_allowed(catalog, tables, error, w
     assert [word for word in words if word not in str(caught.value)] == []
 
 
+def test_a_class_of_storage_serves_what_it_is_made_for(catalog):
+    """RA-11333 table 6, "better": 40 GB/s for 32 servers, 1.25 GB/s each; the pair reads 2 to 6 GB/s, 3.5 expected."""
+    platform = one(catalog, "dgx-b200", "small-nas", "ndr")
+    most = ViolationKind.TOO_MANY_GPUS
+    broken = quantities(platform, [1, 2, 3], [2, 2, 2], catalog=catalog).violations
+    assert [rows.tolist() for rule, rows in broken.items() if rule.kind is most] == [[False, False, True]]
+    owned = Existing(storage_nodes={"small-nas": 2})
+    assert most not in {
+        rule.kind for rule in quantities(platform, [3], [2], catalog=catalog, existing=owned).violations
+    }
+
+
 def test_one_server_with_local_drives_is_only_a_server(catalog):
     counted = slice_row(quantities(one(catalog, "dgx-1", "dgx1-ssd", "edr"), [1], [0], catalog=catalog), 0)
     hardware = {part.role for part in counted.components if part.category not in ("software", "support")}
     assert hardware == {"GPU server", "rack", "rack PDU", "blanking panel", "power cord"}
     assert PlanNote(PlanNoteKind.SINGLE_SERVER) in counted.notes
+
+
+@pytest.mark.parametrize(
+    ("server", "storage", "fabric", "heads"),
+    [
+        # Dell's design of 2018 has one head node for up to 32 servers.
+        ("dgx-1", "isilon-f800", "edr", [1, 1, 1]),
+        # Today's have a standby one from eight hosts on; a rack of 18 trays is 18 hosts.
+        ("dgx-h100", "ai400x2", "ndr", [1, 2, 2]),
+        ("gb200-nvl72", "ai400x2", "ndr", [2, 2, 2]),
+    ],
+)
+def test_head_nodes_grow_with_the_hosts(catalog, server, storage, fabric, heads):
+    counted = quantities(one(catalog, server, storage, fabric), [7, 8, 40], [4, 4, 4], catalog=catalog)
+    parts = [part for part in counted.components if part.role == "head node"]
+    assert sum(part.quantity for part in parts).tolist() == heads
+    told = next((rows for note, rows in counted.row_notes.items() if note.kind is PlanNoteKind.STANDBY_HEAD), None)
+    assert [count > 1 for count in heads] == ([False] * 3 if told is None else told.tolist())
+
+
+def test_what_manages_owned_servers_is_there_whatever_switches_are_stated(catalog):
+    platform = one(catalog, "dgx-1", "isilon-f800", "edr")
+    stated = Existing(servers={"dgx-1": 4}, storage_nodes={"isilon-f800": 4}, switches={"sb7800": 1})
+    found = counts(quantities(platform, [4], [4], catalog=catalog, existing=stated))
+    assert not {"head node", "management switch", "management cable"} & {role for role, at in found if at == "computed"}
+    # A management switch that is stated is the one that is there: 60 ports of 30 servers take a second one of 48.
+    listed = Existing(servers={"dgx-1": 30}, switches={"s3048-on": 1})
+    platform = one(catalog, "dgx-1", "dgx1-ssd", "edr")
+    found = counts(quantities(platform, [30], [0], catalog=catalog, existing=listed))
+    assert found["management switch", "existing"] == found["management switch", "computed"] == 1
 
 
 def test_a_cluster_has_one_head_node(catalog):
@@ -179,7 +221,7 @@ def test_eight_newer_servers_join_storage_that_is_there(catalog):
     assert found["compute leaf switch", "computed"] >= 1
     assert ("storage node", "computed") not in found
     assert ("head node", "computed") not in found
-    assert found["head node", "existing"] == 1
+    assert found["head node", "existing"] == 2
     assert found["rack", "computed"] <= 5
 
 
@@ -307,10 +349,11 @@ def test_every_line_has_what_it_requires(catalog):
 def test_cluster_manager_counts_where_a_pair_of_head_nodes_runs_it(catalog):
     """NVIDIA's SuperPOD runs Base Command Manager on an active and a standby head node; it is licensed by the GPU.
 
-    Four DGX H100 have 32 GPUs. With one head node it is an option, outside the total. Ubuntu is on every host.
+    Four DGX H100 have 32 GPUs. With a pair, which free managers run as well, it is an option, outside the total.
+    Ubuntu is on every host.
     """
     work = {"dnn": "resnet50", "dataset": "imagenet", "target": {"gpus_busy": 32}}
-    for heads, status in ((1, "optional"), (2, "computed")):
+    for heads, status in ((1, "optional"), (2, "optional"), (4, "computed")):
         asked = SizingRequest.from_dict(
             {"workload": [work], "platforms": {"fabrics": ["ndr"]}, "fabric": {"management_servers": heads}}
         )

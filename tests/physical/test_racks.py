@@ -33,16 +33,17 @@ def test_a_device_without_known_inlets_loads_both_feeds_with_its_full_draw():
     [
         # DGX H100, user guide: six supplies, 4+2. Three remain on one of two feeds; four on two of three.
         # Four carry its 10.2 kW, so three carry three quarters: 7.65 kW.
-        ("dgx-h100", "2N", [("DGX H100", 6, 3, 4, True, 7650.0)]),
-        # DGX B200: 5+1. Even two of three feeds leave four. Three carry three fifths of 14.3 kW: 8.58 kW.
-        ("dgx-b200", "2N", [("DGX B200", 6, 3, 5, False, 8580.0)]),
+        ("dgx-h100", "2N", [("DGX H100", 6, 3, 4, 3, 7650.0)]),
+        # DGX B200: 5+1. Of three to five feeds the worst loss takes two, so that six are needed. Three
+        # carry three fifths of 14.3 kW: 8.58 kW.
+        ("dgx-b200", "2N", [("DGX B200", 6, 3, 5, 6, 8580.0)]),
         # No feed may be lost: nothing is promised.
         ("dgx-h100", "N", []),
         # XE9680: 3+3, but the GPUs are throttled when two or more of six fail, so its full draw takes five. Three
         # carry three fifths of 11.5 kW: 6.9 kW.
-        ("xe9680", "2N", [("XE9680", 6, 3, 5, False, 6900.0)]),
+        ("xe9680", "2N", [("XE9680", 6, 3, 5, 6, 6900.0)]),
         # Six supplies, of which nobody says how many carry the server: 0.
-        ("sys-a21ge-nbrt", "2N", [("SYS-A21GE-NBRT", 6, 3, 0, False, 0.0)]),
+        ("sys-a21ge-nbrt", "2N", [("SYS-A21GE-NBRT", 6, 3, 0, 0, 0.0)]),
         # Two supplies, 1+1.
         ("r760xa", "2N", []),
     ],

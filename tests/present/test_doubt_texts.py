@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+from sizer.base.quantities import grouped, significant
 from sizer.present.text.verdict import verdict_text
 from sizer.sizing.checks import Limit
+from sizer.sizing.reasons import Binding, BindingKind
 from tests.factories import examples
 
 
@@ -17,7 +19,26 @@ def test_servers_for_doubt_are_told_where_a_measurement_would_settle_them() -> N
         workloads = (replace(answer, servers_at_even_odds=least),)
         return verdict_text(replace(result, design=replace(result.design, workloads=workloads, binding=binding)))
 
-    assert "[[workload.measured]]" in text(n_servers // 2)
+    for least in (n_servers // 2, n_servers - 1):
+        assert "[[workload.measured]]" in text(least)
+        assert f"{grouped(n_servers - least)} of {grouped(n_servers)} servers" in text(least)
+    share = result.design.cost.expected * (n_servers - n_servers // 2) / n_servers
+    assert f"{significant(share / 1e6, 2)} million of the price" in text(n_servers // 2)
+    assert "[[workload.measured]]" not in text(n_servers)
+
+
+def test_servers_of_a_later_year_are_not_for_doubt() -> None:
+    result = examples.sized("llama-70b-dgx-h100")
+    (answer,) = result.design.workloads
+    n_servers = result.design.n_servers
+    workloads = (replace(answer, servers_at_even_odds=n_servers // 2),)
+
+    def text(first_year: int) -> str:
+        binding = Binding(BindingKind.GROWTH, first_year)
+        return verdict_text(replace(result, design=replace(result.design, workloads=workloads, binding=binding)))
+
+    assert answer.smaller
+    assert "[[workload.measured]]" in text(n_servers)
     assert "[[workload.measured]]" not in text(n_servers - 1)
 
 

@@ -113,8 +113,8 @@ def test_heat_of_an_nvl72():
     units = {
         part.item: part.quantity.tolist() for part in counted.components if part.role == "coolant distribution unit"
     }
-    # 204 and 816 kW take one unit of 1,368 kW, 14 x 102 = 1,428 kW two.
-    assert units == {"coolchip-cdu-121": [1, 0, 0, 0], "xdu1350": [0, 1, 1, 2]}
+    # 204 and 816 kW take one unit of 1,368 kW, 14 x 102 = 1,428 kW two; and one more of each.
+    assert units == {"coolchip-cdu-121": [2, 0, 0, 0], "xdu1350": [0, 2, 2, 3]}
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,6 @@ _SINGLE_POINTS = {
     "leaf": "the switch of the compute fabric",
     "front-end-switch": "the switch of the storage front end",
     "gateway": "the gateway",
-    "coolant-unit": "the coolant distribution unit",
 }
 # Risks of a date of need, with the recommended action.
 _OF_NEED = {

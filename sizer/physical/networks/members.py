@@ -186,6 +186,9 @@ class Wiring:
         return tuple(replace(part.network, leaf_ports_free=part.leaf_ports_free) for part in self.members)
 
 
+# Hosts from which on today's designs have a standby head node, whose loss would stop the jobs of all of them. NVIDIA's
+# BasePOD has several from its smallest size on, Dell's of 2018 has one for up to 32 servers. Assumed.
+HOSTS_OF_TWO_HEADS = 8
 # Servers with replicas apart whose ports the customer's network takes: two ports each, as of one server. Assumed.
 MOST_ON_LAN = 4
 NO_NUMBERS: Ints = np.zeros(0, dtype=np.int64)
@@ -196,9 +199,10 @@ def shape(platform: Platform, n_servers: Ints, storage_nodes: Ints, asked: Fabri
 
     One server whose data are local or on the customer's LAN needs no fabric, head node or management switch: all its
     ports join the customer's network, by others. A head node serves more than one host, as the trays of a system that
-    arrives as a rack are, or the files; a platform with a spare head node has two instead of one. Room for more servers
-    calls for the fabric at once. Replicas of models in use that lie inside a server need no fabric and no head node,
-    and few servers of them no networks of their own, either.
+    arrives as a rack are, or the files; a platform with a spare head node has two instead of one, as have today's
+    servers from :data:`HOSTS_OF_TWO_HEADS` hosts on. Room for more servers calls for the fabric at once. Replicas of
+    models in use that lie inside a server need no fabric and no head node, and few servers of them no networks of
+    their own, either.
     """
     storage = platform.storage
     per_unit = nodes_per_unit(storage)
@@ -212,10 +216,12 @@ def shape(platform: Platform, n_servers: Ints, storage_nodes: Ints, asked: Fabri
     serves_files = storage.kind == "nfs-server" and storage.server is not None
     spare = asked.spare_servers
     room = np.where(n_servers > 0, n_servers + spare, 0) if spare else n_servers
-    has_many_hosts = room * nodes_of(platform.server) > 1
+    hosts = room * nodes_of(platform.server)
+    has_many_hosts = hosts > 1
+    is_pair = platform.has_spare_head | (hosts >= HOSTS_OF_TWO_HEADS) & (platform.in_band_switch is not None)
     is_apart = platform.has_replicas_apart
     has_head = (has_many_hosts & (not is_apart)) | (serves_files & (n_servers > 0))
-    has_networks = room * nodes_of(platform.server) > MOST_ON_LAN if is_apart else has_many_hosts
+    has_networks = hosts > MOST_ON_LAN if is_apart else has_many_hosts
     has_fabric = ((room > 1) & (not is_apart)) | (
         (n_servers > 0) & (platform.attachment in ("fabric", "gateway", "spine"))
     )
@@ -229,7 +235,7 @@ def shape(platform: Platform, n_servers: Ints, storage_nodes: Ints, asked: Fabri
         units=units,
         tier_nodes=tier_units * (1 if tier is None else nodes_per_unit(tier)),
         tier_units=tier_units,
-        heads=has_head.astype(np.int64) * (asked.management_servers or (2 if platform.has_spare_head else 1)),
+        heads=has_head.astype(np.int64) * (asked.management_servers or 1 + is_pair.astype(np.int64)),
         managers=has_fabric.astype(np.int64) * MANAGERS * (has_managers and platform.fabric.is_infiniband),
         storage_managers=(units > 0) * MANAGERS * (has_managers and has_storage_network and front.is_infiniband),
         has_fabric=has_fabric,

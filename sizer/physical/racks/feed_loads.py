@@ -48,7 +48,7 @@ class FewSupplies:
     supplies: int
     remaining: int  # after the worst loss
     needed: int | None  # None: no source says
-    three_feeds_suffice: bool  # one of three feeds may be lost
+    feeds_needed: int | None  # fewest feeds of which one may be lost; None: no number is enough, or known to be
     cap_w: float | None  # draw that the remaining supplies carry for certain; None: not published
 
 
@@ -77,12 +77,13 @@ def few_supplies(racks: Iterable[PlacedRack], device_of: DeviceOf) -> Iterator[F
         device = device_of(item)
         supplies = _n_supplies(device)
         if device.supplies_needed is None:
-            yield FewSupplies(device.name, supplies, left, None, False, None)
+            yield FewSupplies(device.name, supplies, left, None, None, None)
             continue
         needed, full = device.supplies_needed.value, device_power(device)
         if left < needed:
             cap_w = float(full.max_w) * left / needed if full.is_known else None
-            yield FewSupplies(device.name, supplies, left, needed, supplies - -(-supplies // 3) >= needed, cap_w)
+            enough = (feeds for feeds in range(3, supplies + 1) if supplies - -(-supplies // feeds) >= needed)
+            yield FewSupplies(device.name, supplies, left, needed, next(enough, None), cap_w)
 
 
 def _is_checked(device: Device) -> bool:

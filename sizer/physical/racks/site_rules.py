@@ -125,8 +125,8 @@ def coolant_units(
 ) -> list[Component]:
     """Coolant distribution units that take the liquid heat of every row; none where nothing is liquid-cooled.
 
-    The smallest kind of which one unit is enough; otherwise as many of the largest kind as are needed. ``only`` is the
-    id of the single kind that may be taken.
+    The smallest kind of which one unit is enough; otherwise as many of the largest kind as are needed; and one more,
+    as servers stop where their coolant does (N+1, assumed). ``only`` is the id of the single kind that may be taken.
     """
     liquid_w = total_liquid_w(devices, device_of, n_rows)
     if not np.count_nonzero(liquid_w):
@@ -137,7 +137,7 @@ def coolant_units(
     for unit in kinds:
         capacity_w = unit.capacity_w.value
         chosen = rest > 0 if unit is kinds[-1] else (rest > 0) & (rest <= capacity_w)
-        quantity = np.where(chosen, np.ceil(rest / capacity_w - 1e-9), 0).astype(np.int64)
+        quantity = np.where(chosen, np.ceil(rest / capacity_w - 1e-9) + 1, 0).astype(np.int64)
         found.append(Component(Role.COOLANT_UNIT, "cooling", unit.id, quantity))
         rest = np.where(chosen, 0.0, rest)
     return found

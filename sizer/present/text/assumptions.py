@@ -134,6 +134,7 @@ _SUBJECTS = {
     "max_usable_bytes": "capacity",
     "min_nodes": "capacity",
     "max_nodes": "capacity",
+    "max_gpus": "capacity",
     "nodes_per_unit": "capacity",
     "stripe_data": "protection",
     "stripe_parity": "protection",

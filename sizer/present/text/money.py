@@ -9,11 +9,11 @@ from typing import Protocol
 
 from sizer.base.quantities import by_count, grouped, significant
 from sizer.bom.bill import Bill
-from sizer.bom.cost import MIDDLE, CostInterval
+from sizer.bom.cost import MIDDLE, NEGOTIATED_GPUS, CostInterval
 from sizer.present import words
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck
 from sizer.sizing.reasons import CostDifference, QuoteToSettle, RunnerUpKind, SelectionKind
-from sizer.sizing.result import DesignAnswer, SizingResult
+from sizer.sizing.result import DesignAnswer, PlannedYear, SizingResult
 
 # What designs are ranked by, where the finished bills are in another order.
 WITHOUT_CABLES = "without cables, accessories and changes of the quote"
@@ -72,7 +72,10 @@ def price_basis_text(design: Priced) -> str:
     if cost is None or not isfinite(cost.high):
         return quotes
     expected = range_text("", cost.expected, cost.expected)
-    return f"{expected} expected; estimate from market prices dated {years}; {quotes}"
+    usual = f"estimate from market prices dated {years}"
+    if cost.is_negotiated:
+        usual += f", stretched downwards: contracts for more than {NEGOTIATED_GPUS} GPUs are negotiated"
+    return f"{expected} expected; {usual}; {quotes}"
 
 
 def range_text(currency: str, low: float, high: float) -> str:
@@ -81,6 +84,21 @@ def range_text(currency: str, low: float, high: float) -> str:
     ends = dict.fromkeys(significant(amount / unit, 2) for amount in (low, high))
     text = f"{currency} {' to '.join(ends)}{word}".strip()
     return text if len(ends) > 1 else f"about {text}"
+
+
+def planned_years_text(years: Sequence[PlannedYear]) -> str:
+    """What a growth plan buys by year: 'year 1: 2 servers, USD 0.88 to 1.4 million; year 2: ...'."""
+    texts = []
+    for one in years:
+        if not one.servers_bought and (one.cost is None or not one.cost.high):
+            texts.append(f"year {one.year}: nothing")
+            continue
+        more = f", {grouped(one.n_servers)} then" if one.year > 1 else ""
+        price = words.TO_BE_QUOTED
+        if one.cost is not None and isfinite(one.cost.high):
+            price = range_text(one.cost.currency, one.cost.low, one.cost.high)
+        texts.append(f"year {one.year}: {words.plural(one.servers_bought, 'server')}{more}, {price}")
+    return "; ".join(texts)
 
 
 def cost_reason_text(result: SizingResult, *, with_amounts: bool) -> str:

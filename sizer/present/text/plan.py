@@ -12,7 +12,7 @@ from sizer.physical.notes import CableQuestion, PlanNote, PlanNoteKind
 from sizer.physical.plan import Plan
 from sizer.physical.racks.feed_loads import FeedLoad
 from sizer.physical.racks.feeds import FeedKind
-from sizer.present.words import listed, plural, sentence
+from sizer.present.words import listed, plural, sentence, spelled
 from sizer.workload.site import FeedRedundancy
 
 
@@ -81,6 +81,10 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
         "a single server, or a few that share no work, need no head node, fabric or management switch; their ports "
         "connect to the existing LAN, which is out of scope"
     ),
+    PlanNoteKind.STANDBY_HEAD: lambda hosts: (
+        f"an active and a standby head node are planned from {hosts} hosts on, so that the loss of one stops no jobs "
+        "(assumption); fabric.management_servers sets another number"
+    ),
     PlanNoteKind.INLETS_UNKNOWN: lambda device: (
         f"no source gives the power inlets of the {device}: each feed is planned for its full draw, and its power "
         "cords are not on the bill; confirm both with the vendor"
@@ -91,9 +95,8 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
         "confirm feeds and cooling"
     ),
     PlanNoteKind.SINGLE_CORDED: lambda device: f"the {device} is single-corded to feed A; add a transfer switch",
-    PlanNoteKind.FEW_SUPPLIES: lambda device, supplies, remaining, needed, three_suffice, _: (
+    PlanNoteKind.FEW_SUPPLIES: lambda device, supplies, remaining, needed, *_: (
         f"when one feed is lost, the {device} {supplies_text(supplies, remaining, needed)}"
-        + ("; three feeds with one spare (N+1) avoid it" if three_suffice else "")
     ),
     PlanNoteKind.CABLE_TOO_SHORT: lambda role, way_m, longest_m: (
         f"{role}: {grouped(way_m, 1)} m are needed; the longest cable of this kind is {plain(longest_m)} m"
@@ -197,40 +200,37 @@ def feed_loss_remedies(plan: Plan) -> list[str]:
     caps = [(str(device), float(cap_w)) for device, *_, cap_w in few if cap_w]
     capped = [f"the {device} to {si(watts, 'W')}" for device, watts in caps]
     remedies = [f"limit {listed(capped)} after the loss (lower rate)"] if capped else []
-    if all(three_suffice for *_, three_suffice, _ in few):
-        remedies.append("take three feeds with one spare (N+1)")
+    enough = {f"the {device}": int(feeds) for device, *_, feeds, _ in few if feeds}
+    if enough:
+        whose = "" if len(enough) == len(few) else f" for {listed(enough)}"
+        remedies.append(f"take {spelled(max(enough.values()))} feeds with one spare (N+1){whose}")
     return [*remedies, "feed the PDUs through static transfer switches"]
 
 
 def feeds_sentence(plan: Plan) -> str:
     """What the loss of a feed means for the racks of a design."""
+    site = plan.inputs.platform.site.feeds
     items = dict.fromkeys(
         one.item for rack in plan.racks if rack.feeds for one in rack.present if not one.power.is_known
     )
-    unknown = [plan.catalog.device(item).name for item in items]
-    if unknown and plan.inputs.platform.site.feeds != "N":
-        return (
-            f"The PDUs carry the known draw after the loss of a feed. Open: the maximum power of {listed(unknown)} "
-            "is not published."
-        )
-    if plan.inputs.platform.site.feeds != "N" and feed_loss_is_open(plan):
-        has_two = plan.inputs.platform.site.feeds == "2N"
-        carried = f"{'Either feed carries' if has_two else 'All feeds of a rack but one carry'} the full rack load"
-        few = (note.values for note in plan.warnings if note.kind is PlanNoteKind.FEW_SUPPLIES)
-        if any(needed for _, _, _, needed, *_ in few):
-            return f"{carried}, but some devices cannot draw it: too few of their power supplies remain."
-        return (
-            f"{carried}. Whether every device can draw it is open: how many of their power supplies some devices need "
-            "is not published."
-        )
-    if plan.inputs.platform.site.feeds != "N" and any(rack.has_unknown_power for rack in plan.racks):
+    few = few_supplies_text(plan) if site != "N" else ""
+    supplies = f"{few} for full draw: such a device may run slower or stop" if few else ""
+    ways = f"To avoid it: {listed(feed_loss_remedies(plan), 'or')}." if few else ""
+    if items and site != "N":
+        unknown = listed([plan.catalog.device(item).name for item in items])
+        text = f"The PDUs carry the known draw after the loss of a feed. Open: the maximum power of {unknown}"
+        return " ".join(filter(None, (f"{text} is not published.", supplies and sentence(supplies), ways)))
+    if few:
+        carried = f"{'Either feed carries' if site == '2N' else 'All feeds of a rack but one carry'} the full rack load"
+        return f"{carried}, but {supplies}. {ways}"
+    if site != "N" and any(rack.has_unknown_power for rack in plan.racks):
         return (
             "Whether the loss of a feed is tolerated is open: the maximum power of some devices is not published. "
             "Confirm it before the feeds are ordered."
         )
-    if plan.inputs.platform.site.feeds == "2N":
+    if site == "2N":
         return "Feeds A and B each carry the full rack load, so dual-corded devices tolerate the loss of either feed."
-    if plan.inputs.platform.site.feeds == "N+1":
+    if site == "N+1":
         return (
             "Each rack has one feed more than its load needs, so devices with inlets on several feeds tolerate the "
             "loss of one."

@@ -40,19 +40,30 @@ _OTHER_TIER = "Name a capacity tier and state what one of its nodes reads, or le
 
 
 def storage_need_sentences(design: DesignAnswer) -> list[str]:
-    """Where capacity decides the storage: what forces it, what the reads alone would take, and what is cheaper."""
+    """What decides the number of nodes; where capacity does, what the reads alone would take and what is cheaper."""
     need = design.storage_need
-    full = [] if need is None or need.fill_fraction <= _FULL else [_full_text(need)]
-    if need is None or need.decision is not StorageDecision.CAPACITY or need.nodes_for_rate is None:
+    if need is None or need.nodes_for_rate is None:
+        return []
+    full = [] if need.fill_fraction <= _FULL else [_full_text(need)]
+    if need.decision is StorageDecision.RATE and need.nodes > need.smallest_nodes:
+        usual = (
+            " (usual for so many GPUs; data.storage_level states another)" if need.rate_need is RateNeed.LEVEL else ""
+        )
+        capacity = words.plural(need.nodes_for_capacity, "node")
+        of_rate = f"{_RATE_NEEDS[need.rate_need]}{usual} decides the number of storage nodes"
+        return [f"{of_rate}, {need.nodes}; the capacity takes {capacity}.", *full]
+    if need.decision is not StorageDecision.CAPACITY:
         return full
     name = design.platform.storage.name
     least = need.minimum
     forced = " for capacity" if least is None else f" for the requested {si(least.minimum_bytes, 'B')} usable"
     sentences = [
         f"Capacity decides the storage: {words.plural(need.nodes_for_capacity, 'node')} of {name}{forced}, "
-        f"{need.nodes_for_rate} would do for performance. Reads at the required rate use "
-        f"{words.percent(need.load_fraction)} of what the nodes deliver."
+        f"{need.nodes_for_rate} would do for performance."
     ]
+    if need.rate_need is not RateNeed.STATED:  # beside a stated rate the share that trainings read says nothing
+        used = words.percent(need.load_fraction)
+        sentences[0] += f" Reads at the required rate use {used} of what the nodes deliver."
     drives, tier = need.larger_drives, need.capacity_tier
     if least is not None:
         sentences.append(

@@ -1,5 +1,7 @@
 """The verdict in words: whether a cluster is needed and why, why this design, and why it is not smaller."""
 
+from math import isfinite
+
 import numpy as np
 
 from sizer.base import units
@@ -24,7 +26,7 @@ from sizer.present.text.bill_warnings import life_cycle_sentences, sale_end_sent
 from sizer.present.text.calibration import compared_time_s, evidence_warning
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.design_size import asked_target_text, highest_rate_text, one_server_text
-from sizer.present.text.money import WITHOUT_CABLES, cost_at, least_cost_text, owned, range_text
+from sizer.present.text.money import WITHOUT_CABLES, cost_at, least_cost_text, owned, price_range_text, range_text
 from sizer.present.text.plan import existing_text
 from sizer.present.text.redundancy import spare_sentence
 from sizer.present.text.serving import (
@@ -37,6 +39,7 @@ from sizer.present.text.serving import (
 from sizer.present.words import is_even
 from sizer.sizing.checks import TARGET_LIMITS, CheckResult
 from sizer.sizing.reasons import (
+    BindingKind,
     DataInMemory,
     IdleReason,
     LinkCarriesReads,
@@ -59,6 +62,7 @@ from sizer.workload.eras import EquipmentBasis
 from sizer.workload.request import ranks_by_cost
 from sizer.workload.serving import LoadKind
 from sizer.workload.target_text import target_text
+from sizer.workload.team import Team
 
 _MEETS = {
     CheckResult.MET: "meets",
@@ -160,13 +164,15 @@ _ARM_HOSTS = ("grace",)
 
 def verdict_text(result: SizingResult) -> str:
     """The answer in one or two sentences."""
-    design, verdict, team = result.design, result.verdict, result.request.team
-    if verdict.single is None:
+    design, verdict = result.design, result.verdict
+    if result.request.team is not None:
+        text = f"{_of_team_text(result.request.team, design)} {_met_text(design)}"
+    elif verdict.single is None:
         text = _cluster_text(result)
     elif result.maximum is not None and verdict.kind is not VerdictKind.ONE_SERVER_TOO:
         text = f"You do not need a cluster. {design.name}: {_rates_text(design, result)}."
     else:
-        text = _single_text(verdict.kind, verdict.single, design)
+        text = _single_text(verdict.kind, verdict.single, design, result)
     if result.newer is not None:
         most, least = si(float(design.quantities.power_max_w[0]), "W"), si(result.newer.power_w, "W")
         newer = f"{result.newer.name} with {result.newer.gpu} meets the same target with {least}"
@@ -177,39 +183,61 @@ def verdict_text(result: SizingResult) -> str:
         *(_measure_texts(result), _shared_memory_texts(result)),
         *(_budget_texts(result), _idle_texts(result), equipment_texts(result), life_cycle_sentences(design)),
     )
-    text = " ".join([text, *(sentence for sentences in told for sentence in sentences), *_rental_texts(result)])
-    if team is None:
-        return text
-    share = f"{plain(100 * team.wait_probability)}{NARROW_SPACE}%"
-    return f"{text} At least {share} of the jobs of each kind start within the queue wait that the team accepts."
-
-
-# From this share of the servers on it is worth a measurement that they are there for what is not known of the rate.
-_MANY_FOR_DOUBT = 1 / 3
+    return " ".join([text, *(sentence for sentences in told for sentence in sentences), *_rental_texts(result)])
 
 
 def _measure_texts(result: SizingResult) -> list[str]:
-    """How many servers are there for what is not known of the rate alone, and that measuring it may save them."""
-    design, answer = result.design, result.design.workloads[0]
-    least, workload = answer.servers_at_even_odds, answer.workload
-    takes_rates = answer.kind.trains_language or (isinstance(workload.dnn, CustomDnn) and workload.task == "training")
-    takes_rates |= answer.serving is not None
-    is_for_rate = len(design.workloads) == 1 and design.binding.limit in TARGET_LIMITS
-    if least is None or not (takes_rates and is_for_rate) or workload.measured or result.maximum is not None:
+    """How many servers, and which share of the price, are there for what is not known alone; what narrows that."""
+    design = result.design
+    expected = [answer.servers_at_even_odds for answer in design.workloads]
+    known = [count for count in expected if count is not None]
+    if not known or len(known) < len(expected) or result.maximum is not None or not _is_for_confidence(design):
         return []
-    more = design.n_servers - least
-    if more < _MANY_FOR_DOUBT * design.n_servers:
+    least = max(known)
+    more = min(design.n_servers - least, design.servers_bought)
+    if more < 1:
         return []
+    money = ""
+    if design.cost is not None and isfinite(design.cost.expected) and design.cost.expected > 0:
+        amount = design.cost.expected * more / design.servers_bought
+        money = f", about {range_text(design.cost.currency, amount, amount)} by their share of the price,"
     enough = by_count(least, "one server is", f"{grouped(least)} servers are")
-    others = by_count(more, "the other one is", f"the other {grouped(more)} are")
-    chance = "" if answer.chance_at_even_odds is None else f" ({probability_text(answer.chance_at_even_odds)})"
-    measure = "An hour of training on one GPU, stated as [[workload.measured]],"
-    if answer.serving is not None:
-        measure = "One replica, measured first under this load,"
-    return [
-        f"At the expected rate {enough} enough{chance}; {others} for what is not known of the rate. {measure} settles "
-        "how many are needed."
-    ]
+    others = f"{grouped(more)} of {grouped(design.n_servers)} servers{money}"
+    odds = design.workloads[0].chance_at_even_odds if len(expected) == 1 else None
+    chance = "" if odds is None else f" ({probability_text(odds)})"
+    what = f"{others} {by_count(more, 'is', 'are')} for what is not known of it"
+    text = f"At the expected rate {enough} enough{chance}; {what}."
+    if any(answer.workload.measured for answer in design.workloads):
+        return [text]
+    if all(answer.serving is not None for answer in design.workloads):
+        return [f"{text} One replica, measured first under this load, settles how many are needed."]
+    can_state = all(
+        answer.kind.trains_language or isinstance(answer.workload.dnn, CustomDnn) for answer in design.workloads
+    )
+    stated = ", stated as [[workload.measured]]," if can_state else ""
+    return [f"{text} An hour of this work on the fewest GPUs that hold it{stated} narrows that most."]
+
+
+def _of_team_text(team: Team, design: DesignAnswer) -> str:
+    """What a team gets of a design: how long its jobs wait, and how much of the GPUs they use."""
+    share = f"{plain(100 * team.wait_probability)}{NARROW_SPACE}%"
+    waits = f"at least {share} of the jobs of each kind start within the queue wait that it accepts"
+    text = f"{design.name} for a team: {waits}"
+    queued = [job for job in team.job if job.always_running is None]
+    if not queued or any(job.duration_s is None for job in queued):
+        return f"{text}."
+    hours = sum(team.jobs_a_day(job) * (job.duration_s or 0.0) * job.gpus / job.sessions_per_gpu for job in queued)
+    hours /= units.HOUR_S
+    there = 24 * (design.n_gpus - sum(job.gpus * (job.always_running or 0) for job in team.job))
+    used = f"{significant(hours)} of {grouped(there)} GPU hours ({words.percent(hours / there)})"
+    return f"{text}; on a working day they take {used}."
+
+
+def _is_for_confidence(design: DesignAnswer) -> bool:
+    """Whether the rate alone decides that a design is no smaller: what fits in memory and limits would allow fewer."""
+    if design.binding.kind is BindingKind.GROWTH:
+        return design.binding.n_servers == design.n_servers and any(answer.smaller for answer in design.workloads)
+    return design.binding.limit in TARGET_LIMITS
 
 
 def _shared_memory_texts(result: SizingResult) -> list[str]:
@@ -278,7 +306,7 @@ def site_texts(result: SizingResult) -> list[str]:
         units = sum(device.role is Role.COOLANT_UNIT for device in design.plan.devices)
         found.append(
             f"The {server.name} is cooled by liquid: the building brings water for {si(liquid_w, 'W')}"
-            + (f" and {words.plural(units, 'coolant distribution unit')}, with which servers stop." if units else ".")
+            + (f" and {words.plural(units, 'coolant distribution unit')}, one of them spare (N+1)." if units else ".")
         )
     if server.cpu is not None and server.cpu.value in _ARM_HOSTS:
         found.append(f"The processors of the {server.name} are Arm: software must be built for them (aarch64).")
@@ -322,9 +350,10 @@ def _rental_texts(result: SizingResult) -> list[str]:
 def _idle_texts(result: SizingResult) -> list[str]:
     """What servers that are there, and that the design leaves idle, would do alone."""
     texts, answer, existing = [], result.design.workloads[0], result.design.existing
-    if existing is not None and existing.used and result.design.servers_bought and not result.request.existing.switches:
+    if existing is not None and existing.used and result.design.servers_bought:
         used = words.listed(f"{grouped(one.count)} × {one.name}" for one in existing.used)
-        texts.append(f"The existing {used} {by_count(existing.used[0].count, 'is', 'are')} used; assumed: {_AROUND}.")
+        verb = by_count(existing.used[0].count, "is", "are")
+        texts.append(f"The existing {used} {verb} used; assumed: {_around(result)}.")
     free = "do not take part and are free for other work"
     for idle in result.idle_servers:
         servers = f"The existing {grouped(idle.equipment.count)} × {idle.equipment.name}"
@@ -377,8 +406,10 @@ def _small_text(design: DesignAnswer) -> str:
     return f"{text}: a workstation with one such card is enough, and a server is a choice."
 
 
-# What is assumed of equipment that is there, where a request states no switches.
-_AROUND = "racks, power and networks around them are there"
+def _around(result: SizingResult) -> str:
+    """What is assumed to be there around equipment that is there."""
+    networks = "management network" if result.request.existing.switches else "networks"
+    return f"racks, power, head node and {networks} around them are there"
 
 
 def _owned_text(result: SizingResult) -> str:
@@ -392,7 +423,7 @@ def _owned_text(result: SizingResult) -> str:
     servers = f"{grouped(own[0].count)} × {own[0].name}"
     server, gpu, asked = design.platform.server, design.platform.gpu, result.request.platforms.gpus
     others = [design.plan.catalog.gpus[name].name for name in server.gpus if name != gpu.id]
-    taken = [_AROUND]
+    taken = [_around(result)]
     if others and gpu.id not in asked:
         taken.insert(0, f"they have the {gpu.name}, not the {words.listed(others, 'or')}")
     return (
@@ -491,13 +522,23 @@ def _cluster_text(result: SizingResult) -> str:
     rates = _rates_text(design, result)
     if result.maximum is not None and not several:
         return f"{design.name}: {rates}."
+    return f"{design.name}: {rates}{_price_of_time_text(design)}. {_met_text(design)}"
+
+
+def _met_text(design: DesignAnswer) -> str:
+    """How likely the targets are met."""
     if design.probability is None:
-        return f"{design.name}: {rates}. {conditional_sentence(design)}"
-    chance = probability_text(design.probability)
-    text = (
-        f"{design.name}: {rates}. The probability of meeting {'all targets' if several else 'the target'} is {chance}."
-    )
+        return conditional_sentence(design)
+    targets = "all targets" if len(design.workloads) > 1 else "the target"
+    text = f"The probability of meeting {targets} is {probability_text(design.probability)}."
     return f"{text} {even_odds_text(design)}".rstrip()
+
+
+def _price_of_time_text(design: DesignAnswer) -> str:
+    """What it costs to keep a time; "" of other targets, and where nobody says."""
+    is_timed = any(answer.workload.target.time_to_train_s is not None for answer in design.workloads)
+    price = price_range_text(design)
+    return "" if price == words.TO_BE_QUOTED or not is_timed else f", {price}"
 
 
 def even_odds_text(design: DesignAnswer) -> str:
@@ -507,19 +548,21 @@ def even_odds_text(design: DesignAnswer) -> str:
     return "The expected rate equals the target, so a miss is as likely as a hit."
 
 
-def _single_text(kind: VerdictKind, single: DesignAnswer, design: DesignAnswer) -> str:
+def _single_text(kind: VerdictKind, single: DesignAnswer, design: DesignAnswer, result: SizingResult) -> str:
     server = single.platform.server.name
     if single.probability is None:
         return f"One {server} with {_storage_text(single)} may be enough. {conditional_sentence(single)}"
     chance = probability_text(single.probability)
     verb = "is expected to meet" if any(map(evidence_warning, single.workloads)) else "meets"
+    price = _price_of_time_text(single)
+    timed = f": {_rates_text(single, result)}{price}" if price else ""
     if kind is VerdictKind.ONE_SERVER_TOO:
         return (
-            f"{design.name} comes first in the ranking. "
-            f"One {server} meets the target, too, so a cluster is a choice, not a need."
+            f"{design.name} comes first in the ranking: {_rates_text(design, result)}{_price_of_time_text(design)}. "
+            f"One {server} meets the target, too{_price_of_time_text(single)}, so a cluster is a choice, not a need."
         )
     if kind is VerdictKind.ONE_SERVER_AND_STORAGE:
-        meets = f"You do not need a cluster of servers: one {server} {verb} the target with {chance} confidence."
+        meets = f"You do not need a cluster of servers: one {server} {verb} the target with {chance} confidence{timed}."
         reads = [answer for answer in single.workloads if answer.cache_hit_fraction < 1]
         if all(not answer.kind.rereads for answer in reads):
             return f"{meets} Data and checkpoints are kept on {_storage_text(single)}."
@@ -529,7 +572,7 @@ def _single_text(kind: VerdictKind, single: DesignAnswer, design: DesignAnswer) 
             f"{_storage_text(single)}."
         )
     storage = single.platform.storage.name
-    return f"You do not need a cluster: one {server} with {storage} {verb} the target with {chance} confidence."
+    return f"You do not need a cluster: one {server} with {storage} {verb} the target with {chance} confidence{timed}."
 
 
 def _storage_text(design: DesignAnswer) -> str:

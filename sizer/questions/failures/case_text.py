@@ -44,7 +44,6 @@ _TITLES_OF_ONLY_ONE = {
     "server": "The GPU server fails",
     "leaf": "The switch of the compute fabric fails",
     "gateway": "The gateway fails",
-    "coolant-unit": "The coolant distribution unit fails",
 }
 _SPARE_SWITCH = "Replace the switch and load its saved configuration; a spare on site avoids the delivery time."
 _CABLE = "Replace the cable; its id is on the label."
@@ -66,7 +65,7 @@ _REMEDIES = {
     "head": "Restore it from its backup; keep a backup.",
     "subnet-manager": "Restart it; run a second one on another switch or on the head node.",
     "power-feed": "Restore it; until then the other feed must not fail.",
-    "coolant-unit": "Repair it; a second unit with the same capacity would take over.",
+    "coolant-unit": "Repair it.",
 }
 ENGINEERING_JUDGEMENT = "Engineering judgement."
 _UNAFFECTED = {
@@ -105,16 +104,8 @@ def effect_text(case: FailureCase) -> str:
         case FeedLost():
             return sentence("; ".join(_feed_parts(case.effect)))
         case CoolantLost():
-            if not case.effect.remaining_w:
-                return "Nothing cools the GPU servers: they shut down until the unit is repaired."
             heat = f"the other units take {si(case.effect.remaining_w, 'W')} of at most {si(case.effect.needed_w, 'W')}"
-            if case.effect.n_cooled >= case.effect.n_servers:
-                return sentence(f"{heat}; {_GO_ON}")
-            if not case.effect.n_cooled:
-                return sentence(f"{heat}, too little for one server")
-            return sentence(
-                f"{heat}; jobs restart on {grouped(case.effect.n_cooled)} of {plural(case.effect.n_servers, 'server')}"
-            )
+            return sentence(f"{heat}; {_GO_ON}")
         case StandbyTakesOver():
             return (
                 "Running jobs continue; new jobs and log-ins wait until the standby head node has taken over. "

@@ -112,9 +112,7 @@ class CoolantLost:
     """One coolant distribution unit is lost."""
 
     needed_w: float  # heat that the coolant of the design carries at most
-    remaining_w: float  # that the other units take
-    n_cooled: int  # GPU servers that they cool
-    n_servers: int
+    remaining_w: float  # that the other units take: one is spare
 
 
 FailureEffect = (
@@ -347,19 +345,15 @@ class FailureScenarios:
         yield self._reduced("power-feed", *unpowered)._replace(effect=effect, is_certain=is_certain)
 
     def _cooling(self) -> Iterator[FailureScenario]:
-        """Loss of the largest coolant distribution unit: as many servers as the others cool go on."""
+        """Loss of the largest coolant distribution unit, of which one is spare."""
         design, catalog = self.design, self.design.plan.catalog
-        counts = {part.item: int(part.quantity[0]) for part in coolant_parts(design.quantities)}
         needed_w = float(design.quantities.liquid_heat_w[0])
-        if not needed_w or not any(counts.values()):
-            return
-        units_w = [catalog.cooling[item].capacity_w.value for item, count in counts.items() for _ in range(count)]
-        remaining_w, servers = sum(units_w) - max(units_w), self.losses.named(Role.GPU_SERVER)
-        cooled = min(int(remaining_w / needed_w * len(servers)), len(servers))
-        lost = CoolantLost(needed_w, remaining_w, cooled, len(servers))
-        is_only = len(units_w) == 1
-        if not cooled:
-            yield self._stopped("coolant-unit", lost, is_only=is_only)
-            return
-        option = HardwareAfterLoss(self.losses.without(servers[cooled:]))
-        yield FailureScenario("coolant-unit", is_only, (option,), lambda _: lost)
+        units_w = [
+            catalog.cooling[part.item].capacity_w.value
+            for part in coolant_parts(design.quantities)
+            for _ in range(int(part.quantity[0]))
+        ]
+        if needed_w and units_w:
+            lost = CoolantLost(needed_w, sum(units_w) - max(units_w))
+            whole = HardwareAfterLoss(self.losses.whole)
+            yield FailureScenario("coolant-unit", False, (whole,), lambda _: lost)

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 
 from sizer.base.quantities import by_count, duration, grouped, si, significant
-from sizer.bom.bill import Sum
 from sizer.catalog.labels import item_name
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Storage
@@ -12,6 +12,7 @@ from sizer.drawings.racks import at_least
 from sizer.physical.capacity import nodes_per_unit
 from sizer.present.bill_tables import sum_text
 from sizer.present.tables import Field, Table, record_table, row
+from sizer.present.text.money import range_text
 from sizer.present.words import NO_BREAK, listed, money, percent, plural, sample_unit
 from sizer.sizing.constraints.stored_data import MOST_FILL
 from sizer.sizing.growth.result import (
@@ -148,12 +149,12 @@ def purchases_table(growth: PlatformGrowth, catalog: Catalog, currency: str) -> 
         )
     # A customer's copy has no amounts of later years; a column that says so in every row says nothing.
     cost = Field[Purchase](
-        _parts_title(recommended.cost, currency),
-        lambda purchase: sum_text(purchase.cost) if purchase.bought else _NOTHING,
+        _parts_title(recommended, currency),
+        lambda purchase: _cost_text(purchase) if purchase.bought else _NOTHING,
         "right",
         16,
     )
-    costs = [] if recommended.cost.is_unknown else [cost]
+    costs = [cost] if _has_costs(recommended) else []
     table = record_table(
         "purchases-years",
         "Purchases of each year",
@@ -176,13 +177,26 @@ def purchases_table(growth: PlatformGrowth, catalog: Catalog, currency: str) -> 
     )
     if not costs:
         return table
-    total = row("All years", "", "", "", sum_text(recommended.cost), "", "", kind="total")
+    total = row("All years", "", "", "", _cost_text(recommended), "", "", kind="total")
     return replace(table, rows=(*table.rows, total))
 
 
-def _parts_title(cost: Sum, currency: str) -> str:
-    """Head of a column of costs: of the parts with a price where others await a quote."""
-    return f"{'Parts with a price' if cost.n_open else 'Parts'}, {currency}"
+def _parts_title(bought: Purchase | PurchaseSequence, currency: str) -> str:
+    """Head of a column of costs: of the parts with a price where others await a quote and have no band."""
+    if bought.cost.n_open and bought.interval is not None:
+        return f"Price range, {currency}"
+    return f"{'Parts with a price' if bought.cost.n_open else 'Parts'}, {currency}"
+
+
+def _has_costs(bought: PurchaseSequence) -> bool:
+    return not bought.cost.is_unknown or bought.interval is not None
+
+
+def _cost_text(bought: Purchase | PurchaseSequence) -> str:
+    """What is bought costs: exact, or in the range of the market where parts await a quote."""
+    if bought.cost.n_open and bought.interval is not None and isfinite(bought.interval.high):
+        return range_text("", bought.interval.low, bought.interval.high)
+    return sum_text(bought.cost)
 
 
 def _bought(purchase: Purchase, catalog: Catalog) -> str:
@@ -215,9 +229,7 @@ def sequences_table(growth: PlatformGrowth, plan: GrowthPlan, currency: str) -> 
     energy_cost = Field[PurchaseSequence](
         f"Energy, {currency}", lambda sequence: money(sequence.energy_cost, "").strip(), "right", 19
     )
-    parts_cost = Field[PurchaseSequence](
-        _parts_title(recommended.cost, currency), lambda sequence: sum_text(sequence.cost), "right", 19
-    )
+    parts_cost = Field[PurchaseSequence](_parts_title(recommended, currency), _cost_text, "right", 19)
     prices = "Prices stay constant." if plan.growth.price == 1 else "Parts cost what their year's price factor gives."
     return record_table(
         "purchases-ways",
@@ -225,7 +237,7 @@ def sequences_table(growth: PlatformGrowth, plan: GrowthPlan, currency: str) -> 
         (recommended, *growth.alternatives),
         [
             Field("Sequence", lambda sequence: SEQUENCE_NAMES[sequence.name], "left", 24),
-            *([] if recommended.cost.is_unknown else [parts_cost]),
+            *([parts_cost] if _has_costs(recommended) else []),
             Field("Energy", lambda sequence: _energy_text(growth, sequence), "right", 15),
             *([] if recommended.energy_cost is None else [energy_cost]),
             Field("Server-years", lambda sequence: grouped(sequence.server_years), "right", 12),
@@ -287,7 +299,7 @@ def exhausted_text(limit: CapacityLimit) -> str:
 def platforms_table(plan: GrowthPlan, currency: str) -> Table:
     """Every platform that meets all years."""
     note = "Sizes are servers + storage nodes."
-    known = max((growth.recommended.cost for growth in plan.platforms), key=lambda cost: cost.n_open)
+    known = max((growth.recommended for growth in plan.platforms), key=lambda bought: bought.cost.n_open)
     if plan.deciding_prices:
         note += " Quotes could change the order of the platforms."
     return record_table(
@@ -298,7 +310,7 @@ def platforms_table(plan: GrowthPlan, currency: str) -> Table:
             Field("Platform", platform_text, "left", 32),
             Field("First year", lambda growth: size_text(growth.recommended.sizes[0], bare=True), "right", 13),
             Field("Last year", lambda growth: size_text(growth.recommended.sizes[-1], bare=True), "right", 13),
-            Field(_parts_title(known, currency), lambda growth: sum_text(growth.recommended.cost), "right", 18),
+            Field(_parts_title(known, currency), lambda growth: _cost_text(growth.recommended), "right", 18),
             Field("Energy", lambda growth: _energy_text(growth, growth.recommended), "right", 12),
             Field("Racks", lambda growth: grouped(growth.recommended.purchases[-1].racks), "right", 12),
         ],

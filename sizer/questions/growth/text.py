@@ -147,6 +147,7 @@ def _purchase(purchase: Purchase) -> dict[str, object]:
         bought=dict(purchase.bought),
         taken_out=dict(purchase.taken_out),
         cost=_sum(purchase.cost),
+        price_range=purchase.interval,
     )
 
 

@@ -21,7 +21,7 @@ from sizer.sizing.growth.result import ClusterSize, GrowthPlan, PlatformGrowth, 
 from sizer.sizing.growth.yearly_requests import growth_of, yearly_requests
 from sizer.sizing.reasons import Binding, BindingKind, QuoteToSettle
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, search
-from sizer.sizing.result import DesignAnswer
+from sizer.sizing.result import DesignAnswer, PlannedYear
 from sizer.sizing.search.feasibility import evaluate_space
 from sizer.sizing.search.infeasible_error import infeasible_error
 from sizer.sizing.search.part_counts import PartCounts
@@ -258,6 +258,7 @@ class FirstPurchases:
 
     designs: tuple[DesignAnswer, ...]  # the first is the one to buy
     quotes_to_settle: tuple[QuoteToSettle, ...]  # that could change which platform that is
+    years: tuple[PlannedYear, ...]  # of the first
 
 
 def first_purchases(
@@ -296,7 +297,19 @@ def first_purchases(
         )
         for place, planner in enumerate(planners)
     )
-    return FirstPurchases(designs, () if only_first else covered.quotes_to_settle())
+    if only_first:
+        return FirstPurchases(designs, (), ())
+    return FirstPurchases(designs, covered.quotes_to_settle(), tuple(_planned_years(planners[0], designs[0])))
+
+
+def _planned_years(planner: PurchasePlanner, design: DesignAnswer) -> Iterator[PlannedYear]:
+    """Years of the recommended sequence; the first costs what the bill of its design does."""
+    before = 0
+    for purchase in planner.recommended()[0].purchases:
+        owned = purchase.owned
+        cost = design.cost if purchase.year == 1 else purchase.interval
+        yield PlannedYear(purchase.year, owned.n_servers - before, owned.n_servers, owned.storage_nodes, cost)
+        before = owned.n_servers
 
 
 def _design(

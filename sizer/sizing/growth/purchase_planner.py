@@ -12,7 +12,7 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.bom.bill import Sum, reduction
-from sizer.bom.cost import ItemPrices, heights_of, item_prices
+from sizer.bom.cost import CostInterval, ItemPrices, heights_of, item_prices
 from sizer.bom.lines import is_free
 from sizer.bom.prices import PriceBook
 from sizer.bom.unit_prices import UnitPrices, unit_prices
@@ -200,6 +200,15 @@ class PurchasePlanner:
             item for item, _, each in bought if each is None
         )
 
+    def _interval(self, is_prepared: bool, year: int, bought: Ints, cost: Sum) -> CostInterval | None:
+        """What is bought in a year by known prices, less the discount of the deal, and bands."""
+        currency, discount = self.request.currency, float(self.request.quote.discount_percent)
+        if self._unit_prices.currency != currency or self.prices.per_usd(currency) is None:
+            return None
+        off = float(cost.amount) * discount / (100 - discount) if discount < 100 else 0.0
+        low, expected, likely, high = (self._amounts(is_prepared, year, bought).sum(axis=1) - off).tolist()
+        return CostInterval(currency, low, expected, likely, high)
+
     def _energy_wh(self, size: int, is_prepared: bool) -> int:
         watts = float(self._parts(is_prepared).power_typical_w[size])
         return round(1e3 * energy_kwh_per_year(watts, self.request.site.pue_ratio or 1.0))
@@ -279,6 +288,7 @@ class PurchasePlanner:
             taken_out=_listed(parts.items, out),
             cost=cost,
             unpriced=unpriced,
+            interval=self._interval(is_prepared, year, bought, cost),
             energy_cost=Decimal(self._energy_cents(energy_wh)) / 100 if has_rate else None,
             energy_kwh=energy_wh / 1e3,
             power_max_w=float(parts.power_max_w[after]),

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Literal
 
 from sizer.bom.bill import Sum
+from sizer.bom.cost import CostInterval, added
 from sizer.physical.platform import Platform, PlatformKey
 from sizer.sizing.reasons import QuoteToSettle
 from sizer.sizing.result import DesignAnswer
@@ -81,6 +82,7 @@ class Purchase:
     taken_out: tuple[tuple[str, int], ...]  # of earlier purchases; their cost is lost
     cost: Sum  # of what is bought, at this year's prices
     unpriced: tuple[str, ...]  # of what is bought
+    interval: CostInterval | None  # of what is bought; None where bands are in another currency, or for a customer
     energy_cost: Decimal | None  # of this year; None: no price of energy given
     energy_kwh: float  # of this year, cooling of the room included
     power_max_w: float
@@ -103,6 +105,13 @@ class PurchaseSequence:
         # An item without a price is one open item, in however many years it is bought.
         unpriced = {item for purchase in self.purchases for item in purchase.unpriced}
         return Sum(sum((purchase.cost.amount for purchase in self.purchases), Decimal("0.00")), len(unpriced))
+
+    @property
+    def interval(self) -> CostInterval | None:
+        """Of everything that is bought."""
+        each = [purchase.interval for purchase in self.purchases]
+        known = [one for one in each if one is not None]
+        return added(known) if known and len(known) == len(each) else None
 
     @property
     def pieces(self) -> dict[str, int]:
@@ -205,7 +214,9 @@ def _as_billed(growth: PlatformGrowth, design: DesignAnswer) -> PlatformGrowth:
     for line in bill.bought:
         if line.item and line.quantity:
             pieces[line.item] = pieces.get(line.item, 0) + line.quantity
-    billed = replace(first, bought=tuple(pieces.items()), cost=bill.purchase, unpriced=bill.unpriced)
+    billed = replace(
+        first, bought=tuple(pieces.items()), cost=bill.purchase, unpriced=bill.unpriced, interval=design.cost
+    )
 
     def shifted(sequence: PurchaseSequence) -> PurchaseSequence:
         planned, *later = sequence.purchases
@@ -213,7 +224,11 @@ def _as_billed(growth: PlatformGrowth, design: DesignAnswer) -> PlatformGrowth:
             return replace(sequence, purchases=(billed, *later))
         unpriced = tuple(dict.fromkeys((*bill.unpriced, *(item for item in planned.unpriced if item not in gone))))
         cost = Sum(planned.cost.amount + shift, len(unpriced))
-        return replace(sequence, purchases=(replace(planned, cost=cost, unpriced=unpriced), *later))
+        interval = None
+        if planned.interval is not None and first.interval is not None and design.cost is not None:
+            interval = added([planned.interval, design.cost], less=first.interval)
+        shifted_first = replace(planned, cost=cost, unpriced=unpriced, interval=interval)
+        return replace(sequence, purchases=(shifted_first, *later))
 
     return replace(
         growth, recommended=shifted(growth.recommended), alternatives=tuple(map(shifted, growth.alternatives))
@@ -235,4 +250,4 @@ def _unpriced(growth: PlatformGrowth) -> PlatformGrowth:
 
 def _to_be_quoted(purchase: Purchase) -> Purchase:
     items = tuple(item for item, _ in purchase.bought)
-    return replace(purchase, cost=Sum(Decimal("0.00"), len(items)), unpriced=items, energy_cost=None)
+    return replace(purchase, cost=Sum(Decimal("0.00"), len(items)), unpriced=items, interval=None, energy_cost=None)

@@ -1,4 +1,4 @@
-"""Loss of a coolant distribution unit: as many servers go on as the other units cool."""
+"""Loss of a coolant distribution unit: the spare one takes over."""
 
 from sizer.catalog.loader import shipped_catalog
 from sizer.questions.failures.analysis import failure_cases
@@ -10,15 +10,15 @@ from tests.factories import examples
 CATALOG = shipped_catalog()
 
 
-def test_one_unit_is_a_single_point_of_failure() -> None:
-    """102 kW of a GB200 NVL72 on one CDU of 121 kW: without it no server runs."""
+def test_the_spare_unit_takes_over() -> None:
+    """102 kW of a GB200 NVL72 on two CDU of 121 kW: either one cools it."""
     result = examples.sized("gb200-nvl72")
     cases = {case.key: case for case in failure_cases(EvaluatedDesign(result, CATALOG))}
     case = cases["coolant-unit"]
     assert isinstance(case.effect, CoolantLost)
-    assert case.is_only
-    assert (case.effect.remaining_w, case.effect.n_cooled) == (0, 0)
-    assert case.share == (0,)
+    assert not case.is_only
+    assert (case.effect.needed_w, case.effect.remaining_w) == (102_000, 121_000)
+    assert case.share == (1,)
     table = single_failures_table(list(cases.values()), ())
     assert any("coolant" in str(row).lower() for row in table.rows)
 

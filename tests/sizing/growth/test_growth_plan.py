@@ -328,3 +328,13 @@ def test_the_team_exhausts_the_servers_for_its_queue_wait():
     assert waits.loads == (1.0, second.n_servers / first.n_servers)
     assert waits.year == 2
     assert second.n_servers == best_design(yearly_requests(request, CATALOG)[1], CATALOG).design.n_servers
+
+
+def test_years_of_known_prices_cost_what_their_sums_say():
+    """Where every part has a price the interval of a year is its sum, with the price factor of the year."""
+    found = only(growth_plan(asked({"years": 2, "target": 2, "price": 0.5}), priced()))
+    for purchase in found.recommended.purchases:
+        amount = float(purchase.cost.amount)
+        assert not purchase.cost.n_open
+        assert [purchase.interval.low, purchase.interval.high] == pytest.approx([amount, amount], rel=1e-6)
+    assert found.recommended.interval.expected == pytest.approx(float(found.recommended.cost.amount), rel=1e-6)
