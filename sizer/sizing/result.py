@@ -70,6 +70,7 @@ class LimitDesign:
     power_w: float
     racks: int
     rack_units: float
+    technology: tuple[bool, str | None] = (False, None)  # of the platform
 
     @property
     def parts(self) -> tuple[str, str, str | None, str, int, int, int]:
@@ -536,9 +537,10 @@ class IdleStorage:
 
 @dataclass(frozen=True)
 class NewerDesign:
-    """What GPUs of today need for a request whose equipment takes ten times the power."""
+    """What GPUs of today need for a request whose equipment takes ten times the power, or is no longer sold."""
 
     name: str
+    n_servers: int
     gpu: str
     power_w: float
 
@@ -571,6 +573,7 @@ class SizingResult:
     idle_servers: tuple[IdleServers, ...] = ()
     idle_storage: tuple[IdleStorage, ...] = ()
     newer: NewerDesign | None = None  # of a design that draws more than a megawatt
+    successor: Deferred[NewerDesign | None] | None = None  # of servers that are bought and no longer sold
     run_rental: RunRental | None = None  # of one run of trainings that end; None of others, and of teams and growth
 
     @property

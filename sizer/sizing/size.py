@@ -2,15 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import takewhile
 
 import numpy as np
 
+from sizer.base.deferred import Deferred
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.bom.prices import usual_rate_usd
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
+from sizer.catalog.sale import is_sold, newest_sold
 from sizer.physical.capacity import is_bounded, nodes_there, usable_bytes
 from sizer.physical.existing_use import has_main
 from sizer.sizing.assumptions import UsualExchangeRate
@@ -52,8 +55,10 @@ from sizer.sizing.search.ranking import (
     Ranking,
     best_of,
     beyond_budget,
+    is_faster,
     is_tied,
     keys,
+    preferred_parts,
     quotes_to_settle,
     rank_key,
     row_difference,
@@ -61,8 +66,8 @@ from sizer.sizing.search.ranking import (
 )
 from sizer.sizing.stack_default import with_stack_defaults
 from sizer.sizing.stages.storage_rates import node_rates, rate_is_unknown
-from sizer.workload.eras import eras_asked
-from sizer.workload.request import Existing, Platforms, SizingRequest, ranks_by_cost
+from sizer.workload.eras import eras_asked, extended_by_what_is_sold
+from sizer.workload.request import Existing, Platforms, SizingRequest, Target, ranks_by_cost
 
 # A design that draws more is told, where GPUs of today would do with less than the other. [W]
 _IMPLAUSIBLE_W, _PLAUSIBLE_W = 1e6, 1e5
@@ -105,6 +110,8 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     ranking = Ranking(counts)
     order = ranking.first(MAX_PLATFORMS_SHOWN)
     if not order:
+        if (extended := extended_by_what_is_sold(catalog, request)) is not None:
+            return size(extended, catalog, fitted)
         raise unmet_error(counts, fitted)
     choice = _first_year(counts, ranking, order, fitted)
     planned = first_purchases(request, catalog, fitted)
@@ -185,6 +192,7 @@ def _described(choice: _Choice, counts: PartCounts, calibration: Calibration) ->
         equipment=eras_asked(catalog, request).basis,
         idle_servers=_idle_servers(counts, design),
         newer=_newer_design(request, design, catalog, calibration),
+        successor=_successor(request, design, catalog, calibration),
         idle_storage=idle_storage(counts, design),
         run_rental=rental_of_run(counts, design),
     )
@@ -194,16 +202,45 @@ def _newer_design(
     request: SizingRequest, design: DesignAnswer, catalog: Catalog, calibration: Calibration
 ) -> NewerDesign | None:
     """What GPUs of today need where a design draws more than a megawatt and they would do with a tenth of it."""
-    most_w = float(design.quantities.power_max_w[0])
-    if most_w <= _IMPLAUSIBLE_W:
+    if float(design.quantities.power_max_w[0]) <= _IMPLAUSIBLE_W:
         return None
-    free = request.model_copy(update={"platforms": Platforms(), "existing": Existing(), "growth": None})
+    found = _of_today(request, design, Platforms(), catalog, calibration)
+    return found if found is not None and found.power_w < _PLAUSIBLE_W else None
+
+
+def _successor(
+    request: SizingRequest, design: DesignAnswer, catalog: Catalog, calibration: Calibration
+) -> Deferred[NewerDesign | None] | None:
+    """What the newest GPUs of a vendor need in place of servers that are bought and no longer sold."""
+    gpu, day = design.platform.gpu, request.date
+    is_on_sale = is_sold(catalog, design.platform.server, day) and is_sold(catalog, gpu, day)
+    if day is None or not design.servers_bought or is_on_sale:
+        return None
+    newest = newest_sold(catalog, gpu, day) or catalog.generations.get(gpu.generation or "")
+    asked = Platforms(
+        generations=() if newest is None else (newest.id,),
+        forbidden_servers=request.platforms.forbidden_servers,
+        forbidden_storage=request.platforms.forbidden_storage,
+    )
+    return Deferred(partial(_of_today, request, design, asked, catalog, calibration))
+
+
+def _of_today(
+    request: SizingRequest, design: DesignAnswer, asked: Platforms, catalog: Catalog, calibration: Calibration
+) -> NewerDesign | None:
+    """The best design of other platforms for the same work; of a number of GPUs, for what these surely do."""
+    works = [
+        answer.workload
+        if answer.workload.target.gpus_busy is None
+        else answer.workload.model_copy(update={"target": Target(samples_per_s=float(answer.throughput.low))})
+        for answer in design.workloads
+    ]
+    changes = {"platforms": asked, "existing": Existing(), "growth": None, "workload": tuple(works)}
     try:
-        found = best_design(free, catalog, calibration).design
+        found = best_design(request.model_copy(update=changes), catalog, calibration).design
     except (InfeasibleError, RequestError):
         return None
-    least_w = float(found.quantities.power_max_w[0])
-    return NewerDesign(found.name, found.platform.gpu.name, least_w) if least_w < _PLAUSIBLE_W else None
+    return NewerDesign(found.name, found.n_servers, found.platform.gpu.name, float(found.quantities.power_max_w[0]))
 
 
 def _idle_servers(counts: PartCounts, design: DesignAnswer) -> tuple[IdleServers, ...]:
@@ -397,7 +434,9 @@ def _why_second(counts: PartCounts, chosen: int, second: int) -> RunnerUpReason:
     if over[1] and not over[0]:
         return RunnerUpReason(RunnerUpKind.OVER_BUDGET)
     rank = rank_key(counts, pair)
-    if rank[1] < rank[0] and request.platforms.prefer_vendors:
+    platforms = [counts.evaluated.platforms[int(index)] for index in counts.evaluated.space.platform[pair]]
+    of_preferred = preferred_parts(platforms, request.platforms)
+    if rank[1] < rank[0] and of_preferred[0] > of_preferred[1]:
         return RunnerUpReason(RunnerUpKind.NOT_PREFERRED, float(rank[0]), float(rank[1]))
     if rank[1] > rank[0]:
         if request.ranks_by_rate:
@@ -405,8 +444,9 @@ def _why_second(counts: PartCounts, chosen: int, second: int) -> RunnerUpReason:
         if request.rank_by == "time":
             return RunnerUpReason(RunnerUpKind.SLOWER, float(rank[0]), float(rank[1]))
     cost = counts.ranking_cost[pair]
-    if is_tied(counts, chosen, second) and row_difference(counts, second, chosen).low <= 0:
-        return RunnerUpReason(RunnerUpKind.TIED, years=_years_owned(counts))
+    if is_tied(counts, chosen, second):
+        is_first_faster = is_faster(counts, chosen, second)
+        return RunnerUpReason(RunnerUpKind.TIED, years=_years_owned(counts), is_faster=is_first_faster)
     if cost[1] > cost[0] and (ranks_by_cost(request.rank_by) or rank[1] == rank[0]):
         more, amounts = row_difference(counts, second, chosen), (float(cost[0]), float(cost[1]))
         years = _years_owned(counts)

@@ -148,10 +148,6 @@ def _more(preference: Preference, rank_by: str, currency: str, *, with_amounts: 
     return _MORE[rank_by].format(by=by)
 
 
-# Hosts with Arm processors, by the id of their kind.
-_ARM_HOSTS = ("grace",)
-
-
 def verdict_text(result: SizingResult) -> str:
     """The answer in one or two sentences."""
     design, verdict, team = result.design, result.verdict, result.request.team
@@ -263,8 +259,12 @@ def site_texts(result: SizingResult) -> list[str]:
             f"The {server.name} is cooled by liquid: the building brings water for {si(liquid_w, 'W')}"
             + (f" and {words.plural(units, 'coolant distribution unit')}, with which servers stop." if units else ".")
         )
-    if server.cpu is not None and server.cpu.value in _ARM_HOSTS:
-        found.append(f"The processors of the {server.name} are Arm: software must be built for them (aarch64).")
+    match design.platform.other_software:
+        case "arm":
+            found.append(f"The processors of the {server.name} are Arm: software must be built for them (aarch64).")
+        case "rocm" | "gaudi" as software:
+            name, stack = design.platform.gpu.name, {"rocm": "ROCm", "gaudi": "Intel's Gaudi software"}[software]
+            found.append(f"The {name} runs {stack}, not CUDA: confirm that all operators of your code run on it.")
     return found
 
 
@@ -414,14 +414,17 @@ def equipment_texts(result: SizingResult) -> list[str]:
             f"{gpu.name}, which cannot be ordered then."
         ]
     newest = newest_sold(catalog, gpu, day)
+    if result.successor is not None:
+        server, today = design.platform.server, result.successor.value
+        what = f"New servers with {gpu.name}" if is_sold(catalog, server, day) else f"The {server.name}"
+        instead = "" if newest is None else f": today's GPUs are {newest.name}"
+        if today is not None:
+            instead = f": {today.name} with {today.gpu} {by_count(today.n_servers, 'does', 'do')} the same work today"
+        return [f"{what} can no longer be ordered as far as known{instead}."]
     if not design.servers_bought or day is None or newest is None or gpu.generation is None:
         return []
     own = catalog.generations[gpu.generation]
     since = f"{own.name} ({introduced_on(own).year})"
-    if not is_sold(catalog, gpu, day):
-        return [
-            f"New servers with {gpu.name} can no longer be ordered as far as known: today's GPUs are {newest.name}."
-        ]
     return [f"The {gpu.name} is of {since}; the newest on sale are of {newest.name} ({introduced_on(newest).year})."]
 
 

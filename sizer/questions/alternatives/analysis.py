@@ -12,6 +12,7 @@ from sizer.base.errors import InfeasibleError, RequestError
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
+from sizer.catalog.sale import is_sold
 from sizer.physical.allowed_parts import narrowed_to
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms as all_platforms
@@ -464,7 +465,13 @@ def _other_vendor(
     used = (result.design.platform.server if is_server else result.design.platform.storage).vendor
     asked = result.request.platforms
     forbidden = asked.forbidden_servers if is_server else asked.forbidden_storage
-    ids = [item.id for item in items if item.vendor != used and item.orderable and item.id not in forbidden]
+    day = result.request.date
+    ids = [
+        item.id
+        for item in items
+        if item.vendor != used and item.id not in forbidden
+        if item.orderable and (day is None or is_sold(catalog, item, day))
+    ]
     if not ids:
         return MissingNeighbour(kind, MissingReason.NO_OTHER_VENDOR, vendor=used)
     widened = _with_platforms(result.request, **{"servers" if is_server else "storage": ids})

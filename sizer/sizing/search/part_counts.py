@@ -163,6 +163,11 @@ class PartCounts:
             self._designs[row] = slice_row(self.quantities(index, np.array([size])), 0)
         return self._designs[row]
 
+    def parts(self, row: int) -> DesignParts:
+        """What the design of one row orders and takes of a room."""
+        index, size = divmod(row, len(self.evaluated.space.sizes))
+        return self._table(index).designs(*self._sizes(index, np.array([size])))
+
     def quantities(self, index: int, sizes: Ints) -> Quantities:
         """Everything that some designs of one platform are made of."""
         return self._counting(index)(*self._sizes(index, sizes))
@@ -275,7 +280,12 @@ class PartCounts:
             broken += self.evaluated.space.sizes * self.evaluated.gpus_per_server[:, None] > limits.gpus
         if limits.budget is not None:
             broken += self.expected_main_cost > limits.budget
-        return np.asarray(broken + (self.evaluated.space.sizes > self._most_servers[:, None]))
+        return np.asarray(broken + self.cannot_be_bought)
+
+    @cached_property
+    def cannot_be_bought(self) -> Bools:
+        """(platforms, sizes) designs with more servers than are there, of a kind that can no longer be ordered."""
+        return np.asarray(self.evaluated.space.sizes > self._most_servers[:, None])
 
     @cached_property
     def _most_servers(self) -> Floats:
