@@ -2,25 +2,22 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import takewhile
 
 import numpy as np
 
 from sizer.base.deferred import Deferred
-from sizer.base.errors import InfeasibleError, RequestError
 from sizer.bom.prices import usual_rate_usd
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
-from sizer.catalog.sale import is_sold, newest_sold
 from sizer.physical.capacity import is_bounded, nodes_there, usable_bytes
 from sizer.physical.existing_use import has_main
 from sizer.sizing.assumptions import UsualExchangeRate
-from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import Limit
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import needed_of
+from sizer.sizing.decision_options import can_be_bought, sold_today
 from sizer.sizing.design import assumptions
 from sizer.sizing.design.decisions import with_bills
 from sizer.sizing.design.verdict import verdict_of
@@ -40,6 +37,7 @@ from sizer.sizing.reasons import (
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, design_of, rental_of_run, search, unmet_error
 from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.result import (
+    IMPLAUSIBLE_W,
     DesignAnswer,
     IdleServers,
     IdleStorage,
@@ -67,10 +65,8 @@ from sizer.sizing.search.ranking import (
 from sizer.sizing.stack_default import with_stack_defaults
 from sizer.sizing.stages.storage_rates import node_rates, rate_is_unknown
 from sizer.workload.eras import eras_asked, extended_by_what_is_sold
-from sizer.workload.request import Existing, Platforms, SizingRequest, Target, ranks_by_cost
+from sizer.workload.request import SizingRequest, ranks_by_cost
 
-# A design that draws more is told, where GPUs of today would do with less than the other. [W]
-_IMPLAUSIBLE_W, _PLAUSIBLE_W = 1e6, 1e5
 # Points of the Pareto front that documents show.
 MAX_PARETO_POINTS = 16
 
@@ -192,7 +188,6 @@ def _described(choice: _Choice, counts: PartCounts, calibration: Calibration) ->
         equipment=eras_asked(catalog, request).basis,
         idle_servers=_idle_servers(counts, design),
         newer=_newer_design(request, design, catalog, calibration),
-        successor=_successor(request, design, catalog, calibration),
         idle_storage=idle_storage(counts, design),
         run_rental=rental_of_run(counts, design),
     )
@@ -200,47 +195,19 @@ def _described(choice: _Choice, counts: PartCounts, calibration: Calibration) ->
 
 def _newer_design(
     request: SizingRequest, design: DesignAnswer, catalog: Catalog, calibration: Calibration
-) -> NewerDesign | None:
-    """What GPUs of today need where a design draws more than a megawatt and they would do with a tenth of it."""
-    if float(design.quantities.power_max_w[0]) <= _IMPLAUSIBLE_W:
-        return None
-    found = _of_today(request, design, Platforms(), catalog, calibration)
-    return found if found is not None and found.power_w < _PLAUSIBLE_W else None
-
-
-def _successor(
-    request: SizingRequest, design: DesignAnswer, catalog: Catalog, calibration: Calibration
 ) -> Deferred[NewerDesign | None] | None:
-    """What the newest GPUs of a vendor need in place of servers that are bought and no longer sold."""
-    gpu, day = design.platform.gpu, request.date
-    is_on_sale = is_sold(catalog, design.platform.server, day) and is_sold(catalog, gpu, day)
-    if day is None or not design.servers_bought or is_on_sale:
+    """What does the work today in place of a megawatt, or of servers that are no longer sold."""
+    if can_be_bought(design, catalog, request.date) and float(design.quantities.power_max_w[0]) <= IMPLAUSIBLE_W:
         return None
-    newest = newest_sold(catalog, gpu, day) or catalog.generations.get(gpu.generation or "")
-    asked = Platforms(
-        generations=() if newest is None else (newest.id,),
-        forbidden_servers=request.platforms.forbidden_servers,
-        forbidden_storage=request.platforms.forbidden_storage,
-    )
-    return Deferred(partial(_of_today, request, design, asked, catalog, calibration))
 
+    def find() -> NewerDesign | None:
+        option = sold_today(request, design, catalog, calibration)
+        if option is None:
+            return None
+        found = option.design
+        return NewerDesign(found.name, found.n_servers, found.platform.gpu.name, float(found.quantities.power_max_w[0]))
 
-def _of_today(
-    request: SizingRequest, design: DesignAnswer, asked: Platforms, catalog: Catalog, calibration: Calibration
-) -> NewerDesign | None:
-    """The best design of other platforms for the same work; of a number of GPUs, for what these surely do."""
-    works = [
-        answer.workload
-        if answer.workload.target.gpus_busy is None
-        else answer.workload.model_copy(update={"target": Target(samples_per_s=float(answer.throughput.low))})
-        for answer in design.workloads
-    ]
-    changes = {"platforms": asked, "existing": Existing(), "growth": None, "workload": tuple(works)}
-    try:
-        found = best_design(request.model_copy(update=changes), catalog, calibration).design
-    except (InfeasibleError, RequestError):
-        return None
-    return NewerDesign(found.name, found.n_servers, found.platform.gpu.name, float(found.quantities.power_max_w[0]))
+    return Deferred(find)
 
 
 def _idle_servers(counts: PartCounts, design: DesignAnswer) -> tuple[IdleServers, ...]:

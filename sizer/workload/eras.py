@@ -5,6 +5,7 @@ import math
 from dataclasses import dataclass
 from enum import Enum
 
+from sizer.base.dates import days_of
 from sizer.catalog.generations import eras_of, newer_eras, usual_eras
 from sizer.catalog.model import Catalog
 from sizer.catalog.sale import is_sold
@@ -30,12 +31,12 @@ class ErasAsked:
     basis: EquipmentBasis
     day: datetime.date | None  # on which what is bought has to be sold; without one after all dates
     owned: frozenset[str] = frozenset()  # ids of GPU servers that are there: these stay in use whatever is sold
-    # Servers, GPUs and generations that are named to be bought although nobody sells them any more.
-    named: frozenset[str | None] = frozenset()
+    # Servers, GPUs and generations that are meant to be bought although nobody sells them any more.
+    meant: frozenset[str | None] = frozenset()
 
     def offers(self, catalog: Catalog, server: Server, gpu: Gpu) -> bool:
         """Whether a server with a GPU may be bought."""
-        if self.basis is EquipmentBasis.NOT_ON_SALE or self.named & {server.id, gpu.id, gpu.generation}:
+        if self.basis is EquipmentBasis.NOT_ON_SALE or self.meant & {server.id, gpu.id, gpu.generation}:
             return True
         return is_sold(catalog, server, self.day) and is_sold(catalog, gpu, self.day)
 
@@ -51,9 +52,9 @@ def eras_asked(catalog: Catalog, request: SizingRequest) -> ErasAsked:
     """
     asked, networks = request.platforms, [work.dnn for work in request.workload]
     owned, day = frozenset(request.existing.servers), request.date
-    of_owned = eras_of(catalog, owned)
+    of_owned, meant = eras_of(catalog, owned), _meant_to_be_bought(catalog, request)
     if named := eras_of(catalog, (*asked.servers, *asked.gpus, *asked.generations)):
-        return ErasAsked(named | of_owned, EquipmentBasis.NAMED, day, owned, _named_to_be_bought(catalog, request))
+        return ErasAsked(named | of_owned, EquipmentBasis.NAMED, day, owned, meant)
     eras, is_on_sale = usual_eras(
         catalog,
         [dnn for dnn in networks if isinstance(dnn, str)],
@@ -61,18 +62,23 @@ def eras_asked(catalog: Catalog, request: SizingRequest) -> ErasAsked:
         has_shape=any(isinstance(dnn, CustomTransformer) for dnn in networks),
     )
     if is_on_sale:
-        return ErasAsked(eras | of_owned, EquipmentBasis.ON_SALE, day, owned)
+        return ErasAsked(eras | of_owned, EquipmentBasis.ON_SALE, day, owned, meant)
     return ErasAsked(of_owned or eras, EquipmentBasis.NOT_ON_SALE, day, owned)
 
 
-def _named_to_be_bought(catalog: Catalog, request: SizingRequest) -> frozenset[str | None]:
+def _meant_to_be_bought(catalog: Catalog, request: SizingRequest) -> frozenset[str | None]:
     """Servers, GPUs and generations that a request names and means although nobody sells them any more.
 
-    Of a GPU or generation that some server is still sold with, only such servers are bought.
+    Of a GPU or generation that some server is still sold with, only such servers are bought. More of the servers that
+    are there are meant by software of the time when they were sold: later GPUs do not run it.
     """
     asked = request.platforms
     names = {*asked.servers, *asked.gpus, *asked.generations} - _kept_in_use(catalog, request)
-    return frozenset(names - _sold_in_servers(catalog, request))
+    stacks = (catalog.stacks.get(work.stack or "") for work in request.workload)
+    days = [days_of(stack.released.value)[0] for stack in stacks if stack is not None]
+    there = (catalog.servers[name] for name in request.existing.servers)
+    of_stacks = {one.id for one in there if any(is_sold(catalog, one, day) for day in days)}
+    return frozenset(names - _sold_in_servers(catalog, request) | of_stacks)
 
 
 def _sold_in_servers(catalog: Catalog, request: SizingRequest) -> frozenset[str | None]:

@@ -30,6 +30,7 @@ from sizer.present.text.redundancy import spare_sentence
 from sizer.present.text.serving import asked_cost_text, first_token_condition, served_text, serving_cautions
 from sizer.present.words import is_even
 from sizer.sizing.checks import TARGET_LIMITS, CheckResult
+from sizer.sizing.decision_options import can_be_bought
 from sizer.sizing.reasons import (
     DataInMemory,
     IdleReason,
@@ -157,9 +158,9 @@ def verdict_text(result: SizingResult) -> str:
         text = f"You do not need a cluster. {design.name}: {_rates_text(design, result)}."
     else:
         text = _single_text(verdict.kind, verdict.single, design)
-    if result.newer is not None:
-        most, least = si(float(design.quantities.power_max_w[0]), "W"), si(result.newer.power_w, "W")
-        newer = f"{result.newer.name} with {result.newer.gpu} meets the same target with {least}"
+    if (other := result.less_power) is not None:
+        most, least = si(float(design.quantities.power_max_w[0]), "W"), si(other.power_w, "W")
+        newer = f"{other.name} with {other.gpu} meets the same target with {least}"
         text = f"This design draws {most}: GPUs of today need far less ({newer}). {text}"
     text = " ".join(part for part in (_owned_text(result), *_served_texts(design), text, _small_text(design)) if part)
     told = (
@@ -414,8 +415,9 @@ def equipment_texts(result: SizingResult) -> list[str]:
             f"{gpu.name}, which cannot be ordered then."
         ]
     newest = newest_sold(catalog, gpu, day)
-    if result.successor is not None:
-        server, today = design.platform.server, result.successor.value
+    server = design.platform.server
+    if result.newer is not None and not can_be_bought(design, catalog, day):
+        today = result.newer.value
         what = f"New servers with {gpu.name}" if is_sold(catalog, server, day) else f"The {server.name}"
         instead = "" if newest is None else f": today's GPUs are {newest.name}"
         if today is not None:

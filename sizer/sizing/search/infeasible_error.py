@@ -51,7 +51,6 @@ _ERROR_TEXTS: Mapping[Limit, str] = {
     Limit.GATEWAY_LOSS: "the targets without one gateway",
     Limit.FEED_LOSS: "the targets without one power feed",
     Limit.HEAD_NODE_LOSS: "the targets without one head node",
-    Limit.SERVERS_SOLD: "servers that can no longer be ordered, of which no more can be added",
     Limit.BUDGET: "budget",
 }
 

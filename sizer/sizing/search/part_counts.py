@@ -224,8 +224,6 @@ class PartCounts:
         passes = self.limits_of(found, self.expected_cost[rows])
         if (most := self.request.limits.gpus) is not None:
             passes[Limit.GPUS] = self.evaluated.space.n_servers[rows] * self.evaluated.gpus_per_server[index] <= most
-        if request.existing.servers:
-            passes[Limit.SERVERS_SOLD] = self.evaluated.space.n_servers[rows] <= self._most_servers[index]
         for limit, keeps in passes.items():
             self.part_passes.setdefault(limit, np.ones(self.evaluated.space.n_rows, dtype=bool))[rows] = keeps
         self.has_parts[rows] = True

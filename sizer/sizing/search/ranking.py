@@ -230,8 +230,8 @@ NEAR_TIE = 0.01
 SETTLED = 0.75
 # From here on a design is faster: less is hardly visible within the intervals of rates. [-]
 _FASTER = 1.1
-# Twice the middle of its band is more than a tie can have: no further design need be compared. [-]
-_MOST_TIED = 2.0
+# And where the dearer one costs at most so much more at the confidence asked: what a preference is worth. [-]
+MOST_TIED = 1.15
 # Designs of a platform that are counted first: a few more servers seldom cost less.
 _FIRST_COUNTED = 4
 
@@ -336,15 +336,16 @@ def is_tied(counts: PartCounts, first: int, other: int) -> bool:
     if any(part[0] != part[1] for part in order_of(counts, pair)[:3]):
         return False
     low, high = np.sort(counts.ranking_cost[pair])
-    return bool(high <= _MOST_TIED * low) and 1 - SETTLED < row_difference(counts, other, first).p_more < SETTLED
+    return bool(high <= MOST_TIED * low) and 1 - SETTLED < row_difference(counts, other, first).p_more < SETTLED
 
 
 def is_faster(counts: PartCounts, row: int, other: int) -> bool:
-    """Whether a design is faster than another, by no less than what it costs more, and not less surely."""
+    """Whether a design is faster than another, by no less than it costs more, not less surely, in no more boxes."""
     pair = np.array([row, other])
     time_s, cost = counts.evaluated.time_at(pair), counts.expected_cost[pair]
     sure_s = counts.evaluated.time_at(pair, counts.request.confidence)
-    is_worth_it = time_s[1] * cost[1] >= time_s[0] * cost[0]
+    servers, nodes = counts.evaluated.space.n_servers[pair], counts.evaluated.storage_nodes[pair]
+    is_worth_it = time_s[1] * cost[1] >= time_s[0] * cost[0] and servers[0] <= servers[1] and nodes[0] <= nodes[1]
     return bool(time_s[1] >= _FASTER * time_s[0] and is_worth_it and sure_s[1] * (1 + NEAR_TIE) >= sure_s[0])
 
 

@@ -71,7 +71,8 @@ def test_a_few_layers_of_a_model_that_ran_make_no_room_for_all_of_them():
         with pytest.raises(RequestError, match="does not fit 32 x H100") as refused:
             search(dataclasses.replace(question, pins=pins))
         needed, there = re.findall(r"alone ([\d.]+)\sTB of the ([\d.]+)\sTB", str(refused.value))[0]
-        assert float(needed) == pytest.approx(405e9 * 16 / 1e12, rel=0.1)
+        # With TP 8, weights and gradients, four bytes, are there four times.
+        assert float(needed) == pytest.approx(405e9 * (28 if pins.tensor else 16) / 1e12, rel=0.1)
         assert float(there) == pytest.approx(32 * 80 * GIB / 1e12, rel=0.01)
 
 
