@@ -131,9 +131,7 @@ def can_be_bought(design: DesignAnswer, catalog: Catalog, day: datetime.date | N
 
 
 def no_less_on_sale(catalog: Catalog, gpu: Gpu, day: datetime.date | None) -> list[Gpu]:
-    """GPUs that are sold on a day, with no less memory than another, whose software would have to be changed, and of no
-    older generation.
-    """
+    """GPUs that are sold on a day and run what another does as it is: of its vendor, with no less memory, no older."""
 
     def key(one: Gpu) -> tuple[float, datetime.date]:
         generation = catalog.generations.get(one.generation or "")
@@ -143,7 +141,7 @@ def no_less_on_sale(catalog: Catalog, gpu: Gpu, day: datetime.date | None) -> li
     return [
         one
         for one in catalog.gpus.values()
-        if key(one)[0] >= memory and key(one)[1] >= since and is_sold(catalog, one, day)
+        if one.vendor == gpu.vendor and key(one)[0] >= memory and key(one)[1] >= since and is_sold(catalog, one, day)
     ]
 
 
