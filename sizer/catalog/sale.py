@@ -3,11 +3,14 @@
 import datetime
 from collections.abc import Iterable
 from enum import Enum
+from typing import TypeVar
 
 from sizer.base.dates import days_of
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Generation, Gpu, Server
+
+T = TypeVar("T", bound=Item)
 
 
 class Sale(Enum):
@@ -61,6 +64,12 @@ def introduced_on(generation: Generation) -> datetime.date:
 def orderable_on(catalog: Catalog, items: Iterable[Item], day: datetime.date | None) -> list[Item]:
     """Parts that are sold on a day as far as anybody knows; those of unknown end are among them."""
     return [item for item in items if sale_on(catalog, item, day) in _SOLD]
+
+
+def as_sold_as(catalog: Catalog, items: Iterable[T], own: Item, day: datetime.date | None) -> list[T]:
+    """Parts that can be ordered on a day; of its time where ``own`` cannot be any more, and without a day, all."""
+    known = [item for item in items if item.orderable]
+    return [item for item in known if day is None or not is_sold(catalog, own, day) or is_sold(catalog, item, day)]
 
 
 def usable_gpus(catalog: Catalog) -> list[str]:

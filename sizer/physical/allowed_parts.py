@@ -70,7 +70,7 @@ def allowed_gpus(catalog: Catalog, server: Server, asked: Platforms, eras: ErasA
         gpu
         for gpu in known
         if (not asked.generations or gpu.generation in asked.generations)
-        and (server.id in eras.owned or eras.allows(catalog, gpu))
+        and (server.id in eras.owned or eras.offers(catalog, server, gpu))
     ]
 
 
@@ -117,9 +117,7 @@ def servers_asked(catalog: Catalog, asked: Platforms, eras: ErasAsked) -> list[S
     return [
         server
         for server in allowed
-        if server.id in asked.servers
-        or server.id in eras.owned
-        or (((era := era_of(catalog, server)) is None or era in eras.eras) and eras.allows(catalog, server))
+        if eras.has(catalog, server) and ((era := era_of(catalog, server)) is None or era in eras.eras)
     ]
 
 

@@ -1,5 +1,6 @@
 """A platform: the kinds of thing a design is made of, before it is said how many."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +13,10 @@ from sizer.physical.racks.site_rules import ANY_SITE, SiteRules
 FEW_SERVERS = 8
 # Server, speed of the GPU and storage, which tell platforms apart.
 PlatformKey = tuple[str, tuple[float, float], str]
+# Hosts with Arm processors, by the id of their kind.
+_ARM_HOSTS = ("grace",)
+# Software of the GPUs of vendors without CUDA.
+_OTHER_THAN_CUDA: Mapping[str, Literal["rocm", "gaudi"]] = {"AMD": "rocm", "Intel": "gaudi"}
 Attachment = Literal["fabric", "gateway", "own network", "spine", "lan", "local"]
 
 
@@ -94,6 +99,19 @@ class Platform:
         """Id of the link between the GPUs of a server; PCIe where no source states one."""
         link = self.server.intra_link
         return link.value.id if link is not None else "pcie3"
+
+    @property
+    def other_software(self) -> Literal["arm", "rocm", "gaudi"] | None:
+        """What software that most people run, built for x86 and CUDA, has to be changed for; None: nothing."""
+        if self.server.cpu is not None and self.server.cpu.value in _ARM_HOSTS:
+            return "arm"
+        return _OTHER_THAN_CUDA.get(self.gpu.vendor or "")
+
+    @property
+    def technology(self) -> tuple[bool, str | None]:
+        """Whether it takes coolant, and what software has to be changed for: what a building or a team decides."""
+        heat = self.server.liquid_heat_fraction
+        return heat is not None and heat.value > 0, self.other_software
 
     @property
     def capacity_storage(self) -> Storage | None:

@@ -105,7 +105,6 @@ class Limit(Enum):
     FEED_LOSS = "feed-loss"
     HEAD_NODE_LOSS = "head-node-loss"
     GPUS = "gpus"
-    SERVERS_SOLD = "servers-sold"  # no more of a kind that is there and no longer sold
     RACKS = "racks"
     RACK_UNITS = "rack-units"
     POWER = "power"

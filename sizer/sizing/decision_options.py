@@ -13,7 +13,7 @@ from sizer.physical.allowed_parts import narrowed_to
 from sizer.physical.networks.ports import nodes_of
 from sizer.sizing.best_design import best_design
 from sizer.sizing.result import DesignAnswer
-from sizer.workload.request import Loss, Platforms, Resilience, SizingRequest
+from sizer.workload.request import Loss, Platforms, Resilience, SizingRequest, Target
 
 # Below it a document says what the confidence means, and shows the design that reaches it.
 USUAL_CONFIDENCE = 0.9
@@ -71,7 +71,15 @@ def as_built(
 def on_sale_today(
     request: SizingRequest, design: DesignAnswer, catalog: Catalog, calibration: Calibration | None = None
 ) -> DecisionOption | None:
-    """The best design of all parts that are sold on the day of the request, built as :func:`as_built` says.
+    """What :func:`sold_today` gives, built as :func:`as_built` says; arguments as of that."""
+    found = sold_today(request, design, catalog, calibration)
+    return None if found is None else as_built(found.request, found.design, catalog, calibration) or found
+
+
+def sold_today(
+    request: SizingRequest, design: DesignAnswer, catalog: Catalog, calibration: Calibration | None = None
+) -> DecisionOption | None:
+    """The best design of all parts that are sold on the day of the request.
 
     Parameters
     ----------
@@ -81,8 +89,9 @@ def on_sale_today(
     Returns
     -------
     DecisionOption or None
-        None where the request names no parts, where it has some or means certain ones (by the number of its GPUs, or
-        with a team, whose waits are simulated on them), or where nothing on sale meets it or is better.
+        Of a number of GPUs that are no longer sold what does as much as they surely do. None where the request names
+        no parts, where it has some or means certain ones (by the number of its GPUs, or with a team, whose waits are
+        simulated on them), or where nothing on sale meets it or is better.
     """
     asked, gpu, day = request.platforms, design.platform.gpu, request.date
     # What a customer excludes, prefers or has stays so.
@@ -93,31 +102,36 @@ def on_sale_today(
         prefer_within_percent=asked.prefer_within_percent,
         storage_tier=asked.storage_tier,
     )
-    means_parts = any(work.target.gpus_busy is not None for work in request.workload) or request.team is not None
+    works = request.workload
+    if not can_be_bought(design, catalog, day):
+        works = tuple(
+            one.workload.model_copy(update={"target": Target(samples_per_s=float(one.throughput.low))})
+            if one.workload.target.gpus_busy is not None
+            else one.workload
+            for one in design.workloads
+        )
+    means_parts = any(work.target.gpus_busy is not None for work in works) or request.team is not None
     if free == asked or means_parts or _asks_most(request) or request.existing.servers or request.stated_storage:
         return None
-    gpus = no_less_on_sale(catalog, gpu, day)
-    unsold = [one.id for one in catalog.servers.values() if not is_sold(catalog, one, day)]
-    sold = free.model_copy(
-        update={
-            "gpus": tuple(one.id for one in gpus),
-            "forbidden_servers": tuple(dict.fromkeys((*free.forbidden_servers, *unsold))),
-        }
-    )
-    confidence = max(request.confidence, USUAL_CONFIDENCE)
-    opened = request.model_copy(update={"platforms": sold, "confidence": confidence})
+    gpus = tuple(one.id for one in no_less_on_sale(catalog, gpu, day))
+    changes = {"platforms": free.model_copy(update={"gpus": gpus}), "workload": works}
+    opened = request.model_copy(update={**changes, "confidence": max(request.confidence, USUAL_CONFIDENCE)})
     fitted = calibration if calibration is not None else stored_calibration()
     with suppress(InfeasibleError, RequestError):
         found = best_design(opened, catalog, fitted).design
         if found.platform.key != design.platform.key:
-            return as_built(opened, found, catalog, fitted) or DecisionOption(opened, found)
+            return DecisionOption(opened, found)
     return None
 
 
+def can_be_bought(design: DesignAnswer, catalog: Catalog, day: datetime.date | None) -> bool:
+    """Whether the servers that a design buys are sold on a day; without a day they are taken to be."""
+    parts = (design.platform.server, design.platform.gpu)
+    return day is None or not design.servers_bought or all(is_sold(catalog, one, day) for one in parts)
+
+
 def no_less_on_sale(catalog: Catalog, gpu: Gpu, day: datetime.date | None) -> list[Gpu]:
-    """GPUs that are sold on a day, with no less memory than another, whose software would have to be changed, and of no
-    older generation.
-    """
+    """GPUs that are sold on a day and run what another does as it is: of its vendor, with no less memory, no older."""
 
     def key(one: Gpu) -> tuple[float, datetime.date]:
         generation = catalog.generations.get(one.generation or "")
@@ -127,7 +141,7 @@ def no_less_on_sale(catalog: Catalog, gpu: Gpu, day: datetime.date | None) -> li
     return [
         one
         for one in catalog.gpus.values()
-        if key(one)[0] >= memory and key(one)[1] >= since and is_sold(catalog, one, day)
+        if one.vendor == gpu.vendor and key(one)[0] >= memory and key(one)[1] >= since and is_sold(catalog, one, day)
     ]
 
 

@@ -14,14 +14,14 @@ from sizer.bom.prices import PriceBook, prices_for
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.labels import sample_unit
 from sizer.catalog.model import Catalog
-from sizer.physical.platform import Platform, PlatformKey
+from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms
 from sizer.sizing.checks import SizeLimit
 from sizer.sizing.constraints.tiers import with_tiers
 from sizer.sizing.result import DesignAnswer, LimitDesign, LimitStep, Maximum
 from sizer.sizing.search.feasibility import evaluate_space
 from sizer.sizing.search.infeasible_error import infeasible_error
-from sizer.sizing.search.least import amount_of, certain_rows, least_row, possible, promising
+from sizer.sizing.search.least import Without, amount_of, certain_rows, least_row, possible, promising
 from sizer.sizing.search.main_items import check_budget
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import NEAR_TIE
@@ -96,7 +96,7 @@ def maximum(request: SizingRequest, catalog: Catalog, calibration: Calibration) 
         confidence=request.confidence,
         design=found,
         steps=steps,
-        runner_up=search.runner_up((found.server, catalog.gpus[found.gpu].speed, found.storage)),
+        runner_up=search.runner_up(found),
         is_largest=request.limits.servers is None and found.n_servers == MAX_SERVERS,
     )
     return search.at(rate), answer
@@ -226,22 +226,27 @@ class _MaximumSearch:
             raise self._infeasible()
         return highest, found
 
-    def runner_up(self, platform: PlatformKey) -> LimitDesign | None:
-        """Fastest design within the limits on any platform but one, or one nearly as fast; None where there is none."""
-        highest = self._highest(platform)
-        return None if highest is None else self._near(highest, platform)
+    def runner_up(self, found: LimitDesign) -> LimitDesign | None:
+        """Fastest design within the limits of another technology than one, or one nearly as fast.
 
-    def _near(
-        self, highest: float, without: PlatformKey | None = None, limits: Limits | None = None
-    ) -> LimitDesign | None:
+        Where all are of the same cooling and kind of processors, on any other platform; None where there is none.
+        """
+        like = next(one for one in self.options if one.server.id == found.server and one.gpu.id == found.gpu)
+        for without in (
+            {one.key for one in self.options if one.technology == like.technology},
+            {(*like.key[:2], found.storage)},
+        ):
+            if (highest := self._highest(without)) is not None:
+                return self._near(highest, without)
+        return None
+
+    def _near(self, highest: float, without: Without = (), limits: Limits | None = None) -> LimitDesign | None:
         """The cheapest design within limits that reaches almost the highest rate."""
         counts = self.counts(highest * (1 - NEAR_TIE), limits, MAX_SERVERS if limits is not None else None)
         row = least_row(counts, SizeLimit.BUDGET, without)
         return None if row is None else self.point(counts, row)
 
-    def _highest(
-        self, without: PlatformKey | None = None, limits: Limits | None = None, known: float | None = None
-    ) -> float | None:
+    def _highest(self, without: Without = (), limits: Limits | None = None, known: float | None = None) -> float | None:
         """Highest rate of all designs within limits; ``known`` is a rate that some design reaches. [samples/s]
 
         Notes
@@ -402,6 +407,7 @@ def _point(platform: Platform, **amounts: Any) -> LimitDesign:
         host_memory=None if platform.host_memory is None else platform.host_memory.id,
         storage=platform.storage.id,
         storage_name=platform.storage.name,
+        technology=platform.technology,
         **amounts,
     )
 

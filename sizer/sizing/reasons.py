@@ -88,6 +88,7 @@ class CostDifference:
     at_confidence: float  # by the amounts that rank designs: at most, with the confidence of the request
     high: float
     quotes: tuple[QuoteToSettle, ...]  # that would settle which costs less; empty where nothing missing decides
+    p_more: float = 0.5  # probability that it costs more
 
     @property
     def is_settled(self) -> bool:
@@ -143,6 +144,7 @@ class RunnerUpReason:
     is_settled: bool = False  # no missing price can change this; of kind DEARER
     years: int | None = None  # over which the values are costs of ownership; None: they are prices; of kind DEARER
     difference: CostDifference | None = None  # runner-up - chosen; of kind DEARER, None in a customer's copy
+    is_faster: bool = False  # the chosen one noticeably; of kind TIED
 
 
 class BindingKind(Enum):

@@ -70,6 +70,7 @@ class LimitDesign:
     power_w: float
     racks: int
     rack_units: float
+    technology: tuple[bool, str | None] = (False, None)  # of the platform
 
     @property
     def parts(self) -> tuple[str, str, str | None, str, int, int, int]:
@@ -536,11 +537,16 @@ class IdleStorage:
     copy_s: float | None  # to copy the data sets to the drives of every server; None: to no such drives, or unknown
 
 
+# A design that draws more is told, where GPUs of today would do with less than the other. [W]
+IMPLAUSIBLE_W, PLAUSIBLE_W = 1e6, 1e5
+
+
 @dataclass(frozen=True)
 class NewerDesign:
-    """What GPUs of today need for a request whose equipment takes ten times the power."""
+    """What does the work today in place of equipment that takes ten times the power, or that is no longer sold."""
 
     name: str
+    n_servers: int
     gpu: str
     power_w: float
 
@@ -583,9 +589,18 @@ class SizingResult:
     maximum: Maximum | None = None  # what the limits give; None where every target was given
     idle_servers: tuple[IdleServers, ...] = ()
     idle_storage: tuple[IdleStorage, ...] = ()
-    newer: NewerDesign | None = None  # of a design that draws more than a megawatt
+    # Of a design that draws more than a megawatt, or buys servers that are no longer sold.
+    newer: Deferred[NewerDesign | None] | None = None
     planned_years: tuple[PlannedYear, ...] = ()  # of a request that grows
     run_rental: RunRental | None = None  # of one run of trainings that end; None of others, and of teams and growth
+
+    @property
+    def less_power(self) -> NewerDesign | None:
+        """What takes a tenth of the power or less where the design draws more than a megawatt; None: nothing known."""
+        if self.newer is None or float(self.design.quantities.power_max_w[0]) <= IMPLAUSIBLE_W:
+            return None
+        found = self.newer.value
+        return found if found is not None and found.power_w < PLAUSIBLE_W else None
 
     @property
     def asked_request(self) -> SizingRequest:

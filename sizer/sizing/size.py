@@ -6,7 +6,7 @@ from itertools import islice, takewhile
 
 import numpy as np
 
-from sizer.base.errors import InfeasibleError, RequestError
+from sizer.base.deferred import Deferred
 from sizer.bom.prices import usual_rate_usd
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.labels import with_vendor
@@ -14,10 +14,10 @@ from sizer.catalog.model import Catalog
 from sizer.physical.capacity import is_bounded, nodes_there, usable_bytes
 from sizer.physical.existing_use import has_main
 from sizer.sizing.assumptions import UsualExchangeRate
-from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import Limit
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import needed_of
+from sizer.sizing.decision_options import can_be_bought, sold_today
 from sizer.sizing.design import assumptions
 from sizer.sizing.design.decisions import with_bills
 from sizer.sizing.design.verdict import verdict_of
@@ -37,6 +37,7 @@ from sizer.sizing.reasons import (
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, design_of, rental_of_run, search, unmet_error
 from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.result import (
+    IMPLAUSIBLE_W,
     DesignAnswer,
     IdleServers,
     IdleStorage,
@@ -52,8 +53,10 @@ from sizer.sizing.search.ranking import (
     Ranking,
     best_of,
     beyond_budget,
+    is_faster,
     is_tied,
     keys,
+    preferred_parts,
     quotes_to_settle,
     rank_key,
     row_difference,
@@ -61,11 +64,9 @@ from sizer.sizing.search.ranking import (
 )
 from sizer.sizing.stack_default import with_stack_defaults
 from sizer.sizing.stages.storage_rates import node_rates, rate_is_unknown
-from sizer.workload.eras import eras_asked
-from sizer.workload.request import Existing, Platforms, SizingRequest, ranks_by_cost
+from sizer.workload.eras import eras_asked, extended_by_what_is_sold
+from sizer.workload.request import SizingRequest, ranks_by_cost
 
-# A design that draws more is told, where GPUs of today would do with less than the other. [W]
-_IMPLAUSIBLE_W, _PLAUSIBLE_W = 1e6, 1e5
 # Points of the Pareto front that documents show.
 MAX_PARETO_POINTS = 16
 
@@ -105,6 +106,8 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     ranking = Ranking(counts)
     order = ranking.first(MAX_PLATFORMS_SHOWN)
     if not order:
+        if (extended := extended_by_what_is_sold(catalog, request)) is not None:
+            return size(extended, catalog, fitted)
         raise unmet_error(counts, fitted)
     choice = _first_year(counts, ranking, _comparable(counts, ranking, order), fitted)
     planned = first_purchases(request, catalog, fitted)
@@ -206,18 +209,19 @@ def _described(choice: _Choice, counts: PartCounts, calibration: Calibration) ->
 
 def _newer_design(
     request: SizingRequest, design: DesignAnswer, catalog: Catalog, calibration: Calibration
-) -> NewerDesign | None:
-    """What GPUs of today need where a design draws more than a megawatt and they would do with a tenth of it."""
-    most_w = float(design.quantities.power_max_w[0])
-    if most_w <= _IMPLAUSIBLE_W:
+) -> Deferred[NewerDesign | None] | None:
+    """What does the work today in place of a megawatt, or of servers that are no longer sold."""
+    if can_be_bought(design, catalog, request.date) and float(design.quantities.power_max_w[0]) <= IMPLAUSIBLE_W:
         return None
-    free = request.model_copy(update={"platforms": Platforms(), "existing": Existing(), "growth": None})
-    try:
-        found = best_design(free, catalog, calibration).design
-    except (InfeasibleError, RequestError):
-        return None
-    least_w = float(found.quantities.power_max_w[0])
-    return NewerDesign(found.name, found.platform.gpu.name, least_w) if least_w < _PLAUSIBLE_W else None
+
+    def find() -> NewerDesign | None:
+        option = sold_today(request, design, catalog, calibration)
+        if option is None:
+            return None
+        found = option.design
+        return NewerDesign(found.name, found.n_servers, found.platform.gpu.name, float(found.quantities.power_max_w[0]))
+
+    return Deferred(find)
 
 
 def _idle_servers(counts: PartCounts, design: DesignAnswer) -> tuple[IdleServers, ...]:
@@ -414,7 +418,9 @@ def _why_second(counts: PartCounts, chosen: int, second: int) -> RunnerUpReason:
     if over[1] and not over[0]:
         return RunnerUpReason(RunnerUpKind.OVER_BUDGET)
     rank = rank_key(counts, pair)
-    if rank[1] < rank[0] and request.platforms.prefer_vendors:
+    platforms = [counts.evaluated.platforms[int(index)] for index in counts.evaluated.space.platform[pair]]
+    of_preferred = preferred_parts(platforms, request.platforms)
+    if rank[1] < rank[0] and of_preferred[0] > of_preferred[1]:
         return RunnerUpReason(RunnerUpKind.NOT_PREFERRED, float(rank[0]), float(rank[1]))
     if rank[1] > rank[0]:
         if request.ranks_by_rate:
@@ -422,8 +428,9 @@ def _why_second(counts: PartCounts, chosen: int, second: int) -> RunnerUpReason:
         if request.rank_by == "time":
             return RunnerUpReason(RunnerUpKind.SLOWER, float(rank[0]), float(rank[1]))
     cost = counts.ranking_cost[pair]
-    if is_tied(counts, chosen, second) and row_difference(counts, second, chosen).low <= 0:
-        return RunnerUpReason(RunnerUpKind.TIED, years=_years_owned(counts))
+    if is_tied(counts, chosen, second):
+        is_first_faster = is_faster(counts, chosen, second)
+        return RunnerUpReason(RunnerUpKind.TIED, years=_years_owned(counts), is_faster=is_first_faster)
     if cost[1] > cost[0] and (ranks_by_cost(request.rank_by) or rank[1] == rank[0]):
         more, amounts = row_difference(counts, second, chosen), (float(cost[0]), float(cost[1]))
         years = _years_owned(counts)

@@ -10,11 +10,13 @@ from sizer import SizingRequest
 from sizer.base.errors import InfeasibleError
 from sizer.catalog.fabrics import fabric_ports
 from sizer.catalog.generations import era_of
+from sizer.physical.allowed_parts import gpus_fitted
 from sizer.physical.platforms import platforms
 from sizer.physical.roles import NetworkRole, Role
 from sizer.sizing.best_design import best_design
 from sizer.sizing.project import project
-from sizer.workload.eras import EquipmentBasis, eras_asked, most_of_kind
+from sizer.workload.eras import EquipmentBasis, eras_asked, extended_by_what_is_sold, most_of_kind
+from sizer.workload.request import Target
 from tests.factories import examples
 
 
@@ -125,6 +127,44 @@ def test_of_owned_servers_that_are_no_longer_sold_no_more_are_bought_and_newer_o
     assert {owned, "dgx-b200"} <= found
     named = request(date=datetime.date(2026, 11, 28), existing={"servers": {owned: 2}}, platforms={"servers": [owned]})
     assert most_of_kind(catalog, named, catalog.servers[owned]) == 2
+
+
+TODAY = datetime.date(2026, 11, 28)
+
+
+@pytest.mark.parametrize("named", [{"gpus": ["h100-sxm-80gb"]}, {"generations": ["hopper"]}], ids=["GPU", "generation"])
+def test_a_gpu_that_is_still_sold_comes_in_servers_that_are(named):
+    """The DGX H100 ended on 25 January 2025, others with its GPU did not."""
+    found = {one.server.id for one in platforms(examples.catalog(), request(date=TODAY, platforms=named))}
+    assert "as-8125gs-tnhr" in found
+    assert "dgx-h100" not in found
+
+
+@pytest.mark.parametrize(
+    "named",
+    [{"servers": ["dgx-a100"]}, {"gpus": ["a100-sxm-80gb"]}, {"generations": ["ampere"]}],
+    ids=["server", "GPU", "generation"],
+)
+def test_what_is_named_and_no_longer_sold_is_planned_and_owned_it_is_extended_by_what_is_sold(named):
+    asked, catalog = request(date=TODAY, platforms=named), examples.catalog()
+    assert "dgx-a100" in {one.server.id for one in platforms(catalog, asked)}
+    assert most_of_kind(catalog, asked, catalog.servers["dgx-a100"]) == math.inf
+    assert extended_by_what_is_sold(catalog, asked) is None
+    owned = request(date=TODAY, platforms=named, existing={"servers": {"dgx-a100": 4}})
+    assert most_of_kind(catalog, owned, catalog.servers["dgx-a100"]) == 4
+    extended = extended_by_what_is_sold(catalog, owned)
+    assert {"dgx-a100", "dgx-b200"} <= {one.server.id for one in platforms(catalog, extended)}
+    work = owned.workload[0].model_copy(update={"target": Target(maximum="rate")})
+    assert extended_by_what_is_sold(catalog, owned.model_copy(update={"workload": (work,)})) is None
+
+
+def test_pcie_servers_come_with_the_cards_that_are_asked_for_and_draw_and_cost_less():
+    named = {"servers": ["xe7745"], "gpus": ["l40s-48gb"], "storage": ["xe7745-nvme"], "fabrics": ["400gbe"]}
+    found = {one.gpus_per_server: one for one in platforms(examples.catalog(), request(date=TODAY, platforms=named))}
+    assert sorted(found) == gpus_fitted(examples.catalog().servers["xe7745"], None) == [2, 4, 8]
+    watts = {n: one.server.power_low_w.value for n, one in found.items()}
+    # 350 W a card, by its data sheet.
+    assert (watts[4] - watts[2], watts[8] - watts[4]) == (700, 1400)
 
 
 def test_owned_servers_that_are_still_sold_are_extended_by_more_of_them():

@@ -1,5 +1,6 @@
 """What is there is used first: counts of what is used, added and idle, and the order of designs."""
 
+import datetime
 from typing import Any
 
 import pytest
@@ -9,12 +10,14 @@ from hypothesis import strategies as st
 from sizer import SizingRequest, project, size
 from sizer.base.errors import InfeasibleError
 from sizer.calibrate.calibration import stored_calibration
+from sizer.catalog.sale import is_sold
 from sizer.physical.existing_use import ExistingUse
 from sizer.present.bill_tables import component_table
 from sizer.present.text.plan import existing_text
 from sizer.sizing.best_design import best_design
 from sizer.sizing.recommend import search
 from sizer.sizing.result import DesignAnswer
+from sizer.sizing.search.nearest_design import nearest_design
 from sizer.sizing.search.ranking import Ranking
 from tests.factories.examples import catalog
 from tests.factories.requests import resnet_request
@@ -142,3 +145,20 @@ def test_idle_servers_say_what_they_do_alone() -> None:
     assert (idle.equipment.item, idle.equipment.count) == ("dgx-a100", 4)
     assert idle.samples_per_s is not None
     assert 32 * 323 <= idle.samples_per_s <= 32 * 450
+
+
+def test_servers_that_are_named_and_too_few_stay_beside_what_can_be_ordered() -> None:
+    """Nobody sells the DGX H100 any more: two are told as what they reach, and the nearest design is no third."""
+    work = {"dnn": "llama-3-8b", "tokens": "1 trillion tokens", "target": {"time_to_train_s": "30 d"}}
+    parts = {"servers": ["dgx-h100"], "storage": ["ai400x2"], "fabrics": ["ndr"]}
+    day = datetime.date(2026, 11, 28)
+    asked = {"date": day, "workload": [work], "platforms": parts, "existing": {"servers": {"dgx-h100": 2}}}
+    request = SizingRequest.from_dict(asked)
+    counts = search(request, catalog(), stored_calibration())
+    assert counts.evaluated.space.n_servers[nearest_design(counts)[0]] <= 2
+    result = size(request, catalog())
+    assert is_sold(catalog(), result.design.platform.server, day)
+    (idle,) = result.idle_servers
+    assert (idle.equipment.item, idle.equipment.count) == ("dgx-h100", 2)
+    assert idle.time_s is not None
+    assert idle.time_s > 30 * 86_400

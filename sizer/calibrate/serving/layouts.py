@@ -110,8 +110,7 @@ def _deployment(
     engine = "" if work.engine is None else _ENGINES.get(work.engine, "")
     cache = _cache(work, gpu, weights, catalog)
     one = Deployment(model, gpu, engine, weights, cache, tensor, data, link_bytes_per_s=link_bytes_per_s)
-    adapters = {"adapters": work.adapters, "adapter_rank": work.adapter_rank}
-    yield replace(one, is_embedding=work.is_embedding, **adapters)
+    yield replace(one, is_embedding=work.is_embedding, adapters=work.adapters, adapter_rank=work.adapter_rank)
 
 
 def _cache(work: ServingWork, gpu: Gpu, weights: str, catalog: Catalog) -> str:

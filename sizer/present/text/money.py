@@ -151,8 +151,10 @@ def least_cost_text(result: SizingResult, *, with_amounts: bool) -> str:
 def tie_text(result: SizingResult) -> str:
     """What puts the described design before one that costs the same."""
     here, other = result.platforms[:2]
-    if here.platform.gpu.generation != other.platform.gpu.generation:
-        return f"the generation of {here.platform.gpu.name} is the newer one"
+    if other.platform.other_software is not None and here.platform.other_software is None:
+        return "the first runs software for x86 and CUDA as it is"
+    if result.runner_up_reason.is_faster:
+        return "the first is the faster one"
     pairs = {
         "storage nodes": (here.storage_nodes, other.storage_nodes),
         "servers": (here.n_servers, other.n_servers),

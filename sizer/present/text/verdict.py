@@ -38,6 +38,7 @@ from sizer.present.text.serving import (
 )
 from sizer.present.words import is_even
 from sizer.sizing.checks import TARGET_LIMITS, CheckResult
+from sizer.sizing.decision_options import can_be_bought
 from sizer.sizing.reasons import (
     BindingKind,
     DataInMemory,
@@ -158,10 +159,6 @@ def _more(preference: Preference, rank_by: str, currency: str, *, with_amounts: 
     return _MORE[rank_by].format(by=by)
 
 
-# Hosts with Arm processors, by the id of their kind.
-_ARM_HOSTS = ("grace",)
-
-
 def verdict_text(result: SizingResult) -> str:
     """The answer in one or two sentences."""
     design, verdict = result.design, result.verdict
@@ -173,9 +170,9 @@ def verdict_text(result: SizingResult) -> str:
         text = f"You do not need a cluster. {design.name}: {_rates_text(design, result)}."
     else:
         text = _single_text(verdict.kind, verdict.single, design, result)
-    if result.newer is not None:
-        most, least = si(float(design.quantities.power_max_w[0]), "W"), si(result.newer.power_w, "W")
-        newer = f"{result.newer.name} with {result.newer.gpu} meets the same target with {least}"
+    if (other := result.less_power) is not None:
+        most, least = si(float(design.quantities.power_max_w[0]), "W"), si(other.power_w, "W")
+        newer = f"{other.name} with {other.gpu} meets the same target with {least}"
         text = f"This design draws {most}: GPUs of today need far less ({newer}). {text}"
     text = " ".join(part for part in (_owned_text(result), *_served_texts(design), text, _small_text(design)) if part)
     told = (
@@ -308,8 +305,12 @@ def site_texts(result: SizingResult) -> list[str]:
             f"The {server.name} is cooled by liquid: the building brings water for {si(liquid_w, 'W')}"
             + (f" and {words.plural(units, 'coolant distribution unit')}, one of them spare (N+1)." if units else ".")
         )
-    if server.cpu is not None and server.cpu.value in _ARM_HOSTS:
-        found.append(f"The processors of the {server.name} are Arm: software must be built for them (aarch64).")
+    match design.platform.other_software:
+        case "arm":
+            found.append(f"The processors of the {server.name} are Arm: software must be built for them (aarch64).")
+        case "rocm" | "gaudi" as software:
+            name, stack = design.platform.gpu.name, {"rocm": "ROCm", "gaudi": "Intel's Gaudi software"}[software]
+            found.append(f"The {name} runs {stack}, not CUDA: confirm that all operators of your code run on it.")
     return found
 
 
@@ -459,14 +460,18 @@ def equipment_texts(result: SizingResult) -> list[str]:
             f"{gpu.name}, which cannot be ordered then."
         ]
     newest = newest_sold(catalog, gpu, day)
+    server = design.platform.server
+    if result.newer is not None and not can_be_bought(design, catalog, day):
+        today = result.newer.value
+        what = f"New servers with {gpu.name}" if is_sold(catalog, server, day) else f"The {server.name}"
+        instead = "" if newest is None else f": today's GPUs are {newest.name}"
+        if today is not None:
+            instead = f": {today.name} with {today.gpu} {by_count(today.n_servers, 'does', 'do')} the same work today"
+        return [f"{what} can no longer be ordered as far as known{instead}."]
     if not design.servers_bought or day is None or newest is None or gpu.generation is None:
         return []
     own = catalog.generations[gpu.generation]
     since = f"{own.name} ({introduced_on(own).year})"
-    if not is_sold(catalog, gpu, day):
-        return [
-            f"New servers with {gpu.name} can no longer be ordered as far as known: today's GPUs are {newest.name}."
-        ]
     newest_since = f"{newest.name} ({introduced_on(newest).year})"
     return [
         f"The {gpu.name} is of {since} and still on sale as far as known; the newest on sale are of {newest_since}."

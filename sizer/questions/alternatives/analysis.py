@@ -12,6 +12,7 @@ from sizer.base.errors import InfeasibleError, RequestError
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
+from sizer.catalog.sale import as_sold_as
 from sizer.physical.allowed_parts import narrowed_to
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms as all_platforms
@@ -462,10 +463,12 @@ def _other_vendor(
     """Best design with a server, or with storage, of another vendor; the other lists stay as the request has them."""
     is_server = kind == "other server"
     items: Iterable[Item] = catalog.servers.values() if is_server else catalog.storage.values()
-    used = (result.design.platform.server if is_server else result.design.platform.storage).vendor
+    own = result.design.platform.server if is_server else result.design.platform.storage
+    used, day = own.vendor, result.request.date
     asked = result.request.platforms
     forbidden = asked.forbidden_servers if is_server else asked.forbidden_storage
-    ids = [item.id for item in items if item.vendor != used and item.orderable and item.id not in forbidden]
+    sold = as_sold_as(catalog, items, own, day)
+    ids = [item.id for item in sold if item.vendor != used and item.id not in forbidden]
     if not ids:
         return MissingNeighbour(kind, MissingReason.NO_OTHER_VENDOR, vendor=used)
     widened = _with_platforms(result.request, **{"servers" if is_server else "storage": ids})

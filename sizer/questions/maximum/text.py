@@ -16,6 +16,11 @@ LIMIT_NAMES = {
 }
 
 
+# Share of a budget of which the rest is no reserve but money that is left.
+_MOST_SPENT = 0.9
+_SOFTWARE = {None: "for x86 and CUDA", "arm": "with Arm processors", "rocm": "on ROCm", "gaudi": "on Gaudi"}
+
+
 def maximum_content(maximum: Maximum | None) -> dict[str, object] | None:
     """Rate, what more of each limit brings, and the runner-up; None where every target was given."""
     if maximum is None:
@@ -100,8 +105,26 @@ def maximum_sentences(result: SizingResult, *, with_amounts: bool) -> list[str]:
         sentences.append(_nothing_binds(idle, found))
     if found.runner_up is not None and not is_same(found.runner_up, found.design):
         slower = rate_text(found.runner_up.samples_per_s, unit)
-        sentences.append(f"Runner-up on another platform: {point_name(found.runner_up)}, {slower}.")
+        sentences.append(f"{_runner_up_name(found.runner_up, found.design)}: {point_name(found.runner_up)}, {slower}.")
+    budget, cost = result.request.limits.budget, result.design.cost
+    if with_amounts and budget is not None and cost is not None and cost.expected <= _MOST_SPENT * budget:
+        currency = result.request.currency
+        left, middle = (amount_text(SizeLimit.BUDGET, one, currency) for one in (budget - cost.expected, cost.expected))
+        sentences.append(f"In the middle of the price ranges the design costs {middle}: {left} of the budget remain.")
     return sentences
+
+
+def _runner_up_name(other: LimitDesign, chosen: LimitDesign) -> str:
+    """What the fastest other design differs in."""
+    (is_liquid, software), chosen_technology = other.technology, chosen.technology
+    if other.technology == chosen_technology:
+        return "Runner-up on another platform"
+    differs = []
+    if is_liquid != chosen_technology[0]:
+        differs.append("cooled by liquid" if is_liquid else "cooled by air")
+    if software != chosen_technology[1]:
+        differs.append(_SOFTWARE[software])
+    return f"The fastest {listed(differs)}"
 
 
 def binding_limit_sentences(result: SizingResult, *, with_amounts: bool) -> list[str]:

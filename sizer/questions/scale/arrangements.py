@@ -9,6 +9,7 @@ from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.quantities import grouped
 from sizer.catalog.generations import era_of
 from sizer.catalog.model import Catalog
+from sizer.catalog.sale import as_sold_as
 from sizer.catalog.schema import Gpu, Server
 from sizer.physical.allowed_parts import fits_era
 from sizer.physical.platform import Platform
@@ -108,8 +109,8 @@ def arrangements(
         used //= 2
         found.append(_sized(Arrangement("spread", own, n_gpus // used, used, is_allowed=True)))
     era = era_of(catalog, own.server)
-    for server in catalog.servers.values():
-        if server.role != "gpu" or not server.orderable or not fits_era(era_of(catalog, server), era):
+    for server in as_sold_as(catalog, catalog.servers.values(), own.server, request.date):
+        if server.role != "gpu" or not fits_era(era_of(catalog, server), era):
             continue
         if server.id != own.server.id:
             others = _others(request, own, server, n_gpus, catalog)

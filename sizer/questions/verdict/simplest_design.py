@@ -12,6 +12,7 @@ from sizer.bom.lines import bill
 from sizer.bom.prices import prices_for
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
+from sizer.catalog.sale import is_sold
 from sizer.catalog.schema import Device, Gpu
 from sizer.physical.allowed_parts import narrowed_to
 from sizer.physical.components import Quantities
@@ -147,15 +148,18 @@ def _devices(counts: Quantities, catalog: Catalog) -> Ints:
 
 
 def _without_choices(request: SizingRequest, gpu: Gpu, catalog: Catalog) -> SizingRequest:
-    """The request with everything of its generations allowed; who asks for GPUs by number means these GPUs."""
+    """The request with everything of its eras allowed that is sold; who asks for GPUs by number means these GPUs."""
     unchanged: dict[str, object] = {
         "gpus_per_server": request.platforms.gpus_per_server,
         "generations": request.platforms.generations,
     }
     asked_eras = eras_asked(catalog, request)
     if asked_eras.basis is EquipmentBasis.NAMED and not request.platforms.generations:
-        of_eras = (one.id for one in catalog.generations.values() if one.era in asked_eras.eras)
-        unchanged["generations"] = tuple(of_eras)
+        sold = {one.generation for one in catalog.gpus.values() if is_sold(catalog, one, request.date)}
+        of_eras = [one for one in catalog.generations.values() if one.era in asked_eras.eras]
+        unchanged["generations"] = tuple(one.id for one in of_eras if request.date is None or one.id in sold)
+        if not unchanged["generations"]:
+            return request
     if any(work.target.gpus_busy is not None for work in request.workload):
         unchanged["gpus"] = request.platforms.gpus or (gpu.id,)
     if request.team is not None:

@@ -19,7 +19,7 @@ from sizer.sizing.reasons import CapacityTier, LargerDrives, MinimumCapacity, Ra
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.checkpoints import TRANSFER_S, CheckpointRates
-from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unknown
+from sizer.sizing.stages.storage_rates import capacity_is_unknown, node_rates, rate_is_unknown
 from sizer.sizing.stages.workload_run import WorkloadRun
 from sizer.workload.checkpoints import OtherStreams, other_streams
 from sizer.workload.data import DataRequest
@@ -57,6 +57,8 @@ def storage_need(
     for_capacity = int(capacity.smallest_nodes(storage, option, data).nodes)
     for_rate = _whole(storage, max(float(run.storage_nodes_needed[0]) for run in runs))
     loads = [float(run.need.samples_per_s[0] / run.warm.storage.median[0]) for run in runs]
+    if (stated := request.data.minimum_read_bytes_per_s) is not None:
+        loads.append(stated / (storage_nodes * node_rates(platform)[0]))
     is_capacity = for_rate is not None and for_rate < for_capacity and storage_nodes == for_capacity
     is_rate = for_rate is not None and for_capacity < for_rate and storage_nodes == for_rate
     decision = StorageDecision.CAPACITY if is_capacity else StorageDecision.RATE if is_rate else StorageDecision.SEVERAL

@@ -8,6 +8,7 @@ from sizer.base.errors import InfeasibleError
 from sizer.base.quantities import by_count, duration, grouped, plain, probability_text, si, significant
 from sizer.catalog.fabrics import fabric_ports
 from sizer.catalog.labels import sample_unit, with_vendor
+from sizer.catalog.schema import Server
 from sizer.physical import capacity
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.networks.storage_networks import front_end_ports
@@ -24,6 +25,7 @@ from sizer.sizing.stages.gpu_memory import MemoryAnswer, memory_answer
 from sizer.sizing.stages.laid_out_models import laid_out_model
 from sizer.sizing.stages.language_rates import wide_tensor_refusal
 from sizer.sizing.stages.storage_rates import node_rates, node_write_rates
+from sizer.workload.eras import most_of_kind
 from sizer.workload.request import Loss
 from sizer.workload.resolve import ResolvedWorkload
 from sizer.workload.target_text import target_text
@@ -49,7 +51,6 @@ _ERROR_TEXTS: Mapping[Limit, str] = {
     Limit.GATEWAY_LOSS: "the targets without one gateway",
     Limit.FEED_LOSS: "the targets without one power feed",
     Limit.HEAD_NODE_LOSS: "the targets without one head node",
-    Limit.SERVERS_SOLD: "servers that can no longer be ordered, of which no more can be added",
     Limit.BUDGET: "budget",
 }
 
@@ -97,8 +98,30 @@ def infeasible_error(
     return InfeasibleError(
         f"no design meets the request ({target} at {probability_text(counts.request.confidence)} confidence). "
         f"Excluded by: {limits}. The nearest design, {servers} × {with_vendor(platform.server)}{storage}, "
-        f"{_shortfall_error_text(counts, row, broken)}."
+        f"{_shortfall_error_text(counts, row, broken)}.{_all_there_error_text(counts, platform.server, servers)}"
+        f"{_held_error_text(counts, broken)}"
     )
+
+
+def _all_there_error_text(counts: PartCounts, server: Server, n_servers: int) -> str:
+    """That no more servers of a kind can be had than a design takes."""
+    if most_of_kind(counts.catalog, counts.request, server) > n_servers:
+        return ""
+    return f" They are all that are there, and the {server.name} can no longer be ordered."
+
+
+def _held_error_text(counts: PartCounts, broken: Sequence[AnyLimit]) -> str:
+    """That no GPUs within the limits of room and money hold the networks, where larger designs break these limits."""
+    evaluated, sizes = counts.evaluated, counts.evaluated.space.sizes
+    within, of_class = counts.certainly_broken == 0, evaluated.class_of
+    holds = evaluated.class_passes[Limit.GPU_MEMORY][of_class]
+    if Limit.GPU_MEMORY in broken or not within.any() or (holds & within).any():
+        return ""
+    memory = evaluated.gpus_per_server * [one.gpu.memory_bytes.value for one in evaluated.platforms]
+    index, size = np.unravel_index(np.argmax(np.where(within, np.outer(memory, sizes), -1.0)), within.shape)
+    platform, gpus = evaluated.platforms[int(index)], int(evaluated.gpus_per_server[index] * sizes[size])
+    why = _memory_error_text(counts, int(index) * len(sizes) + int(size))
+    return f" Within the limits, {gpus} × {platform.gpu.name} {why}."
 
 
 def _shortfall_error_text(counts: PartCounts, row: int, broken: Sequence[AnyLimit]) -> str:

@@ -1,5 +1,7 @@
 """The design of a space that takes least of one limited quantity: money, watts, racks, rack units or servers."""
 
+from collections.abc import Collection
+
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
@@ -8,8 +10,10 @@ from sizer.sizing.checks import SizeLimit
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import beyond_budget, keys
 
+Without = Collection[PlatformKey]
 
-def least_row(counts: PartCounts, limit: SizeLimit, without: PlatformKey | None = None) -> int | None:
+
+def least_row(counts: PartCounts, limit: SizeLimit, without: Without = ()) -> int | None:
     """Row that meets the request, within its budget at its confidence, and takes least of one quantity.
 
     Parameters
@@ -18,8 +22,8 @@ def least_row(counts: PartCounts, limit: SizeLimit, without: PlatformKey | None 
         The designs. Those that depend on an unknown fact are left out: no limit is kept by what nobody knows.
     limit : SizeLimit
         The quantity. Designs that take equally much follow each other by cost, then as in the ranking.
-    without : PlatformKey, optional
-        Of a platform that is left out.
+    without : collection of PlatformKey, optional
+        Of platforms that are left out.
 
     Returns
     -------
@@ -50,15 +54,15 @@ def least_row(counts: PartCounts, limit: SizeLimit, without: PlatformKey | None 
     return best
 
 
-def possible(counts: PartCounts, without: PlatformKey | None = None) -> Bools:
+def possible(counts: PartCounts, without: Without = ()) -> Bools:
     """(platforms, sizes) designs whose servers and storage alone keep all limits, and that no unknown rate decides.
 
-    ``without`` is the key of a platform that is left out.
+    ``without`` holds the keys of platforms that are left out.
     """
     shape = (counts.evaluated.space.n_platforms, len(counts.evaluated.space.sizes))
     could = counts.candidates & ~counts.conditional.reshape(shape) & ~beyond_budget(counts, counts.likely_main_cost)
-    if without is not None:
-        could &= np.array([platform.key != without for platform in counts.evaluated.platforms])[:, None]
+    if without:
+        could &= np.array([platform.key not in without for platform in counts.evaluated.platforms])[:, None]
     return np.asarray(could)
 
 

@@ -34,6 +34,8 @@ _PER_UNIT_OF_MONEY = 1e-13
 _ALIKE = 0.05
 # Of designs whose GPUs do not hold the networks, those with the most memory are the nearest; below the other steps.
 _PER_BYTE = 1e-13
+# Limits that a design breaks of whose servers no more can be ordered: it is no way out.
+_NEVER = 10**6
 # Designs of a platform that are counted first.
 _FIRST_COUNTED = 4
 
@@ -74,6 +76,7 @@ def nearest_design(counts: PartCounts) -> tuple[int, tuple[AnyLimit, ...]]:
     alive = np.array(counts.alive, dtype=np.int64)
     rows = evaluated.class_of[alive]
     could_break = breaks[rows] + counts.certainly_broken[alive]
+    could_break[counts.cannot_be_bought[alive]] = _NEVER
     could_be = _smallness(counts.at_least["racks"][alive], counts.at_least["units"][alive])
     if budget is not None:
         # Whether the rest keeps the budget is known when its parts are counted.
@@ -87,7 +90,7 @@ def nearest_design(counts: PartCounts) -> tuple[int, tuple[AnyLimit, ...]]:
         if best is not None and (count, closeness) > best[:2]:
             break
         index, row, few, near = counts.alive[number], int(rows[number]), could_break[number], could_near[number]
-        order = np.lexsort((-near, few))
+        order = np.lexsort((-near, few))[: np.count_nonzero(few < _NEVER)]
         start, many = 0, _FIRST_COUNTED
         # The designs of a platform are counted in the order of what they could be, more at a time.
         while start < order.size and (best is None or (int(few[order[start]]), -float(near[order[start]])) <= best[:2]):

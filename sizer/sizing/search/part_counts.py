@@ -163,6 +163,11 @@ class PartCounts:
             self._designs[row] = slice_row(self.quantities(index, np.array([size])), 0)
         return self._designs[row]
 
+    def parts(self, row: int) -> DesignParts:
+        """What the design of one row orders and takes of a room."""
+        index, size = divmod(row, len(self.evaluated.space.sizes))
+        return self._table(index).designs(*self._sizes(index, np.array([size])))
+
     def quantities(self, index: int, sizes: Ints) -> Quantities:
         """Everything that some designs of one platform are made of."""
         return self._counting(index)(*self._sizes(index, sizes))
@@ -219,8 +224,6 @@ class PartCounts:
         passes = self.limits_of(found, self.expected_cost[rows])
         if (most := self.request.limits.gpus) is not None:
             passes[Limit.GPUS] = self.evaluated.space.n_servers[rows] * self.evaluated.gpus_per_server[index] <= most
-        if request.existing.servers:
-            passes[Limit.SERVERS_SOLD] = self.evaluated.space.n_servers[rows] <= self._most_servers[index]
         for limit, keeps in passes.items():
             self.part_passes.setdefault(limit, np.ones(self.evaluated.space.n_rows, dtype=bool))[rows] = keeps
         self.has_parts[rows] = True
@@ -275,7 +278,12 @@ class PartCounts:
             broken += self.evaluated.space.sizes * self.evaluated.gpus_per_server[:, None] > limits.gpus
         if limits.budget is not None:
             broken += self.expected_main_cost > limits.budget
-        return np.asarray(broken + (self.evaluated.space.sizes > self._most_servers[:, None]))
+        return np.asarray(broken + self.cannot_be_bought)
+
+    @cached_property
+    def cannot_be_bought(self) -> Bools:
+        """(platforms, sizes) designs with more servers than are there, of a kind that can no longer be ordered."""
+        return np.asarray(self.evaluated.space.sizes > self._most_servers[:, None])
 
     @cached_property
     def _most_servers(self) -> Floats:

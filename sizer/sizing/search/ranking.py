@@ -1,9 +1,11 @@
 """The order of designs: money decides, in ranges. The best of each platform, and the platforms among each other."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heappush
-from itertools import chain, count, islice
+from itertools import count, islice
+from statistics import NormalDist
 
 import numpy as np
 
@@ -12,9 +14,7 @@ from sizer.bom.cost import component_amounts, heights_of
 from sizer.bom.ownership_interval import row_totals
 from sizer.bom.unit_prices import SMALL, UnitPrices, unit_prices
 from sizer.catalog.items import Item, is_of_vendor
-from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Gpu
-from sizer.physical.components import Component, DesignParts
+from sizer.physical.components import Component
 from sizer.physical.platform import Platform
 from sizer.sizing.reasons import CostDifference, QuoteToSettle
 from sizer.sizing.search.part_counts import PartCounts
@@ -74,7 +74,12 @@ def difference(one: PricedOrder, other: PricedOrder, prices: UnitPrices) -> Cost
     low, high = np.sum([*ranges, (running.min(), running.max())], axis=0).tolist()
     _, expected, at_confidence, _ = np.sum([*moved.values(), running], axis=0)
     quotes = () if low > 0 or high < 0 else ordered(quotes_between(other, one, prices), prices)[:MOST_QUOTES]
-    return CostDifference(prices.currency, low, float(expected), float(at_confidence), high, tuple(quotes))
+    # Each price is anywhere in its band, whatever the others are.
+    deviation = math.sqrt(sum((least - most) ** 2 for least, most in ranges) / 12)
+    p_more = NormalDist(0, deviation).cdf(expected) if 0 < deviation < math.inf else 0.5 + 0.5 * np.sign(expected)
+    return CostDifference(
+        prices.currency, low, float(expected), float(at_confidence), high, tuple(quotes), float(p_more)
+    )
 
 
 def quotes_between(one: PricedOrder, other: PricedOrder, prices: UnitPrices) -> list[QuoteToSettle]:
@@ -221,8 +226,12 @@ Key = tuple[float, ...]
 
 # Designs this near to each other count as equally fast; of them the cheapest leads. [-]
 NEAR_TIE = 0.01
-# Costs this near to each other are equal where price bands decide, which are ten times as wide. [-]
-NEAR_COST = 0.05
+# Costs are equal where neither is the lower one with this probability: then quotes decide, not bands. [-]
+SETTLED = 0.75
+# From here on a design is faster: less is hardly visible within the intervals of rates. [-]
+_FASTER = 1.1
+# And where the dearer one costs at most so much more at the confidence asked: what a preference is worth. [-]
+MOST_TIED = 1.15
 # Designs of a platform that are counted first: a few more servers seldom cost less.
 _FIRST_COUNTED = 4
 
@@ -324,15 +333,20 @@ def is_tied(counts: PartCounts, first: int, other: int) -> bool:
     if not _is_by_cost(counts):
         return False
     pair = np.array([first, other])
-    before = [part for part in order_of(counts, pair)[:3] if part[0] != part[1]]
-    cost = counts.ranking_cost[pair]
-    return not before and abs(float(cost[1] - cost[0])) <= NEAR_COST * float(cost[0])
+    if any(part[0] != part[1] for part in order_of(counts, pair)[:3]):
+        return False
+    low, high = np.sort(counts.ranking_cost[pair])
+    return bool(high <= MOST_TIED * low) and 1 - SETTLED < row_difference(counts, other, first).p_more < SETTLED
 
 
-def introduced(gpu: Gpu, catalog: Catalog) -> str:
-    """Day on which a generation of GPUs came; "" where no source gives it."""
-    generation = catalog.generations.get(gpu.generation or "")
-    return "" if generation is None or generation.introduced is None else str(generation.introduced.value)
+def is_faster(counts: PartCounts, row: int, other: int) -> bool:
+    """Whether a design is faster than another, by no less than it costs more, not less surely, in no more boxes."""
+    pair = np.array([row, other])
+    time_s, cost = counts.evaluated.time_at(pair), counts.expected_cost[pair]
+    sure_s = counts.evaluated.time_at(pair, counts.request.confidence)
+    servers, nodes = counts.evaluated.space.n_servers[pair], counts.evaluated.storage_nodes[pair]
+    is_worth_it = time_s[1] * cost[1] >= time_s[0] * cost[0] and servers[0] <= servers[1] and nodes[0] <= nodes[1]
+    return bool(time_s[1] >= _FASTER * time_s[0] and is_worth_it and sure_s[1] * (1 + NEAR_TIE) >= sure_s[0])
 
 
 class UnsettledError(Exception):
@@ -361,7 +375,8 @@ class Ranking:
         self._counts, self._goes_on = counts, goes_on
         self._found: list[int] = []  # the first
         self._by_cost = _is_by_cost(counts)
-        self._further = self._newest_first(self._in_order())  # those after them
+        ranked = self._in_order()
+        self._further = self._best_of_tie_first(ranked) if self._by_cost else ranked  # those after them
         asked = counts.request.platforms
         self._parts = preferred_parts(counts.evaluated.platforms, asked) if asked.prefer_vendors else None
 
@@ -394,27 +409,28 @@ class Ranking:
             return rows
         return preferred_first(rows, self.parts_of_preferred_vendors, int(self._parts.max()), self._is_in_reach)
 
-    def _newest_first(self, rows: Iterator[int]) -> Iterator[int]:
-        """Ranked rows; of those that cost as much as the first, the one with the newest GPUs of its vendor leads."""
+    def _best_of_tie_first(self, rows: Iterator[int]) -> Iterator[int]:
+        """Ranked rows; of those that cost as much as the first, one that runs the usual software leads, and of these
+        the faster one.
+        """
         first = next(rows, None)
-        if first is None or not self._by_cost:
-            return rows if first is None else chain([first], rows)
-        counts, vendor = self._counts, self._gpu_of(first).vendor
-        years = {
-            one.gpu.id: introduced(one.gpu, counts.catalog) if one.gpu.vendor == vendor else ""
-            for one in counts.evaluated.platforms
-        }
-        newest = sorted(set(years.values()))
+        if first is None:
+            return
+        leader, behind = first, [first]
+        for row in rows:
+            behind.append(row)
+            if not is_tied(self._counts, first, row):
+                break
+            change = self._is_other_software(row) - self._is_other_software(leader)
+            if change < 0 or (change == 0 and is_faster(self._counts, row, leader)):
+                leader = row
+        yield leader
+        yield from (row for row in behind if row != leader)
+        yield from rows
 
-        def age(row: int) -> int:
-            return newest.index(years[self._gpu_of(row).id])
-
-        return preferred_first(
-            chain([first], rows), age, len(newest) - 1, lambda one, other: is_tied(counts, one, other)
-        )
-
-    def _gpu_of(self, row: int) -> Gpu:
-        return self._counts.evaluated.platforms[row // len(self._counts.evaluated.space.sizes)].gpu
+    def _is_other_software(self, row: int) -> bool:
+        evaluated = self._counts.evaluated
+        return evaluated.platforms[int(evaluated.space.platform[row])].other_software is not None
 
     def _is_in_reach(self, first: int, other: int) -> bool:
         """Whether a row is as free of unknowns and as likely within the budget, and close by the ranking's key."""
@@ -631,15 +647,16 @@ def order_of_row(counts: PartCounts, row: int, prices: UnitPrices, base: int) ->
 
     Where designs are ranked by what their rate costs, as much of it as has the rate of the row ``base``.
     """
-    design, platform = counts.design(row), counts.evaluated.platforms[int(counts.evaluated.space.platform[row])]
-    order = PricedOrder.of_parts(platform, design.bought, prices)
+    parts, platform = counts.parts(row), counts.evaluated.platforms[int(counts.evaluated.space.platform[row])]
+    bought = [part for part in parts.components if part.status == "computed" and part.quantity[0]]
+    order = PricedOrder.of_parts(platform, bought, prices)
     if counts.request.ranks_by_rate and row != base:
         share = float(np.divide(*counts.evaluated.gpu_rate_at(np.array([base, row]))))
         amounts = {item: share * amount for item, amount in order.amounts.items()}
         return replace(order, amounts=amounts, pieces={item: share * count for item, count in order.pieces.items()})
     if counts.ownership_rates is None:
         return order
-    owned = row_totals(DesignParts.of(design), platform, prices, counts.ownership_rates)[:, 0]
+    owned = row_totals(parts, platform, prices, counts.ownership_rates)[:, 0]
     return replace(order, running=owned - np.sum(list(order.amounts.values()), axis=0))
 
 

@@ -10,6 +10,7 @@ from sizer.base.arrays import Ints
 from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate
 from sizer.base.faults import nearest
+from sizer.base.quantities import si
 from sizer.calibrate.language.basis import RunBasis, basis_of
 from sizer.calibrate.language.calibration import LanguageCalibration
 from sizer.calibrate.language.cases import (
@@ -107,6 +108,7 @@ class LayoutSearch:
     n_judged: int
     n_fitting: int
     least_bytes: float  # of a GPU, of the smallest layout; infinite where none divides
+    least_state_bytes: float  # of a GPU, least of weights, gradients and optimizer; likewise
 
 
 def search_layouts(
@@ -132,8 +134,9 @@ def search_layouts(
     memory_bytes = _memory_of(_case(question, catalog), catalog)
     raise RequestError(
         f"{model_name(question, catalog)} does not fit {question.gpus} x {question.gpu}: the smallest layout takes "
-        f"{found.least_bytes / GIB:.0f} GiB of the {memory_bytes / GIB:.0f} GiB of a GPU; take more GPUs, GPUs with "
-        "more memory, or fewer fixed degrees"
+        f"{found.least_bytes / GIB:.0f} GiB of the {memory_bytes / GIB:.0f} GiB of a GPU, and weights, gradients and "
+        f"optimizer alone {si(question.gpus * found.least_state_bytes, 'B')} of the "
+        f"{si(question.gpus * memory_bytes, 'B')} of all; take more GPUs, GPUs with more memory, or fewer fixed degrees"
     )
 
 
@@ -194,6 +197,7 @@ def _searched(
             int(found.n_judged[i]),
             int(found.n_fitting[i]),
             float(found.least_bytes[i]),
+            float(found.least_state_bytes[i]),
         )
         for i, question in enumerate(asked)
     )

@@ -60,6 +60,7 @@ class FastestLayouts:
     n_judged: Ints  # for each number of GPUs
     n_fitting: Ints
     least_bytes: Floats  # of the smallest layout, for each number of GPUs; infinite where none divides
+    least_state_bytes: Floats  # of it, or of another, weights, gradients and optimizer
 
 
 def fastest_layouts(
@@ -94,7 +95,8 @@ def fastest_layouts(
     )
     most = most_of_published if pins.fixes_degrees else most_of_searched
     kept: list[tuple[Ints, Layouts, Floats]] = []
-    least, fitting = np.full(len(gpus), np.inf), np.zeros(len(gpus), dtype=int)
+    least, least_state = np.full((2, len(gpus)), np.inf)
+    fitting = np.zeros(len(gpus), dtype=int)
     judged = np.zeros(len(gpus), dtype=int)
     levels = tuple(RECOMPUTE.values()) if pins.recompute is None else (RECOMPUTE[pins.recompute],)
     state: Floats | None = None
@@ -107,6 +109,7 @@ def fastest_layouts(
         state, peaks = use.state, use.total * memory.level
         judged += np.bincount(place, minlength=len(gpus))
         np.minimum.at(least, place, peaks)
+        np.minimum.at(least_state, place, state)
         fits = peaks <= most
         others = np.flatnonzero(~fits & (peaks <= most_of_published))
         fits[others] = ran.holds(_rows(ways, others, _KEYED), level)
@@ -139,6 +142,7 @@ def fastest_layouts(
         n_judged=judged,
         n_fitting=fitting,
         least_bytes=least,
+        least_state_bytes=least_state,
     )
 
 

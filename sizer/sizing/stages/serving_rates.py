@@ -175,7 +175,7 @@ class ServingAnswer:
         return active / people.active_share
 
     @property
-    def sessions_kept(self) -> float:
+    def sessions_stored(self) -> float:
         """Sessions whose earlier prompts have room beside the requests in flight; 0 where nothing of them is cached."""
         if not self.prefix_bytes:
             return 0.0
@@ -189,7 +189,7 @@ class ServingAnswer:
         """
         if not self.prefix_bytes or self.work.counts_people:
             return None
-        return self.sessions_kept / self.served_per_s
+        return self.sessions_stored / self.served_per_s
 
 
 def serving_run(

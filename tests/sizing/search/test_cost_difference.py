@@ -57,6 +57,16 @@ def test_one_more_of_the_same_costs_one_piece_more_whatever_its_price_is():
     assert more.quotes == ()
 
 
+def test_the_probability_that_one_costs_more_is_that_of_prices_anywhere_in_their_bands():
+    """Against draws: 76,000 to 190,000 USD is more than 63,000 to 180,000 USD in 57 % of pairs."""
+    draws = np.random.default_rng(0).uniform(0, 1, (2, 200_000))
+    apollo, dss = (low * (high / low) ** u for (low, high), u in zip((APOLLO, DSS), draws, strict=True))
+    more = compared(("apollo-6500", 1), ("dss-8440", 1))
+    assert more.p_more == pytest.approx(np.mean(apollo > dss), abs=0.06)
+    assert more.p_more + compared(("dss-8440", 1), ("apollo-6500", 1)).p_more == pytest.approx(1)
+    assert compared(("dss-8440", 2), ("dss-8440", 2)).p_more == 0.5
+
+
 def test_two_kinds_of_server_are_open_until_a_quote_settles_it():
     """One Apollo less one DSS: 76,000 - 180,000 to 190,000 - 63,000 USD. The wider band weighs more."""
     more = compared(("apollo-6500", 1), ("dss-8440", 1))

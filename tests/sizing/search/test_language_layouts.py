@@ -1,6 +1,7 @@
 """The search of layouts for a language model: what divides, what fits, and that the fastest comes first."""
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -67,8 +68,12 @@ def test_a_few_layers_of_a_model_that_ran_make_no_room_for_all_of_them():
     # parameter of weights, gradients and optimizer, 405e9 x 16 / 32 = 203 GB a GPU however they are divided.
     question = LayoutQuestion("Llama3.1-405B", "H100", gpus=32, sequence=8192, batch=512)
     for pins in (LayoutPins(), LayoutPins(tensor=8, pipeline=1, context=2)):
-        with pytest.raises(RequestError, match="does not fit 32 x H100"):
+        with pytest.raises(RequestError, match="does not fit 32 x H100") as refused:
             search(dataclasses.replace(question, pins=pins))
+        needed, there = re.findall(r"alone ([\d.]+)\sTB of the ([\d.]+)\sTB", str(refused.value))[0]
+        # With TP 8, weights and gradients, four bytes, are there four times.
+        assert float(needed) == pytest.approx(405e9 * (28 if pins.tensor else 16) / 1e12, rel=0.1)
+        assert float(there) == pytest.approx(32 * 80 * GIB / 1e12, rel=0.01)
 
 
 def test_a_run_that_shards_its_optimizer_makes_no_room_for_one_that_does_not():

@@ -1,9 +1,12 @@
-"""Costs within a twentieth are equal where price bands decide: newer GPUs of the same vendor lead."""
+"""Costs are equal where neither is likely to be the lower: the faster design leads, on the software that most run."""
 
-from sizer import SizingRequest, size
+import numpy as np
+
+from sizer import SizingRequest
+from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import shipped_catalog
-from sizer.sizing.reasons import RunnerUpKind
-from sizer.sizing.search.ranking import NEAR_COST, introduced
+from sizer.sizing.recommend import search
+from sizer.sizing.search.ranking import SETTLED, Ranking, is_tied, row_difference
 
 WORK = {
     "name": "tracks",
@@ -20,17 +23,30 @@ WORK = {
 }
 
 
-def test_of_designs_that_cost_the_same_the_newer_gpus_lead():
+def test_of_designs_that_cost_the_same_the_faster_leads():
     """Three servers with eight H100 and two with eight B200 cost as much within the bands."""
     catalog = shipped_catalog()
     platforms = {"servers": ["as-8125gs-tnhr", "as-a126gs-tnbr"], "storage": ["ai400x2-turbo"], "fabrics": ["ndr"]}
     data = {"minimum_capacity_bytes": "200 TB"}
-    result = size(SizingRequest.from_dict({"workload": [WORK], "platforms": platforms, "data": data}), catalog)
-    # Servers of one kind with other GPUs are designs of their own.
-    assert {one.platform.gpu.id for one in result.platforms} == {"b200-sxm-180gb", "h100-sxm-80gb", "h200-sxm-141gb"}
-    first, second = result.platforms[:2]
-    costs = [float(one.cost.at_confidence) for one in (first, second)]
-    assert abs(costs[1] - costs[0]) <= NEAR_COST * costs[1]
-    assert introduced(first.platform.gpu, catalog) > introduced(second.platform.gpu, catalog)
-    assert result.runner_up_reason.kind is RunnerUpKind.TIED
-    assert result.runner_up_reason.difference is None
+    asked = SizingRequest.from_dict({"workload": [WORK], "platforms": platforms, "data": data})
+    counts = search(asked, catalog, stored_calibration())
+    first, second = Ranking(counts).first(2)
+    assert 1 - SETTLED < row_difference(counts, second, first).p_more < SETTLED
+    assert is_tied(counts, first, second)
+    assert is_tied(counts, second, first)
+    times = counts.evaluated.time_at(np.array([first, second]))
+    assert times[0] <= times[1]
+
+
+def test_of_designs_that_cost_the_same_the_one_for_x86_and_cuda_leads():
+    """Two GH200 in an Arm server and eight L40S in an x86 one: a tenth of the price decides nothing."""
+    work = WORK | {"dataset": WORK["dataset"] | {"n_samples": 1e5}, "target": {"time_to_train_s": "7 d"}}
+    platforms = {"servers": ["hpe-dl384", "xe7745"], "gpus": ["gh200-144gb", "l40s-48gb"]}
+    local = {"storage": ["nvme-to-confirm", "xe7745-nvme"]}
+    asked = SizingRequest.from_dict({"workload": [work], "platforms": platforms | local})
+    counts = search(asked, shipped_catalog(), stored_calibration())
+    leader, *others = Ranking(counts).all()
+    platform = counts.evaluated.platforms[int(counts.evaluated.space.platform[leader])]
+    assert (platform.server.id, platform.other_software) == ("xe7745", None)
+    assert [is_tied(counts, leader, row) for row in others] == [True]
+    assert counts.ranking_cost[leader] > counts.ranking_cost[others[0]]
