@@ -12,6 +12,7 @@ from sizer.guide.context import GuideContext
 from sizer.guide.engineer.operation import roles_table
 from sizer.guide.engineer.operation_tables import phases_table
 from sizer.physical.networks.ports import nodes_of
+from sizer.present.text.layouts import recompute_text
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 
 # Releases of the container below that its maker publishes with the test programs of collectives in it.
@@ -226,6 +227,17 @@ def _arguments(answer: WorkloadAnswer) -> Iterator[str]:
     ):
         if degree > 1:
             yield f"--{name} {degree}"
+    if layout.virtual > 1:
+        yield f"--num-virtual-stages-per-pipeline-rank {layout.virtual}"
+    if layout.is_fully_sharded:
+        yield "--use-torch-fsdp2 --no-gradient-accumulation-fusion --ckpt-format torch_dist"
+    elif layout.is_optimizer_sharded:
+        yield "--use-distributed-optimizer"
+    if layout.tensor > 1:
+        yield "--sequence-parallel"
+    if layout.recompute > 0:
+        every = " --recompute-method uniform --recompute-num-layers 1" if layout.recompute >= 1 else ""
+        yield f"--recompute-granularity {recompute_text(layout)}{every}"
     yield f"--micro-batch-size {layout.micro_batch} --global-batch-size {found.batch}"
     number_format = found.work.number_format
     yield f"--seq-length {found.work.sequence} --{_FORMATS.get(number_format, number_format)}"

@@ -419,7 +419,8 @@ def equipment_texts(result: SizingResult) -> list[str]:
         return [
             f"New servers with {gpu.name} can no longer be ordered as far as known: today's GPUs are {newest.name}."
         ]
-    return [f"The {gpu.name} is of {since}; the newest on sale are of {newest.name} ({introduced_on(newest).year})."]
+    sold = f"{newest.name} ({introduced_on(newest).year})"
+    return [f"The {gpu.name} belongs to the {since} generation; the newest generation on sale is {sold}."]
 
 
 def meets_text(result: SizingResult, answer: WorkloadAnswer) -> str:
@@ -484,7 +485,7 @@ def even_odds_text(design: DesignAnswer) -> str:
     """That a design with one workload may as well miss its target; "" where the odds are not even."""
     if len(design.workloads) > 1 or not is_even(design.probability):
         return ""
-    return "The expected rate equals the target, so a miss is as likely as a hit."
+    return "The expected rate equals the target, so the design has no headroom."
 
 
 def _single_text(kind: VerdictKind, single: DesignAnswer, design: DesignAnswer) -> str:
