@@ -86,7 +86,8 @@ def network_settings(design: DesignAnswer) -> Iterator[str]:
     if design.n_servers < 2 or design.platform.has_replicas_apart:
         return
     if kind.is_infiniband:
-        yield "InfiniBand: one subnet manager and its standby per rail; MTU 4,096; adaptive routing on where available."
+        rails = " in each rail" if max(net.rails for net in design.quantities.networks) > 1 else ""
+        yield f"InfiniBand: one subnet manager and a standby{rails}; MTU 4,096; adaptive routing on where available."
         yield "On the servers: one adapter for each pair of GPU and port as in the node's figure; GPUDirect RDMA on."
     elif link_level(kind.id).endswith("/rdma"):
         yield (

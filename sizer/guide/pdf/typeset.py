@@ -200,7 +200,8 @@ def _pdf(page: str, **options: object) -> bytes:
     draw_texts_as_runs()
     fetcher = PackagedOnly()
     # Fonts and parsed style are not kept for the next document: that would save 0.01 of 4 s.
-    pdf, n_pages = b"", 0
+    pdf: bytes = b""
+    n_pages = 0
 
     def finished(document: Any, pdf: Any) -> None:
         nonlocal n_pages

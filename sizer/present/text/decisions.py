@@ -46,7 +46,7 @@ def rejection_text(rejected: RejectedDesign, result: SizingResult) -> str:
     if rejected.kind is RejectionKind.RANKED_BEHIND:
         rank_by = result.selection.rank_by
         if rank_by is None or ranks_by_cost(rank_by):
-            return "Not what the growth plan buys first"
+            return "The growth plan begins with another design"
         return f"Comes later by {BEST_BY_KEY[rank_by]}, then by cost"
     return _REJECTED[rejected.kind]
 

@@ -414,13 +414,12 @@ def equipment_texts(result: SizingResult) -> list[str]:
     if not design.servers_bought or day is None or newest is None or gpu.generation is None:
         return []
     own = catalog.generations[gpu.generation]
-    since = f"{own.name} ({introduced_on(own).year})"
     if not is_sold(catalog, gpu, day):
         return [
             f"New servers with {gpu.name} can no longer be ordered as far as known: today's GPUs are {newest.name}."
         ]
-    sold = f"{newest.name} ({introduced_on(newest).year})"
-    return [f"The {gpu.name} belongs to the {since} generation; the newest generation on sale is {sold}."]
+    since, sold = (f"{one.name} generation ({introduced_on(one).year})" for one in (own, newest))
+    return [f"The {gpu.name} belongs to the {since}; on sale is the {sold}."]
 
 
 def meets_text(result: SizingResult, answer: WorkloadAnswer) -> str:
