@@ -302,7 +302,7 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
         ways = words.listed(feed_loss_remedies(design.plan), "or")
         yield Risk(
             "Loss of a feed",
-            f"{words.capital(few)} for full power, so servers may run slower or stop",
+            f"{words.capital(few)} for full power, so these devices may run slower or stop",
             f"{ways}; decide before the feeds are ordered",
         )
     yield from list(_no_spares(context)) or _too_few_gpus(context)
