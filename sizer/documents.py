@@ -27,6 +27,7 @@ from sizer.guide.pdf.typeset import page_pdf_apart
 from sizer.guide.profile import PLAIN, Profile
 from sizer.guide.user_texts import remark_on_glyphs
 from sizer.present.chart_engine.engine import prepare_charts
+from sizer.questions.ownership.analysis import ownership
 from sizer.sizing.checks import CheckKind, CheckResult
 from sizer.sizing.customer_copy import customer_copy as without_internals
 from sizer.sizing.result import SizingResult
@@ -68,6 +69,8 @@ _AT_LEAST = (CheckKind.CAPACITY, CheckKind.WORKING_SET)
 # Nothing that is bought runs for longer, at a lower rate, or draws more. [s], [B/s], [W]
 _LONGEST_S, _LEAST_BYTES_PER_S, _MOST_W = 1e6 * 86_400, 1.0, 1e10
 _ROUNDED = 1e-6
+# Width of an interval over that of its named parts; hosts and exchange add little.
+_UNEXPLAINED = 1.1
 _HALF_A_CENT = Decimal("0.005")
 
 
@@ -102,8 +105,18 @@ def _totals(result: SizingResult) -> Iterator[str]:
         yield f"what is bought once and again costs {parts}, the purchase {bill.purchase.amount}"
     if abs(bill.total - net * (100 - bill.deal_discount_percent) / 100) > _HALF_A_CENT:
         yield f"the lines add up to {net}, the total is {bill.total}"
+    request = result.request
+    if cost is None and (request.currency == "USD" or request.exchange_rate_usd is not None):
+        yield "the design has no range of its price"
     if cost is not None and not float(bill.total) - 1 <= cost.low <= cost.expected <= cost.high:
         yield f"the price of {cost.low:g} to {cost.high:g} does not hold {bill.total} and {cost.expected:g}"
+    owned = ownership(result)
+    if owned is None:
+        return
+    if owned.cost.purchase != bill.total:
+        yield f"the cost of ownership holds a purchase of {owned.cost.purchase}, the total of the bill is {bill.total}"
+    if request.growth is not None and owned.cost.rates.years > 1 and "growth" not in owned.cost.missing:
+        yield "the cost of ownership leaves out what the growth plan buys later, and does not say so"
 
 
 def _figures(result: SizingResult) -> Iterator[str]:
@@ -113,6 +126,10 @@ def _figures(result: SizingResult) -> Iterator[str]:
         name, is_alike = answer.workload.name, answer.kind.compares_one_gpu
         if answer.time is not None and not 0 < answer.time.total_s.value < _LONGEST_S and answer.rate_is_predicted:
             yield f"{name} takes {float(answer.time.total_s.value):g} s"
+        spread, gpu = answer.gpu_spread, next((one for one in answer.stages if one.key == "gpu"), None)
+        explained = math.hypot(spread.parameters, spread.within, spread.between)
+        if answer.rate_is_predicted and gpu is not None and gpu.capacity.log_sd > _UNEXPLAINED * explained + _ROUNDED:
+            yield f"{name} has a GPU rate that spreads by {gpu.capacity.log_sd:g}, of which {explained:g} has a reason"
         if is_alike and answer.scaling_efficiency > 1 + _ROUNDED and answer.workload.task == "training":
             yield f"{name} has a scaling efficiency of {answer.scaling_efficiency:g}"
         rate = float(answer.throughput.value)

@@ -299,7 +299,7 @@ def _racks_finding(choice: RackChoice, reasons: list[str]) -> str:
     if choice.limit is RackLimit.UNITS:
         return f"{words.capital(racks)}: space decides, {grouped(choice.used_units)} U are used"
     if choice.limit is RackLimit.PLACEMENT and choice.n_for_power is not None:
-        return f"{words.capital(racks)}: placed whole, one kind after another, the devices take more than their units"
+        return f"{words.capital(racks)}: the power of each rack and kinds that stay together decide, not space"
     return reasons[0].rstrip(".")
 
 

@@ -5,6 +5,7 @@ import math
 from sizer.base.quantities import by_count, si, significant
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.drawings.palette import COLUMN_PX, QUIET_OPACITY
+from sizer.drawings.parts import LINE_SIZE
 from sizer.drawings.shapes import Box, Drawing, FilledBar, Label, Link
 from sizer.perf.pipeline import link_sample_bytes
 from sizer.sizing.result import STAGES, DesignAnswer, Stage, WorkloadAnswer
@@ -33,7 +34,7 @@ def datapath(design: DesignAnswer, answer: WorkloadAnswer, sample_unit: str) -> 
         bars += _load_bar(stage, x, width) if is_limit(stage, answer) else []
         labels.append(Label(x, _TOP - 10, STAGES[stage.key], 9.5, stage.key, semibold=True))
         below = _happening(stage.key, design, answer)
-        labels += [Label(x, _TOP + _HEIGHT + 15 + 12 * row, text, 8.5, "muted") for row, text in enumerate(below)]
+        labels += [Label(x, _TOP + _HEIGHT + 15 + 12 * row, text, LINE_SIZE, "muted") for row, text in enumerate(below)]
         if place:
             y = _TOP + 30
             arrows.append(
@@ -56,14 +57,17 @@ def datapath(design: DesignAnswer, answer: WorkloadAnswer, sample_unit: str) -> 
 def _inside(stage: Stage, answer: WorkloadAnswer, x: float, sample_unit: str) -> list[Label]:
     value, used = float((answer.throughput if stage.is_saturated else stage.capacity).value), is_limit(stage, answer)
     number, _, unit = si(value, sample_unit).rpartition("\u202f") if used else ("not limiting", "", "")
+    below = (unit if stage.is_saturated else f"{unit} possible") if used else ""
     labels = [
         Label(x + 11, _TOP + 23, number, 13, "ink" if used else "muted", semibold=used),
-        Label(x + 11, _TOP + 36, (unit if stage.is_saturated else f"{unit} possible") if used else "", 8.5, "muted"),
+        Label(x + 11, _TOP + 36, below, LINE_SIZE, "muted"),
     ]
     if used:
         utilization = significant(100 * stage.load_fraction, 2)
         word = "limits" if stage.is_limiting else f"{utilization} % utilized"
-        labels.append(Label(x + 11, _TOP + 53, word, 9, stage.key if stage.is_limiting else "ink", stage.is_limiting))
+        labels.append(
+            Label(x + 11, _TOP + 53, word, LINE_SIZE, stage.key if stage.is_limiting else "ink", stage.is_limiting)
+        )
     return [label for label in labels if label.text]
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sizer.base.arrays import Ints
 from sizer.base.quantities import grouped, si, significant
 from sizer.catalog.links import LinkType
 from sizer.physical.components import Network
@@ -27,6 +28,13 @@ class Bundle:
     z: str  # the switch
     kind: LinkType
     count: int
+    least: int  # cables of the device at the lower end that has fewest, and most, of them
+    most: int
+
+    @property
+    def of_each(self) -> str:
+        """Cables of one device at the lower end: '2', or '3 to 27' where they differ."""
+        return f"{self.least}" if self.least == self.most else f"{self.least} to {self.most}"
 
 
 def bundles(plan: Plan, end: Callable[[PlacedDevice], str], network: NetworkRole | None = None) -> tuple[Bundle, ...]:
@@ -38,7 +46,8 @@ def bundles(plan: Plan, end: Callable[[PlacedDevice], str], network: NetworkRole
     names = [end(device) for device in plan.devices] + [CUSTOMER_LAN, RACK_PDUS]
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     known, number = list(numbers), np.array([numbers[name] for name in names])
-    counts: dict[tuple[str, str, LinkType], int] = {}
+    # Pair of ends and device at the lower end of every cable, as one number.
+    found: dict[tuple[int, LinkType], list[Ints]] = {}
     for cable in plan.cables:
         if network is not None and cable.run.network.network is not network:
             continue
@@ -46,11 +55,14 @@ def bundles(plan: Plan, end: Callable[[PlacedDevice], str], network: NetworkRole
         drawn = (cable.run.a_device != ZERO_U) | (network is not None)
         far = np.where(cable.run.a_device == OUTSIDE, len(plan.devices), cable.run.a_device)
         a_device = np.where(far == ZERO_U, len(plan.devices) + 1, far)[drawn]
-        pairs, many = np.unique(number[a_device] * len(known) + number[cable.run.b_device[drawn]], return_counts=True)
-        for pair, count in zip(pairs.tolist(), many.tolist(), strict=True):
-            key = (known[pair // len(known)], known[pair % len(known)], cable.run.kind)
-            counts[key] = counts.get(key, 0) + count
-    return tuple(Bundle(a, z, kind, count) for (a, z, kind), count in counts.items())
+        pairs = number[a_device] * len(known) + number[cable.run.b_device[drawn]]
+        for pair in np.unique(pairs).tolist():
+            found.setdefault((pair, cable.run.kind), []).append(a_device[pairs == pair])
+    counts = {key: np.unique(np.concatenate(devices), return_counts=True)[1] for key, devices in found.items()}
+    return tuple(
+        Bundle(known[pair // len(known)], known[pair % len(known)], kind, int(of.sum()), int(of.min()), int(of.max()))
+        for (pair, kind), of in counts.items()
+    )
 
 
 def speed(kind: LinkType) -> str:

@@ -8,7 +8,7 @@ from sizer.drawings import links
 from sizer.drawings.cluster import GROUPS, MANAGERS, Cluster
 from sizer.drawings.links import Bundle
 from sizer.drawings.palette import COLUMN_PX
-from sizer.drawings.parts import title_fits
+from sizer.drawings.parts import LINE_SIZE, title_fits
 from sizer.drawings.shapes import Box, Drawing, Label, Link
 from sizer.physical.components import Network
 from sizer.physical.roles import NetworkRole
@@ -20,7 +20,7 @@ _MAX_END_W = 200.0
 _MANY = 5
 _MOST_IN_A_ROW = 7
 _NARROW = 110.0  # a narrower box has no room for a long name
-_LABEL, _SMALL = 9.5, 9.0
+_LABEL = 9.5
 # Level of a switch by the end of its group's name; everything else is an end point.
 _LEVELS = (("core", 3), ("spine", 2), ("aggregation", 2))
 _LEAVES = ("leaf", "storage-leaf", "back-end", "in-band", "management")
@@ -136,7 +136,7 @@ class _Layout:
         labels = [Label(x + 7, lower.y - 25, links.link_text(bundle.count, bundle.kind), _LABEL, semibold=True)]
         each = self._each(bundle, is_narrow=len(boxes) > _MANY)
         if each:
-            labels.append(Label(x + 7, lower.y - 14, each, _SMALL, "muted"))
+            labels.append(Label(x + 7, lower.y - 14, each, LINE_SIZE, "muted"))
         is_management = self.role is NetworkRole.MANAGEMENT
         return Link(
             f"{bundle.a}--{bundle.z}",
@@ -152,10 +152,13 @@ class _Layout:
 
     def _each(self, bundle: Bundle, *, is_narrow: bool) -> str:
         count = self.cluster.storage_on(self.role)[1] if bundle.a == "storage" else self.cluster.count(bundle.a)
-        if count < 2 or bundle.count % count:
+        if count < 2:
             return ""
+        if bundle.a != "storage":
+            return f"{bundle.of_each} from each"
+        # Nodes share the ports of their chassis.
         each = f"{bundle.count // count} from each"
-        return f"{each} node" if bundle.a == "storage" and not is_narrow else each
+        return "" if bundle.count % count else each if is_narrow else f"{each} node"
 
     def _title(self) -> str:
         net = self.cluster.network(self.role)

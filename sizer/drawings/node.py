@@ -176,7 +176,7 @@ _HOST_GAP, _BUS_GAP, _SWITCH_GAP = 22.0, 28.0, 26.0
 _GPU_ZONE, _PART_X, _TRUNK = 404.0, 440.0, 11.0
 _PART_GAP, _PART_PAD, _TITLE_H, _LINE_H = 8.0, 10.0, 13.65, 12.6
 _HOST_X_GAP = 20.0
-_TEXT, _LEADING = 9.0, 12.5
+_LEADING = 12.5
 # Of what no source in the catalogue states.
 _OPEN = "is for the vendor to confirm"
 
@@ -260,7 +260,7 @@ class _Layout:
         for number, text in enumerate(self._gpu_texts()):
             y += 17 if number == 0 else _LEADING
             role, semibold = ("muted", False) if number else ("ink", True)
-            self.labels.append(Label(_EDGE, y, text, _TEXT, role, semibold))
+            self.labels.append(Label(_EDGE, y, text, LINE_SIZE, role, semibold))
         return y
 
     def _switches(self, bus: Box, count: int) -> Box:

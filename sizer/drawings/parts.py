@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from sizer.drawings.shapes import Box, Label, text_width, wrapped
 
 TITLE_SIZE = 10.5
-LINE_SIZE = 9.0
+# The smallest letters of a drawing: 7 pt where it is as wide as the text column.
+LINE_SIZE = 9.4
 # Room between the outline of a box and its text or parts.
 _PADDING = 11.0
 # The same in a small box, left and right.
@@ -73,8 +74,8 @@ def glyphs(box: Box) -> tuple[Rectangle, ...]:
 
 def glyph_label(box: Box, glyph: Rectangle) -> Label:
     """The name inside a part; its text is empty where the parts have no name."""
-    x, y = glyph.x + glyph.width / 2, glyph.y + glyph.height / 2 + 2.6
-    return Label(x, y, box.glyph_name, 7.5, box.role, anchor="middle")
+    x, y = glyph.x + glyph.width / 2, glyph.y + glyph.height / 2 + 0.35 * LINE_SIZE
+    return Label(x, y, box.glyph_name, LINE_SIZE, box.role, anchor="middle")
 
 
 def title_fits(title: str, width: float) -> bool:

@@ -119,7 +119,7 @@ _LANDSCAPE_H = 620.0
 UNIT_PX = 12.0
 _NUMBERS_W, _GAP = 20.0, 18.0
 _MAX_FACE_W = 330.0
-_TITLE, _SMALL = 10.5, 9.0
+_TITLE = 10.5
 _HEAD_H, _FOOT_GAP = 48.0, 8.0
 _LEADING = 12.5
 _POST = 2.0
@@ -235,13 +235,13 @@ def _head(kind: RackKind, x: float, y: float, width: float) -> Iterator[Label]:
         last = f"{last} each; devices named as in {rack.name}"
     (title,) = wrapped(title, _TITLE, width, semibold=True, max_lines=1)
     yield Label(x, y + 12, title, _TITLE, "ink", semibold=True)
-    yield Label(x, y + 26, power, _SMALL, "muted")
-    yield Label(x, y + 26 + _LEADING, last, _SMALL, "muted")
+    yield Label(x, y + 26, power, LINE_SIZE, "muted")
+    yield Label(x, y + 26 + _LEADING, last, LINE_SIZE, "muted")
 
 
 def _numbers(rack: PlacedRack, x: float, floor: float) -> Iterator[Label]:
     for unit in range(1, rack.height_u + 1):
-        yield Label(x - 6, _top(unit, 1, floor) + _NUMBER_Y, str(unit), _SMALL, "muted", anchor="end")
+        yield Label(x - 6, _top(unit, 1, floor) + _NUMBER_Y, str(unit), LINE_SIZE, "muted", anchor="end")
 
 
 def _top(unit: int, height_u: int, floor: float) -> float:
@@ -356,27 +356,27 @@ def _not_ours(rack: PlacedRack, x: float, floor: float, width: float) -> Iterato
         ours.update(range(device.unit, device.unit + device.height_u))
     for lowest, height in unit_runs(unit for unit in range(1, rack.height_u + 1) if unit not in ours):
         top = _top(lowest, height, floor)
-        middle = top + height * UNIT_PX / 2 + _SMALL / 3
+        middle = top + height * UNIT_PX / 2 + LINE_SIZE / 3
         yield (
             FilledBar(x, top, width, height * UNIT_PX, "hairline"),
-            Label(x + width / 2, middle, "not free", _SMALL, "muted", anchor="middle"),
+            Label(x + width / 2, middle, "not free", LINE_SIZE, "muted", anchor="middle"),
         )
 
 
 def _foot(rack: PlacedRack, x: float, y: float, width: float, catalog: Catalog) -> Iterator[Label]:
     """What each PDU carries after the loss of another feed, and its outlets in use."""
     if not rack.feeds:
-        yield Label(x, y + _LEADING, "on the PDUs of the rack", _SMALL, "muted")
+        yield Label(x, y + _LEADING, "on the PDUs of the rack", LINE_SIZE, "muted")
         return
     kinds = [] if rack.is_delivered else [kind for kind, _ in rack.feeds[0].outlets][: len(_PDU_COLUMNS) - 1]
     columns = _PDU_COLUMNS[: 1 + len(kinds)]
     for share, text in zip(columns, ("kW alone", *(catalog.power_inlets[k].outlet for k in kinds)), strict=True):
-        yield Label(x + share * width, y + _LEADING, text, _SMALL, "muted", anchor="end")
-    yield Label(x, y + _LEADING, _FEEDS[rack.feeds[0].kind], _SMALL, "muted")
+        yield Label(x + share * width, y + _LEADING, text, LINE_SIZE, "muted", anchor="end")
+    yield Label(x, y + _LEADING, _FEEDS[rack.feeds[0].kind], LINE_SIZE, "muted")
     for row, feed in enumerate(rack.feeds, 2):
-        yield Label(x, y + row * _LEADING, feed.name, _SMALL, "ink", semibold=True)
+        yield Label(x, y + row * _LEADING, feed.name, LINE_SIZE, "ink", semibold=True)
         for share, text in zip(columns, _feed_texts(feed, rack, kinds), strict=True):
-            yield Label(x + share * width, y + row * _LEADING, text, _SMALL, "ink", anchor="end")
+            yield Label(x + share * width, y + row * _LEADING, text, LINE_SIZE, "ink", anchor="end")
 
 
 def _feed_texts(feed: PowerFeed, rack: PlacedRack, kinds: Sequence[str]) -> tuple[str, ...]:

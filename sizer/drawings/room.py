@@ -21,7 +21,6 @@ _MAX_W = 92.0
 _LINE = 12.6
 # The outline of a box is half outside of it.
 _EDGE = 1.0
-_SMALL = 9.0
 
 
 @dataclass(frozen=True)
@@ -47,12 +46,12 @@ def room(plan: Plan) -> Drawing:
     for row in range(rows):
         bottom = _EDGE + row * (tile.height + tile.aisle) + tile.height
         if rows > 1:
-            middle = bottom - tile.height / 2 + _SMALL / 3
-            labels.append(Label(0, middle, f"row\u202f{row + 1}", _SMALL, "muted"))
+            middle = bottom - tile.height / 2 + LINE_SIZE / 3
+            labels.append(Label(0, middle, f"row\u202f{row + 1}", LINE_SIZE, "muted"))
         if tile.lines > 2:
             text = "aisle of {width}".format(width=f"{significant(AISLE_M, 2)}{NARROW_SPACE}m")
-            middle = bottom + tile.aisle / 2 + _SMALL / 3
-            labels.append(Label((left + right) / 2, middle, text, _SMALL, "muted", anchor="middle"))
+            middle = bottom + tile.aisle / 2 + LINE_SIZE / 3
+            labels.append(Label((left + right) / 2, middle, text, LINE_SIZE, "muted", anchor="middle"))
     bottom = _EDGE + rows * (tile.height + tile.aisle)
     bars, named = _legend(plan, left, bottom + 4) if tile.lines < len(_texts(plan.racks[0])) else ((), ())
     height = bottom + (_LEGEND_H if named else 4)
@@ -149,6 +148,6 @@ def _legend(plan: Plan, x: float, y: float) -> tuple[Sequence[FilledBar], Sequen
     for role in dict.fromkeys(racks.main_role(rack) for rack in plan.racks):
         text = f"mainly {racks.HOLDS[role]}"
         bars.append(FilledBar(x, y + 3, 3, 12, role))
-        labels.append(Label(x + 8, y + 12, text, _SMALL, "muted"))
-        x += 8 + math.ceil(text_width(text, _SMALL)) + 20
+        labels.append(Label(x + 8, y + 12, text, LINE_SIZE, "muted"))
+        x += 8 + math.ceil(text_width(text, LINE_SIZE)) + 20
     return bars, labels

@@ -6,7 +6,9 @@ from sizer.base.quantities import grouped
 from sizer.catalog.links import LinkType
 from sizer.drawings import links
 from sizer.drawings.cluster import GROUPS, MANAGERS, Cluster
+from sizer.drawings.links import Bundle
 from sizer.drawings.palette import COLUMN_PX
+from sizer.drawings.parts import LINE_SIZE
 from sizer.drawings.shapes import Box, Drawing, Label, Link
 from sizer.drawings.topology_devices import device_topology
 from sizer.physical.components import Network
@@ -19,7 +21,7 @@ _GAP_X, _GAP_Y, _CROSSED_GAP_Y, _MANAGEMENT_GAP_Y = 44.0, 40.0, 48.0, 26.0
 _HEAD_W, _STORAGE_W, _SPINE_INSET = 132.0, 196.0, 70.0
 _SWITCH_H, _SERVER_H, _MAX_SERVER_H, _MANAGEMENT_H = 46.0, 78.0, 170.0, 32.0
 _HALF_GAP, _ABOVE_CROSSING = 8.0, 7.0
-_LABEL, _SMALL = 9.5, 9.0
+_LABEL = 9.5
 _HEADS = {1: "head node", 2: "head nodes, one active"}
 _ON_LEFT = ("core", "spine", "leaf")
 _ON_RIGHT = ("storage-core", "storage-spine", "storage-leaf", "gateway")
@@ -73,7 +75,8 @@ class _Layout:
             elif lower == "servers" and upper in _ON_RIGHT:
                 self._round(lower, upper, count, kind)
             elif lower == "servers":
-                self._down(upper, lower, box.x + 26, count, kind, self._from_each(lower, count))
+                note = f"{bundle.of_each} from each server" if self.cluster.count(lower) > 1 else ""
+                self._down(upper, lower, box.x + 26, count, kind, note)
             elif lower == "ufm":
                 self._from_managers(upper, count, kind)
             elif lower == "head" and upper in _ON_RIGHT:
@@ -81,10 +84,10 @@ class _Layout:
             elif lower == "head":
                 self._down(upper, lower, box.x + 22, count, kind)
             elif lower in ("storage", links.CUSTOMER_LAN):
-                note = self._from_each(lower, count) if lower == "storage" else "customer LAN"
+                note = self._from_each_node(count) if lower == "storage" else "customer LAN"
                 self._down(upper, lower, self.storage_x + 26, count, kind, note, "storage")
             else:
-                self._between_switches(lower, upper, count, kind)
+                self._between_switches(bundle)
         if self.storage == links.CUSTOMER_LAN and self.has_storage and (self.storage, "leaf") not in self.bundles:
             self._by_others()
         if self.has_management:
@@ -233,7 +236,7 @@ class _Layout:
         middle = end - self.gap_y / 2 - (_ABOVE_CROSSING if self.crosses and lower == "servers" else 0)
         labels = [Label(x + 7, middle + (-1.5 if note else 3), links.link_text(count, kind), _LABEL, semibold=True)]
         if note:
-            labels.append(Label(x + 7, middle + 9.5, note, _SMALL, "muted"))
+            labels.append(Label(x + 7, middle + 9.5, note, LINE_SIZE, "muted"))
         way = ((x, start), (x, end))
         self.links.append(Link("", upper, lower, way, links.stroke(kind), role, labels=tuple(labels), count=count))
 
@@ -243,31 +246,27 @@ class _Layout:
         middle = (start + end) / 2
         labels = (
             Label(middle, y - 17, f"{count} ×", _LABEL, semibold=True, anchor="middle"),
-            Label(middle, y - 6, links.speed(kind).removesuffix(" Gbit/s"), _SMALL, "muted", anchor="middle"),
+            Label(middle, y - 6, links.speed(kind).removesuffix(" Gbit/s"), LINE_SIZE, "muted", anchor="middle"),
         )
         way = ((start, y), (end, y))
         self.links.append(Link("", left, right, way, links.stroke(kind), role, labels=labels, count=count))
 
-    def _from_each(self, group: str, count: int) -> str:
-        ends = self.cluster.storage_nodes if group == "storage" else self.cluster.count(group)
-        if ends < 2 or count % ends:
-            return ""
-        if group == "storage":
-            return f"{count // ends} from each node"
-        return f"{count // ends} from each server"
+    def _from_each_node(self, count: int) -> str:
+        nodes = self.cluster.storage_nodes
+        return "" if nodes < 2 or count % nodes else f"{count // nodes} from each node"
 
-    def _between_switches(self, lower: str, upper: str, count: int, kind: LinkType) -> None:
+    def _between_switches(self, bundle: Bundle) -> None:
+        lower, upper = bundle.a, bundle.z
         box, above = self.boxes[lower], self.boxes[upper]
         x = max(box.x, above.x) + (min(box.right, above.right) - max(box.x, above.x)) / 2
         if (self.storage, upper) in self.bundles:
             x = self.left + 180  # beside the way from storage to the spine
-        each, rest = divmod(count, self.cluster.count(lower))
-        note = f"{each} up from each" if not rest else ""
+        note = f"{bundle.of_each} up from each"
         net = self.cluster.network(NetworkRole.COMPUTE)
-        if lower == "leaf" and note and net is not None:
-            note = f"{each} up from each leaf, {links.oversubscribed(net)}"
+        if lower == "leaf" and net is not None:
+            note += f" leaf, {links.oversubscribed(net)}"
         role = "storage" if lower in _ON_RIGHT else "network"
-        self._down(upper, lower, x, count, kind, note, role)
+        self._down(upper, lower, x, bundle.count, bundle.kind, note, role)
 
     def _round(self, lower: str, upper: str, count: int, kind: LinkType) -> None:
         """From the servers to the switches of the storage, which stand higher on the right."""
@@ -303,7 +302,7 @@ class _Layout:
         servers, storage = self.boxes["servers"], self.boxes[self.storage]
         y, start = servers.y + servers.height / 2 + 8, servers.right + (7 if servers.copies > 1 else 0)
         middle = (start + storage.x) / 2
-        label = Label(middle, y - 6, "LAN", _SMALL, "muted", anchor="middle")
+        label = Label(middle, y - 6, "LAN", LINE_SIZE, "muted", anchor="middle")
         way = ((start, y), (storage.x, y))
         self.links.append(Link("", "servers", self.storage, way, 1.4, "storage", labels=(label,), count=0))
 
@@ -319,7 +318,7 @@ class _Layout:
         text = "out-of-band management, 1 GbE" if self.cluster.count("in-band") else "management, 1 GbE"
         if net is not None:
             text += " · " + f"{grouped(int(net.ports_used[0]))} ports used"
-        self.labels.append(Label(bar.right - 10, bar.y + 19.5, text, 9, "muted", anchor="end"))
+        self.labels.append(Label(bar.right - 10, bar.y + 19.5, text, LINE_SIZE, "muted", anchor="end"))
         lanes = {-1: 0, 1: 0}
         for (group, upper), bundle in self.bundles.items():
             if upper == "management" and not group.startswith("in-band-"):
@@ -351,7 +350,7 @@ class _Layout:
         outside = sum(bundle.count for (lower, _), bundle in self.bundles.items() if lower == links.CUSTOMER_LAN)
         if outside:
             text += f" · {outside} uplinks to the customer"
-        self.labels.append(Label(bar.right - 10, bar.y + 19.5, text, 9, "muted", anchor="end"))
+        self.labels.append(Label(bar.right - 10, bar.y + 19.5, text, LINE_SIZE, "muted", anchor="end"))
         for group in ("head", "servers"):
             bundle = self.bundles.get((group, "in-band"))
             if bundle is None:
@@ -362,7 +361,7 @@ class _Layout:
                 way: tuple[tuple[float, float], ...] = ((box.x, start), (lane, start), (lane, bar.y))
             else:
                 way = ((box.centre_x, box.bottom), (box.centre_x, bar.y))
-            label = Label(way[-1][0] + 6, bar.y - 6, links.link_text(bundle.count, bundle.kind), _SMALL, "muted")
+            label = Label(way[-1][0] + 6, bar.y - 6, links.link_text(bundle.count, bundle.kind), LINE_SIZE, "muted")
             shown = (label,) if group == "servers" else ()
             self.links.append(
                 Link("", group, "in-band", way, 0.9, "other", labels=shown, dashed=True, count=bundle.count)

@@ -25,7 +25,7 @@ _STRAIGHT, _STUB = 18.0, 6.0
 _TURN_ABOVE, _TURN_BELOW = 36.0, 12.0
 # Height below the top of a box at which a management line leaves it for a margin.
 _MARGIN_LINE_Y = 15.0
-_NUMBER, _NUMBER_GAP = 9.0, 3.0
+_NUMBER_GAP = 3.0
 # Nearest that two lines may leave a box, without and with a number beside them.
 _MIN_STEP, _MIN_NUMBERED_STEP = 6.0, 11.0
 _STROKE_SHARE, _MIN_STROKE, _DASHED_STROKE = 0.5, 0.8, 0.9
@@ -140,7 +140,7 @@ class Router:
         """Whether a number with its sign fits beside a line."""
         key = self._ordered(self.bundles[number])[1]
         step = self.places[key].box.width / (len(self.slots[key, "top"]) + 1)
-        return text_width(f"{self.bundles[number].count} ×", _NUMBER) + 2 * _NUMBER_GAP <= step
+        return text_width(f"{self.bundles[number].count} ×", LINE_SIZE) + 2 * _NUMBER_GAP <= step
 
     def _level(self, bundle: Bundle) -> Level:
         upper, lower = (self.places[key] for key in self._ordered(bundle))
@@ -161,7 +161,7 @@ class Router:
         way = ((x0, top.bottom), (x0, top.bottom + _STUB), (x1, turn), (x1, bottom.y))
         if abs(x0 - x1) < 1:
             way = ((x1, top.bottom), (x1, bottom.y))
-        labels = (Label(x1 + _NUMBER_GAP, bottom.y - 4, note, _NUMBER),) if note else ()
+        labels = (Label(x1 + _NUMBER_GAP, bottom.y - 4, note, LINE_SIZE),) if note else ()
         stroke = max(_MIN_STROKE, _STROKE_SHARE * links.stroke(bundle.kind))
         role = self._level(bundle).role
         ordered = way if upper == bundle.a else tuple(reversed(way))
@@ -215,10 +215,10 @@ _SWITCH_H, _DEVICE_H = 30.0, 36.0
 # Dash and gap of the management lines. Lines that share a way are drawn over each other, so the places where they
 # join it are whole dashes apart.
 _DASH = 6.0
-_SIDE_W, _LANE = 92.0, 12.0
+_SIDE_W, _LANE = 96.0, 12.0
 _BOX_GAP, _SWITCH_GAP, _ZONE_GAP = 4.0, 12.0, 24.0
 _MAX_DEVICE_W, _MAX_SWITCH_W = 84.0, 120.0
-_TEXT, _LEADING = 9.0, 12.0
+_LEADING = 12.0
 # The outline of a box is half outside of it.
 _EDGE = 1.0
 # Least room between two texts of a margin, for what the lines between the rows are.
@@ -402,7 +402,7 @@ class _Layout:
             x = self.form.width - _SIDE_W if is_right else 0.0
             for number, line in enumerate(lines):
                 role, semibold = ("muted", False) if number else ("ink", True)
-                self.labels.append(Label(x, y + 9 + number * _LEADING, line, _TEXT, role, semibold))
+                self.labels.append(Label(x, y + 9 + number * _LEADING, line, LINE_SIZE, role, semibold))
             self.said_to[is_right] = max(self.said_to[is_right], y + len(lines) * _LEADING)
 
     def _beside(self, group: str) -> list[str]:
@@ -418,8 +418,8 @@ class _Layout:
         else:
             texts = [links.many(self.cluster.count(group), self.cluster.model(group)), *self._what(group)]
         title, *rest = texts
-        lines = list(wrapped(title, _TEXT, _SIDE_W, semibold=True, max_lines=1))
-        return lines + [line for text in rest for line in wrapped(text, _TEXT, _SIDE_W, max_lines=3)]
+        lines = list(wrapped(title, LINE_SIZE, _SIDE_W, semibold=True, max_lines=1))
+        return lines + [line for text in rest for line in wrapped(text, LINE_SIZE, _SIDE_W, max_lines=3)]
 
     def _what(self, group: str) -> list[str]:
         if group == "servers":
@@ -441,12 +441,12 @@ class _Layout:
         tops = {place.row: place.box.y for place in self.places.values()}
         used: dict[tuple[int, bool], int] = {}
         for level, text in sorted(found.texts_by_level.items(), key=lambda pair: -pair[0].upper):
-            lines = wrapped(text, _TEXT, _SIDE_W, max_lines=3)
+            lines = wrapped(text, LINE_SIZE, _SIDE_W, max_lines=3)
             place = (level.lower, level.is_right)
             x = self.form.width - _SIDE_W if level.is_right else 0.0
             bottom = tops[level.lower] - 9 - used.get(place, 0) * _LEADING
             for number, line in enumerate(reversed(lines)):
-                self.labels.append(Label(x, bottom - number * _LEADING, line, _TEXT, level.role))
+                self.labels.append(Label(x, bottom - number * _LEADING, line, LINE_SIZE, level.role))
             used[place] = used.get(place, 0) + len(lines)
 
     def _management_text(self) -> None:
@@ -454,9 +454,9 @@ class _Layout:
         if "management" not in self.ids:
             return
         text = f"Management cables: {', '.join(self._management_cables())}"
-        for line in wrapped(text, _TEXT, self.right - self.left, max_lines=2):
+        for line in wrapped(text, LINE_SIZE, self.right - self.left, max_lines=2):
             self.bottom += _LEADING + 2
-            self.labels.append(Label(self.left, self.bottom, line, _TEXT, "muted"))
+            self.labels.append(Label(self.left, self.bottom, line, LINE_SIZE, "muted"))
 
     def _management_cables(self) -> Iterator[str]:
         counts: dict[str, dict[str, int]] = {}

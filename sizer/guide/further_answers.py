@@ -139,7 +139,7 @@ def _losses(context: GuideContext) -> Iterator[str]:
 def _feeds(context: GuideContext) -> Iterator[str]:
     few = few_supplies_text(context.design.plan)
     if few:
-        yield f"{words.capital(few)} for its full draw: it may run slower or stop."
+        yield f"{words.capital(few)} for full power, so these devices may run slower or stop."
 
 
 def _data(context: GuideContext) -> Iterator[str]:

@@ -347,7 +347,7 @@ def _standing(platform: Platform, rows: Shape, existing: Existing, fabric: Fabri
     owned, storage = existing.servers.get(platform.server.id, 0), platform.storage
     nodes = existing.storage_nodes.get(storage.id, 0) if counts_nodes(storage) else 0
     nodes = nodes_there(storage, nodes) if nodes else 0
-    if not (owned or nodes or sum(existing.servers.values())):
+    if not (owned or nodes):
         return None
     if owned * nodes_of(platform.server) == 1 and not nodes:
         owned = 0  # one server alone has no networks of its own

@@ -139,7 +139,7 @@ def _spares_text(spares: SpareServers) -> str:
     runs = f"to run {words.percent(COVERED_SHARE)} of the time"
     if spares.gpus_each is not None:
         needed = f"{spares.needed * spares.gpus_each} GPUs, {runs}"
-        return f"{needed}; {'the job leaves some free' if spares.available else 'all are at work'}"
+        return f"{needed}; {'the job leaves some free' if spares.available else 'the job uses all GPUs'}"
     needed = f"{words.spelled(spares.needed)}, {runs}"
     free = f"the job leaves {words.spelled(spares.available)} free"
     return f"{needed}; {free if spares.available else 'the design has none'}"
@@ -289,7 +289,7 @@ def _interval(answer: WorkloadAnswer, job: CheckpointedJob) -> str:
     every = duration(job.plan.interval_s)
     if writes_one_checkpoint(answer):
         return f"one, at the end: the run is shorter than {every}"
-    return f"{every}, {'the one that loses least' if job.checkpoints.every_s is None else 'as requested'}"
+    return f"{every}, {'which loses the least time' if job.checkpoints.every_s is None else 'as requested'}"
 
 
 def _rate(value: float, unit: str) -> str:

@@ -24,7 +24,7 @@ def growth_table(steps: Sequence[GrowthStep]) -> Table:
     )
     has_storage = any(step.storage_nodes and step.limit is None for step in steps)
     storage = (
-        " Storage grows in proportion, in whole units; where it is used little, it can stay." if has_storage else ""
+        " Storage grows in whole units, in proportion; at a low utilization it need not grow." if has_storage else ""
     )
     return record_table(
         "growth",

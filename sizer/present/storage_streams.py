@@ -74,7 +74,7 @@ def streams_table(design: DesignAnswer, request: SizingRequest) -> Table:
 def together_text(found: StorageDemandOverTime) -> str:
     """What may overlap."""
     if not found.never_together:
-        return "All streams may overlap, except that a restart reads while training and checkpoints stand still."
+        return "All streams may overlap, except that training and checkpoints wait while a restart reads."
     names = words.listed(found.never_together)
     return f"The request keeps {names} apart: one of them at a time. Everything else may overlap."
 

@@ -11,13 +11,13 @@ import pytest
 from sizer.drawings.cluster import GROUPS, Cluster
 from sizer.drawings.network import network_drawing
 from sizer.drawings.palette import COLUMN_PX, LANDSCAPE_PX
-from sizer.drawings.parts import box_labels, text_area
+from sizer.drawings.parts import box_labels, glyph_label, glyphs, text_area
 from sizer.drawings.racks import UNIT_PX, main_role, rack_fronts, rack_kinds
 from sizer.drawings.room import room
 from sizer.drawings.shapes import Box, Drawing, wrapped
 from sizer.drawings.svg import write_svg
 from sizer.drawings.topology import grouped_topology, topology
-from sizer.physical.roles import NetworkRole
+from sizer.physical.roles import NetworkRole, Role
 from sizer.present.facility_tables import cables_table, facility_table, racks_table
 from sizer.sizing.project import project
 from sizer.sizing.result import DesignAnswer
@@ -27,7 +27,7 @@ from tests.factories.examples import catalog as shipped_catalog
 from tests.factories.examples import sized
 
 # Smallest type of a drawing as wide as its page. [pt] A pixel is three quarters of a point.
-MIN_TYPE_PT, PT_PER_PX = 6.5, 0.75
+MIN_TYPE_PT, PT_PER_PX = 7.0, 0.75
 SIZES = {1: 4, 4: 4, 16: 8, 17: 8, 128: 32, 1000: 120}  # DGX-1 -> F800 nodes
 EXISTING = {
     "racks": [
@@ -102,6 +102,7 @@ def assert_sound(drawing: Drawing, name: str) -> None:
     assert_inside(drawing, name)
     labels = [*drawing.labels, *(label for link in drawing.links for label in link.labels)]
     labels += [label for box in drawing.boxes for label in box_labels(box)]
+    labels += [glyph_label(box, part) for box in drawing.boxes if box.glyph_name for part in glyphs(box)]
     assert min(label.size for label in labels) * PT_PER_PX >= MIN_TYPE_PT, name
 
 
@@ -326,3 +327,20 @@ def test_every_cable_of_a_network_is_in_its_drawing(name):
         assert (drawing is None) == (cables == 0)
         if drawing is not None:
             assert sum(link.count for link in drawing.links) == cables
+
+
+def test_links_of_each_leaf_are_those_of_the_cable_list():
+    """Leaves of the servers have more uplinks than those of one appliance: no average stands at their line."""
+    design = sized("llama-70b-dgx-h100").design
+    devices = design.plan.devices
+    up = Counter(
+        int(a)
+        for cable in design.plan.cables
+        for a, b in zip(cable.run.a_device, cable.run.b_device, strict=True)
+        if devices[b].role is Role.STORAGE_SPINE
+    )
+    of_each = sorted(up.values())
+    assert of_each[0] < of_each[-1]
+    drawing = network_drawing(design, NetworkRole.STORAGE)
+    (link,) = (link for link in drawing.links if link.id == "storage-leaf--storage-spine")
+    assert f"{of_each[0]} to {of_each[-1]} from each" in {label.text for label in link.labels}

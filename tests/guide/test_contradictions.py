@@ -3,15 +3,21 @@
 import datetime
 from collections.abc import Callable
 from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pytest
 
 from sizer.base.errors import ReportError
-from sizer.base.estimate import Estimate
+from sizer.base.estimate import Estimate, Spread
+from sizer.bom.ownership import rates_of
 from sizer.documents import as_handed_over, contradictions
+from sizer.questions.ownership import analysis
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.workload.growth import Growth
+from sizer.workload.ownership import Ownership
+from sizer.workload.quote import Quote
 from tests.factories.examples import EXAMPLES, most_in, sized
 
 pytestmark = pytest.mark.xdist_group("examples")  # one worker sizes all of them
@@ -58,6 +64,8 @@ PLANTED = {
         }
     ),
     "date": lambda: design(lambda one: {"bill": replace(one.bill, valid_until=datetime.date(2020, 1, 1))}),
+    "price": lambda: design(lambda _: {"cost": None}),
+    "interval": lambda: first(lambda _: {"gpu_spread": Spread(0.001, 0.001, 0.001)}),
     "rate": lambda: first(lambda _: {"throughput": Estimate(*map(np.asarray, (1e-9, 1e-9, 1e-9)))}),
 }
 
@@ -68,3 +76,22 @@ def test_a_planted_contradiction_is_found_and_nothing_is_written(planted: str) -
     assert len(contradictions(result)) == 1
     with pytest.raises(ReportError, match="contradicts itself"):
         as_handed_over(result)
+
+
+def test_planted_costs_of_ownership_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Purchases of later years that are left out without a word, and a purchase without the discount of the deal."""
+    result = sized(NAME)
+    asked = {"ownership": Ownership(years=4), "growth": Growth(years=3, data=1.5), "quote": Quote(discount_percent=2)}
+    bill = replace(result.design.bill, deal_discount_percent=Decimal(2))
+    result = replace(
+        result,
+        request=result.request.model_copy(update=asked),
+        design=replace(result.design, bill=bill),
+    )
+    assert contradictions(result) == []
+    with monkeypatch.context() as planted:
+        planted.setattr(analysis, "rates_of", lambda request: replace(rates_of(request), grows=False))
+        assert len(contradictions(result)) == 1
+    whole = replace(bill, deal_discount_percent=Decimal(0))
+    monkeypatch.setattr(analysis, "customer_bill", lambda _: whole)
+    assert len(contradictions(result)) == (1 if whole.total else 0)

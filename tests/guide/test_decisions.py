@@ -2,6 +2,7 @@
 
 import datetime
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -93,6 +94,20 @@ def test_power_decides_the_racks_where_either_feed_must_carry_one(resnet, found)
     assert "Power decides, not space" in text.rack_texts(racks)[0]
 
 
+def test_racks_that_only_wait_for_later_purchases_are_told_apart(resnet):
+    """Two racks more without a device that is there from the start."""
+    plan = resnet.design.plan
+    first = plan.racks[0]
+    waiting = tuple(replace(device, status="reserved") for device in first.devices)
+    racks = (*plan.racks, *[replace(first, devices=waiting)] * 2)
+    found = rack_choice(replace(resnet.design, plan=replace(plan, racks=racks)))
+    before = rack_choice(resnet.design)
+    assert (found.n_reserved, found.limit, found.n_racks) == (2, before.limit, before.n_racks + 2)
+    *same, waits = text.rack_texts(found)
+    assert same == text.rack_texts(before)
+    assert waits.startswith("Two ")
+
+
 def test_a_lower_limit_of_the_request_decides_the_racks(resnet):
     racks = rack_choice(resnet.design, 14e3)
     assert racks.rack_w == 14e3
@@ -126,7 +141,7 @@ def test_the_options_of_a_decision_are_designs_of_the_same_search(even):
     assert is_sold(catalog(), platform.server, even.request.date)
     assert is_sold(catalog(), platform.gpu, even.request.date)
     assert platform.gpu.memory_bytes.value >= even.design.platform.gpu.memory_bytes.value
-    assert "a miss is as likely as a hit" in " ".join(text.confidence_texts(even))
+    assert "no headroom" in " ".join(text.confidence_texts(even))
     context = guide_context(even, catalog(), Edition("guide"))
     assert [one.design for _, one in summary.options(context)] == [
         even.design,

@@ -27,6 +27,14 @@ def test_a_job_script_asks_for_the_design_and_is_valid_bash(context):
         degrees = dict(re.findall(r"--([a-z-]+)-model-parallel-size (\d+)", script))
         assert degrees.get("pipeline", "1") == str(found.layout.pipeline)
         assert f"--global-batch-size {found.batch} " in script
+        layout = found.layout
+        flags = {
+            f"--num-virtual-stages-per-pipeline-rank {layout.virtual}": layout.virtual > 1,
+            "--use-distributed-optimizer": layout.is_optimizer_sharded and not layout.is_fully_sharded,
+            "--recompute-granularity": layout.recompute > 0,
+            "--sequence-parallel": layout.tensor > 1,
+        }
+        assert {flag: flag in script for flag in flags} == flags
 
 
 def test_settings_follow_the_kind_of_the_fabric(context):
@@ -44,3 +52,10 @@ def test_collectives_have_a_criterion_below_the_lines(context):
     assert 0.7 * gpu.nvlink_bytes_per_s.value <= inside.value * (1 + 1e-9) <= gpu.nvlink_bytes_per_s.value
     assert all("all_gather_perf" in test.run for test in tests.values())
     assert tests["all-reduce"].criterion.value <= tests["all-reduce"].criterion.bound
+
+
+@pytest.mark.parametrize(("name", "has_cables"), [("office-chat-70b-h200", False), ("llama-70b-dgx-h100", True)])
+def test_cables_are_installed_where_there_are_some(name, has_cables):
+    made = guide_context(sized(name), catalog(), Edition("guide"))
+    assert bool(made.design.plan.n_links) == has_cables
+    assert any("Cabling" in row.cells[0].text for row in operation.content(made)["phases"].rows) == has_cables

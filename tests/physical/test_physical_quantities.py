@@ -225,6 +225,13 @@ def test_eight_newer_servers_join_storage_that_is_there(catalog):
     assert found["rack", "computed"] <= 5
 
 
+def test_a_design_that_uses_nothing_of_what_is_there_buys_everything(catalog):
+    """Two DGX H200 stay idle beside new servers and new storage: no head node, PDU or panel of theirs is counted."""
+    platform = one(catalog, "xe9680", "ai400x2", "ndr")
+    owned = counts(quantities(platform, [7], [1], catalog=catalog, existing=Existing(servers={"dgx-h200": 2})))
+    assert owned == counts(quantities(platform, [7], [1], catalog=catalog))
+
+
 def test_watts_of_a_bracket(catalog):
     """C4140: 1,500 W of GPUs and CPUs to 2,000 W of one supply; energy is counted at the middle."""
     counted = quantities(one(catalog, "c4140", "nfs-generic", "edr"), [1], [0], catalog=catalog)

@@ -102,7 +102,7 @@ def _alone(answer: WorkloadAnswer, model: WorkloadOnDesign | None, n_gpus: int) 
     if model is None:
         return
     gpus = int(model.run.cols.gpus_per_server[0])
-    basis = "90\u202f% interval of runs on real data; synthetic data is not slower"
+    basis = "90\u202f% interval of runs on real data; synthetic data is at least as fast"
     if model.work.is_inference:
         basis = "90\u202f% interval of the calibration"
     for key, count in (("one-gpu", 1), ("one-server", gpus)):

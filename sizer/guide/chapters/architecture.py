@@ -89,7 +89,7 @@ def server_reasons(context: GuideContext) -> list[str]:
             inside = "server" if context.is_single else "rack"
             reasons.append(f"GPU link: gradients are exchanged over {link} inside the {inside}; no fabric is involved.")
         else:
-            reasons.append(f"GPU link: gradients are summed over {link} inside the server before they use the fabric.")
+            reasons.append(f"GPU link: servers sum gradients over {link} before they exchange them over the fabric.")
     if server.local_storage is not None and platform.storage.kind != "local":
         reasons.append("Local drives: for the operating system; the data set is on the shared storage.")
     return reasons

@@ -70,7 +70,7 @@ def _limits(design: DesignAnswer, rack_power_w: float | None) -> Iterator[tuple[
         text = f"{_ports_free(free)}, {_servers_more(more)}"
         if more < free // each:
             if any(note.kind is PlanNoteKind.STORAGE_RATIO for note in network.notes):
-                text += ": the storage has leaves of its own"
+                text += ": the storage has separate leaf switches"
             elif more:
                 text += " with their switches"
         yield f"Ports of the {network.role}", text, "another leaf switch"

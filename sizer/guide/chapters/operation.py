@@ -12,6 +12,7 @@ from sizer.guide.context import GuideContext
 from sizer.guide.engineer.operation import roles_table
 from sizer.guide.engineer.operation_tables import phases_table
 from sizer.physical.networks.ports import nodes_of
+from sizer.present.text.layouts import recompute_text
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 
 # Releases of the container below that its maker publishes with the test programs of collectives in it.
@@ -85,7 +86,8 @@ def network_settings(design: DesignAnswer) -> Iterator[str]:
     if design.n_servers < 2 or design.platform.has_replicas_apart:
         return
     if kind.is_infiniband:
-        yield "InfiniBand: one subnet manager and its standby per rail; MTU 4,096; adaptive routing on where available."
+        rails = " in each rail" if max(net.rails for net in design.quantities.networks) > 1 else ""
+        yield f"InfiniBand: one subnet manager and a standby{rails}; MTU 4,096; adaptive routing on where available."
         yield "On the servers: one adapter for each pair of GPU and port as in the node's figure; GPUDirect RDMA on."
     elif link_level(kind.id).endswith("/rdma"):
         yield (
@@ -226,6 +228,17 @@ def _arguments(answer: WorkloadAnswer) -> Iterator[str]:
     ):
         if degree > 1:
             yield f"--{name} {degree}"
+    if layout.virtual > 1:
+        yield f"--num-virtual-stages-per-pipeline-rank {layout.virtual}"
+    if layout.is_fully_sharded:
+        yield "--use-torch-fsdp2 --no-gradient-accumulation-fusion --ckpt-format torch_dist"
+    elif layout.is_optimizer_sharded:
+        yield "--use-distributed-optimizer"
+    if layout.tensor > 1:
+        yield "--sequence-parallel"
+    if layout.recompute > 0:
+        every = " --recompute-method uniform --recompute-num-layers 1" if layout.recompute >= 1 else ""
+        yield f"--recompute-granularity {recompute_text(layout)}{every}"
     yield f"--micro-batch-size {layout.micro_batch} --global-batch-size {found.batch}"
     number_format = found.work.number_format
     yield f"--seq-length {found.work.sequence} --{_FORMATS.get(number_format, number_format)}"

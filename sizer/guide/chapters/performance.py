@@ -175,6 +175,7 @@ def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> dic
         "layout": layout_table(answer, number) if has_rates else None,
         "unused_gpus": unused_gpus_text(answer, design) if has_rates else "",
         "basis": words.sentence(rate_basis_text(answer.trained)) if trains_language else "",
+        "spread": result_text.spread_text(answer) if has_rates else "",
         "resembles": reference_text(answer, design) if has_rates else "",
         "charts": {
             name: workload_figure(name, answer, number, design.n_gpus, context.palette, height) if is_drawn else None

@@ -281,7 +281,7 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
             yield Risk(
                 "Reads of whole samples",
                 f"{si(answer.sample_bytes, 'B')} are read for one input of {si(input_bytes, 'B')}, an assumption",
-                "take several inputs from a read, or store cropped copies: the storage reads less by as much",
+                "use several inputs of each read, or store cropped copies: reads fall in proportion",
             )
         if answer.bottleneck in ("storage", "decode", "network"):
             yield Risk(
@@ -301,7 +301,7 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
         ways = words.listed(feed_loss_remedies(design.plan), "or")
         yield Risk(
             "Loss of a feed",
-            f"{words.capital(few)} for its full draw: it may run slower or stop",
+            f"{words.capital(few)} for full power, so these devices may run slower or stop",
             f"{ways}; decide before the feeds are ordered",
         )
     yield from list(_no_spares(context)) or _too_few_gpus(context)

@@ -31,11 +31,12 @@ def _phases(design: DesignAnswer, ingest: IngestPlan, has_head: bool) -> Iterato
         f"Mount {devices} as shown in the rack elevations",
         "Every device is in its planned rack unit, and blanking panels close the open units",
     )
-    yield (
-        "Cabling",
-        f"Install {words.plural(plan.n_links, 'cable')} from the cable list",
-        "Every link runs at its planned rate, and both ends are labelled",
-    )
+    if plan.n_links:
+        yield (
+            "Cabling",
+            f"Install {words.plural(plan.n_links, 'cable')} from the cable list",
+            "Every link runs at its planned rate, and both ends are labelled",
+        )
     if has_head:
         yield (
             "Head node",

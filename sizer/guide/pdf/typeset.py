@@ -45,6 +45,8 @@ _STYLE = re.compile(r"(?<=<style>).*?(?=</style>)", re.DOTALL)
 _FOR_SCREENS = re.compile(r"@media screen[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}")
 _VARIABLE = re.compile(r"(--[\w-]+):\s*([^;]+);")
 _USE = re.compile(r"var\((--[\w-]+)\)")
+# Class of a document of one page, and of one whose text is too long at the usual size.
+_ONE_PAGE, _CLOSER = '<body class="one-page"', '<body class="one-page closer"'
 # Every element would get six more styles for these.
 _NOTES = re.compile(r"^::(?:foot)?note-.*$", re.MULTILINE)
 _ANY_MARKER = re.compile(r"^::marker\b", re.MULTILINE)
@@ -198,11 +200,25 @@ def _pdf(page: str, **options: object) -> bytes:
     draw_texts_as_runs()
     fetcher = PackagedOnly()
     # Fonts and parsed style are not kept for the next document: that would save 0.01 of 4 s.
-    with contextlib.suppress(FatalURLFetchingError), _rare_collections():
-        pdf: bytes = Page(page, fetcher).write_pdf(finisher=mended, **{"pdf_variant": "pdf/ua-1", **options})
-        if not fetcher.refused:
-            return pdf
-    raise ReportError(f"a template of the guide is damaged: {fetcher.refused[0]}")
+    pdf: bytes = b""
+    n_pages = 0
+
+    def finished(document: Any, pdf: Any) -> None:
+        nonlocal n_pages
+        n_pages = len(document.pages)
+        mended(document, pdf)
+
+    # A page that must stay alone is set closer before it is refused.
+    for text in (page, page.replace(_ONE_PAGE, _CLOSER, 1)) if _ONE_PAGE in page else (page,):
+        with contextlib.suppress(FatalURLFetchingError), _rare_collections():
+            pdf = Page(text, fetcher).write_pdf(finisher=finished, **{"pdf_variant": "pdf/ua-1", **options})
+            if not fetcher.refused and (n_pages == 1 or _ONE_PAGE not in page):
+                return pdf
+    if fetcher.refused:
+        raise ReportError(f"a template of the guide is damaged: {fetcher.refused[0]}")
+    raise ReportError(
+        f"the summary takes {n_pages} pages in place of one: shorten its title and the names of its parts"
+    )
 
 
 @contextlib.contextmanager

@@ -46,7 +46,7 @@ def rejection_text(rejected: RejectedDesign, result: SizingResult) -> str:
     if rejected.kind is RejectionKind.RANKED_BEHIND:
         rank_by = result.selection.rank_by
         if rank_by is None or ranks_by_cost(rank_by):
-            return "Not what the growth plan buys first"
+            return "The growth plan begins with another design"
         return f"Comes later by {BEST_BY_KEY[rank_by]}, then by cost"
     return _REJECTED[rejected.kind]
 
@@ -120,7 +120,7 @@ def server_trade_off(choice: ServerChoice, design: DesignAnswer) -> str:
     """What the choice costs."""
     if design.n_servers == 1:
         return "One server is one point of failure: while it is serviced, nothing runs."
-    lost = f"The loss of one server takes {plain(round(100 * choice.lost_fraction, 1))}{NARROW_SPACE}% of the GPUs."
+    lost = f"One failed server takes out {plain(round(100 * choice.lost_fraction, 1))}{NARROW_SPACE}% of the GPUs."
     if choice.scaling_efficiency is None or not all(answer.rate_is_predicted for answer in design.workloads):
         return lost
     efficiency = words.percent(choice.scaling_efficiency)
@@ -198,16 +198,16 @@ def fabric_trade_off(choice: FabricChoice) -> str:
     """What the choice costs."""
     switches = words.plural(choice.n_switches, "switch")
     levels = (
-        "non-blocking, so any servers can run a job together"
+        "non-blocking: a job gets the full bandwidth on any set of servers"
         if choice.oversubscription <= 1
         else f"oversubscribed {significant(choice.oversubscription, 2)}:1"
     )
     if choice.read_bytes_per_s <= 0:
-        return f"It takes {switches}, {levels}. No reads use it: the data are on the drives of the servers."
+        return f"The fabric has {switches}, {levels}. No reads use it: the data are on the drives of the servers."
     load = words.percent(choice.network_fraction)
     network = "" if choice.carries_reads else " in the storage network"
     use = f"At the projected rate the reads use {load} of {_PARTS[choice.network_part]}{network}; the rest is headroom."
-    return f"It takes {switches}, {levels}. {use}"
+    return f"The fabric has {switches}, {levels}. {use}"
 
 
 def link_text(option: LinkOption) -> str:
@@ -234,6 +234,14 @@ def rack_texts(choice: RackChoice) -> list[str]:
         texts = [f"All devices fit one rack: {units} of {choice.units_per_rack}{NARROW_SPACE}U"]
         feed = f" and {power} of the {si(choice.feed_w, 'W')} that one feed carries" if choice.feed_w else ""
         return [f"{texts[0]}{feed}."]
+    if choice.n_reserved:
+        n_filled = choice.n_racks - choice.n_reserved
+        waits = by_count(
+            choice.n_reserved,
+            "One rack more is prepared for later purchases.",
+            f"{words.capital(words.spelled(choice.n_reserved))} racks more are prepared for later purchases.",
+        )
+        return [*rack_texts(replace(choice, n_racks=n_filled, n_reserved=0)), waits]
     racks = words.plural(choice.n_racks, "rack")
     by_units = words.plural(choice.n_for_units, "rack")
     if choice.limit is RackLimit.POWER:
@@ -246,8 +254,8 @@ def rack_texts(choice: RackChoice) -> list[str]:
     texts = [f"The devices take {units}, enough for {by_units}, and draw {_at_most(power, choice)}."]
     if choice.n_for_power is not None:
         texts.append(
-            f"By power alone {words.plural(choice.n_for_power, 'rack')} would do. Placed whole, one kind after "
-            f"another, the devices take {racks}: {_rack_power_text(choice)}."
+            f"Their power would fit {words.plural(choice.n_for_power, 'rack')}. The devices take {racks}, because each "
+            f"kind of device stays together and {_rack_power_text(choice)}."
         )
     if choice.n_existing:
         new = choice.n_racks - choice.n_existing
@@ -287,7 +295,8 @@ def rack_trade_off(choice: RackChoice) -> str:
     if choice.limit in (RackLimit.POWER, RackLimit.PLACEMENT):
         fewer = choice.n_packed + choice.n_existing
         if not choice.has_unknown_power and choice.n_packed > 0 and fewer < choice.n_racks:
-            return f"{text}; {words.plural(fewer, 'rack')} would hold the same devices in another order."
+            mixed = f"{words.plural(fewer, 'rack')} would hold the same devices with kinds mixed in a rack"
+            return f"{text}; {mixed}."
         more = "more power per rack" if choice.is_limited_by_request else "feeds of more power"
         return f"{text}; {more} or a denser placement would save floor space."
     if choice.limit is RackLimit.ONE and not choice.n_existing and choice.used_units <= _FEW_UNITS:
@@ -311,7 +320,7 @@ def confidence_texts(result: SizingResult) -> list[str]:
     if chance >= _USUAL:
         return texts
     if words.is_even(chance):
-        texts.append("The expected rate equals the target, so a miss is as likely as a hit.")
+        texts.append("The expected rate equals the target, so the design has no headroom.")
     else:
         of_ten = round(10 * chance)
         texts.append(

@@ -50,7 +50,7 @@ def binding_text(design: DesignAnswer, maximum: Maximum | None = None) -> str:
         return _maximum_text(design, maximum)
     limit = design.binding.limit
     if design.binding.kind is BindingKind.GROWTH and design.binding.n_servers == design.n_servers:
-        return "The first year alone takes as many servers."
+        return "The first year alone needs the same number of servers."
     told = _smaller_text(design, limit) if limit is not None else ""
     return told or binding_limit_text(design.binding, design.platform)
 
@@ -136,7 +136,7 @@ def _why(design: DesignAnswer, size: SmallerSize, limit: AnyLimit) -> str:
     gpus = size.n_servers * design.platform.gpus_per_server
     if size.gpus_at_work < gpus:
         return f" With {servers} the fastest layout uses {grouped(size.gpus_at_work)} of the {grouped(gpus)} GPUs."
-    return "" if limit in _NOT_NAMED else f" With {servers} the limit is the {limit_text(limit)}."
+    return "" if limit in _NOT_NAMED else f" The bottleneck of {servers} is the {limit_text(limit)}."
 
 
 def _after_loss_text(answer: WorkloadAnswer) -> str:

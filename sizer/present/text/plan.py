@@ -21,7 +21,7 @@ def _storage_ratio(ratio: float) -> str:
     printed = significant(ratio, 2)
     if float(f"{ratio:.2g}") <= 1:
         return "non-blocking"
-    pairs = "each kind on leaves of its own, as in NVIDIA\u2019s DGX SuperPOD"
+    pairs = "on separate leaf switches, as in NVIDIA\u2019s DGX SuperPOD"
     return f"servers are oversubscribed {printed}:1, storage 1:1, {pairs}"
 
 
@@ -37,7 +37,7 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
     PlanNoteKind.FILES_THROUGH_GATEWAY: lambda: "storage traffic through the gateway to the compute fabric",
     PlanNoteKind.BETWEEN_STORAGE_NODES: lambda: "traffic between the storage nodes",
     PlanNoteKind.DEPLOYMENT: lambda: "deployment, monitoring and maintenance",
-    PlanNoteKind.IN_BAND: lambda: "operating systems, cluster management and the way to the customer's network",
+    PlanNoteKind.IN_BAND: lambda: "operating systems, cluster management and the uplink to the customer's network",
     PlanNoteKind.OUT_OF_BAND: lambda: "baseboard controllers, switches, storage and rack PDUs",
     PlanNoteKind.DUAL_HOMED: lambda n: (
         f"each server has a port on both leaves of a pair, which {plural(n, 'cable')} connect with each other"
@@ -167,11 +167,11 @@ def feed_counts(loads: Sequence[FeedLoad]) -> list[str]:
 
 def supplies_text(supplies: object, remaining: object, needed: object) -> str:
     """What a device keeps of its power supplies after the loss of a feed, as a verb phrase; ``needed`` 0: unknown."""
-    return f"{_kept_text(supplies, remaining, needed)} for its full draw: it may run slower or stop"
+    return f"{_kept_text(supplies, remaining, needed)} for full power: it may run slower or stop"
 
 
 def _kept_text(supplies: object, remaining: object, needed: object, *, several: bool = False) -> str:
-    keep, need = ("keep", "need") if several else ("keeps", "needs")
+    keep, need = ("each keep", "need") if several else ("keeps", "needs")
     return f"{keep} {remaining} of {supplies} power supplies and {need} {needed or 'an unpublished number of them'}"
 
 

@@ -208,13 +208,18 @@ def measured(answer: WorkloadAnswer) -> str:
     )
 
 
-def width(answer: WorkloadAnswer) -> str:
-    """Parts of the uncertainty of the GPUs' rate, and whether the rate is an extrapolation."""
+def spread_text(answer: WorkloadAnswer) -> str:
+    """Parts of the uncertainty of the GPUs' rate."""
     parts = answer.gpu_spread
-    spread = (
+    return (
         f"GPU-rate uncertainty (1 sigma): {words.percent(parts.parameters)} from limited data, "
         f"{words.percent(parts.within)} within sources, {words.percent(parts.between)} between sources."
     )
+
+
+def width(answer: WorkloadAnswer) -> str:
+    """Parts of the uncertainty of the GPUs' rate, and whether the rate is an extrapolation."""
+    spread = spread_text(answer)
     if answer.extrapolations:
         return f"{spread} The rate is an extrapolation: {'; '.join(note_texts(answer.extrapolations))}."
     return f"{spread} Batch and number of GPUs are within the measured range."
@@ -261,9 +266,9 @@ def whole_run_text(factor: Estimate, *, steps_are_own: bool = False) -> str:
     """How much longer than its steps a training takes: than those of benchmarks, or those that its team measured."""
     value, low, high = (plain(float(part), 2) for part in factor)
     steps, these = (
-        ("the steps at your rate", "steps at theirs") if steps_are_own else ("its makers' benchmark steps", "these")
+        ("the steps at your rate", "theirs") if steps_are_own else ("the steps at the benchmark rate", "theirs")
     )
-    return f"counted as {value} times {steps}; published trainings took {low} to {high} times {these}"
+    return f"planned at {value} times the time of {steps}; published trainings took {low} to {high} times {these}"
 
 
 def storage_name(design: DesignAnswer) -> str:

@@ -231,8 +231,8 @@ def prefix_text(found: ServingAnswer) -> str:
     stay = "" if found.prefix_stay_s is None else f", those of {duration(found.prefix_stay_s)} at this load"
     return (
         f"what a session leaves, {grouped(work.input_tokens * work.prefix_cached)} tokens, takes {si(each, 'B')}: "
-        f"beside the requests in flight all GPUs have room for those of {grouped(found.sessions_stored)} sessions{stay}; "
-        "the next request of a session must go to the replica that holds them"
+        f"beside the requests in flight all GPUs have room for those of {grouped(found.sessions_stored)} sessions"
+        f"{stay}; the next request of a session must go to the replica that holds them"
     )
 
 

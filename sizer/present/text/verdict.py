@@ -471,10 +471,10 @@ def equipment_texts(result: SizingResult) -> list[str]:
     if not design.servers_bought or day is None or newest is None or gpu.generation is None:
         return []
     own = catalog.generations[gpu.generation]
-    since = f"{own.name} ({introduced_on(own).year})"
-    newest_since = f"{newest.name} ({introduced_on(newest).year})"
+    since, newest_since = (f"{one.name} generation ({introduced_on(one).year})" for one in (own, newest))
     return [
-        f"The {gpu.name} is of {since} and still on sale as far as known; the newest on sale are of {newest_since}."
+        f"The {gpu.name} belongs to the {since} and is still on sale as far as known; the newest on sale is the "
+        f"{newest_since}."
     ]
 
 
@@ -550,7 +550,7 @@ def even_odds_text(design: DesignAnswer) -> str:
     """That a design with one workload may as well miss its target; "" where the odds are not even."""
     if len(design.workloads) > 1 or not is_even(design.probability):
         return ""
-    return "The expected rate equals the target, so a miss is as likely as a hit."
+    return "The expected rate equals the target, so the design has no headroom."
 
 
 def _single_text(kind: VerdictKind, single: DesignAnswer, design: DesignAnswer, result: SizingResult) -> str:

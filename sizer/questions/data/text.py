@@ -178,8 +178,8 @@ def filling_text(ingest: IngestPlan) -> str:
     if least is None:
         return f"Filling the storage with {size} takes {duration(published)} at the only published write rate."
     return (
-        f"Filling the storage with {size} takes {duration(published)} at the only published write rate, at least "
-        f"{duration(least)} by the links: the storage limits, not the route."
+        f"Filling the storage with {size} takes {duration(published)} at the only published write rate of the storage; "
+        f"the links alone would allow {duration(least)}."
     )
 
 

@@ -151,7 +151,7 @@ def worth_text(found: StorageWorth) -> str:
         open_rows = [row for row in found.rows if row.pays is Pays.OPEN]
         if open_rows:
             return f"Whether a write rate above {rate} pays for itself depends on the quotes."
-        return f"A write rate above the planned {rate} does not pay for itself."
+        return f"Storage that writes faster than the planned {rate} would cost more than the GPU time it saves."
     nodes = by_count(most.nodes, "node", "nodes")
     return (
         f"Write rates up to {rate}, {grouped(most.nodes)} {nodes}, pay for themselves by the GPU time that they save."

@@ -215,10 +215,10 @@ def _epochs(model: WorkloadOnDesign) -> Iterator[_Trial]:
         return
     counts = float(length.low[0]), float(length.high[0])
     if of_run is not None:
-        texts = [f"{significant(float(end[0]), 2)} times its steps" for end in (of_run.low, of_run.high)]
+        texts = [f"{significant(float(end[0]), 2)} times the time of the steps" for end in (of_run.low, of_run.high)]
         low, high = (_End.of(text, model)._replace(n_epochs=n) for text, n in zip(texts, counts, strict=True))
         basis = "90\u202f% interval of published whole trainings"
-        yield _Trial("whole-run", "Whole run over its steps", low, high, basis, "", is_searched=False)
+        yield _Trial("whole-run", "Overhead of a whole run", low, high, basis, "", is_searched=False)
         return
     low, high = (_End.of(f"{significant(count)} epochs", model)._replace(n_epochs=count) for count in counts)
     # Servers are not sought: on other sizes the batch, and with it the curve's interval, is another.

@@ -135,6 +135,7 @@ class RackChoice:
 
     limit: RackLimit
     n_racks: int
+    n_reserved: int  # of the racks: those that wait for what is bought later
     n_for_power: int | None  # None: the racks bring their own feeds
     n_for_units: int
     power_w: float
@@ -364,16 +365,18 @@ def rack_choice(design: DesignAnswer, rack_power_w: float | None = None) -> Rack
     units = max(rack.height_u for rack in racks)
     for_power = math.ceil(power_w / rack_w) if rack_w > 0 and not there else None
     for_units = math.ceil(used / units)
+    n_filled = sum(bool(rack.present) for rack in racks)
     limit = RackLimit.PLACEMENT
     if len(racks) == 1:
         limit = RackLimit.ONE
-    elif for_power is not None and for_power == len(racks) and for_power > for_units:
+    elif for_power is not None and for_power == n_filled and for_power > for_units:
         limit = RackLimit.POWER
-    elif for_units == len(racks):
+    elif for_units == n_filled:
         limit = RackLimit.UNITS
     return RackChoice(
         limit=limit,
         n_racks=len(racks),
+        n_reserved=len(racks) - n_filled,
         n_for_power=for_power,
         n_for_units=for_units,
         power_w=power_w,
