@@ -197,7 +197,7 @@ def _measure_texts(result: SizingResult) -> list[str]:
     money = ""
     if design.cost is not None and isfinite(design.cost.expected) and design.cost.expected > 0:
         amount = design.cost.expected * more / design.servers_bought
-        money = f", about {range_text(design.cost.currency, amount, amount)} by their share of the price,"
+        money = f", {range_text(design.cost.currency, amount, amount)} by their share of the price,"
     enough = by_count(least, "one server is", f"{grouped(least)} servers are")
     others = f"{grouped(more)} of {grouped(design.n_servers)} servers{money}"
     odds = design.workloads[0].chance_at_even_odds if len(expected) == 1 else None

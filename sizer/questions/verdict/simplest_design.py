@@ -155,11 +155,12 @@ def _without_choices(request: SizingRequest, gpu: Gpu, catalog: Catalog) -> Sizi
     }
     asked_eras = eras_asked(catalog, request)
     if asked_eras.basis is EquipmentBasis.NAMED and not request.platforms.generations:
-        sold = {one.generation for one in catalog.gpus.values() if is_sold(catalog, one, request.date)}
+        # Who asks for what is no longer sold may have it arranged otherwise.
+        sold = {one.generation for one in catalog.gpus.values() if is_sold(catalog, one, request.date)} | {
+            gpu.generation
+        }
         of_eras = [one for one in catalog.generations.values() if one.era in asked_eras.eras]
         unchanged["generations"] = tuple(one.id for one in of_eras if request.date is None or one.id in sold)
-        if not unchanged["generations"]:
-            return request
     if any(work.target.gpus_busy is not None for work in request.workload):
         unchanged["gpus"] = request.platforms.gpus or (gpu.id,)
     if request.team is not None:
