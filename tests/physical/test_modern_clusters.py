@@ -44,8 +44,8 @@ def network(design, role):
 def test_storage_has_a_fabric_of_its_own(unit):
     found = network(unit, NetworkRole.STORAGE)
     assert found.kind.id == "ndr"
-    # Two ports of each server, four of the appliance, two of the management server that loads the data.
-    assert int(found.end_points[0]) == 2 * 31 + 4 + 2
+    # Two ports of each server, four of the appliance, two of each of the two management servers that load the data.
+    assert int(found.end_points[0]) == 2 * 31 + 4 + 2 * 2
     assert unit.platform.attachment == "own network"
 
 
