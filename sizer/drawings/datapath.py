@@ -11,6 +11,7 @@ from sizer.perf.pipeline import link_sample_bytes
 from sizer.sizing.result import STAGES, DesignAnswer, Stage, WorkloadAnswer
 
 _GAP = 15.0
+_MARGIN = 6.0  # of what stands inside a stage
 _TOP, _HEIGHT = 30.0, 74.0
 # A stage that could pass this many times the throughput does not bear on the design.
 _FREE_FROM = 1000.0
@@ -59,25 +60,25 @@ def _inside(stage: Stage, answer: WorkloadAnswer, x: float, sample_unit: str) ->
     number, _, unit = si(value, sample_unit).rpartition("\u202f") if used else ("not limiting", "", "")
     below = (unit if stage.is_saturated else f"{unit} possible") if used else ""
     labels = [
-        Label(x + 11, _TOP + 23, number, 13, "ink" if used else "muted", semibold=used),
-        Label(x + 11, _TOP + 36, below, LINE_SIZE, "muted"),
+        Label(x + _MARGIN, _TOP + 23, number, 13, "ink" if used else "muted", semibold=used),
+        Label(x + _MARGIN, _TOP + 36, below, LINE_SIZE, "muted"),
     ]
     if used:
         utilization = significant(100 * stage.load_fraction, 2)
         word = "limits" if stage.is_limiting else f"{utilization} % utilized"
         labels.append(
-            Label(x + 11, _TOP + 53, word, LINE_SIZE, stage.key if stage.is_limiting else "ink", stage.is_limiting)
+            Label(x + _MARGIN, _TOP + 53, word, LINE_SIZE, stage.key if stage.is_limiting else "ink", stage.is_limiting)
         )
     return [label for label in labels if label.text]
 
 
 def _load_bar(stage: Stage, x: float, width: float) -> list[FilledBar]:
-    room = width - 22
+    room = width - 2 * _MARGIN
     share = min(max(stage.load_fraction, 0.0), 1.0)
     y = _TOP + _HEIGHT - 14
     return [
-        FilledBar(x + 11, y, room, 5, "hairline"),
-        FilledBar(x + 11, y, room * share, 5, stage.key, 1.0 if stage.is_limiting else 1 - QUIET_OPACITY),
+        FilledBar(x + _MARGIN, y, room, 5, "hairline"),
+        FilledBar(x + _MARGIN, y, room * share, 5, stage.key, 1.0 if stage.is_limiting else 1 - QUIET_OPACITY),
     ]
 
 
