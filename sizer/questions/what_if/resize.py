@@ -50,7 +50,9 @@ def resize(model: WorkloadOnDesign, values: Mapping[str, float], *, says_why: bo
     catalog = with_gpu_speed(model.catalog, model.platform.gpu, values.get(GPU_SPEED, 1.0))
     try:
         request = changed_request(model, values)
-        counts = search(request, catalog, model.calibration, only=model.platform.key)
+        # Of the changed catalogue: the speed of its GPU is part of what a platform is.
+        only = replace(model.platform, gpu=catalog.gpus[model.platform.gpu.id]).key
+        counts = search(request, catalog, model.calibration, only=only)
     except (RequestError, InfeasibleError) as error:
         return ResizedDesign(reason=str(error))
     order = Ranking(counts).first(1)
