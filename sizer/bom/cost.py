@@ -1,6 +1,6 @@
 """The cost of designs as an interval: every line has a price, a published price or a band."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -42,8 +42,13 @@ def added(each: Sequence[CostInterval], less: CostInterval | None = None) -> Cos
     """What several orders of one currency cost together, without another one; their prices lie at one height."""
     names = ("low", "expected", "at_confidence", "high")
     sums = {name: sum(getattr(one, name) for one in each) - (getattr(less, name) if less else 0.0) for name in names}
-    years = sorted(year for one in each for year in one.dated)
-    return CostInterval(each[0].currency, **sums, dated=tuple(dict.fromkeys(years[:1] + years[-1:])))
+    return CostInterval(each[0].currency, **sums, dated=_span_of(year for one in each for year in one.dated))
+
+
+def _span_of(years: Iterable[str]) -> tuple[str, ...]:
+    """First and last of some years, once where they are the same."""
+    ordered = sorted(years)
+    return tuple(dict.fromkeys(ordered[:1] + ordered[-1:]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,8 +163,7 @@ def bill_cost(bill: Bill, platform: Platform, prices: UnitPrices, confidence: fl
         for line in bill.bought
         if line.extended_net != 0
     ]
-    years = sorted(day[:4] for day in dates if day)
-    dated = tuple(dict.fromkeys(years[:1] + years[-1:]))
+    dated = _span_of(day[:4] for day in dates if day)
     is_negotiated = _gpus_bought(bill, platform) > NEGOTIATED_GPUS
     return CostInterval(bill.currency, low, expected, likely, high, dated, is_negotiated)
 

@@ -11,7 +11,7 @@ from sizer.bom.cost import CostInterval, component_amounts, heights_of, line_amo
 from sizer.bom.ownership import UNSUPPORTED, Footprint, OwnershipRates
 from sizer.bom.unit_prices import UnitPrices
 from sizer.catalog.schema import Device
-from sizer.physical.components import Component, DesignParts
+from sizer.physical.components import Component, DesignParts, bought_of
 from sizer.physical.platform import Platform
 from sizer.physical.racks.power import device_power, energy_kwh_per_year
 
@@ -91,7 +91,7 @@ def bill_interval(
 
 def _parts(components: Sequence[Component], platform: Platform, prices: UnitPrices) -> list[_Part]:
     """Every bought line of a platform's designs."""
-    bought = [part for part in components if part.status == "computed" and part.quantity.any()]
+    bought = bought_of(components)
     amounts = component_amounts(bought, platform, prices).swapaxes(0, 1)
     return [_part(part, amount, prices) for part, amount in zip(bought, amounts, strict=True)]
 

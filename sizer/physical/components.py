@@ -36,6 +36,11 @@ class Component:
         return Component(self.role, self.category, self.item, quantity, self.notes, self.status, self.contents)
 
 
+def bought_of(components: Sequence[Component]) -> tuple[Component, ...]:
+    """Components that some design buys: neither existing nor optional ones."""
+    return tuple(part for part in components if part.status == "computed" and np.count_nonzero(part.quantity))
+
+
 @dataclass(frozen=True)
 class Network:
     """One of the networks of a design."""
@@ -93,7 +98,7 @@ class Quantities:
     @cached_property
     def bought(self) -> tuple[Component, ...]:
         """Components that some row buys: neither existing nor optional ones."""
-        return tuple(part for part in self.components if part.status == "computed" and np.count_nonzero(part.quantity))
+        return bought_of(self.components)
 
     @property
     def n_racks(self) -> int:

@@ -109,8 +109,13 @@ def _deployment(
     model = served_model(work.model_id, work.shape, work.parameters)
     engine = "" if work.engine is None else _ENGINES.get(work.engine, "")
     cache = _cache(work, gpu, weights, catalog)
-    one = Deployment(model, gpu, engine, weights, cache, tensor, data, link_bytes_per_s=link_bytes_per_s)
-    yield replace(one, is_embedding=work.is_embedding, adapters=work.adapters, adapter_rank=work.adapter_rank)
+    yield Deployment(
+        *(model, gpu, engine, weights, cache, tensor, data),
+        link_bytes_per_s=link_bytes_per_s,
+        adapters=work.adapters,
+        adapter_rank=work.adapter_rank,
+        is_embedding=work.is_embedding,
+    )
 
 
 def _cache(work: ServingWork, gpu: Gpu, weights: str, catalog: Catalog) -> str:

@@ -14,7 +14,7 @@ from sizer.bom.cost import component_amounts, heights_of
 from sizer.bom.ownership_interval import row_totals
 from sizer.bom.unit_prices import SMALL, UnitPrices, unit_prices
 from sizer.catalog.items import Item, is_of_vendor
-from sizer.physical.components import Component
+from sizer.physical.components import Component, bought_of
 from sizer.physical.platform import Platform
 from sizer.sizing.reasons import CostDifference, QuoteToSettle
 from sizer.sizing.search.part_counts import PartCounts
@@ -648,8 +648,7 @@ def order_of_row(counts: PartCounts, row: int, prices: UnitPrices, base: int) ->
     Where designs are ranked by what their rate costs, as much of it as has the rate of the row ``base``.
     """
     parts, platform = counts.parts(row), counts.evaluated.platforms[int(counts.evaluated.space.platform[row])]
-    bought = [part for part in parts.components if part.status == "computed" and part.quantity[0]]
-    order = PricedOrder.of_parts(platform, bought, prices)
+    order = PricedOrder.of_parts(platform, bought_of(parts.components), prices)
     if counts.request.ranks_by_rate and row != base:
         share = float(np.divide(*counts.evaluated.gpu_rate_at(np.array([base, row]))))
         amounts = {item: share * amount for item, amount in order.amounts.items()}
