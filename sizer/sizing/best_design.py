@@ -38,9 +38,10 @@ class BestRow:
 
     @property
     def platform(self) -> Platform:
-        """Its parts."""
+        """Its parts, as so many servers are connected."""
         evaluated = self.counts.evaluated
-        return evaluated.platforms[int(evaluated.space.platform[self.row])]
+        platform = evaluated.platforms[int(evaluated.space.platform[self.row])]
+        return platform.of_size(int(evaluated.space.n_servers[self.row]))
 
 
 def best_design(request: SizingRequest, catalog: Catalog, calibration: Calibration | None = None) -> BestDesign:
