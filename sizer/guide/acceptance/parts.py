@@ -223,11 +223,11 @@ def _collectives(design: DesignAnswer, servers: int, calibration: Calibration) -
     gpu_link = None if is_card else platform.gpu.nvlink_bytes_per_s
     ports = share * fabric_bytes_per_s(platform.server, platform.fabric) if servers > 1 else math.inf
     line = min(ports, math.inf if gpu_link is None else gpu_link.value)
-    is_measured = f"intra:{platform.intra_link}" in calibration.fit.index
+    has_fitted_link = f"intra:{platform.intra_link}" in calibration.fit.index
     sound = min(PORT_SHARE * ports, math.inf if gpu_link is None else GPU_LINK_SHARE * gpu_link.value)
     sources: tuple[str, ...] = ()
     expect, limit, basis = f"line rate {si(line, 'B/s')}", sound, "share of the line rate, assumed"
-    if is_measured:
+    if has_fitted_link:
         bandwidth = Estimate(*(np.minimum(end, line if servers == 1 else ports) for end in bandwidth))
         expect, sources = interval(bandwidth, "B/s"), _ALL_REDUCE_SOURCES
         basis = "90\u202f% interval of the calibrated links, including differences between sites"
@@ -240,7 +240,7 @@ def _collectives(design: DesignAnswer, servers: int, calibration: Calibration) -
         f"Run {tools} all_reduce_perf and all_gather_perf on {grouped(gpus)} GPUs of {_servers(servers)} with messages "
         f"of {MESSAGE_BYTES / units.GIB:.0f}{NARROW_SPACE}GiB; read busbw of each."
     )
-    if not math.isfinite(limit) or (is_card and not is_measured):
+    if not math.isfinite(limit) or (is_card and not has_fitted_link):
         text = "recorded only: no published test or line rate of these links is known"
         return AcceptanceTest(key, "network", run, "no published rate", text, "no published test")
     criterion = least(limit, "B/s", bound=min(line, RAW_TEST_SHARE * ports))
