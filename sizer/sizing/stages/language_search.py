@@ -42,6 +42,8 @@ RAN_PROBABILITY = 0.95
 _MICRO_BATCHES = (1, 2, 4, 8, 16)
 _LEAST_TOKENS = 1024  # of a sequence on one context-parallel GPU
 _MOST_CONTEXT, _MOST_PIPELINE, _MOST_CHUNKS = 64, 32, 8
+# Experts are divided over as many GPUs in published runs, also where NVLink joins eight.
+_MOST_EXPERT = 64
 # Precision of the search for the size at which a layout fits with a probability.
 _Z = np.linspace(-4, 4, 16_001)
 
@@ -346,7 +348,7 @@ def _degrees(heads: int, layers: int, experts: int, domain: int, sequence: int, 
         [t for t in asked("tensor", _powers(domain)) if not heads % t],
         [p for p in asked("pipeline", stages) if divides_layers(p, layers)],
         asked("context", [c for c in _powers(_MOST_CONTEXT) if _divides_sequence(c, sequence)]),
-        [e for e in asked("expert", _powers(domain)) if not experts % e] if experts > 1 else [1],
+        [e for e in asked("expert", _powers(max(domain, _MOST_EXPERT))) if not experts % e] if experts > 1 else [1],
         asked("micro_batch", _MICRO_BATCHES),
     )
     return np.array(list(found), dtype=int).reshape(-1, 5)

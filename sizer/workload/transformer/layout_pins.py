@@ -52,13 +52,20 @@ def layout_pins(values: dict[str, object]) -> LayoutPins:
         raise RequestError("\n".join(in_words(LayoutPins, error, "layout"))) from None
 
 
+# Layers that the fullest of nearly even parts may have more than the mean, over all. [-]
+_MOST_UNEVEN = 1 / 16
+
+
 def divides_layers(parts: int, layers: int) -> bool:
-    """Whether stages, or their chunks, hold as many layers each.
+    """Whether stages, or their chunks, hold as many layers each, or nearly.
 
     Embedding and output count as a layer each where that divides: Llama 3.1 405B has 126 layers in 8 stages of 8 chunks
-    (MLPerf v5.0, NVIDIA).
+    (MLPerf v5.0, NVIDIA). Powers of two may leave the fullest part a sixteenth above the mean: DeepSeek-V3 has 61
+    layers in 8 stages of 4 chunks (Megatron-Bridge, NVIDIA).
     """
-    return layers % parts == 0 or (parts > 1 and (layers + 2) % parts == 0)
+    with_ends = layers + 2
+    is_even = layers % parts == 0 or (parts > 1 and with_ends % parts == 0)
+    return is_even or (parts.bit_count() == 1 and -with_ends % parts <= _MOST_UNEVEN * with_ends)
 
 
 def wide_tensor_error_text(pins: LayoutPins, domain_gpus: int, place: str) -> str:

@@ -42,6 +42,18 @@ def test_llama_70b_on_64_h100_comes_near_the_published_run():
     assert 0.97 * 1117 <= float(best.tokens_per_s.value) / 64 <= 1.25 * 1117
 
 
+def test_experts_are_divided_over_servers_and_61_layers_over_stages_as_in_published_runs():
+    # Megatron-Bridge 25.09: TP 2, PP 8 in 4 chunks, EP 64, optimizer divided, 1,297 tokens/s a GPU.
+    asked = LayoutQuestion("DeepSeek-V3", "H100", gpus=1024, sequence=4096, batch=8192, precision="fp8")
+    published = LayoutPins(tensor=2, pipeline=8, chunks=4, expert=64, sharding="optimizer")
+    ran = search(dataclasses.replace(asked, pins=published), 1).answers[0]
+    best = search(asked, 1).answers[0]
+    assert float(ran.tokens_per_s.low) < 1297 * 1024 < float(ran.tokens_per_s.high)
+    assert not best.is_fully_sharded
+    assert best.expert > 8
+    assert best.tokens_per_s.value <= 1.25 * ran.tokens_per_s.value
+
+
 def test_answers_divide_fit_and_come_fastest_first():
     found = search(LLAMA_70B, 30)
     rates = [float(one.tokens_per_s.value) for one in found.answers]
