@@ -41,6 +41,7 @@ class OtherStreams:
     never_together: frozenset[str]  # names of streams of which one at a time runs
     level: StorageLevelName | None = None  # that the storage meets
     level_is_default: bool = False  # the request does not name it
+    level_from_unit: bool = False  # counts from a scalable unit of servers on
     # Of the whole storage, whatever is read and written; 0: the request states none.
     minimum_read_bytes_per_s: float = 0.0
     minimum_write_bytes_per_s: float = 0.0
@@ -63,7 +64,7 @@ class OtherStreams:
 
     def without_level(self) -> "OtherStreams | None":
         """The streams without a published level; None where nothing is left to say."""
-        others = replace(self, level=None, level_is_default=False)
+        others = replace(self, level=None, level_is_default=False, level_from_unit=False)
         return None if others.is_nothing else others
 
 
@@ -112,11 +113,13 @@ _LEVEL_OF_FORMAT: dict[SampleFormat, StorageLevelName] = {
 
 
 def with_usual_level(streams: OtherStreams, request: SizingRequest, target: Target, kind: SampleFormat) -> OtherStreams:
-    """Streams with the level that NVIDIA names for such data, where GPUs are asked for by their number and none is.
+    """Streams with the level that NVIDIA names for such data, where the request names none.
 
-    Stated rates of the storage take its place.
+    Where GPUs are asked for by their number every cluster has it, else those of a scalable unit and more: one job reads
+    less, but many will run on so many. Stated rates of the storage take its place.
     It counts for shared storage of today's servers only (``Columns.has_usual_level``).
     """
-    if request.data.storage_level is not None or streams.has_minimum or target.gpus_busy is None:
+    if request.data.storage_level is not None or streams.has_minimum:
         return streams
-    return replace(streams, level=_LEVEL_OF_FORMAT[kind], level_is_default=True)
+    level, from_unit = _LEVEL_OF_FORMAT[kind], target.gpus_busy is None
+    return replace(streams, level=level, level_is_default=True, level_from_unit=from_unit)

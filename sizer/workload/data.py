@@ -43,7 +43,8 @@ class DataRequest(RequestTable):
     # At a restart replicas of a language model share what they read, or each reads its weights for itself.
     restart_reads: Literal["shared", "each-replica"] = "shared"
     # Published level of read and write rates by the number of servers that the storage meets with its low ends. Absent:
-    # where today's GPUs are asked for by their number, the level that NVIDIA names for such data; "none": no level.
+    # where today's GPUs are asked for by their number, or fill 32 servers, the level that NVIDIA names for such data;
+    # "none": no level.
     storage_level: StorageLevelChoice | None = None
     # Rates of the whole storage that its low ends reach, whatever the workloads read and write.
     minimum_read_bytes_per_s: Annotated[BytesPerS, Field(ge=1e6)] | None = None

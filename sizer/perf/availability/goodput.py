@@ -39,7 +39,7 @@ STORAGE_LEVELS = (
     StorageLevel("better", (8e9, 4e9), (40e9, 20e9)),
     StorageLevel("best", (40e9, 20e9), (125e9, 62e9)),
 )
-_UNIT_SERVERS = 32
+UNIT_SERVERS = 32
 
 
 def time_between_interruptions(rate: ArrayLike, gpus: ArrayLike) -> Floats:
@@ -123,7 +123,7 @@ def level_rates(name: str, servers: ArrayLike) -> tuple[Floats, Floats]:
         GPU servers of 8 GPUs, see :func:`servers_of_eight`. [-]
     """
     level = next(one for one in STORAGE_LEVELS if one.name == name)
-    units = np.asarray(servers, float) / _UNIT_SERVERS
+    units = np.asarray(servers, float) / UNIT_SERVERS
     read, write = (
         np.maximum(min(one, unit), unit * units)
         for one, unit in zip(level.one_server, level.scalable_unit, strict=True)

@@ -12,6 +12,7 @@ from sizer.perf.availability.goodput import (
     INTERRUPTIONS,
     NOTICE_S,
     RESCHEDULE_S,
+    UNIT_SERVERS,
     WARM_UP_S,
     level_rates,
     servers_of_eight,
@@ -80,14 +81,17 @@ def design_assumptions(
 def _storage_levels(
     works: Sequence[ResolvedWorkload], design: DesignAnswer, catalog: Catalog
 ) -> Iterator[DesignAssumption]:
-    """Published levels that the storage is sized for because the request asks for GPUs by their number."""
+    """Published levels that the storage is sized for, although the request names none."""
     if not has_usual_level(design.platform, catalog):
         return
     servers = servers_of_eight(design.n_servers, design.platform.gpus_per_server)
     for work in works:
-        if work.others is not None and work.others.level is not None and work.others.level_is_default:
-            read, write = level_rates(work.others.level, servers)
-            yield StorageLevelTaken(work.request.name, work.others.level, float(read), float(write))
+        others = work.others
+        if others is None or others.level is None or not others.level_is_default:
+            continue
+        if servers >= others.level_from_unit * UNIT_SERVERS:
+            read, write = level_rates(others.level, servers)
+            yield StorageLevelTaken(work.request.name, others.level, float(read), float(write))
 
 
 def _of_checkpoints(design: DesignAnswer) -> Iterator[DesignAssumption]:

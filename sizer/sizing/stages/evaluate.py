@@ -17,7 +17,7 @@ from sizer.base.quantities import duration
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.modern.design_rates import published_evaluation_share
 from sizer.perf import pipeline, storage
-from sizer.perf.availability.goodput import level_rates, servers_of_eight
+from sizer.perf.availability.goodput import UNIT_SERVERS, level_rates, servers_of_eight
 from sizer.perf.stage_capacity import Capacity
 from sizer.perf.training_time import epochs_read, training_time_s
 from sizer.sizing.reasons import RateNeed
@@ -186,17 +186,18 @@ def need(
     """
     gpus = np.broadcast_to(n_servers * cols.gpus_per_server, comp.gpu.median.shape)
     wanted = _need_of_target(work, comp, cols, n_servers, confidence, calibration)
-    others = work.others
-    if others is not None and others.level_is_default and not np.any(cols.has_usual_level):
-        others = others.without_level()
+    others, has_level = work.others, np.ones_like(gpus)
+    if others is not None and others.level_is_default:
+        servers = servers_of_eight(n_servers, cols.gpus_per_server)
+        has_level = cols.has_usual_level * (servers >= others.level_from_unit * UNIT_SERVERS)
+        others = others if np.any(has_level) else others.without_level()
     rates = checkpoint_rates(work.checkpoints, others, gpus, comp.replicas)
     if rates is not None and others is not None and (others.level is not None or others.has_minimum):
         read = np.full(gpus.shape, others.minimum_read_bytes_per_s)
         write = np.full(gpus.shape, others.minimum_write_bytes_per_s)
         if others.level is not None:
             servers = np.broadcast_to(servers_of_eight(n_servers, cols.gpus_per_server), gpus.shape)
-            asked = cols.has_usual_level if others.level_is_default else 1.0
-            at_level = [rate * asked for rate in level_rates(others.level, servers)]
+            at_level = [rate * has_level for rate in level_rates(others.level, servers)]
             read, write = np.maximum(read, at_level[0]), np.maximum(write, at_level[1])
         rates = replace(rates, least_read_bytes_per_s=read, least_write_bytes_per_s=write)
     return replace(wanted, checkpoints=rates)

@@ -60,6 +60,15 @@ def test_the_level_can_be_refused_or_chosen():
     assert level_of(stated) is None
 
 
-def test_other_targets_and_earlier_gpus_have_no_level():
+def test_other_targets_have_the_level_from_a_unit_of_32_servers_on():
+    """One training reads 4 B a token; 400 people will run other jobs on so many servers."""
     assert level_of(sized(0, target={"tokens_per_s": 1e5})) is None
+    large = sized(0, target={"tokens_per_s": 3e6})
+    n_units = large.design.n_servers / 32
+    assert n_units > 1
+    assert level_of(large).read_bytes_per_s == pytest.approx(n_units * 15e9)
+    assert large.design.storage_nodes == -(-n_units * 15 // 45)
+
+
+def test_earlier_gpus_have_no_level():
     assert level_of(sized(16, "dgx-1", "isilon-f800", dnn="resnet50", tokens=None)) is None
