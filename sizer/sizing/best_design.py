@@ -13,7 +13,7 @@ from sizer.sizing.maximum import with_fixed_target
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, design_of, most_servers, search, unmet_error
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.part_counts import PartCounts
-from sizer.sizing.search.ranking import Ranking, UnsettledError
+from sizer.sizing.search.ranking import Ranking, UnsettledError, is_by_cost
 from sizer.workload.request import SizingRequest
 
 # Servers that most requests do with. Where designs are ordered by their size, no larger one needs to be looked at.
@@ -79,7 +79,8 @@ def best_row(request: SizingRequest, catalog: Catalog, calibration: Calibration)
         bought = planned.designs[0]
         return BestDesign(bought, needs_cluster=bought.n_hosts > 1)
     most = most_servers(request)
-    if most > _FIRST_LOOK:
+    # What a larger design cannot be kept out of by its cost is not settled by a few sizes.
+    if most > _FIRST_LOOK and is_by_cost(request):
         with suppress(UnsettledError):
             return _best(search(request, catalog, calibration, most=_FIRST_LOOK), calibration, goes_on=True)
     return _best(search(request, catalog, calibration), calibration, goes_on=False)

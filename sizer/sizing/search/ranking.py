@@ -18,7 +18,7 @@ from sizer.physical.components import Component, bought_of
 from sizer.physical.platform import Platform
 from sizer.sizing.reasons import CostDifference, QuoteToSettle
 from sizer.sizing.search.part_counts import PartCounts
-from sizer.workload.request import Platforms, ranks_by_cost
+from sizer.workload.request import Platforms, SizingRequest, ranks_by_cost
 
 MOST_QUOTES = 3
 # Of all that missing prices can move the difference by, the least share of a quote worth asking for.
@@ -267,8 +267,8 @@ def order_of(counts: PartCounts, rows: Ints, *, is_one_platform: bool = False) -
     Then :func:`keys`. Cost is that of ownership where the request ranks by it. What a rate costs orders kinds of GPUs,
     not the sizes of one platform: a larger cluster shares its fixed costs.
     """
-    is_by_cost = _is_by_cost(counts) or (is_one_platform and counts.request.ranks_by_rate)
-    asked = [] if is_by_cost else [rank_key(counts, rows)]
+    costs_decide = is_by_cost(counts.request) or (is_one_platform and counts.request.ranks_by_rate)
+    asked = [] if costs_decide else [rank_key(counts, rows)]
     return [
         uncertainty(counts, rows),
         beyond_budget(counts, counts.likely_cost[rows]).astype(float),
@@ -279,9 +279,9 @@ def order_of(counts: PartCounts, rows: Ints, *, is_one_platform: bool = False) -
     ]
 
 
-def _is_by_cost(counts: PartCounts) -> bool:
+def is_by_cost(request: SizingRequest) -> bool:
     """Whether an amount of money alone orders designs."""
-    return ranks_by_cost(counts.request.rank_by) and not counts.request.ranks_by_rate
+    return ranks_by_cost(request.rank_by) and not request.ranks_by_rate
 
 
 def uncertainty(counts: PartCounts, rows: Ints) -> Floats:
@@ -330,7 +330,7 @@ def _in_steps(time_s: Floats) -> Floats:
 
 def is_tied(counts: PartCounts, first: int, other: int) -> bool:
     """Whether two designs depend on as many unknowns and cost as much, as far as price bands tell."""
-    if not _is_by_cost(counts):
+    if not is_by_cost(counts.request):
         return False
     pair = np.array([first, other])
     if any(part[0] != part[1] for part in order_of(counts, pair)[:3]):
@@ -374,7 +374,7 @@ class Ranking:
     def __init__(self, counts: PartCounts, *, goes_on: bool = False) -> None:
         self._counts, self._goes_on = counts, goes_on
         self._found: list[int] = []  # the first
-        self._by_cost = _is_by_cost(counts)
+        self._by_cost = is_by_cost(counts.request)
         ranked = self._in_order()
         self._further = self._best_of_tie_first(ranked) if self._by_cost else ranked  # those after them
         asked = counts.request.platforms
