@@ -234,6 +234,8 @@ _FASTER = 1.1
 MOST_TIED = 1.15
 # Designs of a platform that are counted first: a few more servers seldom cost less.
 _FIRST_COUNTED = 4
+# Stands among ranked rows behind the last one that may tie with the first.
+_NO_MORE_TIED = -1
 
 
 def keys(counts: PartCounts, rows: Ints) -> list[Floats]:
@@ -342,11 +344,14 @@ def is_tied(counts: PartCounts, first: int, other: int) -> bool:
 def is_faster(counts: PartCounts, row: int, other: int) -> bool:
     """Whether a design is faster than another, by no less than it costs more, not less surely, in no more boxes."""
     pair = np.array([row, other])
-    time_s, cost = counts.evaluated.time_at(pair), counts.expected_cost[pair]
-    sure_s = counts.evaluated.time_at(pair, counts.request.confidence)
     servers, nodes = counts.evaluated.space.n_servers[pair], counts.evaluated.storage_nodes[pair]
-    is_worth_it = time_s[1] * cost[1] >= time_s[0] * cost[0] and servers[0] <= servers[1] and nodes[0] <= nodes[1]
-    return bool(time_s[1] >= _FASTER * time_s[0] and is_worth_it and sure_s[1] * (1 + NEAR_TIE) >= sure_s[0])
+    if servers[0] > servers[1] or nodes[0] > nodes[1]:
+        return False
+    time_s, cost = counts.evaluated.time_at(pair), counts.expected_cost[pair]
+    if not (time_s[1] >= _FASTER * time_s[0] and time_s[1] * cost[1] >= time_s[0] * cost[0]):
+        return False
+    sure_s = counts.evaluated.time_at(pair, counts.request.confidence)
+    return bool(sure_s[1] * (1 + NEAR_TIE) >= sure_s[0])
 
 
 class UnsettledError(Exception):
@@ -418,6 +423,8 @@ class Ranking:
             return
         leader, behind = first, [first]
         for row in rows:
+            if row == _NO_MORE_TIED:
+                break
             behind.append(row)
             if not is_tied(self._counts, first, row):
                 break
@@ -426,7 +433,7 @@ class Ranking:
                 leader = row
         yield leader
         yield from (row for row in behind if row != leader)
-        yield from rows
+        yield from (row for row in rows if row != _NO_MORE_TIED)
 
     def _is_other_software(self, row: int) -> bool:
         evaluated = self._counts.evaluated
@@ -498,7 +505,8 @@ class Ranking:
 
         No design can do better than its servers and storage alone: until it is counted it stands in the order with that
         bound. The designs of a platform are counted in the order of their bounds, a few at a time. What comes out exact
-        before all bounds is the next.
+        before all bounds is the next. Once no design that is still to come costs as little as a tie with the first takes,
+        :data:`_NO_MORE_TIED` stands among the rows.
 
         Raises
         ------
@@ -513,14 +521,20 @@ class Ranking:
         heapify(heap)
         platforms, found = self._counts.evaluated.platforms, set()
         beyond = self._least_of_larger() if self._goes_on else None
+        tied: Key | None = None  # that no design which ties with the first comes behind
         while heap:
             key, row, index = heappop(heap)
+            if tied is not None and key[:4] > tied:
+                tied = None
+                yield _NO_MORE_TIED
             if beyond is not None and key[:4] >= beyond:
                 # Nothing that is still to come can be better than this bound, so that nothing more need be counted.
                 raise UnsettledError
             if platforms[index].key in found:
                 continue
             if row >= 0:
+                if self._by_cost and not found:
+                    tied = (*key[:3], MOST_TIED * key[3])
                 found.add(platforms[index].key)
                 yield row
                 continue
