@@ -4,6 +4,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 
+import numpy as np
+
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.networks.ports import nodes_of
@@ -96,15 +98,16 @@ def _best(counts: PartCounts, calibration: Calibration, *, goes_on: bool) -> Bes
 
 def _needs_cluster(counts: PartCounts, ranking: Ranking, row: int) -> bool:
     """Whether none of the platforms that documents compare a design with does it with one server."""
-    evaluated = counts.evaluated
+    evaluated, sizes = counts.evaluated, counts.evaluated.space.sizes
+    of_one = np.array([nodes_of(one.server) == 1 for one in evaluated.platforms]) & (sizes[0] == 1)
 
     def is_host(row: int) -> bool:
-        server = evaluated.platforms[int(evaluated.space.platform[row])].server
-        return bool(evaluated.space.n_servers[row] == 1) and nodes_of(server) == 1
+        index, size = divmod(row, len(sizes))
+        return bool(of_one[index] and size == 0)
 
     if is_host(row):
         return False
-    if not evaluated.runs[:, 0].any():
+    if not (counts.candidates[:, 0] & of_one).any():
         return True
     shown = islice(ranking.one_by_one(), MAX_PLATFORMS_SHOWN)  # the first of one server answers it
     return not any(is_host(other) and not counts.conditional[other] for other in shown)

@@ -86,9 +86,7 @@ def _is_beaten(values: Floats, front: Floats) -> Bools:
     return np.asarray(np.any(np.all(front <= values[:, None], axis=2), axis=1))
 
 
-def _exact(
-    counts: PartCounts, rows: Ints, least_time_s: Floats, known: float, is_over: bool, front: Floats
-) -> Floats:
+def _exact(counts: PartCounts, rows: Ints, least_time_s: Floats, known: float, is_over: bool, front: Floats) -> Floats:
     """What some rows of one platform cost and take, and the rows; without those that break a limit or are beaten."""
     index, n_sizes = int(rows[0]) // len(counts.evaluated.space.sizes), len(counts.evaluated.space.sizes)
     rows = counts.keeping_limits(index, rows - index * n_sizes)

@@ -15,7 +15,7 @@ from sizer.bom.ownership_interval import row_totals
 from sizer.bom.unit_prices import SMALL, UnitPrices, unit_prices
 from sizer.catalog.items import Item, is_of_vendor
 from sizer.physical.components import Component, bought_of
-from sizer.physical.platform import Platform
+from sizer.physical.platform import Platform, PlatformKey
 from sizer.sizing.reasons import CostDifference, QuoteToSettle
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.workload.request import Platforms, SizingRequest, ranks_by_cost
@@ -505,7 +505,7 @@ class Ranking:
 
         No design can do better than its servers and storage alone: until it is counted it stands in the order with that
         bound. The designs of a platform are counted in the order of their bounds, a few at a time. What comes out exact
-        before all bounds is the next. Once no design that is still to come costs as little as a tie with the first takes,
+        before all bounds is the next. Once no design that is still to come can tie with the first,
         :data:`_NO_MORE_TIED` stands among the rows.
 
         Raises
@@ -519,7 +519,7 @@ class Ranking:
         waiting: dict[int, _Waiting] = {}  # of the platforms that are looked at
         heap: list[tuple[Key, int, int]] = [(bound, -1, index) for index, bound in bounds]
         heapify(heap)
-        platforms, found = self._counts.evaluated.platforms, set()
+        platforms, found = self._counts.evaluated.platforms, set[PlatformKey]()
         beyond = self._least_of_larger() if self._goes_on else None
         tied: Key | None = None  # that no design which ties with the first comes behind
         while heap:
