@@ -373,7 +373,8 @@ class Ranking:
     counts : PartCounts
         The designs.
     goes_on : bool
-        Whether there are larger designs than those of the space.
+        Whether there are larger designs than those of the space, which money alone orders. The first row that one of
+        them could come before raises :class:`UnsettledError`.
     """
 
     def __init__(self, counts: PartCounts, *, goes_on: bool = False) -> None:
@@ -386,15 +387,7 @@ class Ranking:
         self._parts = preferred_parts(counts.evaluated.platforms, asked) if asked.prefer_vendors else None
 
     def all(self) -> list[int]:
-        """Best row of every platform, in the order in which documents show them.
-
-        Raises
-        ------
-        UnsettledError
-            If larger designs than those of the space could be among them or change their order.
-        """
-        if self._goes_on:
-            raise UnsettledError
+        """Best row of every platform, in the order in which documents show them."""
         return list(self.one_by_one())
 
     def n_compared(self) -> int:
@@ -449,33 +442,15 @@ class Ranking:
         return bool(is_like and key[1] <= (1 + counts.request.platforms.prefer_within_percent / 100) * key[0])
 
     def first(self, n: int) -> list[int]:
-        """The first ``n`` of :meth:`all`; only the platforms that could be among them are counted.
-
-        Raises
-        ------
-        UnsettledError
-            As :meth:`all`, for the first ``n``.
-        """
+        """The first ``n`` of :meth:`all`; only the platforms that could be among them are counted."""
         return list(islice(self.one_by_one(), n))
 
     def one_by_one(self) -> Iterator[int]:
-        """Rows of :meth:`all`, each found when it is asked for.
-
-        Raises
-        ------
-        UnsettledError
-            At the first that a larger design could come before.
-        """
+        """Rows of :meth:`all`, each found when it is asked for."""
         return self._preferred_first(self.without_preference())
 
     def without_preference(self) -> Iterator[int]:
-        """The same without regard to preferred vendors.
-
-        Raises
-        ------
-        UnsettledError
-            As :meth:`one_by_one`.
-        """
+        """The same without regard to preferred vendors."""
         for place in count():
             if place == len(self._found):
                 row = next(self._further, None)
@@ -507,14 +482,7 @@ class Ranking:
         bound. The designs of a platform are counted in the order of their bounds, a few at a time. What comes out exact
         before all bounds is the next. Once no design that is still to come can tie with the first,
         :data:`_NO_MORE_TIED` stands among the rows.
-
-        Raises
-        ------
-        UnsettledError
-            At the first that a larger design than those of the space could come before.
         """
-        if self._goes_on and not self._by_cost:
-            raise UnsettledError
         bounds, designs_of = self._bounds()
         waiting: dict[int, _Waiting] = {}  # of the platforms that are looked at
         heap: list[tuple[Key, int, int]] = [(bound, -1, index) for index, bound in bounds]
