@@ -372,7 +372,7 @@ def _language(found: LanguageAnswer) -> dict[str, object]:
         "layout": found.layout,
         "runner_up": found.runner_up,
         "published_runs": found.basis,
-        "other_stacks": [{"stack": one.stack.id, **fields_of(one, "rate_ratio", "runs")} for one in found.stacks],
+        "other_stacks": [{"stack": one.stack.id, **fields_of(one, "rate_ratio", "runs")} for one in found.stacks.value],
     }
 
 

@@ -193,13 +193,13 @@ def _gib(memory_bytes: Estimate) -> str:
 def stacks_table(answer: WorkloadAnswer, number: int) -> Table | None:
     """What other software stacks are worth for a language model; None of other workloads."""
     found = answer.language
-    if found is None or not found.stacks:
+    if found is None or not found.stacks.value:
         return None
     compared = f"Rate compared with {answer.stack.name}"
     return record_table(
         f"stacks-{number}",
         f"Other software stacks compared with {answer.stack.name}",
-        found.stacks,
+        found.stacks.value,
         [
             Field("Software stack", lambda one: one.stack.name, width=44),
             Field(compared, lambda one: words.estimate(one.rate_ratio, "%"), "right", 36),

@@ -4,6 +4,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 
+import numpy as np
+
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.networks.ports import nodes_of
@@ -13,7 +15,7 @@ from sizer.sizing.maximum import with_fixed_target
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, design_of, most_servers, search, unmet_error
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.part_counts import PartCounts
-from sizer.sizing.search.ranking import Ranking, UnsettledError
+from sizer.sizing.search.ranking import Ranking, UnsettledError, is_by_cost
 from sizer.workload.request import SizingRequest
 
 # Servers that most requests do with. Where designs are ordered by their size, no larger one needs to be looked at.
@@ -80,7 +82,8 @@ def best_row(request: SizingRequest, catalog: Catalog, calibration: Calibration)
         bought = planned.designs[0]
         return BestDesign(bought, needs_cluster=bought.n_hosts > 1)
     most = most_servers(request)
-    if most > _FIRST_LOOK:
+    # What a larger design cannot be kept out of by its cost is not settled by a few sizes.
+    if most > _FIRST_LOOK and is_by_cost(request):
         with suppress(UnsettledError):
             return _best(search(request, catalog, calibration, most=_FIRST_LOOK), calibration, goes_on=True)
     return _best(search(request, catalog, calibration), calibration, goes_on=False)
@@ -96,15 +99,16 @@ def _best(counts: PartCounts, calibration: Calibration, *, goes_on: bool) -> Bes
 
 def _needs_cluster(counts: PartCounts, ranking: Ranking, row: int) -> bool:
     """Whether none of the platforms that documents compare a design with does it with one server."""
-    evaluated = counts.evaluated
+    evaluated, sizes = counts.evaluated, counts.evaluated.space.sizes
+    of_one = np.array([nodes_of(one.server) == 1 for one in evaluated.platforms]) & (sizes[0] == 1)
 
     def is_host(row: int) -> bool:
-        server = evaluated.platforms[int(evaluated.space.platform[row])].server
-        return bool(evaluated.space.n_servers[row] == 1) and nodes_of(server) == 1
+        index, size = divmod(row, len(sizes))
+        return bool(of_one[index] and size == 0)
 
     if is_host(row):
         return False
-    if not evaluated.runs[:, 0].any():
+    if not (counts.candidates[:, 0] & of_one).any():
         return True
     shown = islice(ranking.one_by_one(), MAX_PLATFORMS_SHOWN)  # the first of one server answers it
     return not any(is_host(other) and not counts.conditional[other] for other in shown)

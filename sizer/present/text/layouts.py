@@ -116,7 +116,7 @@ def basis_sentence(found: LanguageAnswer) -> str:
 
 def stacks_sentence(found: LanguageAnswer) -> str:
     """What other stacks are worth: 'torchtitan (PyTorch FSDP2) 28 % slower (5 % to 46 %), ...'; "" without any."""
-    return ", ".join(f"{one.stack.name} {_compared(one.rate_ratio)}" for one in found.stacks)
+    return ", ".join(f"{one.stack.name} {_compared(one.rate_ratio)}" for one in found.stacks.value)
 
 
 def _compared(ratio: Estimate) -> str:

@@ -70,7 +70,7 @@ def front_rows(counts: PartCounts, chosen: int, most: int) -> list[int]:
         if heap and again > heap[0][0]:
             heappush(heap, (again, index))
             continue
-        for values in _exact(counts, rows, known, is_over, front).tolist():
+        for values in _exact(counts, rows, bounds[:, 1], known, is_over, front).tolist():
             heappush(counted, tuple(values))
     return points
 
@@ -86,11 +86,15 @@ def _is_beaten(values: Floats, front: Floats) -> Bools:
     return np.asarray(np.any(np.all(front <= values[:, None], axis=2), axis=1))
 
 
-def _exact(counts: PartCounts, rows: Ints, known: float, is_over: bool, front: Floats) -> Floats:
+def _exact(counts: PartCounts, rows: Ints, least_time_s: Floats, known: float, is_over: bool, front: Floats) -> Floats:
     """What some rows of one platform cost and take, and the rows; without those that break a limit or are beaten."""
     index, n_sizes = int(rows[0]) // len(counts.evaluated.space.sizes), len(counts.evaluated.space.sizes)
     rows = counts.keeping_limits(index, rows - index * n_sizes)
     rows = rows[(uncertainty(counts, rows) <= known) & (beyond_budget(counts, counts.likely_cost[rows]) <= is_over)]
-    amounts = (counts.ranking_cost[rows], counts.evaluated.time_at(rows), counts.power_w[rows], counts.rack_units[rows])
+    amounts = (counts.ranking_cost[rows], least_time_s[rows], counts.power_w[rows], counts.rack_units[rows])
     values = np.stack([*amounts, rows.astype(float)], axis=1)
+    # The time takes longest to work out.
+    values = values[~_is_beaten(values[:, :4], front)]
+    if values.size:
+        values[:, 1] = counts.evaluated.time_at(values[:, 4].astype(np.int64))
     return np.asarray(values[~_is_beaten(values[:, :4], front)])

@@ -1,7 +1,7 @@
 """What the main items of every design cost, in one pass: servers, storage, and the support of both."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -194,9 +194,12 @@ class _Amounts:
         """
         if self._is_expansion:
             return np.zeros(10)
-        if platform.few is not None:
-            # Of either size of networks the lesser amount: a bound of both.
-            return np.minimum(self.cluster(platform.few), self.cluster(replace(platform, few=None)))
+        usual = self._joined(platform)
+        # Of either size of networks the lesser amount: a bound of both.
+        return usual if platform.few is None else np.minimum(self._joined(platform.few), usual)
+
+    def _joined(self, platform: Platform) -> Floats:
+        """:meth:`cluster` with the networks of a platform, whatever those of a few servers are."""
         is_apart = platform.has_replicas_apart
         has_storage_leaf = platform.attachment in ("fabric", "gateway", "spine")
         head = shared = per_server = leaf = leaves_each = lower_leaf = lower_leaves_each = 0.0

@@ -87,13 +87,14 @@ def nearest_design(counts: PartCounts) -> tuple[int, tuple[AnyLimit, ...]]:
     nearest = np.where(could_break == fewest[:, None], could_near, -np.inf).max(axis=1)
     best: tuple[int, float, int, tuple[AnyLimit, ...]] | None = None
     for count, closeness, number in sorted(zip(fewest.tolist(), (-nearest).tolist(), range(alive.size), strict=True)):
-        if best is not None and (count, closeness) > best[:2]:
+        # Of equally near designs the first is the nearest, and platforms and sizes come in order.
+        if best is not None and (count, closeness) >= best[:2]:
             break
         index, row, few, near = counts.alive[number], int(rows[number]), could_break[number], could_near[number]
         order = np.lexsort((-near, few))[: np.count_nonzero(few < _NEVER)]
         start, many = 0, _FIRST_COUNTED
         # The designs of a platform are counted in the order of what they could be, more at a time.
-        while start < order.size and (best is None or (int(few[order[start]]), -float(near[order[start]])) <= best[:2]):
+        while start < order.size and (best is None or (int(few[order[start]]), -float(near[order[start]])) < best[:2]):
             places = np.sort(order[start : start + many])
             start, many = start + many, 4 * many
             counted = counts.count(index, places)

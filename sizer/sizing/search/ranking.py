@@ -15,10 +15,10 @@ from sizer.bom.ownership_interval import row_totals
 from sizer.bom.unit_prices import SMALL, UnitPrices, unit_prices
 from sizer.catalog.items import Item, is_of_vendor
 from sizer.physical.components import Component, bought_of
-from sizer.physical.platform import Platform
+from sizer.physical.platform import Platform, PlatformKey
 from sizer.sizing.reasons import CostDifference, QuoteToSettle
 from sizer.sizing.search.part_counts import PartCounts
-from sizer.workload.request import Platforms, ranks_by_cost
+from sizer.workload.request import Platforms, SizingRequest, ranks_by_cost
 
 MOST_QUOTES = 3
 # Of all that missing prices can move the difference by, the least share of a quote worth asking for.
@@ -234,6 +234,8 @@ _FASTER = 1.1
 MOST_TIED = 1.15
 # Designs of a platform that are counted first: a few more servers seldom cost less.
 _FIRST_COUNTED = 4
+# Stands among ranked rows behind the last one that may tie with the first.
+_NO_MORE_TIED = -1
 
 
 def keys(counts: PartCounts, rows: Ints) -> list[Floats]:
@@ -267,8 +269,8 @@ def order_of(counts: PartCounts, rows: Ints, *, is_one_platform: bool = False) -
     Then :func:`keys`. Cost is that of ownership where the request ranks by it. What a rate costs orders kinds of GPUs,
     not the sizes of one platform: a larger cluster shares its fixed costs.
     """
-    is_by_cost = _is_by_cost(counts) or (is_one_platform and counts.request.ranks_by_rate)
-    asked = [] if is_by_cost else [rank_key(counts, rows)]
+    costs_decide = is_by_cost(counts.request) or (is_one_platform and counts.request.ranks_by_rate)
+    asked = [] if costs_decide else [rank_key(counts, rows)]
     return [
         uncertainty(counts, rows),
         beyond_budget(counts, counts.likely_cost[rows]).astype(float),
@@ -279,9 +281,9 @@ def order_of(counts: PartCounts, rows: Ints, *, is_one_platform: bool = False) -
     ]
 
 
-def _is_by_cost(counts: PartCounts) -> bool:
+def is_by_cost(request: SizingRequest) -> bool:
     """Whether an amount of money alone orders designs."""
-    return ranks_by_cost(counts.request.rank_by) and not counts.request.ranks_by_rate
+    return ranks_by_cost(request.rank_by) and not request.ranks_by_rate
 
 
 def uncertainty(counts: PartCounts, rows: Ints) -> Floats:
@@ -330,7 +332,7 @@ def _in_steps(time_s: Floats) -> Floats:
 
 def is_tied(counts: PartCounts, first: int, other: int) -> bool:
     """Whether two designs depend on as many unknowns and cost as much, as far as price bands tell."""
-    if not _is_by_cost(counts):
+    if not is_by_cost(counts.request):
         return False
     pair = np.array([first, other])
     if any(part[0] != part[1] for part in order_of(counts, pair)[:3]):
@@ -342,11 +344,14 @@ def is_tied(counts: PartCounts, first: int, other: int) -> bool:
 def is_faster(counts: PartCounts, row: int, other: int) -> bool:
     """Whether a design is faster than another, by no less than it costs more, not less surely, in no more boxes."""
     pair = np.array([row, other])
-    time_s, cost = counts.evaluated.time_at(pair), counts.expected_cost[pair]
-    sure_s = counts.evaluated.time_at(pair, counts.request.confidence)
     servers, nodes = counts.evaluated.space.n_servers[pair], counts.evaluated.storage_nodes[pair]
-    is_worth_it = time_s[1] * cost[1] >= time_s[0] * cost[0] and servers[0] <= servers[1] and nodes[0] <= nodes[1]
-    return bool(time_s[1] >= _FASTER * time_s[0] and is_worth_it and sure_s[1] * (1 + NEAR_TIE) >= sure_s[0])
+    if servers[0] > servers[1] or nodes[0] > nodes[1]:
+        return False
+    time_s, cost = counts.evaluated.time_at(pair), counts.expected_cost[pair]
+    if not (time_s[1] >= _FASTER * time_s[0] and time_s[1] * cost[1] >= time_s[0] * cost[0]):
+        return False
+    sure_s = counts.evaluated.time_at(pair, counts.request.confidence)
+    return bool(sure_s[1] * (1 + NEAR_TIE) >= sure_s[0])
 
 
 class UnsettledError(Exception):
@@ -368,28 +373,21 @@ class Ranking:
     counts : PartCounts
         The designs.
     goes_on : bool
-        Whether there are larger designs than those of the space.
+        Whether there are larger designs than those of the space, which money alone orders. The first row that one of
+        them could come before raises :class:`UnsettledError`.
     """
 
     def __init__(self, counts: PartCounts, *, goes_on: bool = False) -> None:
         self._counts, self._goes_on = counts, goes_on
         self._found: list[int] = []  # the first
-        self._by_cost = _is_by_cost(counts)
+        self._by_cost = is_by_cost(counts.request)
         ranked = self._in_order()
         self._further = self._best_of_tie_first(ranked) if self._by_cost else ranked  # those after them
         asked = counts.request.platforms
         self._parts = preferred_parts(counts.evaluated.platforms, asked) if asked.prefer_vendors else None
 
     def all(self) -> list[int]:
-        """Best row of every platform, in the order in which documents show them.
-
-        Raises
-        ------
-        UnsettledError
-            If larger designs than those of the space could be among them or change their order.
-        """
-        if self._goes_on:
-            raise UnsettledError
+        """Best row of every platform, in the order in which documents show them."""
         return list(self.one_by_one())
 
     def n_compared(self) -> int:
@@ -418,6 +416,8 @@ class Ranking:
             return
         leader, behind = first, [first]
         for row in rows:
+            if row == _NO_MORE_TIED:
+                break
             behind.append(row)
             if not is_tied(self._counts, first, row):
                 break
@@ -426,7 +426,7 @@ class Ranking:
                 leader = row
         yield leader
         yield from (row for row in behind if row != leader)
-        yield from rows
+        yield from (row for row in rows if row != _NO_MORE_TIED)
 
     def _is_other_software(self, row: int) -> bool:
         evaluated = self._counts.evaluated
@@ -442,33 +442,15 @@ class Ranking:
         return bool(is_like and key[1] <= (1 + counts.request.platforms.prefer_within_percent / 100) * key[0])
 
     def first(self, n: int) -> list[int]:
-        """The first ``n`` of :meth:`all`; only the platforms that could be among them are counted.
-
-        Raises
-        ------
-        UnsettledError
-            As :meth:`all`, for the first ``n``.
-        """
+        """The first ``n`` of :meth:`all`; only the platforms that could be among them are counted."""
         return list(islice(self.one_by_one(), n))
 
     def one_by_one(self) -> Iterator[int]:
-        """Rows of :meth:`all`, each found when it is asked for.
-
-        Raises
-        ------
-        UnsettledError
-            At the first that a larger design could come before.
-        """
+        """Rows of :meth:`all`, each found when it is asked for."""
         return self._preferred_first(self.without_preference())
 
     def without_preference(self) -> Iterator[int]:
-        """The same without regard to preferred vendors.
-
-        Raises
-        ------
-        UnsettledError
-            As :meth:`one_by_one`.
-        """
+        """The same without regard to preferred vendors."""
         for place in count():
             if place == len(self._found):
                 row = next(self._further, None)
@@ -498,29 +480,29 @@ class Ranking:
 
         No design can do better than its servers and storage alone: until it is counted it stands in the order with that
         bound. The designs of a platform are counted in the order of their bounds, a few at a time. What comes out exact
-        before all bounds is the next.
-
-        Raises
-        ------
-        UnsettledError
-            At the first that a larger design than those of the space could come before.
+        before all bounds is the next. Once no design that is still to come can tie with the first,
+        :data:`_NO_MORE_TIED` stands among the rows.
         """
-        if self._goes_on and not self._by_cost:
-            raise UnsettledError
         bounds, designs_of = self._bounds()
         waiting: dict[int, _Waiting] = {}  # of the platforms that are looked at
         heap: list[tuple[Key, int, int]] = [(bound, -1, index) for index, bound in bounds]
         heapify(heap)
-        platforms, found = self._counts.evaluated.platforms, set()
+        platforms, found = self._counts.evaluated.platforms, set[PlatformKey]()
         beyond = self._least_of_larger() if self._goes_on else None
+        tied: Key | None = None  # that no design which ties with the first comes behind
         while heap:
             key, row, index = heappop(heap)
+            if tied is not None and key[:4] > tied:
+                tied = None
+                yield _NO_MORE_TIED
             if beyond is not None and key[:4] >= beyond:
                 # Nothing that is still to come can be better than this bound, so that nothing more need be counted.
                 raise UnsettledError
             if platforms[index].key in found:
                 continue
             if row >= 0:
+                if self._by_cost and not found:
+                    tied = (*key[:3], MOST_TIED * key[3])
                 found.add(platforms[index].key)
                 yield row
                 continue

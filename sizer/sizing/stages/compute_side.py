@@ -130,18 +130,10 @@ class Compute(GpuSide):
     def take(self, rows: Index) -> "Compute":
         """Compute side of some rows of the first axis, or of some entries of the first two."""
         return replace(
-            self,
-            gpu=self.gpu.take(rows),
-            gpu_alone=self.gpu_alone[rows],
-            exchange=self.exchange[rows],
+            super().take(rows),
             decode=self.decode.take(rows),
-            host_link=self.host_link.take(rows),
-            exchanged_bytes=self.exchanged_bytes[rows],
             hit_fraction=self.hit_fraction[rows],
             miss_log_sd=self.miss_log_sd[rows],
-            batch_per_gpu=self.batch_per_gpu[rows],
-            within_log_sd=self.within_log_sd[rows],
-            replicas=None if self.replicas is None else self.replicas[rows],
             whole_run=self.whole_run and self.whole_run[rows],
         )
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from sizer.base.arrays import Floats, Ints
+from sizer.base.arrays import Floats, Index, Ints
 from sizer.base.stored_answers import StoredAnswers, stores_by_catalog
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import peak_flop_per_s
@@ -168,6 +168,20 @@ class GpuSide:
     between_log_sd: float  # and between sources; the rest of its spread is that of the parameters
     replicas: Floats | None  # of a language model of which each reads its weights at a restart
 
+    def take(self, rows: Index) -> Self:
+        """GPU side of some rows of the first axis, or of some entries of the first two."""
+        return replace(
+            self,
+            gpu=self.gpu.take(rows),
+            gpu_alone=self.gpu_alone[rows],
+            exchange=self.exchange[rows],
+            host_link=self.host_link.take(rows),
+            exchanged_bytes=self.exchanged_bytes[rows],
+            batch_per_gpu=self.batch_per_gpu[rows],
+            within_log_sd=self.within_log_sd[rows],
+            replicas=None if self.replicas is None else self.replicas[rows],
+        )
+
 
 def gpu_side(
     work: ResolvedWorkload,
@@ -203,7 +217,15 @@ def gpu_side(
         )
 
     has_batches = bool(np.ndim(work.batch_per_gpu))  # of each row another one
-    if work.is_laid_out or has_batches or cols.compute.size * n_servers.size > _MOST_ROWS:
+    if work.is_laid_out or has_batches:
+        return work_out()
+    if cols.compute.ndim > 1 and cols.compute.size > 1 == cols.compute.shape[1]:
+        # Servers that differ in what feeds the GPUs compute alike.
+        _, first, place = np.unique(np.stack(cols.as_rows(_READ)), axis=1, return_index=True, return_inverse=True)
+        if first.size < place.size:
+            side = gpu_side(work, platforms, cols.take(first), n_servers, calibration, catalog)
+            return side.take(np.ravel(place))
+    if cols.compute.size * n_servers.size > _MOST_ROWS:
         return work_out()
     arrays = (n_servers, *cols.as_rows(_READ))
     key = (

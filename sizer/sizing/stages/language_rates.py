@@ -6,12 +6,13 @@ Over days, with what interruptions and checkpoints leave of the time: the rate t
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
+from sizer.base.deferred import Deferred
 from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import si
@@ -84,7 +85,7 @@ class LanguageAnswer:
     basis: RunBasis  # published runs that the rate rests on
     model_flop: float  # of training on one token, nothing recomputed
     peak_flop_per_s: float  # of a GPU in the format of the training, dense
-    stacks: tuple[OtherStack, ...] = ()  # for these GPUs, the fastest first
+    stacks: Deferred[tuple[OtherStack, ...]]  # for these GPUs, the fastest first
 
     def model_flop_per_s(self, tokens_per_s: float) -> float:
         """Useful FLOP/s of one GPU at a rate of the whole system."""
@@ -177,7 +178,7 @@ def language_answer(work: ResolvedWorkload, platform: Platform, n_gpus: int, cat
     others = (layout for layout in found if _degrees(layout) != _degrees(found[0]))
     batch, stack = work.language.batch(gpus), stack_on(work.language, one.vendor)
     plan = plan_of(work.language.checkpoints, gpus)
-    stacks = _other_stacks(work.language, one, stack, found[0], gpus, catalog)
+    stacks = Deferred(partial(_other_stacks, work.language, one, stack, found[0], gpus, catalog))
     basis = basis_of_question(_question(work.language, one, catalog), catalog, language_calibration())
     trained = replace(work.language, number_format=work.language.format_on(platform.gpu, catalog))
     flop = _model_flop(work.language, one, found[0], gpus, catalog)

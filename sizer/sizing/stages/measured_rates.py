@@ -64,16 +64,6 @@ _ABOUT_AS_FAST = 0.08
 _MOST_GPUS = 2**15
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """Rows of one compute group with so many GPUs used of a server."""
-
-    group: ComputeGroup
-    gpus_per_server: int
-    nic_bytes_per_s: float
-    places: Ints
-
-
 @cache
 def accelerator_names() -> dict[str, str]:
     """GPU of the catalogue -> its name in MLPerf rows."""
@@ -243,32 +233,23 @@ def at_measured_rates(
         return run
     peaks = np.array([published_peak_flop_per_s(group.gpu, catalog) for group in groups])
     nominal = TrainingRun.of(**arguments, peak_flop_per_s=peaks[cols.compute])
+    # Of groups that nobody measured any terms do: their rate is taken from no fit.
+    terms = [measured_terms(work, group, catalog) for group in groups]
+    nothing = np.zeros(len(TERM_NAMES))
+    values = np.stack([nothing if one is None else one.values for one in terms])[cols.compute]
     shape = np.broadcast_shapes(run.shape, cols.compute.shape)
+    modelled = np.broadcast_to(nominal.samples_per_s(values), shape)
     factor, log_sd = np.ones(shape), np.zeros(shape)
     servers, size = np.broadcast_to(n_servers, shape), np.broadcast_to(batch, shape)
-    for rows, where in _parts(groups, cols, shape):
-        if not is_measured(work, rows.group.gpu):
+    facts = np.broadcast_arrays(cols.compute, cols.gpus_per_server, cols.exchange_bytes_per_s)
+    distinct, place = np.unique(np.stack([np.ravel(part) for part in facts], axis=1), axis=0, return_inverse=True)
+    for number, (group, used, nic) in enumerate(distinct.tolist()):
+        if terms[int(group)] is None:
             continue
-        system = system_on(work.mlperf, rows.group, rows.gpus_per_server, rows.nic_bytes_per_s, catalog)
-        found = system.rate(servers[where], size[where])
-        terms = measured_terms(work, rows.group, catalog)
-        assert terms is not None  # of a network that was measured
-        modelled = np.broadcast_to(nominal.samples_per_s(terms.values), shape)[where]
-        factor[where], log_sd[where] = np.exp(found.log) / modelled, found.sd
+        where = np.nonzero(np.broadcast_to(np.reshape(place == number, facts[0].shape), shape))
+        found = system_on(work.mlperf, groups[int(group)], int(used), nic, catalog).rate(servers[where], size[where])
+        factor[where], log_sd[where] = np.exp(found.log) / modelled[where], found.sd
     return run.scaled(factor, log_sd)
-
-
-def _parts(groups: Sequence[ComputeGroup], cols: Columns, shape: tuple[int, ...]) -> list[tuple[_Rows, Bools]]:
-    """Rows on GPUs that MLPerf has, by what their rate depends on beside servers and batch."""
-    facts = [np.broadcast_to(part, shape) for part in (cols.compute, cols.gpus_per_server, cols.exchange_bytes_per_s)]
-    table = np.stack([np.ravel(part).astype(float) for part in facts], axis=1)
-    distinct, place = np.unique(table, axis=0, return_inverse=True)
-    place = place.reshape(shape)
-    return [
-        (_Rows(groups[int(number)], int(used), float(nic), np.array([k])), place == k)
-        for k, (number, used, nic) in enumerate(distinct.tolist())
-        if groups[int(number)].gpu in accelerator_names()
-    ]
 
 
 def _extension_log_sd(work: ResolvedWorkload, gpu_id: str, anchor: Dnn) -> float:

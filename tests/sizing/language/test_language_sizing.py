@@ -107,9 +107,9 @@ def test_stacks_of_the_fit_are_compared_and_may_be_chosen():
     found = sized("llama-3-70b", {"gpus_busy": 64}, {"servers": ["dgx-h100"]}, stack="mlperf-tuned")
     answer = found.design.workloads[0]
     assert answer.stack.id == "mlperf-tuned"
-    runs = {one.stack.id: one.runs for one in answer.language.stacks}
+    runs = {one.stack.id: one.runs for one in answer.language.stacks.value}
     assert (runs["maxtext"], runs["paxml"], runs["deepspeed"]) == (22, 13, 0)
-    other = {one.stack.id: one.rate_ratio for one in answer.language.stacks}["nemo"]
+    other = {one.stack.id: one.rate_ratio for one in answer.language.stacks.value}["nemo"]
     # NVIDIA's submissions are no slower than its public recipes.
     assert float(other.low) < 1
 

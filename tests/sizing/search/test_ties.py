@@ -6,7 +6,7 @@ from sizer import SizingRequest
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.recommend import search
-from sizer.sizing.search.ranking import SETTLED, Ranking, is_tied, row_difference
+from sizer.sizing.search.ranking import MOST_TIED, SETTLED, Ranking, is_tied, row_difference
 
 WORK = {
     "name": "tracks",
@@ -50,3 +50,15 @@ def test_of_designs_that_cost_the_same_the_one_for_x86_and_cuda_leads():
     assert (platform.server.id, platform.other_software) == ("xe7745", None)
     assert [is_tied(counts, leader, row) for row in others] == [True]
     assert counts.ranking_cost[leader] > counts.ranking_cost[others[0]]
+
+
+def test_what_cannot_cost_as_little_as_the_leader_is_not_counted():
+    """A platform whose servers and storage alone cost more than a tie with the leader may is left alone."""
+    work = {"dnn": "resnet50", "dataset": "imagenet-x10", "target": {"samples_per_s": 2_000}}
+    platforms = {"servers": ["dgx-1", "dgx-2"], "storage": ["isilon-f800"]}
+    asked = SizingRequest.from_dict({"workload": [work], "platforms": platforms})
+    counts = search(asked, shipped_catalog(), stored_calibration(), most=24)
+    leader = Ranking(counts).first(1)[0]
+    least = np.where(counts.candidates, counts.main_cost.cost, np.inf).min(axis=1)
+    counted = counts.has_parts.reshape(counts.candidates.shape).any(axis=1)
+    assert least[counted].max() <= MOST_TIED * counts.ranking_cost[leader]
