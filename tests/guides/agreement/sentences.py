@@ -195,12 +195,11 @@ SENTENCES = (
     Sentence("usable capacity", r"{q} usable met", quantity, GUIDE, "tier"),
     Sentence("usable capacity", r"{q} \({N} TiB\)", quantity, GUIDE, "tier"),
     Sentence("storage nodes", r"\nStorage nodes {n} of {N} in use", number, GUIDE),
-    # --- price and open points
+    # --- price
     Sentence("price", r"\nPrice: (?P<value>{money}|to be quoted)", amount),
     Sentence("lines to be quoted", r"{n} lines? of {N} needs? a quote", number),
     Sentence("lines to be quoted", r"{n} lines? of the bill\.", number),
     Sentence("lines to be quoted", r"{n} items need quotes", number),
     Sentence("lines of the bill", r"{N} lines? of {n} needs? a quote", number),
     Sentence("assumptions", r"{n} inputs are assumptions", number, ENGINEER),
-    Sentence("open points", r"vendors confirm {n} open points", number, GUIDE),
 )
