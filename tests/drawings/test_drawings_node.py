@@ -194,6 +194,11 @@ def test_gpus_of_a_dgx_2_meet_in_its_switches():
     assert "number of chips to be confirmed" in said(node(built("dgx-2h", 2)))
 
 
+def test_what_the_catalogue_lacks_is_not_called_unpublished(drawn):
+    """Makers publish the topology of their servers; that nobody entered it is ours to say."""
+    assert not [name for name, _, drawing in drawn if "not published" in said(drawing)]
+
+
 # --- the workflow
 
 

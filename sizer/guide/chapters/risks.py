@@ -13,6 +13,7 @@ from sizer.guide.further_answers import decisions
 from sizer.present import words
 from sizer.present.figures import PageFigure, charted
 from sizer.present.tables import Field, Table, record_table
+from sizer.present.text import result_text
 from sizer.present.text.assumptions import missing_of
 from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.calibration import evidence_warning, note_texts, wide_interval_text
@@ -63,6 +64,8 @@ def content(context: GuideContext) -> dict[str, Any]:
         if len(sensitivity.influences) >= _LEAST_BARS and not context.is_single
     ]
     return {
+        # A cluster has them in the overview of its design.
+        "bottlenecks": result_text.reason(context.result) if context.is_single else [],
         "strongest": strongest(context),
         "tornados": [chart for chart in tornados if chart is not None],
         "failures": single_failures_table(context.failures, losses) if losses or not context.is_single else None,

@@ -179,7 +179,6 @@ SENTENCES = (
     Sentence("ports free", IN_NETWORK + PORTS % ("{N}", "{n}"), number, BOTH, "network"),
     Sentence("ports used", r"Figure \d+\. {net}: {n} ports in use, {N} free", number, GUIDE, "network"),
     Sentence("ports free", r"Figure \d+\. {net}: {N} ports in use, {n} free", number, GUIDE, "network"),
-    Sentence("end points", r"\n{net}\n{n} end points?, [^\n]{2,30}\n", number, GUIDE, "network"),
     Sentence("end points", IN_NETWORK + r"{n} end points? on", number, GUIDE, "network"),
     Sentence("cables", r"Install {n} cables", number, ENGINEER),
     Sentence("cables", r"All cables {n}\b", number, ENGINEER),
