@@ -3,16 +3,21 @@
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from sizer.base.arrays import Floats
 from sizer.base.quantities import NARROW_SPACE, grouped, si
 from sizer.catalog.labels import fact_value
 from sizer.catalog.model import Catalog
 from sizer.deck.blocks import (
     BODY,
     Block,
+    ChartBlock,
+    ChartRole,
     DrawingBlock,
     KeyFigure,
     KeyFigures,
+    LineChart,
     Paragraphs,
+    Series,
     Slide,
     SlideColumn,
     TableBlock,
@@ -33,11 +38,14 @@ from sizer.physical.plan import PlacedDevice, Plan
 from sizer.physical.roles import NetworkRole
 from sizer.present import words
 from sizer.present.charts import next_bottleneck, stage_finding
+from sizer.present.serving_charts import load_finding
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
 from sizer.present.text.decisions import rack_texts, rack_trade_off
 from sizer.sizing.design.decisions import RackChoice, RackLimit
 from sizer.sizing.result import STAGES, WorkloadAnswer
+from sizer.sizing.stages.serving_curve import serving_curve
+from sizer.sizing.stages.serving_rates import ServingAnswer
 
 # Points a pixel below which the small type of a drawing is too small to be read from the back of a room.
 _LEAST_SCALE = 1.0
@@ -49,7 +57,7 @@ _MAX_WIDE = 4
 _WIDTH, _GAP = 880.0, 24.0
 _UNIT, _LOW_UNIT, _POST = 6.0, 4.6, 2.0
 _FACE_W, _TEXT_GAP = 84.0, 10.0
-_HEAD_H, _LEADING, _SIZE = 38.0, 13.0, 10.5
+_HEAD_H, _LEADING, _SIZE = 42.0, 15.0, 12.6
 _EDGE, _FILL = 3.0, 0.3
 _TEXT_DROP = 3.8  # of a baseline below the middle of its line
 
@@ -104,7 +112,7 @@ def _head(kind: RackKind, x: float, y: float, width: float, *, is_wide: bool) ->
     yield Label(x, y + 12, wrapped(title, _SIZE + 1, width, semibold=True, max_lines=1)[0], _SIZE + 1, semibold=True)
     for number, fact in enumerate(facts):
         text = wrapped(fact, _SIZE, width, max_lines=1)[0]
-        yield Label(x, y + 27 + number * _LEADING, text, _SIZE, "muted")
+        yield Label(x, y + 28 + number * _LEADING, text, _SIZE, "muted")
 
 
 def _frame(x: float, top: float, floor: float) -> Iterator[FilledBar]:
@@ -213,8 +221,10 @@ def _management(context: GuideContext) -> Iterator[str]:
 
 
 def data_path(context: GuideContext) -> Slide:
-    """The stages of the first workload; a table where there are several."""
-    first = context.answers[0]
+    """The stages of the first workload that reads data, with a table of several; of models in use, rate and time."""
+    first = next((answer for answer in context.answers if answer.kind.reads_data), context.answers[0])
+    if context.only_serves:
+        return _in_use(context, first.served)
     drawing = datapath(context.design, first, words.sample_unit(first.dnn))
     below: Block = TableBlock(_bottlenecks(context))
     if not context.has_many_workloads:
@@ -228,6 +238,28 @@ def data_path(context: GuideContext) -> Slide:
         columns=(SlideColumn((DrawingBlock(drawing), below)),),
         notes=notes(context, result_text.reason(context.result), sources),
     )
+
+
+def _in_use(context: GuideContext, found: ServingAnswer) -> Slide:
+    """Output of a GPU by the time between tokens; embeddings have no tokens to wait for."""
+    texts = Paragraphs(tuple(result_text.reason(context.result)), largest=14.0)
+    if found.work.is_embedding:
+        return Slide("Rate and latency", stage_finding(context.answers[0]), (SlideColumn((texts,)),))
+    curve = serving_curve(found)
+
+    def line(name: str, values: Floats, role: ChartRole) -> Series:
+        return Series(name, tuple((1e3 * float(t), float(v)) for t, v in zip(curve.token_s, values, strict=True)), role)
+
+    output, (token_s, rate) = curve.tokens_per_s, curve.at
+    lines = (
+        line("Expected output", output.value, "expected"),
+        line("90 % interval, low", output.low, "interval"),
+        line("90 % interval, high", output.high, "interval"),
+        Series("This load", ((1e3 * token_s, 0.0), (1e3 * token_s, 0.6 * rate), (1e3 * token_s, rate)), "design"),
+    )
+    chart = LineChart(lines, "time between tokens, ms", "output of a GPU, tokens/s", "gpu")
+    columns = (SlideColumn((ChartBlock(chart),), 62), SlideColumn((texts,), 38))
+    return Slide("Rate and latency", load_finding(found, curve), columns, notes=notes(context, texts.paragraphs))
 
 
 def _bottlenecks(context: GuideContext) -> Table:

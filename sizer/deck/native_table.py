@@ -58,7 +58,9 @@ class _Writer:
         if fitted.note:
             left, top, width = self.area.left, self.bottom + 5, self.area.width
             height = text_fit.note_height(fitted.note, width) - 5
-            add_line(self.slide, fitted.note, Area(left, top, width, height + 1), 10.0, self.palette.muted)
+            add_line(
+                self.slide, fitted.note, Area(left, top, width, height + 1), text_fit.SIZES[-1], self.palette.muted
+            )
 
     def _row(self, number: int, row: Row, *, is_first: bool, is_last: bool) -> None:
         bold = row.kind != ""

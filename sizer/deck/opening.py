@@ -23,9 +23,17 @@ from sizer.sizing.checks import CheckResult
 from sizer.sizing.reasons import BindingKind, SelectionKind
 from sizer.sizing.result import WorkloadAnswer
 
+# Letters of a title that fit in two lines.
+_LONGEST_TITLE = 120
 # What a meeting does not need of the constraints.
 _NOT_SHOWN = ("Excluded servers", "Excluded storage", "Racks and PDUs")
 _MEETS = {CheckResult.MET: "meets", CheckResult.NOT_MET: "does not meet", CheckResult.OPEN: "may meet"}
+_TASKS = {
+    "training": "training",
+    "validation-inference": "batch inference",
+    "serving": "for users",
+    "generation": "on stored texts",
+}
 # A table of key figures with more workloads than these names only the most important figure of each.
 _MOST_DETAILED = 1
 
@@ -98,11 +106,7 @@ def _need_finding(context: GuideContext) -> str:
     if count > 1:
         return f"The need: {words.spelled(count)} workloads on one system, each with its own target"
     answer = answers[0]
-    return f"The need: {answer.dnn.name} {_task(answer)}, {asked_target_text(context.result, answer)}"
-
-
-def _task(answer: WorkloadAnswer) -> str:
-    return "batch inference" if answer.is_inference else "training"
+    return f"The need: {answer.dnn.name} {_TASKS[answer.workload.task]}, {asked_target_text(context.result, answer)}"
 
 
 def _workloads(context: GuideContext) -> Table:
@@ -214,15 +218,16 @@ def _why_finding(context: GuideContext) -> str:
     result, design = context.result, context.design
     if result.maximum is None and design.binding.kind is BindingKind.SMALLEST:
         if result.selection.kind is SelectionKind.LIKELY_CHEAPEST:
-            return f"{design.name} is expected to cost least of the designs that meet the request; quotes confirm it"
+            return f"{design.name} is expected to cost least of the designs that meet the request"
         return _first_sentence(selection_text(result))
     text = binding_text(design, result.maximum).replace(". Limit: ", ": the limit is the ")
     return words.capital(_first_sentence(text)) if text else _first_sentence(selection_text(result))
 
 
 def _first_sentence(text: str) -> str:
-    """The first sentence without its stop: a title has room for one."""
-    return text.split(". ")[0].rstrip(".")
+    """The first sentence without its stop, or of a long one what stands before the colon: a title has room for one."""
+    first = text.split(". ")[0].rstrip(".")
+    return first if len(first) <= _LONGEST_TITLE else first.partition(": ")[0]
 
 
 def _deciding(choice: decisions.ChoiceSection) -> str:

@@ -60,7 +60,7 @@ _PURCHASES = {"Year": 11, "Owned": 13, "Bought": 38, "Cost": 20, "Maximum draw":
 def scaling(context: GuideContext) -> Slide | None:
     """Throughput by number of GPUs; None where the design was evaluated at its own size alone."""
     answer, n_gpus = context.answers[0], context.design.n_gpus
-    if answer.scaling.n_gpus.size < 2:
+    if answer.scaling.n_gpus.size < 2 or context.only_serves:  # replicas add
         return None
     chart = _scaling_chart(answer, n_gpus, context.design.platform.gpu.name)
     has_circles = any(series.role == "published" for series in chart.series)

@@ -49,7 +49,7 @@ _TITLE_ONLY = 5
 _LONGEST_PROPERTY = 255
 _TOPIC_TOP, _TITLE_TOP = 24.0, 42.0
 _TOPIC_SIZE, _TITLE_SIZES = 12.0, (24.0, 20.0)
-_FOOTER_TOP, _FOOTER_SIZE, _NUMBER_WIDTH = 508.0, 9.0, 60.0
+_FOOTER_TOP, _FOOTER_SIZE, _NUMBER_WIDTH = 508.0, 12.0, 60.0
 _LOGO_WIDTH, _LOGO_HEIGHT = 110.0, 32.0
 _COVER_TITLE_SIZES = (40.0, 34.0, 28.0, 24.0)
 
@@ -121,7 +121,7 @@ class _File:
         add_line(slide, content.subtitle, Area(MARGIN, title.bottom + 8, width, 68), 17.0, palette.ink)
         add_figures(slide, content.figures, Area(MARGIN, 312, width, text_fit.FIGURES_HEIGHT), palette)
         add_line(slide, " · ".join(content.facts), Area(MARGIN, 412, width, 36), 14.0, palette.ink)
-        add_line(slide, content.small_print, Area(MARGIN, 456, width, 39), 10.0, palette.muted)
+        add_line(slide, content.small_print, Area(MARGIN, 450, width, 50), text_fit.SIZES[-1], palette.muted)
         _notes(slide, content.notes)
 
     def add(self, content: Slide, number: int) -> None:
@@ -181,7 +181,7 @@ class _File:
                 add_chart(slide, one.block.chart, area, self.palette)
                 if below:
                     place = Area(area.left, area.bottom + 5, area.width, below - 4)
-                    add_line(slide, one.block.note, place, 10.0, self.palette.muted)
+                    add_line(slide, one.block.note, place, text_fit.SIZES[-1], self.palette.muted)
 
     # --- what every slide carries
 
@@ -205,11 +205,11 @@ class _File:
         line.line.color.rgb, line.line.width = rgb(self.palette.hairline), Pt(0.75)
         width = right - MARGIN - _NUMBER_WIDTH
         (text,) = text_fit.lines_of(self.branding.footer, _FOOTER_SIZE, width, most=1) or ("",)
-        footer = self._placeholder(slide, PP_PLACEHOLDER.FOOTER, Area(MARGIN, _FOOTER_TOP, width, 14))
+        footer = self._placeholder(slide, PP_PLACEHOLDER.FOOTER, Area(MARGIN, _FOOTER_TOP, width, 16))
         paragraph = text_frame(footer, MSO_ANCHOR.TOP).paragraphs[0]
         paragraph.alignment = PP_ALIGN.LEFT
         write(paragraph, text, _FOOTER_SIZE, self.palette.muted)
-        area = Area(right - _NUMBER_WIDTH, _FOOTER_TOP, _NUMBER_WIDTH, 14)
+        area = Area(right - _NUMBER_WIDTH, _FOOTER_TOP, _NUMBER_WIDTH, 16)
         place = self._placeholder(slide, PP_PLACEHOLDER.SLIDE_NUMBER, area)
         paragraph = text_frame(place, MSO_ANCHOR.TOP).paragraphs[0]
         paragraph.alignment = PP_ALIGN.RIGHT

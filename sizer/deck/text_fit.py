@@ -10,14 +10,14 @@ from sizer.export.file_names import printable
 from sizer.present.tables import Cell, Row, Table
 
 # Type sizes of text and tables, the largest that fits is used. [pt]
-SIZES = (16.0, 15.0, 14.0, 13.0, 12.0, 11.0, 10.0)
+SIZES = (16.0, 15.0, 14.0, 13.0, 12.0)
 LEADING = 1.25
 # Space after a paragraph and inside a cell, as shares of the type size.
 PARAGRAPH_GAP, CELL_PAD, CELL_SIDE = 0.45, 0.32, 0.5
 _BULLET_INDENT, _NUMBER_INDENT = 1.1, 1.6
 GAP = 14.0  # between blocks [pt]
 FIGURES_HEIGHT = 66.0
-FIGURE_SIZE, FIGURE_LABEL_SIZE = 26.0, 12.0
+FIGURE_SIZE, FIGURE_LABEL_SIZE = 26.0, SIZES[-1]
 _LARGEST_TABLE = 15.0
 # A font that stands in for Inter may be wider by this share: DejaVu Sans in bold by 19 %.
 _SLACK, _BOLD_SLACK = 1.13, 1.19
@@ -178,7 +178,7 @@ def has_bullets(text: Paragraphs) -> bool:
 
 def note_height(note: str, width: float) -> float:
     """Height of a note with the gap above it. [pt]"""
-    return len(lines_of(note, 10.0, width)) * LEADING * 10.0 + 5.0 if note else 0.0
+    return len(lines_of(note, SIZES[-1], width)) * LEADING * SIZES[-1] + 5.0 if note else 0.0
 
 
 def fitted_table(block: TableBlock, width: float, size: float) -> FittedTable:

@@ -209,9 +209,8 @@ class _Layout:
             x = _EDGE + place * (width + _HOST_X_GAP)
             self.boxes.append(Box(id_, x, y, width, _HOST_H, part.title, part.lines, role))
         bus_y = y + _HOST_H + _HOST_GAP
-        split = "which processor serves which GPU, adapter and drive is not published"
         lanes = self.facts.lanes
-        text = Part(self._bus_name(), (split if lanes is None else f"{lanes} lanes a processor; {split}",))
+        text = Part(self._bus_name(), () if lanes is None else (f"{lanes} lanes a processor",))
         bus = Box("pcie", _EDGE, bus_y, _RIGHT - _EDGE, _BUS_H, text.title, text.lines, "other", quiet=True)
         for box in self.boxes:
             if box.id == "memory":
@@ -293,7 +292,7 @@ class _Layout:
         elif layout == "many":
             bus = Part(facts.link_name, (f"a direct link from each GPU to each of the {facts.n_gpus - 1} others",))
         elif layout == "joined":
-            bus = Part(facts.link_name, ("which GPUs it joins directly is not published",))
+            bus = Part(facts.link_name, ("pairs to be confirmed",))
         # GPUs side by side, in rows of eight where they are many; below them what joins them all, if anything does.
         found = Placed()
         length = facts.n_gpus if facts.n_gpus <= _MOST_IN_A_ROW else _ROW_LENGTH
@@ -318,7 +317,7 @@ class _Layout:
         if self.facts.n_trays > 1:
             inside = f", {chips} chips" if chips else ""
             return Part("NVLink switch trays of the rack", (f"outside this tray{inside}",))
-        return Part("NVSwitch", (f"{chips} chips" if chips else "number of chips not published",))
+        return Part("NVSwitch", (f"{chips} chips" if chips else "number of chips to be confirmed",))
 
     def _gpu_texts(self) -> list[str]:
         """What the GPUs are, and what their links carry."""

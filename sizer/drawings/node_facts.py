@@ -18,7 +18,7 @@ from sizer.physical.roles import NetworkPlane, NetworkRole, Role
 from sizer.sizing.result import DesignAnswer
 
 # mesh: hybrid cube mesh of eight; full: every pair; many: every pair of too many GPUs to draw each; switched: NVSwitch;
-# joined: direct links, pairs not published; pcie: PCIe only; unknown: no source says; single: one GPU.
+# joined: direct links, pairs not in the catalogue; pcie: PCIe only; unknown: no source says; single: one GPU.
 Layout = Literal["mesh", "full", "many", "switched", "joined", "pcie", "unknown", "single"]
 
 # Features of catalog/servers/ that state a layout, and the values that are drawn pair by pair.
@@ -128,7 +128,7 @@ class NodeFacts:
         """One processor."""
         fact = self.server.cpu
         if self.cpu is None or fact is None:
-            return Part("Processor", ("model not published",))
+            return Part("Processor", ("model to be confirmed",))
         cores = self.cpu.cores.value
         said = f"{cores} cores, assumed" if fact.basis == "assumed" else f"{cores} cores"
         return Part(self.cpu.name, (said,))
@@ -137,7 +137,7 @@ class NodeFacts:
         """Memory of all processors."""
         fact = self.server.memory_bytes
         if fact is None:
-            return Part("Memory", ("not published",))
+            return Part("Memory", ("to be confirmed",))
         lines = ["all processors together"] if self.n_cpus > 1 else []
         if fact.basis == "assumed":
             lines.append("assumed")
@@ -163,13 +163,13 @@ class NodeFacts:
         if stated:
             return Part(title, (_printed(stated),))
         if storage is None:
-            return Part(title, ("not published",))
+            return Part(title, ("to be confirmed",))
         drives = storage.features.get("drives")
         if drives is not None:
             return Part(title, (_printed(drives.value),))
         size = storage.usable_bytes
         if size is None or size.basis == "assumed":
-            return Part(title, (storage.name, "number and size not published"))
+            return Part(title, (storage.name, "number and size to be confirmed"))
         return Part(title, (f"{si(size.value, 'B')} {storage.name}",))
 
     @property

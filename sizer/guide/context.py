@@ -29,8 +29,7 @@ from sizer.sizing.design.decisions import decisions
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.design.storage_need import next_sizes
 from sizer.sizing.growth.growth_plan import growth_plan
-from sizer.sizing.growth.result import GrowthPlan, as_billed, without_money
-from sizer.sizing.redundancy_cost import spare_cost
+from sizer.sizing.growth.result import GrowthPlan, as_billed, offered
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.workload.request import Loss
 
@@ -153,8 +152,6 @@ class GuideContext:
         """Losses that the design has to tolerate by request."""
         return tuple(dict.fromkeys(self.result.request.resilience.keeps_targets_without))
 
-    # Cost of the requested redundancy; None where none is requested.
-    spare_cost = _of_result(lambda self: spare_cost(self.result.request, self.design, self.catalog))
     # Stored data, ingest, checkpoints and other work on the data.
     data = _of_result(lambda self: data_plan(self.evaluated))
     # Queue waits and reads of the team; None without a team or where the catalogue lacks parts of the design.
@@ -173,7 +170,7 @@ class GuideContext:
         """Purchases of every year; None with the reason where no design meets the first year."""
         try:
             plan = as_billed(growth_plan(self.result.request, self.catalog), self.design)
-            return without_money(plan) if self.design.bill.is_customer_copy else plan, ""
+            return offered(plan, self.design) if self.design.bill.is_customer_copy else plan, ""
         except (InfeasibleError, RequestError) as error:
             return None, str(error)
 

@@ -76,7 +76,7 @@ def answer_text(result: SizingResult, simple: SimplestDesign | None = None) -> s
         lines += [f"  {line}" for line in _alternatives(result)]
     if simple is not None:
         lines += ["", "Simplest that is enough:", *(f"  {text}" for text in simplest_text(simple, result))]
-    lines += ["", *reason_texts(result, with_amounts=True)]
+    lines += ["", *reason_texts(result, with_amounts=True), *_existing(result.design)]
     lines += ["", f"{plural(result.n_designs, 'design')} evaluated."]
     if not result.design.bill.is_customer_copy:  # which has no engineer's file
         assumptions = plural(len(result.assumptions), "assumption")
@@ -89,8 +89,12 @@ def answer_text(result: SizingResult, simple: SimplestDesign | None = None) -> s
 def projection_text(design: DesignAnswer) -> str:
     """Performance of a given cluster; the fabric is named, as the request may leave the choice open."""
     fabric = design.platform.fabric.name
-    existing = [existing_text(design.existing)] if design.existing is not None else []
-    return "\n".join([design.name, "=" * len(design.name), f"Fabric: {fabric}", *_design_lines(design), *existing])
+    head = [design.name, "=" * len(design.name), f"Fabric: {fabric}"]
+    return "\n".join([*head, *_design_lines(design), *_existing(design)])
+
+
+def _existing(design: DesignAnswer) -> list[str]:
+    return [existing_text(design.existing)] if design.existing is not None else []
 
 
 def verdict_answer_text(result: SizingResult, claims: Sequence[Claim], simple: SimplestDesign) -> str:

@@ -409,16 +409,21 @@ def _parted(part: Component, there: Ints | int) -> list[Component]:
 def _new_share(
     racks: Sequence[Component], devices: Sequence[Component], heights_u: Mapping[str, float], rack_units: Floats
 ) -> list[Component]:
-    """Racks, PDUs and panels where what runs today stands in racks: those that what is new takes of the height."""
+    """Racks and panels where what runs today stands in racks: those that what is new takes of the height; racks that
+    are there have their PDUs.
+    """
     new_u = np.zeros(rack_units.shape)
     for part in devices:
         if part.status == "computed":
             new_u = new_u + part.quantity * heights_u.get(part.item, 0.0)
     share = new_u / np.maximum(rack_units, 1)
-    theirs = [np.floor(part.quantity * (1 - share) + 1e-9).astype(np.int64) for part in racks]
+    old = {part.role: np.floor(part.quantity * (1 - share) + 1e-9).astype(np.int64) for part in racks}
+    counts = {part.role: part.quantity for part in racks}
+    if Role.RACK in old and Role.RACK_PDU in old:
+        old[Role.RACK_PDU] = counts[Role.RACK_PDU] * old[Role.RACK] // np.maximum(counts[Role.RACK], 1)
     found = []
-    for part, there in zip(racks, theirs, strict=True):
-        parted = _parted(part, 0 if part.role is Role.POWER_CORD else there)
+    for part in racks:
+        parted = _parted(part, 0 if part.role is Role.POWER_CORD else old[part.role])
         found += parted[:1] if part.role is Role.BLANKING_PANEL else parted
     return found
 

@@ -5,13 +5,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from sizer.base.arrays import Ints
+from sizer.catalog.devices import Pdu
+from sizer.catalog.schema import Server
 from sizer.physical.networks.counts import wiring
 from sizer.physical.networks.members import NetworkMembers, shape
 from sizer.physical.networks.ports import fabric_numbers
-from sizer.physical.plan import Plan
+from sizer.physical.plan import PlacedRack, Plan
+from sizer.physical.racks.limits import device_needs
 from sizer.physical.racks.power import device_power
 from sizer.physical.roles import NetworkRole
 from sizer.workload.request import Fabric
+
+# More servers than a rack has units.
+_MANY = 10_000
 
 
 @dataclass(frozen=True)
@@ -22,7 +28,7 @@ class ServerRoom:
     by_ports: int | None
     free_units: int
     by_units: int | None  # None: the height of the server is not known
-    by_power: int | None  # of ``by_units``: as many as the feeds carry. None: not known
+    by_power: int | None  # of ``by_units``: as many as the feeds carry and have outlets for. None: not known
     power_is_known: bool  # False: ``by_power`` is what the known draws leave at most
 
     @property
@@ -57,7 +63,8 @@ def server_room(plan: Plan, rack_power_w: float | None = None) -> ServerRoom:
         if rack.is_existing or not draw.max_w:
             by_power += units
         else:
-            by_power += min(units, int(max(carried_w - rack.max_w, 0.0) // draw.max_w))
+            carried = int(max(carried_w - rack.max_w, 0.0) // draw.max_w)
+            by_power += min(units, carried, _by_outlets(rack, server, plan.inputs.platform.pdu))
     is_known = draw.is_known and not any(rack.is_existing or rack.has_unknown_power for rack in plan.racks)
     return ServerRoom(
         leaf_ports_free=free,
@@ -67,6 +74,19 @@ def server_room(plan: Plan, rack_power_w: float | None = None) -> ServerRoom:
         by_power=None if height is None or not draw.max_w else by_power,
         power_is_known=is_known,
     )
+
+
+def _by_outlets(rack: PlacedRack, server: Server, pdu: Pdu) -> int:
+    """Servers whose inlets the free outlets on either side of a rack take; many where no side must take them alone."""
+    if rack.redundancy != "2N" or rack.is_delivered:
+        return _MANY
+    taken = []
+    for kind, each in zip(pdu.outlets, device_needs(server, pdu, "2N")[-len(pdu.outlets) :], strict=True):
+        free: dict[str, int] = {}
+        for feed in rack.feeds:
+            free[feed.side] = free.get(feed.side, 0) + dict(feed.outlets).get(kind, 0) - feed.used(kind)
+        taken += [int(min(free.values(), default=0) // each)] if each else []
+    return min(taken, default=_MANY)
 
 
 def servers_by_ports(plan: Plan, role: NetworkRole, links_each: int) -> int:

@@ -221,7 +221,7 @@ def cost_table(result: SizingResult, catalog: Catalog) -> Table:
         if (part := bill.part(category)).bought
     ]
     total = price_range_text(design).removeprefix(f"{bill.currency} ")
-    deal = f"\u2212{amount_text(bill.deal_reduction)}" if bill.deal_reduction and bill.is_complete else None
+    deal = f"\u2212{grouped(bill.deal_reduction)}" if bill.deal_reduction and bill.is_complete else None
     return fact_table(
         "cost",
         "Price by category, and cost of operation",

@@ -61,10 +61,11 @@ def load_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | st
     if runs:
         points = chart_of(runs).mark_point(filled=False, size=60, strokeWidth=1.2, color=palette.ink, opacity=1)
         layers.append(points.encode(x=x, y=y, tooltip=[alt.Tooltip("source:N")]))
-    return finish(layers, _load_finding(found, curve), palette, width, HEIGHT_PX, _load_caption(found, curve))
+    return finish(layers, load_finding(found, curve), palette, width, HEIGHT_PX, _load_caption(found, curve))
 
 
-def _load_finding(found: ServingAnswer, curve: ServingCurve) -> str:
+def load_finding(found: ServingAnswer, curve: ServingCurve) -> str:
+    """What a GPU and a request get at the load."""
     token_s, output = curve.at
     at = "this load" if found.load == "asked" else "most"
     return (

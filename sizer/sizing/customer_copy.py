@@ -30,7 +30,7 @@ def customer_copy(result: SizingResult) -> SizingResult:
     """
     shown = result.design.bill
     # The range of the offer holds what is paid; other designs may rest on prices that the customer is not told.
-    design = replace(result.design, bill=customer_bill(shown), ownership=None)
+    design = replace(result.design, bill=customer_bill(shown))
     others = tuple(design if other is result.design else not_offered(other) for other in result.platforms)
     reason = result.runner_up_reason
     if reason.kind in (RunnerUpKind.DEARER, RunnerUpKind.DEARER_RATE, RunnerUpKind.NOT_PREFERRED):
@@ -52,7 +52,6 @@ def customer_copy(result: SizingResult) -> SizingResult:
         runner_up_reason=reason,
         pareto=tuple(_uncosted(point) for point in result.pareto),
         maximum=None if result.maximum is None else _without_costs(result.maximum),
-        planned_years=tuple(replace(one, cost=None) for one in result.planned_years),
         quotes_to_settle=tuple(QuoteToSettle(quote.item, quote.name, None) for quote in result.quotes_to_settle),
         sources=tuple(key for key in result.sources if key not in own),
     )

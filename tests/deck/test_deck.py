@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 from pptx import Presentation
 from pptx.enum.shapes import MSO_SHAPE_TYPE
+from pptx.util import Pt
 
 from sizer.deck.blocks import Slide
 from sizer.deck.outline import deck, slides
@@ -98,6 +99,11 @@ def fits(page: Any) -> None:
         assert shape.top >= 0
         assert shape.left + shape.width <= WIDTH
         assert shape.top + shape.height <= HEIGHT
+        if shape.has_table or shape.is_placeholder:
+            cells = [cell.text_frame for row in shape.table.rows for cell in row.cells] if shape.has_table else []
+            frames = cells or [shape.text_frame]
+            sizes = {run.font.size for frame in frames for part in frame.paragraphs for run in part.runs}
+            assert min(sizes, default=Pt(12)) >= Pt(12)
         if shape.has_table:
             assert shape.top + sum(row.height for row in shape.table.rows) <= 502 * POINT
             assert sum(column.width for column in shape.table.columns) == pytest.approx(shape.width, abs=POINT)

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -13,10 +14,23 @@ from sizer.export.design_json import design_document
 from sizer.export.file_names import FORMULA_STARTS
 from sizer.export.netbox import netbox_files
 from sizer.export.tables.cable_table import cables_csv
-from sizer.export.tables.plan_tables import growth_sheet
+from sizer.export.tables.plan_tables import growth_sheet, plan_sheets
+from sizer.sizing.customer_copy import customer_copy
+from sizer.sizing.result import PlannedYear
 from tests.factories.plans import CATALOG, answer, cables, every_design, laid_out, sheets
 
 pytestmark = pytest.mark.xdist_group("plans")  # one worker lays them out
+
+# --- growth
+
+
+def test_a_workbook_grows_by_the_plan_of_the_request():
+    """Nine servers, and two more in the second year; sizes that the plan never buys are in no file."""
+    result = replace(answer("dell"), planned_years=(PlannedYear(1, 9, 9, 4, None), PlannedYear(2, 2, 11, 4, None)))
+    for told in (result, customer_copy(result)):
+        *_, sheet = plan_sheets(told, CATALOG)
+        assert [row[:4] for row in sheet.rows] == [(1, 9, 9, 4), (2, 2, 11, 4)]
+
 
 # --- cable list
 

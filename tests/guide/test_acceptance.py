@@ -100,6 +100,13 @@ def test_reads_of_all_and_of_one_server():
         assert set(tests[key].sources) == {"dell-isilon-dgx1-blog-2018", "dell-ready-ai-nvidia-2018"}
 
 
+def test_an_appliance_passes_with_its_data_sheet_where_nobody_tested_it():
+    """DDN states 90 GB/s for an AI400X2, half of it is our assumption: 92.4 % of 90 GB/s pass, and not 46.6 GB/s."""
+    test = of("llama-70b-dgx-h100")["read-all"]
+    n_nodes = sized("llama-70b-dgx-h100").design.storage_nodes
+    assert test.criterion.value == pytest.approx(0.924 * 90e9 * n_nodes)
+
+
 def test_usable_capacity_is_raw_less_protection():
     """One chassis of 96 TB at 25 % overhead (emc-overhead-15): 72 TB, 65.5 TiB; the set of 22.2 TB must fit."""
     test = of("dgx1-f800-resnet50")["usable-capacity"]

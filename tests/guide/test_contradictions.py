@@ -1,6 +1,7 @@
 """No document is written of an answer that contradicts itself: each planted contradiction is found."""
 
 import datetime
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
@@ -10,11 +11,15 @@ import pytest
 
 from sizer.base.errors import ReportError
 from sizer.base.estimate import Estimate, Spread
+from sizer.bom.bill import Bill
 from sizer.bom.ownership import rates_of
-from sizer.documents import as_handed_over, contradictions
+from sizer.documents import as_handed_over
+from sizer.guide import contradictions as gate
+from sizer.guide.acceptance.limits import AcceptanceTest, Criterion
+from sizer.guide.contradictions import contradictions
 from sizer.questions.ownership import analysis
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck
-from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.sizing.result import DesignAnswer, PlannedYear, SizingResult, WorkloadAnswer
 from sizer.workload.growth import Growth
 from sizer.workload.ownership import Ownership
 from sizer.workload.quote import Quote
@@ -63,6 +68,7 @@ PLANTED = {
             ),
         }
     ),
+    "first year": lambda: replace(sized(NAME), planned_years=(PlannedYear(1, 9, 9, 4, None),)),
     "date": lambda: design(lambda one: {"bill": replace(one.bill, valid_until=datetime.date(2020, 1, 1))}),
     "price": lambda: design(lambda _: {"cost": None}),
     "interval": lambda: first(lambda _: {"gpu_spread": Spread(0.001, 0.001, 0.001)}),
@@ -76,6 +82,27 @@ def test_a_planted_contradiction_is_found_and_nothing_is_written(planted: str) -
     assert len(contradictions(result)) == 1
     with pytest.raises(ReportError, match="contradicts itself"):
         as_handed_over(result)
+
+
+@pytest.mark.parametrize(
+    ("value", "required", "bound"),
+    [(11.9e9, None, 11.55e9), (47_800.0, 52_000.0, math.inf), (float("nan"), 1.0, math.inf)],
+    ids=["above the link", "below the target", "no number"],
+)
+def test_planted_criteria_of_acceptance_are_found(
+    value: float, required: float | None, bound: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit = Criterion(value, "B/s", True, required, bound)
+    test = AcceptanceTest("planted", "network", "Run it.", "", limit.text, "", criterion=limit)
+    monkeypatch.setattr(gate, "acceptance_tests", lambda _: [test])
+    assert len(contradictions(sized(NAME))) == 1
+
+
+def test_a_bill_with_an_open_line_is_not_complete(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = sized(NAME)
+    assert any(line.extended_net is None for line in result.design.bill.bought)
+    monkeypatch.setattr(Bill, "is_complete", True)
+    assert len(contradictions(result)) == 1
 
 
 def test_planted_costs_of_ownership_are_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import pytest
 from sizer.guide.chapters import operation
 from sizer.guide.context import guide_context
 from sizer.guide.edition import Edition
+from sizer.present.text.assumptions import missing_of
 from tests.factories.examples import catalog, sized
 
 
@@ -35,6 +36,13 @@ def test_a_job_script_asks_for_the_design_and_is_valid_bash(context):
             "--sequence-parallel": layout.tensor > 1,
         }
         assert {flag: flag in script for flag in flags} == flags
+
+
+def test_vendors_are_asked_for_what_room_and_order_need(context):
+    """The rates of a chip and the links inside a server are ours to look up."""
+    asked = " ".join(missing_of(context.result))
+    assert "inlets" in asked
+    assert not re.search("TF32|GPU links|processors|introduced|peak", asked)
 
 
 def test_settings_follow_the_kind_of_the_fabric(context):

@@ -4,6 +4,7 @@ from xml.etree.ElementTree import Element
 
 import pytest
 
+from sizer.base.errors import ReportError
 from sizer.guide.edition import Edition
 from sizer.guide.pdf.render import guide_page
 from tests.factories import examples
@@ -77,3 +78,22 @@ def test_the_style_of_a_page_has_its_values_and_no_rules_for_screens():
         "color: #123456; margin: var(--none)",
         "color: #123456",
     ]
+
+
+@pytest.mark.pdf
+def test_a_cover_and_a_summary_that_do_not_fit_are_set_closer_and_else_refused():
+    """Twenty lines of 12 mm are 240 of 297 mm, and 160 mm at two thirds of their height; forty fit in neither."""
+    needs_engine()
+    from sizer.guide.pdf.typeset import page_pdf
+
+    style = "@page { margin: 0; size: a4 } p { margin: 0; line-height: 12mm } .closer p { line-height: 8mm }"
+    page = '<html><head><title>t</title><style>{}</style></head><body class="{}">{}</body></html>'
+    cover = '<header class="cover" style="height: 297mm">{}</header><main><h1>After</h1></main>'
+    for body, text in (("guide", cover), ("one-page", "{}")):
+        for n_lines, fits in ((20, True), (30, True), (40, False)):
+            made = page.format(style, body, text.format("<p>line</p>" * n_lines))
+            if fits:
+                assert page_pdf(made).startswith(b"%PDF")
+                continue
+            with pytest.raises(ReportError, match="shorten"):
+                page_pdf(made)

@@ -1,12 +1,15 @@
 """Growth of a laid-out design: what stands, what is added, what moves."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from sizer.physical.expansion import grown, growth
 from sizer.physical.roles import NetworkRole
-from sizer.physical.server_room import server_room, servers_by_ports
+from sizer.physical.server_room import _by_outlets, server_room, servers_by_ports
 from tests.factories import examples
-from tests.factories.plans import laid_out
+from tests.factories.plans import CATALOG, laid_out
 
 
 def test_a_switch_with_free_ports_takes_the_next_sizes_without_a_move():
@@ -137,3 +140,15 @@ def test_a_full_leaf_of_a_tree_takes_none():
 def test_ports_of_storage_leaves_take_no_server(name: str, ports_each: int, servers: int) -> None:
     plan = examples.sized(name).design.plan
     assert servers_by_ports(plan, NetworkRole.STORAGE, ports_each) == servers
+
+
+def test_free_outlets_bound_the_servers_of_a_rack():
+    """Twelve C19 on each PDU, eight in use on side A: a server with two inlets on each side comes twice, by hand."""
+
+    def feed(side: str, used: int) -> Any:
+        return SimpleNamespace(side=side, outlets=(("c14", 24), ("c20", 12)), used=lambda kind: used * (kind == "c20"))
+
+    server, pdu = CATALOG.servers["hpe-dl384"], CATALOG.pdus["px3-5878i2r"]
+    rack: Any = SimpleNamespace(redundancy="2N", is_delivered=False, feeds=(feed("A", 8), feed("B", 6)))
+    assert server.power_inlets.value == 4
+    assert _by_outlets(rack, server, pdu) == 2

@@ -16,9 +16,11 @@ from sizer.physical.capacity import (
     smallest_nodes,
     usable_bytes,
 )
+from sizer.physical.components import Component
 from sizer.physical.notes import PlanNote, PlanNoteKind, Violation, ViolationKind
 from sizer.physical.platforms import platforms
-from sizer.physical.quantities import quantities, slice_row
+from sizer.physical.quantities import _new_share, quantities, slice_row
+from sizer.physical.roles import Role
 from sizer.sizing.design.evaluate_design import built_design
 from sizer.sizing.stages.storage_rates import capacity_is_unknown
 from sizer.workload.request import Existing, Limits
@@ -230,6 +232,16 @@ def test_a_design_that_uses_nothing_of_what_is_there_buys_everything(catalog):
     platform = one(catalog, "xe9680", "ai400x2", "ndr")
     owned = counts(quantities(platform, [7], [1], catalog=catalog, existing=Existing(servers={"dgx-h200": 2})))
     assert owned == counts(quantities(platform, [7], [1], catalog=catalog))
+
+
+def test_a_rack_that_is_there_has_its_pdus():
+    """3 of 25 U are new: of two racks one is there, and with it its two PDUs, not three of the four."""
+    racks = [Component(role, "rack and power", role, np.array([n])) for role, n in ((Role.RACK, 2), (Role.RACK_PDU, 4))]
+    new = [Component(Role.STORAGE_NODE, "storage", "new", np.array([1]))]
+    parts = _new_share(racks, new, {"new": 3.0}, np.array([25.0]))
+    found = {(part.role, part.status): int(part.quantity[0]) for part in parts}
+    assert set(found.values()) == {1, 2}
+    assert found[Role.RACK_PDU, "existing"] == found[Role.RACK_PDU, "computed"] == 2
 
 
 def test_watts_of_a_bracket(catalog):

@@ -148,11 +148,12 @@ def test_an_unpublished_draw_never_wins() -> None:
     assert without_energy.design.platform.server.id == "dss-8440"
 
 
-def test_a_customer_is_not_told_what_bands_give() -> None:
+def test_a_customer_is_told_what_owning_the_offer_costs_and_nothing_of_other_designs() -> None:
     found = size(request(["dgx-1", "dgx-2"]), catalog())
     assert found.design.ownership.low > found.design.cost.low
     copy = customer_copy(found)
-    assert all(design.ownership is None for design in copy.platforms)
+    assert copy.design.ownership == found.design.ownership
+    assert all(design.ownership is None for design in copy.platforms if design is not copy.design)
     assert (copy.runner_up_reason.chosen, copy.runner_up_reason.other) == (None, None)
 
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import NamedTuple
 
 from sizer.catalog.links import PowerInlet
@@ -17,7 +18,7 @@ from sizer.physical.racks.positions import unit_runs
 from sizer.physical.racks.power import energy_kwh_per_year, heat_btu_per_h
 from sizer.physical.racks.site_rules import liquid_heat_w
 from sizer.sizing.design.storage_need import next_sizes
-from sizer.sizing.result import SizingResult
+from sizer.sizing.result import PlannedYear, SizingResult
 from sizer.workload.request import Site
 
 
@@ -431,19 +432,31 @@ def plan_sheets(result: SizingResult, catalog: Catalog) -> tuple[Sheet, ...]:
     ``catalog``: names and part numbers of what the plan uses.
     """
     plan, site = result.design.plan, result.request.site
-    if result.design.bill.is_customer_copy:
-        return (
-            cable_summary(plan, catalog),
-            rack_sheet(plan),
-            elevation_sheet(plan, catalog),
-            facility_sheet(plan, catalog, site),
-            growth_sheet(plan, catalog, next_sizes(result.design), is_summed=True),
-        )
+    is_copy = result.design.bill.is_customer_copy
+    cables = (cable_summary(plan, catalog),) if is_copy else (cable_sheet(plan, catalog), power_sheet(plan, catalog))
+    steps = next_sizes(result.design)
     return (
-        cable_sheet(plan, catalog),
-        power_sheet(plan, catalog),
+        *cables,
         rack_sheet(plan),
         elevation_sheet(plan, catalog),
         facility_sheet(plan, catalog, site),
-        growth_sheet(plan, catalog, next_sizes(result.design)),
+        _years_sheet(result) if result.planned_years else growth_sheet(plan, catalog, steps, is_summed=is_copy),
     )
+
+
+def _years_sheet(result: SizingResult) -> Sheet:
+    """What the growth plan buys in each year: of a request that grows, other sizes say nothing."""
+
+    def price(year: PlannedYear, end: str) -> int | None:
+        return round(getattr(year.cost, end)) if year.cost is not None and isfinite(year.cost.high) else None
+
+    currency = result.request.currency
+    columns: tuple[SheetColumn[PlannedYear], ...] = (
+        Number("Year", lambda year: year.year),
+        Number("Servers bought", lambda year: year.servers_bought),
+        Number("Servers", lambda year: year.n_servers),
+        Number("Storage nodes", lambda year: year.storage_nodes),
+        Number(f"Price from, {currency}", lambda year: price(year, "low")),
+        Number(f"Price to, {currency}", lambda year: price(year, "high")),
+    )
+    return record_sheet("Growth", result.planned_years, columns, ("Purchases of the growth plan.",))

@@ -37,7 +37,7 @@ from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.design.spares import checkpoint_storage
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.stages.platform_columns import fabric_bytes_per_s, storage_nic_bytes_per_s
-from sizer.sizing.stages.storage_rates import mount_rate, node_read_rate, rate_is_unknown
+from sizer.sizing.stages.storage_rates import mount_rate, mount_rates, node_read_rate, rate_is_unknown
 from sizer.sizing.stages.workload_run import WorkloadRun, sequential_bytes_per_s
 from sizer.workload.data import DataRequest
 
@@ -336,6 +336,9 @@ def storage_tests(
             )
             limit = need
             basis = "read rate of the workloads at the upper end of their interval"
+        sheet = 0.0 if key == "read-one" else RAW_TEST_SHARE * _stated_bytes_per_s(design)
+        if limit < sheet:
+            limit, basis = sheet, f"{_reached()} of the vendor's data sheet, which no published test confirms"
         criterion = least(limit, "B/s", required, bound)
         run_text = f"{how}, {who}, {where}."
         yield AcceptanceTest(key, "storage", run_text, expect, criterion.text, basis, sources, criterion)
@@ -343,6 +346,16 @@ def storage_tests(
     for tier in design.tiers:
         if tier.storage is not None:
             yield _capacity(tier, tier.storage, is_minimum)
+
+
+def _stated_bytes_per_s(design: DesignAnswer) -> float:
+    """What a data sheet promises where nobody published a test, as far as the clients take it; else 0. [B/s]"""
+    rate = node_read_rate(design.platform.storage)
+    if rate is None or rate.low.basis != "assumed" or rate.high.basis == "assumed":
+        return 0.0
+    fixed, of_a_node, mount, _ = mount_rates(design.platform, design.plan.catalog)
+    clients = design.n_servers * (fixed + design.storage_nodes * of_a_node) * mount
+    return min(max(design.storage_nodes, 1) * rate.high.value, clients)
 
 
 def _line_bytes_per_s(design: DesignAnswer, servers: int) -> float:

@@ -132,7 +132,7 @@ def _servers_more(count: int) -> str:
 
 
 def _room_text(room: ServerRoom) -> str:
-    """Servers that fit the free units, and how many of them the power of the racks carries."""
+    """Servers that fit the free units, and how many of them the feeds of the racks take."""
     by_units, by_power = room.by_units or 0, room.by_power
     if not by_units:
         return "no further server"
@@ -140,9 +140,9 @@ def _room_text(room: ServerRoom) -> str:
     if by_power is None:
         return f"{text} if power allows"
     if not by_power:
-        return f"{text}; the power of the racks carries none of them"
+        return f"{text}; the feeds of the racks take none of them"
     if not room.power_is_known:
         return f"room for {words.plural(by_power, 'server')} if power allows"
     if by_power >= by_units:
-        return f"{text}, which the power of the racks carries, too"
-    return f"{text}; the power of the racks carries {grouped(by_power)} of them"
+        return f"{text}, which the feeds of the racks take, too"
+    return f"{text}; the feeds of the racks take {grouped(by_power)} of them"

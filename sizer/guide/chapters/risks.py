@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sizer.base.quantities import by_count, grouped, si
+from sizer.base.quantities import grouped, si
 from sizer.bom.bill import BillWarningKind
 from sizer.guide.chapters.summary import strongest
 from sizer.guide.context import GuideContext
@@ -21,8 +21,7 @@ from sizer.present.text.checks import missing_text
 from sizer.present.text.layouts import basis_sentence
 from sizer.present.text.money import quotes_text
 from sizer.present.text.plan import feed_loss_remedies, few_supplies_text
-from sizer.present.text.redundancy import spare_sentence
-from sizer.questions.failures.tables import single_failures_table, tolerated_sentence
+from sizer.questions.failures.tables import single_failures_table
 from sizer.questions.growth.text import late_purchase_text, late_purchases
 from sizer.questions.what_if.charts import tornado_chart
 from sizer.questions.what_if.sensitivity import Sensitivity
@@ -58,23 +57,18 @@ _OF_NEED = {
 
 def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/risks.html`` prints."""
-    losses, cost = context.tolerated_losses, context.spare_cost
+    losses = context.tolerated_losses
     tornados = [
         _tornado(context, number, sensitivity, words.sample_unit(answer.dnn))
         for number, (sensitivity, answer) in enumerate(zip(context.sensitivities, context.answers, strict=True), 1)
         if len(sensitivity.influences) >= _LEAST_BARS and not context.is_single
     ]
     return {
-        "bottlenecks": result_text.reason(context.result),
+        # A cluster has them in the overview of its design.
+        "bottlenecks": result_text.reason(context.result) if context.is_single else [],
         "strongest": strongest(context),
         "tornados": [chart for chart in tornados if chart is not None],
         "failures": single_failures_table(context.failures, losses) if losses or not context.is_single else None,
-        "losses": tolerated_sentence(losses, context.failures, context.answers),
-        "redundancy_cost": (
-            ""
-            if cost is None
-            else words.sentence(spare_sentence(cost, context.result.request.currency, context.design.plan))
-        ),
         "risks": risk_table(context),
         "steps": next_steps(context),
     }
@@ -89,10 +83,8 @@ def next_steps(context: GuideContext, tests: str = "the tests of this document")
     """What happens next, in order; ``tests`` are those of the acceptance."""
     result, design = context.result, context.design
     steps = ["Decide what the executive summary lists."] if decisions(context) else []
-    n_open = len(result.questions)
-    if n_open:
-        points = by_count(n_open, "one open point", f"{words.spelled(n_open)} open points")
-        steps.append(f"Have the vendors confirm {points}: {'; '.join(missing_of(result))}.")
+    if asked := missing_of(result):
+        steps.append(f"Have the vendors confirm before the order: {'; '.join(asked)}.")
     if any(evidence_warning(answer) for answer in context.answers):
         steps.append(
             f"Have the rate measured on {words.with_article(design.platform.server.name)} of the vendor or a cloud."

@@ -7,6 +7,7 @@ from sizer.base.provenance import ASSUMPTION
 from sizer.drawings.racks import rack_fronts
 from sizer.guide.acceptance.tests import AcceptanceTest
 from sizer.guide.context import GuideContext
+from sizer.physical.notes import PlanNoteKind
 from sizer.present import words
 from sizer.present.availability import availability_table, checkpoint_table, checkpoint_text, cycle_chart
 from sizer.present.facility_tables import facility_table, racks_table
@@ -139,7 +140,8 @@ def facility(context: GuideContext) -> dict[str, Any]:
         "racks": racks_table(plan),
         "facility": facility_table(context.result, context.catalog),
         "feeds": feeds_sentence(plan),
-        "warnings": note_sentences(plan.warnings),
+        # Devices with too few supplies are named before the table.
+        "warnings": note_sentences(note for note in plan.warnings if note.kind is not PlanNoteKind.FEW_SUPPLIES),
         "fronts": [
             drawn(f"racks-{number}", drawing, read if number == 1 else "") for number, drawing in enumerate(drawings, 1)
         ],

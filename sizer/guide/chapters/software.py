@@ -1,4 +1,4 @@
-"""Chapter on software: layers, installed software, the stack of each workload, and support."""
+"""Chapter on software: installed software, the stack of each workload, and support."""
 
 from dataclasses import replace
 from typing import Any
@@ -8,10 +8,8 @@ from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import FORMAT_NAMES, is_compressed_image
 from sizer.catalog.schema import Release, Software, Support
-from sizer.drawings.layers import layers
 from sizer.guide.context import GuideContext
 from sizer.present import words
-from sizer.present.figures import drawn
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row, source_cell
 from sizer.present.text.result_text import precision_text
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
@@ -24,7 +22,6 @@ def content(context: GuideContext) -> dict[str, Any]:
     lines = [catalog.software[item] for item in items if item in catalog.software]
     return {
         "has_system": any(line.layer == "system" for line in lines),
-        "layers": drawn("layers", layers(design, catalog)),
         "software": _licence_table(design, catalog, "software", "software", "Software of the design"),
         "stacks": stacks_table(design),
         "releases": releases_text(design, catalog),
@@ -66,7 +63,12 @@ def _licence_table(design: DesignAnswer, catalog: Catalog, category: str, id_: s
 def stacks_table(design: DesignAnswer) -> Table:
     """The software stack that each workload is sized with."""
 
+    def stack(answer: WorkloadAnswer) -> str:
+        return answer.stack.name if answer.serving is None else words.listed(answer.served.engines, "or")
+
     def released(answer: WorkloadAnswer) -> Cell:
+        if answer.serving is not None and len(answer.served.engines) > 1:
+            return Cell("published runs of each")
         # Without the place in the source, which is a column or a round.
         return replace(source_cell(answer.stack.released, str(answer.stack.released.value)), where="")
 
@@ -79,7 +81,7 @@ def stacks_table(design: DesignAnswer) -> Table:
 
     fields = (
         Field[WorkloadAnswer]("Workload", lambda a: a.workload.name, "left", 20),
-        Field[WorkloadAnswer]("Stack", lambda a: a.stack.name, "left", 24),
+        Field[WorkloadAnswer]("Stack", stack, "left", 24),
         Field[WorkloadAnswer]("Released", released, "left", 22),
         Field[WorkloadAnswer]("Loader", loader, "left", 20),
         Field[WorkloadAnswer]("Precision", precision_text, "left", 14),

@@ -30,6 +30,8 @@ from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer
 _MOST_DETAILED = 2
 # Decisions that the one page has room for.
 _MOST_DECISIONS = 4
+# Share of the result that an input must move to be named.
+_NOTABLE = 0.05
 # Width of the labels of the options, in percent.
 _LABELS = 19
 
@@ -161,7 +163,9 @@ def strongest(context: GuideContext) -> str:
         open_inputs = [
             one
             for one in sensitivity.influences
-            if one.key != "dataset-size" and _ends(one, sensitivity.metric, unit) != (one.low_text, one.high_text)
+            if one.key != "dataset-size"
+            and abs(one.high - one.low) > _NOTABLE * max(one.low, one.high)
+            and _ends(one, sensitivity.metric, unit) != (one.low_text, one.high_text)
         ]
         if open_inputs:
             first = open_inputs[0]

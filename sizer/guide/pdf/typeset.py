@@ -45,8 +45,10 @@ _STYLE = re.compile(r"(?<=<style>).*?(?=</style>)", re.DOTALL)
 _FOR_SCREENS = re.compile(r"@media screen[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}")
 _VARIABLE = re.compile(r"(--[\w-]+):\s*([^;]+);")
 _USE = re.compile(r"var\((--[\w-]+)\)")
-# Class of a document of one page, and of one whose text is too long at the usual size.
-_ONE_PAGE, _CLOSER = '<body class="one-page"', '<body class="one-page closer"'
+# Classes of a document of one page and of a cover; one whose text is too long at the usual size is set closer.
+_ONE_PAGE, _COVER = '<body class="one-page', '<header class="cover'
+# White below the last line of a cover: 8 mm. [px]
+_COVER_FOOT = 30.0
 # Every element would get six more styles for these.
 _NOTES = re.compile(r"^::(?:foot)?note-.*$", re.MULTILINE)
 _ANY_MARKER = re.compile(r"^::marker\b", re.MULTILINE)
@@ -201,24 +203,36 @@ def _pdf(page: str, **options: object) -> bytes:
     fetcher = PackagedOnly()
     # Fonts and parsed style are not kept for the next document: that would save 0.01 of 4 s.
     pdf: bytes = b""
-    n_pages = 0
+    too_long = ""
 
     def finished(document: Any, pdf: Any) -> None:
-        nonlocal n_pages
-        n_pages = len(document.pages)
+        nonlocal too_long
+        too_long = _too_long(document, page)
         mended(document, pdf)
 
-    # A page that must stay alone is set closer before it is refused.
-    for text in (page, page.replace(_ONE_PAGE, _CLOSER, 1)) if _ONE_PAGE in page else (page,):
+    closer = page
+    for start in (_ONE_PAGE, _COVER):
+        closer = closer.replace(start, f"{start} closer", 1)
+    for text in dict.fromkeys((page, closer)):
         with contextlib.suppress(FatalURLFetchingError), _rare_collections():
             pdf = Page(text, fetcher).write_pdf(finisher=finished, **{"pdf_variant": "pdf/ua-1", **options})
-            if not fetcher.refused and (n_pages == 1 or _ONE_PAGE not in page):
+            if not fetcher.refused and not too_long:
                 return pdf
     if fetcher.refused:
         raise ReportError(f"a template of the guide is damaged: {fetcher.refused[0]}")
-    raise ReportError(
-        f"the summary takes {n_pages} pages in place of one: shorten its title and the names of its parts"
-    )
+    raise ReportError(f"{too_long}: shorten its title and the names of its parts")
+
+
+def _too_long(document: Any, page: str) -> str:
+    """What does not fit where it must: a summary on one page, the text of a cover above the edge of the paper."""
+    if _ONE_PAGE in page:
+        n_pages = len(document.pages)
+        return "" if n_pages == 1 else f"the summary takes {n_pages} pages in place of one"
+    first, *others = (page._page_box for page in document.pages[:2])
+    lines = (box.position_y + box.height for box in first.descendants() if type(box).__name__ == "LineBox")
+    goes_on = any(box.element_tag == "header" for other in others for box in other.descendants())
+    is_over = _COVER in page and (goes_on or max(lines, default=0.0) > first.margin_height() - _COVER_FOOT)
+    return "the text of the cover runs over its edge" if is_over else ""
 
 
 @contextlib.contextmanager

@@ -99,7 +99,8 @@ _VALUES: dict[DefaultKind, Callable[[float], str]] = {
 # What is asked about a storage without a published rate, and about parts without a price.
 _READ_RATE = "sustained read rate of one node, large sequential and small random"
 _PRICES = "Price, lead time and availability"
-# What is asked about facts, where a few words must do.
+# What is asked about facts, where a few words must do: what the room, the feeds, the cables and the storage depend on.
+# Rates of chips and links inside a server are ours to look up.
 _SUBJECTS = {
     "height_u": "size",
     "depth_m": "size",
@@ -113,12 +114,8 @@ _SUBJECTS = {
     "inlet_kind": "inlets",
     "c14": "outlets",
     "c20": "outlets",
-    "cpu": "processors",
-    "n_cpus": "processors",
     "memory_bytes": "memory",
     "n_gpus": "GPUs",
-    "intra_link": "GPU links",
-    "host_links": "GPU links",
     "ports": "ports",
     "front_end_kind": "ports",
     "front_end_ports_per_node": "ports",
@@ -287,16 +284,16 @@ def part_questions(point: MissingFacts | MissingReadRate) -> tuple[str, tuple[st
 
 
 def missing_of(result: SizingResult) -> list[str]:
-    """What vendors must confirm, in a few words, one entry for each open point: 'QM9700 (inlets, ports)'."""
-    return [_missing(point) for point in result.questions]
+    """What vendors must confirm before an order, in a few words: 'QM9700 (inlets, ports)'; one entry for each part."""
+    return [text for point in result.questions if (text := _missing(point))]
 
 
 def _missing(point: OpenPoint) -> str:
     match point:
         case MissingFacts(item, fields):
-            subjects = dict.fromkeys(_SUBJECTS.get(field) or inside_sentence(fact_label(field)) for field in fields)
+            subjects = dict.fromkeys(_SUBJECTS[field] for field in fields if field in _SUBJECTS)
             # A name without what follows its comma, which reads as a further part in a list.
-            return f"{item.name.partition(',')[0]} ({', '.join(subjects)})"
+            return f"{item.name.partition(',')[0]} ({', '.join(subjects)})" if subjects else ""
         case MissingReadRate(storage):
             return f"{storage.name.partition(',')[0]} (sustained read rate)"
         case MissingPrices():

@@ -1,12 +1,22 @@
 """Words of the warnings of a bill: ends of sale and service, prices, lead times and support."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from sizer.bom.bill import Bill, BillWarning, BillWarningKind
 from sizer.bom.remarks import SERVICE_YEARS
 from sizer.catalog.model import Catalog
 from sizer.present.words import listed, plural, sentence
 from sizer.sizing.result import DesignAnswer
+
+# Parts that a warning names; of more it says how many.
+_MOST_NAMED = 6
+
+
+def _few(items: Sequence[object]) -> str:
+    more = len(items) - _MOST_NAMED
+    names = ", ".join(str(one) for one in items[:_MOST_NAMED])
+    return f"{names} and {plural(more, 'other')}" if more > 1 else ", ".join(map(str, items))
+
 
 _TEXTS: dict[BillWarningKind, Callable[..., str]] = {
     BillWarningKind.SALE_ENDED: lambda item, day, successor="": (
@@ -24,7 +34,7 @@ _TEXTS: dict[BillWarningKind, Callable[..., str]] = {
         f"{item}: end of service {day} is published, no end of sale; confirm that it is still sold"
     ),
     BillWarningKind.AVAILABILITY_UNKNOWN: lambda *items: (
-        f"availability to be confirmed, no end of sale is published: {', '.join(items)}"
+        f"availability to be confirmed, no end of sale is published: {_few(items)}"
     ),
     BillWarningKind.OTHER_CURRENCY: lambda item: f"{item}: the price is in another currency; it needs a quote",
     BillWarningKind.PRICE_ENDED: lambda item, day: f"{item}: the price was valid until {day}; ask for a new one",
@@ -35,15 +45,15 @@ _TEXTS: dict[BillWarningKind, Callable[..., str]] = {
         f"{item}: the price is dated {day}, more than a year ago; ask for a quote"
     ),
     BillWarningKind.LONGEST_LEAD_TIME: lambda weeks, *items: (
-        f"longest known lead time: {plural(weeks, 'week')}, {', '.join(items)}"
+        f"longest known lead time: {plural(weeks, 'week')}, {_few(items)}"
     ),
-    BillWarningKind.LEAD_TIME_UNKNOWN: lambda *items: f"lead time not known: {', '.join(items)}",
+    BillWarningKind.LEAD_TIME_UNKNOWN: lambda *items: f"lead time not known: {_few(items)}",
     BillWarningKind.NO_LEAD_TIME: lambda: "no lead time is known; ask the vendors for all of them",
     BillWarningKind.TOO_LATE: lambda days, weeks, need, *items: (
-        f"too late by {plural(days, 'day')} for {need}, lead time {plural(weeks, 'week')}: {', '.join(items)}"
+        f"too late by {plural(days, 'day')} for {need}, lead time {plural(weeks, 'week')}: {_few(items)}"
     ),
     BillWarningKind.ORDER_BY: lambda day, weeks, need, *items: (
-        f"order by {day} for {need}; longest known lead time: {plural(weeks, 'week')}, {', '.join(items)}"
+        f"order by {day} for {need}; longest known lead time: {plural(weeks, 'week')}, {_few(items)}"
     ),
     BillWarningKind.LEAD_TIME_OPEN: lambda days, need, *items: (
         f"lead times not published{_of(items)}; {_left(days, need)}; ask the vendors"
@@ -56,7 +66,7 @@ _FOR_ALL = ("any", "cluster")
 
 
 def _of(items: Iterable[str]) -> str:
-    return f": {names}" if (names := ", ".join(items)) else ""
+    return f": {names}" if (names := _few(tuple(items))) else ""
 
 
 def _left(days: int | None, need: str) -> str:

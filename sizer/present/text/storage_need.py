@@ -11,10 +11,7 @@ from sizer.sizing.result import DesignAnswer
 
 # What each kind of storage gives and takes.
 _STORAGE_TRADE_OFFS = {
-    "local": (
-        "Nothing is shared: each server needs its own copy of the data, and a change of the data set has to be copied "
-        "to all of them."
-    ),
+    "local": ("Nothing is shared: each server needs its own copy, and every change has to be copied to all of them."),
     "nfs-server": "One access path limits the rate of all readers, and the file server is a single point of failure.",
     "scale-out-nas": (
         "Rate and capacity grow together by the node, so a system sized for one has spare capacity of the other."
@@ -97,7 +94,9 @@ def storage_texts(choice: StorageChoice, design: DesignAnswer) -> list[str]:
     """The number that decided, sentence by sentence."""
     texts = []
     reads = si(choice.read_bytes_per_s, "B/s")
-    if choice.low_bytes_per_s is None or choice.high_bytes_per_s is None:
+    if all(answer.serving is not None for answer in design.workloads):
+        texts.append("Requests read nothing from it; each replica loads its weights from it when it starts.")
+    elif choice.low_bytes_per_s is None or choice.high_bytes_per_s is None:
         texts.append(f"The workload reads up to {reads}. No published read rate of this storage was found: measure it.")
     elif choice.low_bytes_per_s != choice.high_bytes_per_s:
         low, high = si(choice.low_bytes_per_s, "B/s"), si(choice.high_bytes_per_s, "B/s")

@@ -27,7 +27,6 @@ from sizer.present.text.calibration import compared_time_s, evidence_warning
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.design_size import asked_target_text, highest_rate_text, one_server_text
 from sizer.present.text.money import WITHOUT_CABLES, cost_at, least_cost_text, owned, price_range_text, range_text
-from sizer.present.text.plan import existing_text
 from sizer.present.text.redundancy import spare_sentence
 from sizer.present.text.serving import (
     asked_cost_text,
@@ -621,8 +620,6 @@ def reason_texts(result: SizingResult, *, with_amounts: bool = False) -> list[st
         texts.append(
             spare_sentence(result.spare_cost, result.request.currency, result.design.plan, with_amounts=with_amounts)
         )
-    if result.design.existing is not None:
-        texts.append(existing_text(result.design.existing))
     return texts
 
 

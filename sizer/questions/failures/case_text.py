@@ -100,7 +100,11 @@ def effect_text(case: FailureCase) -> str:
         case DriveLost():
             return _drive_text(case.effect)
         case CapacityReduced():
-            return sentence("; ".join(_capacity_parts(case.effect) or [_GO_ON]))
+            parts = _capacity_parts(case.effect)
+            if case.key == "leaf" and case.effect.remaining.n_servers == case.effect.whole.n_servers > 1:
+                # The collectives of a job end with an error when ports of its servers go.
+                parts.insert(0, "jobs over several servers stop and restart on the remaining ports")
+            return sentence("; ".join(parts or [_GO_ON]))
         case FeedLost():
             return sentence("; ".join(_feed_parts(case.effect)))
         case CoolantLost():

@@ -113,7 +113,10 @@ def single_failures_table(cases: Sequence[FailureCase], losses: Sequence[Loss]) 
         Field("Rate", _shares, "right", 13),
         Field("Targets", result, width=15),
     ]
-    note = "Targets: whether a run still meets them if the part stays out for the whole run, with the probability."
+    note = (
+        "Rate: share of the normal rate, once jobs that stopped run again. Targets: whether a run still meets them if "
+        "the part stays out for the whole run, with the probability."
+    )
     return record_table("single-failures", "Single failures and what remains after each", shown, fields, note=note)
 
 

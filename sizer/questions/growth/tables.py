@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from math import isfinite
 
 from sizer.base.quantities import by_count, duration, grouped, si, significant
@@ -147,7 +148,7 @@ def purchases_table(growth: PlatformGrowth, catalog: Catalog, currency: str) -> 
             " Network, racks and power feeds of the last year are installed in year 1. Every device uses its port of "
             "the last year's port map, so no link moves."
         )
-    # A customer's copy has no amounts of later years; a column that says so in every row says nothing.
+    # A column that says "to be quoted" in every row says nothing.
     cost = Field[Purchase](
         _parts_title(recommended, currency),
         lambda purchase: _cost_text(purchase) if purchase.bought else _NOTHING,
@@ -196,7 +197,7 @@ def _cost_text(bought: Purchase | PurchaseSequence) -> str:
     """What is bought costs: exact, or in the range of the market where parts await a quote."""
     if bought.cost.n_open and bought.interval is not None and isfinite(bought.interval.high):
         return range_text("", bought.interval.low, bought.interval.high)
-    return sum_text(bought.cost)
+    return sum_text(replace(bought.cost, amount=bought.cost.amount.quantize(Decimal(1))))
 
 
 def _bought(purchase: Purchase, catalog: Catalog) -> str:
@@ -325,7 +326,6 @@ def criterion_text(growth: PlatformGrowth) -> str:
         return "The plan is the sequence with the least energy."
     if growth.criterion == "equipment":
         return "Deciding prices are missing, so the plan owns the fewest servers and storage nodes over time."
-    # A copy without costs compares none.
     is_compared = not any(sequence.cost.n_open for sequence in (recommended, *alternatives))
     if is_compared and all(
         other.pieces == recommended.pieces and other.cost == recommended.cost for other in alternatives

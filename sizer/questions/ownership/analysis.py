@@ -49,7 +49,7 @@ class OwnershipAnswer:
     cost: OwnershipCost
     utilization_fraction: float | None  # share of all hours in which runs go on; None: not stated, all of them
     runs: tuple[RunCost, ...]
-    # With price bands where prices are missing; None in a customer's copy, and where bands are in another currency.
+    # With price bands where prices are missing; None where bands are in another currency.
     interval: CostInterval | None
     asked_per_million_tokens: Decimal | None = None  # at most
 

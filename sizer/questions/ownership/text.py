@@ -82,15 +82,18 @@ def ownership_text(answer: OwnershipAnswer) -> str:
 def finding(answer: OwnershipAnswer) -> str:
     """The answer in a sentence or two."""
     cost = answer.cost
+    period = years_text(cost.rates.years)
+    if "growth" in cost.missing:
+        period += ", without what the growth plan buys after the first year,"
     if cost.is_unpriced:
         lines = f"{words.plural(cost.n_open, 'line')} of the bill"
         text = f"Prices of {lines} are missing, so the cost of ownership is not known."
         if answer.interval is not None:
-            owning = f"Owning the cluster for {years_text(cost.rates.years)} is estimated at {total_text(answer)}"
+            owning = f"Owning the cluster for {period} is estimated at {total_text(answer)}"
             text = f"{owning}: {lines} to be quoted."
         asked = (_asked_text(run, answer) for run in answer.runs)
         return " ".join([text, *(words.sentence(one) for one in asked if one)])
-    text = f"Owning the cluster for {years_text(cost.rates.years)} costs {total_text(answer)}."
+    text = f"Owning the cluster for {period} costs {total_text(answer)}."
     kinds = kinds_of(cost)
     if len(kinds) > 1:
         shares = [words.percent(float((cost.of(kind) or 0) / cost.total)) for kind in kinds]

@@ -18,8 +18,10 @@ from sizer.physical.roles import Role
 from sizer.workload.request import SizingRequest
 
 _ROOM = (Role.RACK, Role.RACK_PDU)
-# Links from the fabric to gateways and to the customer's LAN.
-_UPLINKS = (Role.GATEWAY_UPLINK, Role.LAN_UPLINK)
+# Links from the fabric to gateways, to the customer's LAN and to what manages the cluster.
+_UPLINKS = (Role.GATEWAY_UPLINK, Role.LAN_UPLINK, Role.HEAD_NODE_CABLE, Role.FABRIC_MANAGER_CABLE)
+# What manages the cluster is installed with its network: ports are kept for later servers, and so are managers.
+_MANAGERS = (Role.HEAD_NODE, Role.HEAD_NODE_ADAPTER, Role.FABRIC_MANAGER, Role.STORAGE_FABRIC_MANAGER)
 # Devices replace panels in a rack: every size has the panels of the last one.
 _PANEL = Role.BLANKING_PANEL
 
@@ -107,9 +109,10 @@ def _prepared(parts: Sequence[Component], sized: Quantities, switches: frozenset
     typical_w, max_w = sized.power_typical_w.copy(), sized.power_max_w.copy()
     ready = []
     for part in parts:
-        stays = part.role in switches or part.role in (*_ROOM, *_UPLINKS) or part.role.is_between_switches
+        is_device = part.role in switches or part.role in _MANAGERS
+        stays = is_device or part.role in (*_ROOM, *_UPLINKS) or part.role.is_between_switches
         last = _like_last(part)
-        if part.role in switches:
+        if is_device and part.role is not Role.HEAD_NODE_ADAPTER:
             draw = device_power(catalog.device(part.item))
             typical_w += (last.quantity - part.quantity) * draw.typical_w
             max_w += (last.quantity - part.quantity) * draw.max_w

@@ -11,7 +11,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.bom.bill import Sum, reduction
+from sizer.bom.bill import Sum
 from sizer.bom.cost import CostInterval, ItemPrices, heights_of, item_prices
 from sizer.bom.lines import is_free
 from sizer.bom.prices import PriceBook
@@ -190,23 +190,22 @@ class PurchasePlanner:
         return None if net is None else round(net * 100)
 
     def _money(self, year: int, items: Sequence[str], pieces: Sequence[int]) -> tuple[Sum, tuple[str, ...]]:
-        """What is paid for what is bought in a year, and those of its items that have no price."""
+        """What is paid for what is bought in a year, and those of its items that have no price.
+
+        The discount of a deal is on its quote, which is the purchase of the first year.
+        """
         factor = growth_of(self.request).price ** year
         bought = [(item, count, self._cents(item)) for item, count in zip(items, pieces, strict=True) if count]
         cents = sum(round(each * factor) * count for _, count, each in bought if each is not None)
-        net = Decimal(cents) / 100
-        paid = net - reduction(net, self.request.quote.discount_percent)
-        return Sum(paid, sum(each is None for *_, each in bought)), tuple(
-            item for item, _, each in bought if each is None
-        )
+        unpriced = tuple(item for item, _, each in bought if each is None)
+        return Sum(Decimal(cents) / 100, len(unpriced)), unpriced
 
-    def _interval(self, is_prepared: bool, year: int, bought: Ints, cost: Sum) -> CostInterval | None:
-        """What is bought in a year by known prices, less the discount of the deal, and bands."""
-        currency, discount = self.request.currency, float(self.request.quote.discount_percent)
+    def _interval(self, is_prepared: bool, year: int, bought: Ints) -> CostInterval | None:
+        """What is bought in a year by known prices and bands."""
+        currency = self.request.currency
         if self._unit_prices.currency != currency or self.prices.per_usd(currency) is None:
             return None
-        off = float(cost.amount) * discount / (100 - discount) if discount < 100 else 0.0
-        low, expected, likely, high = (self._amounts(is_prepared, year, bought).sum(axis=1) - off).tolist()
+        low, expected, likely, high = self._amounts(is_prepared, year, bought).sum(axis=1).tolist()
         return CostInterval(currency, low, expected, likely, high)
 
     def _energy_wh(self, size: int, is_prepared: bool) -> int:
@@ -288,7 +287,7 @@ class PurchasePlanner:
             taken_out=_listed(parts.items, out),
             cost=cost,
             unpriced=unpriced,
-            interval=self._interval(is_prepared, year, bought, cost),
+            interval=self._interval(is_prepared, year, bought),
             energy_cost=Decimal(self._energy_cents(energy_wh)) / 100 if has_rate else None,
             energy_kwh=energy_wh / 1e3,
             power_max_w=float(parts.power_max_w[after]),

@@ -235,19 +235,6 @@ def _as_billed(growth: PlatformGrowth, design: DesignAnswer) -> PlatformGrowth:
     )
 
 
-def without_money(plan: GrowthPlan) -> GrowthPlan:
-    """The plan for a customer's copy: its costs may come from the user's own price books."""
-    return replace(plan, platforms=tuple(_unpriced(growth) for growth in plan.platforms))
-
-
-def _unpriced(growth: PlatformGrowth) -> PlatformGrowth:
-    recommended, *alternatives = (
-        replace(sequence, purchases=tuple(map(_to_be_quoted, sequence.purchases)))
-        for sequence in (growth.recommended, *growth.alternatives)
-    )
-    return replace(growth, recommended=recommended, alternatives=tuple(alternatives))
-
-
-def _to_be_quoted(purchase: Purchase) -> Purchase:
-    items = tuple(item for item, _ in purchase.bought)
-    return replace(purchase, cost=Sum(Decimal("0.00"), len(items)), unpriced=items, interval=None, energy_cost=None)
+def offered(plan: GrowthPlan, design: DesignAnswer) -> GrowthPlan:
+    """The plan as a customer reads it: of the platform that is offered, and no other."""
+    return replace(plan, platforms=(plan.of(design.platform.key),), quotes_to_settle=())

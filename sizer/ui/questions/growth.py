@@ -16,7 +16,7 @@ from sizer.questions.growth.tables import (
 )
 from sizer.questions.growth.text import findings
 from sizer.sizing.growth.growth_plan import growth_plan
-from sizer.sizing.growth.result import GrowthPlan, PlatformGrowth, as_billed, without_money
+from sizer.sizing.growth.result import GrowthPlan, PlatformGrowth, as_billed, offered
 from sizer.ui import look, state
 from sizer.ui.error_messages import sentences
 from sizer.ui.requirements.optional_tables import GROWTH_START, factor_fields
@@ -57,7 +57,7 @@ def show(view: View) -> None:
     else:
         if tried == stated:  # else the first purchase is another one than the design's
             plan = as_billed(plan, view.result.design)
-        _answer(view, without_money(plan) if view.is_customer_mode else plan)
+        _answer(view, offered(plan, view.result.design) if view.is_customer_mode else plan)
     _buttons(view, stated, tried, is_assumed=request.growth is None)
 
 

@@ -179,7 +179,6 @@ SENTENCES = (
     Sentence("ports free", IN_NETWORK + PORTS % ("{N}", "{n}"), number, BOTH, "network"),
     Sentence("ports used", r"Figure \d+\. {net}: {n} ports in use, {N} free", number, GUIDE, "network"),
     Sentence("ports free", r"Figure \d+\. {net}: {N} ports in use, {n} free", number, GUIDE, "network"),
-    Sentence("end points", r"\n{net}\n{n} end points?, [^\n]{2,30}\n", number, GUIDE, "network"),
     Sentence("end points", IN_NETWORK + r"{n} end points? on", number, GUIDE, "network"),
     Sentence("cables", r"Install {n} cables", number, ENGINEER),
     Sentence("cables", r"All cables {n}\b", number, ENGINEER),
@@ -195,12 +194,11 @@ SENTENCES = (
     Sentence("usable capacity", r"{q} usable met", quantity, GUIDE, "tier"),
     Sentence("usable capacity", r"{q} \({N} TiB\)", quantity, GUIDE, "tier"),
     Sentence("storage nodes", r"\nStorage nodes {n} of {N} in use", number, GUIDE),
-    # --- price and open points
+    # --- price
     Sentence("price", r"\nPrice: (?P<value>{money}|to be quoted)", amount),
     Sentence("lines to be quoted", r"{n} lines? of {N} needs? a quote", number),
     Sentence("lines to be quoted", r"{n} lines? of the bill\.", number),
     Sentence("lines to be quoted", r"{n} items need quotes", number),
     Sentence("lines of the bill", r"{N} lines? of {n} needs? a quote", number),
     Sentence("assumptions", r"{n} inputs are assumptions", number, ENGINEER),
-    Sentence("open points", r"vendors confirm {n} open points", number, GUIDE),
 )

@@ -79,7 +79,6 @@ def _whole(document: dict[str, Any]) -> Iterator[Fact]:
             where = " and ".join(f"bill line {line['line']}" for line in lines)
             yield "cables of a kind", where, sum(line["quantity"] for line in lines), item
     yield "lines to be quoted", "bill.unpriced", len(bill["unpriced"]), ""
-    yield "open points", "questions", len(document["questions"]), ""
     yield "assumptions", "assumptions", len(document["assumptions"]), ""
     for net in design["networks"]:
         for figure in ("ports_used", "ports_free", "end_points"):

@@ -44,7 +44,6 @@ PLACES = {
     "cables": 3,
     "lines to be quoted": 4,
     "assumptions": 2,
-    "open points": 2,
 }
 
 

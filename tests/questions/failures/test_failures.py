@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sizer.physical.losses import Losses, on_one_side
+from sizer.physical.losses import Losses, Remaining, on_one_side
 from sizer.physical.protection import drives_survived, nodes_survived
 from sizer.questions.failures.after_loss import HardwareAfterLoss, rate_shares
-from sizer.questions.failures.analysis import failure_cases
+from sizer.questions.failures.analysis import FailureCase, failure_cases
 from sizer.questions.failures.case_text import effect_text, failure_title, remedy_text
 from sizer.questions.failures.scenarios import CapacityReduced, FeedLost, JobsRestart
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
@@ -26,6 +26,14 @@ def resnet():
 
 def cases(result):
     return {case.key: case for case in failure_cases(EvaluatedDesign(result, CATALOG))}
+
+
+@pytest.mark.parametrize(("key", "restarts"), [("leaf", True), ("spine", False)])
+def test_jobs_restart_where_ports_of_their_servers_go(key, restarts):
+    """NCCL ends a job whose link goes down; a spine is routed around, and the ports of the servers stay up."""
+    whole = Remaining(2, 1.0, True, 1.0, 1, 1.0, 1.0)
+    effect = CapacityReduced(whole, replace(whole, exchange_share=7 / 8), False)
+    assert ("restart" in effect_text(FailureCase(key, effect, (1.0,), (1.0,)))) == restarts
 
 
 # --- what is left of a plan -------------------------------------------------------------------------------------------

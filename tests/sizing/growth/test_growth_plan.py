@@ -18,9 +18,10 @@ from sizer.physical.quantities import quantities
 from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.growth.growth_plan import growth_plan
+from sizer.sizing.growth.parts_by_size import count_sizes
 from sizer.sizing.growth.result import CapacityLimit, GrowthPlan, LimitKind, PlatformGrowth
 from sizer.sizing.growth.yearly_requests import yearly_requests
-from tests.factories.examples import catalog
+from tests.factories.examples import catalog, sized
 from tests.factories.prices import all_priced
 
 CATALOG = catalog()
@@ -248,6 +249,17 @@ def test_best_moves_no_link_where_the_network_outgrows_one_switch():
     assert grows.energy_kwh < prepared.energy_kwh  # switches that stand early draw power early
     assert found.recommended.is_prepared
     assert found.recommended.moved_links == prepared.moved_links == 0
+
+
+def test_what_manages_the_last_year_is_bought_with_its_network():
+    """Five servers now, twelve later: eight hosts and more have two head nodes, and no later year buys the second."""
+    result = sized("llama-70b-dgx-h100")
+    parts = count_sizes(result.design.platform, [(5, 1), (12, 1)], result.request, catalog())
+    heads = [one.pieces[one.items.index("management-server")].tolist() for one in (parts.as_it_grows, parts.prepared)]
+    assert heads == [[1, 2], [2, 2]]
+    grown, ready = parts.as_it_grows.power_max_w, parts.prepared.power_max_w
+    assert ready[0] - grown[0] >= 800  # the second head node and the later switches
+    assert ready[1] == grown[1]
 
 
 def test_a_plan_ends_where_the_room_does_and_says_why():

@@ -1,0 +1,127 @@
+"""Rules over the parts of one answer before anything is written: what contradicts itself is not handed over."""
+
+import math
+from collections.abc import Iterator
+from decimal import Decimal
+
+from sizer.guide.acceptance.tests import acceptance_tests
+from sizer.questions.ownership.analysis import ownership
+from sizer.sizing.checks import CheckKind, CheckResult
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from sizer.sizing.result import SizingResult
+
+_AT_LEAST = (CheckKind.CAPACITY, CheckKind.WORKING_SET)
+# Nothing that is bought runs for longer, at a lower rate, or draws more. [s], [B/s], [W]
+_LONGEST_S, _LEAST_BYTES_PER_S, _MOST_W = 1e6 * 86_400, 1.0, 1e10
+_ROUNDED = 1e-6
+# Width of an interval over that of its named parts; hosts and exchange add little.
+_UNEXPLAINED = 1.1
+_HALF_A_CENT = Decimal("0.005")
+
+
+def contradictions(result: SizingResult) -> list[str]:
+    """Contradictions within an answer, one clause each; empty where there is none."""
+    rules = (_requirements, _totals, _ownership, _figures, _tests, _comparisons, _dates)
+    return [text for rule in rules for text in rule(result)]
+
+
+def _requirements(result: SizingResult) -> Iterator[str]:
+    """What is met has what is required; no headroom is below zero."""
+    for check in result.design.checks:
+        if check.result is CheckResult.MET and check.known is not None and not check.missing:
+            is_least = check.kind in _AT_LEAST
+            short = check.asked - check.known if is_least else check.known - check.asked
+            if short > _ROUNDED * abs(check.asked) and check.kind is not CheckKind.BUDGET:
+                yield f"{check.kind.value} is met with {check.known:g} of {check.asked:g}"
+    for answer in result.design.workloads:
+        chance, asked = answer.probability, result.request.confidence
+        if answer.target_check is CheckResult.MET and chance is not None and chance < asked - _ROUNDED:
+            yield f"{answer.workload.name} meets its target with {chance:g}, {asked:g} was requested"
+    for tier in result.design.tiers:
+        if tier.free_bytes < 0:
+            yield f"the {tier.content.value} tier lacks {-tier.free_bytes:g} B"
+
+
+def _totals(result: SizingResult) -> Iterator[str]:
+    """One total of a purchase, and a range around what is known of it."""
+    bill, cost = result.design.bill, result.design.cost
+    parts = bill.one_off.amount + bill.recurring.amount
+    net = sum((line.extended_net or Decimal(0) for line in bill.bought), Decimal(0))
+    if parts != bill.purchase.amount:
+        yield f"what is bought once and again costs {parts}, the purchase {bill.purchase.amount}"
+    if abs(bill.total - net * (100 - bill.deal_discount_percent) / 100) > _HALF_A_CENT:
+        yield f"the lines add up to {net}, the total is {bill.total}"
+    request = result.request
+    if cost is None and (request.currency == "USD" or request.exchange_rate_usd is not None):
+        yield "the design has no range of its price"
+    if cost is not None and not float(bill.total) - 1 <= cost.low <= cost.expected <= cost.high:
+        yield f"the price of {cost.low:g} to {cost.high:g} does not hold {bill.total} and {cost.expected:g}"
+    if bill.is_complete != all(line.extended_net is not None for line in bill.bought):
+        yield f"{bill.net_total.n_open} lines are said to be open, which is not what the lines are"
+    for year in result.planned_years[:1]:
+        if (year.n_servers, year.cost) != (result.design.n_servers, cost):
+            yield f"the growth plan buys {year.n_servers} servers first, at another price than the bill"
+
+
+def _ownership(result: SizingResult) -> Iterator[str]:
+    """The cost of ownership starts from the bill, and says what it leaves out."""
+    bill, request, owned = result.design.bill, result.request, ownership(result)
+    if owned is None:
+        return
+    if owned.cost.purchase != bill.total:
+        yield f"the cost of ownership holds a purchase of {owned.cost.purchase}, the total of the bill is {bill.total}"
+    if request.growth is not None and owned.cost.rates.years > 1 and "growth" not in owned.cost.missing:
+        yield "the cost of ownership leaves out what the growth plan buys later, and does not say so"
+
+
+def _figures(result: SizingResult) -> Iterator[str]:
+    """No efficiency above 100 %, no typical draw above the maximum, no magnitude that no purchase has."""
+    design = result.design
+    for answer in design.workloads:
+        name, is_alike = answer.workload.name, answer.kind.compares_one_gpu
+        if answer.time is not None and not 0 < answer.time.total_s.value < _LONGEST_S and answer.rate_is_predicted:
+            yield f"{name} takes {float(answer.time.total_s.value):g} s"
+        spread, gpu = answer.gpu_spread, next((one for one in answer.stages if one.key == "gpu"), None)
+        explained = math.hypot(spread.parameters, spread.within, spread.between)
+        if answer.rate_is_predicted and gpu is not None and gpu.capacity.log_sd > _UNEXPLAINED * explained + _ROUNDED:
+            yield f"{name} has a GPU rate that spreads by {gpu.capacity.log_sd:g}, of which {explained:g} has a reason"
+        if is_alike and answer.scaling_efficiency > 1 + _ROUNDED and answer.workload.task == "training":
+            yield f"{name} has a scaling efficiency of {answer.scaling_efficiency:g}"
+        rate = float(answer.throughput.value)
+        if answer.rate_is_predicted and not _LEAST_BYTES_PER_S <= rate * answer.sample_bytes < math.inf:
+            yield f"{name} reads {rate * answer.sample_bytes:g} B/s"
+    typical, most = float(design.quantities.power_typical_w[0]), float(design.quantities.power_max_w[0])
+    if not typical <= most < _MOST_W:
+        yield f"the design draws typically {typical:g} W and at most {most:g} W"
+
+
+def _tests(result: SizingResult) -> Iterator[str]:
+    """A test passes with what is required, and with no more than its links carry or its storage holds."""
+    for test in acceptance_tests(EvaluatedDesign(result, result.design.plan.catalog)):
+        limit = test.criterion
+        if limit is None:
+            continue
+        required = limit.value if limit.required is None else min(limit.required, limit.bound)
+        short = required - limit.value if limit.is_least else limit.value - required
+        if not (short <= _ROUNDED * required and limit.value <= limit.bound):
+            yield f"the test {test.key} passes with {limit.value:g} {limit.unit}; {required:g} are required"
+
+
+def _comparisons(result: SizingResult) -> Iterator[str]:
+    """Designs that are compared hold the same data; nothing is ordered by a number that rests on an assumption."""
+    design = result.design
+    held = [tier.content for tier in design.tiers]
+    for other in result.platforms:
+        if [tier.content for tier in other.tiers] != held:
+            yield f"{other.name} has other tiers of storage than {design.name}"
+    pdu = design.platform.pdu
+    is_ordered = any(line.item == pdu.id and line.sku for line in design.bill.lines)
+    if is_ordered and any(count.basis == "assumed" for count in pdu.outlets.values()):
+        yield f"{pdu.name} has a part number, and its outlets are assumed"
+
+
+def _dates(result: SizingResult) -> Iterator[str]:
+    """The quote ends no earlier than it begins."""
+    day, until = result.request.date, result.design.bill.valid_until
+    if day is not None and until is not None and until < day:
+        yield f"the prices are valid until {until}, before {day}"
