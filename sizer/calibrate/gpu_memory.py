@@ -92,21 +92,10 @@ class MemoryFit:
     ) -> Activations:
         """Activations of one sample.
 
-        Parameters
-        ----------
-        dnn_id : str
-            Network of the catalogue, or the one that a custom network is like; empty for none.
-        family : str
-            Its family; empty where it is not known.
-        forward_flop : float
-            Forward pass of one sample. [FLOP]
-        precision : {"mixed", "fp32"}
-        is_custom : bool, default False
-            The network is another one of the family of ``dnn_id``.
-        is_inference : bool, default False
-            Forward passes only, so that most activations are freed at once.
-        is_recomputed : bool, default False
-            Activations are computed again in the backward pass.
+        ``dnn_id``: network of the catalogue, or the one that a custom network is like; empty for none. ``family``: its
+        family; empty where it is not known. ``forward_flop``: forward pass of one sample. [FLOP] ``is_custom``: the
+        network is another one of the family of ``dnn_id``. ``is_inference``: forward passes only, so that most
+        activations are freed at once. ``is_recomputed``: activations are computed again in the backward pass.
         """
         effects = [("general", 1.0), ("slope", math.log(forward_flop / REFERENCE_FLOP))]
         effects += [("mixed", 1.0)] * (precision == "mixed")
@@ -207,10 +196,7 @@ def n_moments(family: str) -> int:
 def load_memory_rows(catalog: Catalog, path: Path | str | None = None) -> tuple[MemoryRow, ...]:
     """Rows of the shipped file, or of another of the same columns.
 
-    Raises
-    ------
-    CalibrationError
-        If it cannot be read, or a row is not complete: place and column.
+    Raises CalibrationError if it cannot be read, or a row is not complete: place and column.
     """
     file = data_dir("catalog") / "benchmarks" / "memory" / "gpu_memory.csv" if path is None else Path(path)
     records = csv_records(text_of_file(file, _MAX_BYTES, "published memory"))

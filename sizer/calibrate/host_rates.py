@@ -25,14 +25,8 @@ def loader_rate(
 ) -> Estimate | CalibrationNote:
     """Rate of an input pipeline alone, or of one core of it, or why it is not known.
 
-    Parameters
-    ----------
-    row : Observation
-        Row of a loader test, or of a run whose hosts were busy to a printed share.
-    catalog, calibration : Catalog, Calibration
-        Where cores and the work per sample come from.
-    busy_fraction : float, default 1
-        Share of the cores that was busy. [-]
+    ``row``: row of a loader test, or of a run whose hosts were busy to a printed share. ``catalog``, ``calibration``:
+    where cores and the work per sample come from. ``busy_fraction``: share of the cores that was busy. [-]
     """
     is_per_core = row.quantity == "samples_per_s_per_core"
     cores = 1.0 if is_per_core else busy_cores(row, catalog)

@@ -66,16 +66,9 @@ def predict(
 ) -> Prediction:
     """What the model says about an observation.
 
-    Parameters
-    ----------
-    row : Observation
-        Any row.
-    catalog : Catalog
-        Where its ids are looked up; a row without ids is read by its wording.
-    calibration : Calibration
-        Fitted values.
-    rows : tuple of Observation
-        All rows, for those that need another number of the same run (its rate, its epochs).
+    ``row``: any row. ``catalog``: where its ids are looked up; a row without ids is read by its wording.
+    ``calibration``: fitted values. ``rows``: all rows, for those that need another number of the same run (its rate,
+    its epochs).
     """
     return predict_all((row,), catalog, calibration, rows)[0]
 

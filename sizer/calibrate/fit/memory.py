@@ -143,10 +143,7 @@ def state_of(row: MemoryRow) -> float:
 def fit_memory(rows: Sequence[MemoryRow], *, with_unseen: bool = True) -> MemoryFit:
     """Most probable effects and their Laplace covariance.
 
-    Raises
-    ------
-    CalibrationError
-        If there are no rows or the fit does not converge.
+    Raises CalibrationError if there are no rows or the fit does not converge.
     """
     if not rows:
         raise CalibrationError("no published GPU memory: nothing to fit")
