@@ -109,7 +109,7 @@ def parity_chart(
 
 
 def parity_spec(
-    rows: Sequence[ValidatedRow], sources: Mapping[str, Source], palette: Palette = LIGHT, height: int = 460
+    rows: Sequence[ValidatedRow], sources: Mapping[str, Source], palette: Palette = LIGHT
 ) -> dict[str, Any] | None:
     """:func:`parity_chart` as wide as its page, as a specification: for a page where readers choose the rows.
 
@@ -117,7 +117,7 @@ def parity_spec(
     the pointer. None where there is nothing to draw.
     """
     with _UNCHECKED, schemapi.debug_mode(False):
-        chart = parity_chart(rows, palette, "container", height, sources=sources)
+        chart = parity_chart(rows, palette, "container", 460, sources=sources)
         return None if chart is None else chart.to_dict(validate=False)
 
 
@@ -138,13 +138,13 @@ def source_title(key: str, sources: Mapping[str, Source]) -> str:
     return facts.shortened(sources[key].title if key in sources else key) or "source not stated"
 
 
-def _thinned(rows: list[ValidatedRow], most: int = _MOST_POINTS) -> list[ValidatedRow]:
+def _thinned(rows: list[ValidatedRow]) -> list[ValidatedRow]:
     """So many rows as a chart can carry: the farthest off, and the others evenly."""
-    if len(rows) <= most:
+    if len(rows) <= _MOST_POINTS:
         return rows
     ordered = sorted(rows, key=lambda row: (-abs(facts.error(row) or 0.0), row.id))
-    worst, rest = ordered[: most // 4], ordered[most // 4 :]
-    picked = np.linspace(0, len(rest) - 1, most - len(worst)).astype(int)
+    worst, rest = ordered[: _MOST_POINTS // 4], ordered[_MOST_POINTS // 4 :]
+    picked = np.linspace(0, len(rest) - 1, _MOST_POINTS - len(worst)).astype(int)
     return [*worst, *(rest[place] for place in picked)]
 
 

@@ -43,7 +43,6 @@ class FixedDesignRates:
     """Rates of one workload on a fixed design at each of some points. Arrays over the points."""
 
     rate: Estimate  # after the first epoch [samples/s]
-    cold_rate: Estimate  # in the first epoch [samples/s]
     time_s: Floats | None  # to train; None where the request states no length
     stages: dict[str, Floats]  # key of STAGES -> median capacity after the first epoch [samples/s]
     limiting: tuple[str, ...]  # key of the bottleneck
@@ -101,7 +100,6 @@ def fixed_design_rates(model: WorkloadOnDesign, values: Mapping[str, ArrayLike])
     busy = at.get(TARGET, target_value(model)) if target_kind(model) == "gpus_busy" else 0.0
     return FixedDesignRates(
         rate=rate,
-        cold_rate=cold_rate,
         time_s=np.concatenate(timed)[order] if timed else None,
         stages={key: np.concatenate([each[key] for each in medians])[order] for key in medians[0]},
         limiting=tuple(limiting[place] for place in order),
