@@ -9,11 +9,18 @@ from sizer.base.estimate import Z90, Estimate, Spread
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import CaseArrays, RateCase, resolve
 from sizer.calibrate.extrapolation import notes_on
-from sizer.calibrate.fit.hosts import IMAGENET_BYTES, HostTask, host_cores, matching_rate
+from sizer.calibrate.fit.hosts import (
+    IMAGENET_BYTES,
+    HostTask,
+    busy_cores,
+    host_cores,
+    host_task,
+    matching_rate,
+    sample_bytes_of,
+)
 from sizer.calibrate.fit.network import resolve_all_reduce
 from sizer.calibrate.fit.rates import speedup_cases
 from sizer.calibrate.fit.runs import CACHE_ROWS, samples_of
-from sizer.calibrate.host_rates import host_rate, loader_rate
 from sizer.calibrate.ids import with_ids
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.observations import LOADERS, TASKS, Observation
@@ -23,13 +30,14 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Recipe
 from sizer.perf.caches import hit_fraction
-from sizer.perf.pipeline import cpu_utilization_fraction
+from sizer.perf.pipeline import cpu_utilization_fraction, decode_samples_per_s
 from sizer.perf.step_terms import StepRate, StepTerms, drawn_estimate
 
 # A recipe that stands for another round or target: one step of the published growth (60 to 72 epochs).
 _OTHER_RECIPE_LOG_SD = 0.15
 # Recipes of a fixed length end in this; a run without printed epochs is taken to follow one.
 _SCHEDULE = "-epochs"
+_HOST_LOADERS = ("framework", "dali-cpu")
 
 
 @dataclass(frozen=True)
@@ -161,7 +169,7 @@ def _limited_by_host(case: RateCase, rate: Estimate, terms: StepTerms, context: 
         return rate
     if case.dnn.sample != "image" or row.task != "training":
         return rate
-    host = host_rate(_task_of(case), row.sample_bytes or IMAGENET_BYTES, cores, context.calibration)
+    host = _rate_of_hosts(_task_of(case), row.sample_bytes or IMAGENET_BYTES, cores, context.calibration)
     # Who prints a rate has tuned the loader until it kept up: hosts hold a run where they do so with 95 % certainty on
     # one server, without what the exchange between servers takes from the GPUs.
     alone = rate if case.n_servers == 1 else _step_rate(replace(case, n_servers=1), terms).total[0]
@@ -175,12 +183,43 @@ def _task_of(case: RateCase) -> HostTask:
     return HostTask(SampleFormat.JPEG, row.loader or "framework", stack.framework, stack.id)
 
 
+def _rate_of_hosts(task: HostTask, sample_bytes: float, cores: float, calibration: Calibration) -> Estimate:
+    """Samples per second that some cores prepare."""
+    work = calibration.hosts.work(task)
+    rate = decode_samples_per_s(cores, work.core_s(sample_bytes))
+    return Estimate.log_normal(np.asarray(rate), work.log_sd(sample_bytes))
+
+
+def _loader_rate(
+    row: Observation, catalog: Catalog, calibration: Calibration, busy_fraction: float = 1.0
+) -> Estimate | CalibrationNote:
+    """Rate of an input pipeline alone, or of one core of it, or why it is not known.
+
+    ``row``: row of a loader test, or of a run whose hosts were busy to a printed share. ``catalog``, ``calibration``:
+    where cores and the work per sample come from. ``busy_fraction``: share of the cores that was busy. [-]
+    """
+    is_per_core = row.quantity == "samples_per_s_per_core"
+    cores = 1.0 if is_per_core else busy_cores(row, catalog)
+    if row.loader == "dali":
+        return note(FitNote.GPU_DECODES)
+    if row.loader not in LOADERS:
+        return note(FitNote.LOADER_UNKNOWN, row.loader)
+    if row.loader not in _HOST_LOADERS or cores is None:
+        return note(FitNote.LOADER_OR_CORES_NOT_STATED)
+    task, size = host_task(row, catalog), sample_bytes_of(row)
+    if task is None:
+        return note(FitNote.FORMAT_NOT_MODELLED, str(row.extra["sample_format"]))
+    if size is None:
+        return note(FitNote.SAMPLE_BYTES_NOT_STATED)
+    return _rate_of_hosts(task, size, cores * busy_fraction, calibration)
+
+
 def _host_rate_row(row: Observation, context: _Context) -> Prediction:
     """Rate of an input pipeline alone, on all its cores or on one."""
     # A run whose hosts were busy to a printed share shows that share of their rate.
     is_run = row.quantity == "samples_per_s" and "cpu_threads_used" not in row.extra
     busy = context.busy.get(row.id.split("/")[0], 1.0) if is_run else 1.0
-    found = loader_rate(row, context.catalog, context.calibration, busy)
+    found = _loader_rate(row, context.catalog, context.calibration, busy)
     return (
         Prediction.none(found) if isinstance(found, CalibrationNote) else Prediction(found, _host_status(row, context))
     )
@@ -241,7 +280,7 @@ def _cores_per_gpu(row: Observation, context: _Context) -> Prediction:
     if isinstance(case, CalibrationNote):
         return Prediction.none(case)
     fed = _step_rate(case, _terms(case, context)).total[0]
-    per_core = host_rate(_task_of(case), row.sample_bytes or IMAGENET_BYTES, 1.0, context.calibration)
+    per_core = _rate_of_hosts(_task_of(case), row.sample_bytes or IMAGENET_BYTES, 1.0, context.calibration)
     sd = math.hypot(float(fed.log_sd), float(per_core.log_sd))
     return Prediction(Estimate.log_normal(fed.value / per_core.value, sd), PREDICTED, case.notes)
 

@@ -26,6 +26,7 @@ from sizer.questions.what_if.varied_input import (
     SERVERS,
     STORAGE_NODES,
     TARGET,
+    VariedInput,
     target_kind,
     target_value,
 )
@@ -132,6 +133,23 @@ def hardware_counts(model: WorkloadOnDesign, servers: ArrayLike, nodes: ArrayLik
         racks=found.racks + found.existing_racks,
         power_w=found.power_max_w,
         rack_units=found.rack_units,
+    )
+
+
+def fixed_design_along(model: WorkloadOnDesign, x: VariedInput, others: Mapping[str, float]) -> FixedDesignRates:
+    """The design at every value of an input, with other inputs at given values."""
+    return fixed_design_rates(
+        model, {**{key: value for key, value in others.items() if key != x.key}, x.key: np.array(x.values)}
+    )
+
+
+def hardware_along(model: WorkloadOnDesign, x: VariedInput, others: Mapping[str, float]) -> HardwareCounts | None:
+    """What the design is made of along an input; None where the input changes no count."""
+    if x.key not in (SERVERS, STORAGE_NODES):
+        return None
+    counts = {SERVERS: model.n_servers, STORAGE_NODES: model.storage_nodes, **others, x.key: np.array(x.values)}
+    return hardware_counts(
+        model, np.asarray(counts[SERVERS], dtype=np.int64), np.asarray(counts[STORAGE_NODES], dtype=np.int64)
     )
 
 
