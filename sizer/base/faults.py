@@ -50,6 +50,7 @@ SUCCESSORS = {
     "drawio": "slides, whose drawings are native shapes",
     "storage-benchmark": "validate FILE.csv",
     "points": "following, the next step beyond the limit",  # maximum.fronts[] of JSON
+    "erlang": "run, the simulated waits",  # of TeamAnswer and the document of a team
 }
 # Type of a fault of pydantic -> what a value of another type must be.
 _TYPES = {

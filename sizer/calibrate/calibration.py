@@ -141,35 +141,14 @@ class Calibration:
     ) -> StepTerms:
         """Sufficient numbers of one combination.
 
-        Parameters
-        ----------
-        stack : Stack
-            Software stack.
-        dnn : Dnn or CustomDnn
-            Neural network; one that was never measured takes the pool of its family, a custom one of its ``like``.
-        precision : {"mixed", "fp32"}
-            Arithmetic.
-        gpu : Gpu
-            Part of the catalogue.
-        intra_link : str
-            Link between the GPUs of a server: nvlink1, nvlink2, nvswitch or pcie3.
-        inter_link : str or None
-            Link between servers, such as ``edr``, ``25gbe-tcp`` or ``100gbe-roce``; None on one server. ``100gbe``
-            alone is read as RoCE and slower Ethernet as TCP.
-        task : {"training", "inference", "validation-inference"}
-            What the GPUs do. Training reads and decodes its data.
-        server : str
-            Server of the catalogue whose GPUs they are; empty: one that was never measured.
-
-        Returns
-        -------
-        StepTerms
-            See :func:`sizer.calibrate.extrapolation.unmeasured` for what no observation supports.
-
-        Raises
-        ------
-        ValueError
-            If precision or task are unknown.
+        ``stack``: software stack. ``dnn``: neural network; one that was never measured takes the pool of its family, a
+        custom one of its ``like``. ``precision``: {"mixed", "fp32"}; arithmetic. ``gpu``: part of the catalogue.
+        ``intra_link``: link between the GPUs of a server: nvlink1, nvlink2, nvswitch or pcie3. ``inter_link``: link
+        between servers, such as ``edr``, ``25gbe-tcp`` or ``100gbe-roce``; None on one server. ``100gbe`` alone is read
+        as RoCE and slower Ethernet as TCP. ``task``: {"training", "inference", "validation-inference"}; what the GPUs
+        do. Training reads and decodes its data. ``server``: server of the catalogue whose GPUs they are; empty: one
+        that was never measured. See :func:`sizer.calibrate.extrapolation.unmeasured` for what no observation
+        supports. Raises ValueError if precision or task are unknown.
         """
         if precision not in ("mixed", "fp32"):
             raise ValueError(f"precision must be mixed or fp32, got {precision!r}")
@@ -220,17 +199,8 @@ class Calibration:
     def cache_position(self, access: str, cache_kind: str) -> tuple[float, float]:
         """Position of a cache for :func:`sizer.perf.caches.hit_fraction`, and its standard deviation.
 
-        Parameters
-        ----------
-        access : {"random", "sharded"}
-            Access pattern.
-        cache_kind : {"page-cache", "pinned", "none"}
-            A page cache evicts; a pinned one never does.
-
-        Raises
-        ------
-        ValueError
-            If one of them is unknown.
+        ``access``: {"random", "sharded"}; access pattern. ``cache_kind``: {"page-cache", "pinned", "none"}; a page
+        cache evicts; a pinned one never does. Raises ValueError if one of them is unknown.
         """
         if cache_kind == "none":
             return _NO_CACHE
@@ -303,10 +273,7 @@ def save_calibration(calibration: Calibration, path: Path | str | None = None) -
 def load_calibration(path: Path | str | None = None) -> Calibration:
     """Stored calibration, by default the shipped one.
 
-    Raises
-    ------
-    CalibrationError
-        If it is missing, damaged or of another version.
+    Raises CalibrationError if it is missing, damaged or of another version.
     """
     content = read_stored(path)
     if content.get("version") != STORED_VERSION:

@@ -37,10 +37,7 @@ def is_known_link(link: str, links: Mapping[str, LinkType]) -> bool:
 def observed_link_bytes_per_s(link: str, links: Mapping[str, LinkType]) -> float:
     """Line rate of one port of a link such as ``edr``, ``25gbe`` or ``100gbe-roce``, one direction. [B/s]
 
-    Raises
-    ------
-    ValueError
-        If the link is unknown.
+    Raises ValueError if the link is unknown.
     """
     kind = link.split("-")[0]
     if kind not in links:
@@ -104,14 +101,8 @@ class RateCase:
 def resolve(row: Observation, catalog: Catalog, *, for_fit: bool) -> RateCase | CalibrationNote:
     """Case of a rate, or the reason why it is none.
 
-    Parameters
-    ----------
-    row : Observation
-        A row with quantity ``samples_per_s`` and task training or inference.
-    catalog : Catalog
-        Where its names are looked up.
-    for_fit : bool
-        Whether rows that do not belong to the fit are refused.
+    ``row``: a row with quantity ``samples_per_s`` and task training or inference. ``catalog``: where its names are
+    looked up. ``for_fit``: whether rows that do not belong to the fit are refused.
     """
     reason = exclusion_of(row) if for_fit else None
     if reason is not None:

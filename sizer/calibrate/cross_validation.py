@@ -116,10 +116,7 @@ def save_cross_validation(checks: CrossValidation, path: Path | None = None) -> 
 def load_cross_validation(calibration: Calibration, path: Path | None = None) -> CrossValidation:
     """Stored checks of a calibration.
 
-    Raises
-    ------
-    CalibrationError
-        If they are missing, damaged or belong to other observations.
+    Raises CalibrationError if they are missing, damaged or belong to other observations.
     """
     content = read_stored(path or cross_validation_path())
     try:

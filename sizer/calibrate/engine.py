@@ -282,10 +282,7 @@ class Fit:
     def of_stored(content: Mapping[str, Any], prior_of: PriorOf) -> "Fit":
         """The fit that was stored.
 
-        Raises
-        ------
-        ValueError, KeyError, TypeError, AttributeError, binascii.Error
-            If it is damaged.
+        Raises ValueError, KeyError, TypeError, AttributeError, binascii.Error if it is damaged.
         """
         names, n = tuple(content["names"]), len(content["names"])
         values, data = _read(content["values"], "<f8"), _read(content["hessian"], "<f8")
@@ -323,16 +320,9 @@ class Problem:
     ) -> None:
         """The parameters are all effects of the rows.
 
-        Parameters
-        ----------
-        blocks : sequence of FittedRows
-        prior_of : callable
-        means : mapping, optional
-            Means of priors that the rows themselves set.
-        shared_only : collection of str
-            Effects that one row alone has and that are left to the spread: kinds, as their names begin.
-        tolerance : float
-            Relative fall of the objective at which a fit has settled.
+        ``means``: means of priors that the rows themselves set. ``shared_only``: effects that one row alone has and
+        that are left to the spread: kinds, as their names begin. ``tolerance``: relative fall of the objective at which
+        a fit has settled.
         """
         self.tolerance = tolerance
         counts: dict[str, int] = {}
@@ -373,10 +363,7 @@ class Problem:
     def fit(self, start: Floats | None = None) -> Fit:
         """Most probable effects of all rows.
 
-        Raises
-        ------
-        CalibrationError
-            If the fit does not converge.
+        Raises CalibrationError if the fit does not converge.
         """
         first = self.mean if start is None else start
         found = fit_with_priors(self, self.measured, self.sigma, self.mean, self.sd, first, self.tolerance)
@@ -432,10 +419,7 @@ class RateModel(Generic[Case]):
     ) -> "FittedModel[Case]":
         """The model with every effect fitted to published cases at once.
 
-        Raises
-        ------
-        CalibrationError
-            If the fit does not converge.
+        Raises CalibrationError if the fit does not converge.
         """
         problem = self.problem(cases, measured, means)
         return FittedModel(self, tuple(cases), measured, replace(problem.fit(), row_sd=self.row_sd), means)
@@ -531,11 +515,7 @@ _COVERED = 0.90
 def with_spreads(fit: Fit, *tests: tuple[Floats, Floats]) -> Fit:
     """A fit with the spreads at which the intervals of all tests hold as many rows as they should.
 
-    Parameters
-    ----------
-    fit : Fit
-    *tests : tuple of ndarray
-        Errors (logarithms) and variances by the effects: of rows that were fitted, and of rows left out.
+    ``*tests``: errors (logarithms) and variances by the effects: of rows that were fitted, and of rows left out.
     """
 
     def missed(factor: float, row_sd: float) -> float:
@@ -578,18 +558,8 @@ def save_fits(stored: StoredFits, path: Path) -> Path:
 def load_fits(path: Path, priors: Mapping[str, PriorOf], digest: str | None = None) -> StoredFits:
     """Stored fits.
 
-    Parameters
-    ----------
-    path : Path
-    priors : mapping
-        Of every fit by its name.
-    digest : str, optional
-        Of what the fits must have been made from.
-
-    Raises
-    ------
-    CalibrationError
-        If they are missing or damaged, or were made from something else.
+    ``priors``: of every fit by its name. ``digest``: of what the fits must have been made from. Raises CalibrationError
+    if they are missing or damaged, or were made from something else.
     """
     content = read_stored(path)
     try:

@@ -29,10 +29,7 @@ def _combination(levels: Levels) -> str:
 def calibrate(catalog: Catalog, observations: tuple[Observation, ...] | None = None) -> Calibration:
     """Fit everything to the observations, by default the shipped ones.
 
-    Raises
-    ------
-    CalibrationError
-        If observations cannot be read or a fit does not hold.
+    Raises CalibrationError if observations cannot be read or a fit does not hold.
     """
     return calibrate_with_fit(catalog, load_observations() if observations is None else observations)[0]
 

@@ -34,20 +34,6 @@ class Activations:
 
 
 @dataclass(frozen=True)
-class UnseenMemory:
-    """Published rows predicted by fits that had not seen their network, or their source."""
-
-    n_peaks: int
-    median_error: float  # |ln(predicted / published)| of the activations behind peaks, median
-    inside_90: float  # share of the peaks inside their 90 % interval
-    n_ran: int
-    ran_accepted: float  # share of the batches that ran which P(fits) >= 0.9 allows
-    ran_likely: float  # and of those that are more likely than not to fit
-    n_out_of_memory: int
-    out_of_memory_refused: float  # share of the batches that ran out of memory which P(fits) >= 0.9 refuses
-
-
-@dataclass(frozen=True)
 class MemoryFit:
     """Effects on the logarithm of a sample's activations, with their covariance.
 
@@ -62,7 +48,6 @@ class MemoryFit:
     n_rows: int
     # DNN/precision -> memory of a GPU [B] and the largest batch that was published as trained on it.
     ran: dict[str, tuple[tuple[float, float], ...]]
-    unseen: dict[str, UnseenMemory]  # "network", "source"
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -92,21 +77,10 @@ class MemoryFit:
     ) -> Activations:
         """Activations of one sample.
 
-        Parameters
-        ----------
-        dnn_id : str
-            Network of the catalogue, or the one that a custom network is like; empty for none.
-        family : str
-            Its family; empty where it is not known.
-        forward_flop : float
-            Forward pass of one sample. [FLOP]
-        precision : {"mixed", "fp32"}
-        is_custom : bool, default False
-            The network is another one of the family of ``dnn_id``.
-        is_inference : bool, default False
-            Forward passes only, so that most activations are freed at once.
-        is_recomputed : bool, default False
-            Activations are computed again in the backward pass.
+        ``dnn_id``: network of the catalogue, or the one that a custom network is like; empty for none. ``family``: its
+        family; empty where it is not known. ``forward_flop``: forward pass of one sample. [FLOP] ``is_custom``: the
+        network is another one of the family of ``dnn_id``. ``is_inference``: forward passes only, so that most
+        activations are freed at once. ``is_recomputed``: activations are computed again in the backward pass.
         """
         effects = [("general", 1.0), ("slope", math.log(forward_flop / REFERENCE_FLOP))]
         effects += [("mixed", 1.0)] * (precision == "mixed")
@@ -137,7 +111,6 @@ class MemoryFit:
             "scatter_log_sd": self.scatter_log_sd,
             "n_rows": self.n_rows,
             "ran": self.ran,
-            "unseen": {name: vars(found) for name, found in self.unseen.items()},
             "parameters": {name: float(f"{value:.6g}") for name, value in zip(self.names, self.values, strict=True)},
             "covariance": [[float(f"{one:.4g}") for one in row] for row in self.covariance],
         }
@@ -159,7 +132,6 @@ class MemoryFit:
                 name: tuple((float(memory), float(batch)) for memory, batch in pairs)
                 for name, pairs in content["ran"].items()
             },
-            unseen={name: UnseenMemory(**found) for name, found in content["unseen"].items()},
         )
 
 
@@ -207,10 +179,7 @@ def n_moments(family: str) -> int:
 def load_memory_rows(catalog: Catalog, path: Path | str | None = None) -> tuple[MemoryRow, ...]:
     """Rows of the shipped file, or of another of the same columns.
 
-    Raises
-    ------
-    CalibrationError
-        If it cannot be read, or a row is not complete: place and column.
+    Raises CalibrationError if it cannot be read, or a row is not complete: place and column.
     """
     file = data_dir("catalog") / "benchmarks" / "memory" / "gpu_memory.csv" if path is None else Path(path)
     records = csv_records(text_of_file(file, _MAX_BYTES, "published memory"))

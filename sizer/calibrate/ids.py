@@ -52,10 +52,8 @@ def stack_of(row: Observation, catalog: Catalog) -> Stack | None:
 
     Software that the catalogue does not hold becomes a stack with the facts that the column states.
 
-    Raises
-    ------
-    CalibrationError
-        If the column is neither an id of the catalogue nor a description, or the row was read without id columns.
+    Raises CalibrationError if the column is neither an id of the catalogue nor a description, or the row was read
+    without id columns.
     """
     if not row.has_ids:
         raise CalibrationError(
@@ -96,10 +94,7 @@ def catalogue_stack_of(row: Observation, catalog: Catalog) -> Stack | None:
 def gpu_of(row: Observation, catalog: Catalog) -> Gpu | None:
     """GPU that stands for the one of a row; None where the catalogue has no such chip.
 
-    Raises
-    ------
-    CalibrationError
-        If ``gpu_id`` is filled and no GPU of the catalogue.
+    Raises CalibrationError if ``gpu_id`` is filled and no GPU of the catalogue.
     """
     return _item(row, "gpu_id", row.gpu_id, catalog.gpus) or catalog.gpus.get(row.gpu)
 
@@ -107,10 +102,7 @@ def gpu_of(row: Observation, catalog: Catalog) -> Gpu | None:
 def server_of(row: Observation, catalog: Catalog) -> Server | None:
     """Server with the same host as the one of a row; None where the catalogue has none.
 
-    Raises
-    ------
-    CalibrationError
-        If ``server_id`` is filled and no server of the catalogue.
+    Raises CalibrationError if ``server_id`` is filled and no server of the catalogue.
     """
     return _item(row, "server_id", row.server_id, catalog.servers) or catalog.servers.get(row.server)
 
@@ -188,10 +180,7 @@ def unknown_names(rows: Iterable[Observation], catalog: Catalog) -> tuple[Unknow
 def files_with_ids(paths: Iterable[Path], catalog: Catalog) -> dict[str, bytes]:
     """Content of observation files with their id columns filled, by name.
 
-    Raises
-    ------
-    CalibrationError
-        As :func:`~sizer.calibrate.observations.load_observations`, and if two files have one name.
+    Raises CalibrationError as :func:`~sizer.calibrate.observations.load_observations`, and if two files have one name.
     """
     texts: dict[str, str] = {}
     for path in paths:

@@ -132,21 +132,9 @@ def load_observations(path: Path | str | None = None) -> tuple[Observation, ...]
 
     A file without the id columns is read as well; :func:`~sizer.calibrate.ids.with_ids` fills them.
 
-    Parameters
-    ----------
-    path : path-like, optional
-        Folder of CSV files, or one file.
-
-    Returns
-    -------
-    tuple of Observation
-        In the order of the file names, then of the lines.
-
-    Raises
-    ------
-    CalibrationError
-        If a file is missing, too large, not UTF-8, has other columns, or a row holds a bad value: the message names
-        file, line and column. Also if two rows have one id.
+    ``path``: folder of CSV files, or one file. In the order of the file names, then of the lines. Raises
+    CalibrationError if a file is missing, too large, not UTF-8, has other columns, or a row holds a bad value: the
+    message names file, line and column. Also if two rows have one id.
     """
     return _unique(row for name, text in observation_texts(path).items() for row in read_rows(text, name))
 
@@ -154,10 +142,7 @@ def load_observations(path: Path | str | None = None) -> tuple[Observation, ...]
 def observation_texts(path: Path | str | None = None) -> dict[str, str]:
     """Content of the CSV files of a folder, or of one file, by name.
 
-    Raises
-    ------
-    CalibrationError
-        If there is no file, or one cannot be read, is too large or not UTF-8.
+    Raises CalibrationError if there is no file, or one cannot be read, is too large or not UTF-8.
     """
     folder = data_dir("catalog") / "benchmarks" if path is None else Path(path)
     files = sorted(folder.glob("*.csv")) if folder.is_dir() else [folder]
@@ -169,10 +154,7 @@ def observation_texts(path: Path | str | None = None) -> dict[str, str]:
 def load_files(paths: Sequence[Path | str]) -> tuple[Observation, ...]:
     """Rows of several files or folders together.
 
-    Raises
-    ------
-    CalibrationError
-        As :func:`load_observations`, and if two of the files share an id.
+    Raises CalibrationError as :func:`load_observations`, and if two of the files share an id.
     """
     return _unique(row for path in paths for row in load_observations(path))
 
@@ -192,10 +174,7 @@ def _unique(rows: Iterable[Observation]) -> tuple[Observation, ...]:
 def read_rows(text: str, place: str) -> list[Observation]:
     """Rows of one file's text.
 
-    Raises
-    ------
-    CalibrationError
-        As :func:`load_observations`.
+    Raises CalibrationError as :func:`load_observations`.
     """
     rows = []
     records = csv_records(text)
@@ -241,10 +220,7 @@ def observations_digest(rows: tuple[Observation, ...]) -> str:
 def read_stored(path: Path | str | None = None) -> dict[str, Any]:
     """Content of a stored calibration.
 
-    Raises
-    ------
-    CalibrationError
-        If the file is missing, too large or not a JSON object.
+    Raises CalibrationError if the file is missing, too large or not a JSON object.
     """
     file = stored_path() if path is None else Path(path)
     text = _text(file, MAX_STORED_BYTES)
@@ -260,10 +236,7 @@ def read_stored(path: Path | str | None = None) -> dict[str, Any]:
 def write_stored(content: dict[str, Any], path: Path | str | None = None) -> Path:
     """Write a calibration; the folder is made when it is missing.
 
-    Raises
-    ------
-    CalibrationError
-        If the file cannot be written.
+    Raises CalibrationError if the file cannot be written.
     """
     file = stored_path() if path is None else Path(path)
     # One key a line keeps differences readable; the long rows of numbers stay on one line each.

@@ -129,10 +129,7 @@ def runs_path() -> Path:
 def load_runs() -> tuple[OwnRun, ...]:
     """The published rates.
 
-    Raises
-    ------
-    CalibrationError
-        Naming the line and the column of a cell that is wrong.
+    Raises CalibrationError naming the line and the column of a cell that is wrong.
     """
     rows = rows_of_file(runs_path(), "own networks", lambda cells, _: typed_row(OwnRun, cells, bounded), key="id")
     return tuple(rows)
@@ -187,10 +184,7 @@ def calibrate_own_networks() -> StoredFits:
 def own_calibration() -> StoredFits:
     """The shipped fit with its accuracy, read once.
 
-    Raises
-    ------
-    CalibrationError
-        If it is missing or damaged, or the rates have changed since.
+    Raises CalibrationError if it is missing or damaged, or the rates have changed since.
     """
     return load_fits(fits_path("own-networks"), {_FIT: prior_of}, digest_of(load_runs()))
 

@@ -9,11 +9,18 @@ from sizer.base.estimate import Z90, Estimate, Spread
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import CaseArrays, RateCase, resolve
 from sizer.calibrate.extrapolation import notes_on
-from sizer.calibrate.fit.hosts import IMAGENET_BYTES, HostTask, host_cores, matching_rate
+from sizer.calibrate.fit.hosts import (
+    IMAGENET_BYTES,
+    HostTask,
+    busy_cores,
+    host_cores,
+    host_task,
+    matching_rate,
+    sample_bytes_of,
+)
 from sizer.calibrate.fit.network import resolve_all_reduce
 from sizer.calibrate.fit.rates import speedup_cases
 from sizer.calibrate.fit.runs import CACHE_ROWS, samples_of
-from sizer.calibrate.host_rates import host_rate, loader_rate
 from sizer.calibrate.ids import with_ids
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.observations import LOADERS, TASKS, Observation
@@ -23,13 +30,14 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Recipe
 from sizer.perf.caches import hit_fraction
-from sizer.perf.pipeline import cpu_utilization_fraction
+from sizer.perf.pipeline import cpu_utilization_fraction, decode_samples_per_s
 from sizer.perf.step_terms import StepRate, StepTerms, drawn_estimate
 
 # A recipe that stands for another round or target: one step of the published growth (60 to 72 epochs).
 _OTHER_RECIPE_LOG_SD = 0.15
 # Recipes of a fixed length end in this; a run without printed epochs is taken to follow one.
 _SCHEDULE = "-epochs"
+_HOST_LOADERS = ("framework", "dali-cpu")
 
 
 @dataclass(frozen=True)
@@ -66,16 +74,9 @@ def predict(
 ) -> Prediction:
     """What the model says about an observation.
 
-    Parameters
-    ----------
-    row : Observation
-        Any row.
-    catalog : Catalog
-        Where its ids are looked up; a row without ids is read by its wording.
-    calibration : Calibration
-        Fitted values.
-    rows : tuple of Observation
-        All rows, for those that need another number of the same run (its rate, its epochs).
+    ``row``: any row. ``catalog``: where its ids are looked up; a row without ids is read by its wording.
+    ``calibration``: fitted values. ``rows``: all rows, for those that need another number of the same run (its rate,
+    its epochs).
     """
     return predict_all((row,), catalog, calibration, rows)[0]
 
@@ -168,7 +169,7 @@ def _limited_by_host(case: RateCase, rate: Estimate, terms: StepTerms, context: 
         return rate
     if case.dnn.sample != "image" or row.task != "training":
         return rate
-    host = host_rate(_task_of(case), row.sample_bytes or IMAGENET_BYTES, cores, context.calibration)
+    host = _rate_of_hosts(_task_of(case), row.sample_bytes or IMAGENET_BYTES, cores, context.calibration)
     # Who prints a rate has tuned the loader until it kept up: hosts hold a run where they do so with 95 % certainty on
     # one server, without what the exchange between servers takes from the GPUs.
     alone = rate if case.n_servers == 1 else _step_rate(replace(case, n_servers=1), terms).total[0]
@@ -182,12 +183,43 @@ def _task_of(case: RateCase) -> HostTask:
     return HostTask(SampleFormat.JPEG, row.loader or "framework", stack.framework, stack.id)
 
 
+def _rate_of_hosts(task: HostTask, sample_bytes: float, cores: float, calibration: Calibration) -> Estimate:
+    """Samples per second that some cores prepare."""
+    work = calibration.hosts.work(task)
+    rate = decode_samples_per_s(cores, work.core_s(sample_bytes))
+    return Estimate.log_normal(np.asarray(rate), work.log_sd(sample_bytes))
+
+
+def _loader_rate(
+    row: Observation, catalog: Catalog, calibration: Calibration, busy_fraction: float = 1.0
+) -> Estimate | CalibrationNote:
+    """Rate of an input pipeline alone, or of one core of it, or why it is not known.
+
+    ``row``: row of a loader test, or of a run whose hosts were busy to a printed share. ``catalog``, ``calibration``:
+    where cores and the work per sample come from. ``busy_fraction``: share of the cores that was busy. [-]
+    """
+    is_per_core = row.quantity == "samples_per_s_per_core"
+    cores = 1.0 if is_per_core else busy_cores(row, catalog)
+    if row.loader == "dali":
+        return note(FitNote.GPU_DECODES)
+    if row.loader not in LOADERS:
+        return note(FitNote.LOADER_UNKNOWN, row.loader)
+    if row.loader not in _HOST_LOADERS or cores is None:
+        return note(FitNote.LOADER_OR_CORES_NOT_STATED)
+    task, size = host_task(row, catalog), sample_bytes_of(row)
+    if task is None:
+        return note(FitNote.FORMAT_NOT_MODELLED, str(row.extra["sample_format"]))
+    if size is None:
+        return note(FitNote.SAMPLE_BYTES_NOT_STATED)
+    return _rate_of_hosts(task, size, cores * busy_fraction, calibration)
+
+
 def _host_rate_row(row: Observation, context: _Context) -> Prediction:
     """Rate of an input pipeline alone, on all its cores or on one."""
     # A run whose hosts were busy to a printed share shows that share of their rate.
     is_run = row.quantity == "samples_per_s" and "cpu_threads_used" not in row.extra
     busy = context.busy.get(row.id.split("/")[0], 1.0) if is_run else 1.0
-    found = loader_rate(row, context.catalog, context.calibration, busy)
+    found = _loader_rate(row, context.catalog, context.calibration, busy)
     return (
         Prediction.none(found) if isinstance(found, CalibrationNote) else Prediction(found, _host_status(row, context))
     )
@@ -248,7 +280,7 @@ def _cores_per_gpu(row: Observation, context: _Context) -> Prediction:
     if isinstance(case, CalibrationNote):
         return Prediction.none(case)
     fed = _step_rate(case, _terms(case, context)).total[0]
-    per_core = host_rate(_task_of(case), row.sample_bytes or IMAGENET_BYTES, 1.0, context.calibration)
+    per_core = _rate_of_hosts(_task_of(case), row.sample_bytes or IMAGENET_BYTES, 1.0, context.calibration)
     sd = math.hypot(float(fed.log_sd), float(per_core.log_sd))
     return Prediction(Estimate.log_normal(fed.value / per_core.value, sd), PREDICTED, case.notes)
 
@@ -372,55 +404,3 @@ def _all_reduce(row: Observation, context: _Context) -> Prediction:
     if row.id in context.calibration.used:
         status = CALIBRATED
     return Prediction(Estimate.log_normal(math.exp(value), sd), status)
-
-
-# Predictions and effects listed, largest change first.
-_SHOWN = 10
-
-
-# Below these nothing changed: rounding of another build of the linear algebra.
-_LEAST_LOG_MOVE = 1e-3
-
-
-_LEAST_SD_MOVE = 0.05
-
-
-@dataclass(frozen=True)
-class FitComparison:
-    """Difference between two calibrations."""
-
-    new_rows: tuple[str, ...]  # ids that are fitted now and were not before
-    gone_rows: tuple[str, ...]
-    n_predictions: int  # that both make
-    n_moved: int
-    predictions: tuple[tuple[str, float, float], ...]  # id, before, after; in the unit of the row, largest move first
-    effects: tuple[tuple[str, float, float, float], ...]  # name, before, after, move in standard deviations
-
-
-def compare_fits(
-    before: Calibration, after: Calibration, rows: tuple[Observation, ...], catalog: Catalog
-) -> FitComparison:
-    """Compare the predictions of ``rows`` and the effects that both calibrations have."""
-    moves = []
-    both = zip(rows, predict_all(rows, catalog, before), predict_all(rows, catalog, after), strict=True)
-    for row, old, new in both:
-        if old.estimate is not None and new.estimate is not None and min(old.estimate.value, new.estimate.value) > 0:
-            moves.append((row.id, float(old.estimate.value), float(new.estimate.value)))
-    moves.sort(key=lambda move: -abs(np.log(move[2] / move[1])))
-    moved = [move for move in moves if abs(np.log(move[2] / move[1])) >= _LEAST_LOG_MOVE]
-    was = dict(zip(before.names, before.fit.values.tolist(), strict=True))
-    effects = [
-        (name, was[name], float(value), float((value - was[name]) / sd))
-        for name, value, sd in zip(after.names, after.fit.values, after.fit.sd, strict=True)
-        if name in was and abs(value - was[name]) >= _LEAST_SD_MOVE * sd
-    ]
-    effects.sort(key=lambda effect: -abs(effect[3]))
-    old_used, new_used = before.used | before.host_used, after.used | after.host_used
-    return FitComparison(
-        tuple(sorted(new_used - old_used)),
-        tuple(sorted(old_used - new_used)),
-        len(moves),
-        len(moved),
-        tuple(moved[:_SHOWN]),
-        tuple(effects[:_SHOWN]),
-    )

@@ -54,10 +54,7 @@ def built_in_report(catalog: Catalog) -> ValidationReport:
     The rows are those of image and other dense networks; the targets also hold those of language models and of the
     other networks of MLPerf on today's accelerators.
 
-    Raises
-    ------
-    CalibrationError
-        If observations, calibration and checks do not belong together.
+    Raises CalibrationError if observations, calibration and checks do not belong together.
     """
     rows, calibration = load_observations(), stored_calibration()
     if observations_digest(rows) != calibration.digest:
@@ -79,12 +76,8 @@ def built_in_report(catalog: Catalog) -> ValidationReport:
 def report_on_files(paths: Sequence[Path], catalog: Catalog) -> ValidationReport:
     """Every row of files of others; the header of a file says which measurements it holds.
 
-    Raises
-    ------
-    CalibrationError
-        As :func:`~sizer.calibrate.observations.load_observations` and
-        :func:`~sizer.calibrate.language.rows.load_language_rows` and
-        :func:`~sizer.calibrate.modern.rows.load_modern`.
+    Raises CalibrationError as :func:`~sizer.calibrate.observations.load_observations` and
+    :func:`~sizer.calibrate.language.rows.load_language_rows` and :func:`~sizer.calibrate.modern.rows.load_modern`.
     """
     of_language = [path for path in paths if path.is_file() and is_language_file(_header(path))]
     of_mlperf = [path for path in paths if path.is_file() and is_modern_file(_header(path))]

@@ -71,10 +71,7 @@ def shipped_path() -> Path:
 def load_emulation(path: Path | None = None) -> tuple[EmulationRow, ...]:
     """Rows of one file, by default of the shipped one.
 
-    Raises
-    ------
-    CalibrationError
-        Naming line and column of every cell that is no number in its range.
+    Raises CalibrationError naming line and column of every cell that is no number in its range.
     """
     return tuple(rows_of_file(shipped_path() if path is None else path, "MLPerf Storage results", _row, "id"))
 

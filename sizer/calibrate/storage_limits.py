@@ -77,12 +77,8 @@ def adapter_bytes_per_s(row: EmulationRow) -> float | None:
 def predicted_at_limit(row: EmulationRow, others: Iterable[EmulationRow]) -> LimitPrediction:
     """What a system reads, from results of other configurations.
 
-    Parameters
-    ----------
-    row : EmulationRow
-        ``limit`` names what its result stops at; the rate is not used.
-    others : iterable of EmulationRow
-        Results to predict from; those of the same configuration are left out.
+    ``row``: ``limit`` names what its result stops at; the rate is not used. ``others``: results to predict from; those
+    of the same configuration are left out.
     """
     known = [one for one in others if one.bytes_per_s is not None and not _is_same(one, row)]
     of_product = [one for one in known if one.family == row.family and one.workload == row.workload]

@@ -56,25 +56,12 @@ class _Content:
 def load_catalog(path: Path | str | None = None, overlay: Path | str | None = None) -> Catalog:
     """Load the catalogue, with an overlay over it when one is given.
 
-    Parameters
-    ----------
-    path : path-like, optional
-        Folder of the catalogue; the one that the program ships when left out.
-    overlay : path-like, optional
-        Folder of the same layout. A file with a new id is a new item; a file with a known id replaces the top-level
-        keys that it gives. Rows of ``prices/*.csv`` replace all prices of their items, those of ``prices/bands.csv``
-        the price bands.
-
-    Returns
-    -------
-    Catalog
-        Immutable; ``digest`` changes with every change of content.
-
-    Raises
-    ------
-    CatalogError
-        Listing every fault of every file, one a line: file, key, value, what is allowed. References between files
-        are checked for an overlay and for a folder given by ``path``; for the shipped catalogue tests do it.
+    ``path``: folder of the catalogue; the one that the program ships when left out. ``overlay``: folder of the same
+    layout. A file with a new id is a new item; a file with a known id replaces the top-level keys that it gives. Rows
+    of ``prices/*.csv`` replace all prices of their items, those of ``prices/bands.csv`` the price bands. It is
+    immutable; ``digest`` changes with every change of content. Raises CatalogError listing every fault of every file,
+    one a line: file, key, value, what is allowed. References between files are checked for an overlay and for a folder
+    given by ``path``; for the shipped catalogue tests do it.
     """
     content = _Content()
     root = _folder_given(data_dir("catalog") if path is None else Path(path), "catalogue")
@@ -104,21 +91,8 @@ def shipped_catalog() -> Catalog:
 def with_prices(catalog: Catalog, rows: Sequence[Price]) -> Catalog:
     """The catalogue with the prices of one more book, as if they stood in an overlay.
 
-    Parameters
-    ----------
-    catalog : Catalog
-    rows : sequence of Price
-        They replace all prices of their items.
-
-    Returns
-    -------
-    Catalog
-        With a digest of its own.
-
-    Raises
-    ------
-    CatalogError
-        Listing every row whose item the catalogue does not know, with the nearest id, and every price said twice.
+    ``rows``: they replace all prices of their items. The catalogue has a digest of its own. Raises CatalogError listing
+    every row whose item the catalogue does not know, with the nearest id, and every price said twice.
     """
     own = frozenset(row.item for row in rows)
     prices = [*(row for row in catalog.prices if row.item not in own), *rows]

@@ -155,21 +155,13 @@ def _statements_in(value: Any, path: str) -> Iterator[Statement]:
 class Catalog:
     """Everything that the files of ``catalog/`` say. Two catalogues say the same when their digests are equal.
 
-    Parameters
-    ----------
-    links, gpu_links, power_inlets, generations, gpus, cpus, servers, memory, storage, switches, gateways, nics, \
-cables, racks, pdus, cooling, accessories, software, support, dnns, datasets, stacks, recipes : Items
-        One read-only mapping of id to item for each folder.
-    sources : Items
-        Cited documents by key; an alias finds the same document.
-    prices : tuple of Price
-        Price book. An item may have several rows; an overlay's rows replace all rows of the item.
-    digest : str
-        SHA-256 of the content; comments, order of keys and white space do not change it.
-    own_prices : frozenset of str
-        Items whose prices come from an overlay, so that the source is the user's word rather than a key.
-    bands : PriceBands
-        What a part without a price most likely costs; for ranking only.
+    ``cables``, ``racks``, ``pdus``, ``cooling``, ``accessories``, ``software``, ``support``, ``dnns``, ``datasets``,
+    ``stacks``, ``recipes``: one read-only mapping of id to item for each folder. sources : Items Cited documents by
+    key; an alias finds the same document. prices : tuple of Price Price book. An item may have several rows; an
+    overlay's rows replace all rows of the item. digest : str SHA-256 of the content; comments, order of keys and white
+    space do not change it. own_prices : frozenset of str Items whose prices come from an overlay, so that the source is
+    the user's word rather than a key. bands : PriceBands What a part without a price most likely costs; for ranking
+    only.
     """
 
     links: Items[LinkType]
@@ -216,20 +208,14 @@ cables, racks, pdus, cooling, accessories, software, support, dnns, datasets, st
     def category_of(self, item_id: str) -> str:
         """Name of the folder that holds an item.
 
-        Raises
-        ------
-        UnknownItemError
-            If no folder does; the message names the nearest known id.
+        Raises UnknownItemError if no folder does; the message names the nearest known id.
         """
         return self._entry(item_id)[0]
 
     def item(self, item_id: str) -> Item:
         """Item of any folder by its id.
 
-        Raises
-        ------
-        UnknownItemError
-            If no folder holds it; the message names the nearest known id.
+        Raises UnknownItemError if no folder holds it; the message names the nearest known id.
         """
         return self._entry(item_id)[1]
 
@@ -243,10 +229,7 @@ cables, racks, pdus, cooling, accessories, software, support, dnns, datasets, st
     def device(self, item_id: str) -> Device:
         """Item that takes rack units and watts.
 
-        Raises
-        ------
-        UnknownItemError
-            If no folder holds it, or what holds it is no device.
+        Raises UnknownItemError if no folder holds it, or what holds it is no device.
         """
         found = self.item(item_id)
         if not isinstance(found, Device):

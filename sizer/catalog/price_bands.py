@@ -142,13 +142,7 @@ _KEPT = ("currency",)
 
 @dataclass(frozen=True)
 class PriceBands:
-    """The bands of a catalogue by part. Of several rows that name a part the last counts: an overlay's.
-
-    Parameters
-    ----------
-    bands : sequence of PriceBand
-    evidence : sequence of BandEvidence
-    """
+    """The bands of a catalogue by part. Of several rows that name a part the last counts: an overlay's."""
 
     bands: tuple[PriceBand, ...] = ()
     evidence: tuple[BandEvidence, ...] = ()

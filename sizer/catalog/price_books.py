@@ -81,17 +81,9 @@ class Price(BaseModel):
 def price_rows(text: str, place: str) -> tuple[list[Price], list[str]]:
     """Prices of one file, and its faults.
 
-    Parameters
-    ----------
-    text : str
-        The file, with columns separated by commas, or by semicolons; then a comma may mark decimals.
-    place : str
-        Its name in messages.
-
-    Returns
-    -------
-    tuple
-        Rows without a fault; one sentence for each fault: place, line, column, value, what is allowed.
+    ``text``: the file, with columns separated by commas, or by semicolons; then a comma may mark decimals. ``place``:
+    its name in messages. Returns rows without a fault; one sentence for each fault: place, line, column, value, what is
+    allowed.
     """
     rows: list[Price] = []
     faults: list[str] = []

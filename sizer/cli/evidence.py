@@ -51,17 +51,16 @@ def validate_command(
         write_whole(ids_dir, files_with_ids(files or [], catalog))
         print_message(f"observations with ids: {ids_dir}")
     if report_file is not None:
-        from sizer.evidence.page import drawn_apart
+        from sizer.evidence.page import evidence_html
 
-        page = drawn_apart(report, catalog.sources).encode()
+        page = evidence_html(report, catalog.sources).encode()
         write_whole(report_file.parent, {report_file.name: page})
         print_message(f"evidence: {report_file}")
 
 
 def calibrate_command(as_json: AsJson = False) -> None:
-    """Fit the model to the observations again, check it, store both in the catalogue and list the changes."""
-    from sizer.base.errors import CalibrationError
-    from sizer.calibrate.calibration import load_calibration, save_calibration
+    """Fit the model to the observations again, check it, and store both in the catalogue."""
+    from sizer.calibrate.calibration import save_calibration
     from sizer.calibrate.cross_validation import cross_validate, save_cross_validation
     from sizer.calibrate.engine import fits_path, save_fits
     from sizer.calibrate.fitting import calibrate_with_fit
@@ -72,7 +71,6 @@ def calibrate_command(as_json: AsJson = False) -> None:
     from sizer.calibrate.modern.rows import load_modern
     from sizer.calibrate.observations import load_observations
     from sizer.calibrate.own_networks import calibrate_own_networks
-    from sizer.calibrate.predict import compare_fits
     from sizer.calibrate.serving.accuracy import calibrate_serving
     from sizer.calibrate.serving.rows import load_serving_rows
     from sizer.catalog.loader import load_catalog
@@ -81,12 +79,6 @@ def calibrate_command(as_json: AsJson = False) -> None:
     catalog, rows = load_catalog(), load_observations()
     calibration, fit = calibrate_with_fit(catalog, rows)
     checks = cross_validate(fit, calibration, rows, catalog)
-    try:
-        before = load_calibration()
-    except CalibrationError as error:
-        print_message(f"sizer: nothing to compare with: {error}")
-        before = None
-    moved = None if before is None else compare_fits(before, calibration, rows, catalog)
     path = save_calibration(calibration)
     save_cross_validation(checks)
     language = calibrate(load_language_rows(), catalog)
@@ -99,11 +91,9 @@ def calibrate_command(as_json: AsJson = False) -> None:
     if as_json:
         from sizer.evidence.export import calibration_document
 
-        print_json(calibration_document(calibration, len(fit.ids), moved))
+        print_json(calibration_document(calibration, len(fit.ids)))
     else:
-        from sizer.evidence.validation_text import calibration_text, comparison_text
+        from sizer.evidence.validation_text import calibration_text
 
         print(calibration_text(calibration))
-        if moved is not None:
-            print(comparison_text(moved))
     print_message(f"stored: {path}")

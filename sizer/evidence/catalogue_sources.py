@@ -12,7 +12,7 @@ from sizer.catalog.labels import capital
 from sizer.catalog.model import Catalog, statements
 from sizer.catalog.schema import Source
 from sizer.evidence.catalogue_tables import KINDS, cited_cell, label_of, part_name, unknown_key_facts
-from sizer.present.tables import Cell, Row, Table, columns, row
+from sizer.present.tables import Cell, Table, columns, row
 from sizer.present.words import money, plural
 from sizer.sizing.result import DesignAnswer
 
@@ -187,41 +187,6 @@ def _name(path: str) -> str:
     field = _NUMBERED.sub("", path)
     head, _, rest = field.partition(".")
     return rest.capitalize() if head == "features" and rest else label_of(head)
-
-
-def counts_table(found: Sequence[Gap], catalog: Catalog) -> Table:
-    """By kind: parts, and how many facts of them are not published or assumed."""
-    rows = []
-    for folder, title in KINDS.items():
-        mine = [gap for gap in found if gap.kind == folder]
-        if mine:
-            rows.append(_counts_row(title, mine, len(catalog.folder(folder))))
-    if len(rows) > 1:
-        total = sum(len(catalog.folder(folder)) for folder in {gap.kind for gap in found})
-        rows.append(_counts_row("All of these", found, total, is_total=True))
-    heads = columns(
-        "Kind",
-        ("Parts", "right"),
-        ("With something unknown", "right"),
-        ("Facts not published", "right"),
-        ("Facts assumed", "right"),
-        ("Without part number", "right"),
-        ("Without price", "right"),
-    )
-    return Table("unknown-counts", "What is unknown, by kind of part", heads, tuple(rows))
-
-
-def _counts_row(title: str, found: Sequence[Gap], parts: int, *, is_total: bool = False) -> Row:
-    return row(
-        title,
-        grouped(parts),
-        grouped(len(found)),
-        grouped(sum(len(gap.unpublished) for gap in found)),
-        grouped(sum(len(gap.assumed) for gap in found)),
-        grouped(sum(gap.has_no_sku for gap in found)),
-        grouped(sum(gap.has_no_price for gap in found)),
-        kind="total" if is_total else "",
-    )
 
 
 def fact_counts(found: Sequence[Gap]) -> list[tuple[str, int]]:

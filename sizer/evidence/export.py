@@ -1,11 +1,10 @@
-"""Accuracy of the model, and what a new calibration changed, as JSON documents."""
+"""Accuracy of the model, and a new calibration, as JSON documents."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from sizer.base.formats.json_document import fields_of, json_document
 from sizer.calibrate.calibration import Calibration
-from sizer.calibrate.predict import FitComparison
 from sizer.calibrate.validate import ValidatedRow, ValidationReport
 from sizer.evidence.validation_text import MEASURES, status_summaries
 from sizer.present.text.calibration import note_text, note_texts, status_text
@@ -30,15 +29,14 @@ def validation_document(report: ValidationReport) -> dict[str, Any]:
     )
 
 
-def calibration_document(calibration: Calibration, n_rows: int, moved: FitComparison | None) -> dict[str, Any]:
-    """A new calibration fitted to ``n_rows`` observations; ``moved`` None: there is none to compare it with."""
+def calibration_document(calibration: Calibration, n_rows: int) -> dict[str, Any]:
+    """A new calibration fitted to ``n_rows`` observations."""
     return json_document(
         "calibration",
         **fields_of(calibration, "digest", "unseen_sources"),
         left_out={name: note_text(reason) for name, reason in calibration.excluded.items()},
         rows=n_rows,
         effects=len(calibration.names),
-        moved=None if moved is None else _moved(moved),
     )
 
 
@@ -53,13 +51,3 @@ def _rows(rows: Sequence[ValidatedRow]) -> list[dict[str, object]]:
         )
         for row in rows
     ]
-
-
-def _moved(moved: FitComparison) -> dict[str, object]:
-    effects = ("name", "before", "after", "standard_deviations")
-    return fields_of(
-        moved,
-        *("new_rows", "gone_rows", "n_predictions", "n_moved"),
-        predictions=[dict(zip(("id", "before", "after"), row, strict=True)) for row in moved.predictions],
-        effects=[dict(zip(effects, row, strict=True)) for row in moved.effects],
-    )

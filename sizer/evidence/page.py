@@ -1,16 +1,14 @@
 """Validation page: accuracy of the predictions compared with published numbers, and known weaknesses."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sizer.base.errors import ReportError
 from sizer.base.quantities import grouped
-from sizer.base.worker_process import WorkerLostError, apart
 from sizer.calibrate.validate import ValidatedRow, ValidationReport
 from sizer.catalog.schema import Source
-from sizer.evidence import charts, tables
 from sizer.evidence import rows as facts
-from sizer.evidence.parity import source_title
+from sizer.evidence import tables
+from sizer.evidence.parity import parity_chart, parity_finding, source_title
 from sizer.evidence.rows import RATE, Accuracy, NumberKind
 from sizer.present.charting import Chart, chart_svg
 from sizer.present.citations import Citations
@@ -20,16 +18,9 @@ from sizer.present.tables import Table
 from sizer.present.theme import LIGHT
 from sizer.present.words import listed, plural
 
-TITLE = "Accuracy of the model compared with published results"
-COVERAGE_CAPTION = (
-    "Share of the published numbers inside their 90\u202f% interval. Bars show the statistical range of the share for "
-    "independent rows. Rows of one source are not fully independent, so the true range is wider."
-)
-# A panel, two of which stand side by side, and a chart as wide as the page. [px]
-_PANEL_PX, _PAGE_PX = 480, 940
+# A panel, two of which stand side by side. [px]
+_PANEL_PX = 480
 _TALL_PX, _FLAT_PX = 400, 260
-
-
 # Fewer rows have no 90th percentile.
 _ENOUGH = 10
 
@@ -38,15 +29,10 @@ _ENOUGH = 10
 class EvidencePage:
     """What the template sees as ``page``."""
 
-    title: str
-    subject: str
-    stamp: str
     key_figures: list[tuple[str, str]]
     findings: list[str]
     figures: Table | None
     pairs: list[tuple[PageFigure, ...]]
-    residuals: PageFigure | None
-    coverage: PageFigure | None
     weaknesses: list[str]
     worst: list[Table]
     reasons: Table | None
@@ -54,45 +40,17 @@ class EvidencePage:
     has_unseen: bool
 
 
-def evidence_html(
-    report: ValidationReport,
-    sources: Mapping[str, Source],
-    *,
-    title: str = TITLE,
-    subject: str = "",
-    stamp: str = "",
-) -> str:
+def evidence_html(report: ValidationReport, sources: Mapping[str, Source]) -> str:
     """The validation as one HTML file that needs no other: fonts and charts are inside.
 
-    ``report``: published numbers with their predictions. Its names may come from anybody's file. ``title``: head of
-    the page. ``subject``: what was validated: "the built-in observations", the name of a file. ``stamp``: what the
-    numbers were made with: digests of catalogue and calibration, a date. Raises ReportError if a template names
-    something that does not exist.
+    ``report``: published numbers with their predictions. Its names may come from anybody's file. Raises ReportError if
+    a template names something that does not exist, or a chart cannot be drawn.
     """
-    names = {"page": evidence_page(report, sources, title=title, subject=subject, stamp=stamp)}
+    names = {"page": evidence_page(report, sources)}
     return with_fonts_inside(rendered("evidence.html", names, Citations(sources), ("guide.css", "evidence.css")))
 
 
-def drawn_apart(report: ValidationReport, sources: Mapping[str, Source]) -> str:
-    """The page of :func:`evidence_html`, made in another process: native code that crashes costs the page only.
-
-    Raises ReportError if that process ends without the page, or a template names something that does not exist.
-    """
-    try:
-        page: str = apart(_draw_here, report, sources)
-    except WorkerLostError as error:
-        sentence = f"the report: the process that draws it ended with {error}; run the command again, and shorten"
-        raise ReportError(f"{sentence} or simplify the names in the files if it ends again") from None
-    return page
-
-
-def _draw_here(report: ValidationReport, sources: Mapping[str, Source], _progress: Callable[[object], None]) -> str:
-    return evidence_html(report, sources)
-
-
-def evidence_page(
-    report: ValidationReport, sources: Mapping[str, Source], *, title: str = TITLE, subject: str = "", stamp: str = ""
-) -> EvidencePage:
+def evidence_page(report: ValidationReport, sources: Mapping[str, Source]) -> EvidencePage:
     """Content of the page."""
     seen, unseen = facts.accuracy("", report.rows), facts.accuracy("", report.unseen)
     judged, remark = (report.unseen, ", with their source held out") if unseen.predicted else (report.rows, "")
@@ -104,19 +62,14 @@ def evidence_page(
         else None,
     ]
     return EvidencePage(
-        title=title,
-        subject=facts.shortened(subject),
-        stamp=facts.shortened(stamp),
         key_figures=_key_figures(seen, unseen),
         findings=findings(report),
         figures=tables.figures_table(report.figures),
         pairs=_pairs(report),
-        residuals=_residuals(report, sources),
-        coverage=_coverage(report),
         weaknesses=_weaknesses(judged, sources),
         worst=[table for table in worst if table is not None],
         reasons=tables.reasons_table(report.rows),
-        summaries=_summaries(report, sources),
+        summaries=summaries(report, sources),
         has_unseen=bool(unseen.predicted),
     )
 
@@ -202,33 +155,11 @@ def _pairs(report: ValidationReport) -> list[tuple[PageFigure, ...]]:
 
 def _parity(rows: Sequence[ValidatedRow], one: NumberKind, id_: str, lead: str, how: str) -> PageFigure | None:
     rows = [row for row in rows if facts.measure(row.quantity) is one]
-    title = lead + charts.parity_finding(rows, is_inside=bool(lead))
+    title = lead + parity_finding(rows, is_inside=bool(lead))
     height = _TALL_PX if one is RATE else _FLAT_PX
-    chart = charts.parity_chart(rows, LIGHT, _PANEL_PX, height, title=title)
+    chart = parity_chart(rows, LIGHT, _PANEL_PX, height, title=title)
     caption = f"{one.title}{', ' + how if how else ''}."
     return _drawn(chart, f"parity-{id_}-{1 + facts.MEASURES.index(one)}", caption)
-
-
-def _residuals(report: ValidationReport, sources: Mapping[str, Source]) -> PageFigure | None:
-    rows, seen = (report.unseen, report.rows) if facts.rated(report.unseen) else (report.rows, ())
-    chart = charts.residual_chart(rows, sources, LIGHT, _PAGE_PX, seen=seen)
-    return _drawn(chart, "residuals", residual_caption(bool(seen)))
-
-
-def residual_caption(is_unseen: bool) -> str:
-    """How to read the chart of residuals."""
-    caption = (
-        "Predicted over published numbers, one line per source with its number of rows, largest median error first. "
-        "Circles: rows. Band: middle half. Bar: median. Triangle: value beyond the axis."
-    )
-    if is_unseen:
-        caption += " Each source is predicted by a fit without it. Cross: median with the source in the fit."
-    return caption
-
-
-def _coverage(report: ValidationReport) -> PageFigure | None:
-    groups, unseen = (facts.accuracies(rows, facts.kind_name) for rows in (report.rows, report.unseen))
-    return _drawn(charts.coverage_chart(groups, unseen, LIGHT, _PAGE_PX), "coverage", COVERAGE_CAPTION)
 
 
 def _drawn(chart: Chart | None, id_: str, caption: str) -> PageFigure | None:
@@ -258,7 +189,8 @@ def _weaknesses(rows: Sequence[ValidatedRow], sources: Mapping[str, Source]) -> 
     return lines
 
 
-def _summaries(report: ValidationReport, sources: Mapping[str, Source]) -> list[Table]:
+def summaries(report: ValidationReport, sources: Mapping[str, Source]) -> list[Table]:
+    """Accuracy by generation of GPU, task, quantity and source."""
     rows, unseen = report.rows, report.unseen
     generations = tables.generations_table(report.generations)
     if not rows:

@@ -1,14 +1,16 @@
-"""Predicted over published numbers, one mark per row, and what the charts of evidence share.
+"""Charts of predicted over published numbers, one mark per row.
 
 A mark is filled where the published number lies outside its 90 % interval; tasks differ in colour and shape.
 """
 
 import math
 from collections.abc import Mapping, Sequence
+from threading import Lock
 from typing import Any
 
 import altair as alt
 import numpy as np
+from altair.utils import schemapi
 
 from sizer.base.quantities import NARROW_SPACE, by_count, grouped
 from sizer.calibrate.notes import CALIBRATED, PREDICTED
@@ -31,6 +33,9 @@ from sizer.present.charting import (
 )
 from sizer.present.words import capital, plural, sample_unit
 from sizer.sizing.result import WorkloadAnswer
+
+# Checking every row of a large chart against the schema takes a second; the switch is one of the whole process.
+_UNCHECKED = Lock()
 
 # Task, or what a row is used for -> role of its colour and shape of its mark. A stage keeps its colour.
 _MARKS = {
@@ -76,7 +81,7 @@ def parity_chart(
     pointer. ``unit``: of rates, where the rows share one; by default samples/s. None where there is nothing to draw.
     """
     able = [row for row in facts.rated(rows) if facts.error(row) is not None]
-    drawn = thinned(able)
+    drawn = _thinned(able)
     if not drawn:
         return None
     ends = _domain(drawn)
@@ -103,6 +108,19 @@ def parity_chart(
     return finish(layers, title or parity_finding(rows), palette, width, height, remark)
 
 
+def parity_spec(
+    rows: Sequence[ValidatedRow], sources: Mapping[str, Source], palette: Palette = LIGHT
+) -> dict[str, Any] | None:
+    """:func:`parity_chart` as wide as its page, as a specification: for a page where readers choose the rows.
+
+    ``rows``: those that hold no number above 0 are not drawn. ``sources``: documents by key, whose titles stand under
+    the pointer. None where there is nothing to draw.
+    """
+    with _UNCHECKED, schemapi.debug_mode(False):
+        chart = parity_chart(rows, palette, "container", 460, sources=sources)
+        return None if chart is None else chart.to_dict(validate=False)
+
+
 def parity_finding(rows: Sequence[ValidatedRow], *, is_inside: bool = False) -> str:
     """Title of a parity chart: the median error. ``is_inside`` a sentence it starts small."""
     found = facts.accuracy("", rows)
@@ -120,28 +138,17 @@ def source_title(key: str, sources: Mapping[str, Source]) -> str:
     return facts.shortened(sources[key].title if key in sources else key) or "source not stated"
 
 
-def thinned(rows: list[ValidatedRow], most: int = _MOST_POINTS) -> list[ValidatedRow]:
+def _thinned(rows: list[ValidatedRow]) -> list[ValidatedRow]:
     """So many rows as a chart can carry: the farthest off, and the others evenly."""
-    if len(rows) <= most:
+    if len(rows) <= _MOST_POINTS:
         return rows
     ordered = sorted(rows, key=lambda row: (-abs(facts.error(row) or 0.0), row.id))
-    worst, rest = ordered[: most // 4], ordered[most // 4 :]
-    picked = np.linspace(0, len(rest) - 1, most - len(worst)).astype(int)
+    worst, rest = ordered[: _MOST_POINTS // 4], ordered[_MOST_POINTS // 4 :]
+    picked = np.linspace(0, len(rest) - 1, _MOST_POINTS - len(worst)).astype(int)
     return [*worst, *(rest[place] for place in picked)]
 
 
-def tip_fields(row: ValidatedRow, sources: Mapping[str, Source]) -> dict[str, str]:
-    """Texts under the pointer."""
-    return {
-        "name": facts.shortened(row.id),
-        "source": source_title(row.source, sources),
-        "published": facts.value_text(row.published, row.quantity),
-        "predicted": facts.value_text(row.predicted, row.quantity),
-        "off": facts.error_text(facts.error(row)),
-    }
-
-
-def tips() -> list[alt.Tooltip]:
+def _tips() -> list[alt.Tooltip]:
     """Tooltips of a mark."""
     titles = {
         "name": "published run",
@@ -203,7 +210,11 @@ def _parity_row(
         "colour": palette.colour(role),
         "filled": 1.0 if row.is_covered is False else 0.0,
         "run": row.id,
-        **tip_fields(row, sources),
+        "name": facts.shortened(row.id),
+        "source": source_title(row.source, sources),
+        "published": facts.value_text(row.published, row.quantity),
+        "predicted": facts.value_text(row.predicted, row.quantity),
+        "off": facts.error_text(facts.error(row)),
     }
 
 
@@ -245,7 +256,7 @@ def _points(data: Rows, marks: Mapping[str, tuple[str, str, str]], palette: Pale
         fill=alt.Fill("colour:N", scale=None, legend=None),
         shape=alt.Shape("kind:N", scale=shapes, legend=legend),
         fillOpacity=alt.FillOpacity("filled:Q", scale=None, legend=None),
-        tooltip=tips(),
+        tooltip=_tips(),
     )
     return encoded
 

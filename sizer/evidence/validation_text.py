@@ -6,7 +6,6 @@ from collections import Counter
 from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.language.basis import GroupAccuracy
-from sizer.calibrate.predict import FitComparison
 from sizer.calibrate.validate import Summary, ValidationReport, summaries, summarise
 from sizer.present.text.calibration import note_text, status_text
 
@@ -166,21 +165,3 @@ def calibration_text(calibration: Calibration) -> str:
             *(f"excluded, {count}: {reason}" for reason, count in counts.most_common()),
         ]
     )
-
-
-def comparison_text(found: FitComparison) -> str:
-    """Differences between the stored calibration and a new one, in a few lines."""
-    if not (found.new_rows or found.gone_rows or found.n_moved or found.effects):
-        return "no change compared with the stored calibration"
-    lines = [
-        f"compared with the stored calibration: {len(found.new_rows)} observations more, {len(found.gone_rows)} fewer; "
-        f"{found.n_moved} of {found.n_predictions} predictions changed by 0.1 % or more"
-    ]
-    lines += [
-        f"  {after / before - 1:+7.1%}  {name}: {before:.5g} -> {after:.5g}"
-        for name, before, after in found.predictions
-    ]
-    if found.effects:
-        lines.append("effects that changed most, in standard deviations")
-        lines += [f"  {sds:+5.1f}  {name}: {old:.3f} -> {new:.3f}" for name, old, new, sds in found.effects]
-    return "\n".join(lines)

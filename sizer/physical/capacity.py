@@ -244,14 +244,8 @@ def is_extrapolated(storage: Storage, n_nodes: int) -> bool:
 def capacity_ladder(storage: Storage, capacity_option: int, n_nodes: int) -> tuple[CapacityStep, ...]:
     """Steps from raw to usable of one system, for documents. Empty where no capacity is known.
 
-    Parameters
-    ----------
-    storage : Storage
-        The system.
-    capacity_option : int
-        Index into ``storage.capacity_options``. [-]
-    n_nodes : int
-        Nodes; 0 for local drives and NFS servers. [-]
+    ``storage``: the system. ``capacity_option``: index into ``storage.capacity_options``. [-] ``n_nodes``: nodes; 0 for
+    local drives and NFS servers. [-]
     """
     raw = float(raw_bytes(storage, capacity_option, n_nodes))
     usable = float(usable_bytes(storage, capacity_option, n_nodes))
@@ -308,14 +302,7 @@ def is_bounded(storage: Storage) -> bool:
 def changing_steps(steps: Sequence[CapacityStep]) -> tuple[CapacityStep, ...]:
     """Raw and usable capacity, and the steps between them that take something.
 
-    Parameters
-    ----------
-    steps : sequence of CapacityStep
-        As :func:`capacity_ladder` gives them.
-
-    Returns
-    -------
-    tuple of CapacityStep
+    ``steps``: as :func:`capacity_ladder` gives them.
     """
     pairs = zip(steps, (None, *steps), strict=False)
     return tuple(

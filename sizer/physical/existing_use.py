@@ -64,19 +64,8 @@ def purchase(
 ) -> PurchaseColumns:
     """Count what is bought and what stays idle.
 
-    Parameters
-    ----------
-    platform : Platform
-    components : sequence of Component
-        Of all sizes of the platform, existing ones apart (``quantities``).
-    existing : Existing
-        What is there.
-    catalog : Catalog
-
-    Returns
-    -------
-    PurchaseColumns
-        Arrays of the shape of the components.
+    ``components``: of all sizes of the platform, existing ones apart (``quantities``). ``existing``: what is there.
+    Returns arrays of the shape of the components.
     """
     used = _used(components, platform, existing)
     none = np.zeros_like(components[0].quantity)

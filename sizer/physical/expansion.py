@@ -71,18 +71,9 @@ def _sizes(inputs: PlanInputs) -> Iterator[tuple[int, int]]:
 def grown(plan: Plan, n_servers: int, storage_nodes: int) -> tuple[GrowthStep, Plan]:
     """One larger size of a laid-out design, told from the standing one, and its plan.
 
-    Parameters
-    ----------
-    plan : Plan
-        The standing design.
-    n_servers, storage_nodes : int
-        The larger size, no smaller in either. [-]
-
-    Returns
-    -------
-    tuple
-        The step, and the plan of the larger size, in which standing links keep their ports where they can; the
-        standing plan where the platform does not reach the size.
+    ``plan``: the standing design. ``n_servers``, ``storage_nodes``: the larger size, no smaller in either. [-] Returns
+    the step, and the plan of the larger size, in which standing links keep their ports where they can; the standing
+    plan where the platform does not reach the size.
     """
     platform, catalog = plan.inputs.platform, plan.catalog
     limits, existing = plan.inputs.limits, plan.inputs.existing

@@ -32,10 +32,7 @@ def page_cache_bytes(server: Server, n_gpus: int, gpu: Gpu) -> float:
 def cached_sets_bytes(request: SizingRequest, catalog: Catalog) -> tuple[float, ...]:
     """Sizes of the data sets that a request lets the servers cache, the smallest first. [B]
 
-    Raises
-    ------
-    RequestError
-        If a data set is not in the catalogue.
+    Raises RequestError if a data set is not in the catalogue.
     """
     sizes = {
         stored_data(work, dataset_of(work, f"workload.{index}", catalog)).dataset_bytes

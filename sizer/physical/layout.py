@@ -84,14 +84,8 @@ def planned_cables(
 ) -> list[tuple[tuple[CableChoice, ...], Ints]]:
     """Choices of each run, and the number of each link's choice.
 
-    Parameters
-    ----------
-    runs : sequence of LinkGroup
-        All links of a design.
-    lengths_m : sequence of ndarray
-        Lengths of the links of each run. [m]
-    cables : tuple of Cable
-        The catalogue's cables.
+    ``runs``: all links of a design. ``lengths_m``: lengths of the links of each run. [m] ``cables``: the catalogue's
+    cables.
     """
     shared = _splitter_lengths_m(runs, lengths_m, cables)
     found = []
@@ -154,20 +148,10 @@ def building_plan(
 ) -> Plan:
     """Lay out one design.
 
-    Parameters
-    ----------
-    platform : Platform
-        Kinds of device.
-    counted : Quantities
-        Of one row: the plan places and joins exactly what is counted.
-    n_servers, storage_nodes : int
-        As for ``quantities``. [-]
-    catalog, limits, existing, fabric
-        As for ``quantities``.
-    racks_per_row : int, default 10
-        Racks side by side in the room. [-]
-    standing : Plan, optional
-        A smaller design of the same platform whose links stay where they can. Places are not kept.
+    ``platform``: kinds of device. ``counted``: of one row: the plan places and joins exactly what is counted.
+    ``n_servers``, ``storage_nodes``: as for ``quantities``. [-] ``catalog``, ``limits``, ``existing``, ``fabric``: as
+    for ``quantities``. ``racks_per_row``: racks side by side in the room. [-] ``standing``: a smaller design of the
+    same platform whose links stay where they can. Places are not kept.
     """
     platform = platform.of_size(n_servers)
     rows = shape(platform, np.array([n_servers]), np.array([storage_nodes]), fabric)

@@ -207,20 +207,9 @@ def choose_director(switches: Iterable[Switch], kind: LinkType) -> Switch | None
 def choose_switch(switches: Iterable[Switch], kind: LinkType, also: LinkType | None = None) -> Switch | None:
     """Switch for a network of one kind of port, chosen the same way every time.
 
-    Parameters
-    ----------
-    switches : iterable of Switch
-        Candidates.
-    kind : LinkType
-        Kind of the end points.
-    also : LinkType, optional
-        Kind that the storage brings; a switch whose ports also run it is preferred.
-
-    Returns
-    -------
-    Switch or None
-        Best by: made for the kind rather than able to run it, runs ``also``, has its own subnet manager, is not past
-        its end of sale, most facts known (watts, weight, inlets, part number), name.
+    ``switches``: candidates. ``kind``: kind of the end points. ``also``: kind that the storage brings; a switch whose
+    ports also run it is preferred. Best is: made for the kind rather than able to run it, runs ``also``, has
+    its own subnet manager, is not past its end of sale, most facts known (watts, weight, inlets, part number), name.
     """
     fitting = [s for s in switches if s.orderable and MIN_LEAF_PORTS <= leaf_ports(s, kind) <= MAX_LEAF_PORTS]
 

@@ -491,10 +491,8 @@ _MOST_DESIGNS = 1024
 class PartTable:
     """Designs of one platform.
 
-    Parameters
-    ----------
-    count : callable
-        Counts designs from arrays of servers and storage nodes. The count of a design does not depend on the others.
+    ``count``: counts designs from arrays of servers and storage nodes. The count of a design does not depend on the
+    others.
     """
 
     def __init__(self, count: Callable[[Ints, Ints], Quantities]) -> None:

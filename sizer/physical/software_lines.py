@@ -122,14 +122,8 @@ def software_lines(
 ) -> list[Component]:
     """Software and support lines that the design calls for, counted by their metric.
 
-    Parameters
-    ----------
-    platform : Platform
-    catalog : Catalog
-    rows : Shape
-        Members of the design.
-    devices : sequence of Component
-        Existing ones apart: support and licences of a device that is there are not bought again.
+    ``rows``: members of the design. ``devices``: existing ones apart: support and licences of a device that is there
+    are not bought again.
     """
     covered = _covered(platform, rows)
     there = _there(platform, devices)

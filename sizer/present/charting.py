@@ -140,31 +140,26 @@ def bar_chart(
     width: int | str = COLUMN_PX,
     *,
     reference: tuple[float, str] | None = None,
-    ticks: Sequence[float] | None = None,
-    name_px: int = NAME_PX,
-    subtitle: str = "",
 ) -> Chart:
     """Horizontal bars with their names on the left and their texts behind them.
 
-    ``reference``: a value across all bars and its text, such as a target. ``ticks``: values on the axis. ``name_px``:
-    most pixels of a line of a name; longer names take two lines. ``subtitle``: second line of the title.
+    ``reference``: a value across all bars and its text, such as a target.
     """
     has_notes, has_starts = any(bar.note for bar in bars), any(bar.start for bar in bars)
-    rows: Rows = [_bar_row(bar, name_px) for bar in bars]
+    rows: Rows = [_bar_row(bar) for bar in bars]
     longest = max([*(row["text_at"] for row in rows), *([reference[0]] if reference else [])], default=0.0) or 1.0
     labels = [bar.text for bar in bars] + ([reference[1]] if reference else [])
-    plot_px = COLUMN_PX - name_px
+    plot_px = COLUMN_PX - NAME_PX
     scale = alt.Scale(domain=[0, longest * label_room(labels, plot_px)], nice=False)
     offset = -_NOTE_OFFSET_PX if has_notes else 0
-    y = alt.Y("name:N", sort=[row["name"] for row in rows], title=None, axis=names_axis(palette, name_px, offset))
+    y = alt.Y("name:N", sort=[row["name"] for row in rows], title=None, axis=names_axis(palette, offset=offset))
     base = chart_of(rows).encode(y=y)
-    grid = axis(grid=False) if ticks is None else axis(grid=False, values=list(ticks))
     titles = dict.fromkeys(title for bar in bars for title in bar.tips)
     colour = alt.Color("colour:N", scale=None)
     size: dict[str, Any] = {"height": _LINE_PX if has_notes else alt.RelativeBandSize(0.6), "yOffset": offset}
     layers: list[Any] = [
         base.mark_bar(strokeWidth=1, **size).encode(
-            x=alt.X("from:Q", scale=scale, axis=grid, title=axis_title),
+            x=alt.X("from:Q", scale=scale, axis=axis(grid=False), title=axis_title),
             x2=alt.X2("to:Q"),
             color=colour,
             stroke=alt.Stroke("colour:N", scale=None),
@@ -190,13 +185,13 @@ def bar_chart(
     lines = max((row["name"].count(_LINE_END) + 1 for row in rows), default=1)
     usual = _NOTED_ROW_PX if has_notes else ROW_PX if len(rows) < _MANY_BARS else _CLOSE_ROW_PX
     row_px = max(usual, _LINE_PX * lines + 4)
-    return finish(layers, finding, palette, width, row_px * len(rows), subtitle)
+    return finish(layers, finding, palette, width, row_px * len(rows))
 
 
-def _bar_row(bar: ChartBar, name_px: int) -> dict[str, Any]:
+def _bar_row(bar: ChartBar) -> dict[str, Any]:
     low, high = bar.interval or (None, None)
     return {
-        "name": broken(bar.name, name_px),
+        "name": broken(bar.name),
         "from": bar.start,
         "to": bar.end,
         "low": low,
@@ -335,10 +330,10 @@ def _overlap(a: tuple[float, float, float, float], b: tuple[float, float, float,
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
-def chart_svg(chart: Chart, alt_text: str = "") -> str:
-    """SVG of a chart, with its finding (or ``alt_text``) as the text that screen readers speak."""
+def chart_svg(chart: Chart) -> str:
+    """SVG of a chart, with its finding as the text that screen readers speak."""
     spec = chart.to_dict(validate=False)
-    return titled(vega_svg(spec), alt_text or " ".join(spec["title"]["text"]))
+    return titled(vega_svg(spec), " ".join(spec["title"]["text"]))
 
 
 def chart_svg_meanwhile(chart: Chart) -> Callable[[], str]:

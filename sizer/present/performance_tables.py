@@ -261,8 +261,8 @@ def time_table(answer: WorkloadAnswer, number: int) -> Table | None:
     )
 
 
-def evidence_table(answer: WorkloadAnswer, number: int, most: int | None = None) -> Table | None:
-    """Published measurements, the nearest first and at most ``most``, with their predictions."""
+def evidence_table(answer: WorkloadAnswer, number: int) -> Table | None:
+    """Published measurements, the nearest first, with their predictions."""
     if not answer.evidence:
         return None
     unit = words.sample_unit(answer.dnn)
@@ -279,9 +279,7 @@ def evidence_table(answer: WorkloadAnswer, number: int, most: int | None = None)
         Field("Role", lambda one: "calibrates" if one.calibrates else "tests", width=9),
     ]
     note = "Runs that calibrate were used to fit the model; runs that test were not."
-    return record_table(
-        f"evidence-{number}", "Nearest published measurements", answer.evidence[:most], fields, note=note
-    )
+    return record_table(f"evidence-{number}", "Nearest published measurements", answer.evidence, fields, note=note)
 
 
 def neighbours_table(result: SizingResult) -> Table | None:

@@ -1,18 +1,16 @@
 """Predictions of rows that the catalogue does not know by name, and what a new calibration moved."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from sizer.calibrate.calibration import load_calibration
 from sizer.calibrate.notes import FitNote
-from sizer.calibrate.observations import load_observations, read_rows
+from sizer.calibrate.observations import read_rows
 from sizer.calibrate.parameters import prior_of
-from sizer.calibrate.predict import compare_fits, predict, predict_all
+from sizer.calibrate.predict import predict
 from sizer.catalog.loader import shipped_catalog
-from sizer.evidence.validation_text import comparison_text
 from tests.factories.observations import observation_text
 
 ISILON = {
@@ -84,23 +82,6 @@ def test_three_kinds_of_spread_make_the_interval(catalog, calibration):
     whole = np.sqrt(parts.parameters**2 + parts.within**2 + parts.between**2)
     assert whole == pytest.approx(float(found.estimate.log_sd), rel=1e-9)
     assert min(parts.parameters, parts.within, parts.between) > 0
-
-
-def test_comparison_of_two_fits(catalog, calibration):
-    of_stack = [one for one in load_observations() if "MXNet NGC 19.07" in one.software]
-    rows = [*load_observations()[:40], *of_stack[:10]]
-    same = compare_fits(calibration, calibration, rows, catalog)
-    assert same.n_moved == len(same.effects) == 0
-    assert comparison_text(same)
-    values = calibration.fit.values.copy()
-    place = calibration.names.index("stack:mxnet-ngc19.07-dali")
-    values[place] += 0.1
-    moved = compare_fits(calibration, replace(calibration, fit=replace(calibration.fit, values=values)), rows, catalog)
-    assert moved.effects[0][0] == "stack:mxnet-ngc19.07-dali"
-    assert moved.n_moved > 0
-    both = zip(rows, predict_all(rows, catalog, calibration), strict=True)
-    touched = {one.id for one, _ in both if "MXNet NGC 19.07" in one.software}
-    assert {name for name, _, _ in moved.predictions} <= touched
 
 
 def test_links_of_todays_gpus_have_rates_of_their_own() -> None:

@@ -62,15 +62,14 @@ def library(tmp_path: Path) -> Path:
 def test_small_against_large_images_names_the_cause() -> None:
     """dell-isilon-dgx1-blog-2018: nine DGX-1 and eight nodes both times; small images would do with four.
 
-    1.3 MB images at the rate of the small ones take 24 nodes: 20 more done first, 4 more done last, 12 in the mean.
-    The lower target saves 0 nodes first and 16 last: 8 in the mean.
+    1.3 MB images at the rate of the small ones take 24 nodes; no other change alone takes more or fewer.
     """
     found = told(SMALL, LARGE)
     assert found["kind"] == "difference"
     sizes = found["sized_now"]
     assert sizes["total"]["storage-nodes"] == 4
-    shares = [cause["shares"]["storage-nodes"] for cause in sizes["causes"]]
-    assert sorted(share for share in shares if share) == [-8, 12]
+    alone = {cause["input"]: cause["alone"]["numbers"]["storage-nodes"] for cause in sizes["causes"]}
+    assert {key: nodes for key, nodes in alone.items() if nodes != 4} == {"workload.sample_bytes": 24}
     nodes = next(one for one in found["figures"] if one["now"]["key"] == "storage-nodes")
     assert (nodes["before"]["value"], nodes["now"]["value"]) == (4, 8)
     chassis = next(one for one in found["bill"] if "Isilon F800" in one["now"]["name"])

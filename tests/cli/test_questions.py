@@ -119,26 +119,6 @@ def test_rent_to_the_cent() -> None:
     assert run("rent", EXAMPLES / "dgx1-f800-resnet50.toml", "--rate", 3).returncode == 0
 
 
-@pytest.mark.laws
-def test_one_kind_of_job_is_set_beside_erlang(tmp_path: Path) -> None:
-    asked = tmp_path / "one.toml"
-    asked.write_text(
-        """
-        [[workload]]
-        dnn = "resnet50"
-        target = { samples_per_s = 1000 }
-        [platforms]
-        servers = ["c4140"]
-        storage = ["isilon-f800"]
-        [team]
-        wait_s = "15 min"
-        job = [{ name = "Notebook", gpus = 1, jobs_a_day = 12, duration_s = "3 h" }]
-        """
-    )
-    assert "Erlang" in run("team", asked).stdout
-    assert answer("team", asked)["erlang"]["load"] == 3.6  # 12 x 3 h in 10 h
-
-
 def test_ownership_to_the_cent() -> None:
     """Two DGX-1 at 149,000; 10 % of 298,000 a year; energy and space from the draw and the units of the design."""
     found = answer("ownership", OWNERSHIP)

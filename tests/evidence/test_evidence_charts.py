@@ -1,4 +1,4 @@
-"""Charts of the evidence page: what they draw and state."""
+"""The chart of predicted over published numbers: what it draws and states."""
 
 import xml.etree.ElementTree as ET
 
@@ -6,32 +6,25 @@ import numpy as np
 import pytest
 
 from sizer.drawings.palette import DARK, LIGHT
-from sizer.evidence import charts as evidence_charts
 from sizer.evidence import rows as facts
+from sizer.evidence.parity import parity_chart
 from sizer.present.charting import chart_svg
-from tests.evidence.reports import SOURCES, mixed, row, values_of
+from tests.evidence.reports import mixed, row, values_of
 
 
 @pytest.mark.guides
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
-def test_charts_are_valid_and_draw(palette):
-    rows = mixed()
-    groups = facts.accuracies(rows, facts.kind_name)
-    for chart in (
-        evidence_charts.parity_chart(rows, palette),
-        evidence_charts.residual_chart(rows, SOURCES, palette, seen=rows),
-        evidence_charts.coverage_chart(groups, groups, palette),
-        evidence_charts.coverage_chart(groups, palette=palette, width="container"),
-    ):
-        chart.to_dict()  # validates against the schema
-        root = ET.fromstring(chart_svg(chart))
-        assert root[0].text
+def test_the_chart_is_valid_and_draws(palette):
+    chart = parity_chart(mixed(), palette)
+    chart.to_dict()  # validates against the schema
+    root = ET.fromstring(chart_svg(chart))
+    assert root[0].text
 
 
 @pytest.mark.parametrize("values", [(1e-6, 1e12), (1.0, 1.0), (1e12, 1.1e12), (1e-6, 1e-6)])
 def test_axes_hold_every_point_and_every_bar(values):
     published, predicted = values
-    chart = evidence_charts.parity_chart([row(published, predicted, spread=1e9)])
+    chart = parity_chart([row(published, predicted, spread=1e9)])
     spec = chart.to_dict()
     low, high = spec["layer"][0]["encoding"]["x"]["scale"]["domain"]
     assert 0 < low < min(values) <= max(values) < high
@@ -48,7 +41,7 @@ def test_axes_hold_every_point_and_every_bar(values):
 def test_of_many_rows_the_farthest_are_drawn_and_the_chart_says_how_many_are_not():
     rng = np.random.default_rng(1)
     rows = [row(1000.0, 1000.0 * float(np.exp(off)), id=str(n)) for n, off in enumerate(rng.normal(0, 0.1, 5000))]
-    chart = evidence_charts.parity_chart(rows)
+    chart = parity_chart(rows)
     spec = chart.to_dict()
     drawn = {one["run"] for one in values_of(spec, "point")}
     assert len(drawn) == 2000
@@ -57,6 +50,6 @@ def test_of_many_rows_the_farthest_are_drawn_and_the_chart_says_how_many_are_not
 
 
 def test_a_mark_is_filled_where_the_interval_missed():
-    chart = evidence_charts.parity_chart([row(100, 101, id="in"), row(100, 300, id="out")])
+    chart = parity_chart([row(100, 101, id="in"), row(100, 300, id="out")])
     filled = {one["run"]: one["filled"] for one in values_of(chart.to_dict(), "point")}
     assert filled == {"in": 0.0, "out": 1.0}

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from sizer.perf.queueing import erlang_c, mean_wait_s, waits_longer_probability
 from sizer.perf.scheduling import (
     DAY_S,
     WEEK_S,
@@ -19,6 +18,7 @@ from sizer.perf.scheduling import (
     shares_of_time,
     working_times_s,
 )
+from tests.factories.erlang import erlang_c, mean_wait_s, waits_longer_probability
 
 
 def run(jobs, n_servers, gpus_per_server, *, backfill=False, standing=()):

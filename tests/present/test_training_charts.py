@@ -6,21 +6,10 @@ import numpy as np
 
 from sizer.perf.stage_capacity import Capacity
 from sizer.present.training_charts import cold_limit
-from sizer.questions.failures.charts import failure_chart
 from sizer.sizing.design.workload_figures import cold_limit as limit_of_cold_epoch
 from sizer.sizing.result import WorkloadAnswer
 from tests import factories
-from tests.present.chart_cases import UNIT, failure, first, plain, rows, title
-
-
-def test_failures_by_hand():
-    cases = [failure("server", 0.9), failure("leaf", 0.0), failure("gpu", 1.0)]
-    chart = failure_chart(cases, 0, UNIT)
-    assert title(chart) == "One of 3 failures stops the work; the others retain at least 90 %"
-    found = rows(chart, "share")
-    assert [row["share"] for row in found] == [90, 0, 100]
-    assert [plain(row["text"]) for row in found] == ["900 images/s · 90 %", "stops", "1 000 images/s · 100 %"]
-    assert found[0]["fill"] > found[2]["fill"]
+from tests.present.chart_cases import first
 
 
 def slow_at_first() -> WorkloadAnswer:

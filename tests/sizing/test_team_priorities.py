@@ -2,9 +2,9 @@
 
 import pytest
 
-from sizer.perf.queueing import waits_longer_probability
 from sizer.sizing.constraints.job_mix import JobMix, PermanentJobs, QueuedJobs
 from sizer.sizing.constraints.team_limits import fewest_servers, simulated
+from tests.factories.erlang import waits_longer_probability
 
 HOUR_S = 3600.0
 

@@ -185,21 +185,6 @@ def test_what_must_be_asked_is_all_there():
         assert name in (gap.assumed if is_assumed else gap.unpublished), (item_id, field)
 
 
-def test_counts_are_those_of_the_files():
-    found = gap_rows.gaps(catalog())
-    table = gap_rows.counts_table(found, catalog())
-    rows = {row.cells[0].text: [cell.text for cell in row.cells[1:]] for row in table.rows}
-    files = list((ROOT / "catalog" / "switches").glob("*.toml"))
-    texts = [file.read_text(encoding="utf-8") for file in files]
-    # What cannot be ordered needs neither a part number nor a price.
-    orderable = [text for text in texts if "orderable = false" not in text]
-    without_number = [text for text in orderable if "skus" not in text]
-    assert rows["Switches"][0] == str(len(files))
-    assert rows["Switches"][4] == str(len(without_number))
-    assert rows["Switches"][5] == str(len(orderable))  # the price book has two servers only
-    assert rows["All of these"][5] == str(sum(gap.has_no_price for gap in found))
-
-
 def test_a_price_of_the_own_book_is_no_gap_unless_a_customer_looks(own_price):
     own = load_catalog(overlay=own_price)
     own = replace(own, prices=tuple(price for price in own.prices if price.item == "dgx-2"))

@@ -11,7 +11,7 @@ from sizer.calibrate.observations import load_observations
 from sizer.calibrate.validate import ValidatedRow, summarise
 from sizer.drawings.palette import DARK
 from sizer.evidence import published
-from sizer.evidence.charts import parity_spec
+from sizer.evidence.parity import parity_spec
 from sizer.evidence.published import Choice, PublishedEvidence
 from sizer.ui import state
 from sizer.ui.evidence import page as evidence
@@ -82,9 +82,7 @@ def test_the_page_is_judged_once_for_all_sessions(asked):
 
 
 def test_names_from_files_are_shown_as_text(asked):
-    app = opened("evidence")
-    app.session_state["evidence-sources"] = True
-    assert HOSTILE not in written(app.run())
+    assert HOSTILE not in written(opened("evidence"))
 
 
 def test_filters_change_the_count_the_chart_and_the_rows(asked):

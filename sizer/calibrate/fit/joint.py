@@ -179,10 +179,7 @@ def host_block(rows: tuple[Observation, ...], catalog: Catalog) -> FitBlock:
 def cache_block(rows: tuple[Observation, ...]) -> FitBlock:
     """Position of a page cache between never hitting and never evicting, by access pattern.
 
-    Raises
-    ------
-    CalibrationError
-        If no row shows an access pattern.
+    Raises CalibrationError if no row shows an access pattern.
     """
     by_id = {row.id: row for row in rows}
     shown = [(access, by_id[name]) for access, names in CACHE_ROWS.items() for name in names if name in by_id]

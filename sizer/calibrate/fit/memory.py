@@ -15,7 +15,6 @@ from scipy.special import log_ndtr
 
 from sizer.base.arrays import Bools, Floats
 from sizer.base.errors import CalibrationError
-from sizer.base.estimate import normal_quantile
 from sizer.calibrate.gpu_memory import (
     BETWEEN_FAMILIES_LOG_SD,
     REFERENCE_FLOP,
@@ -23,9 +22,8 @@ from sizer.calibrate.gpu_memory import (
     MemoryFit,
     MemoryKind,
     MemoryRow,
-    UnseenMemory,
 )
-from sizer.perf.gpu_memory import FITS_PROBABILITY, INFERENCE_WEIGHT_BYTES, training_state_bytes
+from sizer.perf.gpu_memory import INFERENCE_WEIGHT_BYTES, training_state_bytes
 
 # Effects of every fit: mean and standard deviation before the rows are seen.
 _PRIORS = {
@@ -87,7 +85,7 @@ class _Problem:
             kind=kind,
         )
 
-    def loss(self, x: Floats, used: Bools) -> tuple[float, Floats]:
+    def loss(self, x: Floats) -> tuple[float, Floats]:
         """Negative logarithm of the posterior, and its gradient."""
         fixed, features, scatter = (self.names.index(name) for name in ("fixed", "features", "scatter"))
         context, s = math.exp(x[fixed]), math.exp(x[scatter])
@@ -109,7 +107,6 @@ class _Problem:
         rows = self.kind == MemoryKind.FEATURE_MAPS
         off = (z[rows] + x[features]) / _FEATURES_LOG_SD**2
         total[rows], by_z[rows] = 0.5 * off**2 * _FEATURES_LOG_SD**2, off
-        total, by_z, by_s = total * used, by_z * used, by_s * used
         gradient = -self.design.T @ by_z
         gradient[fixed] += float((by_z * np.where(self.has_fixed, -context / root, 0.0)).sum())
         gradient[features] += float(by_z[rows].sum())
@@ -140,55 +137,33 @@ def state_of(row: MemoryRow) -> float:
     return float(training_state_bytes(row.parameters, row.n_moments))
 
 
-def fit_memory(rows: Sequence[MemoryRow], *, with_unseen: bool = True) -> MemoryFit:
+def fit_memory(rows: Sequence[MemoryRow]) -> MemoryFit:
     """Most probable effects and their Laplace covariance.
 
-    Raises
-    ------
-    CalibrationError
-        If there are no rows or the fit does not converge.
+    Raises CalibrationError if there are no rows or the fit does not converge.
     """
     if not rows:
         raise CalibrationError("no published GPU memory: nothing to fit")
     problem = _Problem.of(rows)
-    everything = np.ones(len(rows), dtype=bool)
-    values, covariance = _solve(problem, everything, problem.prior_mean)
-    found = _fit_of(problem, values, covariance, rows, {})
-    if not with_unseen:
-        return found
-    unseen = {
-        "network": _left_out(rows, problem, values, [row.dnn for row in rows]),
-        "source": _left_out(rows, problem, values, [row.source for row in rows]),
-    }
-    return _fit_of(problem, values, covariance, rows, unseen)
-
-
-def _fit_of(
-    problem: _Problem,
-    values: Floats,
-    covariance: Floats,
-    rows: Sequence[MemoryRow],
-    unseen: dict[str, UnseenMemory],
-) -> MemoryFit:
+    values, covariance = _solve(problem)
     ran: dict[str, dict[float, float]] = {}
     for row in rows:
         if row.kind is MemoryKind.FITS and row.n_moments >= 0 and not row.is_variant:
             of_dnn = ran.setdefault(f"{row.dnn}/{row.precision}", {})
             of_dnn[row.value_bytes] = max(of_dnn.get(row.value_bytes, 0.0), row.batch)
-    scatter = math.exp(float(values[problem.names.index("scatter")]))
     return MemoryFit(
-        problem.names,
-        values,
-        covariance,
-        scatter,
-        len(rows),
-        {name: tuple(sorted(pairs.items())) for name, pairs in ran.items()},
-        unseen,
+        names=problem.names,
+        values=values,
+        covariance=covariance,
+        scatter_log_sd=math.exp(float(values[problem.names.index("scatter")])),
+        n_rows=len(rows),
+        ran={name: tuple(sorted(pairs.items())) for name, pairs in ran.items()},
     )
 
 
-def _solve(problem: _Problem, used: Bools, start: Floats) -> tuple[Floats, Floats]:
-    best = minimize(problem.loss, start, args=(used,), jac=True, method="BFGS", options={"gtol": 1e-6, "maxiter": 2000})
+def _solve(problem: _Problem) -> tuple[Floats, Floats]:
+    start = problem.prior_mean
+    best = minimize(problem.loss, start, jac=True, method="BFGS", options={"gtol": 1e-6, "maxiter": 2000})
     # Steps that rounding alone makes are no failure: the gradient says whether the end is one.
     if float(np.abs(best.jac).max()) > 1e-3:
         raise CalibrationError(f"GPU memory: no convergence in {best.nit} iterations ({best.message})")
@@ -197,41 +172,6 @@ def _solve(problem: _Problem, used: Bools, start: Floats) -> tuple[Floats, Float
     for place in range(n):
         step = np.zeros(n)
         step[place] = _STEP
-        up, down = (problem.loss(best.x + sign * step, used)[1] for sign in (1.0, -1.0))
+        up, down = (problem.loss(best.x + sign * step)[1] for sign in (1.0, -1.0))
         curvature[place] = (up - down) / (2 * _STEP)
     return best.x, np.asarray(np.linalg.inv(0.5 * (curvature + curvature.T)))
-
-
-def _left_out(rows: Sequence[MemoryRow], problem: _Problem, start: Floats, groups: Sequence[str]) -> UnseenMemory:
-    """Every row predicted by a fit without its group."""
-    label = np.array(groups)
-    peaks: list[tuple[float, float]] = []
-    ran: list[float] = []
-    out: list[float] = []
-    for group in sorted(set(groups)):
-        mask = label == group
-        found = _fit_of(problem, *_solve(problem, ~mask, start), rows, {})
-        for number in np.flatnonzero(mask).tolist():
-            row = rows[number]
-            if row.kind is MemoryKind.FEATURE_MAPS:
-                continue
-            mean, sd = found.log_mean_and_sd(list(effects_of(row).items()), found.scatter_log_sd**2)
-            room = row.value_bytes - state_of(row) - (found.fixed_bytes if problem.has_fixed[number] else 0.0)
-            scaled = (math.log(max(room, _LEAST_ROOM_BYTES) / row.batch) - mean) / sd
-            if row.kind is MemoryKind.FITS:
-                ran.append(scaled)
-            elif row.kind is MemoryKind.DOES_NOT_FIT:
-                out.append(scaled)
-            else:
-                peaks.append((scaled * sd, scaled))
-    least, half = float(normal_quantile(FITS_PROBABILITY)), float(normal_quantile(0.95))
-    return UnseenMemory(
-        n_peaks=len(peaks),
-        median_error=float(np.median([abs(error) for error, _ in peaks])),
-        inside_90=float(np.mean([abs(scaled) <= half for _, scaled in peaks])),
-        n_ran=len(ran),
-        ran_accepted=float(np.mean([scaled >= least for scaled in ran])),
-        ran_likely=float(np.mean([scaled >= 0 for scaled in ran])),
-        n_out_of_memory=len(out),
-        out_of_memory_refused=float(np.mean([scaled < least for scaled in out])),
-    )

@@ -106,10 +106,7 @@ def epochs_names(recipe: Recipe) -> tuple[str, str, str]:
 def epochs_curve(recipe: Recipe, parameters: ArrayLike) -> EpochsCurve:
     """Curve of a recipe from its three parameters, which are relative to its fewest epochs and largest batch.
 
-    Raises
-    ------
-    CalibrationError
-        If the recipe has no points.
+    Raises CalibrationError if the recipe has no points.
     """
     points = recipe_points(recipe)
     if not points:
@@ -127,10 +124,7 @@ def epochs_curve(recipe: Recipe, parameters: ArrayLike) -> EpochsCurve:
 def curve_alone(recipe: Recipe) -> EpochsCurve:
     """Curve of a recipe that the calibration was not fitted to.
 
-    Raises
-    ------
-    CalibrationError
-        If the recipe has no points.
+    Raises CalibrationError if the recipe has no points.
     """
     if not recipe.points:
         raise CalibrationError(f"recipe {recipe.id} has no published point of epochs")

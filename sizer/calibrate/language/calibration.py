@@ -147,10 +147,7 @@ def fitted(rows: Sequence[LanguageRow], cases: Sequence[object]) -> list[Languag
 def fit_steps(cases: Sequence[LanguageCase]) -> FittedModel[LanguageCase]:
     """Fit every factor and effect to published step times at once.
 
-    Raises
-    ------
-    CalibrationError
-        If the fit does not converge.
+    Raises CalibrationError if the fit does not converge.
     """
     return STEPS.fitted(cases, np.array([case.log_step_s for case in cases], dtype=float))
 
@@ -168,10 +165,7 @@ def calibrate(rows: Sequence[LanguageRow], catalog: Catalog) -> LanguageCalibrat
 def language_calibration() -> LanguageCalibration:
     """The stored fits to the shipped rows, with the shipped catalogue; read once.
 
-    Raises
-    ------
-    CalibrationError
-        If they are missing or damaged, or rows or catalogue have changed since.
+    Raises CalibrationError if they are missing or damaged, or rows or catalogue have changed since.
     """
     rows = load_language_rows()
     known, used = _known_and_used(rows, shipped_catalog())
@@ -222,18 +216,9 @@ def stack_worths(
 ) -> tuple[StackWorth, ...]:
     """Worth of every stack compared with the chosen one, the fastest first.
 
-    Parameters
-    ----------
-    calibration : LanguageCalibration
-    stacks : mapping
-        Id of a stack to its name in the fit, the chosen one among them.
-    chosen : str
-        Id.
-    is_lora : bool
-        Whether adapters are trained: some stacks differ in it.
-    inputs : StepInputs, optional
-        The one layout that is compared: tuned software starts kernels faster, which counts more where they are short.
-        Absent: only the effects of the stacks are compared.
+    ``stacks``: id of a stack to its name in the fit, the chosen one among them. ``chosen``: id. ``is_lora``: whether
+    adapters are trained: some stacks differ in it. ``inputs``: the one layout that is compared: tuned software starts
+    kernels faster, which counts more where they are short. Absent: only the effects of the stacks are compared.
     """
     runs = dict.fromkeys(stacks, 0)
     for case in calibration.cases:

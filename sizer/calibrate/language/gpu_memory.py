@@ -93,9 +93,6 @@ def peaks_measured(cases: Sequence[LanguageCase]) -> tuple[list[LanguageCase], F
 def fit_memory(cases: Sequence[LanguageCase]) -> FittedModel[LanguageCase]:
     """Fit to the peaks that cases state.
 
-    Raises
-    ------
-    CalibrationError
-        If the fit does not converge.
+    Raises CalibrationError if the fit does not converge.
     """
     return PEAKS.fitted(*peaks_measured(cases))

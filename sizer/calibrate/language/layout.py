@@ -78,15 +78,7 @@ def usual_degrees(
 ) -> tuple[float, float, float]:
     """Tensor, pipeline and expert parallelism of a run: as stated, else the least that fits.
 
-    Parameters
-    ----------
-    row : LanguageRow
-    shape : dict
-        Of its model.
-    memory_bytes : float
-        Of a GPU. [B]
-    domain : float
-        GPUs that NVLink or its like joins.
+    ``shape``: of its model. ``memory_bytes``: of a GPU. [B] ``domain``: GPUs that NVLink or its like joins.
     """
     counts = Shapes(**{name: np.array([value]) for name, value in shape.items()})
     dense = float(counts.dense_parameters_used[0]) + float(2 * counts.vocabulary[0] * counts.hidden[0])
@@ -138,16 +130,8 @@ def layout_of(
 ) -> dict[str, float]:
     """Fields of :class:`sizer.perf.language.step.Layouts` of a row.
 
-    Parameters
-    ----------
-    row : LanguageRow
-    shape : dict
-        Of its model.
-    gpu : Gpu
-    sequence : float
-        Its tokens.
-    guessed : list of str
-        Takes what is neither stated nor follows from what is.
+    ``shape``: of its model. ``sequence``: its tokens. ``guessed``: takes what is neither stated nor follows from what
+    is.
     """
     if _is_contradictory(row, shape):
         guessed.append(CONTRADICTION)

@@ -108,10 +108,8 @@ def rows_digest() -> str:
 def load_language_rows(path: Path | None = None) -> tuple[LanguageRow, ...]:
     """Rows of one file, by default of the shipped one.
 
-    Raises
-    ------
-    CalibrationError
-        Naming the line and the column of every cell that is no number in its range, and every id that stands twice.
+    Raises CalibrationError naming the line and the column of every cell that is no number in its range, and every id
+    that stands twice.
     """
     file = shipped_path() if path is None else path
     return tuple(rows_of_file(file, "language-model measurements", _row, key="row_id"))

@@ -114,15 +114,8 @@ def shape_of_row(
 ) -> dict[str, float] | CalibrationNote:
     """Shape of a row's model: as it states it, else as the catalogue or another row of the model does.
 
-    Parameters
-    ----------
-    row : LanguageRow
-    like : LanguageRow, optional
-        A row of the same model that states the shape.
-    named : TransformerShape, optional
-        The model's shape in the catalogue.
-    guessed : list of str
-        Takes what is neither stated nor known.
+    ``like``: a row of the same model that states the shape. ``named``: the model's shape in the catalogue. ``guessed``:
+    takes what is neither stated nor known.
     """
     stated: dict[str, float] = {ours: value for theirs, ours in _STATED.items() if (value := getattr(row, theirs))}
     if named is not None and _is_of(stated, named):
@@ -326,10 +319,7 @@ def gpu_asked(text: str, catalog: Catalog) -> Gpu:
 
     Of a family alone, such as V100, the one in servers: SXM.
 
-    Raises
-    ------
-    RequestError
-        If none has this name.
+    Raises RequestError if none has this name.
     """
     gpu = gpu_named(text, catalog)
     if gpu is None:
@@ -372,10 +362,7 @@ def _words(text: str) -> list[str]:
 def check_software(text: str, catalog: Catalog) -> None:
     """Refuse the name of software that neither the catalogue nor the published runs have.
 
-    Raises
-    ------
-    RequestError
-        With the nearest name and those that are known.
+    Raises RequestError with the nearest name and those that are known.
     """
     if plain_name(text) not in _software_names(catalog) and (
         plain_name(_AFTER_SOFTWARE.sub("", text.strip()[:100])) not in _software_names(catalog)

@@ -27,10 +27,8 @@ def validate_language(
 ) -> tuple[ValidatedRow, ...]:
     """Predict rate and time to train of every row.
 
-    Returns
-    -------
-    tuple of ValidatedRow
-        One for each published quantity; rates in tokens/s of one GPU. A row that cannot be predicted has its reason.
+    Returns a row for each published quantity; rates in tokens/s of one GPU. A row that cannot be predicted has its
+    reason.
     """
     cases = cases_of(rows, catalog, calibration.rows)
     known = [case for case in cases if isinstance(case, LanguageCase)]

@@ -81,10 +81,7 @@ def trainings_path() -> Path:
 def load_trainings() -> tuple[WholeTraining, ...]:
     """The published trainings.
 
-    Raises
-    ------
-    CalibrationError
-        Naming the line and the column of a cell that is wrong.
+    Raises CalibrationError naming the line and the column of a cell that is wrong.
     """
 
     def training(cells: dict[str, str], _: str) -> WholeTraining:
@@ -112,15 +109,9 @@ class WholeRuns:
     def factor(self, gpu: Gpu, is_mixture: bool, stack: str, catalog: Catalog) -> Estimate:
         """How many times as long as its tuned steps a training takes, without the spread of these. [-]
 
-        Parameters
-        ----------
-        gpu : Gpu
-            One of a generation without a published run has the effect of the newest with one, and a wider interval.
-        is_mixture : bool
-            Whether the model is a mixture of experts.
-        stack : str
-            Software that is asked for, by name; "" where none is.
-        catalog : Catalog
+        ``gpu``: one of a generation without a published run has the effect of the newest with one, and a wider
+        interval. ``is_mixture``: whether the model is a mixture of experts. ``stack``: software that is asked for, by
+        name; "" where none is.
         """
         row = _row(_facts(gpu, is_mixture, stack, _FUSED_ATTENTION_YEAR, catalog))
         unknown = 0.0 if gpu.generation in self.generations else _EFFECT_SD**2
@@ -261,11 +252,7 @@ def _digest() -> str:
 def save_predicted(tokens_per_s: Callable[[WholeTraining], Estimate], catalog: Catalog) -> Path:
     """Store what is predicted of every published training, and the spreads about these predictions.
 
-    Parameters
-    ----------
-    tokens_per_s : callable
-        Rate of a training over its days, with the software that is taken where none is named. [tokens/s]
-    catalog : Catalog
+    ``tokens_per_s``: rate of a training over its days, with the software that is taken where none is named. [tokens/s]
     """
     rates = {one.id: (one.tokens, tokens_per_s(one)) for one in load_trainings()}
     days = {
@@ -280,10 +267,7 @@ def save_predicted(tokens_per_s: Callable[[WholeTraining], Estimate], catalog: C
 def predicted_days() -> dict[str, Estimate]:
     """Stored predictions of the days of each published training, by its id, with their spread.
 
-    Raises
-    ------
-    CalibrationError
-        If rows or the fit of steps have changed since.
+    Raises CalibrationError if rows or the fit of steps have changed since.
     """
     return {name: Estimate.log_normal(*one) for name, one in _stored()["days_and_log_sd"].items()}
 

@@ -77,10 +77,7 @@ def digest_of_rows(rows: Sequence[ModernRow]) -> str:
 def modern_calibration() -> StoredFits:
     """The shipped fits, read once.
 
-    Raises
-    ------
-    CalibrationError
-        If they are missing or damaged.
+    Raises CalibrationError if they are missing or damaged.
     """
     return load_fits(fits_path("modern"), {RATE: prior_of, TIME: prior_of})
 

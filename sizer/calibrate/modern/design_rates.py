@@ -248,10 +248,7 @@ def _row(system: MeasuredSystem, n_servers: int, round_: str) -> ModernRow:
 def mlperf_curve(recipe: Recipe) -> EpochsCurve:
     """Curve of a recipe whose samples to the target come from the fit of MLPerf rows.
 
-    Raises
-    ------
-    CalibrationError
-        If the recipe does not say how many samples an epoch has.
+    Raises CalibrationError if the recipe does not say how many samples an epoch has.
     """
     if recipe.epoch_samples is None:
         raise CalibrationError(f"recipe {recipe.id} has no epoch_samples, the samples of an epoch")

@@ -119,10 +119,7 @@ def shipped_path() -> Path:
 def load_modern(paths: Sequence[Path] = ()) -> tuple[ModernRow, ...]:
     """Rows of files, by default of the shipped one.
 
-    Raises
-    ------
-    CalibrationError
-        If a file cannot be read, or a cell is not what its column holds; names every such cell.
+    Raises CalibrationError if a file cannot be read, or a cell is not what its column holds; names every such cell.
     """
     return tuple(
         row for path in paths or (shipped_path(),) for row in rows_of_file(path, "MLPerf Training rows", _row, "id")

@@ -38,10 +38,7 @@ def validated_rows(rows: Sequence[ModernRow], fits: StoredFits) -> list[Validate
 def predict(rows: Sequence[ModernRow], fits: StoredFits) -> list[tuple[Estimate, Estimate]]:
     """Rate (samples/s) and time to train (s) of rows that state accelerators and global batch.
 
-    Returns
-    -------
-    list of pairs
-        Of each row: median and 90 % interval of the rate, and of the time.
+    Returns, of each row, the median and 90 % interval of the rate, and of the time.
     """
     if not rows:
         return []

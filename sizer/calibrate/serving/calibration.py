@@ -336,10 +336,7 @@ def _variance(slopes: Floats, kind: Ints, covariances: Sequence[Floats]) -> Floa
 def serving_calibration() -> ServingCalibration:
     """The stored fit; read once.
 
-    Raises
-    ------
-    CalibrationError
-        If it is missing or damaged.
+    Raises CalibrationError if it is missing or damaged.
     """
     stored = load_fits(fits_path("serving"), {RATES: unseen})
     return ServingCalibration(stored.fits[RATES], stored.figures, stored.digest)

@@ -86,12 +86,7 @@ class ServedModel:
 def served_model(model_id: str, shape: TransformerShape, total_parameters: float | None = None) -> ServedModel:
     """A model of the catalogue, or of a shape of one's own.
 
-    Parameters
-    ----------
-    model_id : str
-    shape : TransformerShape
-    total_parameters : float, optional
-        Where it is published; else as the shape has it. [-]
+    ``total_parameters``: where it is published; else as the shape has it. [-]
     """
     width = float(shape.expert_ffn or shape.ffn)
     sparse = float(shape.layers - shape.dense_layers) if shape.experts > 1 else 0.0

@@ -67,10 +67,7 @@ def load_of(case: ServingCase) -> float:
 def fit_serving(cases: Sequence[ServingCase]) -> FittedModel[Printed]:
     """Fit every factor and effect to all printed times at once.
 
-    Raises
-    ------
-    CalibrationError
-        If the fit does not converge.
+    Raises CalibrationError if the fit does not converge.
     """
     found, measured = printed_of(cases)
     model = SERVING.fitted(found, measured)

@@ -129,10 +129,8 @@ def rows_digest() -> str:
 def load_serving_rows(paths: Iterable[Path] | None = None) -> tuple[ServingRow, ...]:
     """Rows of files, by default of the shipped ones.
 
-    Raises
-    ------
-    CalibrationError
-        Naming the line and the column of every cell that is no number in its range, and every id that stands twice.
+    Raises CalibrationError naming the line and the column of every cell that is no number in its range, and every id
+    that stands twice.
     """
     found: list[ServingRow] = []
     for path in shipped_paths() if paths is None else paths:
@@ -160,10 +158,7 @@ class MemoryFact:
 def memory_facts() -> tuple[MemoryFact, ...]:
     """Published loads, refusals and limits.
 
-    Raises
-    ------
-    CalibrationError
-        Naming the line and the column of every cell that is no number in its range.
+    Raises CalibrationError naming the line and the column of every cell that is no number in its range.
     """
 
     def fact(cells: dict[str, str], _place: str) -> MemoryFact:

@@ -22,11 +22,8 @@ def validate_serving(
 ) -> tuple[ValidatedRow, ...]:
     """Predict throughput, time per token and time to the first token of every row.
 
-    Returns
-    -------
-    tuple of ValidatedRow
-        One for each published quantity: output tokens/s of the whole system, seconds. A row that cannot be predicted
-        has its reason.
+    Returns a row for each published quantity: output tokens/s of the whole system, seconds. A row that cannot be
+    predicted has its reason.
     """
     cases = cases_of(rows, catalog)
     known = [case for case in cases if isinstance(case, ServingCase)]

@@ -123,10 +123,7 @@ _NOT_READ: dict[type[_Part], tuple[str, ...]] = {
 def read_device_type(text: str, place: str) -> tuple[DeviceType, list[str]]:
     """Device type of a YAML text, and a remark on every key that the library does not know.
 
-    Raises
-    ------
-    RequestError
-        Listing every fault: file:line:column, key, value, what is allowed.
+    Raises RequestError listing every fault: file:line:column, key, value, what is allowed.
     """
     read = read_yaml(text, place)
     if not isinstance(read.data, dict) or not read.data:

@@ -18,22 +18,10 @@ _MAX_NAME, _MAX_PART_NUMBER, _MAX_DESCRIPTION = 100, 50, 200
 def device_type(item: Device, ports: Sequence[tuple[str, LinkType, PortUse]]) -> dict[str, Any]:
     """Device type of a device, as the data of a file of the library.
 
-    Parameters
-    ----------
-    item : Device
-        Server, storage unit, switch or gateway whose height is known.
-    ports : sequence of (str, LinkType, PortUse)
-        Name, kind and use of each port, in the order in which the device is cabled.
-
-    Returns
-    -------
-    dict
-        Keys of the library's schema. Price, depth, heat and capacity have none there; what is unknown is left out.
-
-    Raises
-    ------
-    ValueError
-        If the height is unknown, which NetBox cannot do without.
+    ``item``: server, storage unit, switch or gateway whose height is known. ``ports``: name, kind and use of each port,
+    in the order in which the device is cabled. Returns keys of the library's schema. Price, depth, heat and capacity
+    have none there; what is unknown is left out. Raises ValueError if the height is unknown, which NetBox cannot do
+    without.
     """
     if item.height_u is None:
         raise ValueError(f"{item.id}: height_u is unknown; a device type needs it")

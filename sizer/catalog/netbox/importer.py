@@ -51,30 +51,13 @@ def import_device_type(
 ) -> Imported:
     """Catalogue item of a device-type file.
 
-    Parameters
-    ----------
-    text : str
-        The YAML file.
-    place : str
-        Its path or name, for errors and as the place of every fact.
-    folder : {"switches", "servers", "gateways"}
-        Folder of the catalogue that the item is for.
-    source : str
-        Key in ``sources.toml`` of the library that the file comes from.
-    catalog : Catalog, optional
-        The catalogue that the item will lie over. Of an item that it holds, the file fills in what is unknown or only
-        assumed; where the two disagree, the catalogue's fact stays and the question tells both. Left out: a new item,
-        with the link types of the catalogue that the program ships.
-
-    Returns
-    -------
-    Imported
-        Text of ``<folder>/<item_id>.toml``.
-
-    Raises
-    ------
-    RequestError
-        If the file cannot be understood; each line says file, line and column, key, value and what is allowed.
+    ``text``: the YAML file. ``place``: its path or name, for errors and as the place of every fact. ``folder``:
+    {"switches", "servers", "gateways"}; folder of the catalogue that the item is for. ``source``: key in
+    ``sources.toml`` of the library that the file comes from. ``catalog``: the catalogue that the item will lie over. Of
+    an item that it holds, the file fills in what is unknown or only assumed; where the two disagree, the catalogue's
+    fact stays and the question tells both. Left out: a new item, with the link types of the catalogue that the program
+    ships. Returns text of ``<folder>/<item_id>.toml``. Raises RequestError if the file cannot be understood; each line
+    says file, line and column, key, value and what is allowed.
     """
     device, remarks = read_device_type(text, place)
     kinds = shipped_catalog() if catalog is None else catalog

@@ -12,11 +12,9 @@ from sizer.guide.context import GuideContext
 from sizer.physical.capacity import CapacityStep, capacity_ladder, changing_steps, is_extrapolated
 from sizer.present import words
 from sizer.present.facts.storage_tiers import TIER_NAMES, system_text
-from sizer.present.figures import charted
 from sizer.present.tables import Cell, Row, Table, fact_table, row
 from sizer.present.text import result_text
 from sizer.present.text.plan import note_text
-from sizer.questions.data.charts import copy_chart
 from sizer.questions.data.tables import checkpoints_table, required_capacity_table, routes_table
 from sizer.questions.data.text import copy_text, ingest_text, transform_text
 from sizer.sizing.constraints.tiers import StorageTier
@@ -78,14 +76,6 @@ def _data(context: GuideContext) -> dict[str, Any]:
         "checkpoints": checkpoints_table(plan.checkpoints),
         "transform": transform_text(plan.transform) if plan.transform is not None else "",
         "copies": [copy_text(copy) for copy in copies],
-        "copy_charts": [
-            charted(
-                f"copy-{number}",
-                copy_chart(copy, context.palette),
-                f"Time of {copy.workload}: read from the storage, or staged to local drives first.",
-            )
-            for number, copy in enumerate(copies, 1)
-        ],
     }
 
 

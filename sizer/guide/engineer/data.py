@@ -19,7 +19,6 @@ from sizer.present.figures import charted
 from sizer.present.text.plan import note_text
 from sizer.present.theme import CHART_LABEL_PX
 from sizer.present.words import estimate, percent, rounded
-from sizer.questions.data.charts import copy_chart
 from sizer.questions.data.tables import assumptions_table, copies_table, decoded_table, routes_table, validation_table
 from sizer.questions.data.text import copy_text, questions
 from sizer.sizing.constraints.stored_data import storage_demand
@@ -194,14 +193,6 @@ def content(context: GuideContext) -> dict[str, Any]:
         "validation": validation_table(plan.validations),
         "copies": [copy_text(copy) for copy in plan.copies],
         "copies_table": copies_table(plan.copies),
-        "copy_charts": [
-            charted(
-                f"copy-{number}",
-                copy_chart(copy, context.palette),
-                f"Time of {copy.workload}: read from the storage, or staged to local drives first.",
-            )
-            for number, copy in enumerate(plan.copies, 1)
-        ],
         "assumptions": assumptions_table(plan),
         "questions": [words.question(text) for text in questions(plan)],
     }

@@ -4,10 +4,7 @@ from typing import Any
 
 from sizer.guide.context import GuideContext
 from sizer.guide.engineer.operation_tables import monitoring_table, phases_table
-from sizer.present import words
-from sizer.present.figures import charted
 from sizer.present.tables import Table, fact_table
-from sizer.questions.failures.charts import failure_chart
 from sizer.questions.failures.tables import failures_table, maintenance_table
 
 
@@ -20,16 +17,6 @@ def content(context: GuideContext) -> dict[str, Any]:
         "monitoring": monitoring_table(design),
         "maintenance": maintenance_table(context.failures),
         "failures": failures_table(context.failures, context.answers),
-        "failure_charts": [
-            charted(
-                f"failures-{number}",
-                failure_chart(context.failures, number - 1, words.sample_unit(answer.dnn), context.palette),
-                f"Throughput of {answer.workload.name} with one failed component.",
-            )
-            for number, answer in enumerate(context.answers, 1)
-        ]
-        if context.failures
-        else [],
         "data": "model weights need" if context.only_serves else "training data needs",
         "spares": spares(context),
     }

@@ -11,9 +11,9 @@ from sizer.present.tables import Table
 from sizer.present.text import result_text
 from sizer.present.workload_charts import workload_figure
 from sizer.questions.scale.analysis import ArrangedDesign, ArrangementPair
-from sizer.questions.scale.charts import rates_chart, steps_chart
+from sizer.questions.scale.charts import rates_chart
 from sizer.questions.scale.comparison_text import arrangements_text, difference
-from sizer.questions.scale.tables import hardware_table, per_gpu_table, rates_table, steps_table
+from sizer.questions.scale.tables import hardware_table, rates_table, steps_table
 from sizer.sizing.result import WorkloadAnswer
 
 
@@ -65,7 +65,7 @@ def _tables(context: GuideContext, ways: list[ArrangedDesign]) -> list[Table]:
         tables = (rates_table(ways, number, suffix), steps_table(ways, number, suffix))
         prefix = f"{answer.workload.name}: " if context.has_many_workloads else ""
         by_workload += [replace(table, caption=prefix + table.caption) for table in tables if table is not None]
-    return [*by_workload, hardware_table(ways, context.catalog), per_gpu_table(ways)]
+    return [*by_workload, hardware_table(ways, context.catalog)]
 
 
 def _figures(context: GuideContext, ways: list[ArrangedDesign]) -> list[PageFigure]:
@@ -74,9 +74,4 @@ def _figures(context: GuideContext, ways: list[ArrangedDesign]) -> list[PageFigu
         rates_chart(ways, palette=context.palette),
         "The same number of GPUs in fewer or in more servers; thin lines are 90 % intervals.",
     )
-    steps = charted(
-        "up-or-out-steps-chart",
-        steps_chart(ways, palette=context.palette),
-        "Breakdown of the time of a training step; for gradients, the part not hidden by computation.",
-    )
-    return [figure for figure in (rates, steps) if figure is not None]
+    return [] if rates is None else [rates]

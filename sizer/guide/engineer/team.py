@@ -1,4 +1,4 @@
-"""The team in detail: where its numbers come from, sizes, cross-check, reads over time, fragmentation."""
+"""The team in detail: where its numbers come from, sizes, reads over time, fragmentation."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from sizer.guide.chapters.team import fragmentation
 from sizer.guide.context import GuideContext
 from sizer.present.figures import charted
 from sizer.questions.team.charts import reads_chart
-from sizer.questions.team.tables import erlang_table, gpus_table, sizes_table, sources_table
+from sizer.questions.team.tables import gpus_table, sizes_table, sources_table
 from sizer.questions.team.text import assumptions
 
 
@@ -17,7 +17,6 @@ def content(context: GuideContext) -> dict[str, Any]:
     return {
         "origins": sources_table(answer),
         "sizes": sizes_table(answer),
-        "erlang": erlang_table(answer),
         "reads_chart": charted(
             "team-reads-chart",
             reads_chart(answer, context.palette),

@@ -67,25 +67,11 @@ def choose_cable(
 ) -> CableChoice:
     """Shortest catalogue cable of a kind that reaches a length: copper while one reaches, else optics.
 
-    Parameters
-    ----------
-    cables : iterable of Cable
-        The catalogue's cables.
-    kind : LinkType
-        What the link runs.
-    length_m : float
-        Planning length. [m]
-    cages : tuple of str
-        Connectors of the ports at both ends, which decide the modules.
-    may_split : bool, default True
-        Whether the other ports of the cage run over the same cable. A link alone in its cage takes a splitter only
-        where nothing else joins the two ports, and then a whole one.
-
-    Returns
-    -------
-    CableChoice
-        One cable, or a pair of transceivers with fibre where no cable reaches. Empty ``items`` and a question where
-        the catalogue has nothing for the kind.
+    ``cables``: the catalogue's cables. ``kind``: what the link runs. ``length_m``: planning length. [m] ``cages``:
+    connectors of the ports at both ends, which decide the modules. ``may_split``: whether the other ports of the cage
+    run over the same cable. A link alone in its cage takes a splitter only where nothing else joins the two ports, and
+    then a whole one. Returns one cable, or a pair of transceivers with fibre where no cable reaches. Empty ``items``
+    and a question where the catalogue has nothing for the kind.
     """
     known = [cable for cable in cables if cable.orderable]
     choice = _choose(known, kind, length_m, cages, may_split)

@@ -44,16 +44,8 @@ _MOST_ROUNDS = 12
 def wiring(platform: Platform, rows: Shape, asked: FabricAsked = AS_USUAL, pdus: Ints | int = 0) -> Wiring:
     """Switches, ports and links of all networks.
 
-    Parameters
-    ----------
-    platform : Platform
-        Kinds of device.
-    rows : Shape
-        Counts of servers, storage and head nodes.
-    asked : Fabric
-        How the compute fabric is built.
-    pdus : array_like of int
-        Rack PDUs with a port on the out-of-band network. [-]
+    ``platform``: kinds of device. ``rows``: counts of servers, storage and head nodes. ``asked``: how the compute
+    fabric is built. ``pdus``: rack PDUs with a port on the out-of-band network. [-]
     """
     return with_management(platform, rows, data_networks(platform, rows, asked), pdus)
 

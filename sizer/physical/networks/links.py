@@ -180,15 +180,9 @@ NOTHING: PresentLinks = {}
 def connect(wiring: Wiring, classes: Mapping[Role, NumberRange], standing: PresentLinks = NOTHING) -> list[LinkGroup]:
     """Links of one row, network by network.
 
-    Parameters
-    ----------
-    wiring : Wiring
-        Of one row.
-    classes : mapping of Role to NumberRange
-        Role to device numbers. Switches of several planes follow one another plane by plane.
-    standing : mapping, optional
-        Links of a smaller design, far end to switch. An end keeps its switch port where the port is one for end
-        points of the same network in this design too.
+    ``wiring``: of one row. ``classes``: role to device numbers. Switches of several planes follow one another plane by
+    plane. ``standing``: links of a smaller design, far end to switch. An end keeps its switch port where the port is
+    one for end points of the same network in this design too.
     """
     return [run for part in wiring.members for run in _network(part, classes, standing) if run.a_device.size]
 

@@ -158,14 +158,8 @@ class RailRule:
     def places(self, servers: int, room: int, most_ports: int | None = None) -> tuple[Ints, Ints]:
         """Leaf and place on it of every link, server after server.
 
-        Parameters
-        ----------
-        servers : int
-            Servers that are there. [-]
-        room : int
-            Servers that the network is built for. [-]
-        most_ports : int, optional
-            Ports of a leaf for end points, where cables to its peer leave it fewer than ``leaf_down``. [-]
+        ``servers``: servers that are there. [-] ``room``: servers that the network is built for. [-] ``most_ports``:
+        ports of a leaf for end points, where cables to its peer leave it fewer than ``leaf_down``. [-]
         """
         ports = self.leaf_down if most_ports is None else min(self.leaf_down, most_ports)
         server, rail = np.divmod(np.arange(servers * self.trays * self.links), self.links)

@@ -1,9 +1,9 @@
-"""Which input caused a difference: every change between two requests, made alone and left out, and its fair share."""
+"""Which input caused a difference: every change between two requests, made alone."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import factorial, isfinite
+from math import isfinite
 from typing import Any
 
 from sizer.base.errors import InfeasibleError, RequestError
@@ -14,9 +14,6 @@ from sizer.sizing.result import DesignAnswer
 from sizer.workload.changes import FieldChange, field_changes, matched, mixed
 from sizer.workload.request import SizingRequest
 
-# Up to so many inputs every combination is sized (2^6 = 64 of some 50 ms each); beyond them only each one alone and
-# all but each one.
-MOST_COMBINED = 6
 # What a request says that no search reads: it is told, and causes nothing.
 _INFORMATIONAL = {
     ("schema_version",),
@@ -44,7 +41,7 @@ class RequestOutcome:
 
     design: str = ""  # "9 × DGX-1 + 8 × Isilon F800 nodes"
     limiting: tuple[str, ...] = ()  # stage that limits each workload, key of STAGES
-    # By the keys of a saved answer's figures: counts, W, samples/s, s, money. Exact, so that shares add up.
+    # By the keys of a saved answer's figures: counts, W, samples/s, s, money. Exact, so that differences are.
     numbers: Numbers = field(default_factory=dict)
     reason: str = ""
 
@@ -56,41 +53,31 @@ class RequestOutcome:
 
 @dataclass(frozen=True)
 class Cause:
-    """One input that differs, and what it does."""
+    """One input that differs, and what it does when nothing else changes."""
 
     key: str  # "workload.target"
     changes: tuple[FieldChange, ...]
     alone: RequestOutcome  # the first request with this change only
-    left_out: RequestOutcome  # the second request without this change
-    shares: Numbers  # of the whole difference, by number; a number without shares is missing
+
+    def effect(self, before: RequestOutcome, key: str) -> Fraction | None:
+        """What the change alone adds to a number; None where there is no design."""
+        number = self.alone.numbers.get(key)
+        return None if number is None else number - before.numbers[key]
 
 
 @dataclass(frozen=True)
 class AnswerDifference:
-    """Two requests, what each leads to, and which input does it."""
+    """Two requests, what each leads to, and what each changed input does alone."""
 
     before: RequestOutcome
     now: RequestOutcome
     causes: tuple[Cause, ...]
     informational: tuple[FieldChange, ...]  # changes that no search reads, such as a title
-    # By number: orders of making the changes one after another that the shares are the mean of. Orders that pass
-    # through a request without an answer are none.
-    n_orders: Mapping[str, int]
 
     @property
     def changes(self) -> tuple[FieldChange, ...]:
         """All that the requests say otherwise."""
         return (*(change for cause in self.causes for change in cause.changes), *self.informational)
-
-    @property
-    def n_all_orders(self) -> int:
-        """Orders in which the changes can be made one after another."""
-        return factorial(len(self.causes))
-
-    @property
-    def is_combined(self) -> bool:
-        """Whether every combination of the changes was sized."""
-        return len(self.causes) <= MOST_COMBINED
 
     @property
     def compared(self) -> tuple[str, ...]:
@@ -101,32 +88,31 @@ class AnswerDifference:
         """The whole difference of a number of :attr:`compared`."""
         return self.now.numbers[key] - self.before.numbers[key]
 
-    def together(self, key: str) -> Fraction | None:
-        """What of it no change makes alone; None where a change alone has no such number."""
-        alone = [cause.alone.numbers.get(key) for cause in self.causes]
-        known = [number - self.before.numbers[key] for number in alone if number is not None]
-        return self.total(key) - sum(known, Fraction(0)) if len(known) == len(alone) else None
-
 
 def diff(
     before: SizingRequest, now: SizingRequest, catalog: Catalog, calibration: Calibration | None = None
 ) -> AnswerDifference:
-    """Say which input caused the difference between the answers to two requests.
+    """List the inputs that two requests state otherwise, and what each of them changes in the answer when made alone.
 
-    Every changed input is put into the first request alone, and left out of the second one. Its share is the mean,
-    over all orders in which the changes can be made one after another, of what it changes when its turn comes (the
-    value of Shapley [1]_). Shares add up to the whole difference exactly, and change their sign when the requests
-    change places. An order that passes through a request without an answer is left out of the mean; the others still
-    add up. With more than :data:`MOST_COMBINED` inputs there are no shares.
+    Changes interact, so their effects need not add up to the whole difference.
 
     ``calibration``: Default: the stored one. A request that no design meets is no error: its outcome says why. Raises
     RequestError if either request names something that the catalogue does not have.
-
-    References
-    ----------
-    .. [1] L. S. Shapley, "A value for n-person games," in Contributions to the Theory of Games II, Annals of
-       Mathematics Studies 28, Princeton, 1953, pp. 307-317.
     """
+    calibration = calibration if calibration is not None else stored_calibration()
+
+    def outcome(request: SizingRequest) -> RequestOutcome:
+        try:
+            return _outcome(best_design(request, catalog, calibration).design)
+        except InfeasibleError as error:
+            return RequestOutcome(reason=str(error))
+
+    def alone(key: str) -> RequestOutcome:
+        try:
+            return outcome(SizingRequest.from_dict(mixed(old, new, lambda change: _input(change) == key)))
+        except RequestError as error:
+            return RequestOutcome(reason=str(error))
+
     old, new = _alike_named(_plain(before), _plain(now))
     groups: dict[str, list[FieldChange]] = {}
     informational = []
@@ -136,94 +122,9 @@ def diff(
             informational.append(change)
         else:
             groups.setdefault(key, []).append(change)
-    sizer = _Sizer(old, new, tuple(groups), catalog, calibration if calibration is not None else stored_calibration())
-    first, last = sizer.of(before, raises=True), sizer.of(now, raises=True)
-    everything = (1 << len(groups)) - 1
-    sizer.known.update({0: first, everything: last})
-    values = [sizer.outcome(place) for place in range(everything + 1)] if len(groups) <= MOST_COMBINED else []
-    shares: dict[str, tuple[Fraction, ...]] = {}
-    n_orders: dict[str, int] = {}
-    for key in first.numbers if values else ():
-        found, n_orders[key] = order_means([one.numbers.get(key) for one in values])
-        if found:
-            shares[key] = found
-    causes = tuple(
-        Cause(
-            key=key,
-            changes=tuple(changes),
-            alone=sizer.outcome(1 << place),
-            left_out=sizer.outcome(everything & ~(1 << place)),
-            shares={number: found[place] for number, found in shares.items()},
-        )
-        for place, (key, changes) in enumerate(groups.items())
-    )
-    return AnswerDifference(first, last, causes, tuple(informational), n_orders)
-
-
-def order_means(values: Sequence[Fraction | None]) -> tuple[tuple[Fraction, ...], int]:
-    """Mean, over the orders of making some changes, of what each adds when its turn comes.
-
-    The number of orders through a combination is counted along the lattice of combinations, from both ends, so that
-    n changes take n 2^n steps and not n!.
-
-    ``values``: value of each combination: bit i of its place says whether change i is made. None: it has no value.
-    One a change; they add up to the last value less the first. Empty where no order has all its values. Orders that
-    the mean is of.
-    """
-    n = len(values).bit_length() - 1
-    full = len(values) - 1
-    to, onward = ([0] * len(values) for _ in range(2))
-    for counts, places, start in ((to, range(len(values)), 0), (onward, range(full, -1, -1), full)):
-        for place in places:
-            if values[place] is None:
-                continue
-            toggled = (place ^ (1 << i) for i in range(n) if bool(place >> i & 1) is (counts is to))
-            counts[place] = 1 if place == start else sum(counts[other] for other in toggled)
-    n_orders = to[full]
-    if not n_orders:
-        return (), 0
-    sums = [Fraction(0)] * n
-    for place, before in enumerate(values):
-        for i in range(n):
-            after = values[place | 1 << i]
-            if not place >> i & 1 and before is not None and after is not None:
-                sums[i] += to[place] * onward[place | 1 << i] * (after - before)
-    return tuple(one / n_orders for one in sums), n_orders
-
-
-@dataclass
-class _Sizer:
-    """Sizes combinations of changes, each once. A combination is a number whose bit i says that change i is made."""
-
-    old: dict[str, Any]
-    new: dict[str, Any]
-    keys: tuple[str, ...]
-    catalog: Catalog
-    calibration: Calibration
-    known: dict[int, RequestOutcome] = field(default_factory=dict)
-
-    def outcome(self, place: int) -> RequestOutcome:
-        """What one combination leads to."""
-        if place not in self.known:
-            taken = {key for i, key in enumerate(self.keys) if place >> i & 1}
-            try:
-                request = SizingRequest.from_dict(mixed(self.old, self.new, lambda one: _input(one) in taken))
-            except RequestError as error:
-                self.known[place] = RequestOutcome(reason=str(error))
-            else:
-                self.known[place] = self.of(request)
-        return self.known[place]
-
-    def of(self, request: SizingRequest, *, raises: bool = False) -> RequestOutcome:
-        """What a request leads to."""
-        try:
-            return _outcome(best_design(request, self.catalog, self.calibration).design)
-        except InfeasibleError as error:
-            return RequestOutcome(reason=str(error))
-        except RequestError as error:
-            if raises:
-                raise
-            return RequestOutcome(reason=str(error))
+    first, last = outcome(before), outcome(now)
+    causes = (Cause(key, tuple(changes), last if len(groups) == 1 else alone(key)) for key, changes in groups.items())
+    return AnswerDifference(first, last, tuple(causes), tuple(informational))
 
 
 def _outcome(design: DesignAnswer) -> RequestOutcome:

@@ -13,7 +13,7 @@ from sizer.library.snapshot import HeadlineFigure, SavedLine, Snapshot
 from sizer.present.plain_table import WIDTH, clean, table_text
 from sizer.present.tables import Table
 from sizer.present.words import listed, plural, sentence
-from sizer.questions.compare.cause_tables import cause_sentences, effects_table, no_answer, shares_table, summary
+from sizer.questions.compare.cause_tables import effects_table, no_answer, summary
 from sizer.questions.compare.causes import AnswerDifference, Numbers, RequestOutcome
 from sizer.questions.compare.tables import bill_table, dotted, figures_table, number_text, request_table, written
 
@@ -25,7 +25,7 @@ _MOST_NAMED = 8
 def difference_document(
     sides: tuple[ComparedAnswer, ComparedAnswer], found: Differences, caused: AnswerDifference
 ) -> dict[str, Any]:
-    """The differences of two sides and which input caused each. Shares of counts are floats of exact fractions."""
+    """The differences of two sides and what each changed input does alone."""
     old, new = sides[0].snapshot, sides[1].snapshot
     pairs = figure_pairs(old, new) if old is not None and new is not None else ()
     return json_document(
@@ -39,17 +39,8 @@ def difference_document(
             "before": _outcome(caused.before),
             "now": _outcome(caused.now),
             "total": _numbers({key: caused.total(key) for key in caused.compared}),
-            "is_combined": caused.is_combined,
-            "orders": caused.n_all_orders,
-            "orders_with_answers": caused.n_orders,
             "causes": [
-                {
-                    "input": cause.key,
-                    "changes": cause.changes,
-                    "alone": _outcome(cause.alone),
-                    "left_out": _outcome(cause.left_out),
-                    "shares": _numbers(cause.shares),
-                }
+                {"input": cause.key, "changes": cause.changes, "alone": _outcome(cause.alone)}
                 for cause in caused.causes
             ],
         },
@@ -105,9 +96,9 @@ def difference_text(sides: tuple[ComparedAnswer, ComparedAnswer], found: Differe
     if snapshots[0] is not None and snapshots[1] is not None:
         tables.append(figures_table(figure_pairs(snapshots[0], snapshots[1]), *SIDES, currencies))
         tables.append(bill_table(found.lines, *SIDES, currencies))
-    tables += [effects_table(caused, *SIDES, str), shares_table(caused, currencies[1], str)]
-    said = [*_notes(sides, found, caused), *cause_sentences(caused, currencies[1], str)]
-    blocks.append("\n".join(line for text in said for line in textwrap.wrap(clean(text), WIDTH)))
+    tables.append(effects_table(caused, SIDES[0], currencies[1], str))
+    notes = _notes(sides, found, caused)
+    blocks.append("\n".join(line for text in notes for line in textwrap.wrap(clean(text), WIDTH)))
     if not found.are_none:
         blocks += [table_text(table) for table in tables if table is not None]
     return "\n\n".join(block for block in blocks if block)
@@ -192,7 +183,7 @@ def moved_since(sides: tuple[ComparedAnswer, ComparedAnswer], caused: AnswerDiff
         if moved:
             yield (
                 f"Sized now, {name} is another design than then ({listed(moved)}): catalogue, calibration or program "
-                "did that, and the causes below compare what is sized now."
+                "did that, and the effects below compare what is sized now."
             )
 
 

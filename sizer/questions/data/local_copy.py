@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sizer.base.arrays import Floats
 from sizer.catalog.schema import Storage
 from sizer.perf.data_transfer import break_even_epoch, fill_time_s
 from sizer.physical.capacity import counts_nodes
@@ -53,14 +52,6 @@ class LocalCopy:
         if self.fits is False or np.isinf(self.break_even_epoch):
             return False
         return None if self.fits is None or self.epochs is None else self.break_even_epoch <= self.epochs
-
-    def shared_total_s(self, n_epochs: Floats) -> Floats:
-        """Time of a number of epochs from shared storage. [s]"""
-        return np.asarray(self.first_shared_s + (n_epochs - 1) * self.shared_s)
-
-    def local_total_s(self, n_epochs: Floats) -> Floats:
-        """Time of the copy and a number of epochs from local drives. [s]"""
-        return np.asarray(self.copy_s + self.first_local_s + (n_epochs - 1) * self.local_s)
 
 
 def local_copies(workloads: Sequence[WorkloadOnDesign]) -> tuple[LocalCopy, ...]:

@@ -9,16 +9,13 @@ from sizer.base.quantities import grouped
 from sizer.drawings.palette import COLUMN_PX
 from sizer.present.charting import Chart, Rows, axis, broken, chart_of, finish, label_room, names_axis
 from sizer.present.theme import LIGHT, Palette
-from sizer.present.words import estimate, listed, percent, sample_unit
+from sizer.present.words import estimate, listed, sample_unit
 from sizer.questions.scale.analysis import ArrangedDesign, ArrangementPair
-from sizer.questions.scale.arrangement_run import StepBreakdown
 from sizer.questions.scale.comparison_text import is_alike
 
 # Pixels of a full-width chart that the names left of its bars leave for the plot.
 _PLOT = 450.0
 _ROW_PX = 34
-# A smaller share of all steps is not mentioned. [-]
-_SEEN = 0.005
 # Arrangements that a title names.
 _NAMED = 2
 
@@ -97,70 +94,3 @@ def _named(names: Sequence[str]) -> str:
     if len(names) <= _NAMED:
         return listed(names)
     return f"{grouped(len(names))} arrangements"
-
-
-def steps_chart(
-    ways: Sequence[ArrangedDesign], number: int = 0, palette: Palette = LIGHT, width: int | str = COLUMN_PX
-) -> Chart | None:
-    """Where the time of a training step goes in every arrangement, as stacked bars; None for inference."""
-    steps = [step for way in ways if (step := way.runs[number].step) is not None]
-    if len(ways) < 2 or len(steps) < len(ways):
-        return None
-    parts = {
-        "computing": ("compute_s", palette.stages["gpu"]),
-        "gradients": ("exposed_s", palette.stages["exchange"]),
-        "waiting for GPUs": ("waiting_s", palette.other),
-        "waiting for data": ("data_s", palette.stages["storage"]),
-    }
-    names = [broken(way.arrangement.name) for way in ways]
-    rows: Rows = []
-    for name, step in zip(names, steps, strict=True):
-        start = 0.0
-        for label, (field, _) in parts.items():
-            length = 1e3 * getattr(step, field)
-            rows.append({"name": name, "part": label, "from": start, "to": start + length})
-            start += length
-    total = [
-        {"name": name, "to": 1e3 * step.step_s, "text": f"{grouped(1e3 * step.step_s, 1)} ms"}
-        for name, step in zip(names, steps, strict=True)
-    ]
-    longest = max(float(one["to"]) for one in total)  # type: ignore[arg-type]
-    scale = alt.Scale(domain=[0, longest * label_room([str(one["text"]) for one in total], _PLOT)], nice=False)
-    y = alt.Y("name:N", sort=names, title=None, axis=names_axis(palette))
-    legend = alt.Legend(title=None, orient="top", labelLimit=0, columnPadding=12)
-    colour = alt.Color(
-        "part:N",
-        scale=alt.Scale(domain=list(parts), range=[colour for _, colour in parts.values()]),
-        legend=legend,
-        sort=list(parts),
-    )
-    layers: list[Any] = [
-        chart_of(rows)
-        .mark_bar(height=alt.RelativeBandSize(0.55))
-        .encode(
-            x=alt.X("from:Q", scale=scale, axis=axis(grid=False), title="time of a training step, ms"),
-            x2=alt.X2("to:Q"),
-            y=y,
-            color=colour,
-            tooltip=[alt.Tooltip("name:N", title="arrangement"), "part:N"],
-        ),
-        chart_of(total)
-        .mark_text(align="left", dx=6)
-        .encode(x=alt.X("to:Q", scale=scale), y=y, text=alt.Text("text:N")),
-    ]
-    return finish(layers, steps_finding(steps), palette, width, _ROW_PX * len(names))
-
-
-def steps_finding(steps: Sequence[StepBreakdown]) -> str:
-    """Title of the chart of steps: the share that communication and waiting take."""
-    together = [(step.exposed_s + step.waiting_s) / step.step_s for step in steps]
-    low, high = percent(min(together)), percent(max(together))
-    data = max(step.data_s / step.step_s for step in steps)
-    text = (
-        f"Communication and waiting take {low} of a step in every arrangement"
-        if low == high
-        else f"Communication and waiting take {low} to {high} of a step"
-    )
-    if data < _SEEN:
-        return text
-    return f"{text}; waiting for data up to {percent(data)}"

@@ -133,28 +133,6 @@ def hardware_table(ways: Sequence[ArrangedDesign], catalog: Catalog, first: Arra
     return _table("up-or-out-things", caption, ways, fields, first or ways[0], note)
 
 
-def per_gpu_table(ways: Sequence[ArrangedDesign], number: int = 0, first: ArrangedDesign | None = None) -> Table:
-    """The same for each GPU in use."""
-    unit = words.sample_unit(ways[0].runs[number].answer.dnn)
-
-    def rate(way: ArrangedDesign) -> str:
-        return significant(float(way.runs[number].answer.throughput.value) / way.n_gpus)
-
-    fields: list[Field[ArrangedDesign]] = [
-        Field(_ARRANGEMENT, arrangement_name, width=32),
-        Field(f"Rate, {unit}", rate, "right", 16),
-        Field("Rack units", lambda way: significant(way.rack_units / way.n_gpus, 2), "right", 13),
-        Field(
-            "Maximum power",
-            lambda way: at_least(way.has_unknown_power, si(way.power_max_w / way.n_gpus, "W")),
-            "right",
-            18,
-        ),
-        Field("Price", lambda way: price_range_text(way.design, parts=way.n_gpus), "right", 21),
-    ]
-    return _table("up-or-out-per-gpu", "The same per GPU in use", ways, fields, first or ways[0])
-
-
 def scaling_table(steps: Sequence[ScalingStep], number: int = 0) -> Table:
     """Scaling efficiency from one number of GPUs to the next, on the same kind of server."""
 

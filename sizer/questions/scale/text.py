@@ -19,7 +19,6 @@ from sizer.questions.scale.comparison_text import difference, exclusion_text, st
 from sizer.questions.scale.tables import (
     excluded_table,
     hardware_table,
-    per_gpu_table,
     rates_table,
     scaling_table,
     steps_table,
@@ -123,8 +122,7 @@ def _parts(same: EqualGpuComparison, evaluated: EvaluatedDesign, order: RowOrder
         for table in (rates_table(ways, number, first=same.first), steps_table(ways, number, first=same.first)):
             if table is not None:
                 yield table_text(table)
-    for table in (hardware_table(ways, catalog, first=same.first), per_gpu_table(ways, first=same.first)):
-        yield table_text(table)
+    yield table_text(hardware_table(ways, catalog, first=same.first))
     pairs = [ArrangementPair(same.first, way) for way in ways if way is not same.first]
     yield "\n".join(f"- {difference(pair)}" for pair in (*pairs, *same.form_pairs))
     excluded = excluded_table(same.excluded, same.n_gpus, catalog)

@@ -5,11 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sizer.catalog.model import Catalog
-from sizer.perf import queueing
 from sizer.questions.team.result import (
     WAIT_QUANTILES,
     DurationSource,
-    ErlangCheck,
     JobKindRun,
     JobModel,
     ReadCapacity,
@@ -114,7 +112,6 @@ class TeamAnswer:
     run: TeamRun  # on the design
     runs: tuple[TeamRun, ...]  # on some numbers of the same servers, rising; the design's among them
     n_servers_for_waits: int  # fewest that meet the waits; the workloads' own targets may need more
-    erlang: ErlangCheck | None  # if one kind of job queues
     read_capacity: ReadCapacity
 
 
@@ -152,7 +149,6 @@ def team_answer(evaluated: EvaluatedDesign) -> TeamAnswer | None:
         run=runs[servers],
         runs=tuple(runs.values()),
         n_servers_for_waits=fewest,
-        erlang=_erlang(model, servers),
         read_capacity=_read_capacity(result, runs[servers].demand.asked_bytes_per_s, catalog),
     )
 
@@ -217,28 +213,6 @@ def _job_model(facts: JobFacts, team: Team) -> JobModel:
         mean_bytes_per_s=float(facts.mean_bytes_per_s[0]),
         hit_fraction=float(facts.hit_fraction[0]),
         read_pattern=read_pattern,
-    )
-
-
-def _erlang(model: TeamModel, n_servers: int) -> ErlangCheck | None:
-    team, case = model.team, model.case.case
-    if len(case.kinds) != 1 or case.standing:
-        return None
-    kind, wait_s = case.kinds[0], model.case.waits_s[0]
-    load = kind.jobs_a_day / (team.hours_a_day * 3600) * kind.duration_s
-    gpus = case.gpus_per_server if kind.whole_servers and kind.gpus < case.gpus_per_server else kind.gpus
-    places = int(queueing.cluster_places(n_servers, case.gpus_per_server, gpus)) * kind.sessions_per_gpu
-    n_places = queueing.places_needed(load, kind.duration_s, wait_s, team.wait_probability)
-    per_server = case.gpus_per_server // gpus * kind.sessions_per_gpu
-    needed = -(-n_places // per_server) if per_server else n_places * -(-gpus // case.gpus_per_server)
-    late = queueing.waits_longer_probability(max(places, 1), load, kind.duration_s, wait_s)
-    return ErlangCheck(
-        n_places=places,
-        load=load,
-        share_within=float(1 - late) if places else 0.0,
-        mean_wait_s=float(queueing.mean_wait_s(max(places, 1), load, kind.duration_s)) if places else np.inf,
-        n_servers=needed,
-        is_exact=team.hours_a_day == 24 and team.days_a_week == 7 and not kind.is_fixed,
     )
 
 

@@ -92,18 +92,6 @@ class TeamRun:
 
 
 @dataclass(frozen=True)
-class ErlangCheck:
-    """Erlang's formula for a single kind of job at the arrival rate of the working hours."""
-
-    n_places: int  # jobs that run at once on the design
-    load: float  # jobs that would run at once if the working hours never ended [erlang]
-    share_within: float
-    mean_wait_s: float
-    n_servers: int  # fewest for the wait target
-    is_exact: bool  # arrivals at all hours and exponential durations; otherwise an upper bound of the need
-
-
-@dataclass(frozen=True)
 class ReadCapacity:
     """Read rates that storage, mounts and network deliver, and the team's demand. [B/s]"""
 

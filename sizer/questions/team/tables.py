@@ -5,7 +5,7 @@ from math import isfinite
 
 from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, plain, si, with_decimal_sign
 from sizer.present import words
-from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
+from sizer.present.tables import Cell, Field, Table, fact_table, record_table, row
 from sizer.questions.team.analysis import TeamAnswer
 from sizer.questions.team.result import WAIT_QUANTILES, DurationSource, JobKindRun, JobModel, ReadPattern, TeamRun
 from sizer.workload.team import Team, TeamJob
@@ -320,33 +320,3 @@ def sizes_table(answer: TeamAnswer) -> Table | None:
 def least_served(run: TeamRun, answer: TeamAnswer) -> JobKindRun:
     """The kind of job, of those that wait, with the smallest share that starts within its target."""
     return min((run.kinds[place] for place in answer.model.case.queue), key=lambda kind: kind.share_within)
-
-
-def erlang_table(answer: TeamAnswer) -> Table | None:
-    """Erlang's formula compared with the simulation; None unless one kind of job alone uses the cluster."""
-    erlang = answer.erlang
-    if erlang is None:
-        return None
-    kind = answer.run.kinds[answer.model.case.queue[0]]
-    rows: list[tuple[str, str, str] | Row] = [
-        ("Jobs that run at once", grouped(erlang.n_places), "–"),
-        ("Offered load, erlang", plain(float(f"{erlang.load:.3g}")), "–"),
-        ("Start within the target wait", words.percent(erlang.share_within), share_text(kind)),
-        ("Mean wait", wait_duration(erlang.mean_wait_s), wait_duration(kind.mean_wait_s)),
-        ("Servers for the wait target", grouped(erlang.n_servers), grouped(answer.n_servers_for_waits)),
-    ]
-    note = (
-        "Both rest on the same assumptions and agree within the error of the simulation."
-        if erlang.is_exact
-        else "The formula assumes that working hours never end and durations vary, so it never needs fewer servers."
-    )
-    return fact_table(
-        "team-erlang",
-        "Cross-check for one kind of job",
-        rows,
-        titles=("", "Erlang's formula", "Simulation"),
-        widths=(40, 30, 30),
-        aligns=("left", "right", "right"),
-        note=note,
-        style="",
-    )

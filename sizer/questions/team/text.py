@@ -26,7 +26,6 @@ def team_document(design: str, answer: TeamAnswer) -> dict[str, Any]:
         jobs=[_job(job, answer.model.server_name) for job in answer.model.jobs],
         run=_run(answer.run),
         runs=[_run(run) for run in answer.runs],
-        erlang=answer.erlang,
         carries=fields_of(
             answer.read_capacity,
             *("storage_bytes_per_s", "mounts_bytes_per_s", "network_bytes_per_s", "asked_bytes_per_s"),
@@ -68,14 +67,13 @@ def _kind(kind: JobKindRun) -> dict[str, object]:
 
 
 def team_text(title: str, design: str, answer: TeamAnswer) -> str:
-    """Jobs, waits on the design and on other sizes, reads, Erlang's formula, and assumptions."""
+    """Jobs, waits on the design and on other sizes, reads, and assumptions."""
     shown = (
         tables.jobs_table(answer),
         tables.waits_table(answer),
         tables.sizes_table(answer),
         tables.demand_table(answer),
         tables.gpus_table(answer.run),
-        tables.erlang_table(answer),
         tables.sources_table(answer),
     )
     parts = [f"{title}\n{'=' * len(title)}\n{_verdict(design, answer)}"]

@@ -2,19 +2,38 @@
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from sizer.base.quantities import NARROW_SPACE, grouped, plain, si
 from sizer.present.words import stage
-from sizer.questions.what_if.along_input import Span, spans
 from sizer.questions.what_if.input_grid import FixedDesignRates, HardwareCounts
 from sizer.questions.what_if.resize import ResizedDesign
 from sizer.questions.what_if.varied_input import STORAGE_NODES, VariedInput
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 
 T = TypeVar("T", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Span(Generic[T]):
+    """Values of an input, from the first to the last one, at which something is the same."""
+
+    value: T
+    first: int
+    last: int
+
+
+def spans(series: Sequence[T]) -> tuple[Span[T], ...]:
+    """Runs of equal values, in order."""
+    found: list[Span[T]] = []
+    for place, value in enumerate(series):
+        if found and found[-1].value == value:
+            found[-1] = Span(value, found[-1].first, place)
+        else:
+            found.append(Span(value, place, place))
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -36,8 +55,8 @@ def fixed_design_break_evens(
 ) -> tuple[BreakEven, ...]:
     """Break-even points of a fixed design along an input.
 
-    ``line``: from :func:`sizer.questions.what_if.along_input.fixed_design_along`. ``parts``: from
-    :func:`sizer.questions.what_if.along_input.hardware_along`. ``others``: values of the other inputs. ``at``: place
+    ``line``: from :func:`~sizer.questions.what_if.input_grid.fixed_design_along`. ``parts``: from
+    :func:`~sizer.questions.what_if.input_grid.hardware_along`. ``others``: values of the other inputs. ``at``: place
     of the present value of the input.
     """
     nodes = int(others.get(STORAGE_NODES, model.storage_nodes))

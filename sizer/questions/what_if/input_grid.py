@@ -26,6 +26,7 @@ from sizer.questions.what_if.varied_input import (
     SERVERS,
     STORAGE_NODES,
     TARGET,
+    VariedInput,
     target_kind,
     target_value,
 )
@@ -43,7 +44,6 @@ class FixedDesignRates:
     """Rates of one workload on a fixed design at each of some points. Arrays over the points."""
 
     rate: Estimate  # after the first epoch [samples/s]
-    cold_rate: Estimate  # in the first epoch [samples/s]
     time_s: Floats | None  # to train; None where the request states no length
     stages: dict[str, Floats]  # key of STAGES -> median capacity after the first epoch [samples/s]
     limiting: tuple[str, ...]  # key of the bottleneck
@@ -101,7 +101,6 @@ def fixed_design_rates(model: WorkloadOnDesign, values: Mapping[str, ArrayLike])
     busy = at.get(TARGET, target_value(model)) if target_kind(model) == "gpus_busy" else 0.0
     return FixedDesignRates(
         rate=rate,
-        cold_rate=cold_rate,
         time_s=np.concatenate(timed)[order] if timed else None,
         stages={key: np.concatenate([each[key] for each in medians])[order] for key in medians[0]},
         limiting=tuple(limiting[place] for place in order),
@@ -134,6 +133,23 @@ def hardware_counts(model: WorkloadOnDesign, servers: ArrayLike, nodes: ArrayLik
         racks=found.racks + found.existing_racks,
         power_w=found.power_max_w,
         rack_units=found.rack_units,
+    )
+
+
+def fixed_design_along(model: WorkloadOnDesign, x: VariedInput, others: Mapping[str, float]) -> FixedDesignRates:
+    """The design at every value of an input, with other inputs at given values."""
+    return fixed_design_rates(
+        model, {**{key: value for key, value in others.items() if key != x.key}, x.key: np.array(x.values)}
+    )
+
+
+def hardware_along(model: WorkloadOnDesign, x: VariedInput, others: Mapping[str, float]) -> HardwareCounts | None:
+    """What the design is made of along an input; None where the input changes no count."""
+    if x.key not in (SERVERS, STORAGE_NODES):
+        return None
+    counts = {SERVERS: model.n_servers, STORAGE_NODES: model.storage_nodes, **others, x.key: np.array(x.values)}
+    return hardware_counts(
+        model, np.asarray(counts[SERVERS], dtype=np.int64), np.asarray(counts[STORAGE_NODES], dtype=np.int64)
     )
 
 

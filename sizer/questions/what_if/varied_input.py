@@ -1,7 +1,7 @@
 """Inputs that can be varied around a design, each with its values and their texts."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -47,16 +47,6 @@ class VariedInput:
     def span(self) -> str:
         """The range in words."""
         return f"from {self.texts[0]} to {self.texts[-1]}"
-
-    def places(self, most: int) -> tuple[int, ...]:
-        """Places of about so many values at most, at even distances, the base among them."""
-        step = -(-len(self.values) // most)
-        return tuple(range(self.base % step, len(self.values), step))
-
-    def part(self, first: int, last: int) -> "VariedInput":
-        """The same input from one place to another, both included; the base lies among them."""
-        here = slice(first, last + 1)
-        return replace(self, values=self.values[here], texts=self.texts[here], base=self.base - first)
 
 
 def fixed_design_inputs(model: WorkloadOnDesign) -> tuple[VariedInput, ...]:

@@ -10,7 +10,7 @@ from sizer.catalog.model import Catalog
 from sizer.export.workbook.comparison import comparison_workbook
 from sizer.present.tables import Table
 from sizer.present.words import capital
-from sizer.questions.compare.cause_tables import cause_sentences, effects_table, no_answer, shares_table, summary
+from sizer.questions.compare.cause_tables import effects_table, no_answer, summary
 from sizer.questions.compare.causes import diff
 from sizer.questions.compare.charts import price_chart
 from sizer.questions.compare.designs import MOST, Compared, bill_table, figures_table
@@ -190,12 +190,10 @@ def draw(before: SizingRequest, now: SizingRequest, names: tuple[str, str], cata
     except RequestError as error:
         st.warning(plain(sentences(str(error))), icon=":material/block:")
         return
-    currency = now.currency
-    texts = [summary(found), *no_answer(found, *names), *cause_sentences(found, currency, input_label)]
+    texts = [summary(found), *no_answer(found, *names)]
     st.markdown("\n\n".join(plain(text) for text in texts))
     tables = (
-        shares_table(found, currency, input_label),
-        effects_table(found, *names, input_label),
+        effects_table(found, names[0], now.currency, input_label),
         fields_table(found.changes, *names),
     )
     for table in tables:

@@ -15,7 +15,6 @@ from sizer.catalog.schema import Source
 from sizer.evidence.catalogue_sources import (
     Gap,
     cited_sources,
-    counts_table,
     fact_counts,
     gaps,
     gaps_table,
@@ -225,7 +224,6 @@ def _unknown(view: View) -> None:
         "Facts that no source states, and values that the catalogue assumes instead. Confirm them with the vendors. "
         "The engineer's file lists every assumed value of a design."
     )
-    look.table(counts_table(found, catalog), catalog.sources)
     left, right = st.columns(2)
     present = {gap.kind for gap in found}
     kinds = left.multiselect(

@@ -9,10 +9,9 @@ from streamlit.delta_generator import DeltaGenerator
 from sizer.base.errors import SizerError
 from sizer.base.quantities import grouped
 from sizer.catalog.model import Catalog
-from sizer.evidence import charts
 from sizer.evidence import rows as facts
-from sizer.evidence.page import COVERAGE_CAPTION, findings, residual_caption
-from sizer.evidence.parity import source_title
+from sizer.evidence.page import findings, summaries
+from sizer.evidence.parity import parity_spec, source_title
 from sizer.evidence.published import (
     INSIDE,
     JUDGED,
@@ -25,10 +24,9 @@ from sizer.evidence.published import (
     lines,
     rows_of,
 )
-from sizer.evidence.tables import figures_table, generations_table
+from sizer.evidence.tables import figures_table
 from sizer.present.words import capital, plural
 from sizer.ui import look, state
-from sizer.ui.look import Spec
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 
@@ -67,21 +65,9 @@ def show(view: View) -> None:
     st.header("Predicted and published values", anchor=False)
     choice = _choice(evidence, view.catalog)
     _chosen(evidence, choice, view.catalog)
-    # Charts of all values, each drawn when its fold is opened.
-    folds = {
-        "sources": st.expander("Errors by source", key="evidence-sources", on_change="rerun"),
-        "coverage": st.expander("Coverage of the 90 % intervals", key="evidence-coverage", on_change="rerun"),
-    }
-    by_generation = generations_table(evidence.report.generations)
-    if by_generation is not None:
-        with st.expander(by_generation.caption, key="evidence-generations"):
-            look.table(by_generation, view.catalog.sources)
-    for name, fold in folds.items():
-        if fold.open:
-            with fold:
-                spec, caption = _overall(name, evidence, view.catalog)
-                look.chart(spec)
-                look.note(caption if spec is not None else "No value has a prediction.")
+    for table in summaries(evidence.report, view.catalog.sources):
+        with st.expander(table.caption, key=f"evidence-{table.id}"):
+            look.table(table, view.catalog.sources)
 
 
 def _choice(evidence: PublishedEvidence, catalog: Catalog) -> Choice:
@@ -205,7 +191,7 @@ def _chosen(evidence: PublishedEvidence, choice: Choice, catalog: Catalog) -> No
     spec = state.once(
         catalog.digest,
         "parity",
-        lambda: charts.parity_spec(rows_of(found, choice), catalog.sources, colours),
+        lambda: parity_spec(rows_of(found, choice), catalog.sources, colours),
         *(choice, colours.name),
     )
     if spec is None:
@@ -243,18 +229,3 @@ def _summary(found: Sequence[Published], choice: Choice) -> None:
     with st.container(horizontal=True):
         for label, value, explanation in figures:
             st.metric(label, value, help=explanation, width="content")
-
-
-def _overall(name: str, evidence: PublishedEvidence, catalog: Catalog) -> tuple[Spec | None, str]:
-    """Chart of all values by its name, and its caption."""
-    report, colours = evidence.report, look.palette()
-
-    def drawn() -> tuple[Spec | None, str]:
-        if name == "coverage":
-            groups, unseen = (facts.accuracies(found, facts.kind_name) for found in (report.rows, report.unseen))
-            return look.spec_of(charts.coverage_chart(groups, unseen, colours, "container")), COVERAGE_CAPTION
-        rows, seen = (report.unseen, report.rows) if facts.rated(report.unseen) else (report.rows, ())
-        chart = charts.residual_chart(rows, catalog.sources, colours, "container", seen=seen)
-        return look.spec_of(chart), residual_caption(bool(seen))
-
-    return state.once(catalog.digest, f"all {name}", drawn, colours.name, doing="Drawing all sources")

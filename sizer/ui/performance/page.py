@@ -1,4 +1,4 @@
-"""Page Performance: bottleneck, scaling, other inputs, and published measurements of similar systems."""
+"""Page Performance: bottleneck, scaling, and published measurements of similar systems."""
 
 from functools import partial
 
@@ -24,15 +24,11 @@ from sizer.present.text.verdict import runner_up_text
 from sizer.present.words import plural, sample_unit, sentence
 from sizer.present.workload_charts import workload_chart
 from sizer.questions.maximum.text import maximum_sentences
-from sizer.questions.what_if.rate_charts import change_charts, no_cache_note
 from sizer.sizing.result import DesignAnswer
 from sizer.ui import look
-from sizer.ui.look import chart
 from sizer.ui.state import View
 
 _CHART_HEIGHT = 360
-# Width of one of three small charts beside each other. [px]
-_SMALL_WIDTH = 350
 
 
 def show(view: View) -> None:
@@ -93,7 +89,6 @@ def _training(view: View, number: int) -> None:
     else:
         st.header("Scaling", anchor=False)
         _chart(view, number, "scaling")
-    look.folded("**Effect of other inputs**", "other-inputs", lambda: _when_inputs_change(view, number))
 
 
 def _chart(view: View, number: int, name: str) -> None:
@@ -101,26 +96,6 @@ def _chart(view: View, number: int, name: str) -> None:
     design = view.result.design
     draw = partial(workload_chart, name, design.workloads[number], design.n_gpus)
     look.charted(view, name, lambda colours: draw(colours, "container", _CHART_HEIGHT), number)
-
-
-def _when_inputs_change(view: View, number: int) -> None:
-    """Effect of larger samples, faster GPUs and colder caches on the design."""
-    model = view.evaluated.workloads[number]
-    if model is None:
-        look.note("This design contains parts that are no longer in the catalogue; it cannot be varied.")
-        return
-    colours = look.palette()
-    specs = view.once(
-        "changes",
-        lambda: [one.to_dict(validate=False) for one in change_charts(model, colours)],
-        *(number, colours.name),
-    )
-    with st.container(horizontal=True, gap="large", key="when-inputs-change"):
-        for spec in specs:
-            with st.container(width=_SMALL_WIDTH):
-                chart(spec)
-    if note := no_cache_note(model):
-        look.note(note)
 
 
 def chosen_workload(design: DesignAnswer, page: str) -> int:

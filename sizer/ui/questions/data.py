@@ -1,12 +1,10 @@
 """A question of the page What-if: required capacity, ingest time, checkpoints, and local copies of the data."""
 
 from dataclasses import replace
-from functools import partial
 
 import streamlit as st
 
 from sizer.questions.data.analysis import data_plan
-from sizer.questions.data.charts import copy_chart
 from sizer.questions.data.tables import (
     assumptions_table,
     checkpoints_table,
@@ -71,8 +69,6 @@ def show(view: View) -> None:
     if plan.copies:
         st.subheader("Copy to local drives first", anchor=False)
         look.notes([copy_text(one) for one in plan.copies])
-        for number, one in enumerate(plan.copies):
-            look.charted(view, "copy", partial(copy_chart, one, width="container"), number, tried)
         look.table(copies_table(plan.copies), view.catalog.sources)
     look.table(assumptions_table(plan), view.catalog.sources, "Assumptions")
     with st.expander("Questions to the vendor about writing"):

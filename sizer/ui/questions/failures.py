@@ -9,7 +9,6 @@ from sizer.present.text.redundancy import ONE_LOST, listed_losses, spare_sentenc
 from sizer.present.words import chance, percent, sample_unit
 from sizer.questions.failures.analysis import FailureCase, failure_cases
 from sizer.questions.failures.case_text import effect_text, failure_title, remedy_text
-from sizer.questions.failures.charts import failure_chart
 from sizer.questions.failures.tables import failures_table, maintenance_table, targets_text, tolerated_losses_table
 from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.result import SizingResult
@@ -62,10 +61,6 @@ def show(view: View) -> None:
                 args=((),),
                 disabled=not view.is_current,
             )
-    unit = sample_unit(design.workloads[number].dnn)
-    look.charted(
-        view, "failures chart", lambda colours: failure_chart(cases, number, unit, colours, "container"), number
-    )
     checkpoints.show(view, number)
     sources = view.catalog.sources
     for table in (failures_table(cases, design.workloads), maintenance_table(cases)):

@@ -3,25 +3,18 @@
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
-import numpy as np
 import streamlit as st
 
 from sizer.base.quantities import BYTES, SAMPLES_PER_S, SECONDS, QuantityKind
-from sizer.drawings.palette import Palette
-from sizer.present.charting import Chart
 from sizer.present.words import inside_sentence, listed, plural, sample_unit
-from sizer.questions.what_if.along_input import fixed_design_along, hardware_along
 from sizer.questions.what_if.answer import (
     break_even_table,
     fixed_design_figures,
-    fixed_design_map,
     resized_figures,
-    resized_map,
 )
 from sizer.questions.what_if.break_even import BreakEven, fixed_design_break_evens, resized_break_evens
 from sizer.questions.what_if.charts import tornado_chart
-from sizer.questions.what_if.input_grid import FixedDesignRates, fixed_design_rates
-from sizer.questions.what_if.map_charts import with_point
+from sizer.questions.what_if.input_grid import FixedDesignRates, fixed_design_along, fixed_design_rates, hardware_along
 from sizer.questions.what_if.resize import ResizedDesign, resize
 from sizer.questions.what_if.sensitivity import influence_table, sensitivities
 from sizer.questions.what_if.varied_input import (
@@ -53,8 +46,6 @@ from sizer.ui.questions.what_if_inputs import (
 from sizer.ui.state import View
 from sizer.ui.typed import plain, written
 
-# Most values of an input on a map, so that it takes one or two seconds.
-_MAP_VALUES = 13
 _KINDS: Mapping[str, QuantityKind] = {
     "sample_bytes": BYTES,
     "dataset_bytes": BYTES,
@@ -98,11 +89,6 @@ def _fixed(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) ->
     now = _fixed_at(view, number, pair.placed, model)
     look.figures("what-if-figures", fixed_design_figures(model, now, _fixed_at(view, number, (), model)))
 
-    def drawn(colours: Palette) -> Chart:
-        across, up = np.meshgrid(np.array(pair.x.values), np.array(pair.y.values))
-        found = fixed_design_rates(model, {pair.x.key: across.ravel(), pair.y.key: up.ravel()})
-        return fixed_design_map(model, pair.x, pair.y, found, colours)
-
     def break_evens(x: VariedInput, place: int, other: VariedInput, other_place: int) -> tuple[BreakEven, ...]:
         return view.once(
             "break-evens", lambda: computed(x, place, other, other_place), number, x, place, other, other_place
@@ -113,7 +99,6 @@ def _fixed(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) ->
         line, parts = fixed_design_along(model, x, others), hardware_along(model, x, others)
         return fixed_design_break_evens(model, x, line, parts, others, place)
 
-    _map(view, number, pair, "Calculating the design over the range of both inputs", drawn)
     look.folded("**Break-even points**", "break-evens", lambda: _break_evens(view, pair, break_evens))
 
 
@@ -142,26 +127,17 @@ def _resized(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) 
         new = view.once("rate when resized", partial(fixed_design_rates, now.model, {}), number, pair.placed)
         rate, *_ = fixed_design_figures(now.model, new, _fixed_at(view, number, (), model))
         look.figures("what-if-figures", (rate, *resized_figures(now, base)))
-    name = widget_key("mapped")
+    name = widget_key("break-evens")
     if name not in st.session_state:
-        st.session_state[name] = inputs_state()["is_mapped"]
+        st.session_state[name] = inputs_state()["has_break_evens"]
     st.toggle(
-        "Map and break-even points",
+        "Break-even points",
         key=name,
-        help="Sizes some hundred variants of the request; takes one or two seconds.",
-        on_change=state.stores(name, INPUTS, "is_mapped"),
+        help="Sizes some fifty variants of the request; takes a second.",
+        on_change=state.stores(name, INPUTS, "has_break_evens"),
     )
-    if not inputs_state()["is_mapped"]:
+    if not inputs_state()["has_break_evens"]:
         return
-
-    def drawn(colours: Palette) -> Chart:
-        x, y = pair.x, pair.y
-        across, up = x.places(_MAP_VALUES), y.places(_MAP_VALUES)
-        found = [
-            [resize(model, {x.key: x.values[column], y.key: y.values[line]}, says_why=False) for column in across]
-            for line in up
-        ]
-        return resized_map(x, y, across, up, found, model.storage_nodes, colours)
 
     def break_evens(x: VariedInput, place: int, other: VariedInput, other_place: int) -> tuple[BreakEven, ...]:
         def line() -> tuple[ResizedDesign, ...]:
@@ -172,17 +148,7 @@ def _resized(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) 
         doing = "Sizing variants of the request along an input"
         return resized_break_evens(x, view.once("line", line, number, x, other, other_place, doing=doing), place)
 
-    _map(view, number, pair, "Sizing variants of the request over the range of both inputs", drawn)
-    st.subheader("Break-even points", anchor=False)
     _break_evens(view, pair, break_evens)
-
-
-def _map(view: View, number: int, pair: InputPair, doing: str, draw: Callable[[Palette], Chart]) -> None:
-    """A map of both inputs with the present point."""
-    colours = look.palette()
-    spec = view.once(doing, lambda: look.spec_of(draw(colours)), number, pair.x, pair.y, colours.name, doing=doing)
-    assert spec is not None  # a map is always drawn
-    look.chart(with_point(spec, pair.at, pair.base, colours))
 
 
 def _break_evens(

@@ -14,9 +14,9 @@ from sizer.questions.scale.analysis import (
     RowOrder,
     scale_comparison,
 )
-from sizer.questions.scale.charts import rates_chart, steps_chart
+from sizer.questions.scale.charts import rates_chart
 from sizer.questions.scale.comparison_text import difference, storage_text
-from sizer.questions.scale.tables import excluded_table, hardware_table, per_gpu_table, rates_table, steps_table
+from sizer.questions.scale.tables import excluded_table, hardware_table, rates_table, steps_table
 from sizer.questions.scale.text import NOTHING
 from sizer.ui import look, state
 from sizer.ui.error_messages import sentences
@@ -132,11 +132,9 @@ def _compared(view: View, number: int, same: EqualGpuComparison, ways: Sequence[
         look.note("Batch inference exchanges no gradients, so there is no step breakdown.")
     else:
         st.subheader("Time per training step", anchor=False)
-        look.charted(view, "steps", lambda colours: steps_chart(ways, number, colours, "container"), *key)
         look.table(table, sources)
     st.subheader("Hardware and price", anchor=False)
     look.table(hardware_table(ways, view.catalog, first=first), sources)
-    look.table(per_gpu_table(ways, number, first=first), sources)
     shown = [ArrangementPair(first, way) for way in ways if way is not first]
     shown += [
         pair for pair in same.form_pairs if {pair.first.arrangement.name, pair.second.arrangement.name} <= set(names)

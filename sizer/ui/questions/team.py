@@ -11,7 +11,7 @@ from sizer.base.errors import SizerError
 from sizer.base.quantities import SECONDS, duration, plain
 from sizer.present.words import listed, plural
 from sizer.questions.team.charts import reads_chart, waits_chart
-from sizer.questions.team.tables import demand_table, erlang_table, gpus_table, jobs_table, sizes_table, waits_table
+from sizer.questions.team.tables import demand_table, gpus_table, jobs_table, sizes_table, waits_table
 from sizer.questions.team.text import assumptions, change_figures
 from sizer.questions.team.what_if import TeamChange, changed_answer, changed_rate
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
@@ -71,7 +71,6 @@ def show(view: View) -> None:
     look.charted(view, "waits", lambda colours: waits_chart(now, colours, "container", here), change)
     look.table(waits_table(now), sources)
     look.table(sizes_table(now), sources, "Table: fewer and more servers")
-    look.table(erlang_table(now), sources, "Cross-check with Erlang's formula")
     st.subheader("Combined read rate of the jobs", anchor=False)
     look.charted(view, "reads", lambda colours: reads_chart(now, colours, "container"), change)
     demand = demand_table(now)

@@ -54,7 +54,7 @@ class InputPair(NamedTuple):
 def start(view: View, number: int) -> None:
     """Set the sliders to the present design when it has changed since the last visit."""
     stored: dict[str, Any] = st.session_state.setdefault(
-        INPUTS, {"mode": FIXED_DESIGN, "inputs": {}, "places": {}, "version": 0, "of": None, "is_mapped": False}
+        INPUTS, {"mode": FIXED_DESIGN, "inputs": {}, "places": {}, "version": 0, "of": None, "has_break_evens": False}
     )
     of = (view.request_json, number)
     if stored["of"] != of:

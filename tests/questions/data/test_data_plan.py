@@ -158,7 +158,8 @@ def test_a_copy_to_local_drives_by_hand():
     # The drives of a DGX-1 read 1.28 GB/s, which bounds the first epoch: nothing is in memory yet.
     assert one.first_local_s >= 6e12 / (result.design.n_servers * 1.28e9) * (1 - 1e-6)
     epochs = np.arange(1, 200.0)
-    ahead = one.local_total_s(epochs) < one.shared_total_s(epochs)
+    from_drives = one.copy_s + one.first_local_s + (epochs - 1) * one.local_s
+    ahead = from_drives < one.first_shared_s + (epochs - 1) * one.shared_s
     assert epochs[np.argmax(ahead)] == one.break_even_epoch
     assert one.pays is (one.break_even_epoch <= 90)
 

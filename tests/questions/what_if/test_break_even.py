@@ -6,8 +6,8 @@ from functools import cache
 import pytest
 
 from sizer.base.errors import InfeasibleError
-from sizer.questions.what_if.along_input import Span, fixed_design_along, hardware_along, spans
-from sizer.questions.what_if.break_even import BreakEven, fixed_design_break_evens, resized_break_evens
+from sizer.questions.what_if.break_even import BreakEven, Span, fixed_design_break_evens, resized_break_evens, spans
+from sizer.questions.what_if.input_grid import fixed_design_along, hardware_along
 from sizer.questions.what_if.resize import changed_request, resize
 from sizer.questions.what_if.varied_input import (
     CACHE,
@@ -45,9 +45,6 @@ def along(model: WorkloadOnDesign, one: VariedInput, **others: float) -> dict[st
     """Break-even points of a fixed design along an input, by what changes."""
     line, parts = fixed_design_along(model, one, others), hardware_along(model, one, others)
     return {found.what: found for found in fixed_design_break_evens(model, one, line, parts, others, one.base)}
-
-
-STEPS = VariedInput("x", "Steps", (1.0, 2.0, 3.0, 4.0), ("1 s", "2 s", "3 s", "4 s"), 1, "a note")
 
 
 def test_spans_are_the_runs_of_equal_values():
@@ -139,7 +136,8 @@ def test_sized_anew_is_what_the_whole_sizing_finds(name, key, factor):
 
 def test_more_servers_come_in_where_whole_sizings_change():
     model = model_of("dgx1-f800-resnet50")
-    one = next(one for one in resize_inputs(model) if one.key == TARGET).part(10, 18)
+    whole = next(one for one in resize_inputs(model) if one.key == TARGET)
+    one = replace(whole, values=whole.values[10:19], texts=whole.texts[10:19], base=whole.base - 10)
     line = [resize(model, {TARGET: value}, says_why=False) for value in one.values]
     brute = [best_design(changed_request(model, {TARGET: value}), catalog()).design.n_servers for value in one.values]
     up = next(place for place in range(one.base, len(brute)) if brute[place] != brute[one.base])
@@ -170,10 +168,3 @@ def test_a_request_keeps_what_is_not_changed():
     assert changed_request(model, {}) == model.request
     team = model_of("small-team")
     assert changed_request(team, {SAMPLE_SIZE: 2e5}).workload[0].dataset_bytes is None
-
-
-@pytest.mark.parametrize(
-    ("base", "most", "places"), [(1, 4, (0, 1, 2, 3)), (1, 2, (1, 3)), (2, 2, (0, 2)), (3, 1, (3,))]
-)
-def test_places_of_a_map_hold_the_base(base, most, places):
-    assert replace(STEPS, base=base).places(most) == places

@@ -3,7 +3,7 @@
 from streamlit.testing.v1 import AppTest
 
 from tests.ui.pages import asked, to_page, widget
-from tests.ui.questions.test_what_if import assert_well, charts, figure
+from tests.ui.questions.test_what_if import assert_well, figure
 
 
 def fails(app: AppTest, key: str) -> AppTest:
@@ -25,7 +25,6 @@ def test_each_loss_shows_before_and_after() -> None:
     assert figure(app, "Target")[0] == "met"
     assert plain(figure(app, "Longest outage in a run")[0]) == "any time"
     assert len(app.subheader) == 3
-    assert charts(app)
     # Left and opened again, the page is as it was.
     app = to_page(to_page(app, "bill"), "what-if")
     assert widget(app.selectbox, "Failed part").value == "leaf"

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from sizer.base.quantities import BYTES, SAMPLES_PER_S, parse
 from tests.factories.examples import EXAMPLES
-from tests.ui.pages import load, opened, to_page, widget
+from tests.ui.pages import load, opened, to_page, unfold, widget
 
 FIXED, RESIZED = "fixed", "resized"
 SERVING = ("code-8b-l40s", "office-chat-70b-h200")
@@ -77,7 +77,7 @@ def test_every_example_can_be_looked_at_in_both_modes(name):
     assert "Storage" in text or "storage" in text
     assert all(under == "unchanged" for _, under in ((one.label, one.delta) for one in app.metric))
     mode(app, RESIZED)
-    widget(app.toggle, "Map and break-even points").set_value(True).run()
+    widget(app.toggle, "Break-even points").set_value(True).run()
     assert_well(app)
     text = page_text(app)
     assert "Second compute switch" in text
@@ -110,7 +110,7 @@ def test_larger_images_lower_the_rate_and_storage_limits():
     assert under == "instead of GPU compute"
     assert figure(app, "Training rate")[1].startswith("\u2212")
     assert figure(app, "Target")[0].startswith("missed")
-    assert "with image size at 904\u202fkB" in page_text(app)
+    assert "with image size at 904\u202fkB" in page_text(unfold(app, "break-evens"))
 
 
 def test_sliders_stand_where_they_were_after_another_page():
@@ -181,7 +181,7 @@ def test_without_a_design_the_reason_is_said():
     app = mode(looked_at("apollo-weka-resnet50"), RESIZED)
     move(app, "Image size", 12)
     assert "No design meets the request" in page_text(app)
-    widget(app.toggle, "Map and break-even points").set_value(True).run()
+    widget(app.toggle, "Break-even points").set_value(True).run()
     assert_well(app)
     assert "none meets it" in page_text(app)
 
@@ -218,7 +218,7 @@ def test_a_customer_sees_no_cost():
     to_page(app, "what-if")
     assert_well(app)
     mode(app, RESIZED)
-    widget(app.toggle, "Map and break-even points").set_value(True).run()
+    widget(app.toggle, "Break-even points").set_value(True).run()
     assert_well(app)
     labels = [one.label for one in app.metric]
     assert "GPU servers" in labels
