@@ -39,7 +39,8 @@ def _reads_no_text(notes: Notes) -> bool:
     of_text = [one for one in notes.text.things if one.kind.startswith(("tokens", "documents", "requests"))]
     if of_text or any(len(one.ids) == 1 for one in notes.names("dnn")) or notes.text.find(r"<LANGUAGE_MODEL>"):
         return False
-    outside = any(one.ids[0] in GRAMMAR["sample_names"] for one in notes.names("outside"))
+    no_text = {*GRAMMAR["sample_names"], "detection", "diffusion"}
+    outside = any(one.ids[0] in no_text for one in notes.names("outside"))
     return outside or any(rule("<NO_LANGUAGE>").search(words) for words in (notes.text.sentence, notes.text.shape))
 
 
