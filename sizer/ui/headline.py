@@ -3,7 +3,7 @@
 import streamlit as st
 
 from sizer.base.quantities import grouped
-from sizer.ui import look, state, tiles, toolbar, why
+from sizer.ui import look, need, state, tiles, toolbar, why
 from sizer.ui.error_messages import RequestFault
 from sizer.ui.figures import HeadlineItem, other_figures
 from sizer.ui.request_form.names import label_at
@@ -35,11 +35,11 @@ def show(view: View, *, is_first: bool) -> None:
         return
     if view.has_question:
         previous = plain(view.result.request.title)
-        st.warning(
-            f"**This need has no answer yet.** Everything below is the previous request, {previous}, until the need on "
-            "the page Requirements can be sized.",
-            icon=":material/history:",
-        )
+        where = "Answer the question above" if is_first else "Answer the question on the page Requirements"
+        shown = "" if is_first else f" What this page shows is the previous request, {previous}."
+        st.warning(f"**This need has no answer yet.** {where}.{shown}", icon=":material/history:")
+        if is_first:
+            st.button(f"Return to {previous}", key="return", on_click=need.forget, icon=":material/undo:")
         with st.expander(f"Previous result: {previous}"), st.container(key="previous-answer"):
             _answer(view)
         return

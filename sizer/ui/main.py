@@ -138,6 +138,8 @@ def _drawn(page: _Page, view: View, pages: Mapping[str, StreamlitPage]) -> Calla
         if page is _MAIN_PATH[0]:
             conversation.show(view.catalog)  # the need comes first, the answer below it
         headline.show(view, is_first=page is _MAIN_PATH[0])
+        if view.has_question and page is _MAIN_PATH[0]:
+            return  # the fields hold the previous request
         if view.sized is None and page.needs_answer:
             st.info("No design yet. Correct the errors on the page Requirements first.")
             return

@@ -16,7 +16,8 @@ from sizer.ui.state import View
 from sizer.ui.typed import plain
 from sizer.workload.quote import Quote
 
-_FAULTS = "quote_faults"
+# Plain keys of the session: errors of the form, and what was typed when it had them.
+_FAULTS, _TYPED = "quote_faults", "quote_typed"
 _WIDTH = 260
 
 
@@ -25,7 +26,7 @@ def show(view: View) -> None:
     for fault in st.session_state.get(_FAULTS, ()):
         st.error(plain(fault), icon=":material/edit_off:")
     prefix = f"quote/{st.session_state.generation}"
-    given = state.get(("quote",)) or {}
+    given = st.session_state.get(_TYPED) or state.get(("quote",)) or {}
     with st.form(f"form-{prefix}", border=False):
         for fields in (QUOTE_TEXTS, QUOTE_TERMS):
             with st.container(horizontal=True):
@@ -47,7 +48,7 @@ def _apply(prefix: str) -> None:
     names = [field.keys[-1] for field in (*QUOTE_TEXTS, *QUOTE_TERMS)]
     written = {name: st.session_state[f"{prefix}/{name}"] for name in names}
     data, faults = read_heading(written)
-    st.session_state[_FAULTS] = faults
+    st.session_state[_FAULTS], st.session_state[_TYPED] = faults, written if faults else {}
     if not faults:
         for name in written:
             state.put(("quote", name), data.get(name))

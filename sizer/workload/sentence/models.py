@@ -261,7 +261,8 @@ def _ask_family(notes: Notes, families: list[Name]) -> None:
         run.append(one)
     keys = _in_all(families) or _in_all(run) or list(run[0].ids)
     measured = measurements(notes.catalog)
-    keys.sort(key=lambda key: -measured[key])
+    usual = {words for _, _, _, words, _ in GRAMMAR["purposes"]["offered"]}
+    keys.sort(key=lambda key: (short_name(notes.catalog.dnns[key]) not in usual, -measured[key]))
     start, end = run[0].start, run[-1].end
     words = notes.text.sentence[start:end]
     names = [short_name(notes.catalog.dnns[key]) for key in keys]

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from sizer.base.quantities import BYTES, SAMPLES_PER_S, parse
 from tests.factories.examples import EXAMPLES
-from tests.ui.pages import load, opened, to_page, widget
+from tests.ui.pages import load, opened, to_page, unfold, widget
 
 FIXED, RESIZED = "fixed", "resized"
 SERVING = ("code-8b-l40s", "office-chat-70b-h200")
@@ -110,7 +110,7 @@ def test_larger_images_lower_the_rate_and_storage_limits():
     assert under == "instead of GPU compute"
     assert figure(app, "Training rate")[1].startswith("\u2212")
     assert figure(app, "Target")[0].startswith("missed")
-    assert "with image size at 904\u202fkB" in page_text(app)
+    assert "with image size at 904\u202fkB" in page_text(unfold(app, "break-evens"))
 
 
 def test_sliders_stand_where_they_were_after_another_page():
