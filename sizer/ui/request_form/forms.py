@@ -118,14 +118,6 @@ def _fields() -> Iterator[FormField]:
 FIELDS: Mapping[str, FormField] = MappingProxyType({".".join(field.keys): field for field in _fields()})
 
 
-def words_of(key: str, value: object) -> str:
-    """Words of an option of a choice."""
-    widget = FIELDS[key].widget
-    assert isinstance(widget, Dropdown | MultiSelect)
-    options = widget.options() if callable(widget.options) else widget.options
-    return options.get(value, str(value))
-
-
 def fields_of(table: str, keys: str) -> tuple[FormField, ...]:
     """Fields of one table by their keys, separated by spaces."""
     return tuple(FIELDS[f"{table}.{key}" if table else key] for key in keys.split())
@@ -171,7 +163,7 @@ DATA = columns_of(
     "storage_level minimum_read_bytes_per_s minimum_write_bytes_per_s daily_ingest_bytes daily_snapshot_bytes "
     "daily_window_s never_together working_set_bytes staging_s capacity_tier",
 )
-GROWTH_PERIOD = columns_of("growth", "years", "save")
+GROWTH_PERIOD = fields_of("growth", "years save")
 GROWTH_FACTORS = fields_of("growth", "data sample_size dnn_size target team price")
 QUOTE_TEXTS, QUOTE_TERMS = columns_of("quote", "number revision prepared_by", "valid_days discount_percent")
 OWNERSHIP = columns_of(

@@ -1,4 +1,4 @@
-"""Existing equipment, stated storage values, fabric and room on the page Requirements."""
+"""Existing equipment and stated storage values on the page Requirements."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,11 +7,10 @@ import streamlit as st
 
 from sizer.base.quantities import number_kind
 from sizer.catalog.model import Catalog
-from sizer.present.words import inside_sentence, plural
+from sizer.present.words import plural
 from sizer.ui import fields, look, state
 from sizer.ui.request_form.field import Columns, FormField, RequestPath, Typed
-from sizer.ui.request_form.forms import EXISTING_RACK, FABRIC_AND_ROOM, STATED_STORAGE
-from sizer.ui.request_form.names import label_at
+from sizer.ui.request_form.forms import EXISTING_RACK, STATED_STORAGE
 from sizer.ui.request_form.options import existing_items, shared_storage
 from sizer.ui.state import View
 
@@ -154,11 +153,3 @@ def _first_unstated(view: View, stated: Sequence[Mapping[str, Any]]) -> str:
 def _add_stated(storage: str) -> None:
     state.put(_STATED, [*_entries(_STATED), {"storage": storage}])
     state.refresh()
-
-
-def fabric_and_room() -> None:
-    """How the compute fabric is built, and the room."""
-    given = [(table, key) for table in ("fabric", "site") for key in _mapping((table,))]
-    summary = ", ".join(inside_sentence(label_at(path)) for path in given) or "defaults"
-    name = "fabric-and-room"
-    fields.draw_form("Fabric and room", summary, FABRIC_AND_ROOM, name, name, "Apply fabric and room")

@@ -5,11 +5,10 @@ from typing import Any
 
 import streamlit as st
 
-from sizer.present.words import plural
-from sizer.ui import fields, look, state
-from sizer.ui.changes import in_words
+from sizer.ui import fields, state
 from sizer.ui.request_form import forms as form
 from sizer.ui.request_form.field import RequestPath
+from sizer.ui.requirements.optional_tables import OptionalTable
 
 _TEAM: RequestPath = ("team",)
 _JOBS: RequestPath = ("team", "job")
@@ -18,39 +17,16 @@ _MAX_JOBS = 20  # of a request
 _PEOPLE = 10
 
 
-def show() -> None:
-    """Draw the fold."""
-    look.folded("Team", "team", _draw, _summary())
-
-
-def _draw() -> None:
-    if state.get(_TEAM) is None:
-        st.caption("No team entered: queue waits are not calculated.")
-        st.button("Enter a team", on_click=begin, key="enter-team", icon=":material/group_add:")
-        return
-    fields.draw_columns(form.TEAM)
+def _draw_jobs() -> None:
     for number in range(len(_jobs())):
         _job(number)
-    with st.container(horizontal=True):
-        st.button(
-            "Add a job type",
-            key="add-job",
-            on_click=_add,
-            icon=":material/add:",
-            type="tertiary",
-            disabled=len(_jobs()) >= _MAX_JOBS,
-        )
-        st.button(
-            "Remove the team", key="remove-team", on_click=_remove_team, icon=":material/delete:", type="tertiary"
-        )
-
-
-def begin() -> None:
-    """Enter a first team, with a notice that it is an assumption."""
-    state.put(_TEAM, start(state.draft()))
-    state.refresh(
-        f"Assumed values, editable on the page Requirements: {_PEOPLE} data scientists, each starting one training "
-        "every other day and one single-GPU notebook per day; 90 % of the jobs start within one hour."
+    st.button(
+        "Add a job type",
+        key="add-job",
+        on_click=_add,
+        icon=":material/add:",
+        type="tertiary",
+        disabled=len(_jobs()) >= _MAX_JOBS,
     )
 
 
@@ -79,17 +55,6 @@ def _has_length(work: Mapping[str, Any]) -> bool:
 def _jobs() -> list[Any]:
     found = state.get(_JOBS)
     return found if isinstance(found, list) else []
-
-
-def _summary() -> str:
-    if state.get(_TEAM) is None:
-        return "none entered"
-    people = state.get((*_TEAM, "data_scientists"))
-    parts = [plural(people, "data scientist")] if isinstance(people, int) else []
-    wait = state.get((*_TEAM, "wait_s"))
-    parts += [plural(len(_jobs()), "job type")]
-    parts += [f"maximum queue wait {in_words('wait_s', wait)}"] if wait else []
-    return ", ".join(parts)
 
 
 def _job(number: int) -> None:
@@ -190,6 +155,13 @@ def _remove(number: int) -> None:
     state.refresh()
 
 
-def _remove_team() -> None:
-    state.put(_TEAM, None)
-    state.refresh()
+TEAM = OptionalTable(
+    key="team",
+    title="Team",
+    enter="Enter a team",
+    icon="group_add",
+    without="Without a team queue waits are not calculated. Its first jobs are trainings and notebooks.",
+    start=lambda: start(state.draft()),
+    columns=lambda: form.TEAM,
+    more=_draw_jobs,
+)
