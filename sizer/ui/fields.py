@@ -314,7 +314,7 @@ def _echo(kind: QuantityKind, typed: Any) -> None:
         st.caption(f":red[:material/error: {plain(sentences(str(error)))}]")
     else:
         read = understood(kind, value, typed)
-        if "".join(read.split()) != "".join(str(typed).split()):
+        if re.sub(r"\.0+(?!\d)|\s", "", read) != "".join(str(typed).split()):
             st.caption(plain(f"read as {read}"))
 
 

@@ -6,7 +6,7 @@ from sizer.base.quantities import grouped
 from sizer.ui import look, need, state, tiles, toolbar, why
 from sizer.ui.error_messages import RequestFault
 from sizer.ui.figures import HeadlineItem, other_figures
-from sizer.ui.request_form.names import label_at
+from sizer.ui.request_form.names import in_labels, label_at
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 
@@ -76,7 +76,8 @@ def _tiles(view: View) -> tuple[tiles.Tile, tiles.Tile, tiles.Tile]:
 
 
 def _sentences(view: View) -> None:
-    st.markdown(plain(" ".join(tiles.sentences(view.result, is_customer_mode=view.is_customer_mode))))
+    texts = tiles.sentences(view.result, is_customer_mode=view.is_customer_mode)
+    st.markdown(plain(in_labels(" ".join(texts))))
     for text in tiles.open_checks(view.result):
         st.markdown(f":orange-badge[Open] {plain(text)}")
 

@@ -39,6 +39,13 @@ def request_json(name: str, **changes: object) -> str:
     return sized(name).request.model_copy(update=changes).model_dump_json()
 
 
+def alternatives() -> AppTest:
+    """The page Architecture on the tab of the alternatives."""
+    app = opened("architecture")
+    app.session_state["architecture-tabs"] = "Alternatives"
+    return app.run()
+
+
 def pinned(app: AppTest, *names: str) -> AppTest:
     """The page with some examples pinned."""
     app.session_state.pins = [{"name": name, "request_json": request_json(name)} for name in names]
@@ -46,7 +53,7 @@ def pinned(app: AppTest, *names: str) -> AppTest:
 
 
 def test_other_vendors_are_sized_when_asked_for():
-    app = opened("architecture")
+    app = alternatives()
     assert "Other server vendor" not in written(app)
     button(app, "other-vendors").click().run()
     assert_healthy(app)
@@ -58,14 +65,14 @@ def test_other_vendors_are_sized_when_asked_for():
 
 
 def test_other_sizes_are_drawn_in_a_fold():
-    app = opened("architecture")
+    app = alternatives()
     assert not [key for key in keys(app) if key.endswith(("-smaller", "-faster"))]
     unfold(app, "front")
     assert {key.rpartition("-")[2] for key in keys(app) if key.startswith("take-")} >= {"smaller", "faster"}
 
 
 def test_describing_a_neighbour_leads_to_it_and_undo_comes_back():
-    app = unfold(opened("architecture"), "front")
+    app = unfold(alternatives(), "front")
     before = figures(app)
     (key,) = [one for one in keys(app) if one.startswith("take-") and one.endswith("-faster")]
     button(app, key).click().run()
@@ -77,7 +84,7 @@ def test_describing_a_neighbour_leads_to_it_and_undo_comes_back():
 
 
 def test_pins_survive_page_switches_and_stand_side_by_side():
-    app = unfold(opened("architecture"), "front")
+    app = unfold(alternatives(), "front")
     button(app, "pin-described").click().run()
     (key,) = [one for one in keys(app) if one.startswith("pin-") and one.endswith("-faster")]
     button(app, key).click().run()
@@ -176,7 +183,7 @@ def test_a_hostile_name_is_shown_as_it_is():
 
 
 def test_customer_mode_hides_prices_of_neighbours_and_terms_of_pins():
-    app = opened("architecture")
+    app = alternatives()
     quote = sized(RESNET).request.quote.model_copy(update={"discount_percent": Decimal(10)})
     app.session_state.pins = [
         {"name": "a", "request_json": request_json(RESNET, quote=quote)},
@@ -205,7 +212,7 @@ def test_customer_mode_hides_prices_of_neighbours_and_terms_of_pins():
 
 
 def test_describing_a_neighbour_in_customer_mode_keeps_the_terms_of_the_quote():
-    app = opened("architecture")
+    app = alternatives()
     app.session_state.draft = {**app.session_state.draft, "quote": {"discount_percent": "10"}}
     app.session_state.customer_mode = True
     unfold(app, "front")
@@ -216,7 +223,7 @@ def test_describing_a_neighbour_in_customer_mode_keeps_the_terms_of_the_quote():
 
 
 def test_a_picked_point_of_the_front_can_be_described():
-    app = unfold(opened("architecture"), "front")
+    app = unfold(alternatives(), "front")
     listed = widget(app.selectbox, "Alternative design; or click a point in the chart")
     listed.set_value("12 × NVIDIA DGX-1 + 4 × Dell EMC Isilon F800 nodes over 100 GbE").run()
     assert_healthy(app)
@@ -254,6 +261,7 @@ def test_closed_tabs_are_left_out_until_they_are_opened():
     app = opened("architecture")
     assert "The racks" not in written(app)
     assert "All cables" not in written(app)
+    assert 'aria-label="Recommended' not in written(app)
     for tab, wanted in (
         ("Network", "All cables"),
         ("Racks", "The racks"),
@@ -286,7 +294,7 @@ def test_the_platforms_are_one_list_in_four_orders():
 
 
 def test_a_typed_price_settles_a_quote_and_a_bad_one_is_refused():
-    app = opened("architecture")
+    app = alternatives()
     app.session_state.draft["platforms"] = {"servers": ["dgx-1", "dss-8440"]}
     unfold(app, "platforms")
     fields = [one for one in app.text_input if one.label.startswith("Price of one")]

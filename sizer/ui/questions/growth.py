@@ -94,10 +94,13 @@ def _answer(view: View, plan: GrowthPlan) -> None:
     with right:
         look.chart(look.spec_of(limits_chart(found, look.palette(), "container")))
     look.table(purchases_table(found, view.catalog, currency), sources)
-    look.table(sequences_table(found, plan, currency), sources)
-    look.table(limits_table(found.limits, plan.n_years), sources)
-    if len(plan.platforms) > 1:
-        look.table(platforms_table(plan, currency), sources)
+    for table in (
+        sequences_table(found, plan, currency),
+        limits_table(found.limits, plan.n_years),
+        platforms_table(plan, currency) if len(plan.platforms) > 1 else None,
+    ):
+        if table is not None:
+            look.table(table, sources, table.caption)
     look.table(demand_table(plan), sources, "Requirements by year")
 
 

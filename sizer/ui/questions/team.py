@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from sizer.base.errors import SizerError
-from sizer.base.quantities import SECONDS, duration, plain
+from sizer.base.quantities import SECONDS, duration, grouped, plain
 from sizer.present.words import listed, plural
 from sizer.questions.team.charts import reads_chart, waits_chart
 from sizer.questions.team.tables import demand_table, erlang_table, gpus_table, jobs_table, sizes_table, waits_table
 from sizer.questions.team.text import assumptions, change_figures
 from sizer.questions.team.what_if import TeamChange, changed_answer, changed_rate
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.result import SizingResult
+from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.ui import look, state
 from sizer.ui.error_messages import sentences
 from sizer.ui.requirements import team_form
@@ -44,6 +44,8 @@ def show(view: View) -> None:
             f"The request has no team; an assumed one of {team.data_scientists} data scientists is tried. The request "
             "and its design stay as they are until the team is applied."
         )
+    for answer in view.result.design.workloads:
+        look.note(_claimed(answer, view.result.design))
     change = _inputs(team, view)
     try:
         base, now = (
@@ -84,6 +86,13 @@ def show(view: View) -> None:
     look.table(gpus_table(now.run), sources)
     with st.expander("Assumptions"):
         look.notes(tuple(assumptions(now)))
+
+
+def _claimed(answer: WorkloadAnswer, design: DesignAnswer) -> str:
+    """What a workload of the request takes of the GPUs, which the simulated jobs do not have at the same time."""
+    takes = f"{answer.workload.name} takes {grouped(design.gpus_at_work(answer))} of {plural(design.n_gpus, 'GPU')}"
+    for_long = "" if answer.time is None else f" for {duration(float(answer.time.total_s.value))}"
+    return f"{takes}{for_long}. The jobs below are simulated on the GPUs while it does not run."
 
 
 def _with_team(result: SizingResult) -> SizingResult:

@@ -9,6 +9,7 @@ from sizer.ui import fields, state
 from sizer.ui.request_form import forms as form
 from sizer.ui.request_form.field import RequestPath
 from sizer.ui.requirements.optional_tables import OptionalTable
+from sizer.ui.session_catalog import catalog
 
 _TEAM: RequestPath = ("team",)
 _JOBS: RequestPath = ("team", "job")
@@ -36,7 +37,10 @@ def start(draft: Mapping[str, Any]) -> dict[str, Any]:
     training: dict[str, Any] = {"name": "training", "gpus": 4, "jobs_a_day_each": 0.5}
     names = [_name(work) for work in works]
     work = next((work for work in works if work.get("task", "training") == "training"), None)
-    if work is not None and names.count(_name(work)) == 1:
+    # One training of a language model is divided over the whole cluster: no job that several people start a day.
+    dnn = None if work is None else catalog().dnns.get(str(work.get("dnn")))
+    is_one_job = work is not None and (dnn.transformer is not None if dnn is not None else "tokens" in work)
+    if work is not None and not is_one_job and names.count(_name(work)) == 1:
         training["workload"] = _name(work)
     if work is None or "workload" not in training or not _has_length(work):
         training["duration_s"] = form.DEFAULT_JOB_DURATION

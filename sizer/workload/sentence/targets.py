@@ -205,7 +205,7 @@ def ask_network(notes: Notes) -> None:
     if own is not None:
         reason = "of a network of one's own write both, such as '12 GFLOP forward, 45 M parameters'"
     elif notes.means_language:
-        embeds, reason = notes.work.get("use") == EMBEDDING, "no language model is named"
+        embeds, reason = notes.work.get("use") == EMBEDDING, "No language model is named"
         items = [item for item in items if item.transformer is not None and (item.family == EMBEDS) == embeds]
     else:
         purposes = _purposes(notes.text.sentence)
@@ -214,7 +214,7 @@ def ask_network(notes: Notes) -> None:
             return
         label, _, _, usual, families = purposes[0]
         items = [item for item in items if item.family in families]
-        reason = f"several networks {label[0].lower()}{label[1:]}"
+        reason = f"Several networks {label[0].lower()}{label[1:]}"
     measured = measurements(notes.catalog)
     newer_first = eras_meant(notes) <= newer_eras(notes.catalog)
     items.sort(

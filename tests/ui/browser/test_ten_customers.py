@@ -182,9 +182,11 @@ def change(page: "Page", customer: Customer) -> None:
 def price(page: "Page", customer: Customer) -> None:
     """A price where a quote would settle the order, and the price of the first line of the bill."""
     to_page(page, "Architecture")
-    page.get_by_role("heading", name="Topology", exact=True).wait_for()
+    page.locator("svg.drawing text").first.wait_for()
     assert_clean(page)
     shot(page, customer, "4-architecture")
+    with rerun(page):
+        page.get_by_role("tab", name="Alternatives").click()
     with rerun(page):
         page.locator("summary", has_text="Platforms compared").click()
     quotes = page.locator(".st-key-quotes input")

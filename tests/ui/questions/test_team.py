@@ -29,7 +29,7 @@ def team_of(app) -> Team:
 def test_a_team_is_entered_and_said_to_be_assumed():
     app = unfold(opened(), "team")
     widget(app.button, "Enter a team").click().run()
-    assert any("Assumed" in one.value and "10 data scientists" in one.value for one in (*app.info, *app.toast))
+    assert any("Assumed" in one.value and "data scientists 10" in one.value for one in (*app.info, *app.toast))
     team = team_of(app)
     assert team.data_scientists == 10
     assert [job.kind for job in team.job] == ["training", "notebook"]
