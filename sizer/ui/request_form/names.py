@@ -69,11 +69,8 @@ def label_at(path: RequestPath) -> str:
     return label_of(".".join(keys_of(path)))
 
 
-_KEYS = re.compile(
-    r"\[*\b("
-    + "|".join(sorted((re.escape(".".join(keys)) for keys in _NAMES if len(keys) > 1), reverse=True))
-    + r")\b\]*"
-)
+_DOTTED = sorted((re.escape(".".join(keys)) for keys in _NAMES if len(keys) > 1), reverse=True)
+_KEYS = re.compile(rf"\[*\b({'|'.join(_DOTTED)})\b\]*")
 
 
 def in_labels(text: str) -> str:
