@@ -42,7 +42,7 @@ After = Callable[[], None]
 OnSelect = Callable[[str], None]
 _LONGEST_QUANTITY = 60
 # Tables of a request that are lists; their entries have numbers.
-_LISTS = (("workload",), ("team", "job"), ("existing", "racks"), ("stated_storage",))
+_LISTS = (("workload",), ("team", "job"), ("existing", "racks"), ("stated_storage",), ("quote", "line"))
 # A bound just above 0 keeps out zero alone.
 _NEARLY_ZERO = 0.001
 # Numbers from here on have their thousands apart.

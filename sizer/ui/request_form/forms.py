@@ -40,7 +40,15 @@ from sizer.workload.request import SizingRequest
 # Choices of which all are in sight.
 _SEGMENTS = ("workload.precision", "team.order")
 # Numbers of the quote, typed as text so that a wrong entry can be named as it was typed: longest text.
-_AS_TEXT = {"quote.valid_days": 6, "quote.discount_percent": 8}
+AS_TEXT = {
+    "quote.valid_days": 6,
+    "quote.discount_percent": 8,
+    "quote.line.quantity": 7,
+    "quote.line.unit_price": 20,
+    "quote.line.discount_percent": 8,
+    "quote.line.term_months": 4,
+    "quote.line.lead_time_weeks": 4,
+}
 _BY_VALIDATOR = {parse_rate: number_kind(0.0, 1e6), parse_percent: number_kind(0.0, 100.0)}
 
 
@@ -83,8 +91,8 @@ def _widget(key: str, written: str) -> Widget:
     described = field_at(SizingRequest, tuple(key.split(".")))
     parts = [*_parts(described.annotation), *described.metadata]
     default = described.default.value if isinstance(described.default, Enum) else described.default
-    if key in _AS_TEXT:
-        return Text(_AS_TEXT[key])
+    if key in AS_TEXT:
+        return Text(AS_TEXT[key])
     if key == "limits.budget":
         return Typed(AMOUNT)
     if date in parts:
@@ -166,6 +174,13 @@ DATA = columns_of(
 GROWTH_PERIOD = fields_of("growth", "years save")
 GROWTH_FACTORS = fields_of("growth", "data sample_size dnn_size target team price")
 QUOTE_TEXTS, QUOTE_TERMS = columns_of("quote", "number revision prepared_by", "valid_days discount_percent")
+QUOTE_LINE = columns_of(
+    "quote.line",
+    "description",
+    "category quantity unit unit_price discount_percent status",
+    "manufacturer sku term_months lead_time_weeks",
+    "note",
+)
 OWNERSHIP = columns_of(
     "ownership",
     "years electricity_per_kwh support_percent",

@@ -8,6 +8,7 @@ import streamlit as st
 from sizer.ui import fields, state
 from sizer.ui.request_form import forms as form
 from sizer.ui.request_form.field import RequestPath
+from sizer.ui.requirements.entries import add_button, entries, remove_button, unused_name
 from sizer.ui.requirements.optional_tables import OptionalTable
 from sizer.ui.session_catalog import catalog
 
@@ -19,16 +20,9 @@ _PEOPLE = 10
 
 
 def _draw_jobs() -> None:
-    for number in range(len(_jobs())):
+    for number in range(len(entries(_JOBS))):
         _job(number)
-    st.button(
-        "Add a job type",
-        key="add-job",
-        on_click=_add,
-        icon=":material/add:",
-        type="tertiary",
-        disabled=len(_jobs()) >= _MAX_JOBS,
-    )
+    add_button("Add a job type", _JOBS, _new_job, _MAX_JOBS, "job")
 
 
 def start(draft: Mapping[str, Any]) -> dict[str, Any]:
@@ -56,11 +50,6 @@ def _has_length(work: Mapping[str, Any]) -> bool:
     return any(work.get(key) is not None for key in ("epochs", "recipe", "tokens"))
 
 
-def _jobs() -> list[Any]:
-    found = state.get(_JOBS)
-    return found if isinstance(found, list) else []
-
-
 def _job(number: int) -> None:
     """One job type."""
     path: RequestPath = (*_JOBS, number)
@@ -74,15 +63,7 @@ def _job(number: int) -> None:
             _frequency_fields(path, number)
         with columns[3]:
             _duration_fields(path, number)
-            st.button(
-                "Remove this job type",
-                key=f"remove-job-{number}",
-                on_click=_remove,
-                args=(number,),
-                icon=":material/delete:",
-                type="tertiary",
-                disabled=len(_jobs()) < 2,
-            )
+            remove_button("Remove this job type", _JOBS, number, "job", disabled=len(entries(_JOBS)) < 2)
 
 
 def _frequency(path: RequestPath) -> str:
@@ -147,16 +128,8 @@ def _duration_fields(path: RequestPath, number: int) -> None:
         fields.draw(field, number)
 
 
-def _add() -> None:
-    taken = {str(job.get("name")) for job in _jobs() if isinstance(job, Mapping)}
-    name = next(name for n in range(1, _MAX_JOBS + 2) if (name := f"Job {n}") not in taken)
-    state.put(_JOBS, [*_jobs(), {"name": name, "gpus": 1, "jobs_a_day": 1.0, "duration_s": form.DEFAULT_JOB_DURATION}])
-    state.refresh()
-
-
-def _remove(number: int) -> None:
-    state.put(_JOBS, [job for place, job in enumerate(_jobs()) if place != number])
-    state.refresh()
+def _new_job() -> dict[str, Any]:
+    return {"name": unused_name(_JOBS, "Job"), "gpus": 1, "jobs_a_day": 1.0, "duration_s": form.DEFAULT_JOB_DURATION}
 
 
 TEAM = OptionalTable(
