@@ -19,8 +19,9 @@ from sizer.ui.architecture.page import show as show_architecture
 from sizer.ui.bill import reconcile
 from sizer.ui.bill.page import show as show_bill
 from sizer.ui.designs.compare import show as show_compare
-from sizer.ui.designs.page import DESIGN, open_from_link
+from sizer.ui.designs.page import open_from_link
 from sizer.ui.designs.page import show as show_designs
+from sizer.ui.designs.saving import DESIGN
 from sizer.ui.document.page import show as show_document
 from sizer.ui.evidence.catalogue import show as show_catalogue
 from sizer.ui.evidence.page import show as show_evidence

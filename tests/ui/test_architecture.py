@@ -316,7 +316,7 @@ def test_two_workloads_can_be_looked_at_one_by_one():
     first, second = sized(RESNET).request, sized("dgx1-f800-inception-v4").request
     both = first.model_copy(update={"workload": (*first.workload, *second.workload)})
     assert len(size(SizingRequest.model_validate(both.model_dump()), catalog()).design.workloads) == 2
-    app = opened("architecture")
+    app = alternatives()
     app.session_state.draft = json.loads(both.model_dump_json(exclude_none=True, exclude_defaults=True))
     app.run()
     assert_healthy(app)

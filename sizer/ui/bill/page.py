@@ -104,7 +104,8 @@ def _bill(view: View, result: SizingResult) -> None:
     look.notes(
         [
             excluded_text(bill),
-            *filter(None, [unsupported_text(bill, view.catalog)]),
+            # Without any line of support the first sentence says so.
+            *filter(None, [unsupported_text(bill, view.catalog) if bill.part("support").bought else ""]),
             *bill_warning_sentences(warning for warning in bill.warnings if warning not in in_banners),
         ]
     )

@@ -191,7 +191,10 @@ def settled(page: "Page") -> None:
 
 
 def figures(page: "Page") -> list[str]:
-    """The numbers of the headline; a tile breaks lines where one row does not."""
+    """The numbers of the headline, without the arrow of the button, which the style sheet takes away a moment later.
+
+    A tile breaks lines where one row does not.
+    """
     return [" ".join(one.split()) for one in page.locator(f"{FIGURE} p").all_inner_texts()]
 
 

@@ -13,7 +13,7 @@ import pikepdf
 import pytest
 
 from tests.ui.browser import driving
-from tests.ui.browser.driving import FIGURE, assert_clean, rerun, settled, to_page
+from tests.ui.browser.driving import assert_clean, rerun, settled, to_page
 from tests.ui.browser.test_accessible import violations
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def shot(page: "Page", customer: Customer, step: str) -> None:
 def headline(page: "Page") -> list[str]:
     """The three figures."""
     settled(page)
-    return page.locator(f"{FIGURE} p").all_inner_texts()
+    return driving.figures(page)
 
 
 def ask(page: "Page", customer: Customer) -> None:
