@@ -63,7 +63,7 @@ def test_jobs_are_added_and_removed():
     widget(app.button, "Undo").click().run()
     assert len(team_of(app).job) == 3
     unfold(app, "team")
-    widget(app.button, "Remove the team").click().run()
+    widget(app.button, "Remove team").click().run()
     assert_healthy(app)
     assert "team" not in app.session_state.draft
 
@@ -100,6 +100,7 @@ def test_a_length_with_a_wrong_unit_is_said_beside_its_field():
 def test_what_may_fail_is_written():
     app = unfold(opened(), "may-fail")
     widget(app.multiselect, "Tolerate the loss of any one").set_value(["storage-node"]).run()
+    widget(app.button, "Apply redundancy").click().run()
     assert_healthy(app)
     assert SizingRequest.from_dict(app.session_state.draft).resilience.keeps_targets_without == ("storage-node",)
 
