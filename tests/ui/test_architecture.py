@@ -11,7 +11,6 @@ from sizer.questions.compare.designs import MOST
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.size import size
 from sizer.ui.architecture import platforms
-from sizer.ui.performance import pareto_front as front
 from sizer.workload.request import Platforms, SizingRequest
 from tests.factories.examples import catalog, sized
 from tests.ui.pages import assert_healthy, figures, html_of, opened, said, to_page, unfold, widget
@@ -222,23 +221,15 @@ def test_describing_a_neighbour_in_customer_mode_keeps_the_terms_of_the_quote():
     assert app.session_state.draft["quote"]["discount_percent"] == "10"
 
 
-def test_a_picked_point_of_the_front_can_be_described():
+def test_a_chosen_point_of_the_front_can_be_described():
     app = unfold(alternatives(), "front")
-    listed = widget(app.selectbox, "Alternative design; or click a point in the chart")
+    listed = widget(app.selectbox, "Alternative design")
     listed.set_value("12 × NVIDIA DGX-1 + 4 × Dell EMC Isilon F800 nodes over 100 GbE").run()
     assert_healthy(app)
     assert "Change to the request" in written(app)
     button(app, "take-front").click().run()
     assert_healthy(app)
     assert dict(figures(app))["GPUs"] == "96"
-
-
-def test_a_click_on_the_chart_carries_the_name_of_the_design():
-    spec = {"layer": [{"mark": {"filled": False}, "encoding": {}}, {"mark": {"filled": True}, "encoding": {}}]}
-    points, chosen = front.selectable(spec)["layer"]
-    assert points["params"] == [{"name": "picked", "select": {"type": "point", "fields": ["name"]}}]
-    assert points["mark"]["fill"] == "transparent"
-    assert "params" not in chosen
 
 
 @pytest.mark.parametrize("key", [GPUS, POWER])

@@ -175,6 +175,20 @@ def test_a_line_is_added_changed_and_removed():
     assert "quote" not in app.session_state.draft
 
 
+def test_a_quote_takes_a_decimal_comma_and_keeps_what_was_typed_with_an_error():
+    app = bill("Quote")
+    widget(app.text_input, "Quote number").set_value("Q-7")
+    widget(app.text_input, "Deal discount, %").set_value("120")
+    button(app, "Apply to the quote").click().run()
+    assert "quote" not in app.session_state.draft
+    app = reset(app, "Quote")
+    assert widget(app.text_input, "Quote number").value == "Q-7"
+    widget(app.text_input, "Deal discount, %").set_value("12,5")
+    button(app, "Apply to the quote").click().run()
+    assert_healthy(app)
+    assert app.session_state.draft["quote"] == {"number": "Q-7", "discount_percent": "12.5"}
+
+
 @pytest.mark.parametrize(
     ("label", "text", "words"),
     [

@@ -111,7 +111,8 @@ def _widget(key: str, written: str) -> Widget:
     if bool in parts:
         return Checkbox()
     kind = _kind(described, parts)
-    return Text() if kind is None else Typed(kind)
+    longest = next((rule.max_length for rule in parts if getattr(rule, "max_length", None)), Text.longest)
+    return Text(longest) if kind is None else Typed(kind)
 
 
 def _fields() -> Iterator[FormField]:
