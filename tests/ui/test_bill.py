@@ -199,7 +199,7 @@ def test_a_quote_takes_a_decimal_comma_and_keeps_what_was_typed_with_an_error():
         ("Unit list price, USD", "1e400", "is not a price"),
         ("Unit list price, USD", "-5", "is not a price"),
         ("Discount, %", "120", "is not a discount"),
-        ("Term, months", "999", "term months = 999 must be "),
+        ("Term, months", "999", "term = 999 must be "),
         ("Note", "=1+1", "spreadsheet formula"),
         ("Description", "=HYPERLINK()", "spreadsheet formula"),
     ],

@@ -99,7 +99,7 @@ def test_a_length_with_a_wrong_unit_is_said_beside_its_field():
 
 def test_what_may_fail_is_written():
     app = unfold(opened(), "may-fail")
-    widget(app.multiselect, "Tolerate the loss of any one").set_value(["storage-node"]).run()
+    widget(app.multiselect, "Tolerate the loss of any one").set_value(["storage-node"])
     widget(app.button, "Apply redundancy").click().run()
     assert_healthy(app)
     assert SizingRequest.from_dict(app.session_state.draft).resilience.keeps_targets_without == ("storage-node",)
