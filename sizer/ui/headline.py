@@ -29,7 +29,7 @@ def show(view: View, *, is_first: bool) -> None:
                 _line(view)
         toolbar.show(view)
     if notice := st.session_state.pop("notice", ""):
-        st.toast(plain(notice))
+        st.toast(plain(notice), duration="long")  # a run that sizes takes longer than the usual four seconds
     _errors(view)
     if view.sized is None:
         return
