@@ -33,15 +33,18 @@ _AMOUNT = re.compile(r"[0-9]{1,10}(\.[0-9]{1,2})?")
 # Rates by the hour or the kilowatt-hour come in parts of a cent: 0.1234.
 _RATE = re.compile(r"[0-9]{1,10}(\.[0-9]{1,4})?")
 _PERCENT = re.compile(r"[0-9]{1,3}(\.[0-9]{1,2})?")
+# 149000,00, 149.000,00 and 149 000,00; 149,000.00. What can be read in two ways, 149,000, stays as it is.
+_DECIMAL_COMMA = re.compile(r"[0-9]{1,10},[0-9]{1,2}|[0-9]{1,3}(?:[.\s'\u2019][0-9]{3})+,[0-9]{2}")
+_GROUPED = re.compile(r"[0-9]{1,3}(?:[,\s'\u2019][0-9]{3})+\.[0-9]{2}")
 
 
 def parse_amount(written: object) -> Decimal:
-    """Amount of money as a person writes it: digits, a point and at most two decimals; no sign, no grouping.
+    """Amount of money as a person writes it: digits, a point or comma and at most two decimals; no sign.
 
     Parameters
     ----------
     written : str, int, float or Decimal
-        "149000" or "149000.00".
+        "149000", "149000.00" or "149.000,00".
 
     Returns
     -------
@@ -135,13 +138,16 @@ def percent(value: Decimal) -> str:
 
 
 def _text(written: object) -> str:
-    """What was written; "" for what is no number, so that it is refused."""
+    """What was written, with a decimal point and no groups; "" for what is no number, so that it is refused."""
     if isinstance(written, bool) or not isinstance(written, str | int | float | Decimal):
         return ""
     try:
-        return str(written).strip()
+        text = str(written).strip()
     except ValueError:  # Python refuses to print integers of thousands of digits
         return ""
+    if _DECIMAL_COMMA.fullmatch(text):
+        return re.sub(r"[.\s'\u2019]", "", text).replace(",", ".")
+    return re.sub(r"[,\s'\u2019]", "", text) if _GROUPED.fullmatch(text) else text
 
 
 Amount = Annotated[Decimal, BeforeValidator(parse_amount)]

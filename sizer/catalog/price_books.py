@@ -29,10 +29,6 @@ RATE = "exchange_rate_usd"  # US dollars for one unit of the row's currency
 # For the reader of a book; a part number or a description names the item where nothing else does.
 INFORMATIVE = ("vendor", "part_number", "description", "quantity")
 
-_DECIMALS = ("amount", "discount_percent", RATE)
-# 149000,00, 149.000,00 and 149 000,00; 149,000.00. What can be read in two ways, 149,000, stays as it is.
-_DECIMAL_COMMA = re.compile(r"[0-9]{1,10},[0-9]{1,2}|[0-9]{1,3}(?:[.\s'\u2019][0-9]{3})+,[0-9]{2}")
-_GROUPED = re.compile(r"[0-9]{1,3}(?:[,\s'\u2019][0-9]{3})+\.[0-9]{2}")
 _GERMAN_DAY = re.compile(r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})")
 
 
@@ -122,14 +118,8 @@ def delimiter_of(text: str) -> str:
 
 
 def _as_written_here(cells: dict[str, str]) -> dict[str, str]:
-    """Amounts with a decimal point and without groups, and days as 2026-11-21, where they can only mean that."""
+    """Days as 2026-11-21 where they can only mean that."""
     read = dict(cells)
-    for name in _DECIMALS:
-        cell = cells.get(name, "")
-        if _DECIMAL_COMMA.fullmatch(cell):
-            read[name] = re.sub(r"[.\s'\u2019]", "", cell).replace(",", ".")
-        elif _GROUPED.fullmatch(cell):
-            read[name] = re.sub(r"[,\s'\u2019]", "", cell)
     for name in ("date", "valid_until"):
         if day := _GERMAN_DAY.fullmatch(cells.get(name, "")):
             read[name] = f"{day[3]}-{int(day[2]):02}-{int(day[1]):02}"

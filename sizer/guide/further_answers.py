@@ -19,9 +19,6 @@ from sizer.questions.growth.text import demand_text, limit_texts, recommendation
 from sizer.questions.maximum.text import binding_limit_sentences
 from sizer.sizing.design.spares import spare_servers
 
-# What a price of such a system often holds, and where it stands in a bill.
-_OFTEN_BOUGHT = (("vendor support", "support"), ("installation", "service"), ("training of staff", "service"))
-
 
 def further_answers(context: GuideContext) -> list[str]:
     """One or two sentences for each further question of the request; empty where it asks none."""
@@ -66,15 +63,6 @@ def decisions(context: GuideContext) -> list[str]:
     elif bill.net_total.amount or design.servers_bought:
         found.append(f"Order{by}.")
     return [*found, *(delivery_sentences(bill.warnings) if result.request.needed_by is not None else ())]
-
-
-def excluded_text(context: GuideContext) -> str:
-    """What the price leaves out."""
-    bill = context.design.bill
-    parts = ["taxes", "freight", "duties"]
-    parts += [name for name, kind in _OFTEN_BOUGHT if not bill.part(kind).bought]
-    parts += [line.description for line in bill.lines if line.status == "by others"]
-    return words.sentence(f"Not included: {words.listed(parts)}")
 
 
 def asks_for_filling(context: GuideContext) -> bool:

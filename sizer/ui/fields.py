@@ -14,8 +14,9 @@ import streamlit as st
 from sizer.base.faults import bounds_of, field_at
 from sizer.base.quantities import AMOUNT, QuantityKind, duration, grouped, parse, si
 from sizer.base.quantities import plain as digits
-from sizer.present.words import percent
+from sizer.present.words import inside_sentence, percent
 from sizer.ui import look, state
+from sizer.ui.changes import in_words
 from sizer.ui.error_messages import name_of, sentences
 from sizer.ui.request_form.field import (
     Checkbox,
@@ -41,7 +42,7 @@ After = Callable[[], None]
 OnSelect = Callable[[str], None]
 _LONGEST_QUANTITY = 60
 # Tables of a request that are lists; their entries have numbers.
-_LISTS = (("workload",), ("team", "job"), ("existing", "racks"), ("stated_storage",))
+_LISTS = (("workload",), ("team", "job"), ("existing", "racks"), ("stated_storage",), ("quote", "line"))
 # A bound just above 0 keeps out zero alone.
 _NEARLY_ZERO = 0.001
 # Numbers from here on have their thousands apart.
@@ -103,7 +104,7 @@ def default_text(field: FormField) -> str:
     return f"Default: {digits(value) if isinstance(value, int | float) else value}."
 
 
-def _named_options(widget: Dropdown | Segments) -> Mapping[Any, str]:
+def _named_options(widget: Dropdown | Segments | MultiSelect) -> Mapping[Any, str]:
     return widget.options() if callable(widget.options) else widget.options
 
 
@@ -158,11 +159,32 @@ def draw_columns(columns: Columns, entry: int = 0, *, in_form: bool = False) -> 
                 draw(field, entry, in_form=in_form)
 
 
-def draw_form(
-    title: str, summary: str, columns: Columns, key: str, name: str, button: str, on_submit: After | None = None
-) -> None:
+def draw_form(title: str, columns: Columns, key: str, name: str, on_submit: After | None = None) -> None:
     """Draw a fold with fields that are stored together when the button is pressed; ``name`` is part of their keys."""
-    look.folded(title, key, lambda: _form(columns, name, button, on_submit), summary)
+    button = f"Apply {title[0].lower()}{title[1:]}"
+    look.folded(title, key, lambda: _form(columns, name, button, on_submit), summary(columns) or "defaults")
+
+
+def summary(columns: Columns) -> str:
+    """What the request states in the fields of some columns, in one line."""
+    given = ((field, state.get(path_of(field))) for column in columns for field in column)
+    return ", ".join(_stated(field, value) for field, value in given if value not in (None, "", [], ()))
+
+
+def _stated(field: FormField, value: Any) -> str:
+    label = inside_sentence((field.name or field.label).partition(",")[0])
+    match field.widget:
+        case Checkbox():
+            return label
+        case MultiSelect() | Dropdown() | Segments() as widget:
+            names = _named_options(widget)
+            values = value if isinstance(value, list | tuple) else [value]
+            words = ", ".join(re.sub(r" \(.*\)", "", names.get(one) or name_of(str(one))) for one in values)
+            return words if callable(widget.options) else f"{label} {words}"
+        case Percentage():
+            return f"{label} {percent(value)}" if isinstance(value, float) else f"{label} {value}"
+        case _:
+            return f"{label} {in_words(field.keys[-1], value)}"
 
 
 def _form(columns: Columns, name: str, button: str, on_submit: After | None) -> None:
@@ -292,7 +314,7 @@ def _echo(kind: QuantityKind, typed: Any) -> None:
         st.caption(f":red[:material/error: {plain(sentences(str(error)))}]")
     else:
         read = understood(kind, value, typed)
-        if "".join(read.split()) != "".join(str(typed).split()):
+        if re.sub(r"\.0+(?!\d)|\s", "", read) != "".join(str(typed).split()):
             st.caption(plain(f"read as {read}"))
 
 

@@ -3,10 +3,10 @@
 import streamlit as st
 
 from sizer.base.quantities import grouped
-from sizer.ui import look, state, tiles, toolbar, why
+from sizer.ui import look, need, state, tiles, toolbar, why
 from sizer.ui.error_messages import RequestFault
 from sizer.ui.figures import HeadlineItem, other_figures
-from sizer.ui.request_form.names import label_at
+from sizer.ui.request_form.names import in_labels, label_at
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 
@@ -29,17 +29,17 @@ def show(view: View, *, is_first: bool) -> None:
                 _line(view)
         toolbar.show(view)
     if notice := st.session_state.pop("notice", ""):
-        st.toast(plain(notice))
+        st.toast(plain(notice), duration="long")  # a run that sizes takes longer than the usual four seconds
     _errors(view)
     if view.sized is None:
         return
     if view.has_question:
         previous = plain(view.result.request.title)
-        st.warning(
-            f"**This need has no answer yet.** Everything below is the previous request, {previous}, until the need on "
-            "the page Requirements can be sized.",
-            icon=":material/history:",
-        )
+        where = "Answer the question above" if is_first else "Answer the question on the page Requirements"
+        shown = "" if is_first else f" What this page shows is the previous request, {previous}."
+        st.warning(f"**This need has no answer yet.** {where}.{shown}", icon=":material/history:")
+        if is_first:
+            st.button(f"Return to {previous}", key="return", on_click=need.forget, icon=":material/undo:")
         with st.expander(f"Previous result: {previous}"), st.container(key="previous-answer"):
             _answer(view)
         return
@@ -76,7 +76,8 @@ def _tiles(view: View) -> tuple[tiles.Tile, tiles.Tile, tiles.Tile]:
 
 
 def _sentences(view: View) -> None:
-    st.markdown(plain(" ".join(tiles.sentences(view.result, is_customer_mode=view.is_customer_mode))))
+    texts = tiles.sentences(view.result, is_customer_mode=view.is_customer_mode)
+    st.markdown(plain(in_labels(" ".join(texts))))
     for text in tiles.open_checks(view.result):
         st.markdown(f":orange-badge[Open] {plain(text)}")
 

@@ -14,6 +14,7 @@ from sizer.present.charting import Chart
 from sizer.present.tables import Cell, Row, Table
 from sizer.sizing.result import STAGES
 from sizer.ui import state
+from sizer.ui.request_form.names import in_labels
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 
@@ -122,12 +123,12 @@ def _cell(cell: Cell, align: str, sources: Mapping[str, Source]) -> str:
 
 def note(text: str) -> None:
     """A quiet paragraph."""
-    st.html(f'<p class="sz-note">{escape(text)}</p>')
+    st.html(f'<p class="sz-note">{escape(in_labels(text))}</p>')
 
 
 def notes(texts: Sequence[str]) -> None:
     """Quiet paragraphs as a list."""
-    items = "".join(f"<li>{escape(text)}</li>" for text in texts)
+    items = "".join(f"<li>{escape(in_labels(text))}</li>" for text in texts)
     st.html(f'<ul class="sz-note">{items}</ul>')
 
 

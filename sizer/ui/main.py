@@ -19,8 +19,9 @@ from sizer.ui.architecture.page import show as show_architecture
 from sizer.ui.bill import reconcile
 from sizer.ui.bill.page import show as show_bill
 from sizer.ui.designs.compare import show as show_compare
-from sizer.ui.designs.page import DESIGN, open_from_link
+from sizer.ui.designs.page import open_from_link
 from sizer.ui.designs.page import show as show_designs
+from sizer.ui.designs.saving import DESIGN
 from sizer.ui.document.page import show as show_document
 from sizer.ui.evidence.catalogue import show as show_catalogue
 from sizer.ui.evidence.page import show as show_evidence
@@ -138,6 +139,8 @@ def _drawn(page: _Page, view: View, pages: Mapping[str, StreamlitPage]) -> Calla
         if page is _MAIN_PATH[0]:
             conversation.show(view.catalog)  # the need comes first, the answer below it
         headline.show(view, is_first=page is _MAIN_PATH[0])
+        if view.has_question and page is _MAIN_PATH[0]:
+            return  # the fields hold the previous request
         if view.sized is None and page.needs_answer:
             st.info("No design yet. Correct the errors on the page Requirements first.")
             return

@@ -44,10 +44,15 @@ def give(words: str, parts: Catalog) -> None:
     st.session_state[FIELDS] = _stated()
 
 
+def forget() -> None:
+    """Clear the need, which leaves the request that the fields say."""
+    st.session_state[TEXT] = ""
+
+
 def forget_if_changed() -> None:
     """Clear the need once the fields say something else."""
     if text() and st.session_state.get(FIELDS) != _stated():
-        st.session_state[TEXT] = ""
+        forget()
 
 
 def is_open(parts: Catalog) -> bool:

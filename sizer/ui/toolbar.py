@@ -63,6 +63,10 @@ def _share(view: View) -> None:
         if view.sized is None or not view.is_current:
             st.info("A request with errors cannot be shared; correct it first.", icon=":material/edit_off:")
             return
+        here = saving.saved()
+        if here is not None and not saving.is_unsaved(view) and not view.is_customer_mode:
+            look.note("For colleagues: the saved revision with its prices and discounts.")
+            st.code(saving.address_of(here["id"], here["revision"]), language=None, wrap_lines=True)
         request = state.shareable_request(view)
         book = "" if view.is_customer_mode else st.session_state.get(session_catalog.PRICE_BOOK_NAME, "")
         address = sharing.link(st.context.url or "", request, book)

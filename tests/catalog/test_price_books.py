@@ -110,7 +110,13 @@ def test_no_text_breaks_the_reader(text):
 # --- money
 
 
-@pytest.mark.parametrize(("written", "amount"), [("149000", "149000"), (" 12.50 ", "12.50"), (7, "7"), (7.25, "7.25")])
+@pytest.mark.parametrize(
+    ("written", "amount"),
+    [
+        *(("149000", "149000"), (" 12.50 ", "12.50"), (7, "7"), (7.25, "7.25"), ("12,5", "12.5")),
+        *(("45.000,00", "45000"), ("45,000.00", "45000"), ("45 000,00", "45000")),
+    ],
+)
 def test_amounts(written, amount):
     assert parse_amount(written) == Decimal(amount)
 

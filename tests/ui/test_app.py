@@ -143,7 +143,9 @@ def test_another_platform_can_be_described_in_full():
     app = unfold(opened(), "may-be-used")
     widget(app.multiselect, "Servers").set_value(["dgx-1", "c4140"])
     widget(app.button, "Apply allowed equipment").click().run()
-    assert_healthy(unfold(to_page(app, "architecture"), "platforms"))
+    app = to_page(app, "architecture")
+    app.session_state["architecture-tabs"] = "Alternatives"
+    assert_healthy(unfold(app, "platforms"))
     choice = widget(app.selectbox, "Show another platform on all pages")
     other = choice.options[0]
     widget(app.button, "Use this platform").click().run()

@@ -11,7 +11,6 @@ from sizer.questions.compare.designs import MOST
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.size import size
 from sizer.ui.architecture import platforms
-from sizer.ui.performance import pareto_front as front
 from sizer.workload.request import Platforms, SizingRequest
 from tests.factories.examples import catalog, sized
 from tests.ui.pages import assert_healthy, figures, html_of, opened, said, to_page, unfold, widget
@@ -39,6 +38,13 @@ def request_json(name: str, **changes: object) -> str:
     return sized(name).request.model_copy(update=changes).model_dump_json()
 
 
+def alternatives() -> AppTest:
+    """The page Architecture on the tab of the alternatives."""
+    app = opened("architecture")
+    app.session_state["architecture-tabs"] = "Alternatives"
+    return app.run()
+
+
 def pinned(app: AppTest, *names: str) -> AppTest:
     """The page with some examples pinned."""
     app.session_state.pins = [{"name": name, "request_json": request_json(name)} for name in names]
@@ -46,7 +52,7 @@ def pinned(app: AppTest, *names: str) -> AppTest:
 
 
 def test_other_vendors_are_sized_when_asked_for():
-    app = opened("architecture")
+    app = alternatives()
     assert "Other server vendor" not in written(app)
     button(app, "other-vendors").click().run()
     assert_healthy(app)
@@ -58,14 +64,14 @@ def test_other_vendors_are_sized_when_asked_for():
 
 
 def test_other_sizes_are_drawn_in_a_fold():
-    app = opened("architecture")
+    app = alternatives()
     assert not [key for key in keys(app) if key.endswith(("-smaller", "-faster"))]
     unfold(app, "front")
     assert {key.rpartition("-")[2] for key in keys(app) if key.startswith("take-")} >= {"smaller", "faster"}
 
 
 def test_describing_a_neighbour_leads_to_it_and_undo_comes_back():
-    app = unfold(opened("architecture"), "front")
+    app = unfold(alternatives(), "front")
     before = figures(app)
     (key,) = [one for one in keys(app) if one.startswith("take-") and one.endswith("-faster")]
     button(app, key).click().run()
@@ -77,7 +83,7 @@ def test_describing_a_neighbour_leads_to_it_and_undo_comes_back():
 
 
 def test_pins_survive_page_switches_and_stand_side_by_side():
-    app = unfold(opened("architecture"), "front")
+    app = unfold(alternatives(), "front")
     button(app, "pin-described").click().run()
     (key,) = [one for one in keys(app) if one.startswith("pin-") and one.endswith("-faster")]
     button(app, key).click().run()
@@ -176,7 +182,7 @@ def test_a_hostile_name_is_shown_as_it_is():
 
 
 def test_customer_mode_hides_prices_of_neighbours_and_terms_of_pins():
-    app = opened("architecture")
+    app = alternatives()
     quote = sized(RESNET).request.quote.model_copy(update={"discount_percent": Decimal(10)})
     app.session_state.pins = [
         {"name": "a", "request_json": request_json(RESNET, quote=quote)},
@@ -205,7 +211,7 @@ def test_customer_mode_hides_prices_of_neighbours_and_terms_of_pins():
 
 
 def test_describing_a_neighbour_in_customer_mode_keeps_the_terms_of_the_quote():
-    app = opened("architecture")
+    app = alternatives()
     app.session_state.draft = {**app.session_state.draft, "quote": {"discount_percent": "10"}}
     app.session_state.customer_mode = True
     unfold(app, "front")
@@ -215,23 +221,15 @@ def test_describing_a_neighbour_in_customer_mode_keeps_the_terms_of_the_quote():
     assert app.session_state.draft["quote"]["discount_percent"] == "10"
 
 
-def test_a_picked_point_of_the_front_can_be_described():
-    app = unfold(opened("architecture"), "front")
-    listed = widget(app.selectbox, "Alternative design; or click a point in the chart")
+def test_a_chosen_point_of_the_front_can_be_described():
+    app = unfold(alternatives(), "front")
+    listed = widget(app.selectbox, "Alternative design")
     listed.set_value("12 × NVIDIA DGX-1 + 4 × Dell EMC Isilon F800 nodes over 100 GbE").run()
     assert_healthy(app)
     assert "Change to the request" in written(app)
     button(app, "take-front").click().run()
     assert_healthy(app)
     assert dict(figures(app))["GPUs"] == "96"
-
-
-def test_a_click_on_the_chart_carries_the_name_of_the_design():
-    spec = {"layer": [{"mark": {"filled": False}, "encoding": {}}, {"mark": {"filled": True}, "encoding": {}}]}
-    points, chosen = front.selectable(spec)["layer"]
-    assert points["params"] == [{"name": "picked", "select": {"type": "point", "fields": ["name"]}}]
-    assert points["mark"]["fill"] == "transparent"
-    assert "params" not in chosen
 
 
 @pytest.mark.parametrize("key", [GPUS, POWER])
@@ -254,6 +252,7 @@ def test_closed_tabs_are_left_out_until_they_are_opened():
     app = opened("architecture")
     assert "The racks" not in written(app)
     assert "All cables" not in written(app)
+    assert 'aria-label="Recommended' not in written(app)
     for tab, wanted in (
         ("Network", "All cables"),
         ("Racks", "The racks"),
@@ -286,7 +285,7 @@ def test_the_platforms_are_one_list_in_four_orders():
 
 
 def test_a_typed_price_settles_a_quote_and_a_bad_one_is_refused():
-    app = opened("architecture")
+    app = alternatives()
     app.session_state.draft["platforms"] = {"servers": ["dgx-1", "dss-8440"]}
     unfold(app, "platforms")
     fields = [one for one in app.text_input if one.label.startswith("Price of one")]
@@ -308,7 +307,7 @@ def test_two_workloads_can_be_looked_at_one_by_one():
     first, second = sized(RESNET).request, sized("dgx1-f800-inception-v4").request
     both = first.model_copy(update={"workload": (*first.workload, *second.workload)})
     assert len(size(SizingRequest.model_validate(both.model_dump()), catalog()).design.workloads) == 2
-    app = opened("architecture")
+    app = alternatives()
     app.session_state.draft = json.loads(both.model_dump_json(exclude_none=True, exclude_defaults=True))
     app.run()
     assert_healthy(app)

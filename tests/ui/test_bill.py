@@ -175,6 +175,20 @@ def test_a_line_is_added_changed_and_removed():
     assert "quote" not in app.session_state.draft
 
 
+def test_a_quote_takes_a_decimal_comma_and_keeps_what_was_typed_with_an_error():
+    app = bill("Quote")
+    widget(app.text_input, "Quote number").set_value("Q-7")
+    widget(app.text_input, "Deal discount, %").set_value("120")
+    button(app, "Apply to the quote").click().run()
+    assert "quote" not in app.session_state.draft
+    app = reset(app, "Quote")
+    assert widget(app.text_input, "Quote number").value == "Q-7"
+    widget(app.text_input, "Deal discount, %").set_value("12,5")
+    button(app, "Apply to the quote").click().run()
+    assert_healthy(app)
+    assert app.session_state.draft["quote"] == {"number": "Q-7", "discount_percent": "12.5"}
+
+
 @pytest.mark.parametrize(
     ("label", "text", "words"),
     [
@@ -185,7 +199,7 @@ def test_a_line_is_added_changed_and_removed():
         ("Unit list price, USD", "1e400", "is not a price"),
         ("Unit list price, USD", "-5", "is not a price"),
         ("Discount, %", "120", "is not a discount"),
-        ("Term, months", "999", "term months = 999 must be "),
+        ("Term, months", "999", "term = 999 must be "),
         ("Note", "=1+1", "spreadsheet formula"),
         ("Description", "=HYPERLINK()", "spreadsheet formula"),
     ],

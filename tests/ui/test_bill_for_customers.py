@@ -81,6 +81,8 @@ def test_a_customer_sees_no_ranking_of_platforms_and_no_cost_of_another():
     app.session_state.draft["platforms"] = {"servers": ["dgx-1", "c4140"]}
     app.session_state.platforms = app.session_state.more = True
     to_page(app, "architecture")
+    app.session_state["architecture-tabs"] = "Alternatives"
+    app.run()
     assert "The best design of each" in texts(app)
     assert "costs least" in texts(app)
     app.session_state.customer_mode = True

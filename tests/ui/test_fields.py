@@ -8,6 +8,7 @@ import pytest
 from sizer.ui.fields import help_text
 from sizer.ui.request_form.field import Percentage, Text, Typed
 from sizer.ui.request_form.forms import FIELDS
+from sizer.ui.request_form.names import in_labels
 from sizer.workload.request import SizingRequest
 from tests.ui.pages import assert_healthy, opened, said, unfold, widget
 
@@ -86,3 +87,12 @@ def test_every_change_is_taken_only_of_a_widget_that_the_session_holds():
     ]
     assert len(called) > 20
     assert [one for one in called if one[1] not in ('"rerun"', "state.if_stored", "state.stores")] == []
+
+
+def test_fields_that_a_text_names_stand_by_their_labels():
+    text = in_labels("Keep ports free with fabric.spare_servers, stated as [[workload.measured]] in racks.")
+    assert text.count("“") == 2
+    assert FIELDS["fabric.spare_servers"].label in text
+    assert "_" not in text
+    assert "[" not in text
+    assert "in racks." in text

@@ -72,7 +72,7 @@ def test_a_need_that_is_not_complete_changes_nothing_and_folds_the_answer(words)
 
 def test_what_is_missing_is_asked_with_buttons_until_there_is_a_design():
     app = given("Train a network on images")
-    answer(app, "ResNet-50").click().run()
+    answer(app, "Classify images").click().run()
     assert "Which target?" in " ".join(one.value for one in app.markdown)
     answer(app, "in a day").click().run()
     assert_healthy(app)

@@ -28,8 +28,8 @@ QUESTIONS = (
     "Failures",
     "Rent or buy",
 )
-# 1E+1, 8380.0, 8e+03; and names of fields with an underscore.
-RAW = re.compile(r"\b\d+(?:\.\d+)?[eE][+-]?\d+\b|(?<![\d\u202f.])\d{4,}\.0\b|\b[a-z]+(?:_[a-z]+)+\b")
+# 1E+1, 8380.0, 8e+03; names of fields with an underscore, and tables of a request file.
+RAW = re.compile(r"\[\[|\b\d+(?:\.\d+)?[eE][+-]?\d+\b|(?<![\d\u202f.])\d{4,}\.0\b|\b[a-z]+(?:_[a-z]+)+\b")
 # Files and addresses have names; programs and their functions as well.
 NAMED = re.compile(
     r"tf_cnn_benchmarks|get_peak_flops|nemo-automodel"

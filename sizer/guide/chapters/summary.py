@@ -5,13 +5,13 @@ from typing import Any
 
 from sizer.base.quantities import duration, grouped, si
 from sizer.guide.context import GuideContext
-from sizer.guide.further_answers import cautions, decisions, excluded_text, further_answers, further_needs
+from sizer.guide.further_answers import cautions, decisions, further_answers, further_needs
 from sizer.physical.roles import Role
 from sizer.present import words
 from sizer.present.facts.storage_tiers import system_name, tier_label, tier_text
 from sizer.present.tables import Cell, Row, Table, fact_table, row
 from sizer.present.text import result_text
-from sizer.present.text.bill_warnings import delivery_text, sale_ended
+from sizer.present.text.bill_warnings import delivery_text, excluded_text, sale_ended
 from sizer.present.text.calibration import evidence_warning, throughput_text, time_text
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.decisions import confidence_texts
@@ -44,7 +44,7 @@ def content(context: GuideContext) -> dict[str, Any]:
         "options": options_table(context),
         "existing": existing_text(context.design.existing) if context.design.existing is not None else "",
         "confidence": [*_confidence(context), *further_answers(context), *cautions(context)],
-        "excluded": excluded_text(context),
+        "excluded": excluded_text(context.design.bill),
         "decisions": decisions(context),
     }
 
@@ -57,7 +57,7 @@ def one_page(context: GuideContext) -> dict[str, Any]:
         "reasons": result_text.reason(context.result),
         # The first lines of the page answer what else is asked, and the table says which prices are open.
         "confidence": [*_confidence(context), *cautions(context, is_brief=True)],
-        "excluded": excluded_text(context),
+        "excluded": excluded_text(context.design.bill),
         "decisions": decisions(context)[:_MOST_DECISIONS],
     }
 

@@ -59,6 +59,8 @@ _TEXTS: dict[BillWarningKind, Callable[..., str]] = {
         f"lead times not published{_of(items)}; {_left(days, need)}; ask the vendors"
     ),
 }
+# What a price of such a system often holds, and where it stands in a bill.
+_OFTEN_BOUGHT = (("vendor support", "support"), ("installation", "service"), ("training of staff", "service"))
 # Folders of the catalogue with devices that are sold with support.
 _SUPPORTED = ("servers", "storage", "switches")
 # What a support line is for, where it names no device.
@@ -152,6 +154,16 @@ def delivery_sentences(warnings: Iterable[BillWarning]) -> list[str]:
 def bill_warning_sentences(warnings: Iterable[BillWarning]) -> list[str]:
     """Warnings of a bill as sentences."""
     return [sentence(_TEXTS[warning.kind](*warning.values)) for warning in warnings]
+
+
+def excluded_text(bill: Bill) -> str:
+    """What the price leaves out."""
+    paid = [line for line in bill.part("software").bought if line.extended_net != 0]
+    parts = ["taxes", "freight", "duties"]
+    parts += [name for name, kind in _OFTEN_BOUGHT if not bill.part(kind).bought]
+    parts += [] if paid else ["software subscriptions such as NVIDIA AI Enterprise"]
+    parts += [line.description for line in bill.lines if line.status == "by others"]
+    return sentence(f"Not included: {listed(parts)}")
 
 
 def unsupported_text(bill: Bill, catalog: Catalog) -> str:

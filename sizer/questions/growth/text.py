@@ -191,7 +191,8 @@ def recommendation(growth: PlatformGrowth) -> str:
     first, last = size_text(sizes[0]), size_text(sizes[-1])
     if sizes[0] == sizes[-1]:
         if growth.needs[0] == growth.needs[-1]:
-            return f"Buy {first} of {name} in year 1; they meet all {len(sizes)} years."
+            years = f"all {len(sizes)} years" if len(sizes) > 1 else "that year"
+            return f"Buy {first} of {name} in year 1; they meet {years}."
         return f"Buy {first} of {name} in year 1: buying in steps costs more."
     later = [str(purchase.year) for purchase in growth.recommended.purchases if purchase.bought and purchase.year > 1]
     steps = by_count(len(later), f"a purchase in year {listed(later)}", f"purchases in years {listed(later)}")

@@ -1,10 +1,8 @@
 """The present design and its alternatives as cards, with differences marked."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from sizer.present.tables import Field, record_table
 from sizer.questions.alternatives.analysis import (
@@ -47,20 +45,12 @@ _SIZES: tuple[NeighbourKind, ...] = ("smaller", "faster")
 _VENDORS = "vendors_of"  # plain key of the session: the answer for which other vendors were asked for
 
 
-class Slots(NamedTuple):
-    """Places for the alternatives, which are sized after the rest of the page is drawn."""
-
-    cards: DeltaGenerator
-    below: DeltaGenerator
-    sizes: DeltaGenerator | None  # None while the fold is closed
-
-
-def begin(view: View) -> Slots:
-    """Draw the card of the present design and reserve places for its alternatives."""
-    st.header("Design and alternatives", anchor=False)
+def show(view: View) -> None:
+    """Draw the present design, its alternatives, and the platforms compared."""
+    base = view.result.design
     cards = st.container(horizontal=True, gap="small", key="cards")
     with cards:
-        _described(view, view.result.design)
+        _described(view, base)
     below = st.container()
     if not view.is_customer_mode:  # how other designs rank is no matter of a customer
         look.folded("**Platforms compared**", "platforms", lambda: platforms.show(view))
@@ -68,33 +58,25 @@ def begin(view: View) -> Slots:
         sizes = st.container(horizontal=True, gap="small", key="sizes") if fold.open else None
         if fold.open and not view.is_customer_mode:
             pareto_front.show(view)
-    return Slots(cards, below, sizes)
-
-
-def finish(view: View, slots: Slots) -> None:
-    """Size the alternatives, or take them from the cache, and draw their cards."""
-    base = view.result.design
-    # Requests of alternatives include discounts, which no card shows.
-    with slots.below:
+    with below:
+        simple = simplest_of(view)
+        # First of all neighbours: a card that another one repeats is the one left out. Requests of alternatives include
+        # discounts, which no card shows.
         found = [
-            view.once("nearby", lambda: nearby_designs(state.whole(view)), doing="Sizing smaller and faster designs")
+            Neighbours(simpler_neighbours(simple), ()),
+            view.once("nearby", lambda: nearby_designs(state.whole(view)), doing="Sizing smaller and faster designs"),
         ]
-    if st.session_state.get(_VENDORS) == view.key:
-        with slots.below:
+        if st.session_state.get(_VENDORS) == view.key:
             found.append(
                 view.once("vendors", lambda: other_vendors(state.whole(view)), doing="Sizing designs of other vendors")
             )
-    with slots.below:
-        simple = simplest_of(view)
-    # First of all neighbours: a card that another one repeats is the one left out.
-    found.insert(0, Neighbours(simpler_neighbours(simple), ()))
     neighbours = _distinct(one for part in found for one in part.existing if _may_see(one.kind, view))
     for place, one in enumerate(neighbours):
-        slot = slots.sizes if one.kind in _SIZES else slots.cards
+        slot = sizes if one.kind in _SIZES else cards
         if slot is not None:
             with slot:
                 _neighbour(place, one, base, view)
-    with slots.below:
+    with below:
         if not any(one.kind in ("simplest", "simplest of all") for one in neighbours):
             look.notes(simplest_text(simple, view.result))
         if missing := [one for part in found for one in part.missing if _may_see(one.kind, view)]:

@@ -7,35 +7,30 @@ import streamlit as st
 from sizer.base.quantities import grouped
 from sizer.catalog.labels import item_name
 from sizer.catalog.model import Catalog
-from sizer.drawings.datapath import datapath, is_limit
 from sizer.drawings.racks import rack_fronts
 from sizer.drawings.room import room
 from sizer.drawings.shapes import Drawing
 from sizer.drawings.svg import write_svg
 from sizer.drawings.topology import topology
-from sizer.explain.figure import stage_key
 from sizer.physical.components import CATEGORIES, Component, Network
 from sizer.present.component_tables import components
 from sizer.present.expansion_table import growth_table
 from sizer.present.facility_tables import cables_table, facility_table, racks_table
-from sizer.present.performance_tables import stage_table
 from sizer.present.tables import Cell, Field, Row, Table, columns, record_table, row
 from sizer.present.text import result_text
 from sizer.present.text.design_size import binding_text
 from sizer.present.text.plan import network_notes_text, note_sentences, part_note_text
 from sizer.present.text.warnings import design_warnings
-from sizer.present.words import estimate, sample_unit, sentence
+from sizer.present.words import sentence
 from sizer.sizing.design.storage_need import next_sizes
-from sizer.sizing.result import STAGES, DesignAnswer
-from sizer.ui import look, why
+from sizer.sizing.result import DesignAnswer
+from sizer.ui import look
 from sizer.ui.architecture import cards
-from sizer.ui.performance.page import chosen_workload
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 
 # Software and support are not built in; they are in the bill.
 _PHYSICAL = [category for category in CATEGORIES if category not in ("software", "support")]
-_FEWEST_STAGES = 2  # of a data path that is drawn
 _STATUS = {"existing": "existing, not bought", "optional": "optional"}
 
 
@@ -49,14 +44,11 @@ def show(view: View) -> None:
 
 
 def _design(view: View) -> None:
-    """The design, its alternatives, its drawing and its parts."""
+    """The drawing of the design and its parts."""
     design, parts, sources = view.result.design, view.catalog, view.catalog.sources
-    slots = cards.begin(view)
-    st.header("Topology", anchor=False)
     _show_drawings(view, "topology", lambda: [topology(design)])
     if binding_text(design):
         look.note(sentence(binding_text(design)))
-    _data_path(view)
     table = parts_table(design, parts)
     look.folded("**Parts**", "parts", lambda: look.table(table, sources))
     look.folded("**Specifications of each part**", "components", lambda: _specifications(view))
@@ -65,8 +57,6 @@ def _design(view: View) -> None:
     if cautions:
         st.header("Cautions", anchor=False)
         look.notes(cautions)
-    # Sizing takes a moment the first time: everything else is drawn by then.
-    cards.finish(view, slots)
 
 
 def _specifications(view: View) -> None:
@@ -110,35 +100,18 @@ def _power(view: View) -> None:
 
 _TABS: dict[str, Callable[[View], None]] = {
     "Design": _design,
+    "Alternatives": cards.show,
     "Network": _network,
     "Racks": _racks,
     "Power and cooling": _power,
 }
 
 
-def _data_path(view: View) -> None:
-    """The stages from storage to GPUs; each capacity opens its explanation."""
-    design = view.result.design
-    number = chosen_workload(design, "architecture")
-    answer = design.workloads[number]
-    if sum(is_limit(stage, answer) for stage in answer.stages) < _FEWEST_STAGES:
-        return  # a path of which one stage alone says anything is told by the page Performance
-    st.header("Data path", anchor=False)
-    _show_drawings(view, "data path", lambda: [datapath(design, answer, sample_unit(answer.dnn))], number)
-    with st.container(horizontal=True, gap="medium", key="stages"):
-        for stage in answer.stages:
-            with st.container(width="content", gap=None):
-                st.caption(STAGES[stage.key])
-                value = estimate(stage.capacity, sample_unit(answer.dnn)) if is_limit(stage, answer) else "not limited"
-                why.popover(value, stage_key(number, stage.key), view, "stages", STAGES[stage.key])
-    look.table(stage_table(answer, 1), view.catalog.sources, "Capacity and load of every stage")
-
-
-def _show_drawings(view: View, what: str, draw: Callable[[], Sequence[Drawing]], workload: int = 0) -> None:
-    """Drawings of one kind; a fitted one has its finding inside, others above them."""
-    is_fitted, colours = what in ("topology", "data path"), look.palette()
+def _show_drawings(view: View, what: str, draw: Callable[[], Sequence[Drawing]]) -> None:
+    """Drawings of one kind; the fitted topology has its finding inside, others above them."""
+    is_fitted, colours = what == "topology", look.palette()
     pictures = view.once(
-        f"{what} drawn", lambda: [(one.title, write_svg(one, colours)) for one in draw()], workload, colours.name
+        f"{what} drawn", lambda: [(one.title, write_svg(one, colours)) for one in draw()], colours.name
     )
     for title, svg in pictures:
         if not is_fitted:
@@ -155,7 +128,9 @@ def parts_table(design: DesignAnswer, catalog: Catalog) -> Table:
             rows.append(row(sentence(category).rstrip("."), kind="group"))
             rows += [_part(part, catalog) for part in found]
     heads = columns(("Role", "left", 27), ("Item", "left", 40), ("Number", "right", 9), ("Remark", "left", 24))
-    return Table("parts", "Parts of the design", heads, tuple(rows), "Software and support are in the bill.")
+    return Table(
+        "parts", "Parts of the design", heads, tuple(rows), "The bill has the software, and support that is bought."
+    )
 
 
 def networks_table(design: DesignAnswer, catalog: Catalog) -> Table:

@@ -7,7 +7,12 @@ import streamlit as st
 from sizer.bom.bill import Bill
 from sizer.present.bill_tables import bill_table
 from sizer.present.text import result_text
-from sizer.present.text.bill_warnings import bill_warning_sentences, need_dangers
+from sizer.present.text.bill_warnings import (
+    bill_warning_sentences,
+    excluded_text,
+    need_dangers,
+    unsupported_text,
+)
 from sizer.present.text.money import price_text
 from sizer.present.words import plural
 from sizer.questions.ownership.analysis import ownership
@@ -34,9 +39,10 @@ def show(view: View) -> None:
     """Draw the page; in the customer view without anything about how prices were made."""
     result = view.result
     assert result is not None
-    st.header("Bill of materials", anchor=False)
     bill = result.design.bill
-    if not view.is_customer_mode:
+    if view.is_customer_mode:
+        st.header("Bill of materials", anchor=False)
+    else:
         # Banner of quantities that were set for another design, until it is dismissed.
         dropped = st.session_state.get(DROPPED)
         if dropped:
@@ -95,9 +101,14 @@ def _bill(view: View, result: SizingResult) -> None:
     in_banners = {warning for _, warning in bill.price_warnings}
     if result.request.needed_by is not None:
         in_banners.update(need_dangers(bill.warnings))
-    others = bill_warning_sentences(warning for warning in bill.warnings if warning not in in_banners)
-    if others:
-        look.notes(others)
+    look.notes(
+        [
+            excluded_text(bill),
+            # Without any line of support the first sentence says so.
+            *filter(None, [unsupported_text(bill, view.catalog) if bill.part("support").bought else ""]),
+            *bill_warning_sentences(warning for warning in bill.warnings if warning not in in_banners),
+        ]
+    )
 
 
 def _ownership(view: View, result: SizingResult) -> None:

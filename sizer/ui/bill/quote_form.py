@@ -1,22 +1,18 @@
 """Heading and terms of the quote: number, revision, names, validity and deal discount."""
 
-from typing import Any
-
 import streamlit as st
-from pydantic import ValidationError
 
-from sizer.base.faults import in_words
 from sizer.present.words import date as day
 from sizer.ui import look, state
-from sizer.ui.bill.overrides import CellError, note_text
-from sizer.ui.error_messages import sentences
+from sizer.ui.bill.overrides import read_typed
 from sizer.ui.fields import draw_widget
 from sizer.ui.request_form.forms import QUOTE_TERMS, QUOTE_TEXTS
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 from sizer.workload.quote import Quote
 
-_FAULTS = "quote_faults"
+# Plain keys of the session: errors of the form, and what was typed when it had them.
+_FAULTS, _TYPED = "quote_faults", "quote_typed"
 _WIDTH = 260
 
 
@@ -25,7 +21,7 @@ def show(view: View) -> None:
     for fault in st.session_state.get(_FAULTS, ()):
         st.error(plain(fault), icon=":material/edit_off:")
     prefix = f"quote/{st.session_state.generation}"
-    given = state.get(("quote",)) or {}
+    given = st.session_state.get(_TYPED) or state.get(("quote",)) or {}
     with st.form(f"form-{prefix}", border=False):
         for fields in (QUOTE_TEXTS, QUOTE_TERMS):
             with st.container(horizontal=True):
@@ -46,29 +42,8 @@ def _apply(prefix: str) -> None:
     """Write the form into the request, or show its errors and leave the form as it is."""
     names = [field.keys[-1] for field in (*QUOTE_TEXTS, *QUOTE_TERMS)]
     written = {name: st.session_state[f"{prefix}/{name}"] for name in names}
-    data, faults = read_heading(written)
-    st.session_state[_FAULTS] = faults
+    data, faults = read_typed(Quote, (*QUOTE_TEXTS, *QUOTE_TERMS), written, "quote")
+    st.session_state[_FAULTS], st.session_state[_TYPED] = faults, written if faults else {}
     if not faults:
         for name in written:
             state.put(("quote", name), data.get(name))
-
-
-def read_heading(written: dict[str, str]) -> tuple[dict[str, Any], list[str]]:
-    """Heading as a request file holds it, from the fields as typed, and a sentence for each error."""
-    given: dict[str, Any] = {name: text.strip() for name, text in written.items() if text.strip()}
-    days = given.get("valid_days", "")
-    if days.isascii() and days.isdigit():
-        given["valid_days"] = int(days)
-    if "discount_percent" in given:
-        given["discount_percent"] = given["discount_percent"].removesuffix("%").strip()
-    faults = []
-    for field in QUOTE_TEXTS:
-        try:
-            note_text(given.get(field.keys[-1], ""))
-        except CellError as error:
-            faults.append(f"{field.label}: {error}.")
-    try:
-        made = Quote.model_validate(given)
-    except ValidationError as error:
-        return {}, [*faults, *(sentences(text, "quote") for text in in_words(Quote, error, "quote"))]
-    return made.model_dump(mode="json", exclude_defaults=True), faults

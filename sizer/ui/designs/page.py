@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from urllib.parse import urlencode
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
@@ -16,12 +15,11 @@ from sizer.present.words import plural, sentence
 from sizer.questions.compare.tables import figure_text
 from sizer.ui import look, state
 from sizer.ui.designs import revision_tables, saving
+from sizer.ui.designs.saving import DESIGN, REVISION
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 from sizer.workload.request import SizingRequest
 
-# Parameters of a link to a design, and to one revision of it.
-DESIGN, REVISION = "id", "rev"
 _DESIGNS_A_PAGE = 10
 _REVISIONS_A_PAGE = 15
 # Figures that the list shows of a design.
@@ -279,13 +277,8 @@ def _manage(design: SavedDesign) -> None:
         )
         with st.popover("Link", icon=":material/link:", type="tertiary", key="design-link"):
             look.note("The first link opens the newest revision, the second a fixed one.")
-            base = (st.context.url or "").partition("?")[0]
-            st.code(f"{base}?{urlencode({DESIGN: design.id})}", language=None, wrap_lines=True)
-            st.code(
-                f"{base}?{urlencode({DESIGN: design.id, REVISION: design.newest.number})}",
-                language=None,
-                wrap_lines=True,
-            )
+            for number in (None, design.newest.number):
+                st.code(saving.address_of(design.id, number), language=None, wrap_lines=True)
 
 
 def _renamed(design: SavedDesign, key: str) -> str:

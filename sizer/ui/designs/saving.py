@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -28,6 +29,8 @@ from sizer.ui.state import View
 from sizer.ui.typed import plain
 from sizer.workload.request import SizingRequest
 
+# Parameters of a link to a design, and to one revision of it.
+DESIGN, REVISION = "id", "rev"
 # Environment.
 USER = "SIZER_USER"  # author of revisions where nobody types a name
 
@@ -107,6 +110,12 @@ def _state_of(request_json: str) -> str:
 
 def _remember(design_id: str, number: int, name: str, request_json: str) -> None:
     st.session_state.saved = {"id": design_id, "revision": number, "name": name, "state": _state_of(request_json)}
+
+
+def address_of(design_id: str, number: int | None = None) -> str:
+    """Short address that opens a design of the library with its prices: its newest revision, or a fixed one."""
+    fixed = {} if number is None else {REVISION: number}
+    return f"{(st.context.url or '').partition('?')[0]}?{urlencode({DESIGN: design_id, **fixed})}"
 
 
 # --- saving

@@ -24,6 +24,7 @@ from sizer.evidence.catalogue_sources import (
     uses_of,
 )
 from sizer.evidence.catalogue_tables import KINDS, kind_table, matches_table, matching, part_name, part_table
+from sizer.present.tables import Table
 from sizer.present.words import listed, plural
 from sizer.sizing.design.assumptions import items_of
 from sizer.ui import look, state
@@ -41,6 +42,7 @@ _GRADES = {
 _LONGEST_ID = 60
 _MAX_RESULTS = 60
 _MAX_QUERY = 80
+_HEIGHT = 620  # [px]
 # Plain keys of the session: the part shown, its kind, the last link that was followed, and a number in the keys of the
 # fields, which changes where a link and not the user chooses.
 _PART, _KIND, _FOLLOWED, _TURN = "catalogue_part", "catalogue_kind", "catalogue_followed", "catalogue_turn"
@@ -65,6 +67,12 @@ def show(view: View) -> None:
         _sources(view.catalog)
     else:
         _parts(view)
+
+
+def _listed(table: Table, catalog: Catalog) -> None:
+    """A long table in a window of its own, so that what follows stays in reach."""
+    with st.container(height=_HEIGHT, border=False):
+        look.table(table, catalog.sources)
 
 
 def _key(name: str) -> str:
@@ -117,7 +125,7 @@ def _parts(view: View) -> None:
         if not found:
             st.info("No part matches all words in name, vendor, description or part number. Remove a word.")
             return
-        look.table(matches_table(found[:_MAX_RESULTS], catalog), catalog.sources)
+        _listed(matches_table(found[:_MAX_RESULTS], catalog), catalog)
     else:
         found = _filtered(list(catalog.folder(kind).values()), kind, catalog)
         if not found:
@@ -125,7 +133,7 @@ def _parts(view: View) -> None:
             return
         ids = tuple(item.id for item in found)
         table = state.once(catalog.digest, "parts", lambda: kind_table(kind, catalog, found), kind, ids)
-        look.table(table, catalog.sources)
+        _listed(table, catalog)
     chosen = _chosen(found, catalog)
     if chosen is not None:
         _part(chosen, view)
@@ -251,7 +259,7 @@ def _unknown(view: View) -> None:
     table = gaps_table([gap for gap in found if not kinds or gap.kind in kinds], catalog, asked, used)
     if table.rows:
         look.note(f"{plural(len(table.rows), 'part')} with unknown facts.")
-        look.table(table, catalog.sources)
+        _listed(table, catalog)
     else:
         st.info("No unknown facts of this kind. Choose other kinds or facts.")
 
@@ -279,7 +287,7 @@ def _sources(catalog: Catalog) -> None:
             f"{plural(len(table.rows), 'document')}. Grades: A vendors, standards and papers; B operators and curated "
             "collections; C press and community; D weak or assumed. Higher grades take precedence."
         )
-        look.table(table, catalog.sources)
+        _listed(table, catalog)
     else:
         st.info("No document matches all words in title, publisher or place. Remove a word.")
 

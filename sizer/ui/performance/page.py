@@ -4,9 +4,10 @@ from functools import partial
 
 import streamlit as st
 
-from sizer.drawings.datapath import datapath
+from sizer.drawings.datapath import datapath, is_limit
 from sizer.drawings.svg import write_svg
 from sizer.evidence.parity import answer_parity_chart
+from sizer.explain.figure import stage_key
 from sizer.present.performance_tables import (
     evidence_table,
     figures_table,
@@ -21,11 +22,11 @@ from sizer.present.tables import Table
 from sizer.present.text.layouts import basis_sentence
 from sizer.present.text.result_text import cautions, measured, width
 from sizer.present.text.verdict import runner_up_text
-from sizer.present.words import plural, sample_unit, sentence
+from sizer.present.words import estimate, plural, sample_unit, sentence
 from sizer.present.workload_charts import workload_chart
 from sizer.questions.maximum.text import maximum_sentences
-from sizer.sizing.result import DesignAnswer
-from sizer.ui import look
+from sizer.sizing.result import STAGES, DesignAnswer
+from sizer.ui import look, why
 from sizer.ui.state import View
 
 _CHART_HEIGHT = 360
@@ -63,7 +64,15 @@ def _training(view: View, number: int) -> None:
     look.table(figures_table(answer, 1), sources)
 
     def data_path() -> None:
-        look.drawing(write_svg(datapath(design, answer, sample_unit(answer.dnn)), look.palette()))
+        unit = sample_unit(answer.dnn)
+        look.drawing(write_svg(datapath(design, answer, unit), look.palette()))
+        with st.container(horizontal=True, gap="medium", key="stages"):
+            for stage in filter(lambda stage: is_limit(stage, answer), answer.stages):
+                with st.container(width="content", gap=None):
+                    st.caption(STAGES[stage.key])
+                    why.popover(
+                        estimate(stage.capacity, unit), stage_key(number, stage.key), view, "stages", STAGES[stage.key]
+                    )
         look.table(stage_table(answer, 1), sources)
 
     def layout_and_memory(layout: Table) -> None:
@@ -121,7 +130,10 @@ def chosen_workload(design: DesignAnswer, page: str) -> int:
 def _others(view: View) -> None:
     st.header("Other designs", anchor=False)
     if view.result.runner_up is not None:
-        look.note(f"Next best: {view.result.runner_up.name}. {sentence(runner_up_text(view.result))}")
+        # Where the same servers have other GPUs, the names alone tell nothing.
+        other, design = view.result.runner_up, view.result.design
+        gpus = f" with {other.n_gpus} GPUs of another kind or form" if other.name == design.name else ""
+        look.note(f"Next best: {other.name}{gpus}. {sentence(runner_up_text(view.result))}")
     excluded = ruled_out_table(view.result)
     if excluded is not None:
         look.folded("Designs that miss a target", "missed", lambda: look.table(excluded, view.catalog.sources))

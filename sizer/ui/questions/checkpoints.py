@@ -15,6 +15,7 @@ from sizer.questions.failures.goodput import (
     write_rates_table,
 )
 from sizer.questions.failures.storage_worth import storage_worth, worth_text
+from sizer.sizing.result import DesignAnswer
 from sizer.sizing.stages.storage_rates import write_rate_is_unknown
 from sizer.ui import look
 from sizer.ui.error_messages import sentences
@@ -39,7 +40,11 @@ def show(view: View, number: int) -> None:
     question = question_of(design, design.workloads[number])
     if question is None:
         return
-    st.subheader("Checkpoints and interruptions", anchor=False)
+    with st.expander("**Checkpoints and interruptions**"):
+        _inside(view, design, question, number)
+
+
+def _inside(view: View, design: DesignAnswer, question: GoodputQuestion, number: int) -> None:
     assumed = ""
     if write_rate_is_unknown(design.platform.storage):
         assumed = "; no source gives the write rate, a quarter of the read rate is assumed"

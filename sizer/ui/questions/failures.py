@@ -65,8 +65,7 @@ def show(view: View) -> None:
     sources = view.catalog.sources
     for table in (failures_table(cases, design.workloads), maintenance_table(cases)):
         if table is not None:
-            st.subheader(plain(table.caption), anchor=False)
-            look.table(table, sources)
+            look.table(table, sources, table.caption)
 
 
 def _chosen(cases: tuple[FailureCase, ...]) -> FailureCase:

@@ -19,13 +19,13 @@ from sizer.sizing.growth.growth_plan import growth_plan
 from sizer.sizing.growth.result import GrowthPlan, PlatformGrowth, as_billed, offered
 from sizer.ui import look, state
 from sizer.ui.error_messages import sentences
+from sizer.ui.questions.tried import Tried
 from sizer.ui.requirements.optional_tables import GROWTH_START, factor_fields
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 from sizer.workload.growth import Growth
 from sizer.workload.request import SizingRequest
 
-_STATE = "growth-tried"
 # Values of a slider; the value of the request is added.
 _VALUES = (0.5, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0, 10.0, 20.0)
 _YEARS = tuple(range(2, 11))
@@ -41,7 +41,8 @@ def show(view: View) -> None:
             "until the factors are applied."
         )
     stated = (request.growth or Growth.model_validate(GROWTH_START)).model_dump()
-    tried = _sliders(view, stated)
+    sliders = Tried("growth-tried", view.request_json)
+    tried = _sliders(sliders, stated)
 
     def planned() -> tuple[GrowthPlan | None, str]:
         data = request.model_dump(exclude_none=True)
@@ -57,36 +58,26 @@ def show(view: View) -> None:
     else:
         if tried == stated:  # else the first purchase is another one than the design's
             plan = as_billed(plan, view.result.design)
-        _answer(view, offered(plan, view.result.design) if view.is_customer_mode else plan)
-    _buttons(view, stated, tried, is_assumed=request.growth is None)
+        _answer(view, offered(plan, view.result.design) if view.is_customer_mode else plan, sliders)
+    changed = {key: value for key, value in tried.items() if value != stated[key]}
+    applied = tried if request.growth is None else changed
+    sliders.buttons(view, _take, (applied,), is_moved=bool(changed), can_take=bool(applied))
 
 
-def _sliders(view: View, stated: dict[str, Any]) -> dict[str, Any]:
+def _sliders(sliders: Tried, stated: dict[str, Any]) -> dict[str, Any]:
     """Growth with the factors of the sliders."""
-    stored: dict[str, Any] = st.session_state.setdefault(_STATE, {"of": None, "values": {}, "version": 0})
-    if stored["of"] != view.request_json:
-        stored.update(of=view.request_json, values={}, version=stored["version"] + 1)
     labels = {field.keys[-1]: field.label for field in factor_fields()}
     columns = st.columns(3, gap="large")
     for place, (key, label) in enumerate({"years": "Years", **labels}.items()):
         options = _YEARS if key == "years" else tuple(sorted({*_VALUES, float(stated[key])}))
-        name = f"growth/{stored['version']}/{key}"
-        if name not in st.session_state:
-            st.session_state[name] = stored["values"].get(key, stated[key])
         with columns[place % len(columns)]:
-            st.select_slider(
-                label,
-                options,
-                key=name,
-                format_func=lambda value: f"{value:g}",
-                on_change=state.stores(name, _STATE, "values", key),
-            )
-    return {**stated, **stored["values"]}
+            st.select_slider(label, options, format_func=lambda value: f"{value:g}", **sliders.widget(key, stated[key]))
+    return {**stated, **sliders.values}
 
 
-def _answer(view: View, plan: GrowthPlan) -> None:
+def _answer(view: View, plan: GrowthPlan, sliders: Tried) -> None:
     currency, sources = view.result.request.currency, view.catalog.sources
-    found = _platform(view, plan)
+    found = _platform(view, plan, sliders)
     look.notes(findings(plan, found, view.catalog))
     left, right = st.columns(2, gap="large")
     with left:
@@ -94,14 +85,17 @@ def _answer(view: View, plan: GrowthPlan) -> None:
     with right:
         look.chart(look.spec_of(limits_chart(found, look.palette(), "container")))
     look.table(purchases_table(found, view.catalog, currency), sources)
-    look.table(sequences_table(found, plan, currency), sources)
-    look.table(limits_table(found.limits, plan.n_years), sources)
-    if len(plan.platforms) > 1:
-        look.table(platforms_table(plan, currency), sources)
+    for table in (
+        sequences_table(found, plan, currency),
+        limits_table(found.limits, plan.n_years),
+        platforms_table(plan, currency) if len(plan.platforms) > 1 else None,
+    ):
+        if table is not None:
+            look.table(table, sources, table.caption)
     look.table(demand_table(plan), sources, "Requirements by year")
 
 
-def _platform(view: View, plan: GrowthPlan) -> PlatformGrowth:
+def _platform(view: View, plan: GrowthPlan, sliders: Tried) -> PlatformGrowth:
     """The platform chosen by the user, else that of the design."""
     first = plan.of(view.result.design.platform.key)
     names = {one.platform.key: platform_text(one) for one in plan.platforms}
@@ -112,34 +106,10 @@ def _platform(view: View, plan: GrowthPlan) -> PlatformGrowth:
         list(names),
         index=list(names).index(first.platform.key),
         format_func=lambda key: names[key],
-        key=f"growth/{st.session_state[_STATE]['version']}/platform/{len(names)}",
+        key=sliders.key(f"platform/{len(names)}"),
         help="Server and storage models stay the same over the years.",
     )
     return plan.of(chosen)
-
-
-def _buttons(view: View, stated: dict[str, Any], tried: dict[str, Any], *, is_assumed: bool) -> None:
-    """Reset the sliders, or write their values into the request."""
-    changed = {key: value for key, value in tried.items() if value != stated[key]}
-    applied = tried if is_assumed else changed
-    with st.container(horizontal=True, gap="small"):
-        st.button(
-            "Reset the sliders", icon=":material/undo:", key="growth-reset", on_click=_reset, disabled=not changed
-        )
-        st.button(
-            "Apply to the request",
-            icon=":material/check:",
-            key="growth-take",
-            on_click=_take,
-            args=(applied,),
-            disabled=not applied or not view.is_current,
-            help="Writes these factors into the request and sizes it again.",
-        )
-
-
-def _reset() -> None:
-    stored = st.session_state[_STATE]
-    stored.update(values={}, version=stored["version"] + 1)
 
 
 def _take(applied: dict[str, Any]) -> None:

@@ -26,6 +26,8 @@ from sizer.ui.typed import plain
 
 # Larger clusters take too long for a page; the command line accepts up to 10,000.
 MOST_GPUS = 1024
+# Arrangements that are compared at first; the others wait in the list.
+_SHOWN = 6
 _ORDERS: Mapping[RowOrder, str] = {
     "listed": "as listed",
     "rate": "highest rate first",
@@ -54,8 +56,9 @@ def show(view: View) -> None:
     if same is None:
         st.info(NOTHING)
         return
-    if choices["gpus"] is None:
-        choices["gpus"] = same.n_gpus
+    if choices["of"] != same.n_gpus:
+        others = {way.arrangement.name for way in same.designs[_SHOWN:]}
+        choices.update(of=same.n_gpus, gpus=same.n_gpus, off=others)
     _inputs(same, choices)
     ways = [
         way for way in same.ordered(choices["order"]) if way is same.first or way.arrangement.name not in choices["off"]
@@ -73,7 +76,13 @@ def _choices(answer_key: str) -> dict[str, Any]:
     choices: dict[str, Any] = st.session_state.get("scale", {})
     if choices.get("answer") != answer_key:
         order = choices.get("order", "listed")
-        choices = st.session_state.scale = {"answer": answer_key, "gpus": None, "off": set(), "order": order}
+        choices = st.session_state.scale = {
+            "answer": answer_key,
+            "gpus": None,
+            "of": None,
+            "off": set(),
+            "order": order,
+        }
     return choices
 
 
@@ -140,5 +149,5 @@ def _compared(view: View, number: int, same: EqualGpuComparison, ways: Sequence[
         pair for pair in same.form_pairs if {pair.first.arrangement.name, pair.second.arrangement.name} <= set(names)
     ]
     if shown:
-        with st.expander("Summary of the differences", expanded=True):
+        with st.expander("Summary of the differences"):
             look.notes([difference(pair) for pair in shown])

@@ -3,29 +3,28 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import streamlit as st
 
 from sizer.base.errors import SizerError
-from sizer.base.quantities import SECONDS, duration, plain
+from sizer.base.quantities import SECONDS, duration, grouped, plain
 from sizer.present.words import listed, plural
 from sizer.questions.team.charts import reads_chart, waits_chart
 from sizer.questions.team.tables import demand_table, gpus_table, jobs_table, sizes_table, waits_table
 from sizer.questions.team.text import assumptions, change_figures
 from sizer.questions.team.what_if import TeamChange, changed_answer, changed_rate
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.result import SizingResult
+from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.ui import look, state
 from sizer.ui.error_messages import sentences
+from sizer.ui.questions.tried import Tried
 from sizer.ui.requirements import team_form
 from sizer.ui.state import View
 from sizer.ui.typed import plain as shown
 from sizer.ui.typed import written
 from sizer.workload.team import QueueOrder, Team
 
-# Plain key of the session.
-_STATE = "team_question"
 _RATIOS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0)
 _WAITS_S = (60.0, 300.0, 900.0, 1800.0, 3600.0, 7200.0, 14_400.0, 28_800.0, 86_400.0)
 _ORDERS: Mapping[QueueOrder, str] = {"first-come": "First come, first served", "backfill": "Backfill"}
@@ -44,7 +43,10 @@ def show(view: View) -> None:
             f"The request has no team; an assumed one of {team.data_scientists} data scientists is tried. The request "
             "and its design stay as they are until the team is applied."
         )
-    change = _inputs(team, view)
+    for answer in view.result.design.workloads:
+        look.note(_claimed(answer, view.result.design))
+    sliders = Tried("team-question", view.key)
+    change = _inputs(team, view, sliders)
     try:
         base, now = (
             view.once(
@@ -57,13 +59,13 @@ def show(view: View) -> None:
         )
     except (SizerError, ValueError) as error:
         st.warning(shown(sentences(str(error))), icon=":material/block:")
-        _buttons(view, team, change, is_assumed=is_assumed)
+        _buttons(view, sliders, team, change, is_assumed=is_assumed)
         return
     if base is None or now is None:
         st.info("This design contains parts that are no longer in the catalogue; it cannot be varied.")
         return
     look.figures("team-figures", change_figures(now, base))
-    _buttons(view, team, change, is_assumed=is_assumed)
+    _buttons(view, sliders, team, change, is_assumed=is_assumed)
     sources = view.catalog.sources
     if change != TeamChange():
         look.note("Server models and storage stay the same; only the values of the sliders change.")
@@ -85,6 +87,13 @@ def show(view: View) -> None:
         look.notes(tuple(assumptions(now)))
 
 
+def _claimed(answer: WorkloadAnswer, design: DesignAnswer) -> str:
+    """What a workload of the request takes of the GPUs, which the simulated jobs do not have at the same time."""
+    takes = f"{answer.workload.name} takes {grouped(design.gpus_at_work(answer))} of {plural(design.n_gpus, 'GPU')}"
+    for_long = "" if answer.time is None else f" for {duration(float(answer.time.total_s.value))}"
+    return f"{takes}{for_long}. The jobs below are simulated on the GPUs while it does not run."
+
+
 def _with_team(result: SizingResult) -> SizingResult:
     """The answer, with an assumed team where its request has none: its design is that of the request as it is."""
     if result.request.team is not None:
@@ -93,28 +102,9 @@ def _with_team(result: SizingResult) -> SizingResult:
     return replace(result, request=result.request.model_copy(update={"team": team}))
 
 
-class _SliderValues(NamedTuple):
-    """Values of the sliders; ``version`` changes with every reset."""
-
-    places: dict[str, Any]
-    version: int
-
-
-def _key(values: _SliderValues, name: str, value: Any) -> dict[str, Any]:
-    """Key of a widget that shows its stored value, and stores what it is set to."""
-    key = f"team-question/{values.version}/{name}"
-    if key not in st.session_state:
-        st.session_state[key] = values.places.get(name, value)
-    return {"key": key, "on_change": state.stores(key, _STATE, "places", name)}
-
-
-def _inputs(team: Team, view: View) -> TeamChange:
+def _inputs(team: Team, view: View, sliders: Tried) -> TeamChange:
     """The sliders; one that stands on the value of the request is no change."""
-    stored = st.session_state.get(_STATE)
-    if stored is None or stored["answer"] != view.key:
-        version = 0 if stored is None else stored["version"] + 1
-        stored = st.session_state[_STATE] = {"answer": view.key, "places": {}, "version": version}
-    values, here = _SliderValues(stored["places"], stored["version"]), view.result.design.n_servers
+    here = view.result.design.n_servers
     people, ratio, wait_s = team.data_scientists, 1.0, team.wait_s
     counts_people = any(job.jobs_a_day_each is not None for job in team.job)
     left, right = st.columns(2, gap="large")
@@ -122,9 +112,9 @@ def _inputs(team: Team, view: View) -> TeamChange:
     with left:
         if people is not None and counts_people:
             people = st.slider(
-                "Data scientists", 1, max(_TIMES * people, people + _BEYOND), **_key(values, "people", people)
+                "Data scientists", 1, max(_TIMES * people, people + _BEYOND), **sliders.widget("people", people)
             )
-        servers = st.slider("GPU servers", 1, max(_TIMES * here, here + _BEYOND), **_key(values, "servers", here))
+        servers = st.slider("GPU servers", 1, max(_TIMES * here, here + _BEYOND), **sliders.widget("servers", here))
     order = team.order
     with right:
         if waits:
@@ -132,13 +122,13 @@ def _inputs(team: Team, view: View) -> TeamChange:
                 "Jobs per day",
                 _RATIOS,
                 format_func=lambda one: "as requested" if one == 1 else f"× {plain(one)}",
-                **_key(values, "ratio", 1.0),
+                **sliders.widget("ratio", 1.0),
             )
             wait_s = st.select_slider(
                 "Maximum queue wait",
                 sorted({*_WAITS_S, team.wait_s}),
                 format_func=duration,
-                **_key(values, "wait", team.wait_s),
+                **sliders.widget("wait", team.wait_s),
                 help="Job types with their own maximum are not changed.",
             )
             chosen = st.segmented_control(
@@ -146,7 +136,7 @@ def _inputs(team: Team, view: View) -> TeamChange:
                 list(_ORDERS),
                 required=True,
                 format_func=lambda one: _ORDERS[one],
-                **_key(values, "order", team.order),
+                **sliders.widget("order", team.order),
             )
             order = chosen or team.order
     return TeamChange(
@@ -158,26 +148,11 @@ def _inputs(team: Team, view: View) -> TeamChange:
     )
 
 
-def _buttons(view: View, team: Team, change: TeamChange, *, is_assumed: bool) -> None:
+def _buttons(view: View, sliders: Tried, team: Team, change: TeamChange, *, is_assumed: bool) -> None:
     """Reset the sliders, or write their values into the request."""
     values = [*(["an assumed team"] if is_assumed else []), *_team_values(change)]
-    with st.container(horizontal=True, gap="small"):
-        st.button(
-            "Reset the sliders",
-            icon=":material/undo:",
-            on_click=_reset,
-            disabled=change == TeamChange(),
-            key="team-question/reset",
-        )
-        st.button(
-            "Apply to the request",
-            icon=":material/check:",
-            on_click=_take,
-            args=(team, change, is_assumed),
-            disabled=not values or not view.is_current,
-            key="team-question/take",
-            help="Writes these values into the request and sizes it again.",
-        )
+    moved = change != TeamChange()
+    sliders.buttons(view, _take, (team, change, is_assumed), is_moved=moved, can_take=bool(values))
     if values:
         look.note(f"Apply changes the request to: {listed(values)}.")
     if change.n_servers is not None:
@@ -189,11 +164,6 @@ def _team_values(change: TeamChange) -> list[str]:
     values += [f"{plain(change.jobs_ratio)} times the jobs per day"] if change.jobs_ratio != 1 else []
     values += [f"maximum queue wait {duration(change.wait_s)}"] if change.wait_s is not None else []
     return values + ([f"queue order {_ORDERS[change.order].lower()}"] if change.order is not None else [])
-
-
-def _reset() -> None:
-    stored = st.session_state[_STATE]
-    stored.update(places={}, version=stored["version"] + 1)
 
 
 def _take(team: Team, change: TeamChange, is_assumed: bool) -> None:

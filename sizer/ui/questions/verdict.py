@@ -14,7 +14,7 @@ from sizer.questions.verdict.tables import arithmetic_table, claims_table, simpl
 from sizer.questions.verdict.text import input_text, reversal_text, simplest_text
 from sizer.ui import look, state
 from sizer.ui.designs import compare
-from sizer.ui.request_form.names import kind_of
+from sizer.ui.request_form.names import in_labels, kind_of
 from sizer.ui.state import View
 from sizer.ui.typed import plain, written
 
@@ -22,7 +22,7 @@ from sizer.ui.typed import plain, written
 def show(view: View) -> None:
     """Draw the question."""
     st.header("Do we need this?", anchor=False)
-    st.markdown(plain(sentence(verdict_text(view.result))))
+    st.markdown(plain(in_labels(sentence(verdict_text(view.result)))))
     _simplest(view)
     _claims(view)
 

@@ -40,7 +40,15 @@ from sizer.workload.request import SizingRequest
 # Choices of which all are in sight.
 _SEGMENTS = ("workload.precision", "team.order")
 # Numbers of the quote, typed as text so that a wrong entry can be named as it was typed: longest text.
-_AS_TEXT = {"quote.valid_days": 6, "quote.discount_percent": 8}
+AS_TEXT = {
+    "quote.valid_days": 6,
+    "quote.discount_percent": 8,
+    "quote.line.quantity": 7,
+    "quote.line.unit_price": 20,
+    "quote.line.discount_percent": 8,
+    "quote.line.term_months": 4,
+    "quote.line.lead_time_weeks": 4,
+}
 _BY_VALIDATOR = {parse_rate: number_kind(0.0, 1e6), parse_percent: number_kind(0.0, 100.0)}
 
 
@@ -83,8 +91,8 @@ def _widget(key: str, written: str) -> Widget:
     described = field_at(SizingRequest, tuple(key.split(".")))
     parts = [*_parts(described.annotation), *described.metadata]
     default = described.default.value if isinstance(described.default, Enum) else described.default
-    if key in _AS_TEXT:
-        return Text(_AS_TEXT[key])
+    if key in AS_TEXT:
+        return Text(AS_TEXT[key])
     if key == "limits.budget":
         return Typed(AMOUNT)
     if date in parts:
@@ -103,7 +111,8 @@ def _widget(key: str, written: str) -> Widget:
     if bool in parts:
         return Checkbox()
     kind = _kind(described, parts)
-    return Text() if kind is None else Typed(kind)
+    longest = next((rule.max_length for rule in parts if getattr(rule, "max_length", None)), Text.longest)
+    return Text(longest) if kind is None else Typed(kind)
 
 
 def _fields() -> Iterator[FormField]:
@@ -116,14 +125,6 @@ def _fields() -> Iterator[FormField]:
 
 # Every field by its keys joined with points, in the order of the file.
 FIELDS: Mapping[str, FormField] = MappingProxyType({".".join(field.keys): field for field in _fields()})
-
-
-def words_of(key: str, value: object) -> str:
-    """Words of an option of a choice."""
-    widget = FIELDS[key].widget
-    assert isinstance(widget, Dropdown | MultiSelect)
-    options = widget.options() if callable(widget.options) else widget.options
-    return options.get(value, str(value))
 
 
 def fields_of(table: str, keys: str) -> tuple[FormField, ...]:
@@ -171,9 +172,16 @@ DATA = columns_of(
     "storage_level minimum_read_bytes_per_s minimum_write_bytes_per_s daily_ingest_bytes daily_snapshot_bytes "
     "daily_window_s never_together working_set_bytes staging_s capacity_tier",
 )
-GROWTH_PERIOD = columns_of("growth", "years", "save")
+GROWTH_PERIOD = fields_of("growth", "years save")
 GROWTH_FACTORS = fields_of("growth", "data sample_size dnn_size target team price")
 QUOTE_TEXTS, QUOTE_TERMS = columns_of("quote", "number revision prepared_by", "valid_days discount_percent")
+QUOTE_LINE = columns_of(
+    "quote.line",
+    "description",
+    "category quantity unit unit_price discount_percent status",
+    "manufacturer sku term_months lead_time_weeks",
+    "note",
+)
 OWNERSHIP = columns_of(
     "ownership",
     "years electricity_per_kwh support_percent",

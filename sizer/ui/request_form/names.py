@@ -15,6 +15,7 @@ _OTHERS = {
     "workload.dataset.n_validation_samples": "Validation samples",
     "workload.target": "Target",
     "workload.recipe": "Recipe",
+    "workload.measured": "Measured rates",
     "platforms.forbidden_servers": "Excluded servers",
     "platforms.forbidden_storage": "Excluded storage",
     "existing.servers": "Existing servers",
@@ -66,3 +67,12 @@ def label_of(path: str) -> str:
 def label_at(path: RequestPath) -> str:
     """Name of a field by its path."""
     return label_of(".".join(keys_of(path)))
+
+
+_DOTTED = sorted((re.escape(".".join(keys)) for keys in _NAMES if len(keys) > 1), reverse=True)
+_KEYS = re.compile(rf"\[*\b({'|'.join(_DOTTED)})\b\]*")
+
+
+def in_labels(text: str) -> str:
+    """A text for files and pages with the fields that it names by their labels: fabric.spare_servers."""
+    return _KEYS.sub(lambda found: f"“{label_of(found[1])}”", text)

@@ -50,7 +50,8 @@ def show(parts: Catalog) -> None:
                     _chip(number, phrase, found, parts)
                 else:
                     st.markdown(f":gray-badge[{plain(phrase.meaning)}]", width="content")
-        if found.unread:
+        # Until the network is known, numbers of its data have no place yet.
+        if found.unread and (found.question is None or found.question.about != "network"):
             st.caption(f":orange[:material/help:] Not understood: {plain(', '.join(found.unread))}.")
         if found.question is not None:
             _question(found.question, parts)

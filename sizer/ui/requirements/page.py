@@ -1,24 +1,19 @@
 """Page Requirements: workloads, allowed equipment and limits."""
 
-import re
-from collections.abc import Mapping
-
 import streamlit as st
 
 from sizer.base.formats.toml_text import to_toml
-from sizer.present.words import inside_sentence, slug
+from sizer.present.words import slug
 from sizer.ui import fields, state
-from sizer.ui.changes import in_words
-from sizer.ui.error_messages import name_of
-from sizer.ui.request_form.forms import DOCUMENT, LIMITS, PLATFORMS
-from sizer.ui.request_form.names import label_at
-from sizer.ui.requirements import data_form, resilience_form, surroundings, team_form, workload
+from sizer.ui.request_form.forms import DOCUMENT, FABRIC_AND_ROOM, LIMITS, PLATFORMS, RESILIENCE
+from sizer.ui.requirements import data_form, surroundings, workload
 from sizer.ui.requirements.optional_tables import GROWTH, OWNERSHIP, RENTAL
+from sizer.ui.requirements.team_form import TEAM
 from sizer.ui.state import View
 
 _MEGABYTES = 1  # upload limit of the browser's file field
-# What may be used, by name in the head of its fold.
-_NAMED = ("servers", "gpus", "generations", "storage", "fabrics")
+# What a request may leave out.
+_OPTIONAL = (TEAM, GROWTH, OWNERSHIP, RENTAL)
 
 
 def show(view: View) -> None:
@@ -31,23 +26,22 @@ def show(view: View) -> None:
 
 
 def _options(view: View) -> None:
-    """What few requests state: a fold each."""
-    given = state.get(("platforms",))
-    given = given if isinstance(given, Mapping) else {}
-    named = [re.sub(r" \(.*\)", "", name_of(item)) for part in _NAMED for item in given.get(part) or ()]
-    others = [inside_sentence(label_at(("platforms", part))) for part in given if part not in _NAMED]
-    summary = ", ".join([*named, *others]) or "all orderable equipment"
-    fields.draw_form("Allowed equipment", summary, PLATFORMS, "may-be-used", "platforms", "Apply allowed equipment")
-    _limits()
+    """What few requests state: a fold each, and buttons for what this one leaves out."""
+    fields.draw_form("Allowed equipment", PLATFORMS, "may-be-used", "platforms")
+    fields.draw_form("Limits", LIMITS, "not-exceeded", "limits")
     surroundings.existing(view)
     surroundings.stated_storage(view)
-    surroundings.fabric_and_room()
+    fields.draw_form("Fabric and room", FABRIC_AND_ROOM, "fabric-and-room", "fabric-and-room")
     data_form.show()
-    team_form.show()
-    resilience_form.show()
-    for optional in (GROWTH, OWNERSHIP, RENTAL):
-        optional.show()
-    _document_details()
+    fields.draw_form("Redundancy", RESILIENCE, "may-fail", "resilience")
+    for optional in _OPTIONAL:
+        if optional.is_given:
+            optional.show()
+    fields.draw_form("Document details", DOCUMENT, "printed", "project")
+    if left_out := [optional for optional in _OPTIONAL if not optional.is_given]:
+        with st.container(horizontal=True, gap="small", key="left-out"):
+            for optional in left_out:
+                optional.begin_button(f"enter-{optional.key}")
 
 
 # --- where the request comes from
@@ -107,23 +101,3 @@ def _uploaded(name: str) -> None:
     if file is not None:
         state.load_upload(file.name, file.getvalue())
         state.refresh()
-
-
-# --- allowed equipment, limits, document details
-
-
-def _limits() -> None:
-    limits = [
-        f"{inside_sentence(label_at(path))} {in_words(part, value)}"
-        for part in ("budget", "racks", "rack_power_w", "power_w", "rack_units", "servers", "gpus")
-        if (value := state.get(path := ("limits", part)))
-    ]
-    fields.draw_form("Limits", ", ".join(limits) or "none", LIMITS, "not-exceeded", "limits", "Apply limits")
-
-
-def _document_details() -> None:
-    title = str(state.get(("title",)) or "Deep-learning cluster")
-    customer = str(state.get(("customer",)) or "no customer")
-    fields.draw_form(
-        "Document details", f"{title}, {customer}", DOCUMENT, "printed", "project", "Apply document details"
-    )

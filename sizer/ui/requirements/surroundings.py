@@ -1,4 +1,4 @@
-"""Existing equipment, stated storage values, fabric and room on the page Requirements."""
+"""Existing equipment and stated storage values on the page Requirements."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,12 +7,12 @@ import streamlit as st
 
 from sizer.base.quantities import number_kind
 from sizer.catalog.model import Catalog
-from sizer.present.words import inside_sentence, plural
+from sizer.present.words import plural
 from sizer.ui import fields, look, state
-from sizer.ui.request_form.field import Columns, FormField, RequestPath, Typed
-from sizer.ui.request_form.forms import EXISTING_RACK, FABRIC_AND_ROOM, STATED_STORAGE
-from sizer.ui.request_form.names import label_at
+from sizer.ui.request_form.field import FormField, RequestPath, Typed
+from sizer.ui.request_form.forms import EXISTING_RACK, STATED_STORAGE
 from sizer.ui.request_form.options import existing_items, shared_storage
+from sizer.ui.requirements.entries import add_button, box, entries, unused_name
 from sizer.ui.state import View
 
 _KINDS = {
@@ -30,7 +30,7 @@ _MAX_STATED = 20  # of a request
 def existing(view: View) -> None:
     """Equipment that the customer has: the design uses it, the bill lists it without a price."""
     counts = {item: n for kind in _KINDS for item, n in _mapping(("existing", kind)).items()}
-    racks = _entries(_RACKS)
+    racks = entries(_RACKS)
     names = {item: name for kind in _KINDS for item, name in existing_items(view.catalog, kind).items()}
     summary = [f"{n} × {names.get(item, item)}" for item, n in counts.items()]
     summary += [plural(len(racks), "rack")] if racks else []
@@ -41,14 +41,8 @@ def existing(view: View) -> None:
             with column:
                 _item_counts(view.catalog, kind, label)
         for number in range(len(racks)):
-            _entry_box(EXISTING_RACK, _RACKS, number, "existing-rack", "Remove this rack")
-        st.button(
-            "Add a rack with free space",
-            on_click=_add_rack,
-            icon=":material/add:",
-            type="tertiary",
-            disabled=len(racks) >= _MAX_RACKS,
-        )
+            box(EXISTING_RACK, _RACKS, number, "existing-rack", "Remove this rack")
+        add_button("Add a rack with free space", _RACKS, _new_rack, _MAX_RACKS, "existing-rack")
         fields.reset_button("existing", ("existing",))
 
     look.folded("Existing equipment", "existing", draw, ", ".join(summary) or "none")
@@ -57,11 +51,6 @@ def existing(view: View) -> None:
 def _mapping(path: RequestPath) -> dict[str, Any]:
     table = state.get(path)
     return dict(table) if isinstance(table, Mapping) else {}
-
-
-def _entries(path: RequestPath) -> list[Any]:
-    entries = state.get(path)
-    return entries if isinstance(entries, list) else []
 
 
 def _item_counts(parts: Catalog, kind: str, label: str) -> None:
@@ -91,35 +80,13 @@ def _item_counts(parts: Catalog, kind: str, label: str) -> None:
         fields.draw(quantity, after=state.refresh)
 
 
-def _entry_box(form: Columns, path: RequestPath, number: int, name: str, removal: str) -> None:
-    """One entry of a list of the request, and the button that removes it; ``name`` is part of the keys."""
-    with st.container(border=True, key=f"{name}-{number}"):
-        fields.draw_columns(form, number)
-        st.button(
-            removal,
-            key=f"remove-{name}-{number}",
-            on_click=_remove_entry,
-            args=(path, number),
-            icon=":material/delete:",
-            type="tertiary",
-        )
-
-
-def _add_rack() -> None:
-    taken = {str(rack.get("name")) for rack in _entries(_RACKS)}
-    name = next(name for n in range(1, _MAX_RACKS + 2) if (name := f"Rack {n}") not in taken)
-    state.put(_RACKS, [*_entries(_RACKS), {"name": name, "free_u": 20, "power_w": "5 kW"}])
-    state.refresh()
-
-
-def _remove_entry(path: RequestPath, number: int) -> None:
-    state.put(path, [entry for place, entry in enumerate(_entries(path)) if place != number])
-    state.refresh()
+def _new_rack() -> dict[str, Any]:
+    return {"name": unused_name(_RACKS, "Rack"), "free_u": 20, "power_w": "5 kW"}
 
 
 def stated_storage(view: View) -> None:
     """Values of storage systems that the customer or the vendor states."""
-    stated = _entries(_STATED)
+    stated = entries(_STATED)
     names = shared_storage()
     summary = ", ".join(names.get(str(entry.get("storage")), str(entry.get("storage"))) for entry in stated)
 
@@ -129,14 +96,10 @@ def stated_storage(view: View) -> None:
             "customer or the vendor gives it; the documents list it as an assumption."
         )
         for number in range(len(stated)):
-            _entry_box(STATED_STORAGE, _STATED, number, "stated-storage", "Remove these values")
-        st.button(
-            "State values of a storage system",
-            on_click=_add_stated,
-            args=(_first_unstated(view, stated),),
-            icon=":material/add:",
-            type="tertiary",
-            disabled=len(stated) >= _MAX_STATED,
+            box(STATED_STORAGE, _STATED, number, "stated-storage", "Remove these values")
+        first = _first_unstated(view, stated)
+        add_button(
+            "State values of a storage system", _STATED, lambda: {"storage": first}, _MAX_STATED, "stated-storage"
         )
         fields.reset_button("stated-storage", _STATED)
 
@@ -149,16 +112,3 @@ def _first_unstated(view: View, stated: Sequence[Mapping[str, Any]]) -> str:
     names = list(shared_storage())
     own = [view.result.design.platform.storage.id] if view.sized is not None else []
     return next((item for item in (*own, *names) if item in names and item not in taken), names[0])
-
-
-def _add_stated(storage: str) -> None:
-    state.put(_STATED, [*_entries(_STATED), {"storage": storage}])
-    state.refresh()
-
-
-def fabric_and_room() -> None:
-    """How the compute fabric is built, and the room."""
-    given = [(table, key) for table in ("fabric", "site") for key in _mapping((table,))]
-    summary = ", ".join(inside_sentence(label_at(path)) for path in given) or "defaults"
-    name = "fabric-and-room"
-    fields.draw_form("Fabric and room", summary, FABRIC_AND_ROOM, name, name, "Apply fabric and room")

@@ -5,11 +5,12 @@ from typing import Any
 
 import streamlit as st
 
-from sizer.present.words import plural
-from sizer.ui import fields, look, state
-from sizer.ui.changes import in_words
+from sizer.ui import fields, state
 from sizer.ui.request_form import forms as form
 from sizer.ui.request_form.field import RequestPath
+from sizer.ui.requirements.entries import add_button, entries, remove_button, unused_name
+from sizer.ui.requirements.optional_tables import OptionalTable
+from sizer.ui.session_catalog import catalog
 
 _TEAM: RequestPath = ("team",)
 _JOBS: RequestPath = ("team", "job")
@@ -18,40 +19,10 @@ _MAX_JOBS = 20  # of a request
 _PEOPLE = 10
 
 
-def show() -> None:
-    """Draw the fold."""
-    look.folded("Team", "team", _draw, _summary())
-
-
-def _draw() -> None:
-    if state.get(_TEAM) is None:
-        st.caption("No team entered: queue waits are not calculated.")
-        st.button("Enter a team", on_click=begin, key="enter-team", icon=":material/group_add:")
-        return
-    fields.draw_columns(form.TEAM)
-    for number in range(len(_jobs())):
+def _draw_jobs() -> None:
+    for number in range(len(entries(_JOBS))):
         _job(number)
-    with st.container(horizontal=True):
-        st.button(
-            "Add a job type",
-            key="add-job",
-            on_click=_add,
-            icon=":material/add:",
-            type="tertiary",
-            disabled=len(_jobs()) >= _MAX_JOBS,
-        )
-        st.button(
-            "Remove the team", key="remove-team", on_click=_remove_team, icon=":material/delete:", type="tertiary"
-        )
-
-
-def begin() -> None:
-    """Enter a first team, with a notice that it is an assumption."""
-    state.put(_TEAM, start(state.draft()))
-    state.refresh(
-        f"Assumed values, editable on the page Requirements: {_PEOPLE} data scientists, each starting one training "
-        "every other day and one single-GPU notebook per day; 90 % of the jobs start within one hour."
-    )
+    add_button("Add a job type", _JOBS, _new_job, _MAX_JOBS, "job")
 
 
 def start(draft: Mapping[str, Any]) -> dict[str, Any]:
@@ -60,7 +31,10 @@ def start(draft: Mapping[str, Any]) -> dict[str, Any]:
     training: dict[str, Any] = {"name": "training", "gpus": 4, "jobs_a_day_each": 0.5}
     names = [_name(work) for work in works]
     work = next((work for work in works if work.get("task", "training") == "training"), None)
-    if work is not None and names.count(_name(work)) == 1:
+    # One training of a language model is divided over the whole cluster: no job that several people start a day.
+    dnn = None if work is None else catalog().dnns.get(str(work.get("dnn")))
+    is_one_job = work is not None and (dnn.transformer is not None if dnn is not None else "tokens" in work)
+    if work is not None and not is_one_job and names.count(_name(work)) == 1:
         training["workload"] = _name(work)
     if work is None or "workload" not in training or not _has_length(work):
         training["duration_s"] = form.DEFAULT_JOB_DURATION
@@ -76,22 +50,6 @@ def _has_length(work: Mapping[str, Any]) -> bool:
     return any(work.get(key) is not None for key in ("epochs", "recipe", "tokens"))
 
 
-def _jobs() -> list[Any]:
-    found = state.get(_JOBS)
-    return found if isinstance(found, list) else []
-
-
-def _summary() -> str:
-    if state.get(_TEAM) is None:
-        return "none entered"
-    people = state.get((*_TEAM, "data_scientists"))
-    parts = [plural(people, "data scientist")] if isinstance(people, int) else []
-    wait = state.get((*_TEAM, "wait_s"))
-    parts += [plural(len(_jobs()), "job type")]
-    parts += [f"maximum queue wait {in_words('wait_s', wait)}"] if wait else []
-    return ", ".join(parts)
-
-
 def _job(number: int) -> None:
     """One job type."""
     path: RequestPath = (*_JOBS, number)
@@ -105,15 +63,7 @@ def _job(number: int) -> None:
             _frequency_fields(path, number)
         with columns[3]:
             _duration_fields(path, number)
-            st.button(
-                "Remove this job type",
-                key=f"remove-job-{number}",
-                on_click=_remove,
-                args=(number,),
-                icon=":material/delete:",
-                type="tertiary",
-                disabled=len(_jobs()) < 2,
-            )
+            remove_button("Remove this job type", _JOBS, number, "job", disabled=len(entries(_JOBS)) < 2)
 
 
 def _frequency(path: RequestPath) -> str:
@@ -178,18 +128,17 @@ def _duration_fields(path: RequestPath, number: int) -> None:
         fields.draw(field, number)
 
 
-def _add() -> None:
-    taken = {str(job.get("name")) for job in _jobs() if isinstance(job, Mapping)}
-    name = next(name for n in range(1, _MAX_JOBS + 2) if (name := f"Job {n}") not in taken)
-    state.put(_JOBS, [*_jobs(), {"name": name, "gpus": 1, "jobs_a_day": 1.0, "duration_s": form.DEFAULT_JOB_DURATION}])
-    state.refresh()
+def _new_job() -> dict[str, Any]:
+    return {"name": unused_name(_JOBS, "Job"), "gpus": 1, "jobs_a_day": 1.0, "duration_s": form.DEFAULT_JOB_DURATION}
 
 
-def _remove(number: int) -> None:
-    state.put(_JOBS, [job for place, job in enumerate(_jobs()) if place != number])
-    state.refresh()
-
-
-def _remove_team() -> None:
-    state.put(_TEAM, None)
-    state.refresh()
+TEAM = OptionalTable(
+    key="team",
+    title="Team",
+    enter="Enter a team",
+    icon="group_add",
+    without="Without a team queue waits are not calculated. Its first jobs are trainings and notebooks.",
+    start=lambda: start(state.draft()),
+    columns=lambda: form.TEAM,
+    more=_draw_jobs,
+)

@@ -39,7 +39,8 @@ def _reads_no_text(notes: Notes) -> bool:
     of_text = [one for one in notes.text.things if one.kind.startswith(("tokens", "documents", "requests"))]
     if of_text or any(len(one.ids) == 1 for one in notes.names("dnn")) or notes.text.find(r"<LANGUAGE_MODEL>"):
         return False
-    outside = any(one.ids[0] in GRAMMAR["sample_names"] for one in notes.names("outside"))
+    no_text = {*GRAMMAR["sample_names"], "detection", "diffusion"}
+    outside = any(one.ids[0] in no_text for one in notes.names("outside"))
     return outside or any(rule("<NO_LANGUAGE>").search(words) for words in (notes.text.sentence, notes.text.shape))
 
 
@@ -260,7 +261,8 @@ def _ask_family(notes: Notes, families: list[Name]) -> None:
         run.append(one)
     keys = _in_all(families) or _in_all(run) or list(run[0].ids)
     measured = measurements(notes.catalog)
-    keys.sort(key=lambda key: -measured[key])
+    usual = {words for _, _, _, words, _ in GRAMMAR["purposes"]["offered"]}
+    keys.sort(key=lambda key: (short_name(notes.catalog.dnns[key]) not in usual, -measured[key]))
     start, end = run[0].start, run[-1].end
     words = notes.text.sentence[start:end]
     names = [short_name(notes.catalog.dnns[key]) for key in keys]

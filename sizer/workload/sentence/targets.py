@@ -7,6 +7,7 @@ from sizer.base.quantities import SECONDS, duration, grouped, parse
 from sizer.catalog.generations import newer_eras
 from sizer.catalog.sale import usable_gpus
 from sizer.catalog.schema import Recipe
+from sizer.workload.kinds import trains_in
 from sizer.workload.request import SIZE_LIMITS
 from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.equipment import eras_meant, existing_gpus
@@ -198,27 +199,42 @@ def read_most(notes: Notes) -> None:
 
 
 def ask_network(notes: Notes) -> None:
-    """Offer networks for the kind of sample that the sentence names, or all; those in wide use come first."""
+    """Ask what the network is for, of what the sentence tells; of one purpose, or of language, which network."""
     items = list(notes.catalog.dnns.values())
-    if notes.means_language:
-        embeds = notes.work.get("use") == EMBEDDING
+    reason, own, usual = "", notes.describes_own, ""
+    if own is not None:
+        reason = "of a network of one's own write both, such as '12 GFLOP forward, 45 M parameters'"
+    elif notes.means_language:
+        embeds, reason = notes.work.get("use") == EMBEDDING, "No language model is named"
         items = [item for item in items if item.transformer is not None and (item.family == EMBEDS) == embeds]
     else:
-        kinds = {
-            kind
-            for kind, words in GRAMMAR["sample_names"].items()
-            if re.search(rf"\b(?:{words})\b", notes.text.sentence, re.I)
-        }
-        items = [item for item in items if item.sample in kinds] or items
+        purposes = _purposes(notes.text.sentence)
+        if len(purposes) > 1:
+            notes.ask("network", answers=tuple(notes.answer(label, words) for label, _, _, words, _ in purposes))
+            return
+        label, _, _, usual, families = purposes[0]
+        items = [item for item in items if item.family in families]
+        reason = f"Several networks {label[0].lower()}{label[1:]}"
     measured = measurements(notes.catalog)
     newer_first = eras_meant(notes) <= newer_eras(notes.catalog)
-    items.sort(key=lambda item: (newer_first and item.transformer is None, -measured[item.id]))
-    # Who says nothing of the samples chooses among networks of every kind.
-    rank = {item.id: sum(other.sample == item.sample for other in items[:place]) for place, item in enumerate(items)}
-    items.sort(key=lambda item: rank[item.id])
-    own = notes.describes_own
-    reason = "" if own is None else "of a network of one's own write both, such as '12 GFLOP forward, 45 M parameters'"
+    items.sort(
+        key=lambda item: (short_name(item) != usual, newer_first and item.transformer is None, -measured[item.id])
+    )
     notes.ask("network", own, reason, tuple(notes.answer(short_name(item)) for item in items))
+
+
+def _purposes(sentence: str) -> list[Any]:
+    """What networks are for: the purposes that a sentence tells, else those that read what it names, else all."""
+
+    def tells(words: str) -> bool:
+        return bool(words) and re.search(rf"\b(?:{words})\b", sentence, re.I) is not None
+
+    trains = trains_in(sentence)
+    offered = [one for one in GRAMMAR["purposes"]["offered"] if one[2] or not trains]
+    kinds = [kind for kind, words in GRAMMAR["sample_names"].items() if tells(words)]
+    told = [one for one in offered if tells(one[1])]
+    read = [one for one in told or offered if one[2] in kinds]
+    return read or told or offered
 
 
 def ask_target(notes: Notes) -> None:

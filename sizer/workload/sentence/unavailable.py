@@ -144,7 +144,9 @@ def _held(catalog: Catalog, kind: str, words: str) -> list[str]:
         speed = float((re.search(r"[1-9]\d*", words) or ["1e9"])[0])
         links = sorted(fabric_links(catalog), key=lambda link: abs(math.log(link.gbit_per_s.value / speed)))
         return [link.name for link in links]
-    networks = [item for item in catalog.dnns.values() if item.sample == kind] or list(catalog.dnns.values())
+    dnns = catalog.dnns.values()
+    networks = [item for item in dnns if item.family == kind] or [item for item in dnns if item.sample == kind]
+    networks = networks or list(dnns)
     trained = [recipe.dnn for recipe in catalog.recipes.values()]
     family, size = re.split(r"[\s-]", words.lower())[0], re.search(r"(?<![\w.])(\d{1,4}(?:\.\d)?)B\b", words, re.I)
     asked = max(1e9 * float(size[1]), 1.0) if size else 0.0

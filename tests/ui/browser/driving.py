@@ -190,6 +190,14 @@ def settled(page: "Page") -> None:
     page.wait_for_function(_CALM, polling=_POLLING_MS)
 
 
+def figures(page: "Page") -> list[str]:
+    """The numbers of the headline, without the arrow of the button, which the style sheet takes away a moment later.
+
+    A tile breaks lines where one row does not.
+    """
+    return [" ".join(one.split()) for one in page.locator(f"{FIGURE} p").all_inner_texts()]
+
+
 @contextmanager
 def rerun(page: "Page") -> Iterator[None]:
     """What is done inside starts a run of the script; afterwards its result is drawn."""

@@ -12,6 +12,7 @@ import pikepdf
 import pytest
 from pptx import Presentation
 
+from tests.ui.browser import driving
 from tests.ui.browser.driving import FIGURE, assert_clean, settled, to_page, window
 
 pytestmark = pytest.mark.browser
@@ -60,8 +61,7 @@ FILES: dict[str, tuple[Callable[[bytes], int], int]] = {
 def figures(page) -> list[str]:
     """Values of the headline."""
     settled(page)
-    # Without the arrow of the button, which the style sheet takes away a moment later.
-    return page.locator(f"{FIGURE} p").all_inner_texts()
+    return driving.figures(page)
 
 
 def test_a_sentence_becomes_a_design(page):
@@ -105,7 +105,7 @@ def test_the_design_is_saved_and_outlives_a_reload_and_the_session(page, chromiu
     other.get_by_text(NAME).first.wait_for()
     other.get_by_role("button", name="Open", exact=True).first.click()
     other.wait_for_function(
-        "([selector, value]) => document.querySelector(selector)?.innerText === value",
+        "([selector, value]) => document.querySelector(selector)?.innerText.split(/\\s+/).join(' ').trim() === value",
         arg=[f"{FIGURE} p", shown[0]],
     )
     assert figures(other) == shown

@@ -46,7 +46,7 @@ def test_labels_and_choices_of_the_data_form_are_read_to_their_end(chromium, add
     settled(page)
     for name in ("Data on the storage", "Fabric and room"):
         page.locator("summary", has_text=name).first.click()
-        page.get_by_role("button", name="Apply data settings").wait_for()
+        page.get_by_role("button", name="Apply data on the storage").wait_for()
         settled(page)
     page.get_by_text("Director switches instead of another tier").wait_for()
     # Of the rack model the size is cut, which its list shows.

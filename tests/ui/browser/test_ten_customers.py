@@ -13,7 +13,7 @@ import pikepdf
 import pytest
 
 from tests.ui.browser import driving
-from tests.ui.browser.driving import FIGURE, assert_clean, rerun, settled, to_page
+from tests.ui.browser.driving import assert_clean, rerun, settled, to_page
 from tests.ui.browser.test_accessible import violations
 
 if TYPE_CHECKING:
@@ -106,8 +106,8 @@ CUSTOMERS = (
     Customer(
         "archive",
         "Batch inference on a test set of images of 113 kB",
-        ("GoogLeNet", "10,000 images/s"),
-        ("113 kB", "GoogLeNet", "10,000 images/s"),
+        ("Classify images", "10,000 images/s"),
+        ("113 kB", "ResNet-50", "10,000 images/s"),
         ("Minimum rate", "30 000 images/s"),
         size=PHONE,
         scheme="dark",
@@ -135,7 +135,7 @@ def shot(page: "Page", customer: Customer, step: str) -> None:
 def headline(page: "Page") -> list[str]:
     """The three figures."""
     settled(page)
-    return page.locator(f"{FIGURE} p").all_inner_texts()
+    return driving.figures(page)
 
 
 def ask(page: "Page", customer: Customer) -> None:
@@ -182,9 +182,11 @@ def change(page: "Page", customer: Customer) -> None:
 def price(page: "Page", customer: Customer) -> None:
     """A price where a quote would settle the order, and the price of the first line of the bill."""
     to_page(page, "Architecture")
-    page.get_by_role("heading", name="Topology", exact=True).wait_for()
+    page.locator("svg.drawing text").first.wait_for()
     assert_clean(page)
     shot(page, customer, "4-architecture")
+    with rerun(page):
+        page.get_by_role("tab", name="Alternatives").click()
     with rerun(page):
         page.locator("summary", has_text="Platforms compared").click()
     quotes = page.locator(".st-key-quotes input")

@@ -9,7 +9,7 @@ from sizer.workload.request import SizingRequest
 from tests.ui.pages import asked, assert_healthy, figures, html_of, opened, said, unfold, widget
 from tests.ui.questions.test_what_if import assert_well, page_text
 
-SEND = "Apply data settings"
+SEND = "Apply data on the storage"
 
 
 def data_request_of(app: AppTest) -> DataRequest:

@@ -21,6 +21,6 @@ def test_the_form_changes_the_rates() -> None:
     assert_healthy(app)
     assert app.session_state.draft["ownership"]["electricity_per_kwh"] == 0.31
     unfold(app, "ownership")  # its head says another price
-    widget(app.button, "Remove the cost of ownership").click().run()
+    widget(app.button, "Remove cost of ownership").click().run()
     assert_healthy(app)
     assert app.session_state.draft.get("ownership") is None

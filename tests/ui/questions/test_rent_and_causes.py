@@ -63,7 +63,7 @@ def test_the_offer_is_edited_among_the_requirements() -> None:
     widget(app.text_input, "Price per GPU-hour, USD").set_value("0.0").run()
     assert any("greater than 0" in one.value for one in (*app.error, *app.caption))
     unfold(app, "rental")
-    widget(app.button, "Remove the offer").click().run()
+    widget(app.button, "Remove rental offer").click().run()
     assert_well(app)
     assert "rental" not in app.session_state.draft
 

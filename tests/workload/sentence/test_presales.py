@@ -106,8 +106,24 @@ def test_networks_in_wide_use_are_offered_first():
         assert question.answers[0].label == first
 
 
-def test_who_says_nothing_of_the_samples_chooses_among_networks_of_every_kind():
-    question = read_sentence("Train a neural network on 32 H100", catalog()).question
-    kinds = {dnn.sample for dnn in catalog().dnns.values()}
-    by_name = {short_name(dnn): dnn.sample for dnn in catalog().dnns.values()}
-    assert {by_name[answer.label] for answer in question.answers[: len(kinds)]} == kinds
+def test_who_names_no_network_is_asked_what_it_is_for():
+    """All purposes, those of pictures, or the networks of the one purpose that the words tell."""
+    catalogued = {short_name(dnn): dnn for dnn in catalog().dnns.values()}
+    asked = read_sentence("We want to do AI with 32 H100", catalog()).question
+    pictures = read_sentence("We want AI with our pictures on 32 H100", catalog()).question
+    assert asked is not None
+    assert pictures is not None
+    assert not set(catalogued) & set(asked.labels)
+    assert set(pictures.labels) < set(asked.labels)
+    for answer in (*asked.answers, *pictures.answers):
+        after = read_sentence(answer.sentence, catalog()).question
+        assert after is None or after.about not in ("network", "unavailable"), answer
+    for words, family in (
+        ("detect defects on photos", "detection"),
+        ("segment tumors", "segmentation"),
+        ("recommend products to our customers", "recommender"),
+        ("Train YOLOv8 on a million photos", "detection"),
+    ):
+        question = read_sentence(f"{words} with 32 H100", catalog()).question
+        assert question is not None
+        assert {catalogued[label].family for label in question.labels} == {family}, words
