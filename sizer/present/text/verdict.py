@@ -281,7 +281,7 @@ def served_cautions(result: SizingResult) -> list[str]:
         f"{f'{answer.workload.name}: this' if several else 'This'} holds {condition}."
         for answer in design.workloads
         if answer.serving is not None
-        for condition in (first_token_condition(answer.serving), prefix_condition(answer.serving))
+        for condition in (first_token_condition(answer), prefix_condition(answer.serving))
         if condition
     ]
     served = [answer.serving for answer in design.workloads if answer.serving is not None]
@@ -734,6 +734,8 @@ def runner_up_text(result: SizingResult) -> str:
         return "It is enough for the first year alone; the growth plan buys the described design for all years."
     if reason.kind is RunnerUpKind.CONDITIONAL:
         return "Whether it meets the request depends on a value that no source gives."
+    if reason.kind is RunnerUpKind.LATE:
+        return "Its first tokens keep their limit with less than the confidence asked for."
     if reason.kind is RunnerUpKind.EQUAL:
         return (
             "It is equal in servers, storage nodes, rack units and power; its network or its drives are larger than "

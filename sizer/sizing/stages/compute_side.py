@@ -142,6 +142,7 @@ class Compute(GpuSide):
             batch_per_gpu=self.batch_per_gpu[rows],
             within_log_sd=self.within_log_sd[rows],
             replicas=None if self.replicas is None else self.replicas[rows],
+            timely=None if self.timely is None else self.timely[rows],
             whole_run=self.whole_run and self.whole_run[rows],
         )
 

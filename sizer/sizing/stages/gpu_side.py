@@ -167,6 +167,7 @@ class GpuSide:
     within_log_sd: Floats  # of ``gpu``: scatter of runs within one source
     between_log_sd: float  # and between sources; the rest of its spread is that of the parameters
     replicas: Floats | None  # of a language model of which each reads its weights at a restart
+    timely: Floats | None  # probability that first tokens keep their limit at the target; None where nobody waits
 
 
 def gpu_side(
@@ -200,6 +201,7 @@ def gpu_side(
             within_log_sd=np.broadcast_to(within, shape),
             between_log_sd=float(np.max(_between_log_sd(work, platforms, cols, n_servers, terms, catalog))),
             replicas=laid_out.replicas if laid_out is not None and reads_replicas else None,
+            timely=None if laid_out is None else laid_out.timely,
         )
 
     has_batches = bool(np.ndim(work.batch_per_gpu))  # of each row another one
