@@ -19,7 +19,7 @@ from sizer.catalog.model import Items
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities
 from sizer.physical.roles import Role
-from sizer.present.text.serving import prefix_condition, users_text
+from sizer.present.text.serving import users_text
 from sizer.sizing.recommend import search
 from sizer.sizing.search.feasibility import _is_late
 from sizer.sizing.search.ranking import Ranking
@@ -228,8 +228,8 @@ def test_a_cached_share_of_a_rate_lasts_as_long_as_the_memory_has_room():
     found = answer_of(2, {"requests_per_s": 1.0}, **cached)
     free = (found.room_bytes - found.cache_bytes) * found.gpus_of_replica * found.replicas
     assert found.prefix_stay_s == pytest.approx(free / (9_600 * 163_840) / 1.0, rel=0.03)
-    assert not prefix_condition(found)
-    assert prefix_condition(answer_of(1, {"requests_per_s": 30.0}, input_tokens=1000, prefix_cached=0.9))
+    assert not found.depends_on_cache
+    assert answer_of(1, {"requests_per_s": 30.0}, input_tokens=1000, prefix_cached=0.9).depends_on_cache
     assert answer_of(2, {"active_users": 300}, use="rag", **cached).prefix_stay_s is None
 
 
@@ -271,7 +271,7 @@ def test_without_its_cache_a_design_serves_what_one_without_any_does():
     assert harmless.without_cache.probability > 0.9
     assert harmless.prefix_stay_s is not None
     assert harmless.prefix_stay_s < 600
-    assert not prefix_condition(harmless)
+    assert not harmless.depends_on_cache
 
 
 @pytest.mark.parametrize(

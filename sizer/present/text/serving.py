@@ -1,6 +1,7 @@
 """A language model in use in words: the load that was asked, replicas and layout, latencies, memory, users, cost."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, plain, probability_text, si, significant
@@ -116,33 +117,41 @@ def served_text(found: ServingAnswer, gpu: str) -> str:
     )
 
 
-def first_token_condition(answer: WorkloadAnswer) -> str:
-    """That the first token is to be measured before servers are ordered; "" where its limit is kept surely enough."""
-    found = answer.served
-    chance, limit = found.first_token_chance, found.work.first_token_s
-    if chance is None or limit is None or not answer.is_late:
-        return ""
-    more = ""
-    if found.replicas_timely is not None and found.replicas_timely > found.replicas:
-        more = f"; without that, {plural(found.replicas_timely, 'replica')} keep it at the confidence asked for"
-    return (
-        f"on condition that one replica, measured first, keeps the first token within {duration(limit)} at this load: "
-        f"its {found.work.percentile}th percentile is predicted as {_interval(found.ttft_percentile_s)}, so that the "
-        f"limit is kept with {probability_text(chance)}{more}"
-    )
+@dataclass(frozen=True)
+class Condition:
+    """What the answer depends on, and what is known of it."""
+
+    clause: str  # 'one replica keeps the first token within 6 s'
+    why: str
+    action: str  # that settles it
+
+    @property
+    def text(self) -> str:
+        """Both in one clause."""
+        return f"on condition that {self.clause}: {self.why}"
 
 
-def prefix_condition(found: ServingAnswer) -> str:
-    """That the cached share holds only of sessions that ask again soon; "" where the target holds without it."""
-    stay_s = found.prefix_stay_s
-    if stay_s is None or not found.depends_on_cache:
-        return ""
-    more = "" if (text := without_cache_text(found)) == "" else f"; {text}"
-    return (
-        f"on condition that the cached {percent(found.work.prefix_cached)} of the input are the same in many requests, "
-        f"or asked for again within {duration(stay_s)}: for longer the memory of the GPUs does not keep what sessions "
-        f"leave{more}"
-    )
+def conditions(answer: WorkloadAnswer) -> Iterator[Condition]:
+    """What a model in use depends on: first tokens that are not sure enough, and a cache that soon forgets."""
+    found, limit = answer.served, answer.served.work.first_token_s
+    if answer.is_late and limit is not None and found.first_token_chance is not None:
+        more = ""
+        if found.replicas_timely is not None and found.replicas_timely > found.replicas:
+            more = f"; without that, {plural(found.replicas_timely, 'replica')} keep all limits as surely as asked"
+        yield Condition(
+            f"one replica, measured first, keeps the first token within {duration(limit)} at this load",
+            f"its {found.work.percentile}th percentile is predicted as {_interval(found.ttft_percentile_s)}, so that "
+            f"the limit is kept with {probability_text(found.first_token_chance)}{more}",
+            "measure one replica under this load before the order",
+        )
+    if found.depends_on_cache and found.prefix_stay_s is not None:
+        more = "" if (text := without_cache_text(found)) == "" else f"; {text}"
+        yield Condition(
+            f"the cached {percent(found.work.prefix_cached)} of the input are the same in many requests, or asked for "
+            f"again within {duration(found.prefix_stay_s)}",
+            f"for longer the memory of the GPUs does not keep what sessions leave{more}",
+            "measure on requests of today after how long a session asks again, before the order",
+        )
 
 
 def without_cache_text(found: ServingAnswer) -> str:
@@ -388,7 +397,7 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: boo
     rows.append(("In flight", flight_text(found)))
     if not work.is_embedding:
         rows.append(("First token", latency_text(found.ttft_s, found.ttft_percentile_s, work.percentile)))
-    rows += [("Conditional", text) for text in (first_token_condition(answer), prefix_condition(found)) if text]
+    rows += [("Conditional", one.text) for one in conditions(answer)]
     if work.output_tokens > 1:
         rows.append(("Later tokens", latency_text(found.tpot_s, found.tpot_percentile_s, work.percentile)))
     rows.append(("Output", tokens_text(found)))

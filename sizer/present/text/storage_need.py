@@ -97,7 +97,9 @@ def storage_texts(choice: StorageChoice, design: DesignAnswer) -> list[str]:
     """The number that decided, sentence by sentence."""
     texts = []
     reads = si(choice.read_bytes_per_s, "B/s")
-    if choice.low_bytes_per_s is None or choice.high_bytes_per_s is None:
+    if not choice.read_bytes_per_s:
+        pass  # of requests nothing is read
+    elif choice.low_bytes_per_s is None or choice.high_bytes_per_s is None:
         texts.append(f"The workload reads up to {reads}. No published read rate of this storage was found: measure it.")
     elif choice.low_bytes_per_s != choice.high_bytes_per_s:
         low, high = si(choice.low_bytes_per_s, "B/s"), si(choice.high_bytes_per_s, "B/s")

@@ -219,6 +219,14 @@ class ServingAnswer:
         return self.sessions_stored / self.served_per_s
 
     @property
+    def token_chance(self) -> float | None:
+        """Probability that later tokens keep their limit at the load; None where nobody waits, or none follows."""
+        limit, time_s = self.work.token_s, self.tpot_percentile_s
+        if limit is None or self.work.output_tokens <= 1:
+            return None
+        return float(normal_cdf(math.log(limit / float(time_s.value)) / time_s.log_sd))
+
+    @property
     def depends_on_cache(self) -> bool:
         """Whether the target fails without the cached share, and memory does not keep it for long."""
         stay_s, without = self.prefix_stay_s, self.without_cache
