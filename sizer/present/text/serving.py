@@ -10,6 +10,7 @@ from sizer.bom.cost import CostInterval
 from sizer.calibrate.serving.calibration import Bound
 from sizer.present.words import listed, percent, plural
 from sizer.sizing.result import DesignAnswer, OtherLoad, WorkloadAnswer
+from sizer.sizing.stages.serving_curve import nearest_run
 from sizer.sizing.stages.serving_rates import ServingAnswer
 from sizer.workload.ownership import Ownership
 from sizer.workload.serving import LoadKind, ServingWork, UseOfModel
@@ -280,6 +281,18 @@ def tokens_text(found: ServingAnswer) -> str:
     )
 
 
+def published_text(found: ServingAnswer) -> str:
+    """The published run that is nearest to what is served, whatever its latency."""
+    row = nearest_run(found)
+    if row is None or not row.output_tokens_s or not row.gpus:
+        return f"no run of {found.work.model} on the {found.deployment.gpu.name} is published"
+    lengths = f"{grouped(row.input_tokens or 0.0)} tokens in and {grouped(row.output_tokens or 0.0)} out"
+    tpot = "" if not row.tpot_s else f", {duration(row.tpot_s)} for each later token"
+    each = f"{significant(row.output_tokens_s / row.gpus)} output tokens/s per GPU"
+    weights = row.weight_precision.rstrip("?").upper()
+    return f"nearest run of the model on this GPU: {each} with {lengths}{tpot}, {weights} weights ({row.source})"
+
+
 def memory_text(found: ServingAnswer, memory_bytes: float) -> str:
     """Memory of a GPU: weights, keys and values, reserve and what is free."""
     used = found.weight_bytes + found.cache_bytes + found.reserve_bytes
@@ -401,6 +414,7 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: boo
     if work.output_tokens > 1:
         rows.append(("Later tokens", latency_text(found.tpot_s, found.tpot_percentile_s, work.percentile)))
     rows.append(("Output", tokens_text(found)))
+    rows.append(("Published", published_text(found)))
     if users := users_text(found):
         rows.append(("Users", users))
     if answer.other_loads is not None and (loads := other_loads_text(answer.other_loads.value)):
