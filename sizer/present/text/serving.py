@@ -1,5 +1,6 @@
 """A language model in use in words: the load that was asked, replicas and layout, latencies, memory, users, cost."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -216,7 +217,7 @@ def energy_text(design: DesignAnswer, found: ServingAnswer) -> str:
     )
 
 
-def needed_text(found: ServingAnswer) -> str:
+def needed_text(found: ServingAnswer, n_servers: int) -> str:
     """Replicas that the asked load takes, and what the others are for."""
     assert found.replicas_needed is not None
     spare = found.replicas - found.replicas_needed
@@ -225,10 +226,14 @@ def needed_text(found: ServingAnswer) -> str:
         return f"{text}, {plural(-spare, 'replica')} more than there are"
     if spare < 1:
         return f"{text}; none is spare: a failed one is missed"
-    others = by_count(
-        spare, "the other one is headroom, and stands", f"the other {grouped(spare)} are headroom, and stand"
-    )
-    return f"{text}; {others} in for one that fails"
+    others = by_count(spare, "the other one is headroom", f"the other {grouped(spare)} are headroom")
+    lost = math.ceil(found.replicas / n_servers)  # servers fail, and not replicas
+    instead = "" if lost == 1 else f", and a server that fails takes {grouped(lost)} replicas with it"
+    if spare < lost:
+        return (
+            f"{text}; {others}{instead}: {by_count(lost - spare, 'one is', f'{grouped(lost - spare)} are')} missed then"
+        )
+    return f"{text}; {others}{instead}: those that are left are enough"
 
 
 def used_stack_text(answer: WorkloadAnswer) -> str:
@@ -402,7 +407,7 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: boo
     if work.adapters:
         rows.append(("Adapters", adapters_text(found)))
     if found.replicas_needed is not None:
-        rows.append(("Needed", needed_text(found)))
+        rows.append(("Needed", needed_text(found, design.n_servers)))
     if prefix := prefix_text(found):
         rows.append(("Prefix cache", prefix))
     if not found.depends_on_cache and (without := without_cache_text(found)):

@@ -142,7 +142,9 @@ def workload_figures(
     serving = serving_answer(work, platform, int(run.servers[0]), int(run.cols.gpus_per_server[0]), catalog)
     rate_stack = design_rates(work, platform.gpu.id).software(work, language, catalog)
     stack = software_on(rate_stack, work.stack_choice, platform.gpu, catalog)
-    used = [one.gpus_used / n_gpus for one in (language, serving) if one is not None]
+    # Of a model that shares the GPUs with others its own ones count.
+    apart = [one for one in (language, serving) if one is not None and not (serving and serving.work.shares_with)]
+    used = [one.gpus_used / n_gpus for one in apart]
     core_load = run.comp.core_s_per_sample / (int(run.servers[0]) * float(run.cols.cores[0]))
     return WorkloadFigures(
         throughput=rate,
