@@ -262,7 +262,7 @@ class Software(Item):
     not_with: tuple[ShortText, ...] = ()
     optional: bool = False
     needed_from_heads: Annotated[int, Field(ge=1, le=16)] | None = None
-    images_only: bool = False  # for networks that read images
+    only_for: Literal["images", "training"] | None = None  # networks that read images, or trainings
     layer: SoftwareLayer = "frameworks"
     summary: ShortText = ""
     era: Era | None = None  # absent: with servers of every era

@@ -341,6 +341,7 @@ def _workload(design: DesignAnswer, answer: WorkloadAnswer) -> dict[str, object]
         before_measured=answer.before_measured,
         language=None if answer.language is None else _language(answer.language),
         serving=None if answer.serving is None else _serving(answer.serving),
+        other_loads=[] if answer.other_loads is None else [vars(one) for one in answer.other_loads.value],
         checkpoints=None if answer.job is None else _checkpoints(design, answer.job),
     )
 
@@ -397,7 +398,7 @@ def _serving(found: ServingAnswer) -> dict[str, object]:
         **fields_of(found, "concurrency", "most_concurrent", "served_per_s", "cache", "cache_is_assumed"),
         **fields_of(found, "weight_bytes", "cache_bytes", "room_bytes", "reserve_bytes", "prefix_bytes"),
         **fields_of(found, "adapter_bytes", "first_token_chance", "longest_tokens"),
-        "servers_at": [{"load_factor": factor, "servers": servers} for factor, servers in found.servers_at],
+        "without_cache": found.without_cache and vars(found.without_cache),
     }
 
 

@@ -111,4 +111,4 @@ def _needs_cluster(counts: PartCounts, ranking: Ranking, row: int) -> bool:
     if not (counts.candidates[:, 0] & of_one).any():
         return True
     shown = islice(ranking.one_by_one(), MAX_PLATFORMS_SHOWN)  # the first of one server answers it
-    return not any(is_host(other) and not counts.conditional[other] for other in shown)
+    return not any(is_host(other) and not counts.conditional[other] and not evaluated.is_late[other] for other in shown)

@@ -120,6 +120,7 @@ class RunnerUpKind(Enum):
 
     NONE = "none"  # no other design meets the request
     CONDITIONAL = "conditional"  # it meets the request only if a fact that no source gives is good enough
+    LATE = "late"  # its first tokens keep their limit less surely than was asked
     SLOWER = "slower"  # values in seconds
     DEARER = "dearer"  # with the difference in cost, by bands where a price is missing
     TIED = "tied"  # in cost, by a difference far inside the price bands

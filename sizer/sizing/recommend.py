@@ -219,6 +219,8 @@ def binding_of(counts: PartCounts, row: int) -> Binding:
     smaller = row - 1  # rows of a platform stand in order of servers
     count = int(counts.evaluated.space.n_servers[smaller])
     broken = counts.broken(smaller)
+    if not broken and counts.evaluated.is_late[smaller] and not counts.evaluated.is_late[row]:
+        broken = [Limit.CONFIDENCE]
     if not broken:
         return Binding(BindingKind.NONE, count)
     return Binding(BindingKind.LIMIT, count, broken[0], bound_of(broken[0], counts.request.limits))

@@ -39,6 +39,7 @@ from sizer.sizing.reasons import (
     VerdictReason,
 )
 from sizer.sizing.stages.checkpoints import CheckpointedJob
+from sizer.sizing.stages.evaluate import least_chance
 from sizer.sizing.stages.gpu_memory import MemoryAnswer
 from sizer.sizing.stages.language_rates import LanguageAnswer
 from sizer.sizing.stages.serving_rates import ServingAnswer
@@ -286,7 +287,15 @@ class WorkloadAnswer:
     # Fewest servers whose expected rate meets the target; None: not known, or of no described design.
     servers_at_even_odds: int | None = None
     chance_at_even_odds: float | None = None  # that so many servers meet the target
+    # What other numbers of people take, because what they do was assumed; of the described design only.
+    other_loads: Deferred[tuple["OtherLoad", ...]] | None = None
     batch_is_fitted: bool = False  # whether it is a default: the largest usual one that the model of GPU memory allows
+
+    @property
+    def is_late(self) -> bool:
+        """Whether a target is met as surely as asked, and with it the limit of first tokens is not."""
+        is_met = self.serving is not None and self.target_check is CheckResult.MET and self.probability is not None
+        return is_met and (self.probability or 0.0) < least_chance(self.served.work.confidence)
 
     @property
     def stack_default(self) -> StackDefault | None:
@@ -539,6 +548,15 @@ class IdleStorage:
 
 # A design that draws more is told, where GPUs of today would do with less than the other. [W]
 IMPLAUSIBLE_W, PLAUSIBLE_W = 1e6, 1e5
+
+
+@dataclass(frozen=True)
+class OtherLoad:
+    """The answer of the same request, on servers of the same kind, to another number of people."""
+
+    factor: float
+    n_servers: int
+    gpus_per_server: int
 
 
 @dataclass(frozen=True)

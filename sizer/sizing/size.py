@@ -1,12 +1,14 @@
 """From a request to a SizingResult: the one place that joins models, parts, prices and search."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 
 import numpy as np
 
 from sizer.base.deferred import Deferred
+from sizer.base.errors import InfeasibleError
 from sizer.bom.prices import usual_rate_usd
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.labels import with_vendor
@@ -14,6 +16,7 @@ from sizer.catalog.model import Catalog
 from sizer.physical.capacity import is_bounded, nodes_there, usable_bytes
 from sizer.physical.existing_use import has_main
 from sizer.sizing.assumptions import UsualExchangeRate
+from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import Limit
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import needed_of
@@ -42,6 +45,7 @@ from sizer.sizing.result import (
     IdleServers,
     IdleStorage,
     NewerDesign,
+    OtherLoad,
     ParetoPoint,
     SizingResult,
     design_name,
@@ -67,6 +71,8 @@ from sizer.sizing.stages.storage_rates import node_rates, rate_is_unknown
 from sizer.workload.eras import eras_asked, extended_by_what_is_sold
 from sizer.workload.request import SizingRequest, ranks_by_cost
 
+# Numbers of people, over those asked, that are sized, too.
+OTHER_LOADS = (0.5, 2.0)
 # Points of the Pareto front that documents show.
 MAX_PARETO_POINTS = 16
 
@@ -174,6 +180,7 @@ def _described(choice: _Choice, counts: PartCounts, calibration: Calibration) ->
     request, catalog, works = counts.request, counts.catalog, counts.evaluated.works
     chosen, *others = choice.platforms
     design = with_stack_defaults(chosen, request, works, catalog, calibration)
+    design = _with_other_loads(design, request, catalog, calibration)
     platforms = (design, *others)
     rate_usd = usual_rate_usd(request)
     rate = () if rate_usd is None else (UsualExchangeRate(request.currency, rate_usd),)
@@ -205,6 +212,30 @@ def _described(choice: _Choice, counts: PartCounts, calibration: Calibration) ->
         idle_storage=idle_storage(counts, design),
         run_rental=rental_of_run(counts, design),
     )
+
+
+def _with_other_loads(
+    design: DesignAnswer, request: SizingRequest, catalog: Catalog, calibration: Calibration
+) -> DesignAnswer:
+    """A design that says what other numbers of people take; only where they are all that is asked for."""
+    (answer, *others), asked = design.workloads, request.workload[0]
+    counted = {name: number for name in ("users", "active_users") if (number := getattr(asked.target, name))}
+    if others or not counted:
+        return design
+    allowed = {"servers": (design.platform.server.id,), "gpus": (design.platform.gpu.id,)}
+    like = request.model_copy(update={"platforms": request.platforms.model_copy(update=allowed)})
+
+    def find() -> tuple[OtherLoad, ...]:
+        found = []
+        for factor in OTHER_LOADS:
+            people = {name: max(round(factor * number), 1) for name, number in counted.items()}
+            work = asked.model_copy(update={"target": asked.target.model_copy(update=people)})
+            with suppress(InfeasibleError):
+                best = best_design(like.model_copy(update={"workload": (work,)}), catalog, calibration).design
+                found.append(OtherLoad(factor, best.n_servers, best.platform.gpus_per_server))
+        return tuple(found)
+
+    return replace(design, workloads=(replace(answer, other_loads=Deferred(find)),))
 
 
 def _newer_design(
@@ -412,6 +443,8 @@ def _why_second(counts: PartCounts, chosen: int, second: int) -> RunnerUpReason:
     pair = np.array([chosen, second])
     if counts.unknowns[second] > counts.unknowns[chosen]:
         return RunnerUpReason(RunnerUpKind.CONDITIONAL)
+    if counts.evaluated.is_late[second] and not counts.evaluated.is_late[chosen]:
+        return RunnerUpReason(RunnerUpKind.LATE)
     if counts.energy_is_open[second] and not counts.energy_is_open[chosen]:
         return RunnerUpReason(RunnerUpKind.ENERGY_UNKNOWN)
     over = beyond_budget(counts, counts.likely_cost[pair])

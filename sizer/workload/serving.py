@@ -147,7 +147,7 @@ class ServingWork:
     @property
     def unloaded(self) -> "ServingWork":
         """The same without others beside it, and without what it is asked to serve where that moves no rate."""
-        if self.in_flight is not None or self.counts_people:
+        if self.in_flight is not None:
             return replace(self, shares_with=())
         return replace(self, shares_with=(), number=0.0, requests_per_s=None)
 

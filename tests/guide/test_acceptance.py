@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 from sizer.calibrate.calibration import stored_calibration
 from sizer.guide.acceptance.parts import TCP_PAYLOAD_SHARE, all_reduce_bytes_per_s
 from sizer.guide.acceptance.tests import AcceptanceTest, acceptance_tests
+from sizer.guide.chapters.compliance import requirements
+from sizer.guide.context import GuideContext
+from sizer.guide.edition import Edition
 from sizer.sizing.best_design import best_design
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.workload.request import SizingRequest
@@ -166,3 +169,26 @@ def test_a_limit_never_asks_for_more_than_is_expected(server, rate, confidence):
     for test in acceptance_tests(EvaluatedDesign(recommended(SizingRequest.from_dict(request)), CATALOG)):
         if test.passes.startswith("at least") and test.key not in ("usable-capacity", "links"):
             assert value(test.passes) <= value(test.expect)
+
+
+@pytest.mark.parametrize("name", ["office-chat-70b-h200", "code-8b-l40s"])
+def test_limits_of_latency_are_requirements_with_their_own_probability(name):
+    context = GuideContext(sized(name), CATALOG, Edition("guide"))
+    (answer,) = context.answers
+    rows = [one for one in requirements(context) if "token within" in one.text]
+    asked = answer.served.work.confidence
+    chances = [answer.served.first_token_chance, answer.served.token_chance]
+    assert [one.is_met for one in rows] == [chance >= asked for chance in chances if chance is not None]
+    assert answer.probability <= min(chance for chance in chances if chance is not None) + 1e-9
+
+
+def test_a_cached_share_is_tested_with_more_than_one_prefix():
+    """One prefix for all requests is found in the cache however small it is."""
+    limits = {"use": "chat", "input_tokens": 8_000, "output_tokens": 300, "prefix_cached": 0.8, "first_token_s": "3 s"}
+    work = {"dnn": "llama-3-70b", "task": "serving", "precision": "fp8", "target": {"requests_per_s": 4}, **limits}
+    request = {"workload": [work], "platforms": {"servers": ["dgx-h200"]}}
+    result = recommended(SizingRequest.from_dict(request))
+    tests = {test.key: test for test in acceptance_tests(EvaluatedDesign(result, CATALOG))}
+    (prefixes,) = re.findall(r"num-prefixes (\d+)", tests["first-token"].run)
+    assert int(prefixes) > 1
+    assert ("session-affinity" in tests) == (result.design.workloads[0].served.replicas > 1)

@@ -19,13 +19,17 @@ from sizer.catalog.model import Items
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities
 from sizer.physical.roles import Role
-from sizer.present.text.serving import prefix_condition, users_text
+from sizer.present.text.serving import users_text
+from sizer.sizing.recommend import search
+from sizer.sizing.search.feasibility import _is_late
+from sizer.sizing.search.ranking import Ranking
 from sizer.sizing.size import size
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.laid_out import LaidOutRun
 from sizer.sizing.stages.platform_columns import columns
 from sizer.sizing.stages.serving_curve import serving_curve
 from sizer.sizing.stages.serving_rates import ServingAnswer, serving_answer, serving_error_text, serving_run
+from sizer.sizing.stages.workload_run import run_on
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog
 
@@ -224,9 +228,98 @@ def test_a_cached_share_of_a_rate_lasts_as_long_as_the_memory_has_room():
     found = answer_of(2, {"requests_per_s": 1.0}, **cached)
     free = (found.room_bytes - found.cache_bytes) * found.gpus_of_replica * found.replicas
     assert found.prefix_stay_s == pytest.approx(free / (9_600 * 163_840) / 1.0, rel=0.03)
-    assert not prefix_condition(found)
-    assert prefix_condition(answer_of(1, {"requests_per_s": 8.0}, input_tokens=1000, prefix_cached=0.9))
+    assert not found.depends_on_cache
+    assert answer_of(1, {"requests_per_s": 30.0}, input_tokens=1000, prefix_cached=0.9).depends_on_cache
     assert answer_of(2, {"active_users": 300}, use="rag", **cached).prefix_stay_s is None
+
+
+AGENTS = {"dnn": "minimax-m2.5", "precision": "mixed", "engine": "vllm", "input_tokens": 30_000, "token_s": "30 ms"}
+
+
+def agents(per_s: float, cached: float) -> tuple[Any, Any]:
+    """Turns of coding agents on 24 MI355X: the answer, and the run of one to eight servers."""
+    asked = request({"requests_per_s": per_s}, "xe9785l", first_token_s="3 s", prefix_cached=cached, **AGENTS)
+    work, platform = on(asked)
+    cols = columns([platform], catalog()).take(np.zeros(8, dtype=np.int64))
+    ran = serving_run(work, [platform], cols, np.arange(1, 9), catalog())
+    return serving_answer(work, platform, 3, 8, catalog()), ran
+
+
+def test_a_layout_keeps_the_cache_that_the_answer_depends_on():
+    """24 copies of 214 GiB leave 131 sessions; one copy a server leaves about (24 x 288 - 3 x 230) GB x 0.88 / 6.48."""
+    found, _ = agents(6.0, 0.85)
+    assert found.prefix_bytes == pytest.approx(6.48e9, rel=0.01)
+    assert found.sessions_stored > 0.85 * (24 * 288 - 3 * 230) * 0.88 / 6.48
+    # Where only the fastest layout carries the load it stays.
+    busy, _ = agents(9.0, 0.85)
+    assert float(busy.requests_per_s.value) > 9.0
+
+
+def test_without_its_cache_a_design_serves_what_one_without_any_does():
+    found, _ = agents(6.0, 0.85)
+    bare, ran = agents(6.0, 0.0)
+    assert found.without_cache.requests_per_s < float(found.requests_per_s.value)
+    assert found.without_cache.probability < 0.9
+    chances = [
+        NormalDist().cdf(math.log(rate / 6.0) / sd) * timely
+        for rate, sd, timely in zip(ran.median_samples_per_s, ran.log_sd, ran.timely, strict=True)
+    ]
+    assert found.without_cache.servers == 1 + next(place for place, chance in enumerate(chances) if chance >= 0.9)
+    assert bare.without_cache is None
+    harmless = answer_of(1, {"requests_per_s": 8.0}, input_tokens=1000, prefix_cached=0.9)
+    assert harmless.without_cache is not None
+    assert harmless.without_cache.probability > 0.9
+    assert harmless.prefix_stay_s is not None
+    assert harmless.prefix_stay_s < 600
+    assert not harmless.depends_on_cache
+
+
+@pytest.mark.parametrize(
+    ("chance", "timely", "late"),
+    [
+        # Two servers make sure what one keeps with 0.92: they are asked for.
+        ([0.92, 0.99, 0.99, 0.99], [0.8, 0.95, 0.95, 0.95], [True, False, False, False]),
+        # None does: what one replica shows decides, whatever the number.
+        ([0.92, 0.99, 0.99, 0.99], [0.8, 0.82, 0.84, 0.86], [True, True, True, True]),
+        # Two more than one are too many for that.
+        ([0.92, 0.99, 0.99, 0.99], [0.8, 0.85, 0.95, 0.95], [True, True, True, True]),
+        # A rate that is missed is no matter of first tokens.
+        ([0.5, 0.92, 0.99, 0.99], [0.99, 0.995, 1, 1], [False, False, False, False]),
+    ],
+)
+def test_first_tokens_call_for_servers_where_few_make_them_sure(chance, timely, late):
+    found = _is_late(np.array([chance]), np.array([timely]), np.arange(1, 5), 0.9)
+    assert found.tolist() == [late]
+
+
+def test_the_probability_is_that_of_all_limits():
+    """Llama 3.1 405B within 6 s at the 99th percentile: eight MI325X keep the rate, and first tokens less surely."""
+    limits = {"first_token_s": "6 s", "token_s": "175 ms", "latency_percentile": 99}
+    lengths = {"dnn": "llama-3.1-405b", "input_tokens": 4_000, "output_tokens": 400}
+    asked = request({"requests_per_s": 1.5}, "as-8125gs-tnmr2", **limits, **lengths)
+    asked = asked.model_copy(update={"platforms": asked.platforms.model_copy(update={"gpus": ("mi325x-256gb",)})})
+    counts = search(asked, catalog(), stored_calibration(), most=4)
+    (work,), places = counts.evaluated.works, counts.evaluated.space.of_platform(0)
+    one = run_on(asked, work, counts.evaluated.platforms[0], [1], 0, math.inf, catalog(), stored_calibration())
+    answer = serving_answer(work, counts.evaluated.platforms[0], 1, 8, catalog())
+    assert answer is not None
+    of_rate = NormalDist().cdf(math.log(float(answer.requests_per_s.value) / 1.5) / answer.requests_per_s.log_sd)
+    assert of_rate > 0.9 > (answer.first_token_chance or 0.0)
+    assert one.probability[0] == pytest.approx(of_rate * (answer.first_token_chance or 0.0), rel=1e-6)
+    assert counts.evaluated.probability[places][0] == pytest.approx(one.probability[0], rel=1e-6)
+    assert counts.evaluated.is_late[places].tolist() == [True, False, False, False]
+    chosen = Ranking(counts).first(1)[0]
+    assert counts.evaluated.probability[chosen] >= 0.9
+
+
+def test_other_numbers_of_people_are_sized_as_the_request_is():
+    """Twice the developers take no second server where the same one holds eight cards."""
+    work = {"dnn": "qwen3-30b-a3b", "use": "code", "engine": "vllm", "input_tokens": 2_000, "output_tokens": 60}
+    asked = request({"users": 1_200}, "xe7745", first_token_s="500 ms", token_s="25 ms", **work)
+    asked = asked.model_copy(update={"platforms": asked.platforms.model_copy(update={"gpus": ("rtx-pro-6000-96gb",)})})
+    loads = size(asked, catalog()).design.workloads[0].other_loads
+    assert loads is not None
+    assert [(one.factor, one.n_servers, one.gpus_per_server) for one in loads.value] == [(0.5, 1, 2), (2.0, 1, 8)]
 
 
 def test_people_of_given_gpus_are_counted_by_the_use():
@@ -436,7 +529,10 @@ def test_embeddings_are_prompts_by_hand():
         "output_tokens": None,
     }
     found = rate(**asked, input_tokens=500) * 500 / 8
-    assert 0.4 * 71_000 < found < 0.7 * 71_000
+    assert 0.4 * 71_000 < found < 0.56 * 71_000
+    # BGE-M3 has layers a quarter as wide: 0.303 G parameters in 24 of 12 x 1,024^2 each.
+    narrow = rate(**{**asked, "dnn": "bge-m3"}, input_tokens=500) * 500 / 8
+    assert narrow * 2 * 24 * 12 * 1024**2 / 0.989e15 < found * 13.9e9 / 0.989e15
     # A passage of twice the tokens takes at least about twice the time.
     assert rate(**asked, input_tokens=1000) * 1000 / 8 < 1.1 * found
     with pytest.raises(RequestError, match="makes vectors"):

@@ -24,7 +24,7 @@ _CHUNK = 4096
 # arrivals that vary.
 MOST_BUSY, MOST_FILLED = 0.7, 0.85
 # Concurrencies that are tried: from one on up to the room of the memory, and below one, where requests come one by one.
-_FROM_ONE, _BELOW_ONE = 20, (1 / 64, 1 / 8)
+_FROM_ONE, _BELOW_ONE = 20, (1 / 64, 1 / 8, 1 / 4, 1 / 2)
 LOADS = _FROM_ONE + len(_BELOW_ONE)
 # Longest context of the published rows, and what each doubling beyond it adds to the spread. Assumed: rows of long
 # contexts that no fit saw came out up to 2.9 times slower. [tokens], [-]

@@ -35,9 +35,10 @@ ENGINES = ("trtllm", "vllm", "sglang")
 EPOCH_MONTH, NEWEST_MONTH = 2026 * 12.0, 2026 * 12 + 3.0
 # Tokens that a speculative step verifies: one and three guessed.
 SPECULATIVE_TOKENS = 4.0
-# Share of the fitted rate of prompts that texts without answers reach: beside decode steps the fit gives prompts up to
-# 0.86 of a GPU's peak, where large matrix products alone reach 0.5 to 0.7. Assumed.
-_TEXTS_ALONE = 0.75
+# Share of the fitted rate of prompts that texts without answers reach in layers of infinite width, and the width at
+# which they reach half of it: beside decode steps the fit gives prompts up to 0.86 of a GPU's peak, where large matrix
+# products alone reach 0.5 to 0.7, and narrow ones less. Assumed.
+_TEXTS_ALONE, _TEXTS_HALF_WIDTH = 0.79, 1024.0
 # Element of keys and values where it is not stated: as engines choose by default.
 _USUAL_CACHE = {"bf16": "bf16"}
 
@@ -322,7 +323,9 @@ def replicas_of(deployments: Sequence[Deployment]) -> Replicas:
     expert = [one.expert or (one.tensor * one.data if one.data > 1 else 1) for one in deployments]
     narrow, wide = weights
     found = replicas(models, ServingGpus(*machines), tensor, data, expert, narrow, wide, element, *adapters)
-    more = np.array([1 / _TEXTS_ALONE if one.is_embedding else 1.0 for one in deployments])
+    more = np.array(
+        [(1 + _TEXTS_HALF_WIDTH / one.model.hidden) / _TEXTS_ALONE if one.is_embedding else 1.0 for one in deployments]
+    )
     return replace(
         found,
         prefill_dense_flop=found.prefill_dense_flop * more,

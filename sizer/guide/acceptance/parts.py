@@ -205,7 +205,9 @@ def network_tests(design: DesignAnswer, calibration: Calibration) -> Iterator[Ac
     joined = 1 if design.platform.has_replicas_apart else design.n_servers
     if joined > 1:
         yield _link(design)
-    for servers in dict.fromkeys((1, joined)):
+    # Replicas of one GPU exchange nothing.
+    is_alone = all(one.serving is not None and one.serving.gpus_of_replica == 1 for one in design.workloads)
+    for servers in dict.fromkeys((1, joined)) if not is_alone else ():
         if (test := _collectives(design, servers, calibration)) is not None:
             yield test
 

@@ -1,10 +1,9 @@
 """Acceptance tests of a design: what to run, what to expect, and the limit that passes."""
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from sizer.base.estimate import Estimate, normal_cdf
+from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, by_count, grouped, probability_text, si, significant
 from sizer.catalog.labels import sample_unit
 from sizer.guide.acceptance.limits import AcceptanceTest as AcceptanceTest
@@ -51,9 +50,12 @@ def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> Iterator[Acceptanc
     """A public load generator against all replicas: latencies at the asked load, and the most within the limits."""
     work, unit = found.work, sample_unit(answer.dnn)
     cached = work.input_tokens * work.prefix_cached
+    # One prefix for all requests would be found in the cache however small it is.
+    sessions = max(found.sessions_stored if work.people is None else found.active_users or 1.0, 1.0)
     shared = (
-        f", of which the first {grouped(cached)} are those of an earlier prompt (--random-prefix-len {cached:.0f} "
-        f"--random-input-len {work.input_tokens - cached:.0f})"
+        f", of which the first {grouped(cached)} are those of one of {grouped(sessions)} sessions (--dataset-name "
+        f"prefix_repetition --prefix-repetition-num-prefixes {sessions:.0f} --prefix-repetition-prefix-len "
+        f"{cached:.0f} --prefix-repetition-suffix-len {work.input_tokens - cached:.0f})"
     )
     of_answers = "for embeddings" if work.is_embedding else f"answers of {grouped(work.output_tokens)}"
     tool = (
@@ -63,10 +65,16 @@ def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> Iterator[Acceptanc
     rate = found.served_per_s if work.requests_per_s is None else work.requests_per_s
     basis = "90\u202f% interval of published serving runs"
     latencies = (
-        ("first-token", "time to the first token", found.ttft_percentile_s, work.first_token_s),
-        ("later-tokens", "time of each later token", found.tpot_percentile_s, work.token_s),
+        (
+            "first-token",
+            "time to the first token",
+            found.ttft_percentile_s,
+            work.first_token_s,
+            found.first_token_chance,
+        ),
+        ("later-tokens", "time of each later token", found.tpot_percentile_s, work.token_s, found.token_chance),
     )
-    for key, what, expected, limit in latencies if work.first_token_s is not None else ():
+    for key, what, expected, limit, chance in latencies if work.first_token_s is not None else ():
         criterion = most(float(expected.high), "s", limit)
         yield AcceptanceTest(
             key,
@@ -74,9 +82,19 @@ def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> Iterator[Acceptanc
             f"Run {tool} and {significant(rate)} {unit} for 30 min; read the {what}, {work.percentile}th percentile.",
             interval(expected, "s"),
             criterion.text,
-            basis if limit is None else f"limit of the request; {_odds(_chance_within(expected, limit))}",
+            basis if limit is None else f"limit of the request; {_odds(chance)}",
             _sources(answer),
             criterion,
+        )
+    if cached and found.replicas > 1:
+        share = words.percent(work.prefix_cached)
+        yield AcceptanceTest(
+            "session-affinity",
+            "training",
+            f"Run {tool} through the load balancer; read the tokens found in the prefix cache of each replica.",
+            f"{share} of all tokens in",
+            f"at least {words.percent(0.9 * work.prefix_cached)}, and each session at one replica",
+            "share of the request, less a tenth for first prompts; assumed",
         )
     criterion = least(float(answer.throughput.low), unit, answer.required_samples_per_s)
     ends = "it rises no more" if work.first_token_s is None else "a latency limit is reached"
@@ -90,11 +108,6 @@ def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> Iterator[Acceptanc
         _sources(answer),
         criterion,
     )
-
-
-def _chance_within(expected: Estimate, limit: float) -> float:
-    """Probability that a time stays within a limit."""
-    return float(normal_cdf(math.log(limit / float(expected.value)) / expected.log_sd))
 
 
 def _alone(answer: WorkloadAnswer, model: WorkloadOnDesign | None, n_gpus: int) -> Iterator[AcceptanceTest]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sizer.base.quantities import grouped, si, significant
+from sizer.base.quantities import NARROW_SPACE, duration, grouped, si, significant
 from sizer.catalog.labels import item_name
 from sizer.drawings.racks import at_least
 from sizer.guide.context import GuideContext
@@ -23,6 +23,7 @@ from sizer.questions.team.tables import least_served, percentile_text, wait_text
 from sizer.sizing.checks import CheckKind, CheckResult
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import TierContent
+from sizer.sizing.result import WorkloadAnswer
 from sizer.sizing.stages.storage_rates import node_rates, node_write_rates, rate_is_unknown, write_rate_is_unknown
 
 
@@ -99,6 +100,8 @@ def _targets(context: GuideContext) -> Iterator[Requirement]:
             chance = f"{rate} with {words.chance(answer.probability)} confidence"
         is_even = words.is_even(answer.probability)
         yield Requirement(target, f"{reached}, {chance}", answer.target_check.is_met, "performance", is_even)
+        if answer.serving is not None:
+            yield from _latencies(answer, f"{answer.workload.name}: " if context.has_many_workloads else "")
     if not is_joint:
         return
     is_met, probability = design.target_check.is_met, words.chance(design.probability)
@@ -107,6 +110,19 @@ def _targets(context: GuideContext) -> Iterator[Requirement]:
         is_met = False if design.target_check is CheckResult.NOT_MET else None
     is_even = words.is_even(design.probability)
     yield Requirement(f"Probability of at least {confidence}", probability, is_met, "performance", is_even)
+
+
+def _latencies(answer: WorkloadAnswer, name: str) -> Iterator[Requirement]:
+    """Limits of latency, each with its probability; those that are kept less surely than asked are not met."""
+    work, found = answer.served.work, answer.served
+    for what, limit, time_s, chance in (
+        ("first token", work.first_token_s, found.ttft_percentile_s, found.first_token_chance),
+        ("each later token", work.token_s, found.tpot_percentile_s, found.token_chance),
+    ):
+        if limit is not None and chance is not None:
+            text = f"{name}{what} within {duration(limit)} for {work.percentile}{NARROW_SPACE}% of the requests"
+            design = f"{words.estimate(time_s, 's')}, probability {words.chance(chance)}"
+            yield Requirement(words.capital(text), design, chance >= work.confidence, "performance")
 
 
 def _team(context: GuideContext) -> Iterator[Requirement]:

@@ -122,7 +122,7 @@ def job_script(context: GuideContext, answer: WorkloadAnswer) -> str:
     """A batch script that tests the collectives and starts the workload; "" without the scheduler."""
     design, items = context.design, _items(context.design)
     if "slurm" not in items or answer.serving is not None:
-        return "" if answer.serving is None else _serve_command(answer)
+        return "" if answer.serving is None else _serve_command(design, answer)
     per_node = design.platform.gpus_per_server // nodes_of(design.platform.server)
     hosts = -(-design.gpus_at_work(answer) // per_node)
     lines = [
@@ -148,9 +148,12 @@ def job_script(context: GuideContext, answer: WorkloadAnswer) -> str:
     return "\n".join(lines)
 
 
-def _serve_command(answer: WorkloadAnswer) -> str:
-    found = answer.serving
-    assert found is not None  # the caller asks only of what serves
+def _serve_command(design: DesignAnswer, answer: WorkloadAnswer) -> str:
+    found, gpus = answer.served, answer.served.gpus_of_replica
+    several = found.replicas > 1 and gpus < design.platform.gpus_per_server // nodes_of(design.platform.server)
+    visible = "HIP_VISIBLE_DEVICES" if design.platform.gpu.vendor == "AMD" else "CUDA_VISIBLE_DEVICES"
+    own = f"{visible}={','.join(map(str, range(gpus)))} " * several
+    further = "\n# Each further replica of a server takes the next GPUs and the next port." * several
     where = "that has its session's prefix" if found.prefix_bytes else "with the fewest in flight"
     model, length = f"/models/{_slug(answer.dnn.name)}", math.floor(found.longest_tokens)
     running, is_narrow = max(1, math.floor(found.most_concurrent / found.data)), found.cache == "fp8"
@@ -163,7 +166,7 @@ def _serve_command(answer: WorkloadAnswer) -> str:
         "TensorRT-LLM": (
             *(f"trtllm-serve {model}", f"--tp_size {found.gpus_of_replica}", f"--max_seq_len {length}"),
             *(f"--max_batch_size {running}", f"--ep_size {found.gpus_of_replica}" * (found.data > 1)),
-            "--extra_llm_api_options options.yaml" * bool(options),
+            *("--extra_llm_api_options options.yaml" * bool(options), "--port 8000"),
         ),
         "SGLang": (
             f"python -m sglang.launch_server --model-path {model}",
@@ -186,8 +189,9 @@ def _serve_command(answer: WorkloadAnswer) -> str:
     )
     return (
         f"# one of {found.replicas}; the load balancer sends each request to the replica {where}.\n"
-        "# The longest context is what the model and the memory take; longer requests are refused.\n"
-        f"{' '.join(part for part in parts if part)}{options if found.engine == 'TensorRT-LLM' else ''}"
+        "# The longest context is what the model and the memory take; longer requests are refused."
+        f"{further}\n"
+        f"{own}{' '.join(part for part in parts if part)}{options if found.engine == 'TensorRT-LLM' else ''}"
     )
 
 

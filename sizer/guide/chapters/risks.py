@@ -21,6 +21,8 @@ from sizer.present.text.checks import missing_text
 from sizer.present.text.layouts import basis_sentence
 from sizer.present.text.money import quotes_text
 from sizer.present.text.plan import feed_loss_remedies, few_supplies_text
+from sizer.present.text.serving import conditions
+from sizer.present.text.verdict import other_software_text
 from sizer.questions.failures.tables import single_failures_table
 from sizer.questions.growth.text import late_purchase_text, late_purchases
 from sizer.questions.what_if.charts import tornado_chart
@@ -241,7 +243,11 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
             f"{missing_text(design.conditional_on)} not known",
             "get the value from the vendor, or measure it, before ordering",
         )
+    if design.platform.other_software is not None:
+        yield Risk("Software of the GPUs", other_software_text(design), "run the work on one such server first")
     for answer in context.answers:
+        for condition in conditions(answer) if answer.serving is not None else ():
+            yield Risk("Condition of the answer", f"{condition.clause}: {condition.why}", condition.action)
         if answer.unmeasured and answer.rate_is_predicted:
             yield Risk(
                 "Rate not confirmed by a published run",

@@ -58,6 +58,14 @@ def _phases(design: DesignAnswer, ingest: IngestPlan, has_head: bool) -> Iterato
     serves = all(answer.serving is not None for answer in design.workloads)
     data = f"Copy the model weights to {design.platform.storage.name}" if serves else _ingest_text(design, ingest)
     yield "Models" if serves else "Data", data, "Number and total size of the files match the source"
+    balanced = [one.serving for one in design.workloads if one.serving is not None and one.serving.replicas > 1]
+    if any(one.work.first_token_s is not None for one in balanced):
+        where = " that holds its session's prompts" if any(one.prefix_bytes for one in balanced) else ""
+        yield (
+            "Load balancer",
+            f"Register every replica; send each request to the one{where or ' with the fewest in flight'}",
+            "A replica that is switched off gets no request" + (", and a session stays at one" if where else ""),
+        )
     yield (
         "Acceptance",
         "Run the acceptance tests, from single components to the full system",
@@ -65,8 +73,8 @@ def _phases(design: DesignAnswer, ingest: IngestPlan, has_head: bool) -> Iterato
     )
     yield (
         "Handover",
-        "Train the users; hand over the guide with the measured results",
-        "The first user job runs at the accepted rate",
+        f"Train the {'operators' if serves else 'users'}; hand over the guide with the measured results",
+        "The first requests keep their limits" if serves else "The first user job runs at the accepted rate",
     )
 
 

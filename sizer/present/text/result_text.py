@@ -290,14 +290,16 @@ def _storage_name(tier: StorageTier) -> str:
 def network_text(answer: WorkloadAnswer) -> str:
     """Network, task and number format: 'ResNet-50, training with mixed precision'."""
     if answer.serving is not None:
-        return f"{answer.dnn.name}, served in {answer.serving.weights.upper()}"
+        return f"{answer.dnn.name}, served in {precision_text(answer)}"
     if not answer.kind.trains_language:
         return f"{answer.dnn.name}, {words.name(answer.workload.task)} with {precision_text(answer)}"
     return f"{answer.dnn.name}, training of {trained_text(answer.trained.work)} in {precision_text(answer)}"
 
 
 def precision_text(answer: WorkloadAnswer) -> str:
-    """Number format of the training: 'mixed precision', 'BF16'."""
+    """Number format of the training, or of the weights of a model in use: 'mixed precision', 'BF16'."""
+    if answer.serving is not None:
+        return answer.serving.weights.upper()
     found = answer.language
     return words.name(answer.workload.precision) if found is None else format_text(found.work.number_format)
 

@@ -1,11 +1,17 @@
 """A language model in use in words: the load that was asked, replicas and layout, latencies, memory, users, cost."""
 
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, plain, probability_text, si, significant
 from sizer.base.units import DAY_S, GIB, HOUR_S
+from sizer.bom.cost import CostInterval
 from sizer.calibrate.serving.calibration import Bound
 from sizer.present.words import listed, percent, plural
-from sizer.sizing.result import DesignAnswer, WorkloadAnswer
+from sizer.sizing.result import DesignAnswer, OtherLoad, WorkloadAnswer
+from sizer.sizing.stages.serving_curve import nearest_run
 from sizer.sizing.stages.serving_rates import ServingAnswer
 from sizer.workload.ownership import Ownership
 from sizer.workload.serving import LoadKind, ServingWork, UseOfModel
@@ -113,35 +119,55 @@ def served_text(found: ServingAnswer, gpu: str) -> str:
     )
 
 
-def first_token_condition(found: ServingAnswer) -> str:
-    """That the first token is to be measured before servers are ordered; "" where its limit is kept surely enough."""
-    chance, limit = found.first_token_chance, found.work.first_token_s
-    if chance is None or limit is None or chance >= found.work.confidence:
+@dataclass(frozen=True)
+class Condition:
+    """What the answer depends on, and what is known of it."""
+
+    clause: str  # 'one replica keeps the first token within 6 s'
+    why: str
+    action: str  # that settles it
+
+    @property
+    def text(self) -> str:
+        """Both in one clause."""
+        return f"on condition that {self.clause}: {self.why}"
+
+
+def conditions(answer: WorkloadAnswer) -> Iterator[Condition]:
+    """What a model in use depends on: first tokens that are not sure enough, and a cache that soon forgets."""
+    found, limit = answer.served, answer.served.work.first_token_s
+    if answer.is_late and limit is not None and found.first_token_chance is not None:
+        more = ""
+        if found.replicas_timely is not None and found.replicas_timely > found.replicas:
+            more = f"; without that, {plural(found.replicas_timely, 'replica')} keep all limits as surely as asked"
+        yield Condition(
+            f"one replica, measured first, keeps the first token within {duration(limit)} at this load",
+            f"its {found.work.percentile}th percentile is predicted as {_interval(found.ttft_percentile_s)}, so that "
+            f"the limit is kept with {probability_text(found.first_token_chance)}{more}",
+            "measure one replica under this load before the order",
+        )
+    if found.depends_on_cache and found.prefix_stay_s is not None:
+        more = "" if (text := without_cache_text(found)) == "" else f"; {text}"
+        yield Condition(
+            f"the cached {percent(found.work.prefix_cached)} of the input are the same in many requests, or asked for "
+            f"again within {duration(found.prefix_stay_s)}",
+            f"for longer the memory of the GPUs does not keep what sessions leave{more}",
+            "measure on requests of today after how long a session asks again, before the order",
+        )
+
+
+def without_cache_text(found: ServingAnswer) -> str:
+    """What the same GPUs serve without the cached share, and how many servers would then do; "" where none is asked."""
+    without, asked = found.without_cache, found.work.requests_per_s
+    if without is None or asked is None:
         return ""
-    more = ""
-    if found.replicas_timely is not None and found.replicas_timely > found.replicas:
-        more = f"; without that, {plural(found.replicas_timely, 'replica')} keep it at the confidence asked for"
-    return (
-        f"on condition that one replica, measured first, keeps the first token within {duration(limit)} at this load: "
-        f"its {found.work.percentile}th percentile is predicted as {_interval(found.ttft_percentile_s)}, so that the "
-        f"limit is kept with {probability_text(chance)}{more}"
-    )
-
-
-# Stay in the cache below which its share is a condition: twice the pause of somebody who chats. Assumed.
-_SHORT_STAY_S = 600.0
-
-
-def prefix_condition(found: ServingAnswer) -> str:
-    """That the cached share holds only of sessions that ask again soon; "" where memory keeps them for long."""
-    stay_s = found.prefix_stay_s
-    if stay_s is None or stay_s >= _SHORT_STAY_S:
-        return ""
-    return (
-        f"on condition that the cached {percent(found.work.prefix_cached)} of the input are the same in many requests, "
-        f"or asked for again within {duration(stay_s)}: for longer the memory of the GPUs does not keep what sessions "
-        "leave"
-    )
+    text = f"without the cached share the same GPUs serve {significant(without.requests_per_s)} requests/s"
+    kept = f"{text} and keep the target with {probability_text(without.probability)}"
+    if without.probability >= found.work.confidence:
+        return kept
+    if without.servers is None:
+        return f"{kept}; no number of such servers keeps it as surely as asked"
+    return f"{kept}; {plural(without.servers, 'such server')} keep it as surely as asked"
 
 
 def software_text(found: ServingAnswer) -> str:
@@ -191,7 +217,7 @@ def energy_text(design: DesignAnswer, found: ServingAnswer) -> str:
     )
 
 
-def needed_text(found: ServingAnswer) -> str:
+def needed_text(found: ServingAnswer, n_servers: int) -> str:
     """Replicas that the asked load takes, and what the others are for."""
     assert found.replicas_needed is not None
     spare = found.replicas - found.replicas_needed
@@ -200,10 +226,14 @@ def needed_text(found: ServingAnswer) -> str:
         return f"{text}, {plural(-spare, 'replica')} more than there are"
     if spare < 1:
         return f"{text}; none is spare: a failed one is missed"
-    others = by_count(
-        spare, "the other one is headroom, and stands", f"the other {grouped(spare)} are headroom, and stand"
-    )
-    return f"{text}; {others} in for one that fails"
+    others = by_count(spare, "the other one is headroom", f"the other {grouped(spare)} are headroom")
+    lost = math.ceil(found.replicas / n_servers)  # servers fail, and not replicas
+    instead = "" if lost == 1 else f", and a server that fails takes {grouped(lost)} replicas with it"
+    if spare < lost:
+        return (
+            f"{text}; {others}{instead}: {by_count(lost - spare, 'one is', f'{grouped(lost - spare)} are')} missed then"
+        )
+    return f"{text}; {others}{instead}: those that are left are enough"
 
 
 def used_stack_text(answer: WorkloadAnswer) -> str:
@@ -256,6 +286,18 @@ def tokens_text(found: ServingAnswer) -> str:
     )
 
 
+def published_text(found: ServingAnswer) -> str:
+    """The published run that is nearest to what is served, whatever its latency."""
+    row = nearest_run(found)
+    if row is None or not row.output_tokens_s or not row.gpus:
+        return f"no run of {found.work.model} on the {found.deployment.gpu.name} is published"
+    lengths = f"{grouped(row.input_tokens or 0.0)} tokens in and {grouped(row.output_tokens or 0.0)} out"
+    tpot = "" if not row.tpot_s else f", {duration(row.tpot_s)} for each later token"
+    each = f"{significant(row.output_tokens_s / row.gpus)} output tokens/s per GPU"
+    weights = row.weight_precision.rstrip("?").upper()
+    return f"nearest run of the model on this GPU: {each} with {lengths}{tpot}, {weights} weights ({row.source})"
+
+
 def memory_text(found: ServingAnswer, memory_bytes: float) -> str:
     """Memory of a GPU: weights, keys and values, reserve and what is free."""
     used = found.weight_bytes + found.cache_bytes + found.reserve_bytes
@@ -271,38 +313,69 @@ def gib_text(size_bytes: float) -> str:
     return f"{significant(size) if size >= _LEAST_GIB else f'under {_LEAST_GIB}'}{NARROW_SPACE}GiB"
 
 
+# Tokens in for one out from which on a request is priced, too: its prompt is most of the work.
+_LONG_PROMPT = 4.0
+
+
 def cost_text(design: DesignAnswer, found: ServingAnswer) -> str:
-    """Hardware for a million output tokens at the asked load, written off over some years; "" without an estimate."""
-    rate = None if found.work.requests_per_s is None else found.served_per_s
-    if design.cost is None or design.cost.expected == 0 or rate is None or len(design.workloads) > 1:
+    """Hardware for a million tokens at the load, written off over some years; "" without an estimate."""
+    cost, work = design.cost, found.work
+    if cost is None or cost.expected == 0 or len(design.workloads) > 1:
         return ""
-    tokens = rate * found.work.priced_tokens * YEARS * _YEAR_S / 1e6
-    cost = design.cost
-    ends = [end / tokens for end in (cost.low, cost.expected, cost.high)]
-    low, middle, high = (significant(end, 2) for end in ends)
-    return (
-        f"about {cost.currency}{NARROW_SPACE}{middle} ({low} to {high}) of hardware for a million "
-        f"{found.work.priced}: its price over {YEARS} years at this load around the clock (at 8 hours a day three "
-        "times as much), without energy, space and people"
-    )
+    seconds = YEARS * _YEAR_S
+    text = f"{_each_text(cost, _millions(found, seconds))} of hardware for a million {work.priced}"
+    if work.input_tokens >= _LONG_PROMPT * work.output_tokens and not work.is_embedding:
+        text = f"{text}, {_each_text(cost, found.served_per_s * seconds / 1e3)} for 1{NARROW_SPACE}000 requests"
+    less = "" if work.first_token_s is None else " (at 8 hours a day three times as much)"
+    return f"{text}: its price over {YEARS} years at {_clock_text(found)}{less}, without energy, space and people"
+
+
+def _millions(found: ServingAnswer, seconds: float) -> float:
+    """Millions of tokens that are priced."""
+    return found.served_per_s * found.work.priced_tokens * seconds / 1e6
+
+
+def _each_text(cost: CostInterval, pieces: float) -> str:
+    low, middle, high = (significant(end / pieces, 2) for end in (cost.low, cost.expected, cost.high))
+    return f"about {cost.currency}{NARROW_SPACE}{middle} ({low} to {high})"
+
+
+def _clock_text(found: ServingAnswer) -> str:
+    peak = "the peak rate of " if found.work.first_token_s is not None else ""
+    return f"{peak}{significant(found.served_per_s, 2)} requests/s around the clock"
 
 
 def asked_cost_text(design: DesignAnswer, asked: Ownership | None) -> str:
-    """Whether a million output tokens at the load cost no more than was asked; "" where nothing was, or it is open."""
+    """Whether a million output tokens cost no more than was asked; "" where nothing was, or it is open."""
     limit, cost = None if asked is None else asked.cost_per_million_tokens, design.ownership
     found = design.workloads[0].serving
     if asked is None or limit is None or cost is None or found is None or len(design.workloads) > 1:
         return ""
-    years_s = asked.years * _YEAR_S * (asked.utilization_fraction or 1.0)
-    millions = found.served_per_s * found.work.priced_tokens * years_s / 1e6
-    low, middle, high = (end / millions for end in (cost.low, cost.expected, cost.high))
-    is_met = "met" if high <= limit else "missed" if low > limit else "open until quotes are there"
-    ends = f"{significant(low, 2)} to {significant(high, 2)}"
-    amount = f"about {cost.currency}{NARROW_SPACE}{significant(middle, 2)} ({ends})"
-    return (
-        f"A million {found.work.priced} at this load cost {amount} over {plural(asked.years, 'year')} of owning, all "
-        f"that the GPUs do among it; the limit of {cost.currency}{NARROW_SPACE}{significant(float(limit), 2)} is "
-        f"{is_met}"
+    millions, share = _millions(found, asked.years * _YEAR_S), asked.utilization_fraction
+    most, load = float(limit), _clock_text(found)
+    if share is not None:
+        millions *= share
+        load = f"{significant(found.served_per_s, 2)} requests/s in {percent(share)} of all hours"
+    is_met = "met" if cost.high / millions <= most else "missed" if cost.low / millions > most else "open"
+    amount, years = _each_text(cost, millions), plural(asked.years, "year")
+    text = (
+        f"A million {found.work.priced} at {load} cost {amount} over {years} of owning, all that the GPUs do among it; "
+        f"the limit of {cost.currency}{NARROW_SPACE}{significant(most, 2)} is {is_met}"
+        f"{' until quotes are there' if is_met == 'open' else ''}"
+    )
+    if is_met != "met" or share is not None or found.work.first_token_s is None:
+        return text
+    return f"{text}, and kept from {significant(24 * cost.high / millions / most, 2)} hours of such load a day on"
+
+
+def other_loads_text(loads: Sequence[OtherLoad]) -> str:
+    """What half and twice as many people take."""
+    return listed(
+        [
+            f"{'half' if one.factor < 1 else 'twice'} as many requests: {plural(one.n_servers, 'server')} with "
+            f"{plural(one.gpus_per_server, 'GPU')}{' each' if one.n_servers > 1 else ''}"
+            for one in loads
+        ]
     )
 
 
@@ -334,30 +407,29 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: boo
     if work.adapters:
         rows.append(("Adapters", adapters_text(found)))
     if found.replicas_needed is not None:
-        rows.append(("Needed", needed_text(found)))
+        rows.append(("Needed", needed_text(found, design.n_servers)))
     if prefix := prefix_text(found):
         rows.append(("Prefix cache", prefix))
+    if not found.depends_on_cache and (without := without_cache_text(found)):
+        rows.append(("Without cache", without))
     rows.append(("In flight", flight_text(found)))
     if not work.is_embedding:
         rows.append(("First token", latency_text(found.ttft_s, found.ttft_percentile_s, work.percentile)))
-    rows += [("Conditional", text) for text in (first_token_condition(found), prefix_condition(found)) if text]
+    rows += [("Conditional", one.text) for one in conditions(answer)]
     if work.output_tokens > 1:
         rows.append(("Later tokens", latency_text(found.tpot_s, found.tpot_percentile_s, work.percentile)))
     rows.append(("Output", tokens_text(found)))
+    rows.append(("Published", published_text(found)))
     if users := users_text(found):
         rows.append(("Users", users))
-    if found.servers_at:
-        parts = [
-            f"{'half' if factor < 1 else 'twice'} as many requests: {plural(servers, 'server')}"
-            for factor, servers in found.servers_at
-        ]
-        rows.append(("Sensitivity", listed(parts)))
+    if answer.other_loads is not None and (loads := other_loads_text(answer.other_loads.value)):
+        rows.append(("Sensitivity", loads))
     rows.append(("Memory", memory_text(found, answer.memory.memory_bytes)))
     rows.append(("Ingress", ingress_text(found)))
     if work.first_token_s is None:
         rows.append(("Batch", batch_text(found)))
     if energy := energy_text(design, found):
         rows.append(("Energy", energy))
-    if with_cost and design.ownership is None and (cost := cost_text(design, found)):
+    if with_cost and (cost := cost_text(design, found)):
         rows.append(("Cost", cost))
     return rows

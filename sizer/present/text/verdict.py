@@ -30,8 +30,7 @@ from sizer.present.text.money import WITHOUT_CABLES, cost_at, least_cost_text, o
 from sizer.present.text.redundancy import spare_sentence
 from sizer.present.text.serving import (
     asked_cost_text,
-    first_token_condition,
-    prefix_condition,
+    conditions,
     served_text,
     serving_cautions,
 )
@@ -277,11 +276,10 @@ def served_cautions(result: SizingResult) -> list[str]:
     """What is to be measured, tested or prepared before a design is ordered, and whether a cost asked for is kept."""
     design, several = result.design, len(result.design.workloads) > 1
     found = [
-        f"{f'{answer.workload.name}: this' if several else 'This'} holds {condition}."
+        f"{f'{answer.workload.name}: this' if several else 'This'} holds {condition.text}."
         for answer in design.workloads
         if answer.serving is not None
-        for condition in (first_token_condition(answer.serving), prefix_condition(answer.serving))
-        if condition
+        for condition in conditions(answer)
     ]
     served = [answer.serving for answer in design.workloads if answer.serving is not None]
     if not served:
@@ -304,13 +302,18 @@ def site_texts(result: SizingResult) -> list[str]:
             f"The {server.name} is cooled by liquid: the building brings water for {si(liquid_w, 'W')}"
             + (f" and {words.plural(units, 'coolant distribution unit')}, one of them spare (N+1)." if units else ".")
         )
-    match design.platform.other_software:
-        case "arm":
-            found.append(f"The processors of the {server.name} are Arm: software must be built for them (aarch64).")
-        case "rocm" | "gaudi" as software:
-            name, stack = design.platform.gpu.name, {"rocm": "ROCm", "gaudi": "Intel's Gaudi software"}[software]
-            found.append(f"The {name} runs {stack}, not CUDA: confirm that all operators of your code run on it.")
+    if design.platform.other_software is not None:
+        found.append(f"{other_software_text(design)}.")
     return found
+
+
+def other_software_text(design: DesignAnswer) -> str:
+    """What software must be ready for where GPUs or processors are of another kind than most."""
+    platform = design.platform
+    if platform.other_software == "arm":
+        return f"The processors of the {platform.server.name} are Arm: software must be built for them (aarch64)"
+    stack = {"rocm": "ROCm", "gaudi": "Intel's Gaudi software"}[str(platform.other_software)]
+    return f"The {platform.gpu.name} runs {stack}, not CUDA: confirm that all operators of your code run on it"
 
 
 def _budget_texts(result: SizingResult) -> list[str]:
@@ -435,16 +438,19 @@ def _owned_text(result: SizingResult) -> str:
 def proposal_text(result: SizingResult) -> str:
     """The answer without its confidence: what is proposed, what it does, and the target."""
     design, single = result.design, result.verdict.single
+    served = [answer for answer in design.workloads if answer.serving is not None]
+    holds = [f"This holds on condition that {one.clause}." for answer in served for one in conditions(answer)]
     if single is None or result.verdict.kind is VerdictKind.ONE_SERVER_TOO:
         rates = _served_texts(design) or [f"{design.name}: {_rates_text(design, result)}."]
-        texts = [*rates, *equipment_texts(result)]
+        texts = [*rates, *holds, *equipment_texts(result)]
         return " ".join([*texts, *sale_end_sentences(design)])
     server = single.platform.server.name
     verb = "may be" if single.probability is None else "is"
     if single.probability is not None and any(answer.unmeasured for answer in single.workloads):
         verb = "is expected to be"
     text = f"One {server} with {_storage_text(single)} {verb} enough: {_rates_text(single, result)}."
-    return " ".join([*(_served_texts(single) or [text]), *equipment_texts(result), *sale_end_sentences(single)])
+    texts = [*(_served_texts(single) or [text]), *holds, *equipment_texts(result)]
+    return " ".join([*texts, *sale_end_sentences(single)])
 
 
 def equipment_texts(result: SizingResult) -> list[str]:
@@ -731,6 +737,8 @@ def runner_up_text(result: SizingResult) -> str:
         return "It is enough for the first year alone; the growth plan buys the described design for all years."
     if reason.kind is RunnerUpKind.CONDITIONAL:
         return "Whether it meets the request depends on a value that no source gives."
+    if reason.kind is RunnerUpKind.LATE:
+        return "Its first tokens keep their limit with less than the confidence asked for."
     if reason.kind is RunnerUpKind.EQUAL:
         return (
             "It is equal in servers, storage nodes, rack units and power; its network or its drives are larger than "

@@ -60,6 +60,7 @@ from sizer.sizing.stages.workload_run import WorkloadRun, rate_in_one_server, ru
 from sizer.workload.language import DefaultKind
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
+from sizer.workload.serving import is_served
 
 # Sizes of the scaling chart go this far beyond the design, so that the next bottleneck shows.
 _SCALING_BEYOND = 2
@@ -164,7 +165,8 @@ def unused_software(request: SizingRequest, catalog: Catalog) -> tuple[str, ...]
     """Ids of the software that none of the workloads can use."""
     named = [work.dnn for work in request.workload if isinstance(work.dnn, str)]
     has_images = any(catalog.dnns[name].sample == "image" for name in named if name in catalog.dnns)
-    return () if has_images else tuple(item.id for item in catalog.software.values() if item.images_only)
+    used = {"images": has_images, "training": not all(map(is_served, request.workload))}
+    return tuple(item.id for item in catalog.software.values() if item.only_for and not used[item.only_for])
 
 
 def _workload_answer(

@@ -142,7 +142,9 @@ def workload_figures(
     serving = serving_answer(work, platform, int(run.servers[0]), int(run.cols.gpus_per_server[0]), catalog)
     rate_stack = design_rates(work, platform.gpu.id).software(work, language, catalog)
     stack = software_on(rate_stack, work.stack_choice, platform.gpu, catalog)
-    used = [one.gpus_used / n_gpus for one in (language, serving) if one is not None]
+    # Of a model that shares the GPUs with others its own ones count.
+    apart = [one for one in (language, serving) if one is not None and not (serving and serving.work.shares_with)]
+    used = [one.gpus_used / n_gpus for one in apart]
     core_load = run.comp.core_s_per_sample / (int(run.servers[0]) * float(run.cols.cores[0]))
     return WorkloadFigures(
         throughput=rate,
@@ -155,7 +157,10 @@ def workload_figures(
         bottleneck=bottleneck,
         next_bottleneck=following,
         probability=None if missing else min(chance, MOST_CERTAIN),
-        target_check=met if chance >= evaluate.least_chance(request.confidence) else CheckResult.NOT_MET,
+        # That first tokens are in time is a condition of its own.
+        target_check=met
+        if run.target_probability[0] >= evaluate.least_chance(request.confidence)
+        else CheckResult.NOT_MET,
         stack=stack,
         rate_stack=rate_stack if rate_stack is not stack else None,
         batch_per_gpu=work.batch_per_gpu,
@@ -165,7 +170,9 @@ def workload_figures(
 
 
 def told_chance(run: WorkloadRun) -> float:
-    """Probability that a workload meets its target; of GPUs that serve that of the rate which they are said to keep."""
+    """Probability that a workload meets its target and its limits of latency; of GPUs that serve that of the rate which
+    they are said to keep.
+    """
     serving = run.work.serving
     chance = float(run.probability[0])
     return min(chance, serving.confidence) if serving and serving.load_kind is LoadKind.GPUS else chance

@@ -200,6 +200,8 @@ def _in_order(codes: Ints) -> tuple[Ints, Ints]:
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
+# Servers that sure first tokens may take, over those of the rate alone.
+_MOST_FOR_FIRST_TOKENS = 1.5
 # Designs evaluated at once: the arrays of a block stay in a processor's cache.
 _BLOCK_ROWS = 65_536
 
@@ -220,7 +222,8 @@ class EvaluatedSpace:
     class_of: Ints  # (platforms,)
     class_nodes: Ints  # storage nodes, in whole units
     class_least_nodes: Ints  # (classes,) that the data call for at any size
-    class_probability: Floats  # that all targets are met
+    class_probability: Floats  # that all targets and limits of latency are met
+    class_is_late: Bools  # the rate is kept as surely as asked, and with it first tokens are not
     class_passes: dict[AnyLimit, Bools]  # limit of the stages -> designs that keep it
     class_slowest: Floats  # of the first workload, smallest median of a stage: its rate is at most that [samples/s]
     class_least_time_s: Floats  # what it takes at these rates, or a million samples where no length is known
@@ -249,6 +252,11 @@ class EvaluatedSpace:
     def probability(self) -> Floats:
         """(rows,) probability that all targets are met."""
         return self.over_rows(self.class_probability)
+
+    @cached_property
+    def is_late(self) -> Bools:
+        """(rows,) designs that keep the rate as surely as asked, and first tokens less surely."""
+        return self.over_rows(self.class_is_late)
 
     @cached_property
     def unknowns(self) -> Ints:
@@ -372,6 +380,8 @@ def evaluate_space(
     # Data that stay in the servers' memory need no rate, unless the first epoch has to be in time.
     is_read = ~is_cached | np.logical_or.reduce([need.cold_samples_per_s > 0 for need in targets.needs])[alike.kind_of]
     units, kinds = alike.class_units, alike.kinds_of(slice(None))
+    each = [np.broadcast_to(comp.timely, comp.gpu.median.shape) for comp in targets.computes if comp.timely is not None]
+    timely = np.prod(each, axis=0)[alike.kind_of] if each else np.ones(shape)
     streams = [need.checkpoints and need.checkpoints.take(kinds) for need in targets.needs]
     is_written = write_demands_matter(streams, space.sizes[None, :], found.nodes, alike.class_cols)
     first = _FirstWorkload(works[0], targets.computes[0], servers.epochs, alike, space, calibration.start_up_s)
@@ -384,7 +394,8 @@ def evaluate_space(
         class_of=alike.class_of,
         class_nodes=found.nodes,
         class_least_nodes=np.where(units.is_per_node, units.least, 0),
-        class_probability=found.chance,
+        class_probability=found.chance * timely,
+        class_is_late=_is_late(found.chance, timely, space.sizes, evaluate.least_chance(request.confidence)),
         class_passes=passes,
         class_slowest=found.slowest,
         class_least_time_s=first.time_at_rates_s(found.slowest, found.slowest_cold, slice(None), slice(None)),
@@ -404,6 +415,17 @@ def evaluate_space(
         targets=targets,
         first=first,
     )
+
+
+def _is_late(chance: Floats, timely: Floats, sizes: Ints, asked: float) -> Bools:
+    """Designs that keep the rate as surely as asked, and first tokens less surely. (classes, sizes)
+
+    So count all where that takes more than one server more, or half as many again: what one replica shows costs less.
+    """
+    is_sure, is_timely = chance >= asked, chance * timely >= asked
+    first, first_timely = (np.where(one, sizes, np.inf).min(axis=1, keepdims=True) for one in (is_sure, is_timely))
+    most = np.maximum(first + 1, _MOST_FOR_FIRST_TOKENS * first)
+    return np.asarray(is_sure & ~(is_timely & (first_timely <= most)))
 
 
 @dataclass(frozen=True)

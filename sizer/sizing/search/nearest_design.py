@@ -50,7 +50,7 @@ def nearest_design(counts: PartCounts) -> tuple[int, tuple[AnyLimit, ...]]:
     """
     evaluated = counts.evaluated
     breaks = np.sum([~kept for kept in evaluated.class_passes.values()], axis=0)
-    meets = evaluated.class_probability >= least_chance(counts.request.confidence)
+    meets = evaluated.class_is_late | (evaluated.class_probability >= least_chance(counts.request.confidence))
     meets &= evaluated.class_passes[Limit.GPU_COUNT]  # so many GPUs may be asked for, whatever their rate
     # The weights only order: chance before the share of the rate that is asked, then the fewest servers, and below
     # every design that meets the target. Where no GPUs hold the networks, all are alike.

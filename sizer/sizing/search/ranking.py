@@ -287,8 +287,11 @@ def is_by_cost(request: SizingRequest) -> bool:
 
 
 def uncertainty(counts: PartCounts, rows: Ints) -> Floats:
-    """How far designs depend on unknowns: 1 for each on which the request depends, half where the energy is open."""
-    return np.asarray(counts.unknowns[rows] + 0.5 * counts.energy_is_open[rows])
+    """How far designs depend on unknowns: 1 for each on which the request depends, half where the energy is open.
+
+    First tokens that are kept less surely than was asked are one, too.
+    """
+    return np.asarray(counts.unknowns[rows] + counts.evaluated.is_late[rows] + 0.5 * counts.energy_is_open[rows])
 
 
 def beyond_budget(counts: PartCounts, likely_cost: Floats) -> Bools:
@@ -525,7 +528,7 @@ class Ranking:
             # The number of GPUs gives the size: the smallest that has them.
             could = could & (np.cumsum(could, axis=1) == 1)
         # Watts that nobody knows are found when a design is counted; they only put it further behind.
-        unknown = counts.unknowns.reshape(evaluated.space.n_platforms, -1)[places]
+        unknown = (counts.unknowns + evaluated.is_late).reshape(evaluated.space.n_platforms, -1)[places]
         over, least_key = self._is_beyond_budget(counts.main_cost.cost[places]), self._least_key()[places]
         idle = counts.leaves_storage_idle[places]
         # Designs with fewer unknowns come first, whatever they cost.

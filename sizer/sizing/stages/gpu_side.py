@@ -167,6 +167,7 @@ class GpuSide:
     within_log_sd: Floats  # of ``gpu``: scatter of runs within one source
     between_log_sd: float  # and between sources; the rest of its spread is that of the parameters
     replicas: Floats | None  # of a language model of which each reads its weights at a restart
+    timely: Floats | None  # probability that first tokens keep their limit at the target; None where nobody waits
 
     def take(self, rows: Index) -> Self:
         """GPU side of some rows of the first axis, or of some entries of the first two."""
@@ -180,6 +181,7 @@ class GpuSide:
             batch_per_gpu=self.batch_per_gpu[rows],
             within_log_sd=self.within_log_sd[rows],
             replicas=None if self.replicas is None else self.replicas[rows],
+            timely=None if self.timely is None else self.timely[rows],
         )
 
 
@@ -214,6 +216,7 @@ def gpu_side(
             within_log_sd=np.broadcast_to(within, shape),
             between_log_sd=float(np.max(_between_log_sd(work, platforms, cols, n_servers, terms, catalog))),
             replicas=laid_out.replicas if laid_out is not None and reads_replicas else None,
+            timely=None if laid_out is None else laid_out.timely,
         )
 
     has_batches = bool(np.ndim(work.batch_per_gpu))  # of each row another one

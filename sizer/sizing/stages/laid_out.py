@@ -15,6 +15,7 @@ class LaidOutRun:
     log_sd: Floats
     fits: Bools
     replicas: Floats  # that hold the model each
+    timely: Floats | None = None  # probability that first tokens keep their limit; None where nobody waits
 
     def samples_per_s(self, values: Floats) -> Floats:
         """Rate under some draws: no term of a step moves it, its scatter alone does. [samples/s]"""

@@ -1,5 +1,6 @@
 """Output and pace of a served model over its load, beside published runs: what the chart of a serving shows."""
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -35,6 +36,21 @@ class ServingCurve:
     tokens_per_s: Estimate  # output of a GPU
     at: tuple[float, float]  # the design at its load: seconds between tokens, output of a GPU
     published: tuple[PublishedPoint, ...]
+
+
+def nearest_run(found: ServingAnswer) -> ServingRow | None:
+    """The published run of the same model on the same GPU that is nearest in lengths, and of these the fastest."""
+
+    def distance(row: ServingRow) -> tuple[float, float]:
+        pairs = ((row.input_tokens, found.work.input_tokens), (row.output_tokens, found.work.output_tokens))
+        far = sum(abs(math.log(published / asked)) for published, asked in pairs if published)
+        return round(far, 1), -(row.output_tokens_s or 0.0) / (row.gpus or 1.0)
+
+    rows = [
+        row for row in load_serving_rows() if (row.model, row.gpu) == (found.work.model_id, found.deployment.gpu.id)
+    ]
+    known = (row for row in rows if row.output_tokens_s and row.gpus and row.input_tokens and row.output_tokens)
+    return min((row for row in known if not row.speculative.startswith("mtp")), key=distance, default=None)
 
 
 def serving_curve(found: ServingAnswer) -> ServingCurve:

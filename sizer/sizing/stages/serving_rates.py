@@ -50,8 +50,10 @@ _MOST_SCORE = 40.0
 # Rates that are tried where the highest one with first tokens in time is sought.
 _TRIES = 192
 _ROUNDING = 1e-6
-# Loads of which the servers are shown, too, where what people do was assumed.
-OTHER_LOADS = (0.5, 2.0)
+# Stay in the cache from which on its share is no condition: twice the pause of somebody who chats. Assumed.
+ENOUGH_STAY_S = 600.0
+# Share of the longest stay from which on a faster layout is worth more. Assumed.
+_ALIKE_STAY = 2 / 3
 # Generations of GPUs with published rows of serving.
 _MEASURED = ("ampere", "ada", "hopper", "blackwell", "cdna3", "cdna4")
 
@@ -86,6 +88,23 @@ class _Layout:
     concurrencies: Floats  # loads from one request in flight on
     log_rates: Floats  # of a replica at these, as requests_per_s
     scores: Floats  # of its first tokens
+    prefixes: float  # cached parts of prompts in the memory of one request; 0: nothing is cached
+
+    def load_at(self, requests_per_s: Floats | float) -> Floats:
+        """Requests in flight of a replica that so many arrive at; of fewer than are tried each is alone."""
+        log_rate = np.log(np.maximum(requests_per_s, _NEXT_TO_NOTHING))
+        found = np.interp(log_rate, self.log_rates, np.log(self.concurrencies))
+        return np.asarray(np.exp(found + np.minimum(log_rate - self.log_rates[0], 0.0)))
+
+    def timely_at(self, requests_per_s: Floats | float) -> Floats:
+        """Probability that first tokens keep their limit at so many requests a second of a replica."""
+        log_rate = np.log(np.maximum(requests_per_s, _NEXT_TO_NOTHING))
+        return np.asarray(normal_cdf(np.interp(log_rate, self.log_rates, self.scores)))
+
+    def stay_s(self, requests_per_s: float, replicas: Floats) -> Floats:
+        """For how long replicas keep what sessions leave, where so many requests arrive at all of them. [s]"""
+        free = np.maximum(self.most_concurrent - self.load_at(requests_per_s / np.maximum(replicas, 1.0)), 0.0)
+        return np.asarray(free * replicas * self.prefixes / requests_per_s)
 
     @property
     def order(self) -> tuple[float, ...]:
@@ -96,6 +115,15 @@ class _Layout:
             *(self.fits, each * self.timely_per_s, self.requests_per_s > 0, 0.0 if is_timely else nearest),
             *(each * self.requests_per_s, -self.least_tpot_s, -self.deployment.gpus),
         )
+
+
+@dataclass(frozen=True)
+class WithoutCache:
+    """What the replicas of a design do where no request finds anything in the cache."""
+
+    requests_per_s: float  # expected, within the limits
+    probability: float  # that the target and its limits are kept
+    servers: int | None  # of this kind that keep them as surely as asked; None: no number of them
 
 
 @dataclass(frozen=True)
@@ -135,8 +163,7 @@ class ServingAnswer:
     first_token_chance: float | None  # that first tokens keep their limit at the load; None where nobody waits
     # Replicas that make it as sure as the confidence; None where no number does, or where no load is asked.
     replicas_timely: int | None
-    # Servers of other loads, by their factor; empty where no people are counted.
-    servers_at: tuple[tuple[float, int], ...]
+    without_cache: WithoutCache | None  # None where nothing is cached, or no load is asked
     deployment: Deployment  # one replica
 
     @property
@@ -191,6 +218,21 @@ class ServingAnswer:
             return None
         return self.sessions_stored / self.served_per_s
 
+    @property
+    def token_chance(self) -> float | None:
+        """Probability that later tokens keep their limit at the load; None where nobody waits, or none follows."""
+        limit, time_s = self.work.token_s, self.tpot_percentile_s
+        if limit is None or self.work.output_tokens <= 1:
+            return None
+        return float(normal_cdf(math.log(limit / float(time_s.value)) / time_s.log_sd))
+
+    @property
+    def depends_on_cache(self) -> bool:
+        """Whether the target fails without the cached share, and memory does not keep it for long."""
+        stay_s, without = self.prefix_stay_s, self.without_cache
+        is_short = stay_s is not None and stay_s < ENOUGH_STAY_S
+        return is_short and (without is None or without.probability < self.work.confidence)
+
 
 def serving_run(
     work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints, catalog: Catalog
@@ -210,6 +252,7 @@ def serving_run(
     asked = (work.serving, *work.serving.shares_with)
     tables = [_tables(one.unloaded, tuple(dict.fromkeys(alike)), catalog) for one in asked]
     rate, sd, fits, replicas = (np.zeros(group.size) for _ in range(4))
+    timely = np.ones(group.size)
     for (number, used), one in zip(kinds, alike, strict=True):
         rows = np.flatnonzero((group == number) & (per_server == used))
         layouts = [table[one] for table in tables]
@@ -222,7 +265,13 @@ def serving_run(
         )[which].T
         rate[rows], sd[rows], fits[rows] = counts * each, log_sd, servers[rows] >= least
         replicas[rows] = np.maximum(counts, 1)
-    return LaidOutRun(rate.reshape(shape), sd.reshape(shape), fits.reshape(shape) > 0, replicas.reshape(shape))
+        for number in np.unique(which).tolist():
+            here = which == number
+            timely[rows[here]] = _timely(asked[0], layouts[0][number], counts[here])
+    return LaidOutRun(
+        *(rate.reshape(shape), sd.reshape(shape), fits.reshape(shape) > 0, replicas.reshape(shape)),
+        None if work.serving.first_token_s is None else timely.reshape(shape),
+    )
 
 
 def serving_answer(
@@ -264,10 +313,8 @@ def serving_answer(
     bare = replicas_of([replace(layout.deployment, adapters=0)])
     length = asked.input_tokens + 0.5 * asked.output_tokens
     each = float((gpu.cache_bytes(length) + gpu.state_bytes)[0])
-    in_flight, needed = concurrency / layout.deployment.data, _needed(asked, layout)
-    chance = None
-    if asked.first_token_s is not None:
-        chance = float(normal_cdf(np.log(asked.first_token_s / firsts[0]) / first_sd))
+    in_flight = concurrency / layout.deployment.data
+    chance = None if asked.first_token_s is None else float(_timely(asked, layout, np.array([replicas]))[0])
     return ServingAnswer(
         work=asked,
         replicas=replicas,
@@ -303,28 +350,46 @@ def serving_answer(
         longest_tokens=min(
             layout.most_concurrent / layout.deployment.data * length, asked.shape.context_tokens or math.inf
         ),
-        replicas_needed=needed,
+        replicas_needed=_needed(asked, layout),
         first_token_chance=chance,
         replicas_timely=None if asked.first_token_s is None else _needed(asked, layout, layout.timely_per_s),
-        servers_at=_servers_at(asked, layout, needed),
+        without_cache=_without_cache(asked, one, layout, replicas, catalog),
         deployment=layout.deployment,
     )
 
 
-def _needed(work: ServingWork, layout: _Layout, each: float | None = None, factor: float = 1.0) -> int | None:
+def _timely(work: ServingWork, layout: _Layout, replicas: Ints) -> Floats:
+    """Probability that first tokens keep their limit at the asked load; at what is kept surely where none is asked."""
+    if work.requests_per_s is None:
+        return layout.timely_at(np.full(replicas.shape, layout.timely_per_s or layout.sure_per_s))
+    return layout.timely_at(work.requests_per_s / np.maximum(replicas, 1))
+
+
+def _without_cache(
+    work: ServingWork, one: _Servers, layout: _Layout, replicas: int, catalog: Catalog
+) -> WithoutCache | None:
+    """The replicas of a design without the cached share, and how many servers would then do."""
+    asked = work.requests_per_s
+    if not work.prefix_cached or asked is None or work.shares_with:
+        return None
+    bare = replace(work.unloaded, prefix_cached=0.0)
+    (same,) = _rated(bare, {one: [(layout.deployment, layout.servers)]})[one]
+    margin = math.log(max(replicas * same.requests_per_s, _NEXT_TO_NOTHING) / asked) / same.log_sd
+    chance = float(normal_cdf(margin) * _timely(work, same, np.array([replicas]))[0])
+    needs = [
+        -(-(_needed(work, other, other.timely_per_s) or 0) // other.replicas) * other.servers
+        for other in _tables(bare, (one,), catalog)[one]
+        if other.fits and other.timely_per_s > 0
+    ]
+    return WithoutCache(replicas * same.requests_per_s, chance, min(needs, default=None))
+
+
+def _needed(work: ServingWork, layout: _Layout, each: float | None = None) -> int | None:
     """Replicas that the asked load takes, by default with its confidence; None without one or if none is enough."""
     each = layout.sure_per_s if each is None else each
     if work.requests_per_s is None or each <= 0:
         return None
-    return max(1, math.ceil(factor * work.requests_per_s / each - _ROUNDING))
-
-
-def _servers_at(work: ServingWork, layout: _Layout, needed: int | None) -> tuple[tuple[float, int], ...]:
-    """Servers that other numbers of requests take, because what people do was assumed."""
-    if not work.counts_people or needed is None:
-        return ()
-    groups = [-(-(_needed(work, layout, factor=factor) or 0) // layout.replicas) for factor in OTHER_LOADS]
-    return tuple((factor, count * layout.servers) for factor, count in zip(OTHER_LOADS, groups, strict=True))
+    return max(1, math.ceil(work.requests_per_s / each - _ROUNDING))
 
 
 def serving_error_text(
@@ -412,7 +477,8 @@ def _tables(work: ServingWork, alike: tuple[_Servers, ...], catalog: Catalog) ->
 def _chosen(work: ServingWork, layouts: Sequence[_Layout], n_servers: Ints) -> tuple[Ints, Ints]:
     """Which of some layouts serves the most on each number of servers, and how many replicas it has there.
 
-    Of a number of GPUs that is asked for, no more of them count.
+    Of a number of GPUs that is asked for, no more of them count. Where requests find earlier prompts in a cache, of the
+    layouts that carry the load those lead whose memory keeps these for longest.
     """
     most = work.number if work.load_kind is LoadKind.GPUS else math.inf
     # Where none serves anything in time surely, the first of those for which there are GPUs comes nearest.
@@ -420,7 +486,12 @@ def _chosen(work: ServingWork, layouts: Sequence[_Layout], n_servers: Ints) -> t
     parts = [(one.servers, one.replicas, one.timely_per_s, one.deployment.gpus) for one in layouts]
     servers, replicas, timely, gpus = np.array(parts, dtype=float).T[:, :, None]
     counts = np.minimum(n_servers // servers * replicas, np.floor(most / gpus))
-    which = np.argmax(counts * timely + nearest * (counts > 0), axis=0)
+    served = counts * timely + nearest * (counts > 0)
+    if work.prefix_cached and work.requests_per_s is not None and not work.counts_people:
+        stays = [one.stay_s(work.requests_per_s, count) for one, count in zip(layouts, counts, strict=True)]
+        stay = np.where(counts * timely >= work.requests_per_s, np.minimum(stays, ENOUGH_STAY_S), 0.0)
+        served = np.where(stay >= _ALIKE_STAY * stay.max(axis=0), served, 0.0)
+    which = np.argmax(served, axis=0)
     return which, counts[which, np.arange(len(n_servers))].astype(np.int64)
 
 
@@ -474,8 +545,11 @@ def _rated(
         return dict.fromkeys(layouts, ())
     load = _largest_load(work, [each for _, each, _ in flat])
     log_rates, scores, rates, log_sd = _rates(work, [each for _, each, _ in flat], load)
-    if (kept := _kept_per_s(work, flat, load)) is not None:
-        rates = np.minimum(rates, kept)
+    prefixes = _prefixes(work, [each for _, each, _ in flat])
+    if work.counts_people and work.people is not None and work.prefix_cached:
+        # A prompt is found in the cache only where it stays there until its session asks again: in flight, and beside.
+        sessions = prefixes * (load.most_concurrent - load.concurrency) + load.concurrency
+        rates = np.minimum(rates, np.maximum(sessions, 0.0) * work.people.requests_per_h / HOUR_S)
     timely = _timely_rates(log_rates, scores, rates, log_sd, work.confidence)
     if work.first_token_s is None:
         timely = rates
@@ -498,6 +572,7 @@ def _rated(
             concurrencies=load.curve.concurrency[place],
             log_rates=log_rates[place],
             scores=scores[place],
+            prefixes=float(prefixes[place]),
         )
         found[one].append(layout)
     return {one: tuple(sorted(each, key=lambda layout: layout.order, reverse=True)) for one, each in found.items()}
@@ -540,20 +615,14 @@ def _prefix_bytes(work: ServingWork, deployment: Deployment) -> float:
     return float(table.cache_bytes(work.input_tokens * work.prefix_cached)[0]) * deployment.tensor
 
 
-def _kept_per_s(
-    work: ServingWork, flat: Sequence[tuple[_Servers, Deployment, int]], load: LargestLoad
-) -> Floats | None:
-    """Rates of the sessions whose earlier prompts have room beside the requests in flight; None where none are known.
-
-    A prompt is found in the cache only where it stays there until its session asks again.
-    """
-    if work.people is None or not work.counts_people or not work.prefix_cached:
-        return None
-    table = replicas_of([deployment for _, deployment, _ in flat])
+def _prefixes(work: ServingWork, deployments: Sequence[Deployment]) -> Floats:
+    """Cached parts of prompts that take the memory of one request in flight; 0 where nothing is cached."""
+    if not work.prefix_cached:
+        return np.zeros(len(deployments))
+    table = replicas_of(deployments)
     whole = table.cache_bytes(work.input_tokens + 0.5 * work.output_tokens) + table.state_bytes
-    prefix = np.minimum(table.cache_bytes(work.input_tokens * work.prefix_cached) + table.state_bytes, whole)
-    sessions = (load.most_concurrent * whole - load.concurrency * (whole - prefix)) / prefix
-    return np.asarray(np.maximum(sessions, 0.0) * work.people.requests_per_h / HOUR_S)
+    cached = table.cache_bytes(work.input_tokens * work.prefix_cached) + table.state_bytes
+    return np.asarray(whole / np.minimum(cached, whole))
 
 
 def _timely_rates(log_rates: Floats, scores: Floats, most: Floats, log_sd: Floats, confidence: float) -> Floats:
@@ -583,13 +652,11 @@ def _at_load(work: ServingWork, layout: _Layout, replicas: int) -> tuple[float, 
     if layout.requests_per_s <= _NO_RATE:
         return 1.0, "one request"
     asked = work.requests_per_s
-    each = layout.sure_per_s if asked is None else asked / replicas
+    each = (layout.timely_per_s or layout.sure_per_s) if asked is None else asked / replicas
     if each >= layout.requests_per_s:
         return layout.concurrency, "most"
-    # Fewer in flight are served faster; of fewer than are tried each is alone.
-    found = np.interp(math.log(each), layout.log_rates, np.log(layout.concurrencies))
-    found += min(math.log(each) - float(layout.log_rates[0]), 0.0)
-    return float(np.exp(found)), "sure" if asked is None else "asked"
+    # Fewer in flight are served faster.
+    return float(layout.load_at(each)), "sure" if asked is None else "asked"
 
 
 def _estimate(rates: ServingRates, of: str) -> Estimate:

@@ -62,9 +62,15 @@ class WorkloadRun:
         return evaluate.need(self.work, self.comp, self.cols, self.servers, self.confidence, self.calibration)
 
     @cached_property
-    def probability(self) -> Floats:
-        """Probability that the target is met."""
+    def target_probability(self) -> Floats:
+        """Probability that the target is met, whatever it takes to the first token."""
         return evaluate.probability(self.warm, self.cold, self.need)
+
+    @property
+    def probability(self) -> Floats:
+        """Probability that the target is met, and with it every limit of latency."""
+        timely = self.comp.timely
+        return self.target_probability if timely is None else self.target_probability * timely
 
     @cached_property
     def rates(self) -> tuple[Estimate, Estimate]:
