@@ -16,16 +16,10 @@ from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.names import pieces, short_name
 from sizer.workload.sentence.notes import Notes, ranged
 from sizer.workload.sentence.rules import read_rules
-from sizer.workload.sentence.scope import Stance, stance
+from sizer.workload.sentence.scope import Stance, is_existing, stance
 from sizer.workload.sentence.text import Match
 from sizer.workload.sentence.unavailable import ask_unavailable
 from sizer.workload.transformer.number_formats import stack_precision
-
-
-def is_existing(notes: Notes, found: Match) -> bool:
-    """Whether the words around equipment say that the customer has it."""
-    before = rule(r"<EXISTING>").search(notes.text.before(found.start))
-    return before is not None or rule(r"<EXISTING_AFTER>").match(notes.text.shape, found.end) is not None
 
 
 def read_parts(notes: Notes, is_served: bool) -> None:
@@ -49,7 +43,7 @@ def read_parts(notes: Notes, is_served: bool) -> None:
 
 def read_setting(notes: Notes) -> None:
     """Equipment that goes away, systems that arrive as a rack, and what the room takes heat away with."""
-    for source in (r"<REPLACED>", r"<OLD>", r"<FULL>"):
+    for source in (r"<REPLACED>", r"<EXPIRES>", r"<SCRAPPED>", r"<OLD>", r"<FULL>"):
         for found in notes.text.each(source):
             if not found.names("gpu", "server", "outside") and source != r"<REPLACED>":
                 continue
@@ -164,7 +158,10 @@ def read_counts(notes: Notes) -> None:
         count, kind = round(found.value.high) if found.quantities() else 1, named.kind
         if not 1 <= count <= 100_000:
             continue
-        if is_existing(notes, found):
+        is_there = is_existing(notes.text, found)
+        if kind == "server" and not found.quantities() and (not is_there or notes.text.sentence[named.end - 1] == "s"):
+            continue  # a server of which there may be any number
+        if is_there:
             named_gpus = {key for one in notes.names("gpu") for key in one.ids}
             ids = [key for key in named.ids if kind != "server" or named_gpus & set(notes.catalog.servers[key].gpus)]
             ids = ids or list(named.ids)
@@ -185,6 +182,9 @@ def read_counts(notes: Notes) -> None:
         if not found.quantities("racks") or all(notes.catalog.servers[key].delivered is not None for key in ids):
             _want_servers(notes, found, ids, round(found.value.high), had_target)
     _read_owned_gpus(notes)
+    for found in notes.text.each(r"<MORE_OF_SAME>"):
+        notes.table("platforms").setdefault("servers", list(notes.request.get("existing", {}).get("servers", ())))
+        notes.text.record(found, "what is added is of the existing kind")
     if "existing" in notes.request or any(question.about == "server" for question in notes.questions):
         for found in notes.text.each(r"<EXISTING_WORDS>"):
             notes.text.mark(found.start, found.end)
@@ -210,7 +210,7 @@ def _want_servers(notes: Notes, found: Match, ids: list[str], count: int, had_ta
 def _read_owned_gpus(notes: Notes) -> None:
     """Equipment that the customer has and names by its GPUs only: the servers that have them are asked for."""
     for found in notes.text.each(r"<GPUS_OWNED>"):
-        if not is_existing(notes, found):
+        if not is_existing(notes.text, found):
             continue
         own = existing_gpus(notes)
         if found.quantities("n") and own and found.value.high == own:
@@ -231,7 +231,8 @@ def _read_owned_gpus(notes: Notes) -> None:
         if answers:
             notes.ask("server", found, answers=tuple(answers))
         else:
-            notes.ask_place(found, "no server of the catalogue has so many of these GPUs; name the server")
+            notes.ask_place(found, GRAMMAR["reasons"]["owned"])
+            notes.owned_gpus = count * (round(others[0].high) if others else 1)
 
 
 def read_gpus(notes: Notes) -> None:
@@ -262,7 +263,9 @@ def read_gpus(notes: Notes) -> None:
             _want(notes, found, round(found.value.high) * per_server, had_target)
     for found in notes.text.each(r"(?:with )?<GPUS>(?!\w)<EACH>|{gpus/server}"):
         _gpus_each(notes, found, had_target)
-    for found in notes.text.each(r"{n} {n} ?x <GPU> (?:box|chassis|system)\b|<GPUS>(?!\w)|<GPU> ?[x*] ?{n}(?!\w)"):
+    for found in notes.text.each(
+        r"{n} {n} ?x <GPU> (?:box|chassis|system)\b|<GPUS>(?!\w)|<GPU> ?[x*] ?{n}(?!\w)|<MORE_GPUS>"
+    ):
         if not _are_held(notes, found):
             continue
         quantity = found.quantities()[-1]
@@ -284,6 +287,9 @@ def read_gpus(notes: Notes) -> None:
         whole = Match(found.match, found.things, start, found.end, notes.text.sentence[low:high].strip())
         if bound is not None and not notes.has_target:
             notes.set("limits.gpus", count, whole, f"at most {count} GPUs")
+            continue
+        if each > 1 and had_target:
+            notes.set("limits.servers", round(quantity.high), whole, f"at most {round(quantity.high)} servers")
             continue
         _want(notes, whole, count, had_target, ranged(quantity))
     for found in notes.text.each(r"<GPU>"):
@@ -415,7 +421,7 @@ def _per_server(notes: Notes, servers: Iterable[str]) -> int:
 def existing_gpus(notes: Notes) -> int:
     """GPUs of the servers that the customer has."""
     servers = notes.request.get("existing", {}).get("servers", {})
-    return sum(_per_server(notes, [key]) * count for key, count in servers.items())
+    return notes.owned_gpus + sum(_per_server(notes, [key]) * count for key, count in servers.items())
 
 
 def _are_held(notes: Notes, found: Match) -> bool:
@@ -460,14 +466,24 @@ def _since(notes: Notes, gpus: list[str]) -> list[str]:
 def read_gpu_memory(notes: Notes) -> None:
     """Memory of GPUs, which is no data set: it chooses among the GPUs of named servers, or stays unread."""
     for found in notes.text.each(r"<GPU_MEMORY>"):
-        memory = f" {found.value.high:g} gb"
+        size = next(one for one in found.quantities() if one.kind.startswith("bytes"))
+        if found["whole"] and size.unit != "GB":
+            continue  # "8 GPUs with 10 TB" of data
+        memory = f" {size.high:g} gb"
         servers = [notes.catalog.servers[key] for one in notes.names("server") for key in one.ids]
-        usable = [key for server in servers for key in server.gpus if key in usable_gpus(notes.catalog)]
+        usable = usable_gpus(notes.catalog)
+        if servers:
+            usable = [key for server in servers for key in server.gpus if key in usable]
+        elif not found["whole"] or notes.names("gpu"):
+            usable = []
         gpus = [key for key in usable if memory in notes.catalog.gpus[key].name.lower()]
         if not gpus or "gpus" in notes.request.get("platforms", {}):
             notes.leave(found)
             continue
-        notes.table("platforms")["gpus"] = list(dict.fromkeys(gpus))
+        if len(gpus) < len(usable):
+            notes.table("platforms")["gpus"] = list(dict.fromkeys(gpus))
+        if found["whole"] and found.quantities("n", "gpus"):
+            _want(notes, found, round(found.value.high), notes.has_target)
         notes.text.record(found, f"GPUs with{memory}")
 
 
@@ -496,7 +512,7 @@ def read_named(notes: Notes) -> None:
     """Servers, storage and vendors by name: allowed, excluded or preferred."""
     for found, told in _groups(notes):
         servers, storage, vendors = (found.ids(kind) for kind in ("server", "storage", "maker"))
-        is_told_there = is_existing(notes, found) and told.kind not in ("exclude", "prefer")
+        is_told_there = is_existing(notes.text, found) and told.kind not in ("exclude", "prefer")
         if told.kind == "optional":
             _leave_open(notes, found, told)
         elif told.kind == "contrast":
@@ -623,10 +639,15 @@ def _names(notes: Notes, keys: Iterable[str]) -> str:
 def read_tier(notes: Notes) -> None:
     """Media or place of the storage."""
     for tier, source in GRAMMAR["tiers"].items():
-        if found := notes.text.find(source):
-            notes.table("platforms")["storage_tier"] = tier
-            notes.text.record(found, f"storage tier {tier}")
-            return
+        for found in notes.text.each(source):
+            told = stance(notes.text.unblanked, found.start, found.end)
+            if told.kind != "exclude":
+                notes.set("platforms.storage_tier", tier, found, f"storage tier {tier}")
+                continue
+            items = notes.catalog.storage.items()
+            kinds = [key for key, item in items if item.tier == tier or (tier == item.kind == "local")]
+            _allow(notes, "forbidden_storage", kinds)
+            notes.text.record(found, f"no storage of the tier {tier}", *told.place)
 
 
 def read_storage_kind(notes: Notes) -> None:
@@ -635,7 +656,7 @@ def read_storage_kind(notes: Notes) -> None:
         found = notes.text.find(source)
         if found is None:
             continue
-        if is_existing(notes, found) or rule(r"\b(?:old|current|legacy|present) $").search(
+        if is_existing(notes.text, found) or rule(r"\b(?:old|current|legacy|present) $").search(
             notes.text.before(found.start)
         ):
             notes.ask_place(found, "which storage is there, and how many nodes of it, the request has to know")

@@ -141,13 +141,14 @@ def _read_size(notes: Notes, found: Match) -> None:
         return
     says_so = size.noun != "" or at or rule(r"\b<MODEL_KIND>\b").search(words) is not None
     named = names_of(notes.catalog).sizes.get(f"{size.high / 1e9:g}B", []) if size.kind == "parameters" else []
-    dense = [key for key in named if (one := notes.catalog.dnns[key].transformer) is not None and one.experts <= 1]
     is_alone = size.kind == "parameters" and not notes.names("dnn", "outside")
     if _is_of_named(notes, found) or not (says_so or named or is_alone or rule(r"<NOUN>$").search(words)):
         return
     if not says_so and any(len(one.ids) > 1 for one in notes.names("dnn")):
         return  # the size of one of a family
-    if len(named) == 1 and size.noun == "" and (dense or not says_so):
+    # Of a size that no name goes by alone, "a dense one" is another than the only one of the catalogue.
+    goes_by_size = len(named) == 1 and f"{size.high / 1e9:g}B" in notes.catalog.dnns[named[0]].aliases
+    if len(named) == 1 and size.noun == "" and (goes_by_size or not says_so):
         notes.text.mark(found.match.end("size"), found.end)
         return  # one network is what people mean by it
     if not _LEAST_PARAMETERS <= parameters <= MOST_PARAMETERS:
@@ -303,6 +304,8 @@ def read_language(notes: Notes) -> None:
         for one in found:
             if one.key in (TOKENS, "tokens_per_s", "batch_tokens", COUNTED):
                 notes.ask_place(one.found, f"the training of {short_name(notes.networks[0])} is not counted in tokens")
+            elif one.key == "batch_sequences" and notes.text.find(r"<INFERENCE>|<CLASSIFY>"):
+                notes.set("w.batch_per_gpu", one.value, one.found, f"batch of {one.value} per GPU")
             else:
                 notes.leave(one.found)
         _ask_tuning(notes)
@@ -398,7 +401,15 @@ def _statement(notes: Notes, key: str, found: Match, told: list[_Statement]) -> 
             if key == "counted" or length < count * _LEAST_SAMPLE_TOKENS:
                 meaning = f"{count:,.12g} samples of {length:,} tokens: training on {tokens_text(count * length)}"
                 return _Statement(found, COUNTED, count, meaning, length)
-        case "document_tokens" if length > _MOST_TOKENS:  # no text is so long: the training has so many
+        case "document_tokens" | "tokens of each" if (
+            length > _MOST_TOKENS
+        ):  # no text is so long: a training has so many
+            adapters = r"{n} (?:[^\W\d_]+ ){0,2}?adapters?\b"
+            if each := notes.text.find(adapters + ("|{people}" if key == "tokens of each" else "")):
+                count *= each.value.high
+                if "adapter" in each.words:
+                    notes.work["method"] = "lora"
+                notes.text.record(each, f"{each.value.high:g} trainings, each of its own adapter")
             return _Statement(found, TOKENS, count, f"training on {tokens_text(count)}")
         case "document_tokens":
             return _Statement(found, key, length, f"documents of {length:,} tokens")

@@ -47,6 +47,7 @@ class Notes:
     excluded_gpus: set[str] = field(default_factory=set)
     preferred_gpus: set[str] = field(default_factory=set)
     currency: str = ""
+    owned_gpus: int = 0  # in servers that the catalogue lacks
     fabric_rate: Match | None = None  # of each server or GPU, taken once the servers are known
     means_language: bool = False  # words of language models, with or without a name of one
 

@@ -79,7 +79,7 @@ def _any(names: object) -> str:
 _OF_TIME = "|".join(name for name, unit in UNITS.items() if unit[0] in ("time", "years"))
 COUNT = (
     rf"(?:(?<![\w.,]){_DIGITS}|(?<!\w)(?:{_PHRASES}|{_WORDED}|{_SINGLE}|{_JOINED}(?<=\w))\b"
-    rf"|(?<!\w)(?:an?|une?|eine[mrn]?)(?= (?:{_OF_TIME}|Schrank|baie|million|billion|trillion)\b))"
+    rf"|(?<!\w)(?:an?|une?|eine[mrn]?)(?= (?:{_OF_TIME}|Schrank|baie|million|billion|trillion)\b)(?!\w+ second (?:one|of|\w*servers?|nodes?|box)\b))"
 )
 _UNIT = rf"(?:(?-i:{'|'.join(_CASED)})|[km]{CURRENCY}|{_any(UNITS)})"
 # What may stand between a number and what it counts.
@@ -244,7 +244,7 @@ def _misspelt_scale(text: str, end: int, limit: int) -> tuple[re.Match[str], lis
 
 def _noun(match: re.Match[str], kind: str, text: str, limit: int) -> re.Match[str] | None:
     """What is counted behind words that qualify it."""
-    if kind in ("people", "samples", "documents") and not match["unit"].endswith("s"):
+    if kind in ("people", "samples", "documents", "requests") and not match["unit"].endswith("s"):
         return _NOUN.match(text, match.end(), limit)
     if kind != "n" or not (found := _LOOSE.match(text, match.end(), limit)):
         return None
@@ -275,7 +275,8 @@ def _per(kind: str, text: str, end: int, limit: int) -> tuple[list[tuple[str, fl
     while len(found) < 2 and (match := _PER.match(text, end, limit)):
         word = re.sub(r"[ -]+", " ", (match["what"] or match["thing"]).lower())
         is_time = word in _PERIODS and not (word == "an" and match[0].strip()[:3] != "par")
-        if (not is_time and word not in _THINGS) or (is_time and kind == "bytes" and match[0].startswith((" e", " j"))):
+        is_when = kind == "time" or (kind == "bytes" and match[0].startswith((" e", " j")))
+        if (not is_time and word not in _THINGS) or (is_time and is_when):
             break  # "images of 113 kB every night": how often the images come
         if match["count"] and word not in ("token", "tokens", "tok"):
             break

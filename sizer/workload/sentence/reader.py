@@ -28,7 +28,7 @@ from sizer.workload.sentence.rules import (
     read_sizes,
     read_team,
 )
-from sizer.workload.sentence.scope import settle_values, without_denied_work
+from sizer.workload.sentence.scope import clause_of, settle_values, without_denied_work
 from sizer.workload.sentence.serving import ask_lengths, is_served, read_serving
 from sizer.workload.sentence.targets import (
     ask_network,
@@ -49,7 +49,17 @@ MAX_CHARACTERS = 2_000
 _ORDER = {about: place for place, about in enumerate(get_args(About))}
 _PARTS = ("gpu", "server", "storage", "maker", "fabric")
 _VERBS = ("<TUNES>", "<PRE_TRAINS>", "<TRAINS>")
-_OF_TARGETS = ("time", "samples/time", "frames/time", "n/time", "tokens/time", "requests/time", "people", "gpus")
+_OF_TARGETS = (
+    "time",
+    "samples/time",
+    "frames/time",
+    "n/time",
+    "tokens/time",
+    "requests/time",
+    "requests",
+    "people",
+    "gpus",
+)
 _WORD = re.compile(rf"[^\s,;.!?(){READ}\ue000-\uf8ff\"]+(?:[.,]\d+)*")
 # Keys that only language models, or only other networks, have; and those that tell a training.
 _KEYS = {of: frozenset(keys.split()) for of, keys in GRAMMAR["keys"].items()}
@@ -112,7 +122,9 @@ def _jobs_in(text: str, things: list[Thing]) -> list[str]:
     where it names none.
     """
     jobs: list[_Job] = []
-    for low, high in pairwise([0, *(joint.start() for joint in rule("<JOB_JOINT>").finditer(text)), len(text)]):
+    joints = {joint.start() for joint in rule("<JOB_JOINT>").finditer(text)}
+    joints |= {one.start for one in things if one.kind == "dnn" and text[: one.start].endswith(", ")}
+    for low, high in pairwise([0, *sorted(joints), len(text)]):
         inside = [one for one in things if low <= one.start < high]
         networks = [one for one in inside if one.kind in ("dnn", "parameters")]
         verbs = {verb for verb in _VERBS if rule(verb).search(text, low, high)}
@@ -208,16 +220,18 @@ def _add(table: dict[str, Any], other: dict[str, Any]) -> list[str]:
 
 def _training_of(plain: str, job: SecondJob, catalog: Catalog) -> Reading:
     """The training of a sentence that tells a second job: a request has one of them, and either can be chosen."""
-    rest = f"{plain[: job.start]}{' ' * (job.end - job.start)}{plain[job.end :]}"
+    named = [one for one in names_of(catalog).named(plain) if one.kind == "dnn"]
+    is_shared = all(job.start <= one.start < job.end for one in named)  # "fine-tune the same model"
+    kept = " ".join(plain[one.start : one.end] for one in named) if is_shared else ""
+    rest = f"{plain[: job.start]}{kept:{job.end - job.start}}{plain[job.end :]}"
     training = _reading(rest, catalog, rest)
     clause = re.sub(r"^[\s,;.]+|[\s,;.]+(?:and|then|plus|und|et)?$", "", plain[job.start : job.end])
     rest = " ".join(re.sub(r"(?:[\s,;.]+(?:and|then|plus|und|et))+$", "", training.sentence.rstrip()).split())
     answers, reason = [Answer("Training", rest)], job.kind.refusal
-    names = names_of(catalog)
-    served = [one for one in names.named(clause) if one.kind == "dnn"]
+    served = [one for one in named if job.start <= one.start < job.end]
     if job.kind.sized:
         reason = f"{job.kind.tasks[0]} is a second job next to the training, and each is a request of its own"
-        every = served or [one for one in names.named(plain) if one.kind == "dnn"][-1:]
+        every = served or named[-1:]
         of = f"{plain[every[0].start : every[0].end]}: " if every and not served else ""
         if all(catalog.dnns[key].transformer is not None for one in every for key in one.ids):
             answers.append(Answer(job.kind.tasks[0].capitalize(), f"{of}{clause}"))
@@ -296,7 +310,6 @@ def _read(notes: Notes) -> None:
     read_tier(notes)
     if not served:
         read_team(notes)
-    most = text.find(r"<MOST>")
     read_rules(notes, "limits")
     if not served:
         read_task(notes)
@@ -310,8 +323,7 @@ def _read(notes: Notes) -> None:
         read_samples(notes)
         read_times(notes)
     read_parts(notes, served)
-    if most is not None or notes.has_target:
-        read_rules(notes, "servers")
+    read_rules(notes, "servers")
     read_most(notes)
     read_rules(notes, "last")
     assume_exchange_rate(notes)
@@ -328,7 +340,9 @@ def _ask_places(notes: Notes) -> None:
     for found in text.each(r"<BARE_BOUND>"):
         notes.ask_place(found, "the most of what?")
     for found in text.each(r"{n}(?: ?x)?[ -](?P<unit>[^\W\d_]{2,})"):
-        if found["unit"].lower() not in FILLERS and not re.fullmatch(r"20\d\d", found.words[:4]):
+        # A year, and a number before a name, as of a place, count nothing.
+        counts = not re.match(r"20\d\d(?!\d)|\d{4,5} [A-ZÄÖÜ]", found.words)
+        if found["unit"].lower() not in FILLERS and counts:
             notes.ask_place(found, _UNKNOWN)
 
 
@@ -336,9 +350,7 @@ def _ask_denials(notes: Notes) -> None:
     """Ask about a negation of which nobody took notice in the clause of a part: it may mean the opposite."""
     text = notes.text
     for found in text.each(r"<DENIALS>"):
-        ends = [match.span() for match in rule(r"<CLAUSE_END>").finditer(text.unblanked)]
-        low = max((end for _, end in ends if end <= found.start), default=0)
-        high = min((start for start, _ in ends if start >= found.end), default=len(text.unblanked))
+        low, high = clause_of(text.unblanked, found.start, found.end)
         named = [one for at, one in text.places() if low <= at < high and one.kind in _PARTS and one not in notes.gone]
         if not named:
             continue

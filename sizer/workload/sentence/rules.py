@@ -11,6 +11,7 @@ from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.notes import Notes, ranged, size_text, time_text
 from sizer.workload.sentence.quantities import Amount, currency_of, written_number
+from sizer.workload.sentence.scope import is_wish
 from sizer.workload.sentence.text import Match
 from sizer.workload.sentence.unavailable import MOST_WHO_TRAIN
 
@@ -128,11 +129,25 @@ def _racks_of(notes: Notes, found: Match, quantity: Amount) -> None:
     _rack_power(notes, found, quantity)
 
 
+def _checkpoints_kept(notes: Notes, found: Match, quantity: Amount) -> None:
+    if "checkpoint_every_s" not in notes.request.get("data", {}):
+        notes.leave(found)  # how many are there says nothing without how often they are written
+        return
+    _as("data.checkpoints_kept", _count, "{} checkpoints retained")(notes, found, quantity)
+
+
+def _working_set(notes: Notes, found: Match, quantity: Amount) -> None:
+    """What is in use of larger data; alone it is the data set."""
+    if any(not found.start <= one.start < found.end for one in notes.text.each("{bytes}")):
+        _size("data.working_set_bytes", "in use at a time: {}")(notes, found, quantity)
+
+
 # What the lists of rules in the grammar call a statement, and what takes it.
 _TAKES: dict[str, Take] = {
     "budget": _budget,
     "capacity": _size("data.minimum_capacity_bytes", "at least {} of usable capacity"),
     "checkpoints": _as("data.checkpoint_every_s", lambda one: time_text(one.low, one.unit), "a checkpoint every {}"),
+    "checkpoints_kept": _checkpoints_kept,
     "confidence": _as("confidence", lambda one: one.high / 100, "confidence {}"),
     "cost_per_million_tokens": _as("ownership.cost_per_million_tokens", _price, "at most {} per million tokens"),
     "electricity": _as("ownership.electricity_per_kwh", _price, "electricity {} per kWh"),
@@ -148,6 +163,7 @@ _TAKES: dict[str, Take] = {
     "servers": _as("limits.servers", _count, "at most {} servers"),
     "source": _source,
     "storage_rate": _storage_rate,
+    "working_set": _working_set,
     "years": _years,
 }
 
@@ -158,6 +174,11 @@ def read_rules(notes: Notes, rules: str) -> None:
         for found in notes.text.each(source):
             if name == "leave":
                 notes.leave(found)
+            elif name == "not asked":
+                notes.text.record(found, "not asked for")
+            elif rules in ("limits", "racks", "servers") and is_wish(notes.text, found):
+                notes.text.assume(f"{found.words}: {GRAMMAR['reasons']['wish']}")
+                notes.text.record(found, "a wish")
             elif reason:
                 notes.ask_place(found, reason[0])
             else:
@@ -264,6 +285,9 @@ def read_team(notes: Notes) -> None:
     """A number of people who share the cluster, with what is known of their jobs."""
     found = notes.text.find(r"<PEOPLE>")
     if found is None or not 1 <= found.value.high <= 100_000:
+        return
+    if rule(r"<CUSTOMERS>").fullmatch(found.value.noun):
+        notes.ask_place(found, GRAMMAR["reasons"]["people"])
         return
     is_stated = "tokens" in notes.work or notes.text.find(
         r"\b(?:in|within|over|innerhalb von|en) (?:about |around |less than |under )?{time}|\bover ?night\b"

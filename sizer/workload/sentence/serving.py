@@ -130,15 +130,17 @@ _MEANINGS = {
 
 def _people(notes: Notes, found: Match, _: str) -> None:
     """People or requests: in flight at once, active, or all who may ask."""
-    amount, words = found.value, found.words
+    amount, words = found.quantities()[-1], found.words
     target = notes.work.get("target", {})
-    if rule(r"<AT_ONCE>").search(words):
+    if re.search(r"\bactive\b|\bshift", words, re.I) and not amount.kind.startswith("requests"):
+        key = "active_users"
+    elif rule(r"<AT_ONCE>").search(words):
         key = "concurrent_requests"
     elif amount.kind != "people":
         notes.ask_place(found, "how many requests a second, or at once? Write for example 10 requests/s")
         return
     else:
-        key = "active_users" if re.search(r"\bactive\b", words, re.I) else "users"
+        key = "users"
     count = round(amount.high)
     if key == "users" and target.keys() & {"concurrent_requests", "active_users"}:
         notes.text.record(found, "all who may ask; those at the same time are stated")
@@ -214,6 +216,9 @@ def _limit(notes: Notes, found: Match, _: str) -> None:
     amount = found.quantities()[0]
     if amount.unit not in _SECONDS:
         return
+    if amount.low * _SECONDS[amount.unit] < 1:  # no whole answer is generated in less
+        _latency(notes, found, "first_token_s")
+        return
     words = notes.text.sentence[amount.start : amount.end]
     answers = tuple(notes.replacing(found, f"{what} within {words}") for what in ("first token", "later tokens"))
     notes.ask(
@@ -233,6 +238,11 @@ def _engine(notes: Notes, found: Match, key: str) -> None:
 def _offline(notes: Notes, found: Match, _: str) -> None:
     notes.work["task"] = "generation"
     notes.text.record(found, "nobody waits")
+
+
+def _speech(notes: Notes, found: Match, _: str) -> None:
+    notes.text.record(found, "the language model of it")
+    notes.text.assume(f"{found.words}: recognising and synthesising speech is not sized, the language model alone is")
 
 
 def _adapters(notes: Notes, found: Match, key: str) -> None:
@@ -272,6 +282,7 @@ _TAKES: dict[str, Callable[[Notes, Match, str], None]] = {
     "leave": lambda notes, found, _: notes.leave(found),
     "engine": _engine,
     "offline": _offline,
+    "speech": _speech,
     "adapters": _adapters,
     "adapter_rank": _set(lambda found: round(found.value.high), "adapters of rank {}"),
 }

@@ -1,5 +1,6 @@
 """What a sentence says about the target: a rate, a time to train, the most within limits; and the training length."""
 
+import math
 import re
 from typing import Any
 
@@ -89,6 +90,7 @@ def read_targets(notes: Notes) -> None:
     """A rate, the epochs, and how often it runs."""
     if not notes.has_target:
         read_rate(notes)
+    _read_trials(notes)
     _read_runs(notes)
     for found in notes.text.each(r"<EPOCH_IN>"):
         time = next((one for one in found.quantities() if one.kind.startswith("time")), None)
@@ -101,6 +103,24 @@ def read_targets(notes: Notes) -> None:
         notes.set("w.epochs", count, found, f"{written_number(count)} epochs within {written}")
     for found in notes.text.each(r"(?:\bfor )?{epochs}"):
         notes.set("w.epochs", found.value.high, found, f"{written_number(found.value.high)} epochs")
+
+
+def _read_trials(notes: Notes) -> None:
+    """A number of jobs of one length each that are done within a time: GPUs enough for all of them."""
+    jobs, each = notes.text.find(r"{jobs}(?! ?:)"), notes.text.find(r"<EACH_LASTS>")
+    if jobs is None or each is None or notes.has_target or "team" in notes.request:
+        return
+    notes.text.record(each, "of each of them")
+    time, often = notes.text.find(r"<TIME>"), habit_in(notes.text)
+    within = (time_text(time.value.low, time.value.unit), time) if time else often
+    if within is None:
+        return
+    period, length = parse(SECONDS, within[0]), each.quantities("time", "time/job")[0]
+    n_gpus = next((round(one.high) for one in each.quantities("n", "gpus")), 1)
+    work_s = jobs.value.high * parse(SECONDS, time_text(length.high, length.unit))
+    notes.work["target"] = {"gpus_busy": n_gpus * math.ceil(round(work_s / period, 6))}
+    notes.text.record(within[1], f"all of them within {duration(period)}")
+    notes.text.record(jobs, f"{notes.work['target']['gpus_busy']} GPUs, which run them one after the other")
 
 
 def _read_runs(notes: Notes) -> None:
@@ -116,6 +136,9 @@ def _read_runs(notes: Notes) -> None:
         if not every and "/time" not in quantity.kind:
             time, often = notes.text.find(r"<TIME>"), habit_in(notes.text)
             within = (time_text(time.value.low, time.value.unit), time) if time else often
+            if runs == 1:
+                notes.text.record(found, "one run")
+                continue
             if runs < 2 or quantity.noun.startswith("job") or is_settled or "team" in notes.request or within is None:
                 continue
             period = parse(SECONDS, within[0])
@@ -153,12 +176,14 @@ def read_measured(notes: Notes) -> None:
     """A rate that the customer measured narrows what is predicted, where it names one kind of GPU."""
     if not notes.text.measured:
         return
-    rate, count, gpu = notes.text.measured
-    ids = [key for key in gpu.ids if key in usable_gpus(notes.catalog)] if isinstance(gpu, Name) else []
-    if len(ids) == 1 and isinstance(rate, Amount) and isinstance(count, Amount) and notes.dnns:
-        noun = rate.unit if rate.kind != "tokens/time" else "samples"
+    rate, *on = notes.text.measured
+    gpus = [one for one in on if isinstance(one, Name)] or notes.names("gpu")
+    ids = list(dict.fromkeys(key for one in gpus for key in one.ids if key in usable_gpus(notes.catalog)))
+    if len(ids) == 1 and isinstance(rate, Amount) and (notes.dnns or notes.own_model):
+        noun = "samples" if rate.kind.startswith("tokens") else rate.unit
+        count = next((round(one.high) for one in on if isinstance(one, Amount)), 1)
         written = f"{written_number(rate.high)} {noun}/s"
-        notes.work["measured"] = [{"samples_per_s": written, "gpu": ids[0], "gpus": round(count.high)}]
+        notes.work["measured"] = [{"samples_per_s": written, "gpu": ids[0], "gpus": count}]
 
 
 def _rate_of(notes: Notes, n_samples: float, written: str) -> dict[str, Any]:
@@ -187,10 +212,11 @@ def read_most(notes: Notes) -> None:
             notes.text.record(thing, "the highest rate within the limits")
     servers = notes.request.get("existing", {}).get("servers", {})
     how_long = notes.text.find(r"<HOW_LONG>")
-    if how_long is not None and servers and not notes.has_target:
-        n_gpus = existing_gpus(notes)
+    n_gpus = existing_gpus(notes)
+    if how_long is not None and n_gpus and not notes.has_target:
         notes.work["target"] = {"gpus_busy": n_gpus}
-        notes.table("platforms").setdefault("servers", list(servers))
+        if servers:
+            notes.table("platforms").setdefault("servers", list(servers))
         notes.text.record(how_long, f"time to train on the {n_gpus} existing GPUs")
 
 

@@ -8,11 +8,12 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.sale import usable_gpus
 from sizer.catalog.schema import Dnn, Server
 from sizer.workload.kinds import Networks, kind_in, trains_in
-from sizer.workload.sentence.grammar import CALLED, rule
+from sizer.workload.sentence.grammar import CALLED, GRAMMAR, rule
 from sizer.workload.sentence.names import short_name
 from sizer.workload.sentence.notes import Notes, SecondJob
 from sizer.workload.sentence.quantities import Amount
 from sizer.workload.sentence.reading import Answer, Question
+from sizer.workload.sentence.scope import is_existing
 from sizer.workload.sentence.text import READ, Match, Name
 from sizer.workload.serving import EMBEDDING, EMBEDS
 
@@ -30,6 +31,9 @@ def read_outside(notes: Notes) -> None:
         start, end = found.match.span("name")
         if is_size:
             end = found.end
+        if kind in ("gpu", "server") and is_existing(notes.text, found):
+            _own(notes, found)
+            continue
         ask_unavailable(notes, kind, part_of(notes, found, start, end))
         notes.text.mark(found.start if kind in ("gpu", "server") else start, found.end)
     for found in notes.text.each(r"<UNKNOWN>"):
@@ -38,6 +42,15 @@ def read_outside(notes: Notes) -> None:
         kind = "storage" if what in ("storage", "filer", "filers") else "server" if what[0] in "snb" else "gpu"
         ask_unavailable(notes, kind, part_of(notes, found, *found.match.span(group)))
         notes.text.mark(found.start, found.end)
+
+
+def _own(notes: Notes, found: Match) -> None:
+    """Equipment that is there and that the catalogue lacks: told by its GPUs, as servers of any make are."""
+    if rule(r"<OF_GPUS>").match(notes.text.shape, found.end):
+        count = found.value.high if found.quantities() else 1.0
+        notes.text.put_at(found, Amount("servers", 0, 0, count, count, "servers", "servers"))
+    else:
+        notes.ask_place(found, GRAMMAR["reasons"]["owned"])
 
 
 def part_of(notes: Notes, found: Match, start: int, end: int) -> Match:
@@ -63,26 +76,29 @@ def is_sized(notes: Notes) -> bool:
     The task of a language model that is no training is noted.
     """
     dnns, named = notes.catalog.dnns, notes.names("dnn")
-    is_language = [dnns[key].transformer is not None for key in notes.dnns]
+    is_language = all(dnns[key].transformer is not None for one in named for key in one.ids)
     sentence = list(notes.text.sentence)
     for one in named:
         if not re.search(r"generation|text[ -]to", notes.text.sentence[one.start : one.end], re.I):
             language = any(dnns[key].transformer is not None for key in one.ids)
             sentence[one.start : one.end] = (READ if language else "\1") * (one.end - one.start)
+    networks: Networks = "unknown"
+    if (notes.means_language or notes.own_model or named) and is_language:
+        networks = "language"
+    elif named:
+        is_diffusion = any(dnns[key].family == "diffusion" for one in named for key in one.ids)
+        networks = "diffusion" if is_diffusion else "other"
+    # Beside a language model people use it, unless words of training work say that they train.
+    trains = trains_in("".join(sentence)) or rule(r"<TEAM_WORK>").search(notes.text.sentence) is not None
+    is_trained_for = any(one.kind == "tokens/person" for one in notes.text.things)
+    who = r"<WHO_TRAINS>$" if trains or networks != "language" else r"<TRAINERS>$"
     for amount in (thing for thing in notes.text.things if isinstance(thing, Amount)):
-        may_train = amount.high <= MOST_WHO_TRAIN and rule(r"<WHO_TRAINS>$").search(amount.noun)
+        may_train = is_trained_for or (amount.high <= MOST_WHO_TRAIN and rule(who).search(amount.noun))
         is_user = amount.kind == "people" and not may_train
         if amount.kind == "parameters" and notes.own_model is not None:
             sentence[amount.start : amount.end] = READ * (amount.end - amount.start)
         if is_user or amount.kind == "requests/time":
             sentence[amount.start : amount.end] = ("\2" if is_user else "\3") * (amount.end - amount.start)
-    networks: Networks = "unknown"
-    if (notes.means_language or notes.own_model) and all(is_language):
-        networks = "language"
-    elif named:
-        networks = "language" if is_language and all(is_language) else "other"
-        if any(dnns[key].family == "diffusion" for one in named for key in one.ids):
-            networks = "diffusion"
     told = kind_in("".join(sentence), networks)
     if _embeds(notes) and not trains_in(notes.text.sentence):
         notes.work |= {"task": "generation", "use": EMBEDDING}
