@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 Networks = Literal["language", "diffusion", "other", "unknown"]
 
@@ -50,18 +50,12 @@ def _pattern(source: str) -> str:
     return re.sub("<([A-Z_]+)>", lambda match: _pattern(_TABLE["patterns"][match[1]]), source.replace("\n", ""))
 
 
-KINDS = tuple(
-    Kind(
-        tuple(kind["tasks"]),
-        kind["refusal"],
-        tuple((told, re.compile(_pattern(words), re.I)) for told, words in kind["signs"]),
-        kind.get("is_training", False),
-        kind.get("sized", ""),
-        kind.get("use", ""),
-        kind.get("is_asked", False),
-    )
-    for kind in _TABLE["kinds"]
-)
+def _kind(table: dict[str, Any]) -> Kind:
+    signs = tuple((told, re.compile(_pattern(words), re.I)) for told, words in table["signs"])
+    return Kind(**{**table, "tasks": tuple(table["tasks"]), "signs": signs})
+
+
+KINDS = tuple(map(_kind, _TABLE["kinds"]))
 
 # Of a training; "our trained Llama" and "a fine-tuned model" are trained already.
 _TRAINS = re.compile(

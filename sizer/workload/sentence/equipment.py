@@ -18,7 +18,7 @@ from sizer.workload.sentence.notes import Notes, ranged
 from sizer.workload.sentence.rules import read_rules
 from sizer.workload.sentence.scope import Stance, is_existing, stance
 from sizer.workload.sentence.text import Match
-from sizer.workload.sentence.unavailable import ask_unavailable
+from sizer.workload.sentence.unavailable import ask_unavailable, part_of
 from sizer.workload.transformer.number_formats import stack_precision
 
 
@@ -168,7 +168,7 @@ def read_counts(notes: Notes) -> None:
             if len(ids) > 1 and kind == "server":
                 items = [(notes.catalog.servers[key], notes.catalog.servers[key].gpus[0]) for key in ids]
                 labels = [f"{count} {short_name(one)} with {short_name(notes.catalog.gpus[gpu])}" for one, gpu in items]
-                notes.ask("server", found, answers=tuple(notes.replacing(found, label) for label in labels))
+                notes.choose("server", found, "", labels)
             elif len(ids) == 1:
                 path = {"server": "servers", "storage": "storage_nodes", "switch": "switches"}[kind]
                 notes.table("existing").setdefault(path, {})[ids[0]] = count
@@ -227,9 +227,9 @@ def _read_owned_gpus(notes: Notes) -> None:
                 continue
             n_servers = count if is_server else count // n_gpus
             if is_server or n_servers * n_gpus == count:
-                answers.append(notes.replacing(found, f"{n_servers} {short_name(notes.catalog.servers[key])}"))
+                answers.append(f"{n_servers} {short_name(notes.catalog.servers[key])}")
         if answers:
-            notes.ask("server", found, answers=tuple(answers))
+            notes.choose("server", found, "", answers)
         else:
             notes.ask_place(found, GRAMMAR["reasons"]["owned"])
             notes.owned_gpus = count * (round(others[0].high) if others else 1)
@@ -246,21 +246,16 @@ def read_gpus(notes: Notes) -> None:
             notes.request["team"]["job"][0]["gpus"] = max(1, each)
             _want(notes, found, people * each, had_target)
     # "Two servers with eight GPUs each", "1 node 8 x H100", "3 nodes of HGX B200", "2 x 8 V100".
-    for found in notes.text.each(r"<SERVERS_OF_GPUS>"):
-        first, second = found.quantities()[0], found.quantities()[-1]
-        if not _are_held(notes, found):
+    for found in notes.text.each(r"<SERVERS_OF_GPUS>|{servers} (?:(?:of|with|x) )?<GPU>(?!\w)"):
+        first, *others = found.quantities()
+        count = round(others[-1].high) if others else _per_server(notes, _servers_with(notes, found))
+        if not count or not _are_held(notes, found):
             continue
-        servers, count = round(first.high), round(second.high)
+        if found["each"]:
+            _hold_each(notes, found, count)
         # "Ten servers with 80 GPUs" counts the GPUs of all of them: no server has so many.
-        if found["each"] or first.kind == "n" or count <= most:
-            if found["each"]:
-                _hold_each(notes, found, count)
-            count *= servers
-        _want(notes, found, count, had_target)
-    for found in notes.text.each(r"{servers} (?:(?:of|with|x) )?<GPU>(?!\w)"):
-        per_server = _per_server(notes, _servers_with(notes, found))
-        if per_server and _are_held(notes, found):
-            _want(notes, found, round(found.value.high) * per_server, had_target)
+        is_of_each = found["each"] or first.kind == "n" or count <= most
+        _want(notes, found, count * round(first.high) if is_of_each else count, had_target)
     for found in notes.text.each(r"(?:with )?<GPUS>(?!\w)<EACH>|{gpus/server}"):
         _gpus_each(notes, found, had_target)
     for found in notes.text.each(
@@ -275,23 +270,19 @@ def read_gpus(notes: Notes) -> None:
             gpu = short_name(notes.catalog.gpus[found.ids("gpu")[0]])
             readings = (f"{each} {gpu} GPUs", f"{each} servers with {each} {gpu} each")
             said = f"{each} GPUs, or as many boards of {each} GPUs"
-            notes.ask("number", found, said, tuple(notes.replacing(found, one) for one in readings))
+            notes.choose("number", found, said, readings)
             continue
-        bound = rule(r"<AT_MOST>").search(notes.text.before(found.start))
-        start = found.start - len(bound[0]) if bound else found.start
-        least = rule(r"<LEAST>$").search(notes.text.before(found.start))
+        before = notes.text.before(found.start)
+        bound, least = rule(r"<AT_MOST>").search(before), rule(r"<LEAST>$").search(before)
+        whole = part_of(notes, found, found.start - len(bound[0] if bound else ""), found.end)
         if had_target and least and least[0]:
             notes.leave(found)  # at least so many GPUs, beside a target
-            continue
-        low, high = notes.text.span(start, found.end)
-        whole = Match(found.match, found.things, start, found.end, notes.text.sentence[low:high].strip())
-        if bound is not None and not notes.has_target:
+        elif bound is not None and not notes.has_target:
             notes.set("limits.gpus", count, whole, f"at most {count} GPUs")
-            continue
-        if each > 1 and had_target:
+        elif each > 1 and had_target:
             notes.set("limits.servers", round(quantity.high), whole, f"at most {round(quantity.high)} servers")
-            continue
-        _want(notes, whole, count, had_target, ranged(quantity))
+        else:
+            _want(notes, whole, count, had_target, ranged(quantity))
     for found in notes.text.each(r"<GPU>"):
         if _are_held(notes, found):
             notes.text.record(found, "allowed GPUs")
@@ -347,17 +338,15 @@ def _gpus_each(notes: Notes, found: Match, had_target: bool) -> None:
     if not _are_held(notes, found):
         return
     per_server, counted = round(found.value.high), notes.text.find(r"{servers}")
-    if counted is None:
-        usual = {_per_server(notes, notes.request.get("platforms", {}).get("servers", ()))}
-        if _hold_each(notes, found, per_server) or usual <= {per_server}:
-            notes.text.record(found, f"{per_server} GPUs in each server")
-        else:
-            notes.ask_place(found, "no server of the catalogue has so many of these GPUs")
-        return
-    _hold_each(notes, found, per_server)
-    count = per_server * round(counted.value.high)
-    notes.text.record(counted, "number of servers")
-    _want(notes, found, count, had_target)
+    usual = _per_server(notes, notes.request.get("platforms", {}).get("servers", ()))
+    is_had = _hold_each(notes, found, per_server) or usual == per_server
+    if counted is not None:
+        notes.text.record(counted, "number of servers")
+        _want(notes, found, per_server * round(counted.value.high), had_target)
+    elif is_had:
+        notes.text.record(found, f"{per_server} GPUs in each server")
+    else:
+        notes.ask_place(found, "no server of the catalogue has so many of these GPUs")
 
 
 def _hold_each(notes: Notes, found: Match, count: int) -> bool:
@@ -420,7 +409,7 @@ def _per_server(notes: Notes, servers: Iterable[str]) -> int:
 
 def existing_gpus(notes: Notes) -> int:
     """GPUs of the servers that the customer has."""
-    servers = notes.request.get("existing", {}).get("servers", {})
+    servers: dict[str, int] = notes.request.get("existing", {}).get("servers", {})
     return notes.owned_gpus + sum(_per_server(notes, [key]) * count for key, count in servers.items())
 
 

@@ -79,7 +79,8 @@ def _any(names: object) -> str:
 _OF_TIME = "|".join(name for name, unit in UNITS.items() if unit[0] in ("time", "years"))
 COUNT = (
     rf"(?:(?<![\w.,]){_DIGITS}|(?<!\w)(?:{_PHRASES}|{_WORDED}|{_SINGLE}|{_JOINED}(?<=\w))\b"
-    rf"|(?<!\w)(?:an?|une?|eine[mrn]?)(?= (?:{_OF_TIME}|Schrank|baie|million|billion|trillion)\b)(?!\w+ second (?:one|of|\w*servers?|nodes?|box)\b))"
+    rf"|(?<!\w)(?:an?|une?|eine[mrn]?)(?= (?:{_OF_TIME}|Schrank|baie|million|billion|trillion)\b)"
+    r"(?! second (?:one|of|\w*servers?|nodes?|box)\b))"
 )
 _UNIT = rf"(?:(?-i:{'|'.join(_CASED)})|[km]{CURRENCY}|{_any(UNITS)})"
 # What may stand between a number and what it counts.

@@ -7,14 +7,14 @@ from typing import Any, get_args
 
 from sizer.base.errors import RequestError
 from sizer.catalog.model import Catalog
-from sizer.workload.kinds import KINDS, trains_in
+from sizer.workload.kinds import KINDS, ToldKind, trains_in
 from sizer.workload.request import SERVING_TASKS, SizingRequest
 from sizer.workload.sentence.dates import days_between, need_in
 from sizer.workload.sentence.equipment import read_fabrics, read_gpu_memory, read_parts, read_setting, read_tier
 from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
 from sizer.workload.sentence.models import read_kind_of_model, read_language, read_networks
 from sizer.workload.sentence.names import names_of, short_name
-from sizer.workload.sentence.notes import Notes, SecondJob
+from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.quantities import Amount, currency_of, quantities_in
 from sizer.workload.sentence.reading import About, Answer, Question, Reading
 from sizer.workload.sentence.rules import (
@@ -82,8 +82,8 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
         return Reading("", {}, (), (Question("refused", reason=reason),), ())
     sentence, denied = without_denied_work(plain)
     reading = _reading(sentence, catalog, plain)
-    phrases = sorted((*reading.phrases, *denied), key=lambda phrase: (not phrase.words, phrase.start))
-    return replace(reading, phrases=tuple(phrases)) if reading.request or reading.questions else reading
+    is_read = reading.request or reading.questions
+    return replace(reading, phrases=(*reading.phrases, *denied)) if is_read else reading
 
 
 def _reading(plain: str, catalog: Catalog, whole: str, is_part: bool = False) -> Reading:
@@ -96,9 +96,8 @@ def _reading(plain: str, catalog: Catalog, whole: str, is_part: bool = False) ->
         if any(served) and not all(served):
             kind = next(kind for kind in KINDS if kind.sized == "serving")
             clause = parts[served.index(True)]
-            return _training_of(
-                plain, SecondJob(kind, len(clause) - len(clause.lstrip()), len(clause.rstrip())), catalog
-            )
+            low, high = len(clause) - len(clause.lstrip()), len(clause.rstrip())
+            return _training_of(plain, ToldKind(kind, low, high, (low, high)), catalog)
         if all(reading.request for reading in readings):
             return _together(whole, readings)
     notes = Notes(text, catalog)
@@ -111,8 +110,7 @@ def _reading(plain: str, catalog: Catalog, whole: str, is_part: bool = False) ->
     _ask_denials(notes)
     request = _request(notes)
     questions = sorted(notes.questions, key=lambda question: _ORDER[question.about])
-    phrases = sorted(notes.text.phrases, key=lambda phrase: (not phrase.words, phrase.start))
-    return Reading(whole, request, tuple(phrases), tuple(questions), _unread(notes))
+    return Reading(whole, request, tuple(notes.text.phrases), tuple(questions), _unread(notes))
 
 
 def _jobs_in(text: str, things: list[Thing]) -> list[str]:
@@ -195,11 +193,10 @@ def _together(plain: str, readings: list[Reading]) -> Reading:
         work["name"] = work["name"].removesuffix("training") + called
     if not questions:
         questions = _refusal(request)
-    phrases = dict.fromkeys(phrase for one in readings for phrase in one.phrases)
     return Reading(
         plain,
         request,
-        tuple(sorted(phrases, key=lambda phrase: (not phrase.words, phrase.start))),
+        tuple(phrase for one in readings for phrase in one.phrases),
         tuple(sorted(dict.fromkeys(questions), key=lambda question: _ORDER[question.about])),
         tuple(words for one in readings for words in one.unread),
     )
@@ -218,17 +215,18 @@ def _add(table: dict[str, Any], other: dict[str, Any]) -> list[str]:
     return differ
 
 
-def _training_of(plain: str, job: SecondJob, catalog: Catalog) -> Reading:
+def _training_of(plain: str, job: ToldKind, catalog: Catalog) -> Reading:
     """The training of a sentence that tells a second job: a request has one of them, and either can be chosen."""
+    start, end = job.clause or (job.start, job.end)
     named = [one for one in names_of(catalog).named(plain) if one.kind == "dnn"]
-    is_shared = all(job.start <= one.start < job.end for one in named)  # "fine-tune the same model"
+    is_shared = all(start <= one.start < end for one in named)  # "fine-tune the same model"
     kept = " ".join(plain[one.start : one.end] for one in named) if is_shared else ""
-    rest = f"{plain[: job.start]}{kept:{job.end - job.start}}{plain[job.end :]}"
+    rest = f"{plain[:start]}{kept:{end - start}}{plain[end:]}"
     training = _reading(rest, catalog, rest)
-    clause = re.sub(r"^[\s,;.]+|[\s,;.]+(?:and|then|plus|und|et)?$", "", plain[job.start : job.end])
+    clause = re.sub(r"^[\s,;.]+|[\s,;.]+(?:and|then|plus|und|et)?$", "", plain[start:end])
     rest = " ".join(re.sub(r"(?:[\s,;.]+(?:and|then|plus|und|et))+$", "", training.sentence.rstrip()).split())
     answers, reason = [Answer("Training", rest)], job.kind.refusal
-    served = [one for one in named if job.start <= one.start < job.end]
+    served = [one for one in named if start <= one.start < end]
     if job.kind.sized:
         reason = f"{job.kind.tasks[0]} is a second job next to the training, and each is a request of its own"
         every = served or named[-1:]
@@ -277,8 +275,6 @@ def _things_in(text: str, catalog: Catalog) -> list[Thing]:
 def _read(notes: Notes) -> None:
     """Read the parts of the sentence, from the most telling to the others."""
     text = notes.text
-    for found in text.each(r"{clock}"):
-        text.record(found, "start of the time")
     for found in text.each(r"(?P<ends><ENDS_BY>)?{date}"):
         if found["ends"] or found.words.lower().startswith("deadline"):
             notes.ask_place(found, "the work has to end then; state how long it may take, such as 'in 60 days'")
@@ -286,7 +282,7 @@ def _read(notes: Notes) -> None:
         notes.request["needed_by"] = found.ids("date")[0]
         text.record(found, f"needed by {notes.request['needed_by']}")
     for found in text.each(r"{ambiguous}"):
-        notes.ask("number", found, found.value.noun, tuple(notes.replacing(found, one) for one in found.value.readings))
+        notes.choose("number", found, found.value.noun, found.value.readings)
     read_rules(notes, "first")
     read_exchange_rate(notes)
     for found in notes.text.each(r"<PRICES_IN>"):

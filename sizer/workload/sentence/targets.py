@@ -13,7 +13,7 @@ from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.equipment import eras_meant, existing_gpus
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.names import measurements, short_name
-from sizer.workload.sentence.notes import RATE, TIME, Notes, habit_in, ranged, time_text
+from sizer.workload.sentence.notes import RATE, TIME, Notes, period_in, ranged, time_text
 from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.reading import Answer
 from sizer.workload.sentence.serving import is_served, serving_answers
@@ -90,7 +90,6 @@ def read_targets(notes: Notes) -> None:
     """A rate, the epochs, and how often it runs."""
     if not notes.has_target:
         read_rate(notes)
-    _read_trials(notes)
     _read_runs(notes)
     for found in notes.text.each(r"<EPOCH_IN>"):
         time = next((one for one in found.quantities() if one.kind.startswith("time")), None)
@@ -105,28 +104,8 @@ def read_targets(notes: Notes) -> None:
         notes.set("w.epochs", found.value.high, found, f"{written_number(found.value.high)} epochs")
 
 
-def _read_trials(notes: Notes) -> None:
-    """A number of jobs of one length each that are done within a time: GPUs enough for all of them."""
-    jobs, each = notes.text.find(r"{jobs}(?! ?:)"), notes.text.find(r"<EACH_LASTS>")
-    if jobs is None or each is None or notes.has_target or "team" in notes.request:
-        return
-    notes.text.record(each, "of each of them")
-    time, often = notes.text.find(r"<TIME>"), habit_in(notes.text)
-    within = (time_text(time.value.low, time.value.unit), time) if time else often
-    if within is None:
-        return
-    period, length = parse(SECONDS, within[0]), each.quantities("time", "time/job")[0]
-    n_gpus = next((round(one.high) for one in each.quantities("n", "gpus")), 1)
-    work_s = jobs.value.high * parse(SECONDS, time_text(length.high, length.unit))
-    notes.work["target"] = {"gpus_busy": n_gpus * math.ceil(round(work_s / period, 6))}
-    notes.text.record(within[1], f"all of them within {duration(period)}")
-    notes.text.record(jobs, f"{notes.work['target']['gpus_busy']} GPUs, which run them one after the other")
-
-
 def _read_runs(notes: Notes) -> None:
     """A number of runs in a time, a day for example, of which each takes at most its share."""
-    for found in notes.text.each(r"\b(?:several|many|multiple|a few) times {time}"):
-        notes.leave(found)
     named = notes.text.find(r"<RUNS_NAMED>")
     is_named = named is not None and rule(r"<RUN_WORDS>").search(named.words) is not None
     for found in [*([named] if named is not None and is_named else []), *notes.text.each(r"<RUNS_OF>")]:
@@ -134,15 +113,27 @@ def _read_runs(notes: Notes) -> None:
         period = _SPANS[every[0]] if every else quantity.per_s
         runs, is_settled = round(quantity.high * quantity.per_s, 6), notes.has_target or "task" in notes.work
         if not every and "/time" not in quantity.kind:
-            time, often = notes.text.find(r"<TIME>"), habit_in(notes.text)
-            within = (time_text(time.value.low, time.value.unit), time) if time else often
+            each = notes.text.find(r"<EACH_LASTS>")
             if runs == 1:
                 notes.text.record(found, "one run")
+            if runs < 2 or is_settled or "team" in notes.request or (quantity.noun.startswith("job") and not each):
                 continue
-            if runs < 2 or quantity.noun.startswith("job") or is_settled or "team" in notes.request or within is None:
+            if each:
+                notes.text.record(each, "of each of them")
+            if (within := period_in(notes.text)) is None:
                 continue
             period = parse(SECONDS, within[0])
             notes.text.record(within[1], f"all {runs:g} runs within {duration(period)}")
+            if each:  # GPUs enough for all of them
+                length, on = each.quantities("time", "time/job")[0], each.quantities("n", "gpus")
+                work_s, n_gpus = (
+                    runs * parse(SECONDS, time_text(length.high, length.unit)),
+                    round(on[0].high) if on else 1,
+                )
+                n_gpus *= math.ceil(round(work_s / period, 6))
+                notes.work["target"] = {"gpus_busy": n_gpus}
+                notes.text.record(found, f"{n_gpus} GPUs, which run them one after the other")
+                continue
             notes.text.assume(f"{found.words}: one after the other, each within its share of {duration(period)}")
         elif is_settled or runs < 1 or period not in _SPANS.values() or notes.text.find(r"<TIME>"):
             if period > 604_800:

@@ -10,7 +10,7 @@ from sizer.catalog.schema import Dnn, Server
 from sizer.workload.kinds import Networks, kind_in, trains_in
 from sizer.workload.sentence.grammar import CALLED, GRAMMAR, rule
 from sizer.workload.sentence.names import short_name
-from sizer.workload.sentence.notes import Notes, SecondJob
+from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.quantities import Amount
 from sizer.workload.sentence.reading import Answer, Question
 from sizer.workload.sentence.scope import is_existing
@@ -100,19 +100,16 @@ def is_sized(notes: Notes) -> bool:
         if is_user or amount.kind == "requests/time":
             sentence[amount.start : amount.end] = ("\2" if is_user else "\3") * (amount.end - amount.start)
     told = kind_in("".join(sentence), networks)
-    if _embeds(notes) and not trains_in(notes.text.sentence):
-        notes.work |= {"task": "generation", "use": EMBEDDING}
-        notes.means_language = True
-        return True
-    if told is None:
+    embeds = _embeds(notes) and not trains_in(notes.text.sentence)
+    if embeds or told is None:
+        notes.work |= {"task": "generation", "use": EMBEDDING} if embeds else {}
+        notes.means_language |= embeds
         return True
     words = notes.text.sentence[told.start : told.end].strip(" :;,.")
     is_of_language = networks == "language" or (networks == "unknown" and not notes.text.find(r"{samples/time}"))
     clause = told.clause
     if clause is None and told.kind.sized and is_of_language:
-        notes.work["task"] = told.kind.sized
-        if told.kind.use:
-            notes.work["use"] = told.kind.use
+        notes.work |= {"task": told.kind.sized, **({"use": told.kind.use} if told.kind.use else {})}
         notes.means_language = True
         return True
     if clause is None and told.kind.is_asked:
@@ -124,7 +121,7 @@ def is_sized(notes: Notes) -> bool:
         notes.questions = [Question("refused", words, told.kind.refusal)]
         notes.is_refused = True
         return False
-    notes.second_job = SecondJob(told.kind, *clause)
+    notes.second_job = told
     return False
 
 
