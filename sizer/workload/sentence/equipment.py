@@ -257,7 +257,18 @@ def read_gpus(notes: Notes) -> None:
         is_of_each = found["each"] or first.kind == "n" or count <= most
         _want(notes, found, count * round(first.high) if is_of_each else count, had_target)
     for found in notes.text.each(r"(?:with )?<GPUS>(?!\w)<EACH>|{gpus/server}"):
-        _gpus_each(notes, found, had_target)
+        if not _are_held(notes, found):
+            continue
+        count, counted = round(found.value.high), notes.text.find(r"{servers}")
+        usual = _per_server(notes, notes.request.get("platforms", {}).get("servers", ()))
+        is_had = _hold_each(notes, found, count) or usual == count
+        if counted is not None:
+            notes.text.record(counted, "number of servers")
+            _want(notes, found, count * round(counted.value.high), had_target)
+        elif is_had:
+            notes.text.record(found, f"{count} GPUs in each server")
+        else:
+            notes.ask_place(found, "no server of the catalogue has so many of these GPUs")
     for found in notes.text.each(
         r"{n} {n} ?x <GPU> (?:box|chassis|system)\b|<GPUS>(?!\w)|<GPU> ?[x*] ?{n}(?!\w)|<MORE_GPUS>"
     ):
@@ -331,22 +342,6 @@ def _usual_gpus(notes: Notes) -> list[str]:
     usual = [gpu for gpu in usable_gpus(catalog) if era_of_gpu(catalog, catalog.gpus[gpu]) in eras]
     day = notes.request.get("date")
     return [gpu for gpu in usual if is_sold(catalog, catalog.gpus[gpu], day)] or usual
-
-
-def _gpus_each(notes: Notes, found: Match, had_target: bool) -> None:
-    """A number of GPUs in each server: with a number of servers they make a target."""
-    if not _are_held(notes, found):
-        return
-    per_server, counted = round(found.value.high), notes.text.find(r"{servers}")
-    usual = _per_server(notes, notes.request.get("platforms", {}).get("servers", ()))
-    is_had = _hold_each(notes, found, per_server) or usual == per_server
-    if counted is not None:
-        notes.text.record(counted, "number of servers")
-        _want(notes, found, per_server * round(counted.value.high), had_target)
-    elif is_had:
-        notes.text.record(found, f"{per_server} GPUs in each server")
-    else:
-        notes.ask_place(found, "no server of the catalogue has so many of these GPUs")
 
 
 def _hold_each(notes: Notes, found: Match, count: int) -> bool:

@@ -288,11 +288,8 @@ def _read(notes: Notes) -> None:
     for found in notes.text.each(r"<PRICES_IN>"):
         if notes.state_currency(found, Amount("money", 0, 0, 1, 1, currency_of(found["currency"]))):
             notes.text.record(found, f"prices in {notes.currency}")
-    read_losses(notes)
-    read_kind_of_model(notes)
-    read_setting(notes)
-    read_outside(notes)
-    read_networks(notes)
+    for read in (read_losses, read_kind_of_model, read_setting, read_outside, read_networks):
+        read(notes)
     if not is_sized(notes):
         return
     served = is_served(notes)
@@ -313,11 +310,8 @@ def _read(notes: Notes) -> None:
     read_rules(notes, "memory")
     if not served:
         read_rules(notes, "batches")
-        read_targets(notes)
-        read_measured(notes)
-        read_sizes(notes)
-        read_samples(notes)
-        read_times(notes)
+        for read in (read_targets, read_measured, read_sizes, read_samples, read_times):
+            read(notes)
     read_parts(notes, served)
     read_rules(notes, "servers")
     read_most(notes)

@@ -284,9 +284,6 @@ def read_team(notes: Notes) -> None:
         notes.text.assume(f"jobs of the team, assumed: {', '.join(assumed)}")
 
 
-_GROWS = {"data": "data", "date": "data", "volu": "data", "team": "team"}
-
-
 def read_growth(notes: Notes) -> None:
     """Yearly growth of data, team or targets."""
     for source in GRAMMAR["growth"]:
@@ -294,17 +291,17 @@ def read_growth(notes: Notes) -> None:
             groups = found.match.groupdict()
             by = {"doubl": 2.0, "tripl": 3.0, "quadrupl": 4.0}.get((groups.get("factor") or "").lower())
             percent = found.quantities("percent", "percent/time")
-            if by is None and not percent:
+            is_monthly = bool(percent) and percent[0].kind == "percent/time" and percent[0].per_s < 3e7
+            if by is None and (not percent or is_monthly):
                 continue
-            if by is None and percent[0].kind == "percent/time" and percent[0].per_s < 3e7:
-                continue  # a percentage a month
             factor = by if by is not None else 1 + percent[0].high * percent[0].per_s / 100
-            key = _GROWS.get((groups.get("what") or "load")[:4].lower(), "target")
+            what = (groups.get("what") or "load")[:4].lower()
+            key = "data" if what in ("data", "date", "volu") else "team" if what == "team" else "target"
             notes.table("growth")[key] = round(factor, 6)
             if years := found.quantities("years"):
                 notes.table("growth")["years"] = round(years[0].high)
-            what = {"data": "data", "team": "people", "target": "targets"}[key]
-            notes.text.record(found, f"{what} grow by {100 * factor - 100:g} % a year")
+            called = {"data": "data", "team": "people", "target": "targets"}[key]
+            notes.text.record(found, f"{called} grow by {100 * factor - 100:g} % a year")
 
 
 def read_losses(notes: Notes) -> None:
