@@ -38,8 +38,6 @@ def read_parts(notes: Notes, is_served: bool) -> None:
 
 # --- what goes away, and where the rest comes to stand
 
-# Old equipment that is named first: "64 A100, end of life in 2026: replace them".
-
 
 def read_setting(notes: Notes) -> None:
     """Equipment that goes away, systems that arrive as a rack, and what the room takes heat away with."""

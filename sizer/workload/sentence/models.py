@@ -270,8 +270,6 @@ def _in_all(families: list[Name]) -> list[str]:
 
 # --- the training of a language model
 
-# Key of the layout -> abbreviation and words. The virtual pipeline divides a stage into chunks (Megatron-LM,
-# arXiv:2104.04473, section 2.2).
 _SHARDED = {"optimizer": "optimizer state sharded (ZeRO-1)", "all": "weights, gradients and optimizer state sharded"}
 SEQUENCE, DOCUMENT, TOKENS = "sequence_tokens", "document_tokens", "tokens"
 # A training has thousands of sequences at least: a number of tokens that much smaller is no second training length.
@@ -300,7 +298,12 @@ def read_language(notes: Notes) -> None:
                 notes.set("w.batch_per_gpu", one.value, one.found, f"batch of {one.value} per GPU")
             else:
                 notes.leave(one.found)
-        _ask_tuning(notes)
+        # A request states the whole training of such a network only.
+        for source in (*(source for source, _ in GRAMMAR["methods"]), r"<ADAPTERS>"):
+            for tuning in notes.text.each(source):
+                name = short_name(notes.networks[0])
+                reason = f"a request cannot state the fine-tuning of {name}, which takes less than its training"
+                notes.choose("task", tuning, reason, ("training",))
         return
     notes.means_language |= bool(found) or notes.own_model is not None
     length = next((one.value for one in found if one.key == SEQUENCE), None)
@@ -317,15 +320,6 @@ def read_language(notes: Notes) -> None:
     if notes.means_language or notes.is_language:
         _read_method(notes)
         _read_samples(notes, sequence)
-
-
-def _ask_tuning(notes: Notes) -> None:
-    """Ask about fine-tuning of a network that is no language model: a request states its whole training only."""
-    for source in (*(source for source, _ in GRAMMAR["methods"]), r"\b(?:q?lora|peft|adapters)\b"):
-        for found in notes.text.each(source):
-            name = short_name(notes.networks[0])
-            reason = f"a request cannot state the fine-tuning of {name}, which takes less than its training"
-            notes.choose("task", found, reason, ("training",))
 
 
 def _take(notes: Notes, one: _Statement, sequence: int) -> None:

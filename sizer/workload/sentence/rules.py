@@ -37,6 +37,8 @@ def state(notes: Notes, found: Match, name: str) -> None:
     if of == "size" and (fault := _fault_of(quantity)):
         notes.refuse(found, fault)
         return
+    if quantity.unit == "kVA":
+        notes.text.assume("power factor not given: 1 kVA = 1 kW")
     written = _VALUES[of](quantity)
     shown = grouped(written) if isinstance(written, float) and written >= 1000 else written
     shown = f"{shown:g}" if isinstance(shown, float) else shown
@@ -54,12 +56,6 @@ def _fault_of(size: Amount) -> str:
     except ValueError as error:
         return str(error)
     return ""
-
-
-def _power(notes: Notes, found: Match, name: str) -> None:
-    if found.quantities()[-1].unit == "kVA":
-        notes.text.assume("power factor not given: 1 kVA = 1 kW")
-    state(notes, found, name)
 
 
 def _storage_rate(notes: Notes, found: Match, name: str) -> None:
@@ -102,7 +98,7 @@ def _racks_of(notes: Notes, found: Match, _: str) -> None:
     """Two racks at 17 kW each; the power of a single one is that of the cluster."""
     racks = round(found.quantities("racks", "n")[0].high)
     notes.table("limits")["racks"] = racks
-    (_power if racks == 1 else state)(notes, found, "power" if racks == 1 else "rack_power")
+    state(notes, found, "power" if racks == 1 else "rack_power")
 
 
 def _checkpoints_kept(notes: Notes, found: Match, name: str) -> None:
@@ -122,7 +118,6 @@ def _working_set(notes: Notes, found: Match, name: str) -> None:
 _TAKES: dict[str, Take] = {
     "budget": _budget,
     "checkpoints_kept": _checkpoints_kept,
-    "power": _power,
     "racks_of": _racks_of,
     "rental": _rental,
     "source": _source,
@@ -313,14 +308,11 @@ def read_losses(notes: Notes) -> None:
             notes.text.record(found, "two head nodes, one active and one standby")
     for found in notes.text.each(r"<N_PLUS_ONE>|<FAILURES>"):
         is_one = rule(r"<N_PLUS_ONE>").fullmatch(found.match[0])
-        kinds = [] if is_one else [_loss_named(noun) for noun in rule(r"<LOST>").finditer(found.words)]
+        nouns = [] if is_one else rule(r"<LOST>").findall(found.words)
+        kinds = [loss for noun in nouns for loss, words in GRAMMAR["losses"].items() if rule(words).fullmatch(noun)]
         lost += kinds or ["server"]
         notes.text.record(found, f"targets are met without any {' and '.join(dict.fromkeys(kinds or ['server']))}")
         if not is_one and any(one.high > 1 for one in found.quantities("servers")):
             notes.text.assume(f"{found.words}: a request states the loss of one server at a time")
     if lost:
         notes.request["resilience"] = {"keeps_targets_without": list(dict.fromkeys(lost))}
-
-
-def _loss_named(noun: re.Match[str]) -> str:
-    return next(str(loss) for loss, words in GRAMMAR["losses"].items() if rule(words).fullmatch(noun[0]))

@@ -10,7 +10,6 @@ from sizer.workload.sentence.text import Match, Phrase, SentenceText, Thing
 _ALIKE = {"gpu": "<JOIN>", "server|storage|maker": "<JOIN>", "fabric": " (?:and|or|und|oder|et|ou) "}
 _WINDOW = 140  # characters on both sides of a name in which words may be about it
 _RATES = "samples/time|frames/time|tokens/time"
-_RATES_OF_ONE = "samples/time/gpu|tokens/time/gpu"
 _SERVED = "requests/time"
 
 
@@ -63,12 +62,10 @@ def stance(shape: str, start: int, end: int) -> Stance:
 
 def is_existing(text: SentenceText, found: Match) -> bool:
     """Whether the words around equipment, or between its number and its name, say that the customer has it."""
-    shape = text.unblanked
-    before = shape[clause_of(shape, found.start, found.end)[0] : found.start]
-    if rule(r"<OURS>").search(found.words) or rule(r"<INVENTORY>").search(
-        shape, max(0, found.start - _WINDOW), found.start
-    ):
+    shape, start = text.unblanked, max(0, found.start - _WINDOW)
+    if rule(r"<OURS>").search(found.words) or rule(r"<INVENTORY>").search(shape, start, found.start):
         return True
+    before = shape[clause_of(shape, found.start, found.end)[0] : found.start]
     had = list(rule(r"<EXISTING>").finditer(before))
     if not found.quantities() and found.names("server"):  # "we have 20 TB for a DGX-1"
         had = [one for one in had if rule(r"<OTHER_PARTS>").fullmatch(before, one.end())]
@@ -154,7 +151,7 @@ def _settle_today(text: SentenceText) -> None:
     """Set aside what is reached today, and take what is told as so many times that."""
     multiple = text.find(r"<TIMES_TODAY>")
     served = [one for one in text.things if one.kind == _SERVED]
-    kinds = f"time|{_RATES}|{_RATES_OF_ONE}" + (f"|{_SERVED}" if multiple or len(served) > 1 else "")
+    kinds = f"time|{_RATES}|samples/time/gpu|tokens/time/gpu" + (f"|{_SERVED}" if multiple or len(served) > 1 else "")
     today: list[Amount] = []
     for found in text.each(r"<OLD_VALUE>"):
         today += found.quantities()

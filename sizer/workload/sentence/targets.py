@@ -16,13 +16,13 @@ from sizer.workload.sentence.names import measurements, short_name
 from sizer.workload.sentence.notes import RATE, TIME, Notes, period_in, ranged, time_text
 from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.reading import Answer
+from sizer.workload.sentence.rules import read_rules
 from sizer.workload.sentence.serving import is_served, serving_answers
 from sizer.workload.sentence.text import Name
 from sizer.workload.serving import EMBEDDING, EMBEDS
 from sizer.workload.table import DEFAULT_DATASET
 
 _SPANS = {"day": 86_400.0, "night": 43_200.0, "week": 604_800.0}
-# "Classify 100 million images": only where samples are counted; a network that classifies may be trained.
 
 
 def read_task(notes: Notes) -> None:
@@ -31,10 +31,9 @@ def read_task(notes: Notes) -> None:
     trains = text.find(r"<DOES_TRAIN>")
     found = text.find(r"<INFERENCE>") or (None if trains else text.find(r"<CLASSIFY>"))
     if found and trains:
-        sentence = text.sentence
         (start, end), (first, last) = text.span(found.start, found.end), text.span(trains.start, trains.end)
-        joined = re.search(r" (?:and|&|plus) (?:the )?$", sentence[:start], re.I)  # "training and inference of"
-        after = re.match(r" (?:and|&|plus) ", sentence[last:], re.I)
+        joined = re.search(r" (?:and|&|plus) (?:the )?$", text.sentence[:start], re.I)  # "training and inference of"
+        after = re.match(r" (?:and|&|plus) ", text.sentence[last:], re.I)
         answers = (
             Answer("Training", notes.replaced(joined.start() + 1 if joined else start, end + bool(joined), "")),
             Answer("Batch inference on a test set", notes.replaced(first, last + (after.end() if after else 0), "")),
@@ -43,10 +42,8 @@ def read_task(notes: Notes) -> None:
     elif found:
         notes.work["task"] = "validation-inference"
         text.record(found, "batch inference on a test set")
-        if test_set := text.find(r"\b(?:test|validation|hold-?out)[ -](?:set|data)\b"):
-            text.record(test_set, "test set")
-    for found in text.each(r"<TRAINING>"):
-        text.record(found, "training")
+        read_rules(notes, "inference")
+    read_rules(notes, "training")
 
 
 def read_rate(notes: Notes) -> None:

@@ -27,30 +27,22 @@ def read_outside(notes: Notes) -> None:
     for found in notes.text.each(r"<OUTSIDE>"):
         kind = found.names("outside")[0].ids[0]
         notes.means_language |= kind == "token"
-        is_size = bool(found.quantities("parameters"))
         start, end = found.match.span("name")
-        if is_size:
-            end = found.end
-        if kind in ("gpu", "server") and is_existing(notes.text, found):
-            _own(notes, found)
-            continue
-        ask_unavailable(notes, kind, part_of(notes, found, start, end))
-        notes.text.mark(found.start if kind in ("gpu", "server") else start, found.end)
+        if kind not in ("gpu", "server") or not is_existing(notes.text, found):
+            end = found.end if found.quantities("parameters") else end
+            ask_unavailable(notes, kind, part_of(notes, found, start, end))
+            notes.text.mark(found.start if kind in ("gpu", "server") else start, found.end)
+        elif rule(r"<OF_GPUS>").match(notes.text.shape, found.end):  # told by its GPUs, as servers of any make are
+            count = found.value.high if found.quantities() else 1.0
+            notes.text.put_at(found, Amount("servers", 0, 0, count, count, "servers", "servers"))
+        else:
+            notes.ask_place(found, GRAMMAR["reasons"]["owned"])
     for found in notes.text.each(r"<UNKNOWN>"):
         group = "counted" if found["counted"] else "named"
         what = (found["what"] or found["kind"] or "gpu").lower()
         kind = "storage" if what in ("storage", "filer", "filers") else "server" if what[0] in "snb" else "gpu"
         ask_unavailable(notes, kind, part_of(notes, found, *found.match.span(group)))
         notes.text.mark(found.start, found.end)
-
-
-def _own(notes: Notes, found: Match) -> None:
-    """Equipment that is there and that the catalogue lacks: told by its GPUs, as servers of any make are."""
-    if rule(r"<OF_GPUS>").match(notes.text.shape, found.end):
-        count = found.value.high if found.quantities() else 1.0
-        notes.text.put_at(found, Amount("servers", 0, 0, count, count, "servers", "servers"))
-    else:
-        notes.ask_place(found, GRAMMAR["reasons"]["owned"])
 
 
 def part_of(notes: Notes, found: Match, start: int, end: int) -> Match:
