@@ -251,7 +251,8 @@ def _ask_family(notes: Notes, families: list[Name]) -> None:
         if notes.text.sentence[run[-1].end : one.start].strip(" -"):
             break
         run.append(one)
-    keys = _in_all(families) or _in_all(run) or list(run[0].ids)
+    common = ([key for key in some[0].ids if all(key in one.ids for one in some)] for some in (families, run, run[:1]))
+    keys = next(filter(None, common))
     measured = measurements(notes.catalog)
     keys.sort(key=lambda key: -measured[key])
     start, end = run[0].start, run[-1].end
@@ -262,10 +263,6 @@ def _ask_family(notes: Notes, families: list[Name]) -> None:
     labels = [f"usual dense {words} model" if name.endswith(" dense") else name for name in names]
     answers = tuple(Answer(label, notes.replaced(start, end, name)) for label, name in zip(labels, names, strict=True))
     notes.questions.append(Question("network", words, answers=answers))
-
-
-def _in_all(families: list[Name]) -> list[str]:
-    return [key for key in families[0].ids if all(key in one.ids for one in families)]
 
 
 # --- the training of a language model

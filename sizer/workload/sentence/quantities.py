@@ -178,7 +178,12 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
         return None  # no days
     unit: Unit = ("n", "", 1.0)
     written, end = match["unit"], match.end()
-    if match["low_unit"] and _kind_of(match["low_unit"]) != _kind_of(match["unit"] or ""):
+    units = [
+        (_CASED.get(one) or UNITS.get(re.sub(r"[ -]+", " ", one.lower())) or unit)[0]
+        for one in match.group("low_unit", "unit")
+        if one
+    ]
+    if match["low_unit"] and units != units[:1] * 2:
         return _first_of_two(match, text)  # "2 hours to 3 TB" is no range
     if not (written or match["scale"]) and (near := _misspelt_scale(text, end, limit)):
         word, meant = near
@@ -257,10 +262,6 @@ def _noun(match: re.Match[str], kind: str, text: str, limit: int) -> re.Match[st
 def _means_more(word: str, counted: str) -> bool:
     """Whether a word between a number and a noun is more than a quality of what is counted."""
     return word in _CONNECTORS or word in _OF_MODELS or UNITS.get(word, (counted,))[0] != counted
-
-
-def _kind_of(written: str) -> str:
-    return (_CASED.get(written) or UNITS.get(re.sub(r"[ -]+", " ", written.lower())) or ("", "", 1.0))[0]
 
 
 def _first_of_two(match: re.Match[str], text: str) -> Amount | None:

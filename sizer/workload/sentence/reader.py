@@ -92,7 +92,8 @@ def _reading(plain: str, catalog: Catalog, whole: str, is_part: bool = False) ->
     parts = [] if is_part else _jobs_in(plain, list(text.things))
     if len(parts) > 1:
         readings = [_reading(part, catalog, whole, is_part=True) for part in parts]
-        served = [_is_served(reading) for reading in readings]
+        works = [reading.request.get("workload", ()) for reading in readings]
+        served = [any(work.get("task") in SERVING_TASKS for work in every) for every in works]
         if any(served) and not all(served):
             kind = next(kind for kind in KINDS if kind.sized == "serving")
             clause = parts[served.index(True)]
@@ -166,10 +167,6 @@ class _Job:
         both = self.verbs | part.verbs
         is_apart = "<TUNES>" in both and bool(self.verbs and part.verbs) and not self.verbs & part.verbs
         return is_apart and ("<PRE_TRAINS>" in both or bool(own and its and own != its))
-
-
-def _is_served(reading: Reading) -> bool:
-    return any(work.get("task") in SERVING_TASKS for work in reading.request.get("workload", ()))
 
 
 def _together(plain: str, readings: list[Reading]) -> Reading:
@@ -412,7 +409,8 @@ def _tells_job(notes: Notes) -> bool:
     work, sentence = notes.work, notes.text.sentence
     is_refused = any(one.about == "refused" for one in notes.questions)
     by_samples = notes.own_network or notes.describes_own or "n_samples" in str(work.get("dataset"))
-    is_told = is_refused or by_samples or "team" in notes.request or "samples_per_s" in work.get("target", {})
+    shares = "team" in notes.request and (not notes.is_language or rule("<TEAM_WORK>").search(sentence) is not None)
+    is_told = is_refused or by_samples or shares or "samples_per_s" in work.get("target", {})
     return bool(
         is_told or _KEYS["training"] & work.keys() or trains_in(sentence) or rule("<TRAINING>").search(sentence)
     )

@@ -139,10 +139,6 @@ class Reading:
         ]
         return {"unread": list(self.unread), "asked": asked, "refused": self.refused}
 
-    def without(self, phrase: Phrase) -> str:
-        """The sentence without some words."""
-        return self.with_words(phrase, "")
-
     def with_words(self, phrase: Phrase, words: str) -> str:
         """The sentence with other words in the place of a phrase."""
         return " ".join(f"{self.sentence[: phrase.start]} {words} {self.sentence[phrase.end :]}".split())

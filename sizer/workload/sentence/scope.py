@@ -178,10 +178,12 @@ def _settle_today(text: SentenceText) -> None:
             today += found.quantities()
             text.set_aside(found, "the value of today; the target is stated otherwise")
         if is_past or (takes and values):
-            for match in list(
-                rule(r"(?:\b(?:on|with|using) )?(?:<GPUS>|{servers})(?!\w)").finditer(text.shape, *clause.span())
-            ):
-                text.set_aside(text.match_of(match), "what it ran on before")
+            gear = rule(r"(?:\b(?:on|with|using) )?(?:<GPUS>|{servers}|<SERVERS>)(?!\w)").finditer(
+                text.shape, *clause.span()
+            )
+            for found in map(text.match_of, list(gear)):
+                if not is_existing(text, found):
+                    text.set_aside(found, "what it ran on before")
     if multiple is not None and today:
         factor = multiple.value.high if multiple.quantities() else 2.0
         factor = next((by for by in (3, 4) if multiple[f"by{by}"]), factor)

@@ -172,6 +172,10 @@ def read_measured(notes: Notes) -> None:
         count = next((round(one.high) for one in on if isinstance(one, Amount)), 1)
         written = f"{written_number(rate.high)} {noun}/s"
         notes.work["measured"] = [{"samples_per_s": written, "gpu": ids[0], "gpus": count}]
+    else:
+        notes.text.assume(
+            f"the rate that was measured is not used: it needs one kind of GPU by its full name, not {ids}"
+        )
 
 
 def _rate_of(notes: Notes, n_samples: float, written: str) -> dict[str, Any]:

@@ -83,9 +83,11 @@ def is_sized(notes: Notes) -> bool:
     # Beside a language model people use it, unless words of training work say that they train.
     trains = trains_in("".join(sentence)) or rule(r"<TEAM_WORK>").search(notes.text.sentence) is not None
     is_trained_for = any(one.kind == "tokens/person" for one in notes.text.things)
-    who = r"<WHO_TRAINS>$" if trains or networks != "language" else r"<TRAINERS>$"
+    who = r"<WHO_TRAINS>$" if trains or networks != "language" else r"<TRAINERS>"
     for amount in (thing for thing in notes.text.things if isinstance(thing, Amount)):
-        may_train = is_trained_for or (amount.high <= MOST_WHO_TRAIN and rule(who).search(amount.noun))
+        may_train = is_trained_for or (
+            amount.high <= MOST_WHO_TRAIN and rule(who).search(notes.text.sentence[amount.start : amount.end])
+        )
         is_user = amount.kind == "people" and not may_train
         if amount.kind == "parameters" and notes.own_model is not None:
             sentence[amount.start : amount.end] = READ * (amount.end - amount.start)
