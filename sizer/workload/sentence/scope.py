@@ -66,7 +66,7 @@ def is_existing(text: SentenceText, found: Match) -> bool:
     if rule(r"<OURS>").search(found.words) or rule(r"<INVENTORY>").search(shape, start, found.start):
         return True
     before = shape[clause_of(shape, found.start, found.end)[0] : found.start]
-    had = list(rule(r"<EXISTING>").finditer(before))
+    had = [one for one in rule(r"<EXISTING>").finditer(before) if not rule(r"<WISHES>").search(before, one.end())]
     if not found.quantities() and found.names("server"):  # "we have 20 TB for a DGX-1"
         had = [one for one in had if rule(r"<OTHER_PARTS>").fullmatch(before, one.end())]
     return bool(had) or rule(r"<EXISTING_AFTER>").match(text.shape, found.end) is not None
