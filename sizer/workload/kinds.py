@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 Networks = Literal["language", "diffusion", "other", "unknown"]
 
@@ -50,18 +50,12 @@ def _pattern(source: str) -> str:
     return re.sub("<([A-Z_]+)>", lambda match: _pattern(_TABLE["patterns"][match[1]]), source.replace("\n", ""))
 
 
-KINDS = tuple(
-    Kind(
-        tuple(kind["tasks"]),
-        kind["refusal"],
-        tuple((told, re.compile(_pattern(words), re.I)) for told, words in kind["signs"]),
-        kind.get("is_training", False),
-        kind.get("sized", ""),
-        kind.get("use", ""),
-        kind.get("is_asked", False),
-    )
-    for kind in _TABLE["kinds"]
-)
+def _kind(table: dict[str, Any]) -> Kind:
+    signs = tuple((told, re.compile(_pattern(words), re.I)) for told, words in table["signs"])
+    return Kind(**{**table, "tasks": tuple(table["tasks"]), "signs": signs})
+
+
+KINDS = tuple(map(_kind, _TABLE["kinds"]))
 
 # Of a training; "our trained Llama" and "a fine-tuned model" are trained already.
 _TRAINS = re.compile(
@@ -85,10 +79,6 @@ class ToldKind:
     clause: tuple[int, int] | None
 
 
-def _tells(told: str, networks: Networks) -> bool:
-    return told.startswith("all") or networks in told
-
-
 def kind_in(text: str, networks: Networks) -> ToldKind | None:
     """The kind of work that a text tells and that is no training.
 
@@ -100,28 +90,21 @@ def kind_in(text: str, networks: Networks) -> ToldKind | None:
     networks : str
         Whether the text is about language models, about other networks, or says neither.
     """
-    trains = _TRAINS.search(text)
-    for kind in KINDS:
-        is_trained = trains is not None and not kind.is_training
-        signs = (
-            words for told, words in kind.signs if _tells(told, networks) and not (is_trained and "purpose" in told)
-        )
-        match = next((match for words in signs if (match := words.search(text))), None)
-        if match is not None:
-            clause = _clause(text, match.start(), match.end()) if is_trained else None
-            return ToldKind(kind, match.start(), match.end(), clause)
-    return _next_to_training(text) if trains is not None else None
-
-
-def _next_to_training(text: str) -> ToldKind | None:
-    """A language model in use that has a clause and a network of its own: "Llama chat for 90 users and training X"."""
-    for low, high in _parts(text):
-        if "\0" not in text[low:high] or _TRAINS.search(text, low, high):
-            continue
-        for kind in (one for one in KINDS if one.sized):
-            signs = (words.search(text, low, high) for told, words in kind.signs if "language" in told)
-            if match := next(filter(None, signs), None):
-                return ToldKind(kind, match.start(), match.end(), _clause(text, match.start(), match.end()))
+    trains = trains_in(text)
+    # Next to a training also a language model in use that has a clause of its own: "Llama chat for 90 users and ...".
+    clauses = [part for part in _parts(text) if "\0" in text[slice(*part)] and not _TRAINS.search(text, *part)]
+    for part in [None, *(clauses if trains else ())]:
+        for kind in KINDS if part is None else (one for one in KINDS if one.sized):
+            is_next = trains and not kind.is_training
+            about = networks if part is None else "language"
+            found = (
+                words.search(text, *(part or (0,)))
+                for told, words in kind.signs
+                if (told.startswith("all") or about in told) and not (is_next and part is None and "purpose" in told)
+            )
+            if match := next(filter(None, found), None):
+                clause = _clause(text, match.start(), match.end()) if is_next else None
+                return ToldKind(kind, match.start(), match.end(), clause)
     return None
 
 

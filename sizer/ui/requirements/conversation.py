@@ -135,7 +135,7 @@ def _chip(number: int, phrase: Phrase, found: Reading, parts: Catalog) -> None:
             key=f"{name}-remove",
             icon=":material/close:",
             on_click=need.give,
-            args=(found.without(phrase), parts),
+            args=(found.with_words(phrase, ""), parts),
             type="tertiary",
         )
 

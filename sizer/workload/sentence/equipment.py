@@ -16,16 +16,10 @@ from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.names import pieces, short_name
 from sizer.workload.sentence.notes import Notes, ranged
 from sizer.workload.sentence.rules import read_rules
-from sizer.workload.sentence.scope import Stance, stance
+from sizer.workload.sentence.scope import Stance, is_existing, stance
 from sizer.workload.sentence.text import Match
-from sizer.workload.sentence.unavailable import ask_unavailable
+from sizer.workload.sentence.unavailable import ask_unavailable, part_of
 from sizer.workload.transformer.number_formats import stack_precision
-
-
-def is_existing(notes: Notes, found: Match) -> bool:
-    """Whether the words around equipment say that the customer has it."""
-    before = rule(r"<EXISTING>").search(notes.text.before(found.start))
-    return before is not None or rule(r"<EXISTING_AFTER>").match(notes.text.shape, found.end) is not None
 
 
 def read_parts(notes: Notes, is_served: bool) -> None:
@@ -44,12 +38,10 @@ def read_parts(notes: Notes, is_served: bool) -> None:
 
 # --- what goes away, and where the rest comes to stand
 
-# Old equipment that is named first: "64 A100, end of life in 2026: replace them".
-
 
 def read_setting(notes: Notes) -> None:
     """Equipment that goes away, systems that arrive as a rack, and what the room takes heat away with."""
-    for source in (r"<REPLACED>", r"<OLD>", r"<FULL>"):
+    for source in (r"<REPLACED>", r"<EXPIRES>", r"<SCRAPPED>", r"<OLD>", r"<FULL>"):
         for found in notes.text.each(source):
             if not found.names("gpu", "server", "outside") and source != r"<REPLACED>":
                 continue
@@ -164,14 +156,17 @@ def read_counts(notes: Notes) -> None:
         count, kind = round(found.value.high) if found.quantities() else 1, named.kind
         if not 1 <= count <= 100_000:
             continue
-        if is_existing(notes, found):
+        is_there = is_existing(notes.text, found)
+        if kind == "server" and not found.quantities() and (not is_there or notes.text.sentence[named.end - 1] == "s"):
+            continue  # a server of which there may be any number
+        if is_there:
             named_gpus = {key for one in notes.names("gpu") for key in one.ids}
             ids = [key for key in named.ids if kind != "server" or named_gpus & set(notes.catalog.servers[key].gpus)]
             ids = ids or list(named.ids)
             if len(ids) > 1 and kind == "server":
                 items = [(notes.catalog.servers[key], notes.catalog.servers[key].gpus[0]) for key in ids]
                 labels = [f"{count} {short_name(one)} with {short_name(notes.catalog.gpus[gpu])}" for one, gpu in items]
-                notes.ask("server", found, answers=tuple(notes.replacing(found, label) for label in labels))
+                notes.choose("server", found, "", labels)
             elif len(ids) == 1:
                 path = {"server": "servers", "storage": "storage_nodes", "switch": "switches"}[kind]
                 notes.table("existing").setdefault(path, {})[ids[0]] = count
@@ -185,6 +180,9 @@ def read_counts(notes: Notes) -> None:
         if not found.quantities("racks") or all(notes.catalog.servers[key].delivered is not None for key in ids):
             _want_servers(notes, found, ids, round(found.value.high), had_target)
     _read_owned_gpus(notes)
+    for found in notes.text.each(r"<MORE_OF_SAME>"):
+        notes.table("platforms").setdefault("servers", list(notes.request.get("existing", {}).get("servers", ())))
+        notes.text.record(found, "what is added is of the existing kind")
     if "existing" in notes.request or any(question.about == "server" for question in notes.questions):
         for found in notes.text.each(r"<EXISTING_WORDS>"):
             notes.text.mark(found.start, found.end)
@@ -210,7 +208,7 @@ def _want_servers(notes: Notes, found: Match, ids: list[str], count: int, had_ta
 def _read_owned_gpus(notes: Notes) -> None:
     """Equipment that the customer has and names by its GPUs only: the servers that have them are asked for."""
     for found in notes.text.each(r"<GPUS_OWNED>"):
-        if not is_existing(notes, found):
+        if not is_existing(notes.text, found):
             continue
         own = existing_gpus(notes)
         if found.quantities("n") and own and found.value.high == own:
@@ -227,11 +225,12 @@ def _read_owned_gpus(notes: Notes) -> None:
                 continue
             n_servers = count if is_server else count // n_gpus
             if is_server or n_servers * n_gpus == count:
-                answers.append(notes.replacing(found, f"{n_servers} {short_name(notes.catalog.servers[key])}"))
+                answers.append(f"{n_servers} {short_name(notes.catalog.servers[key])}")
         if answers:
-            notes.ask("server", found, answers=tuple(answers))
+            notes.choose("server", found, "", answers)
         else:
-            notes.ask_place(found, "no server of the catalogue has so many of these GPUs; name the server")
+            notes.ask_place(found, GRAMMAR["reasons"]["owned"])
+            notes.owned_gpus = count * (round(others[0].high) if others else 1)
 
 
 def read_gpus(notes: Notes) -> None:
@@ -245,24 +244,32 @@ def read_gpus(notes: Notes) -> None:
             notes.request["team"]["job"][0]["gpus"] = max(1, each)
             _want(notes, found, people * each, had_target)
     # "Two servers with eight GPUs each", "1 node 8 x H100", "3 nodes of HGX B200", "2 x 8 V100".
-    for found in notes.text.each(r"<SERVERS_OF_GPUS>"):
-        first, second = found.quantities()[0], found.quantities()[-1]
+    for found in notes.text.each(r"<SERVERS_OF_GPUS>|{servers} (?:(?:of|with|x) )?<GPU>(?!\w)"):
+        first, *others = found.quantities()
+        count = round(others[-1].high) if others else _per_server(notes, _servers_with(notes, found))
+        if not count or not _are_held(notes, found):
+            continue
+        if found["each"]:
+            _hold_each(notes, found, count)
+        # "Ten servers with 80 GPUs" counts the GPUs of all of them: no server has so many.
+        is_of_each = found["each"] or first.kind == "n" or count <= most
+        _want(notes, found, count * round(first.high) if is_of_each else count, had_target)
+    for found in notes.text.each(r"(?:with )?<GPUS>(?!\w)<EACH>|{gpus/server}"):
         if not _are_held(notes, found):
             continue
-        servers, count = round(first.high), round(second.high)
-        # "Ten servers with 80 GPUs" counts the GPUs of all of them: no server has so many.
-        if found["each"] or first.kind == "n" or count <= most:
-            if found["each"]:
-                _hold_each(notes, found, count)
-            count *= servers
-        _want(notes, found, count, had_target)
-    for found in notes.text.each(r"{servers} (?:(?:of|with|x) )?<GPU>(?!\w)"):
-        per_server = _per_server(notes, _servers_with(notes, found))
-        if per_server and _are_held(notes, found):
-            _want(notes, found, round(found.value.high) * per_server, had_target)
-    for found in notes.text.each(r"(?:with )?<GPUS>(?!\w)<EACH>|{gpus/server}"):
-        _gpus_each(notes, found, had_target)
-    for found in notes.text.each(r"{n} {n} ?x <GPU> (?:box|chassis|system)\b|<GPUS>(?!\w)|<GPU> ?[x*] ?{n}(?!\w)"):
+        count, counted = round(found.value.high), notes.text.find(r"{servers}")
+        usual = _per_server(notes, notes.request.get("platforms", {}).get("servers", ()))
+        is_had = _hold_each(notes, found, count) or usual == count
+        if counted is not None:
+            notes.text.record(counted, "number of servers")
+            _want(notes, found, count * round(counted.value.high), had_target)
+        elif is_had:
+            notes.text.record(found, f"{count} GPUs in each server")
+        else:
+            notes.ask_place(found, "no server of the catalogue has so many of these GPUs")
+    for found in notes.text.each(
+        r"{n} {n} ?x <GPU> (?:box|chassis|system)\b|<GPUS>(?!\w)|<GPU> ?[x*] ?{n}(?!\w)|<MORE_GPUS>"
+    ):
         if not _are_held(notes, found):
             continue
         quantity = found.quantities()[-1]
@@ -272,20 +279,19 @@ def read_gpus(notes: Notes) -> None:
             gpu = short_name(notes.catalog.gpus[found.ids("gpu")[0]])
             readings = (f"{each} {gpu} GPUs", f"{each} servers with {each} {gpu} each")
             said = f"{each} GPUs, or as many boards of {each} GPUs"
-            notes.ask("number", found, said, tuple(notes.replacing(found, one) for one in readings))
+            notes.choose("number", found, said, readings)
             continue
-        bound = rule(r"<AT_MOST>").search(notes.text.before(found.start))
-        start = found.start - len(bound[0]) if bound else found.start
-        least = rule(r"<LEAST>$").search(notes.text.before(found.start))
+        before = notes.text.before(found.start)
+        bound, least = rule(r"<AT_MOST>").search(before), rule(r"<LEAST>$").search(before)
+        whole = part_of(notes, found, found.start - len(bound[0] if bound else ""), found.end)
         if had_target and least and least[0]:
             notes.leave(found)  # at least so many GPUs, beside a target
-            continue
-        low, high = notes.text.span(start, found.end)
-        whole = Match(found.match, found.things, start, found.end, notes.text.sentence[low:high].strip())
-        if bound is not None and not notes.has_target:
+        elif bound is not None and not notes.has_target:
             notes.set("limits.gpus", count, whole, f"at most {count} GPUs")
-            continue
-        _want(notes, whole, count, had_target, ranged(quantity))
+        elif each > 1 and had_target:
+            notes.set("limits.servers", round(quantity.high), whole, f"at most {round(quantity.high)} servers")
+        else:
+            _want(notes, whole, count, had_target, ranged(quantity))
     for found in notes.text.each(r"<GPU>"):
         if _are_held(notes, found):
             notes.text.record(found, "allowed GPUs")
@@ -334,24 +340,6 @@ def _usual_gpus(notes: Notes) -> list[str]:
     usual = [gpu for gpu in usable_gpus(catalog) if era_of_gpu(catalog, catalog.gpus[gpu]) in eras]
     day = notes.request.get("date")
     return [gpu for gpu in usual if is_sold(catalog, catalog.gpus[gpu], day)] or usual
-
-
-def _gpus_each(notes: Notes, found: Match, had_target: bool) -> None:
-    """A number of GPUs in each server: with a number of servers they make a target."""
-    if not _are_held(notes, found):
-        return
-    per_server, counted = round(found.value.high), notes.text.find(r"{servers}")
-    if counted is None:
-        usual = {_per_server(notes, notes.request.get("platforms", {}).get("servers", ()))}
-        if _hold_each(notes, found, per_server) or usual <= {per_server}:
-            notes.text.record(found, f"{per_server} GPUs in each server")
-        else:
-            notes.ask_place(found, "no server of the catalogue has so many of these GPUs")
-        return
-    _hold_each(notes, found, per_server)
-    count = per_server * round(counted.value.high)
-    notes.text.record(counted, "number of servers")
-    _want(notes, found, count, had_target)
 
 
 def _hold_each(notes: Notes, found: Match, count: int) -> bool:
@@ -414,8 +402,8 @@ def _per_server(notes: Notes, servers: Iterable[str]) -> int:
 
 def existing_gpus(notes: Notes) -> int:
     """GPUs of the servers that the customer has."""
-    servers = notes.request.get("existing", {}).get("servers", {})
-    return sum(_per_server(notes, [key]) * count for key, count in servers.items())
+    servers: dict[str, int] = notes.request.get("existing", {}).get("servers", {})
+    return notes.owned_gpus + sum(_per_server(notes, [key]) * count for key, count in servers.items())
 
 
 def _are_held(notes: Notes, found: Match) -> bool:
@@ -460,14 +448,24 @@ def _since(notes: Notes, gpus: list[str]) -> list[str]:
 def read_gpu_memory(notes: Notes) -> None:
     """Memory of GPUs, which is no data set: it chooses among the GPUs of named servers, or stays unread."""
     for found in notes.text.each(r"<GPU_MEMORY>"):
-        memory = f" {found.value.high:g} gb"
+        size = next(one for one in found.quantities() if one.kind.startswith("bytes"))
+        if found["whole"] and size.unit != "GB":
+            continue  # "8 GPUs with 10 TB" of data
+        memory = f" {size.high:g} gb"
         servers = [notes.catalog.servers[key] for one in notes.names("server") for key in one.ids]
-        usable = [key for server in servers for key in server.gpus if key in usable_gpus(notes.catalog)]
+        usable = usable_gpus(notes.catalog)
+        if servers:
+            usable = [key for server in servers for key in server.gpus if key in usable]
+        elif not found["whole"] or notes.names("gpu"):
+            usable = []
         gpus = [key for key in usable if memory in notes.catalog.gpus[key].name.lower()]
         if not gpus or "gpus" in notes.request.get("platforms", {}):
             notes.leave(found)
             continue
-        notes.table("platforms")["gpus"] = list(dict.fromkeys(gpus))
+        if len(gpus) < len(usable):
+            notes.table("platforms")["gpus"] = list(dict.fromkeys(gpus))
+        if found["whole"] and found.quantities("n", "gpus"):
+            _want(notes, found, round(found.value.high), notes.has_target)
         notes.text.record(found, f"GPUs with{memory}")
 
 
@@ -496,7 +494,7 @@ def read_named(notes: Notes) -> None:
     """Servers, storage and vendors by name: allowed, excluded or preferred."""
     for found, told in _groups(notes):
         servers, storage, vendors = (found.ids(kind) for kind in ("server", "storage", "maker"))
-        is_told_there = is_existing(notes, found) and told.kind not in ("exclude", "prefer")
+        is_told_there = is_existing(notes.text, found) and told.kind not in ("exclude", "prefer")
         if told.kind == "optional":
             _leave_open(notes, found, told)
         elif told.kind == "contrast":
@@ -623,10 +621,15 @@ def _names(notes: Notes, keys: Iterable[str]) -> str:
 def read_tier(notes: Notes) -> None:
     """Media or place of the storage."""
     for tier, source in GRAMMAR["tiers"].items():
-        if found := notes.text.find(source):
-            notes.table("platforms")["storage_tier"] = tier
-            notes.text.record(found, f"storage tier {tier}")
-            return
+        for found in notes.text.each(source):
+            told = stance(notes.text.unblanked, found.start, found.end)
+            if told.kind != "exclude":
+                notes.set("platforms.storage_tier", tier, found, f"storage tier {tier}")
+                continue
+            items = notes.catalog.storage.items()
+            kinds = [key for key, item in items if item.tier == tier or (tier == item.kind == "local")]
+            _allow(notes, "forbidden_storage", kinds)
+            notes.text.record(found, f"no storage of the tier {tier}", *told.place)
 
 
 def read_storage_kind(notes: Notes) -> None:
@@ -635,7 +638,7 @@ def read_storage_kind(notes: Notes) -> None:
         found = notes.text.find(source)
         if found is None:
             continue
-        if is_existing(notes, found) or rule(r"\b(?:old|current|legacy|present) $").search(
+        if is_existing(notes.text, found) or rule(r"\b(?:old|current|legacy|present) $").search(
             notes.text.before(found.start)
         ):
             notes.ask_place(found, "which storage is there, and how many nodes of it, the request has to know")

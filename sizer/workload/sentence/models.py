@@ -75,9 +75,8 @@ def _ask_misspelt(notes: Notes) -> None:
         near = [first_words[name] for name in get_close_matches(word, first_words, n=3, cutoff=0.8)]
         if near:
             rest = found.words[len(word) :]
-            answers = tuple(notes.replacing(found, name + rest) for name in near)
             reason = f"the catalogue has no network of this name; the nearest is {near[0]}"
-            notes.ask("network", found, reason, answers)
+            notes.choose("network", found, reason, (name + rest for name in near))
 
 
 def _ask_mixture(notes: Notes) -> None:
@@ -86,8 +85,13 @@ def _ask_mixture(notes: Notes) -> None:
     for found in notes.text.each(r"<MIXTURE>(?:<MIXTURE_GAP><MIXTURE>)*"):
         if not re.search(r"\bMoE|mixtures?[ -]of|experts?", found.words, re.I):
             continue
-        if dnns:
-            _check_mixture(notes, found, dnns)
+        if dnns:  # as that network has them, or unread
+            shapes = [one.transformer for one in dnns if one.transformer is not None]
+            known = {count for shape in shapes for count in (shape.experts, shape.active_experts)}
+            if known >= {round(one.high) for one in found.quantities("experts", "n")}:
+                notes.text.record(found, f"as {short_name(dnns[0])} has it")
+            else:
+                notes.leave(found)
             continue
         sizes = [one.high for one in found.quantities("parameters", "n") if one.high > 1e6]
         items = [one for one in notes.catalog.dnns.values() if one.transformer and one.transformer.experts > 1]
@@ -97,19 +101,7 @@ def _ask_mixture(notes: Notes) -> None:
         }
         nearest = [short_name(item) for item in sorted(items, key=lambda item: (near[item.id], item.id))]
         notes.means_language = True
-        notes.ask(
-            "network", found, GRAMMAR["reasons"]["mixture"], tuple(notes.replacing(found, name) for name in nearest[:6])
-        )
-
-
-def _check_mixture(notes: Notes, found: Match, dnns: list[Dnn]) -> None:
-    """Experts stated with a network: as that network has them, or unread."""
-    shapes = [one.transformer for one in dnns if one.transformer is not None]
-    counts = {round(one.high) for one in found.quantities("experts", "n")}
-    if all(any(count in (shape.experts, shape.active_experts) for shape in shapes) for count in counts):
-        notes.text.record(found, f"as {short_name(dnns[0])} has it")
-    else:
-        notes.leave(found)
+        notes.choose("network", found, GRAMMAR["reasons"]["mixture"], nearest[:6])
 
 
 def _read_shape(notes: Notes) -> None:
@@ -142,13 +134,14 @@ def _read_size(notes: Notes, found: Match) -> None:
         return
     says_so = size.noun != "" or at or rule(r"\b<MODEL_KIND>\b").search(words) is not None
     named = names_of(notes.catalog).sizes.get(f"{size.high / 1e9:g}B", []) if size.kind == "parameters" else []
-    dense = [key for key in named if (one := notes.catalog.dnns[key].transformer) is not None and one.experts <= 1]
     is_alone = size.kind == "parameters" and not notes.names("dnn", "outside")
     if _is_of_named(notes, found) or not (says_so or named or is_alone or rule(r"<NOUN>$").search(words)):
         return
     if not says_so and any(len(one.ids) > 1 for one in notes.names("dnn")):
         return  # the size of one of a family
-    if len(named) == 1 and size.noun == "" and (dense or not says_so):
+    # Of a size that no name goes by alone, "a dense one" is another than the only one of the catalogue.
+    goes_by_size = len(named) == 1 and f"{size.high / 1e9:g}B" in notes.catalog.dnns[named[0]].aliases
+    if len(named) == 1 and size.noun == "" and (goes_by_size or not says_so):
         notes.text.mark(found.match.end("size"), found.end)
         return  # one network is what people mean by it
     if not _LEAST_PARAMETERS <= parameters <= MOST_PARAMETERS:
@@ -207,10 +200,6 @@ def read_networks(notes: Notes) -> None:
     families = [one for one in named if len(one.ids) > 1 and not set(one.ids) & set(notes.dnns)]
     if families and not ((notes.own_model or notes.own_network) and not notes.dnns):
         _ask_family(notes, families)
-    for key in notes.dnns:
-        for found in text.each(r"{parameters}(?: (?:in )?total)?"):
-            if abs(found.value.high / catalog.dnns[key].parameters.value - 1) < 0.1:
-                text.record(found, f"size of {short_name(catalog.dnns[key])}")
     for found in text.each(r"{dnn}|{parameters}"):
         one = next((one for one in named if one.start == found.things[0].start), None)
         if one is not None:
@@ -219,6 +208,10 @@ def read_networks(notes: Notes) -> None:
                 text.assume(
                     f"{found.words}: {catalog.dnns[one.ids[0]].name}, the network of the catalogue of this size"
                 )
+    for key in notes.dnns:
+        for found in text.each(r"{parameters}(?: (?:in )?total)?"):
+            if abs(found.value.high / catalog.dnns[key].parameters.value - 1) < 0.1:
+                text.record(found, f"size of {short_name(catalog.dnns[key])}")
     single = [one for one in named if len(one.ids) == 1]
     for found in text.each(r"(?:\b(?:on|auf|sur) )?{dataset}"):
         if _take_dataset(notes, found.names("dataset")[0], single):
@@ -259,7 +252,8 @@ def _ask_family(notes: Notes, families: list[Name]) -> None:
         if notes.text.sentence[run[-1].end : one.start].strip(" -"):
             break
         run.append(one)
-    keys = _in_all(families) or _in_all(run) or list(run[0].ids)
+    common = ([key for key in some[0].ids if all(key in one.ids for one in some)] for some in (families, run, run[:1]))
+    keys = next(filter(None, common))
     measured = measurements(notes.catalog)
     usual = {words for _, _, _, words, _ in GRAMMAR["purposes"]["offered"]}
     keys.sort(key=lambda key: (short_name(notes.catalog.dnns[key]) not in usual, -measured[key]))
@@ -273,16 +267,10 @@ def _ask_family(notes: Notes, families: list[Name]) -> None:
     notes.questions.append(Question("network", words, answers=answers))
 
 
-def _in_all(families: list[Name]) -> list[str]:
-    return [key for key in families[0].ids if all(key in one.ids for one in families)]
-
-
 # --- the training of a language model
 
-# Key of the layout -> abbreviation and words. The virtual pipeline divides a stage into chunks (Megatron-LM,
-# arXiv:2104.04473, section 2.2).
 _SHARDED = {"optimizer": "optimizer state sharded (ZeRO-1)", "all": "weights, gradients and optimizer state sharded"}
-SEQUENCE, DOCUMENT, TOKENS, COUNTED = "sequence_tokens", "document_tokens", "tokens", "samples"
+SEQUENCE, DOCUMENT, TOKENS = "sequence_tokens", "document_tokens", "tokens"
 # A training has thousands of sequences at least: a number of tokens that much smaller is no second training length.
 _LEAST_SEQUENCES, _LEAST_SAMPLE_TOKENS, _MOST_TOKENS = 1_000, 10, 1_000_000
 
@@ -303,11 +291,18 @@ def read_language(notes: Notes) -> None:
     found = _statements(notes)
     if notes.dnns and not notes.is_language:
         for one in found:
-            if one.key in (TOKENS, "tokens_per_s", "batch_tokens", COUNTED):
+            if one.key in (TOKENS, "tokens_per_s", "batch_tokens"):
                 notes.ask_place(one.found, f"the training of {short_name(notes.networks[0])} is not counted in tokens")
+            elif one.key == "batch_sequences" and notes.text.find(r"<INFERENCE>|<CLASSIFY>"):
+                notes.set("w.batch_per_gpu", one.value, one.found, f"batch of {one.value} per GPU")
             else:
                 notes.leave(one.found)
-        _ask_tuning(notes)
+        # A request states the whole training of such a network only.
+        for source in (*(source for source, _ in GRAMMAR["methods"]), r"<ADAPTERS>"):
+            for tuning in notes.text.each(source):
+                name = short_name(notes.networks[0])
+                reason = f"a request cannot state the fine-tuning of {name}, which takes less than its training"
+                notes.choose("task", tuning, reason, ("training",))
         return
     notes.means_language |= bool(found) or notes.own_model is not None
     length = next((one.value for one in found if one.key == SEQUENCE), None)
@@ -315,26 +310,15 @@ def read_language(notes: Notes) -> None:
     sequence = length or (usual and usual[0]) or DEFAULT_SEQUENCE_TOKENS
     for one in _without_lengths(notes, found):
         _take(notes, one, sequence)
-    for adapters in notes.text.each(
-        r"\b(?:q?lora|peft|adapters?|Adapter)(?:[ -]?(?:fine[ -]?tun(?:e|ing)|adapters?|training))?\b"
-    ):
+    for adapters in notes.text.each(r"<ADAPTERS>"):
         if re.search("qlora", adapters.words, re.I):
             reason = "a base of 4-bit weights is not sized; LoRA holds them in 16 bits, four times the memory"
-            notes.ask("layout", adapters, reason, (notes.replacing(adapters, "LoRA"),))
+            notes.choose("layout", adapters, reason, ("LoRA",))
         notes.work["method"] = "lora"
         notes.text.record(adapters, "training of adapters (LoRA)")
     if notes.means_language or notes.is_language:
         _read_method(notes)
         _read_samples(notes, sequence)
-
-
-def _ask_tuning(notes: Notes) -> None:
-    """Ask about fine-tuning of a network that is no language model: a request states its whole training only."""
-    for source in (*(source for source, _ in GRAMMAR["methods"]), r"\b(?:q?lora|peft|adapters)\b"):
-        for found in notes.text.each(source):
-            name = short_name(notes.networks[0])
-            reason = f"a request cannot state the fine-tuning of {name}, which takes less than its training"
-            notes.ask("task", found, reason, (notes.replacing(found, "training"),))
 
 
 def _take(notes: Notes, one: _Statement, sequence: int) -> None:
@@ -345,17 +329,14 @@ def _take(notes: Notes, one: _Statement, sequence: int) -> None:
         notes.work["target"] = {"tokens_per_s": one.value}
     elif one.key == "batch_tokens":
         notes.work["batch_sequences"] = max(1, round(one.value / sequence))
-    elif one.key in (TOKENS, COUNTED):
-        tokens = one.value * one.length if one.key == COUNTED else one.value
-        work = notes.work
-        if work.setdefault("tokens", tokens) != tokens:
-            notes.ask_place(one.found, f"the training length is {tokens_text(work['tokens'])}")
+    elif one.key == TOKENS:
+        if notes.work.setdefault(TOKENS, one.value) != one.value:
+            notes.ask_place(one.found, f"the training length is {tokens_text(notes.work[TOKENS])}")
             return
-        if one.key == COUNTED:
-            key = SEQUENCE if "sequence" in one.found.words.lower() else DOCUMENT
-            work[key] = one.length
-            if one.length > sequence:
-                work.setdefault(SEQUENCE, one.length)
+        if one.length:
+            notes.work[SEQUENCE if "sequence" in one.found.words.lower() else DOCUMENT] = one.length
+        if one.length > sequence:
+            notes.work.setdefault(SEQUENCE, one.length)
     elif one.key.startswith("layout."):
         notes.work.setdefault("layout", {})[one.key.removeprefix("layout.")] = one.value
     else:
@@ -366,10 +347,13 @@ def _take(notes: Notes, one: _Statement, sequence: int) -> None:
 def _statements(notes: Notes) -> list[_Statement]:
     """Statements in the order in which they have to be told apart; what was read is marked before the next rule."""
     told: list[_Statement] = []
-    for key, source in GRAMMAR["language"]:
+    for key, source, *reason in GRAMMAR["language"]:
         for found in notes.text.each(source):
-            one = _statement(notes, key, found, told)
-            if one is not None:
+            if key == "leave":
+                notes.leave(found)
+            elif key == "ask":
+                notes.ask_place(found, *reason)
+            elif (one := _statement(notes, key, found, told)) is not None:
                 notes.text.mark(found.start, found.end)
                 told.append(one)
     return told
@@ -379,14 +363,10 @@ def _statement(notes: Notes, key: str, found: Match, told: list[_Statement]) -> 
     """What the words of a rule of the grammar set; None where they set nothing, or something is asked."""
     count, length = (found.value.high, found.value.length) if found.quantities() else (0.0, 0)
     match key:
-        case "batch" if found.value.kind.startswith("tokens"):
-            return _Statement(found, "batch_tokens", count, f"{tokens_text(count)} in a step over all GPUs")
         case "batch":
+            if found.value.kind.startswith("tokens"):
+                return _Statement(found, "batch_tokens", count, f"{tokens_text(count)} in a step over all GPUs")
             return _Statement(found, "batch_sequences", round(count), f"{count:,.12g} sequences in a step")
-        case "price":
-            notes.leave(found)
-        case "rate of one":
-            notes.ask_place(found, "a rate of one GPU or user is no target of a cluster")
         case "tokens_per_s":
             a_run = count * found.value.per_s
             if found.value.per_s >= LEAST_PERIOD_S and notes.text.find(r"<TIME>"):  # so many a night, in eight hours
@@ -399,8 +379,14 @@ def _statement(notes: Notes, key: str, found: Match, told: list[_Statement]) -> 
             # "100k samples, 4096 tokens" can only mean each of them, "50 documents, 100k tokens" means all of them.
             if key == "counted" or length < count * _LEAST_SAMPLE_TOKENS:
                 meaning = f"{count:,.12g} samples of {length:,} tokens: training on {tokens_text(count * length)}"
-                return _Statement(found, COUNTED, count, meaning, length)
-        case "document_tokens" if length > _MOST_TOKENS:  # no text is so long: the training has so many
+                return _Statement(found, TOKENS, count * length, meaning, length)
+        case "document_tokens" | "tokens of each" if length > _MOST_TOKENS:  # no text: a training has so many
+            adapters = r"{n} (?:[^\W\d_]+ ){0,2}?adapters?\b"
+            if each := notes.text.find(adapters + ("|{people}" if key == "tokens of each" else "")):
+                count *= each.value.high
+                if "adapter" in each.words:
+                    notes.work["method"] = "lora"
+                notes.text.record(each, f"{each.value.high:g} trainings, each of its own adapter")
             return _Statement(found, TOKENS, count, f"training on {tokens_text(count)}")
         case "document_tokens":
             return _Statement(found, key, length, f"documents of {length:,} tokens")
@@ -434,7 +420,7 @@ def _sharding(notes: Notes, found: Match) -> _Statement | None:
             return None
     if stage not in (1, 3):
         reason = "a request shards the optimizer state, or the gradients and weights, too"
-        notes.ask("layout", found, reason, tuple(notes.replacing(found, label) for label in ("ZeRO-1", "ZeRO-3")))
+        notes.choose("layout", found, reason, ("ZeRO-1", "ZeRO-3"))
         return None
     kind = "all" if stage == 3 else "optimizer"
     return _Statement(found, "layout.sharding", kind, _SHARDED[kind])
@@ -447,8 +433,7 @@ def _recompute(notes: Notes, found: Match) -> _Statement | None:
         return _Statement(found, "layout.recompute", kind, f"{'no' if kind == 'none' else kind} recomputation")
     if re.search("recompu|activation", found.words, re.I):  # "checkpointing" alone is of storage
         labels = ("full recompute", "selective recompute")
-        reason = "of all activations, or of those of attention"
-        notes.ask("layout", found, reason, tuple(notes.replacing(found, label) for label in labels))
+        notes.choose("layout", found, "of all activations, or of those of attention", labels)
     return None
 
 
@@ -456,16 +441,16 @@ def _without_lengths(notes: Notes, statements: list[_Statement]) -> list[_Statem
     """Statements but for numbers of tokens that are far too small for a training length; these are asked about."""
 
     kept: list[_Statement] = []
-    most = max((one.value for one in statements if one.key == TOKENS), default=0.0)
+    most = max((one.value for one in statements if one.key == TOKENS and not one.length), default=0.0)
     for one in statements:
-        if one.key != TOKENS or one.value * _LEAST_SEQUENCES > most:
+        if one.key != TOKENS or one.length or one.value * _LEAST_SEQUENCES > most:
             kept.append(one)
         elif one.value >= _MOST_TOKENS or any(other.key == SEQUENCE for other in statements):
             notes.ask_place(one.found, f"the training length is {tokens_text(most)}")
         else:
             reason = f"the training length is {tokens_text(most)}; these may be those of a sequence or of a step"
             labels = (f"sequences of {one.found.words}", f"batch of {one.found.words}")
-            notes.ask("layout", one.found, reason, tuple(notes.replacing(one.found, label) for label in labels))
+            notes.choose("layout", one.found, reason, labels)
     return kept
 
 

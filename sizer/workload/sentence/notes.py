@@ -1,11 +1,12 @@
 """What is known of a request while its sentence is read, and the one rule for values that are stated twice."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn
-from sizer.workload.kinds import Kind
+from sizer.workload.kinds import ToldKind
 from sizer.workload.sentence.grammar import GRAMMAR
 from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.reading import Answer, Question
@@ -14,15 +15,6 @@ from sizer.workload.sentence.text import Match, Name, SentenceText
 # Keys of a target.
 RATE, TIME = "samples_per_s", "time_to_train_s"
 LEAST_PERIOD_S = 43_200  # of work that is told by the day or the night
-
-
-@dataclass(frozen=True)
-class SecondJob:
-    """Work next to a training: its kind, and where its clause stands in the sentence."""
-
-    kind: Kind
-    start: int
-    end: int
 
 
 @dataclass
@@ -41,12 +33,13 @@ class Notes:
     own_datasets: dict[str, str] = field(default_factory=dict)  # data sets (ids) by the network that reads them
     questions: list[Question] = field(default_factory=list)
     is_refused: bool = False  # the sentence is about work that is not sized
-    second_job: SecondJob | None = None  # next to a training
+    second_job: ToldKind | None = None  # with its clause, next to a training
     left: list[tuple[int, str]] = field(default_factory=list)  # phrases that have no place in a request
     gone: set[Name] = field(default_factory=set)  # equipment that is replaced or not wanted
     excluded_gpus: set[str] = field(default_factory=set)
     preferred_gpus: set[str] = field(default_factory=set)
     currency: str = ""
+    owned_gpus: int = 0  # in servers that the catalogue lacks
     fabric_rate: Match | None = None  # of each server or GPU, taken once the servers are known
     means_language: bool = False  # words of language models, with or without a name of one
 
@@ -99,6 +92,10 @@ class Notes:
         if found is not None:
             self.text.mark(found.start, found.end)
 
+    def choose(self, about: Any, found: Match, reason: str, labels: Iterable[str]) -> None:
+        """Ask which words are meant in the place of some."""
+        self.ask(about, found, reason, tuple(self.replacing(found, label) for label in labels))
+
     def refuse(self, found: Match, reason: str) -> None:
         """Refuse what no request may have."""
         self.ask("refused", found, reason)
@@ -139,10 +136,15 @@ class Notes:
         return Answer(label, self.replaced(start, end, label))
 
 
-def habit_in(text: SentenceText) -> tuple[str, Match] | None:
-    """How often something runs, as a time, and the words that say so."""
+def period_in(text: SentenceText) -> tuple[str, Match] | None:
+    """The time that is given, else how often something runs, as a request has it; and the words that say so."""
     found = ((written, text.find(source)) for written, source in GRAMMAR["habits"].items())
-    return next(((written, one) for written, one in found if one is not None), None)
+    often = next(((written, one) for written, one in found if one is not None), None)
+    if (time := text.find(r"<TIME>")) is None:
+        return often
+    if often is not None:
+        text.record(often[1], "how often it runs")
+    return time_text(time.value.low, time.value.unit), time
 
 
 def time_text(value: float, unit: str) -> str:

@@ -79,7 +79,8 @@ def _any(names: object) -> str:
 _OF_TIME = "|".join(name for name, unit in UNITS.items() if unit[0] in ("time", "years"))
 COUNT = (
     rf"(?:(?<![\w.,]){_DIGITS}|(?<!\w)(?:{_PHRASES}|{_WORDED}|{_SINGLE}|{_JOINED}(?<=\w))\b"
-    rf"|(?<!\w)(?:an?|une?|eine[mrn]?)(?= (?:{_OF_TIME}|Schrank|baie|million|billion|trillion)\b))"
+    rf"|(?<!\w)(?:an?|une?|eine[mrn]?)(?= (?:{_OF_TIME}|Schrank|baie|million|billion|trillion)\b)"
+    r"(?! second (?:one|of|\w*servers?|nodes?|box)\b))"
 )
 _UNIT = rf"(?:(?-i:{'|'.join(_CASED)})|[km]{CURRENCY}|{_any(UNITS)})"
 # What may stand between a number and what it counts.
@@ -177,7 +178,12 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
         return None  # no days
     unit: Unit = ("n", "", 1.0)
     written, end = match["unit"], match.end()
-    if match["low_unit"] and _kind_of(match["low_unit"]) != _kind_of(match["unit"] or ""):
+    units = [
+        (_CASED.get(one) or UNITS.get(re.sub(r"[ -]+", " ", one.lower())) or unit)[0]
+        for one in match.group("low_unit", "unit")
+        if one
+    ]
+    if match["low_unit"] and units != units[:1] * 2:
         return _first_of_two(match, text)  # "2 hours to 3 TB" is no range
     if not (written or match["scale"]) and (near := _misspelt_scale(text, end, limit)):
         word, meant = near
@@ -244,7 +250,7 @@ def _misspelt_scale(text: str, end: int, limit: int) -> tuple[re.Match[str], lis
 
 def _noun(match: re.Match[str], kind: str, text: str, limit: int) -> re.Match[str] | None:
     """What is counted behind words that qualify it."""
-    if kind in ("people", "samples", "documents") and not match["unit"].endswith("s"):
+    if kind in ("people", "samples", "documents", "requests") and not match["unit"].endswith("s"):
         return _NOUN.match(text, match.end(), limit)
     if kind != "n" or not (found := _LOOSE.match(text, match.end(), limit)):
         return None
@@ -256,10 +262,6 @@ def _noun(match: re.Match[str], kind: str, text: str, limit: int) -> re.Match[st
 def _means_more(word: str, counted: str) -> bool:
     """Whether a word between a number and a noun is more than a quality of what is counted."""
     return word in _CONNECTORS or word in _OF_MODELS or UNITS.get(word, (counted,))[0] != counted
-
-
-def _kind_of(written: str) -> str:
-    return (_CASED.get(written) or UNITS.get(re.sub(r"[ -]+", " ", written.lower())) or ("", "", 1.0))[0]
 
 
 def _first_of_two(match: re.Match[str], text: str) -> Amount | None:
@@ -275,7 +277,8 @@ def _per(kind: str, text: str, end: int, limit: int) -> tuple[list[tuple[str, fl
     while len(found) < 2 and (match := _PER.match(text, end, limit)):
         word = re.sub(r"[ -]+", " ", (match["what"] or match["thing"]).lower())
         is_time = word in _PERIODS and not (word == "an" and match[0].strip()[:3] != "par")
-        if (not is_time and word not in _THINGS) or (is_time and kind == "bytes" and match[0].startswith((" e", " j"))):
+        is_when = kind == "time" or (kind == "bytes" and match[0].startswith((" e", " j")))
+        if (not is_time and word not in _THINGS) or (is_time and is_when):
             break  # "images of 113 kB every night": how often the images come
         if match["count"] and word not in ("token", "tokens", "tok"):
             break

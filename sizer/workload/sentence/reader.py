@@ -7,14 +7,14 @@ from typing import Any, get_args
 
 from sizer.base.errors import RequestError
 from sizer.catalog.model import Catalog
-from sizer.workload.kinds import KINDS, trains_in
+from sizer.workload.kinds import KINDS, ToldKind, trains_in
 from sizer.workload.request import SERVING_TASKS, SizingRequest
 from sizer.workload.sentence.dates import days_between, need_in
 from sizer.workload.sentence.equipment import read_fabrics, read_gpu_memory, read_parts, read_setting, read_tier
 from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
 from sizer.workload.sentence.models import read_kind_of_model, read_language, read_networks
 from sizer.workload.sentence.names import names_of, short_name
-from sizer.workload.sentence.notes import Notes, SecondJob
+from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.quantities import Amount, currency_of, quantities_in
 from sizer.workload.sentence.reading import About, Answer, Question, Reading
 from sizer.workload.sentence.rules import (
@@ -28,7 +28,7 @@ from sizer.workload.sentence.rules import (
     read_sizes,
     read_team,
 )
-from sizer.workload.sentence.scope import settle_values, without_denied_work
+from sizer.workload.sentence.scope import clause_of, settle_values, without_denied_work
 from sizer.workload.sentence.serving import ask_lengths, is_served, read_serving
 from sizer.workload.sentence.targets import (
     ask_network,
@@ -49,7 +49,17 @@ MAX_CHARACTERS = 2_000
 _ORDER = {about: place for place, about in enumerate(get_args(About))}
 _PARTS = ("gpu", "server", "storage", "maker", "fabric")
 _VERBS = ("<TUNES>", "<PRE_TRAINS>", "<TRAINS>")
-_OF_TARGETS = ("time", "samples/time", "frames/time", "n/time", "tokens/time", "requests/time", "people", "gpus")
+_OF_TARGETS = (
+    "time",
+    "samples/time",
+    "frames/time",
+    "n/time",
+    "tokens/time",
+    "requests/time",
+    "requests",
+    "people",
+    "gpus",
+)
 _WORD = re.compile(rf"[^\s,;.!?(){READ}\ue000-\uf8ff\"]+(?:[.,]\d+)*")
 # Keys that only language models, or only other networks, have; and those that tell a training.
 _KEYS = {of: frozenset(keys.split()) for of, keys in GRAMMAR["keys"].items()}
@@ -72,8 +82,8 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
         return Reading("", {}, (), (Question("refused", reason=reason),), ())
     sentence, denied = without_denied_work(plain)
     reading = _reading(sentence, catalog, plain)
-    phrases = sorted((*reading.phrases, *denied), key=lambda phrase: (not phrase.words, phrase.start))
-    return replace(reading, phrases=tuple(phrases)) if reading.request or reading.questions else reading
+    is_read = reading.request or reading.questions
+    return replace(reading, phrases=(*reading.phrases, *denied)) if is_read else reading
 
 
 def _reading(plain: str, catalog: Catalog, whole: str, is_part: bool = False) -> Reading:
@@ -82,13 +92,13 @@ def _reading(plain: str, catalog: Catalog, whole: str, is_part: bool = False) ->
     parts = [] if is_part else _jobs_in(plain, list(text.things))
     if len(parts) > 1:
         readings = [_reading(part, catalog, whole, is_part=True) for part in parts]
-        served = [_is_served(reading) for reading in readings]
+        works = [reading.request.get("workload", ()) for reading in readings]
+        served = [any(work.get("task") in SERVING_TASKS for work in every) for every in works]
         if any(served) and not all(served):
             kind = next(kind for kind in KINDS if kind.sized == "serving")
             clause = parts[served.index(True)]
-            return _training_of(
-                plain, SecondJob(kind, len(clause) - len(clause.lstrip()), len(clause.rstrip())), catalog
-            )
+            low, high = len(clause) - len(clause.lstrip()), len(clause.rstrip())
+            return _training_of(plain, ToldKind(kind, low, high, (low, high)), catalog)
         if all(reading.request for reading in readings):
             return _together(whole, readings)
     notes = Notes(text, catalog)
@@ -101,8 +111,7 @@ def _reading(plain: str, catalog: Catalog, whole: str, is_part: bool = False) ->
     _ask_denials(notes)
     request = _request(notes)
     questions = sorted(notes.questions, key=lambda question: _ORDER[question.about])
-    phrases = sorted(notes.text.phrases, key=lambda phrase: (not phrase.words, phrase.start))
-    return Reading(whole, request, tuple(phrases), tuple(questions), _unread(notes))
+    return Reading(whole, request, tuple(notes.text.phrases), tuple(questions), _unread(notes))
 
 
 def _jobs_in(text: str, things: list[Thing]) -> list[str]:
@@ -112,7 +121,9 @@ def _jobs_in(text: str, things: list[Thing]) -> list[str]:
     where it names none.
     """
     jobs: list[_Job] = []
-    for low, high in pairwise([0, *(joint.start() for joint in rule("<JOB_JOINT>").finditer(text)), len(text)]):
+    joints = {joint.start() for joint in rule("<JOB_JOINT>").finditer(text)}
+    joints |= {one.start for one in things if one.kind == "dnn" and text[: one.start].endswith(", ")}
+    for low, high in pairwise([0, *sorted(joints), len(text)]):
         inside = [one for one in things if low <= one.start < high]
         networks = [one for one in inside if one.kind in ("dnn", "parameters")]
         verbs = {verb for verb in _VERBS if rule(verb).search(text, low, high)}
@@ -158,10 +169,6 @@ class _Job:
         return is_apart and ("<PRE_TRAINS>" in both or bool(own and its and own != its))
 
 
-def _is_served(reading: Reading) -> bool:
-    return any(work.get("task") in SERVING_TASKS for work in reading.request.get("workload", ()))
-
-
 def _together(plain: str, readings: list[Reading]) -> Reading:
     """Jobs of one sentence as one request: what limits one of them limits the cluster."""
     request: dict[str, Any] = {"title": " and ".join(one.request["title"] for one in readings)[:120], "workload": []}
@@ -183,11 +190,10 @@ def _together(plain: str, readings: list[Reading]) -> Reading:
         work["name"] = work["name"].removesuffix("training") + called
     if not questions:
         questions = _refusal(request)
-    phrases = dict.fromkeys(phrase for one in readings for phrase in one.phrases)
     return Reading(
         plain,
         request,
-        tuple(sorted(phrases, key=lambda phrase: (not phrase.words, phrase.start))),
+        tuple(phrase for one in readings for phrase in one.phrases),
         tuple(sorted(dict.fromkeys(questions), key=lambda question: _ORDER[question.about])),
         tuple(words for one in readings for words in one.unread),
     )
@@ -206,18 +212,21 @@ def _add(table: dict[str, Any], other: dict[str, Any]) -> list[str]:
     return differ
 
 
-def _training_of(plain: str, job: SecondJob, catalog: Catalog) -> Reading:
+def _training_of(plain: str, job: ToldKind, catalog: Catalog) -> Reading:
     """The training of a sentence that tells a second job: a request has one of them, and either can be chosen."""
-    rest = f"{plain[: job.start]}{' ' * (job.end - job.start)}{plain[job.end :]}"
+    start, end = job.clause or (job.start, job.end)
+    named = [one for one in names_of(catalog).named(plain) if one.kind == "dnn"]
+    is_shared = all(start <= one.start < end for one in named)  # "fine-tune the same model"
+    kept = " ".join(plain[one.start : one.end] for one in named) if is_shared else ""
+    rest = f"{plain[:start]}{kept:{end - start}}{plain[end:]}"
     training = _reading(rest, catalog, rest)
-    clause = re.sub(r"^[\s,;.]+|[\s,;.]+(?:and|then|plus|und|et)?$", "", plain[job.start : job.end])
+    clause = re.sub(r"^[\s,;.]+|[\s,;.]+(?:and|then|plus|und|et)?$", "", plain[start:end])
     rest = " ".join(re.sub(r"(?:[\s,;.]+(?:and|then|plus|und|et))+$", "", training.sentence.rstrip()).split())
     answers, reason = [Answer("Training", rest)], job.kind.refusal
-    names = names_of(catalog)
-    served = [one for one in names.named(clause) if one.kind == "dnn"]
+    served = [one for one in named if start <= one.start < end]
     if job.kind.sized:
         reason = f"{job.kind.tasks[0]} is a second job next to the training, and each is a request of its own"
-        every = served or [one for one in names.named(plain) if one.kind == "dnn"][-1:]
+        every = served or named[-1:]
         of = f"{plain[every[0].start : every[0].end]}: " if every and not served else ""
         if all(catalog.dnns[key].transformer is not None for one in every for key in one.ids):
             answers.append(Answer(job.kind.tasks[0].capitalize(), f"{of}{clause}"))
@@ -263,8 +272,6 @@ def _things_in(text: str, catalog: Catalog) -> list[Thing]:
 def _read(notes: Notes) -> None:
     """Read the parts of the sentence, from the most telling to the others."""
     text = notes.text
-    for found in text.each(r"{clock}"):
-        text.record(found, "start of the time")
     for found in text.each(r"(?P<ends><ENDS_BY>)?{date}"):
         if found["ends"] or found.words.lower().startswith("deadline"):
             notes.ask_place(found, "the work has to end then; state how long it may take, such as 'in 60 days'")
@@ -272,17 +279,14 @@ def _read(notes: Notes) -> None:
         notes.request["needed_by"] = found.ids("date")[0]
         text.record(found, f"needed by {notes.request['needed_by']}")
     for found in text.each(r"{ambiguous}"):
-        notes.ask("number", found, found.value.noun, tuple(notes.replacing(found, one) for one in found.value.readings))
+        notes.choose("number", found, found.value.noun, found.value.readings)
     read_rules(notes, "first")
     read_exchange_rate(notes)
     for found in notes.text.each(r"<PRICES_IN>"):
         if notes.state_currency(found, Amount("money", 0, 0, 1, 1, currency_of(found["currency"]))):
             notes.text.record(found, f"prices in {notes.currency}")
-    read_losses(notes)
-    read_kind_of_model(notes)
-    read_setting(notes)
-    read_outside(notes)
-    read_networks(notes)
+    for read in (read_losses, read_kind_of_model, read_setting, read_outside, read_networks):
+        read(notes)
     if not is_sized(notes):
         return
     served = is_served(notes)
@@ -296,7 +300,6 @@ def _read(notes: Notes) -> None:
     read_tier(notes)
     if not served:
         read_team(notes)
-    most = text.find(r"<MOST>")
     read_rules(notes, "limits")
     if not served:
         read_task(notes)
@@ -304,14 +307,10 @@ def _read(notes: Notes) -> None:
     read_rules(notes, "memory")
     if not served:
         read_rules(notes, "batches")
-        read_targets(notes)
-        read_measured(notes)
-        read_sizes(notes)
-        read_samples(notes)
-        read_times(notes)
+        for read in (read_targets, read_measured, read_sizes, read_samples, read_times):
+            read(notes)
     read_parts(notes, served)
-    if most is not None or notes.has_target:
-        read_rules(notes, "servers")
+    read_rules(notes, "servers")
     read_most(notes)
     read_rules(notes, "last")
     assume_exchange_rate(notes)
@@ -328,7 +327,9 @@ def _ask_places(notes: Notes) -> None:
     for found in text.each(r"<BARE_BOUND>"):
         notes.ask_place(found, "the most of what?")
     for found in text.each(r"{n}(?: ?x)?[ -](?P<unit>[^\W\d_]{2,})"):
-        if found["unit"].lower() not in FILLERS and not re.fullmatch(r"20\d\d", found.words[:4]):
+        # A year, and a number before a name, as of a place, count nothing.
+        counts = not re.match(r"20\d\d(?!\d)|\d{4,5} [A-ZÄÖÜ]", found.words)
+        if found["unit"].lower() not in FILLERS and counts:
             notes.ask_place(found, _UNKNOWN)
 
 
@@ -336,9 +337,7 @@ def _ask_denials(notes: Notes) -> None:
     """Ask about a negation of which nobody took notice in the clause of a part: it may mean the opposite."""
     text = notes.text
     for found in text.each(r"<DENIALS>"):
-        ends = [match.span() for match in rule(r"<CLAUSE_END>").finditer(text.unblanked)]
-        low = max((end for _, end in ends if end <= found.start), default=0)
-        high = min((start for start, _ in ends if start >= found.end), default=len(text.unblanked))
+        low, high = clause_of(text.unblanked, found.start, found.end)
         named = [one for at, one in text.places() if low <= at < high and one.kind in _PARTS and one not in notes.gone]
         if not named:
             continue
@@ -410,7 +409,8 @@ def _tells_job(notes: Notes) -> bool:
     work, sentence = notes.work, notes.text.sentence
     is_refused = any(one.about == "refused" for one in notes.questions)
     by_samples = notes.own_network or notes.describes_own or "n_samples" in str(work.get("dataset"))
-    is_told = is_refused or by_samples or "team" in notes.request or "samples_per_s" in work.get("target", {})
+    shares = "team" in notes.request and (not notes.is_language or rule("<TEAM_WORK>").search(sentence) is not None)
+    is_told = is_refused or by_samples or shares or "samples_per_s" in work.get("target", {})
     return bool(
         is_told or _KEYS["training"] & work.keys() or trains_in(sentence) or rule("<TRAINING>").search(sentence)
     )

@@ -72,15 +72,13 @@ class Question:
         more = len(self.available) - _LONGEST_LIST
         held = ", ".join(self.available[:_LONGEST_LIST]) + (f" and {more} more" if more > 0 else "")
         said = f"{self.words}: {self.reason}" if self.words else self.reason
-        key: str = self.about
-        if not self.reason and key in ("task", "network"):
-            key = "tests" if key == "task" else "network named" if self.words else "network missing"
-        if key == "length" and not self.reason:
-            key = "lengths"
-        if key == "number" and self.reason:
-            key = "number said"
-        if key == "unavailable" and self.reason == "neural network":
-            key = "network unavailable"
+        key = {
+            ("task", False): "tests",
+            ("network", False): "network named" if self.words else "network missing",
+            ("length", False): "lengths",
+            ("number", True): "number said",
+            ("unavailable", self.reason == "neural network"): "network unavailable",
+        }.get((self.about, bool(self.reason)), self.about)
         return _TEXTS[key].format(words=self.words, reason=self.reason, said=said, held=held)
 
 
@@ -107,6 +105,10 @@ class Reading:
     phrases: tuple[Phrase, ...]
     questions: tuple[Question, ...]
     unread: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        phrases = sorted(dict.fromkeys(self.phrases), key=lambda phrase: (not phrase.words, phrase.start))
+        object.__setattr__(self, "phrases", tuple(phrases))
 
     @property
     def question(self) -> Question | None:
@@ -136,10 +138,6 @@ class Reading:
             if one.about != "refused"
         ]
         return {"unread": list(self.unread), "asked": asked, "refused": self.refused}
-
-    def without(self, phrase: Phrase) -> str:
-        """The sentence without some words."""
-        return self.with_words(phrase, "")
 
     def with_words(self, phrase: Phrase, words: str) -> str:
         """The sentence with other words in the place of a phrase."""

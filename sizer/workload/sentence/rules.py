@@ -6,108 +6,87 @@ from dataclasses import replace
 from typing import Any
 
 from sizer.base.money import USUAL_RATES_USD
-from sizer.base.quantities import BYTES, BYTES_PER_S, by_count, grouped, parse
+from sizer.base.quantities import BYTES, BYTES_PER_S, grouped, parse
 from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.notes import Notes, ranged, size_text, time_text
 from sizer.workload.sentence.quantities import Amount, currency_of, written_number
+from sizer.workload.sentence.scope import is_wish
 from sizer.workload.sentence.text import Match
 from sizer.workload.sentence.unavailable import MOST_WHO_TRAIN
 
-Take = Callable[[Notes, Match, Amount], None]
+Take = Callable[[Notes, Match, str], None]
+# How a quantity is written in a request.
+_VALUES: dict[str, Callable[[Amount], Any]] = {
+    "count": lambda one: round(one.high),
+    "value": lambda one: one.high,
+    "share": lambda one: one.high / 100,
+    "price": lambda one: float(f"{one.high * one.per_s:.6g}"),
+    "per hour": lambda one: round(one.high * 3600, 6),
+    "time": lambda one: time_text(one.low, one.unit),
+    "size": lambda one: size_text(one, one.high),
+}
 
 
-def _as(path: str, value: Callable[[Amount], Any], meaning: str) -> Take:
-    """Take the quantity of a rule as the value of a key."""
-
-    def take(notes: Notes, found: Match, quantity: Amount) -> None:
-        if quantity.kind.startswith("money") and not notes.state_currency(found, quantity):
-            return
-        written = value(quantity)
-        shown = grouped(written) if isinstance(written, float) and written >= 1000 else written
-        shown = f"{shown:g}" if isinstance(shown, float) else shown
-        notes.set(path, written, found, meaning.format(shown) + ranged(quantity))
-
-    return take
-
-
-def _size(path: str, meaning: str) -> Take:
-    """Take a size or a data rate, which must be one of bytes and within its range."""
-
-    def take(notes: Notes, found: Match, quantity: Amount) -> None:
-        rate = "/s" if "/time" in quantity.kind else ""
-        if quantity.kind.startswith("bits"):
-            unit = quantity.unit[0]
-            notes.refuse(found, f"the unit {unit}b{rate} means bits; write {unit}B{rate} for bytes")
-            return
-        written = size_text(quantity, quantity.high)
-        try:
-            parse(BYTES_PER_S if rate else BYTES, written)
-        except ValueError as error:
-            notes.refuse(found, str(error))
-            return
-        notes.set(path, written, found, meaning.format(written) + ranged(quantity))
-
-    return take
-
-
-def _count(quantity: Amount) -> int:
-    return round(quantity.high)
-
-
-def _watts(quantity: Amount) -> float:
-    return quantity.high
-
-
-def _power(notes: Notes, found: Match, quantity: Amount) -> None:
+def state(notes: Notes, found: Match, name: str) -> None:
+    """Take the last quantity of some words as the value that the table of statements says."""
+    path, of, meaning = GRAMMAR["statements"][name]
+    quantity = found.quantities()[-1]
+    if quantity.kind.startswith("money") and not notes.state_currency(found, quantity):
+        return
+    if of == "size" and (fault := _fault_of(quantity)):
+        notes.refuse(found, fault)
+        return
     if quantity.unit == "kVA":
         notes.text.assume("power factor not given: 1 kVA = 1 kW")
-    _as("limits.power_w", _watts, "at most {} W")(notes, found, quantity)
+    written = _VALUES[of](quantity)
+    shown = grouped(written) if isinstance(written, float) and written >= 1000 else written
+    shown = f"{shown:g}" if isinstance(shown, float) else shown
+    notes.set(path, written, found, meaning.format(shown) + ranged(quantity))
 
 
-def _price(quantity: Amount) -> float:
-    return float(f"{quantity.high * quantity.per_s:.6g}")
+def _fault_of(size: Amount) -> str:
+    """What is wrong with a size or a data rate, which is one of bytes and within its range."""
+    rate = "/s" if "/time" in size.kind else ""
+    if size.kind.startswith("bits"):
+        unit = size.unit[0]
+        return f"the unit {unit}b{rate} means bits; write {unit}B{rate} for bytes"
+    try:
+        parse(BYTES_PER_S if rate else BYTES, size_text(size, size.high))
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
-def _storage_rate(notes: Notes, found: Match, quantity: Amount) -> None:
-    groups = found.match.groupdict()
-    field, what = ("write", "writes") if groups.get("write") else ("read", "reads")
-    _size(f"data.minimum_{field}_bytes_per_s", f"storage {what} at least {{}}")(notes, found, quantity)
+def _storage_rate(notes: Notes, found: Match, name: str) -> None:
+    state(notes, found, "storage_writes" if found.match.groupdict().get("write") else name)
 
 
-def _source(notes: Notes, found: Match, quantity: Amount) -> None:
+def _source(notes: Notes, found: Match, _: str) -> None:
     """Rate of the customer's source and its network, at which the storage is filled."""
+    quantity = found.quantities()[-1]
     rate = f"{written_number(quantity.high)} {quantity.unit}/s"
     notes.table("data")["source_bytes_per_s"] = rate
-    start, end = found.match.span("rate")
-    notes.text.record(found, f"the data arrive at {rate}", start, end)
+    notes.text.record(found, f"the data arrive at {rate}", *found.match.span("rate"))
 
 
-def _years(notes: Notes, found: Match, quantity: Amount) -> None:
-    if re.search(
-        r"\b(?:support|warranty|maintenance|service|contract|guarantee)\b", notes.text.before(found.start), re.I
-    ):
-        notes.leave(found)
-        return
-    years = _count(quantity)
-    what, table = ("rented and bought", "rental") if "rental" in notes.request else ("cost of ownership", "ownership")
-    notes.set(f"{table}.years", years, found, f"{what} over {years} {by_count(years, 'year', 'years')}")
+def _years(notes: Notes, found: Match, _: str) -> None:
+    state(notes, found, "years of rent" if "rental" in notes.request else "years of ownership")
 
 
-def _rental(notes: Notes, found: Match, quantity: Amount) -> None:
+def _rental(notes: Notes, found: Match, name: str) -> None:
     """An offer of rented GPUs, where the sentence is about renting; a price alone says nothing of it."""
-    is_by_hour = quantity.kind != "money/time" or quantity.per_s == 3600
+    is_by_hour = found.value.kind != "money/time" or found.value.per_s == 3600
     if notes.text.find(r"<RENTS>") is None or not is_by_hour:
         notes.leave(found)
         return
-    _as("rental.per_gpu_hour", lambda one: round(one.high * 3600, 6), "rented GPUs at {} per GPU-hour")(
-        notes, found, quantity
-    )
+    state(notes, found, name)
     for rents in notes.text.each(r"<RENTS>"):
         notes.text.record(rents, "compared with rented GPUs")
 
 
-def _budget(notes: Notes, found: Match, quantity: Amount) -> None:
+def _budget(notes: Notes, found: Match, _: str) -> None:
+    quantity = found.quantities()[-1]
     if quantity.kind == "n" and not (quantity.is_scaled or "budget" in found.words.lower()):
         return
     if notes.state_currency(found, quantity):
@@ -115,53 +94,55 @@ def _budget(notes: Notes, found: Match, quantity: Amount) -> None:
         notes.set("limits.budget", value, found, f"budget {value:,.12g} {notes.currency or 'USD'}{ranged(quantity)}")
 
 
-_rack_power = _as("limits.rack_power_w", _watts, "at most {} W per rack")
-
-
-def _racks_of(notes: Notes, found: Match, quantity: Amount) -> None:
+def _racks_of(notes: Notes, found: Match, _: str) -> None:
     """Two racks at 17 kW each; the power of a single one is that of the cluster."""
-    racks = _count(found.quantities("racks", "n")[0])
+    racks = round(found.quantities("racks", "n")[0].high)
     notes.table("limits")["racks"] = racks
-    if racks == 1:
-        _power(notes, found, quantity)
-        return
-    _rack_power(notes, found, quantity)
+    state(notes, found, "power" if racks == 1 else "rack_power")
 
 
-# What the lists of rules in the grammar call a statement, and what takes it.
+def _checkpoints_kept(notes: Notes, found: Match, name: str) -> None:
+    if "checkpoint_every_s" in notes.request.get("data", {}):
+        state(notes, found, name)
+    else:
+        notes.leave(found)  # how many are there says nothing without how often they are written
+
+
+def _working_set(notes: Notes, found: Match, name: str) -> None:
+    """What is in use of larger data; alone it is the data set."""
+    if any(not found.start <= one.start < found.end for one in notes.text.each("{bytes}")):
+        state(notes, found, name)
+
+
+# What needs more than the table of statements says.
 _TAKES: dict[str, Take] = {
     "budget": _budget,
-    "capacity": _size("data.minimum_capacity_bytes", "at least {} of usable capacity"),
-    "checkpoints": _as("data.checkpoint_every_s", lambda one: time_text(one.low, one.unit), "a checkpoint every {}"),
-    "confidence": _as("confidence", lambda one: one.high / 100, "confidence {}"),
-    "cost_per_million_tokens": _as("ownership.cost_per_million_tokens", _price, "at most {} per million tokens"),
-    "electricity": _as("ownership.electricity_per_kwh", _price, "electricity {} per kWh"),
-    "host_memory": _size("platforms.host_memory_bytes", "at least {} of memory in each server"),
-    "batch": _as("w.batch_per_gpu", _count, "batch of {} per GPU"),
-    "power": _power,
-    "pue": _as("site.pue_ratio", lambda one: one.high, "PUE {}"),
-    "rack_power": _rack_power,
-    "rack_units": _as("limits.rack_units", _count, "at most {} rack units"),
-    "racks": _as("limits.racks", _count, "at most {} racks"),
+    "checkpoints_kept": _checkpoints_kept,
     "racks_of": _racks_of,
     "rental": _rental,
-    "servers": _as("limits.servers", _count, "at most {} servers"),
     "source": _source,
     "storage_rate": _storage_rate,
+    "working_set": _working_set,
     "years": _years,
 }
+_LIMITS = ("limits", "racks", "servers")
 
 
-def read_rules(notes: Notes, rules: str) -> None:
-    """Take what the rules of a list find ("early", "limits", "memory", "racks"), or ask with the reason given."""
-    for name, source, *reason in GRAMMAR[rules]:
+def read_rules(notes: Notes, rules: str, takes: dict[str, Take] = _TAKES) -> None:
+    """Take what the rules of a list find, or say of it what the grammar gives with them."""
+    for name, source, *said in GRAMMAR[rules]:
         for found in notes.text.each(source):
             if name == "leave":
                 notes.leave(found)
-            elif reason:
-                notes.ask_place(found, reason[0])
+            elif name == "ask":
+                notes.ask_place(found, *said)
+            elif name in ("record", "assume") or (rules in _LIMITS and is_wish(notes.text, found)):
+                meaning = said[0] if said else GRAMMAR["reasons"]["wish"]
+                if name != "record":
+                    notes.text.assume(f"{found.words}: {meaning}")
+                notes.text.record(found, meaning)
             else:
-                _TAKES[name](notes, found, found.quantities()[-1])
+                takes.get(name, state)(notes, found, name)
 
 
 # --- money: exchange rates, and what designs are ranked by
@@ -212,7 +193,7 @@ def read_ranking(notes: Notes) -> None:
 def read_sizes(notes: Notes) -> None:
     """Size of one sample, of the whole set; what grows with time or holds embeddings is neither."""
     for found in notes.text.each(r"{bytes/sample}(?: on average)?"):
-        _size("w.sample_bytes", "size of one sample: {}")(notes, found, found.value)
+        state(notes, found, "sample_bytes")
     for found in notes.text.each(r"{bytes}(?P<tables><TABLES>)?"):
         before = notes.text.before(found.start)
         if found["tables"] or rule(r"<TABLES_OF>").search(before):
@@ -228,10 +209,7 @@ def read_sizes(notes: Notes) -> None:
             found.value.unit[:1] in "kMB" or (found.value.unit[:1] == "G" and rule(r" <SAMPLES>\b").match(after))
         )
         is_whole = rule(r" ?(?:of )?(?:\w+ )?<WHOLE>").match(after) or rule(r"<WHOLE>(?: \w+){0,2} ?$").search(before)
-        what = "w.sample_bytes", "size of one sample: {}"
-        if not (is_one or (is_small and not is_whole)):
-            what = "w.dataset_bytes", "size of the data set: {}"
-        _size(*what)(notes, found, found.value)
+        state(notes, found, "sample_bytes" if is_one or (is_small and not is_whole) else "dataset_bytes")
 
 
 def read_samples(notes: Notes) -> None:
@@ -269,16 +247,16 @@ def read_team(notes: Notes) -> None:
         r"\b(?:in|within|over|innerhalb von|en) (?:about |around |less than |under )?{time}|\bover ?night\b"
     )
     shares = rule(r"<SHARES>").search(notes.text.sentence) is not None
-    if found.value.high > MOST_WHO_TRAIN and not shares:
+    if rule(r"<CUSTOMERS>").fullmatch(found.value.noun) or (found.value.high > MOST_WHO_TRAIN and not shares):
         notes.ask_place(found, GRAMMAR["reasons"]["people"])
         return
     if is_stated and not shares:
-        notes.text.record(found, f"{_count(found.value)} people of this training; no jobs of theirs are added")
+        notes.text.record(found, f"{round(found.value.high)} people of this training; no jobs of theirs are added")
         return
     job: dict[str, Any] = {"name": "Training job"}
-    team: dict[str, Any] = {"data_scientists": _count(found.value), "wait_s": "30 min", "job": [job]}
+    team: dict[str, Any] = {"data_scientists": round(found.value.high), "wait_s": "30 min", "job": [job]}
     notes.request["team"] = team
-    notes.text.record(found, f"{_count(found.value)} people share the cluster{ranged(found.value)}")
+    notes.text.record(found, f"{round(found.value.high)} people share the cluster{ranged(found.value)}")
     assumed = []
     for place, key, source, default, meaning, without in GRAMMAR["jobs"]:
         told = notes.text.find(source)
@@ -289,7 +267,7 @@ def read_team(notes: Notes) -> None:
             value = round(told.value.high * (86_400 if told.value.kind == "jobs/time" else 1), 6)
             key = key if told["before"] or told["after"] else "jobs_a_day"
         elif key == "gpus":
-            value = max(1, _count(told.value))
+            value = max(1, round(told.value.high))
             if told.value.low < told.value.high:
                 notes.text.assume(f"{told.words}: every job on {value} GPUs")
         else:
@@ -301,9 +279,6 @@ def read_team(notes: Notes) -> None:
         notes.text.assume(f"jobs of the team, assumed: {', '.join(assumed)}")
 
 
-_GROWS = {"data": "data", "date": "data", "volu": "data", "team": "team"}
-
-
 def read_growth(notes: Notes) -> None:
     """Yearly growth of data, team or targets."""
     for source in GRAMMAR["growth"]:
@@ -311,20 +286,17 @@ def read_growth(notes: Notes) -> None:
             groups = found.match.groupdict()
             by = {"doubl": 2.0, "tripl": 3.0, "quadrupl": 4.0}.get((groups.get("factor") or "").lower())
             percent = found.quantities("percent", "percent/time")
-            if by is None and not percent:
+            is_monthly = bool(percent) and percent[0].kind == "percent/time" and percent[0].per_s < 3e7
+            if by is None and (not percent or is_monthly):
                 continue
-            if by is None and percent[0].kind == "percent/time" and percent[0].per_s < 3e7:
-                continue  # a percentage a month
             factor = by if by is not None else 1 + percent[0].high * percent[0].per_s / 100
-            key = _GROWS.get((groups.get("what") or "load")[:4].lower(), "target")
+            what = (groups.get("what") or "load")[:4].lower()
+            key = "data" if what in ("data", "date", "volu") else "team" if what == "team" else "target"
             notes.table("growth")[key] = round(factor, 6)
             if years := found.quantities("years"):
-                notes.table("growth")["years"] = _count(years[0])
-            what = {"data": "data", "team": "people", "target": "targets"}[key]
-            notes.text.record(found, f"{what} grow by {100 * factor - 100:g} % a year")
-
-
-# Longest first: a storage node is no node of GPUs.
+                notes.table("growth")["years"] = round(years[0].high)
+            called = {"data": "data", "team": "people", "target": "targets"}[key]
+            notes.text.record(found, f"{called} grow by {100 * factor - 100:g} % a year")
 
 
 def read_losses(notes: Notes) -> None:
@@ -336,14 +308,11 @@ def read_losses(notes: Notes) -> None:
             notes.text.record(found, "two head nodes, one active and one standby")
     for found in notes.text.each(r"<N_PLUS_ONE>|<FAILURES>"):
         is_one = rule(r"<N_PLUS_ONE>").fullmatch(found.match[0])
-        kinds = [] if is_one else [_loss_named(noun) for noun in rule(r"<LOST>").finditer(found.words)]
+        nouns = [] if is_one else rule(r"<LOST>").findall(found.words)
+        kinds = [loss for noun in nouns for loss, words in GRAMMAR["losses"].items() if rule(words).fullmatch(noun)]
         lost += kinds or ["server"]
         notes.text.record(found, f"targets are met without any {' and '.join(dict.fromkeys(kinds or ['server']))}")
         if not is_one and any(one.high > 1 for one in found.quantities("servers")):
             notes.text.assume(f"{found.words}: a request states the loss of one server at a time")
     if lost:
         notes.request["resilience"] = {"keeps_targets_without": list(dict.fromkeys(lost))}
-
-
-def _loss_named(noun: re.Match[str]) -> str:
-    return next(str(loss) for loss, words in GRAMMAR["losses"].items() if rule(words).fullmatch(noun[0]))

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.quantities import Amount
-from sizer.workload.sentence.text import Phrase, SentenceText, Thing
+from sizer.workload.sentence.text import Match, Phrase, SentenceText, Thing
 
 # Names that stand in one list, and what joins them there.
 _ALIKE = {"gpu": "<JOIN>", "server|storage|maker": "<JOIN>", "fabric": " (?:and|or|und|oder|et|ou) "}
@@ -60,6 +60,35 @@ def stance(shape: str, start: int, end: int) -> Stance:
     return Stance("", start, end)
 
 
+def is_existing(text: SentenceText, found: Match) -> bool:
+    """Whether the words around equipment, or between its number and its name, say that the customer has it."""
+    shape, start = text.unblanked, max(0, found.start - _WINDOW)
+    if rule(r"<OURS>").search(found.words) or rule(r"<INVENTORY>").search(shape, start, found.start):
+        return True
+    before = shape[clause_of(shape, found.start, found.end)[0] : found.start]
+    had = [one for one in rule(r"<EXISTING>").finditer(before) if not rule(r"<WISHES>").search(before, one.end())]
+    if not found.quantities() and found.names("server"):  # "we have 20 TB for a DGX-1"
+        had = [one for one in had if rule(r"<OTHER_PARTS>").fullmatch(before, one.end())]
+    return bool(had) or rule(r"<EXISTING_AFTER>").match(text.shape, found.end) is not None
+
+
+def clause_of(shape: str, start: int, end: int) -> tuple[int, int]:
+    """The clause around a place."""
+    low, high = max(0, start - _WINDOW), min(len(shape), end + _WINDOW)
+    ends = [match.span() for match in rule(r"<CLAUSE_END>").finditer(shape, low, high)]
+    low = max((last for _, last in ends if last <= start), default=low)
+    return low, min((first for first, _ in ends if first >= end), default=high)
+
+
+def is_wish(text: SentenceText, found: Match) -> bool:
+    """Whether the words of a wish in the clause of a limit are about it, and not about a name beside it."""
+    shape = text.unblanked
+    words = list(rule(r"<SOFT>").finditer(shape, *clause_of(shape, found.start, found.end)))
+    between = [shape[one.end() : found.start] or shape[found.end : one.start()] for one in words]
+    is_about = any(not rule("{maker|server|storage|gpu|fabric}").search(part) for part in between)
+    return is_about or rule(r",? <SOFT>(?=[.;,]|$)").match(shape, found.end) is not None
+
+
 def without_denied_work(sentence: str) -> tuple[str, list[Phrase]]:
     """A sentence without the kinds of work that it says no to, and the words that do."""
     denied = []
@@ -74,6 +103,8 @@ def without_denied_work(sentence: str) -> tuple[str, list[Phrase]]:
 
 def settle_values(text: SentenceText) -> None:
     """Of two values take the one that is wished: not the one that is corrected, an average, or reached today."""
+    for found in text.each(r"<NOT_BUT>"):
+        text.set_aside(found, "corrected by what follows")
     for source, group in ((r"<CORRECTION>", 0), (r"<RENEWAL>", "new")):
         for found in text.each(source):
             start = found.match.start(group)
@@ -91,9 +122,11 @@ def settle_values(text: SentenceText) -> None:
             text.record(found, "at the peak, for which it is sized")
     if not any(text.find(source) for source in GRAMMAR["growth"]):
         _settle_today(text)
+    networks = [one for one in text.things if one.kind in ("dnn", "parameters")]
     for source in (r"<LATER>", r"<EARLIER>"):
         for found in text.each(source):
-            text.set_aside(found, "of another time than what is sized")
+            if not networks or any(one not in found.things for one in networks):
+                text.set_aside(found, "of another time than what is sized")
 
 
 def _meant_before(text: SentenceText, at: int, new: Thing) -> Thing | None:
@@ -118,24 +151,39 @@ def _settle_today(text: SentenceText) -> None:
     """Set aside what is reached today, and take what is told as so many times that."""
     multiple = text.find(r"<TIMES_TODAY>")
     served = [one for one in text.things if one.kind == _SERVED]
-    kinds = f"time|{_RATES}|{_SERVED}" if multiple or len(served) > 1 else f"time|{_RATES}"
+    kinds = f"time|{_RATES}|samples/time/gpu|tokens/time/gpu" + (f"|{_SERVED}" if multiple or len(served) > 1 else "")
     today: list[Amount] = []
     for found in text.each(r"<OLD_VALUE>"):
         today += found.quantities()
         text.set_aside(found, "the value of today; the target is stated otherwise")
-    is_slow = rule(r"<FASTER>").search(text.shape) is not None
+    is_slow, was_else = (rule(words).search(text.shape) is not None for words in (r"<FASTER>", r"<PAST>"))
     for clause in list(rule(r"<CLAUSE>").finditer(text.shape)):
-        is_today = rule(r"<NOW_IS>").search(clause[0]) or (is_slow and rule(r"<IT_TAKES>").search(clause[0]))
-        if not is_today or rule(r"<WISHES>").search(clause[0]):
+        is_past, takes = (rule(words).search(clause[0]) is not None for words in (r"<PAST>", r"<IT_TAKES>"))
+        is_measured = rule(r"<MEASURED>").search(clause[0]) is not None
+        # Beside what was, "now" is what is wished.
+        is_now = rule(r"<NOW_IS>").search(clause[0]) is not None and not was_else
+        is_today = is_now or is_measured or (is_slow and takes)
+        if not (is_past or (is_today and not rule(r"<WISHES>").search(clause[0]))):
             continue
-        for match in list(rule(rf"{{{kinds}}}").finditer(text.shape, *clause.span())):
-            found = text.match_of(match)
+        values = list(rule(rf"{{{kinds}}}").finditer(text.shape, *clause.span()))
+        for found in map(text.match_of, values):
+            is_of_one = found.value.kind.endswith("gpu")
+            on = rule(r"<MEASURED_ON>").search(text.shape, found.end, clause.end())
+            if is_measured and (on or is_of_one):
+                text.measured = (found.value, *(text.match_of(on).things if on else ()))
+                if on:
+                    text.set_aside(text.match_of(on), "on which it was measured")
+            elif is_of_one:
+                continue
             today += found.quantities()
-            on = rule(r"<MEASURED_ON>").search(text.shape, match.end(), clause.end())
-            if on is not None and rule(r"<MEASURED>").search(clause[0]):
-                text.measured = (found.value, *text.match_of(on).things)
-                text.set_aside(text.match_of(on), "on which it was measured")
             text.set_aside(found, "the value of today; the target is stated otherwise")
+        if is_past or (takes and values):
+            gear = rule(r"(?:\b(?:on|with|using) )?(?:<GPUS>|{servers}|<SERVERS>)(?!\w)").finditer(
+                text.shape, *clause.span()
+            )
+            for found in map(text.match_of, list(gear)):
+                if not is_existing(text, found):
+                    text.set_aside(found, "what it ran on before")
     if multiple is not None and today:
         factor = multiple.value.high if multiple.quantities() else 2.0
         factor = next((by for by in (3, 4) if multiple[f"by{by}"]), factor)

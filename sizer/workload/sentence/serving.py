@@ -1,15 +1,15 @@
 """What a sentence says about a language model in use: who asks, how long requests are, and how soon answers come."""
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 from sizer.base.quantities import SECONDS, duration, grouped, parse, tokens_text
 from sizer.catalog import labels
 from sizer.workload.request import SERVING_TASKS
 from sizer.workload.sentence.grammar import GRAMMAR, rule
-from sizer.workload.sentence.notes import LEAST_PERIOD_S, Notes, habit_in, time_text
+from sizer.workload.sentence.notes import LEAST_PERIOD_S, Notes, period_in, time_text
 from sizer.workload.sentence.quantities import Amount, written_number
+from sizer.workload.sentence.rules import Take, read_rules
 from sizer.workload.sentence.text import Match
 from sizer.workload.serving import USES
 
@@ -35,9 +35,7 @@ def read_serving(notes: Notes) -> None:
             notes.work.setdefault("use", name)
         for found in notes.text.each(source):
             notes.text.record(found, f"use: {notes.work['use']}")
-    for key, source in GRAMMAR["serving"]:
-        for found in notes.text.each(source):
-            _TAKES[key](notes, found, key)
+    read_rules(notes, "serving", _TAKES)
     if _NOT_OFFLINE & {*notes.work, *notes.work.get("target", {})}:  # somebody waits
         notes.work["task"] = "serving"
     task = notes.work["task"]
@@ -89,36 +87,23 @@ def _rate(notes: Notes, found: Match, key: str) -> None:
     _target(notes, found, key, rate, f"{rate:,.12g} {counted} a second")
 
 
-def _all_within(notes: Notes, found: Match, count: float, seconds: float) -> None:
+def _texts(notes: Notes, found: Match, _: str) -> None:
+    """A number of texts and the time for all of them: 400,000 documents of 6k tokens a night."""
+    text, count = notes.text, found.quantities("documents", "samples", "requests")[0].high
+    if each := found.quantities("tokens/time"):
+        seconds = each[-1].per_s
+        notes.set("w.input_tokens", round(each[-1].high * seconds), found, f"{grouped(count)} requests")
+    elif times := found.quantities("time"):
+        seconds = parse(SECONDS, time_text(times[0].high, times[0].unit))
+    else:
+        period = period_in(text)
+        if period is None or text.find(r"{people}") or "target" in notes.work:
+            return
+        text.record(period[1], f"within {period[0]}")
+        seconds = parse(SECONDS, period[0])
     rate = float(f"{count / seconds:.4g}")
     meaning = f"{grouped(count)} requests in {duration(seconds)}: {rate:g} a second"
     _target(notes, found, "requests_per_s", rate, meaning)
-
-
-def _in_time(notes: Notes, found: Match, _: str) -> None:
-    """Ten million documents within eight hours."""
-    count, time = found.quantities("documents", "samples", "requests")[0], found.quantities("time")[0]
-    _all_within(notes, found, count.high, parse(SECONDS, time_text(time.high, time.unit)))
-
-
-def _counted(notes: Notes, found: Match, _: str) -> None:
-    """400,000 documents of 6k tokens a night: the time is that of the documents."""
-    count, tokens = found.quantities()[0].high, found.quantities("tokens/time")[-1]
-    notes.set("w.input_tokens", round(tokens.high * tokens.per_s), found, f"{grouped(count)} requests")
-    _all_within(notes, found, count, tokens.per_s)
-
-
-def _count(notes: Notes, found: Match, _: str) -> None:
-    """A number of texts and, elsewhere in the sentence, the time for all of them."""
-    text = notes.text
-    period = often = habit_in(text)
-    if (time := text.find(r"<TIME>")) is not None:
-        period = time_text(time.value.low, time.value.unit), time
-        if often:
-            text.record(often[1], "how often it runs")
-    if period is not None and text.find(r"{people}") is None and "target" not in notes.work:
-        text.record(period[1], f"within {period[0]}")
-        _all_within(notes, found, found.value.high, parse(SECONDS, period[0]))
 
 
 _MEANINGS = {
@@ -130,15 +115,17 @@ _MEANINGS = {
 
 def _people(notes: Notes, found: Match, _: str) -> None:
     """People or requests: in flight at once, active, or all who may ask."""
-    amount, words = found.value, found.words
+    amount, words = found.quantities()[-1], found.words
     target = notes.work.get("target", {})
-    if rule(r"<AT_ONCE>").search(words):
+    if re.search(r"\bactive\b|\bshift", words, re.I) and not amount.kind.startswith("requests"):
+        key = "active_users"
+    elif rule(r"<AT_ONCE>").search(words):
         key = "concurrent_requests"
     elif amount.kind != "people":
         notes.ask_place(found, "how many requests a second, or at once? Write for example 10 requests/s")
         return
     else:
-        key = "active_users" if re.search(r"\bactive\b", words, re.I) else "users"
+        key = "users"
     count = round(amount.high)
     if key == "users" and target.keys() & {"concurrent_requests", "active_users"}:
         notes.text.record(found, "all who may ask; those at the same time are stated")
@@ -170,8 +157,8 @@ def _total(notes: Notes, found: Match, _: str) -> None:
     if found.value.high > _MOST_OF_ONE:
         notes.ask_place(found, "so many tokens in which time? Write for example 1 billion tokens a day")
         return
-    answers = tuple(notes.replacing(found, f"{found.words} {way}") for way in ("in", "out"))
-    notes.ask("layout", found, "of what goes in, or of what comes out", answers)
+    ways = (f"{found.words} {way}" for way in ("in", "out"))
+    notes.choose("layout", found, "of what goes in, or of what comes out", ways)
 
 
 def _lengths(notes: Notes, found: Match, _: str) -> None:
@@ -181,19 +168,22 @@ def _lengths(notes: Notes, found: Match, _: str) -> None:
     notes.text.record(found, f"{tokens_text(first.length)} in and {tokens_text(second.length)} out")
 
 
-def _latency(notes: Notes, found: Match, key: str) -> None:
-    amount = found.quantities("time", "latency", "time/token", "latency/token")[-1]
-    seconds = amount.low * amount.per_s * _SECONDS.get(amount.unit, 1.0)
+def _latency(notes: Notes, found: Match, name: str) -> None:
+    """A time to the first or to each later token; twenty tokens a second for each user are 50 ms a token."""
+    key, amount = name.split()[0], found.quantities()[-1]
+    if amount.kind.startswith("tokens"):
+        seconds = 1 / amount.high
+    else:
+        amount = found.quantities("time", "latency", "time/token", "latency/token")[-1]
+        seconds = amount.low * amount.per_s * _SECONDS.get(amount.unit, 1.0)
     what = "to the first token" if key == "first_token_s" else "for each later token"
-    written = f"{written_number(round(seconds * 1e3, 6))} ms"
+    written = f"{written_number(round(seconds * 1e3, 3))} ms"
     notes.set(f"w.{key}", written, found, f"at most {duration(seconds)} {what}")
 
 
-def _speed(notes: Notes, found: Match, key: str) -> None:
-    """Twenty tokens a second for each user: 50 ms a token."""
-    seconds = 1 / found.value.high
-    written = f"{written_number(round(seconds * 1e3, 3))} ms"
-    notes.set(f"w.{key}", written, found, f"at most {duration(seconds)} for each later token")
+def _percentile(notes: Notes, found: Match, key: str) -> None:
+    value = int(found["digits"] or found.value.high)
+    notes.set(f"w.{key}", value, found, f"for {value} % of the requests")
 
 
 def _active(notes: Notes, found: Match, _: str) -> None:
@@ -214,11 +204,13 @@ def _limit(notes: Notes, found: Match, _: str) -> None:
     amount = found.quantities()[0]
     if amount.unit not in _SECONDS:
         return
+    if amount.low * _SECONDS[amount.unit] < 1:  # no whole answer is generated in less
+        _latency(notes, found, "first_token_s")
+        return
     words = notes.text.sentence[amount.start : amount.end]
-    answers = tuple(notes.replacing(found, f"{what} within {words}") for what in ("first token", "later tokens"))
-    notes.ask(
-        "layout", found, "a limit of the first token, or of each later one? That of a whole answer follows", answers
-    )
+    labels = (f"{what} within {words}" for what in ("first token", "later tokens"))
+    said = "a limit of the first token, or of each later one? That of a whole answer follows"
+    notes.choose("layout", found, said, labels)
 
 
 def _engine(notes: Notes, found: Match, key: str) -> None:
@@ -245,35 +237,25 @@ def _adapters(notes: Notes, found: Match, key: str) -> None:
         notes.text.record(found, "one adapter, merged into the weights of the model")
 
 
-def _set(value: Callable[[Match], float], meaning: str) -> Callable[[Notes, Match, str], None]:
-    """Take what a match gives as the value of its key."""
-    return lambda notes, found, key: notes.set(f"w.{key}", value(found), found, meaning.format(value(found)))
-
-
-_TAKES: dict[str, Callable[[Notes, Match, str], None]] = {
+_TAKES: dict[str, Take] = {
     "first_token_s": _latency,
     "token_s": _latency,
-    "token_s by speed": lambda notes, found, _: _speed(notes, found, "token_s"),
-    "latency_percentile": _set(lambda found: int(found["digits"] or found.value.high), "for {} % of the requests"),
+    "token_s by speed": _latency,
+    "latency_percentile": _percentile,
     "lengths": _lengths,
     "input_tokens": _length,
     "output_tokens": _length,
-    "prefix_cached": _set(lambda found: found.value.high / 100, "{:.0%} of the input in a cache of earlier prompts"),
     "requests_per_s": _rate,
-    "counted in time": _counted,
-    "count": _count,
-    "requests in time": _in_time,
+    "texts": _texts,
     "tokens_per_s": _rate,
     "people": _people,
     "users": _users,
     "active share": _active,
     "limit of what": _limit,
     "total": _total,
-    "leave": lambda notes, found, _: notes.leave(found),
     "engine": _engine,
     "offline": _offline,
     "adapters": _adapters,
-    "adapter_rank": _set(lambda found: round(found.value.high), "adapters of rank {}"),
 }
 
 

@@ -1,5 +1,6 @@
 """What a sentence says about the target: a rate, a time to train, the most within limits; and the training length."""
 
+import math
 import re
 from typing import Any
 
@@ -13,16 +14,16 @@ from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.equipment import eras_meant, existing_gpus
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.names import measurements, short_name
-from sizer.workload.sentence.notes import RATE, TIME, Notes, habit_in, ranged, time_text
+from sizer.workload.sentence.notes import RATE, TIME, Notes, period_in, ranged, time_text
 from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.reading import Answer
+from sizer.workload.sentence.rules import read_rules
 from sizer.workload.sentence.serving import is_served, serving_answers
 from sizer.workload.sentence.text import Name
 from sizer.workload.serving import EMBEDDING, EMBEDS
 from sizer.workload.table import DEFAULT_DATASET
 
 _SPANS = {"day": 86_400.0, "night": 43_200.0, "week": 604_800.0}
-# "Classify 100 million images": only where samples are counted; a network that classifies may be trained.
 
 
 def read_task(notes: Notes) -> None:
@@ -31,10 +32,9 @@ def read_task(notes: Notes) -> None:
     trains = text.find(r"<DOES_TRAIN>")
     found = text.find(r"<INFERENCE>") or (None if trains else text.find(r"<CLASSIFY>"))
     if found and trains:
-        sentence = text.sentence
         (start, end), (first, last) = text.span(found.start, found.end), text.span(trains.start, trains.end)
-        joined = re.search(r" (?:and|&|plus) (?:the )?$", sentence[:start], re.I)  # "training and inference of"
-        after = re.match(r" (?:and|&|plus) ", sentence[last:], re.I)
+        joined = re.search(r" (?:and|&|plus) (?:the )?$", text.sentence[:start], re.I)  # "training and inference of"
+        after = re.match(r" (?:and|&|plus) ", text.sentence[last:], re.I)
         answers = (
             Answer("Training", notes.replaced(joined.start() + 1 if joined else start, end + bool(joined), "")),
             Answer("Batch inference on a test set", notes.replaced(first, last + (after.end() if after else 0), "")),
@@ -43,10 +43,8 @@ def read_task(notes: Notes) -> None:
     elif found:
         notes.work["task"] = "validation-inference"
         text.record(found, "batch inference on a test set")
-        if test_set := text.find(r"\b(?:test|validation|hold-?out)[ -](?:set|data)\b"):
-            text.record(test_set, "test set")
-    for found in text.each(r"<TRAINING>"):
-        text.record(found, "training")
+        read_rules(notes, "inference")
+    read_rules(notes, "training")
 
 
 def read_rate(notes: Notes) -> None:
@@ -106,8 +104,6 @@ def read_targets(notes: Notes) -> None:
 
 def _read_runs(notes: Notes) -> None:
     """A number of runs in a time, a day for example, of which each takes at most its share."""
-    for found in notes.text.each(r"\b(?:several|many|multiple|a few) times {time}"):
-        notes.leave(found)
     named = notes.text.find(r"<RUNS_NAMED>")
     is_named = named is not None and rule(r"<RUN_WORDS>").search(named.words) is not None
     for found in [*([named] if named is not None and is_named else []), *notes.text.each(r"<RUNS_OF>")]:
@@ -115,12 +111,27 @@ def _read_runs(notes: Notes) -> None:
         period = _SPANS[every[0]] if every else quantity.per_s
         runs, is_settled = round(quantity.high * quantity.per_s, 6), notes.has_target or "task" in notes.work
         if not every and "/time" not in quantity.kind:
-            time, often = notes.text.find(r"<TIME>"), habit_in(notes.text)
-            within = (time_text(time.value.low, time.value.unit), time) if time else often
-            if runs < 2 or quantity.noun.startswith("job") or is_settled or "team" in notes.request or within is None:
+            each = notes.text.find(r"<EACH_LASTS>")
+            if runs == 1:
+                notes.text.record(found, "one run")
+            if runs < 2 or is_settled or "team" in notes.request or (quantity.noun.startswith("job") and not each):
+                continue
+            if each:
+                notes.text.record(each, "of each of them")
+            if (within := period_in(notes.text)) is None:
                 continue
             period = parse(SECONDS, within[0])
             notes.text.record(within[1], f"all {runs:g} runs within {duration(period)}")
+            if each:  # GPUs enough for all of them
+                length, on = each.quantities("time", "time/job")[0], each.quantities("n", "gpus")
+                work_s, n_gpus = (
+                    runs * parse(SECONDS, time_text(length.high, length.unit)),
+                    round(on[0].high) if on else 1,
+                )
+                n_gpus *= math.ceil(round(work_s / period, 6))
+                notes.work["target"] = {"gpus_busy": n_gpus}
+                notes.text.record(found, f"{n_gpus} GPUs, which run them one after the other")
+                continue
             notes.text.assume(f"{found.words}: one after the other, each within its share of {duration(period)}")
         elif is_settled or runs < 1 or period not in _SPANS.values() or notes.text.find(r"<TIME>"):
             if period > 604_800:
@@ -154,12 +165,18 @@ def read_measured(notes: Notes) -> None:
     """A rate that the customer measured narrows what is predicted, where it names one kind of GPU."""
     if not notes.text.measured:
         return
-    rate, count, gpu = notes.text.measured
-    ids = [key for key in gpu.ids if key in usable_gpus(notes.catalog)] if isinstance(gpu, Name) else []
-    if len(ids) == 1 and isinstance(rate, Amount) and isinstance(count, Amount) and notes.dnns:
-        noun = rate.unit if rate.kind != "tokens/time" else "samples"
+    rate, *on = notes.text.measured
+    gpus = [one for one in on if isinstance(one, Name)] or notes.names("gpu")
+    ids = list(dict.fromkeys(key for one in gpus for key in one.ids if key in usable_gpus(notes.catalog)))
+    if len(ids) == 1 and isinstance(rate, Amount) and (notes.dnns or notes.own_model):
+        noun = "samples" if rate.kind.startswith("tokens") else rate.unit
+        count = next((round(one.high) for one in on if isinstance(one, Amount)), 1)
         written = f"{written_number(rate.high)} {noun}/s"
-        notes.work["measured"] = [{"samples_per_s": written, "gpu": ids[0], "gpus": round(count.high)}]
+        notes.work["measured"] = [{"samples_per_s": written, "gpu": ids[0], "gpus": count}]
+    else:
+        notes.text.assume(
+            f"the rate that was measured is not used: it needs one kind of GPU by its full name, not {ids}"
+        )
 
 
 def _rate_of(notes: Notes, n_samples: float, written: str) -> dict[str, Any]:
@@ -188,10 +205,11 @@ def read_most(notes: Notes) -> None:
             notes.text.record(thing, "the highest rate within the limits")
     servers = notes.request.get("existing", {}).get("servers", {})
     how_long = notes.text.find(r"<HOW_LONG>")
-    if how_long is not None and servers and not notes.has_target:
-        n_gpus = existing_gpus(notes)
+    n_gpus = existing_gpus(notes)
+    if how_long is not None and n_gpus and not notes.has_target:
         notes.work["target"] = {"gpus_busy": n_gpus}
-        notes.table("platforms").setdefault("servers", list(servers))
+        if servers:
+            notes.table("platforms").setdefault("servers", list(servers))
         notes.text.record(how_long, f"time to train on the {n_gpus} existing GPUs")
 
 

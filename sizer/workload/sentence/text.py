@@ -127,11 +127,11 @@ class SentenceText:
         low, high = self.span(found.start, found.end)
         for at in range(found.start, found.end):
             self._at.pop(at, None)
-        self._at[found.start] = new = replace(new, start=low, end=high)
-        self._places[found.start] = (low, high)
+        last = found.end - 1
+        self._at[last] = new = replace(new, start=low, end=high)
+        self._places[last] = (low, high)
         self.things = [*(one for one in self.things if one not in found.things), new]
-        signs = sign(new.kind) + READ * (found.end - found.start - 1)
-        self.shape = self.shape[: found.start] + signs + self.shape[found.end :]
+        self.shape = self.shape[: found.start] + READ * (last - found.start) + sign(new.kind) + self.shape[found.end :]
 
     def set_aside(self, found: Match, meaning: str) -> None:
         """Take the words of a match as read, and nothing in them as wished."""

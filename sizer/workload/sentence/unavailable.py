@@ -8,11 +8,12 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.sale import usable_gpus
 from sizer.catalog.schema import Dnn, Server
 from sizer.workload.kinds import Networks, kind_in, trains_in
-from sizer.workload.sentence.grammar import CALLED, rule
+from sizer.workload.sentence.grammar import CALLED, GRAMMAR, rule
 from sizer.workload.sentence.names import short_name
-from sizer.workload.sentence.notes import Notes, SecondJob
+from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.quantities import Amount
 from sizer.workload.sentence.reading import Answer, Question
+from sizer.workload.sentence.scope import is_existing
 from sizer.workload.sentence.text import READ, Match, Name
 from sizer.workload.serving import EMBEDDING, EMBEDS
 
@@ -26,12 +27,16 @@ def read_outside(notes: Notes) -> None:
     for found in notes.text.each(r"<OUTSIDE>"):
         kind = found.names("outside")[0].ids[0]
         notes.means_language |= kind == "token"
-        is_size = bool(found.quantities("parameters"))
         start, end = found.match.span("name")
-        if is_size:
-            end = found.end
-        ask_unavailable(notes, kind, part_of(notes, found, start, end))
-        notes.text.mark(found.start if kind in ("gpu", "server") else start, found.end)
+        if kind not in ("gpu", "server") or not is_existing(notes.text, found):
+            end = found.end if found.quantities("parameters") else end
+            ask_unavailable(notes, kind, part_of(notes, found, start, end))
+            notes.text.mark(found.start if kind in ("gpu", "server") else start, found.end)
+        elif rule(r"<OF_GPUS>").match(notes.text.shape, found.end):  # told by its GPUs, as servers of any make are
+            count = found.value.high if found.quantities() else 1.0
+            notes.text.put_at(found, Amount("servers", 0, 0, count, count, "servers", "servers"))
+        else:
+            notes.ask_place(found, GRAMMAR["reasons"]["owned"])
     for found in notes.text.each(r"<UNKNOWN>"):
         group = "counted" if found["counted"] else "named"
         what = (found["what"] or found["kind"] or "gpu").lower()
@@ -63,40 +68,42 @@ def is_sized(notes: Notes) -> bool:
     The task of a language model that is no training is noted.
     """
     dnns, named = notes.catalog.dnns, notes.names("dnn")
-    is_language = [dnns[key].transformer is not None for key in notes.dnns]
+    is_language = all(dnns[key].transformer is not None for one in named for key in one.ids)
     sentence = list(notes.text.sentence)
     for one in named:
         if not re.search(r"generation|text[ -]to", notes.text.sentence[one.start : one.end], re.I):
             language = any(dnns[key].transformer is not None for key in one.ids)
             sentence[one.start : one.end] = (READ if language else "\1") * (one.end - one.start)
+    networks: Networks = "unknown"
+    if (notes.means_language or notes.own_model or named) and is_language:
+        networks = "language"
+    elif named:
+        is_diffusion = any(dnns[key].family == "diffusion" for one in named for key in one.ids)
+        networks = "diffusion" if is_diffusion else "other"
+    # Beside a language model people use it, unless words of training work say that they train.
+    trains = trains_in("".join(sentence)) or rule(r"<TEAM_WORK>").search(notes.text.sentence) is not None
+    is_trained_for = any(one.kind == "tokens/person" for one in notes.text.things)
+    who = r"<WHO_TRAINS>$" if trains or networks != "language" else r"<TRAINERS>"
     for amount in (thing for thing in notes.text.things if isinstance(thing, Amount)):
-        may_train = amount.high <= MOST_WHO_TRAIN and rule(r"<WHO_TRAINS>$").search(amount.noun)
+        may_train = is_trained_for or (
+            amount.high <= MOST_WHO_TRAIN and rule(who).search(notes.text.sentence[amount.start : amount.end])
+        )
         is_user = amount.kind == "people" and not may_train
         if amount.kind == "parameters" and notes.own_model is not None:
             sentence[amount.start : amount.end] = READ * (amount.end - amount.start)
         if is_user or amount.kind == "requests/time":
             sentence[amount.start : amount.end] = ("\2" if is_user else "\3") * (amount.end - amount.start)
-    networks: Networks = "unknown"
-    if (notes.means_language or notes.own_model) and all(is_language):
-        networks = "language"
-    elif named:
-        networks = "language" if is_language and all(is_language) else "other"
-        if any(dnns[key].family == "diffusion" for one in named for key in one.ids):
-            networks = "diffusion"
     told = kind_in("".join(sentence), networks)
-    if _embeds(notes) and not trains_in(notes.text.sentence):
-        notes.work |= {"task": "generation", "use": EMBEDDING}
-        notes.means_language = True
-        return True
-    if told is None:
+    embeds = _embeds(notes) and not trains_in(notes.text.sentence)
+    if embeds or told is None:
+        notes.work |= {"task": "generation", "use": EMBEDDING} if embeds else {}
+        notes.means_language |= embeds
         return True
     words = notes.text.sentence[told.start : told.end].strip(" :;,.")
     is_of_language = networks == "language" or (networks == "unknown" and not notes.text.find(r"{samples/time}"))
     clause = told.clause
     if clause is None and told.kind.sized and is_of_language:
-        notes.work["task"] = told.kind.sized
-        if told.kind.use:
-            notes.work["use"] = told.kind.use
+        notes.work |= {"task": told.kind.sized, **({"use": told.kind.use} if told.kind.use else {})}
         notes.means_language = True
         return True
     if clause is None and told.kind.is_asked:
@@ -108,7 +115,7 @@ def is_sized(notes: Notes) -> bool:
         notes.questions = [Question("refused", words, told.kind.refusal)]
         notes.is_refused = True
         return False
-    notes.second_job = SecondJob(told.kind, *clause)
+    notes.second_job = told
     return False
 
 

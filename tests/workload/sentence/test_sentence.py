@@ -71,7 +71,7 @@ def test_words_of_a_phrase_can_be_removed_and_replaced():
     rate = next(phrase for phrase in reading.phrases if "rate" in phrase.meaning)
     assert rate.words == "40,000 images/s"
     assert reading.with_words(rate, "in a day") == "Train ResNet-50 at in a day on DGX-1"
-    assert question(reading.without(rate)).startswith("target")
+    assert question(reading.with_words(rate, "")).startswith("target")
 
 
 PIECES = (
