@@ -173,24 +173,33 @@ def _fitting(
         for fitted in considered_sizes(memory_sizes(server, catalog), asked.host_memory_bytes, n_gpus, gpu, sets_bytes)
         for storage in stores
         for kind in its_kinds
-        for platform in _on_fabric(
-            catalog,
-            with_fitted_power(fitted.server, gpu, n_gpus, cpu, catalog),
-            gpu,
-            n_gpus,
-            storage,
-            kind,
-            rack,
-            pdu_of(server),
-            with_directors,
-            request.fabric.converged,
-            *spares,
-            fitted.option,
-            site,
-            network_pdu(catalog, request),
-            bool(works) and all(fits_inside(work, gpu, n_gpus, catalog) for work in works),
-            frozenset(asked.fabrics),
-            is_few_apart,
+        for platform in next(
+            filter(
+                None,
+                (
+                    _on_fabric(
+                        catalog,
+                        with_fitted_power(fitted.server, gpu, n_gpus, cpu, catalog),
+                        gpu,
+                        n_gpus,
+                        by_front,
+                        kind,
+                        rack,
+                        pdu_of(server),
+                        with_directors,
+                        request.fabric.converged,
+                        *spares,
+                        fitted.option,
+                        site,
+                        network_pdu(catalog, request),
+                        bool(works) and all(fits_inside(work, gpu, n_gpus, catalog) for work in works),
+                        frozenset(asked.fabrics),
+                        is_few_apart,
+                    )
+                    for by_front in _fronts(storage)
+                ),
+            ),
+            (),
         )
     )
     if not found:
@@ -263,6 +272,18 @@ def lan_ports(server: Server) -> int:
 def own_network_ports(server: Server, kind: LinkType, fabric: LinkType) -> int:
     """Ports of a server that join a storage network of its own: they run ``kind`` and are not on the fabric."""
     return storage_network_numbers(server, kind, fabric).size
+
+
+@lru_cache(maxsize=256)
+def _fronts(storage: Storage) -> tuple[Storage, ...]:
+    """A storage system with its usual front end, and with the fastest of the other technology that its ports run."""
+    usual = storage.front_end_kind
+    if usual is None:
+        return (storage,)
+    runs = {link for port in storage.ports if port.runs(usual.value) for link in port.also}
+    others = fastest_first(link for link in runs if link.is_infiniband != usual.value.is_infiniband)
+    fronts = [usual.model_copy(update={"value": link}) for link in others[:1]]
+    return (storage, *(storage.model_copy(update={"front_end_kind": front}) for front in fronts))
 
 
 # Kept, so that the same choice is the same object in every request: what other functions keep for it is found again.

@@ -102,9 +102,9 @@ def maximum(request: SizingRequest, catalog: Catalog, calibration: Calibration) 
     return search.at(rate), answer
 
 
-def budget_error_text(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> str:
+def budget_error_text(request: SizingRequest, catalog: Catalog, calibration: Calibration, required: str) -> str:
     """What the budget of a request buys that no design meets, or that it buys none of any rate, as a sentence; ""
-    where that is no one rate.
+    where that is no one rate. ``required`` is the rate that the target takes, in words.
     """
     [work, *others] = request.workload
     if others or request.team is not None or request.growth is not None or work.target.gpus_busy is not None:
@@ -119,7 +119,7 @@ def budget_error_text(request: SizingRequest, catalog: Catalog, calibration: Cal
     rate = f"{significant(found.samples_per_s)} {sample_unit(search.works[0].dnn)}"
     return (
         f" The most that the budget buys at {probability_text(request.confidence)} confidence is {found.n_servers} × "
-        f"{found.server_name} with {found.storage_name}: {rate}."
+        f"{found.server_name} with {found.storage_name}: {rate} of {required}."
     )
 
 

@@ -26,7 +26,7 @@ from sizer.present.text.bill_warnings import life_cycle_sentences, sale_end_sent
 from sizer.present.text.calibration import compared_time_s, evidence_warning
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.design_size import asked_target_text, highest_rate_text, one_server_text
-from sizer.present.text.money import WITHOUT_CABLES, cost_at, least_cost_text, owned, price_range_text, range_text
+from sizer.present.text.money import BUT_FOR_CABLES, cost_at, least_cost_text, owned, price_range_text, range_text
 from sizer.present.text.plan import existing_text
 from sizer.present.text.redundancy import spare_sentence
 from sizer.present.text.serving import (
@@ -188,7 +188,7 @@ def _measure_texts(result: SizingResult) -> list[str]:
     design = result.design
     expected = [answer.servers_at_even_odds for answer in design.workloads]
     known = [count for count in expected if count is not None]
-    if not known or len(known) < len(expected) or result.maximum is not None or not _is_for_confidence(design):
+    if not known or len(known) < len(expected) or result.maximum is not None or not _is_for_confidence(result):
         return []
     least = max(known)
     more = min(design.n_servers - least, design.servers_bought)
@@ -230,11 +230,14 @@ def _of_team_text(team: Team, design: DesignAnswer) -> str:
     return f"{text}; on a working day they take {used}."
 
 
-def _is_for_confidence(design: DesignAnswer) -> bool:
-    """Whether the rate alone decides that a design is no smaller: what fits in memory and limits would allow fewer."""
-    if design.binding.kind is BindingKind.GROWTH:
-        return design.binding.n_servers == design.n_servers and any(answer.smaller for answer in design.workloads)
-    return design.binding.limit in TARGET_LIMITS
+def _is_for_confidence(result: SizingResult) -> bool:
+    """Whether the rate alone decides that a design is no smaller: memory, waits and limits would allow fewer."""
+    design, confidence = result.design, result.request.confidence
+    if design.binding.kind is not BindingKind.GROWTH:
+        return design.binding.limit in TARGET_LIMITS
+    fewer = [answer.smaller[0].probability for answer in design.workloads if answer.smaller]
+    is_missed = any(chance is not None and chance < confidence for chance in fewer)
+    return design.binding.n_servers == design.n_servers and is_missed
 
 
 def _shared_memory_texts(result: SizingResult) -> list[str]:
@@ -745,7 +748,7 @@ def runner_up_text(result: SizingResult) -> str:
         return "Its power draw is not published, so its cost of ownership is not known."
     if reason.kind is RunnerUpKind.DEARER:
         if 1 in result.selection.less_on_bill:
-            return f"It costs more {WITHOUT_CABLES}; with them it costs less."
+            return f"It costs {BUT_FOR_CABLES}."
         if reason.is_settled:
             return f"It costs more{owned(reason.years)}."
         return f"It {cost_at(result.request.confidence, 'costs more', 'is expected to cost more', reason.years)}."

@@ -282,9 +282,9 @@ class EvaluatedSpace:
 
     @cached_property
     def class_required_rate(self) -> Floats:
-        """(classes, sizes) rate that the target of the first workload takes. [samples/s]"""
+        """(classes, sizes) rate that the target of the first workload takes at its median length. [samples/s]"""
         need = self.targets.needs[0]
-        asked = np.maximum(need.samples_per_s, need.gpu_samples_per_s if need.counts_gpu else 0.0)
+        asked = need.gpu_samples_per_s if need.counts_gpu else need.samples_per_s
         return np.asarray(np.broadcast_to(asked, (len(self.kind_first), len(self.space.sizes)))[self.kind_of_class])
 
     def gpu_rate_at(self, rows: Ints) -> Floats:
