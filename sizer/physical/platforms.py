@@ -32,7 +32,7 @@ from sizer.physical.networks.ports import in_band_numbers, largest_group, nodes_
 from sizer.physical.platform import FEW_SERVERS, Attachment, Platform
 from sizer.physical.racks.power import with_fitted_power
 from sizer.physical.racks.site_rules import SiteRules, site_rules
-from sizer.workload.eras import eras_asked
+from sizer.workload.eras import ErasAsked, eras_asked
 from sizer.workload.request import Fabric, SizingRequest
 from sizer.workload.resolve import served_works
 from sizer.workload.serving import ServingWork
@@ -195,6 +195,7 @@ def _fitting(
                         bool(works) and all(fits_inside(work, gpu, n_gpus, catalog) for work in works),
                         frozenset(asked.fabrics),
                         is_few_apart,
+                        _extended(catalog, server, gpu, n_gpus, storage, kind, eras),
                     )
                     for by_front in _fronts(storage)
                 ),
@@ -274,6 +275,27 @@ def own_network_ports(server: Server, kind: LinkType, fabric: LinkType) -> int:
     return storage_network_numbers(server, kind, fabric).size
 
 
+def _extended(
+    catalog: Catalog, server: Server, gpu: Gpu, n_gpus: int, storage: Storage, kind: LinkType, eras: ErasAsked
+) -> tuple[str, ...]:
+    """Servers that are there and can no longer be ordered, which more servers of another make join as equals.
+
+    Drives inside the servers are not the same in both.
+    """
+    if storage.kind == "local":
+        return ()
+    there = (catalog.servers[name] for name in sorted(eras.owned))
+    return tuple(
+        one.id
+        for one in there
+        if one.id != server.id
+        and not eras.offers(catalog, one, gpu)
+        and gpu.id in one.gpus
+        and n_gpus in gpus_fitted(one, None)
+        and fabric_ports(one.ports, kind) == fabric_ports(server.ports, kind)
+    )
+
+
 @lru_cache(maxsize=256)
 def _fronts(storage: Storage) -> tuple[Storage, ...]:
     """A storage system with its usual front end, and with the fastest of the other technology that its ports run."""
@@ -308,6 +330,7 @@ def _on_fabric(
     has_replicas_apart: bool,
     allowed: frozenset[str],
     is_few_apart: bool,
+    extends: tuple[str, ...],
 ) -> tuple[Platform, ...]:
     """Platforms of one choice on one fabric: one for each capacity option, none where the parts do not join."""
     if fabric_ports(server.ports, kind) == 0 or (is_converged and kind.is_infiniband):
@@ -363,6 +386,7 @@ def _on_fabric(
             has_spare_gateway=with_spare_gateway and joined == "gateway" and _has_second_port(storage),
             has_spare_head=with_spare_head,
             site=site,
+            extends=extends,
             network_pdu=network_pdu,
         )
         for option in range(max(len(storage.capacity_options), 1))
