@@ -471,7 +471,9 @@ def equipment_texts(result: SizingResult) -> list[str]:
         if today is not None:
             instead = f": {today.name} with {today.gpu} {by_count(today.n_servers, 'does', 'do')} the same work today"
         return [f"{what} can no longer be ordered as far as known{instead}."]
-    if not design.servers_bought or day is None or newest is None or gpu.generation is None:
+    asked = result.request.platforms
+    is_named = gpu.id in asked.gpus or gpu.generation in asked.generations or server.id in asked.servers
+    if not design.servers_bought or day is None or newest is None or gpu.generation is None or is_named:
         return []
     own = catalog.generations[gpu.generation]
     since, newest_since = (f"{one.name} generation ({introduced_on(one).year})" for one in (own, newest))
