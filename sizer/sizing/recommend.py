@@ -23,7 +23,7 @@ from sizer.sizing.maximum import budget_error_text
 from sizer.sizing.reasons import Binding, BindingKind
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.feasibility import EvaluatedSpace, evaluate_space
-from sizer.sizing.search.infeasible_error import infeasible_error, required_error_text
+from sizer.sizing.search.infeasible_error import infeasible_error
 from sizer.sizing.search.nearest_design import nearest_design
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking
@@ -147,8 +147,7 @@ def unmet_error(counts: PartCounts, calibration: Calibration) -> InfeasibleError
             )
     if broken == {Limit.BUDGET}:
         small = _small_error_text(request, counts, design_of(counts, nearest[0], calibration, is_documented=False))
-        required = required_error_text(counts, nearest[0])
-        return InfeasibleError(f"{error}{budget_error_text(request, counts.catalog, calibration, required)}{small}")
+        return InfeasibleError(f"{error}{budget_error_text(counts, calibration)}{small}")
     return error
 
 

@@ -142,7 +142,9 @@ def _shortfall_error_text(counts: PartCounts, row: int, broken: Sequence[AnyLimi
         chance = (
             f"at the median and meets the target with {probability_text(float(evaluated.probability[row]))} confidence"
         )
-        rates = f"{significant(float(evaluated.rates_at(np.array([row]))[0][0]))} of {required_error_text(counts, row)}"
+        rates = (
+            f"{significant(float(evaluated.rates_at(np.array([row]))[0][0]))} of {_required_error_text(counts, row)}"
+        )
         if work.request.target.time_to_train_s is not None:
             return f"takes {duration(float(evaluated.time_at(np.array([row]))[0]))} ({rates}) {chance}"
         if not work.kind.reads_data and (why := _layout_error_text(counts, work, row)):
@@ -164,7 +166,7 @@ def _shortfall_error_text(counts: PartCounts, row: int, broken: Sequence[AnyLimi
     )
 
 
-def required_error_text(counts: PartCounts, row: int) -> str:
+def _required_error_text(counts: PartCounts, row: int) -> str:
     """The rate that the target of the first workload takes of a design, with what it holds beyond the work itself."""
     evaluated, work = counts.evaluated, counts.evaluated.works[0]
     needed = float(evaluated.over_rows(evaluated.class_required_rate)[row])
