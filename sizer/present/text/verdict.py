@@ -471,6 +471,13 @@ def equipment_texts(result: SizingResult) -> list[str]:
         if today is not None:
             instead = f": {today.name} with {today.gpu} {by_count(today.n_servers, 'does', 'do')} the same work today"
         return [f"{what} can no longer be ordered as far as known{instead}."]
+    used = () if design.existing is None else design.existing.used
+    extended = [one.name for one in used if one.item in design.platform.extends]
+    if extended and design.servers_bought:
+        return [
+            f"The {words.listed(extended)} can no longer be ordered: {grouped(design.servers_bought)} × "
+            f"{server.name} with the same GPUs and ports are bought beside them, for one cluster."
+        ]
     asked = result.request.platforms
     is_named = gpu.id in asked.gpus or gpu.generation in asked.generations or server.id in asked.servers
     if not design.servers_bought or day is None or newest is None or gpu.generation is None or is_named:
