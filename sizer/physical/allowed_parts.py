@@ -277,6 +277,7 @@ def why_none_error_text(catalog: Catalog, request: SizingRequest, servers: Seque
             "server "
             f"({', '.join(s.id for s in gpu_servers)}); these take {', '.join(fits)}"
         )
+    gpu_servers = [s for s in gpu_servers if allowed_gpus(catalog, s, asked, eras)]
     gpu_servers, all_servers = [s for s in gpu_servers if _has_memory(s, catalog, asked)], gpu_servers
     if not gpu_servers:
         return _no_memory_error_text(all_servers, catalog, asked)

@@ -116,7 +116,12 @@ def _used(components: Sequence[Component], platform: Platform, existing: Existin
     for part in components:
         if part.status == "existing":
             item = storage.id if part.role is Role.STORAGE_SERVER and there else part.item
-            found[item] = found.get(item, 0) + part.quantity * _nodes(part, platform)
+            taken = part.quantity * _nodes(part, platform)
+            # Servers that are planned as those of the platform keep their own name.
+            for other in platform.extends if part.role is Role.GPU_SERVER else ():
+                found[other] = np.clip(taken - existing.servers.get(item, 0), 0, existing.servers[other])
+                taken = taken - found[other]
+            found[item] = found.get(item, 0) + taken
     if there and not counts_nodes(storage):
         # A file server of the customer is no line of the design, which reads from all of it.
         found[storage.id] = np.full_like(components[0].quantity, there)

@@ -81,6 +81,9 @@ class Platform:
     # None: one tier holds everything.
     second_tier: SecondTier | None = None
     site: SiteRules = ANY_SITE
+    # Ids of servers that are there and no longer sold, with the same GPUs and ports of the fabric: more of ``server``
+    # joins them in one cluster. They are planned as it is.
+    extends: tuple[str, ...] = ()
     network_pdu: Pdu | None = None  # of racks that hold networks, head nodes and storage alone
     # The same with the networks of a few servers, where these differ, and the most servers that have them.
     few: "Platform | None" = None
@@ -89,6 +92,10 @@ class Platform:
     def of_size(self, n_servers: int) -> "Platform":
         """The platform as so many servers are connected."""
         return self.few if self.few is not None and n_servers <= self.few_servers else self
+
+    def servers_there(self, existing: Mapping[str, int]) -> int:
+        """How many of its servers a customer has, by what there is of each kind."""
+        return sum(existing.get(item, 0) for item in (self.server.id, *self.extends))
 
     def device(self, catalog: Catalog, item: str) -> Device:
         """A device of the design by its catalogue id: the server as it is fitted, every other one as it is sold."""

@@ -32,7 +32,7 @@ from sizer.physical.networks.ports import in_band_numbers, largest_group, nodes_
 from sizer.physical.platform import FEW_SERVERS, Attachment, Platform
 from sizer.physical.racks.power import with_fitted_power
 from sizer.physical.racks.site_rules import SiteRules, site_rules
-from sizer.workload.eras import eras_asked
+from sizer.workload.eras import ErasAsked, eras_asked
 from sizer.workload.request import Fabric, SizingRequest
 from sizer.workload.resolve import served_works
 from sizer.workload.serving import ServingWork
@@ -173,24 +173,34 @@ def _fitting(
         for fitted in considered_sizes(memory_sizes(server, catalog), asked.host_memory_bytes, n_gpus, gpu, sets_bytes)
         for storage in stores
         for kind in its_kinds
-        for platform in _on_fabric(
-            catalog,
-            with_fitted_power(fitted.server, gpu, n_gpus, cpu, catalog),
-            gpu,
-            n_gpus,
-            storage,
-            kind,
-            rack,
-            pdu_of(server),
-            with_directors,
-            request.fabric.converged,
-            *spares,
-            fitted.option,
-            site,
-            network_pdu(catalog, request),
-            bool(works) and all(fits_inside(work, gpu, n_gpus, catalog) for work in works),
-            frozenset(asked.fabrics),
-            is_few_apart,
+        for platform in next(
+            filter(
+                None,
+                (
+                    _on_fabric(
+                        catalog,
+                        with_fitted_power(fitted.server, gpu, n_gpus, cpu, catalog),
+                        gpu,
+                        n_gpus,
+                        by_front,
+                        kind,
+                        rack,
+                        pdu_of(server),
+                        with_directors,
+                        request.fabric.converged,
+                        *spares,
+                        fitted.option,
+                        site,
+                        network_pdu(catalog, request),
+                        bool(works) and all(fits_inside(work, gpu, n_gpus, catalog) for work in works),
+                        frozenset(asked.fabrics),
+                        is_few_apart,
+                        _extended(catalog, server, gpu, n_gpus, storage, kind, eras),
+                    )
+                    for by_front in _fronts(storage)
+                ),
+            ),
+            (),
         )
     )
     if not found:
@@ -254,6 +264,39 @@ def own_network_ports(server: Server, kind: LinkType, fabric: LinkType) -> int:
     return storage_network_numbers(server, kind, fabric).size
 
 
+def _extended(
+    catalog: Catalog, server: Server, gpu: Gpu, n_gpus: int, storage: Storage, kind: LinkType, eras: ErasAsked
+) -> tuple[str, ...]:
+    """Servers that are there and can no longer be ordered, which more servers of another make join as equals.
+
+    Drives inside the servers are not the same in both.
+    """
+    if storage.kind == "local":
+        return ()
+    there = (catalog.servers[name] for name in sorted(eras.owned))
+    return tuple(
+        one.id
+        for one in there
+        if one.id != server.id
+        and not eras.offers(catalog, one, gpu)
+        and gpu.id in one.gpus
+        and n_gpus in gpus_fitted(one, None)
+        and fabric_ports(one.ports, kind) == fabric_ports(server.ports, kind)
+    )
+
+
+@lru_cache(maxsize=256)
+def _fronts(storage: Storage) -> tuple[Storage, ...]:
+    """A storage system with its usual front end, and with the fastest of the other technology that its ports run."""
+    usual = storage.front_end_kind
+    if usual is None:
+        return (storage,)
+    runs = {link for port in storage.ports if port.runs(usual.value) for link in port.also}
+    others = fastest_first(link for link in runs if link.is_infiniband != usual.value.is_infiniband)
+    fronts = [usual.model_copy(update={"value": link}) for link in others[:1]]
+    return (storage, *(storage.model_copy(update={"front_end_kind": front}) for front in fronts))
+
+
 # Kept, so that the same choice is the same object in every request: what other functions keep for it is found again.
 @lru_cache(maxsize=16384)
 def _on_fabric(
@@ -276,6 +319,7 @@ def _on_fabric(
     has_replicas_apart: bool,
     allowed: frozenset[str],
     is_few_apart: bool,
+    extends: tuple[str, ...],
 ) -> tuple[Platform, ...]:
     """Platforms of one choice on one fabric: one for each capacity option, none where the parts do not join."""
     if fabric_ports(server.ports, kind) == 0 or (is_converged and kind.is_infiniband):
@@ -331,6 +375,7 @@ def _on_fabric(
             has_spare_gateway=with_spare_gateway and joined == "gateway" and _has_second_port(storage),
             has_spare_head=with_spare_head,
             site=site,
+            extends=extends,
             network_pdu=network_pdu,
         )
         for option in range(max(len(storage.capacity_options), 1))

@@ -137,7 +137,7 @@ def _quantities(
             break
         pdus = placed.pdus
     power = _Sum(platform, catalog, devices)
-    components = _split_existing(platform, devices, existing)
+    components = _split_existing(platform, catalog, devices, existing)
     if platform.host_memory is not None:
         # Servers that are there have their standard memory, so that they get the larger one, too.
         components.append(Component(Role.HOST_MEMORY, "compute", platform.host_memory.id, rows.n_servers))
@@ -320,11 +320,14 @@ class _Sum:
         self.unknown_power, self.unknown_weight = tuple(unknown_power), tuple(unknown_weight)
 
 
-def _split_existing(platform: Platform, devices: Sequence[Component], existing: Existing) -> list[Component]:
+def _split_existing(
+    platform: Platform, catalog: Catalog, devices: Sequence[Component], existing: Existing
+) -> list[Component]:
     """Components to buy, and beside them what the customer has of each."""
     if not (existing.servers or existing.switches or existing.storage_nodes):
         return list(devices)
     left: dict[str, Ints | int] = {**existing.servers, **existing.switches}
+    left[platform.server.id] = platform.servers_there(existing.servers)
     for name, count in existing.storage_nodes.items():
         item = platform.storage_server.id if platform.storage_server is not None else name
         if name == platform.storage.id:
@@ -336,7 +339,12 @@ def _split_existing(platform: Platform, devices: Sequence[Component], existing: 
         if there.any():
             left[part.item] = left[part.item] - there
             contents = (PlanNote(PlanNoteKind.STATED, (part.contents,)),) if part.contents else ()
-            notes = (PlanNote(PlanNoteKind.EXISTING), *contents, *part.notes)
+            others = platform.extends if part.role is Role.GPU_SERVER else ()
+            stated = [
+                PlanNote(PlanNoteKind.STATED, (f"as {catalog.servers[other].name}, with the same GPUs",))
+                for other in others
+            ]
+            notes = (PlanNote(PlanNoteKind.EXISTING), *stated, *contents, *part.notes)
             components.append(replace(part, quantity=there, notes=notes, status="existing", contents=""))
         components.append(part.of(part.quantity - there))
     return components
@@ -344,7 +352,7 @@ def _split_existing(platform: Platform, devices: Sequence[Component], existing: 
 
 def _standing(platform: Platform, rows: Shape, existing: Existing, fabric: Fabric) -> Shape | None:
     """The part of every row that runs today: servers and storage that are there; None where nothing is."""
-    owned, storage = existing.servers.get(platform.server.id, 0), platform.storage
+    owned, storage = platform.servers_there(existing.servers), platform.storage
     nodes = existing.storage_nodes.get(storage.id, 0) if counts_nodes(storage) else 0
     nodes = nodes_there(storage, nodes) if nodes else 0
     if not (owned or nodes):

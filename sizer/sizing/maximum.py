@@ -102,25 +102,36 @@ def maximum(request: SizingRequest, catalog: Catalog, calibration: Calibration) 
     return search.at(rate), answer
 
 
-def budget_error_text(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> str:
+def budget_error_text(counts: PartCounts, calibration: Calibration) -> str:
     """What the budget of a request buys that no design meets, or that it buys none of any rate, as a sentence; ""
     where that is no one rate.
     """
+    request = counts.request
     [work, *others] = request.workload
     if others or request.team is not None or request.growth is not None or work.target.gpus_busy is not None:
         return ""
     free = work.model_copy(update={"target": Target(maximum="rate")})
     asked = request.model_copy(update={"workload": (free,)})
     try:
-        search = _MaximumSearch.of(asked, catalog, calibration)
+        search = _MaximumSearch.of(asked, counts.catalog, calibration)
         _, found = search.chosen
     except InfeasibleError as error:
         return f" Slower targets do not help: {error}."
     rate = f"{significant(found.samples_per_s)} {sample_unit(search.works[0].dnn)}"
     return (
         f" The most that the budget buys at {probability_text(request.confidence)} confidence is {found.n_servers} × "
-        f"{found.server_name} with {found.storage_name}: {rate}."
+        f"{found.server_name} with {found.storage_name}: {rate}. It meets the target with "
+        f"{probability_text(_chance(counts, found))} confidence."
     )
+
+
+def _chance(counts: PartCounts, found: LimitDesign) -> float:
+    """Probability that a design meets the targets of a search."""
+    evaluated = counts.evaluated
+    parts = (found.server, found.gpu, found.storage)
+    alike = [(one.server.id, one.gpu.id, one.storage.id) == parts for one in evaluated.platforms]
+    rows = np.outer(alike, evaluated.space.sizes == found.n_servers).reshape(-1)
+    return float(evaluated.probability[rows].max(initial=0.0))
 
 
 def described_maximum(maximum: Maximum, design: DesignAnswer) -> Maximum:

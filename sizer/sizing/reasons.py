@@ -115,6 +115,15 @@ class SizeKey(Enum):
     WATTS = "watts"
 
 
+class TieBreak(Enum):
+    """What puts a design before another that costs the same."""
+
+    AIR = "air"  # it takes no water, of which the request says nothing
+    SOFTWARE = "software"  # it runs software for x86 and CUDA as it is
+    FASTER = "faster"  # of work that ends
+    LESS_POWER = "less-power"  # of work whose rate is asked
+
+
 class RunnerUpKind(Enum):
     """Why the next best design is not the chosen one."""
 
@@ -145,7 +154,7 @@ class RunnerUpReason:
     is_settled: bool = False  # no missing price can change this; of kind DEARER
     years: int | None = None  # over which the values are costs of ownership; None: they are prices; of kind DEARER
     difference: CostDifference | None = None  # runner-up - chosen; of kind DEARER, None in a customer's copy
-    is_faster: bool = False  # the chosen one noticeably; of kind TIED
+    tie_break: TieBreak | None = None  # what puts the chosen one first; of kind TIED
 
 
 class BindingKind(Enum):

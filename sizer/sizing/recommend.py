@@ -119,12 +119,17 @@ def unmet_error(counts: PartCounts, calibration: Calibration) -> InfeasibleError
     expected = math.inf
     if broken <= TAKE_SERVERS:
         expected = servers_expected(counts.evaluated)
-    if most is not None and (math.isfinite(expected) or Limit.TEAM_WAITS in broken):
-        limits = request.limits.model_copy(update={"servers": None})
-        design = _first_text(request.model_copy(update={"limits": limits}), counts.catalog, calibration)
-        if design is not None:
-            error = infeasible_error(counts, bound=f"limits.servers = {most}", nearest=nearest)
-            return InfeasibleError(f"{error} Without this limit a design meets the request: {design[0]}.")
+    for name in ("servers", "budget"):
+        bound = getattr(request.limits, name)
+        if bound is None or not (math.isfinite(expected) or Limit.TEAM_WAITS in broken):
+            continue
+        limits = request.limits.model_copy(update={name: None})
+        if (design := _first(request.model_copy(update={"limits": limits}), counts.catalog, calibration)) is None:
+            continue
+        error = infeasible_error(counts, bound=f"limits.{name} = {grouped(bound)}", nearest=nearest)
+        text, free, row = _text_of(design), *design
+        small = _small_error_text(request, free, design_of(free, row, calibration, is_documented=False))
+        return InfeasibleError(f"{error} Without this limit a design meets the request: {text[0]}{text[2]}.{small}")
     error = infeasible_error(counts, nearest=nearest)
     if most is None and (Limit.TEAM_WAITS in broken or MOST_SERVERS < expected < math.inf):
         compared = int(counts.evaluated.space.sizes[-1])
@@ -134,18 +139,19 @@ def unmet_error(counts: PartCounts, calibration: Calibration) -> InfeasibleError
     tier = request.platforms.storage_tier
     if tier is not None:
         platforms_asked = request.platforms.model_copy(update={"storage_tier": None})
-        design = _first_text(request.model_copy(update={"platforms": platforms_asked}), counts.catalog, calibration)
+        design = _first(request.model_copy(update={"platforms": platforms_asked}), counts.catalog, calibration)
         if design is not None:
+            text = _text_of(design)
             return InfeasibleError(
-                f"{error} Without storage_tier = {tier!r} a design meets the request: {design[0]} ({design[1]})."
+                f"{error} Without storage_tier = {tier!r} a design meets the request: {text[0]} ({text[1]})."
             )
     if broken == {Limit.BUDGET}:
-        small = _small_error_text(counts, design_of(counts, nearest[0], calibration, is_documented=False))
-        return InfeasibleError(f"{error}{budget_error_text(request, counts.catalog, calibration)}{small}")
+        small = _small_error_text(request, counts, design_of(counts, nearest[0], calibration, is_documented=False))
+        return InfeasibleError(f"{error}{budget_error_text(counts, calibration)}{small}")
     return error
 
 
-def _small_error_text(counts: PartCounts, design: DesignAnswer) -> str:
+def _small_error_text(request: SizingRequest, counts: PartCounts, design: DesignAnswer) -> str:
     """What a request whose budget buys no design needs all the same: one server or card, and what a run rents for."""
     texts = []
     if design.n_hosts == 1:
@@ -157,8 +163,8 @@ def _small_error_text(counts: PartCounts, design: DesignAnswer) -> str:
     if rental is not None:
         cost = f"about {rental.currency} {significant(rental.expected, 2)}"
         texts.append(f"Rented, one run ({significant(rental.gpu_hours)} hours of {rental.gpu}) costs {cost}.")
-        budget = counts.request.limits.budget
-        if budget is not None and rental.currency == counts.request.currency and rental.expected > budget:
+        budget = request.limits.budget
+        if budget is not None and rental.currency == request.currency and rental.expected > budget:
             texts.append(f"The budget rents {100 * budget / rental.expected:.2g} % of it.")
     return "".join(f" {text}" for text in texts)
 
@@ -180,18 +186,23 @@ def rental_of_run(counts: PartCounts, design: DesignAnswer) -> RunRental | None:
     return run_rental(design.platform.gpu, sum(hours), *rest)
 
 
-def _first_text(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> tuple[str, str] | None:
-    """First design of a request and the media of its storage, for an error; None where no design meets it."""
+def _first(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> tuple[PartCounts, int] | None:
+    """First design of a request, as designs and a row; None where none meets it."""
     counts = search(request, catalog, calibration)
     found = Ranking(counts).first(1)
-    if not found:
-        return None
-    evaluated, row = counts.evaluated, found[0]
+    return (counts, found[0]) if found else None
+
+
+def _text_of(design: tuple[PartCounts, int]) -> tuple[str, str, str]:
+    """A design, the media of its storage, and what it is expected to cost, for an error."""
+    counts, row = design
+    evaluated = counts.evaluated
     platform = evaluated.platforms[int(evaluated.space.platform[row])]
-    nodes = int(evaluated.storage_nodes[row])
+    nodes, cost = int(evaluated.storage_nodes[row]), float(counts.expected_cost[row])
     storage = (f"{nodes} × " if nodes else "") + with_vendor(platform.storage)
     servers = f"{int(evaluated.space.n_servers[row])} × {with_vendor(platform.server)}"
-    return f"{servers} with {storage}", platform.storage.tier or "media not published"
+    money = f", expected to cost about {counts.request.currency} {significant(cost)}" if math.isfinite(cost) else ""
+    return f"{servers} with {storage}", platform.storage.tier or "media not published", money
 
 
 def design_of(counts: PartCounts, row: int, calibration: Calibration, *, is_documented: bool) -> DesignAnswer:

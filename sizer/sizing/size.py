@@ -57,13 +57,13 @@ from sizer.sizing.search.ranking import (
     Ranking,
     best_of,
     beyond_budget,
-    is_faster,
     is_tied,
     keys,
     preferred_parts,
     quotes_to_settle,
     rank_key,
     row_difference,
+    tie_break,
     uncertainty,
 )
 from sizer.sizing.stack_default import with_stack_defaults
@@ -462,8 +462,8 @@ def _why_second(counts: PartCounts, chosen: int, second: int) -> RunnerUpReason:
             return RunnerUpReason(RunnerUpKind.SLOWER, float(rank[0]), float(rank[1]))
     cost = counts.ranking_cost[pair]
     if is_tied(counts, chosen, second):
-        is_first_faster = is_faster(counts, chosen, second)
-        return RunnerUpReason(RunnerUpKind.TIED, years=_years_owned(counts), is_faster=is_first_faster)
+        first_by = tie_break(counts, chosen, second)
+        return RunnerUpReason(RunnerUpKind.TIED, years=_years_owned(counts), tie_break=first_by)
     if cost[1] > cost[0] and (ranks_by_cost(request.rank_by) or rank[1] == rank[0]):
         more, amounts = row_difference(counts, second, chosen), (float(cost[0]), float(cost[1]))
         years = _years_owned(counts)

@@ -21,3 +21,26 @@ def test_a_gpu_without_a_server_is_refused_by_name(gpu: str, says: str) -> None:
     )
     with pytest.raises(InfeasibleError, match=says):
         platforms(shipped_catalog(), request)
+
+
+@pytest.mark.parametrize(
+    ("server", "fabric", "front"), [("as-8125gs-tnmr2", "400gbe", "400gbe"), ("dgx-h100", "ndr", "ndr")]
+)
+def test_storage_whose_ports_run_either_technology_joins_servers_of_either(
+    server: str, fabric: str, front: str
+) -> None:
+    """A WEKApod's ConnectX-7 runs NDR or 400 GbE; the MI300X server has Ethernet alone."""
+    work = {"dnn": "resnet50", "dataset": "imagenet", "target": {"gpus_busy": 8}}
+    asked = {"servers": [server], "storage": ["wekapod-nitro"], "fabrics": [fabric]}
+    found = platforms(shipped_catalog(), SizingRequest.from_dict({"workload": [work], "platforms": asked}))
+    links = {one.storage.front_end_kind.value.id for one in found if one.storage.front_end_kind is not None}
+    assert links == {front}
+
+
+def test_a_refusal_names_only_servers_that_take_what_is_asked() -> None:
+    work = {"dnn": "resnet50", "dataset": "imagenet", "target": {"gpus_busy": 8}}
+    asked = {"gpus": ["mi300x-192gb"], "storage": ["wekaio"], "fabrics": ["400gbe"]}
+    with pytest.raises(InfeasibleError) as refused:
+        platforms(shipped_catalog(), SizingRequest.from_dict({"workload": [work], "platforms": asked}))
+    assert "as-8125gs-tnmr2" in str(refused.value)
+    assert "dgx-b200" not in str(refused.value)

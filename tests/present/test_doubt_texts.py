@@ -1,11 +1,15 @@
 """What the first lines say of servers that stand for doubt, and of workloads that the GPUs do not hold together."""
 
 from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
 
 from sizer.base.quantities import grouped, significant
-from sizer.present.text.verdict import verdict_text
+from sizer.present.text.verdict import _is_for_confidence, verdict_text
 from sizer.sizing.checks import Limit
 from sizer.sizing.reasons import Binding, BindingKind
+from sizer.sizing.result import SmallerSize
 from tests.factories import examples
 
 
@@ -68,3 +72,14 @@ def test_replicas_for_doubt_are_offered_as_fewer_to_measure_first() -> None:
 
     assert "78" in text(2)
     assert "78" not in text(3)
+
+
+@pytest.mark.parametrize(("with_one_fewer", "is_for_rate"), [(0.99, False), (0.8, True), (None, False)])
+def test_servers_of_a_plan_are_for_the_rate_only_where_one_fewer_misses_it(with_one_fewer, is_for_rate):
+    """Twelve servers whose team would wait on eleven, which reach the rate all the same."""
+    smaller = (SmallerSize(11, 88, 1.0, None, with_one_fewer),)
+    design = SimpleNamespace(
+        binding=Binding(BindingKind.GROWTH, 12), n_servers=12, workloads=[SimpleNamespace(smaller=smaller)]
+    )
+    result = SimpleNamespace(design=design, request=SimpleNamespace(confidence=0.9))
+    assert _is_for_confidence(result) is is_for_rate

@@ -147,8 +147,8 @@ def test_idle_servers_say_what_they_do_alone() -> None:
     assert 32 * 323 <= idle.samples_per_s <= 32 * 450
 
 
-def test_servers_that_are_named_and_too_few_stay_beside_what_can_be_ordered() -> None:
-    """Nobody sells the DGX H100 any more: two are told as what they reach, and the nearest design is no third."""
+def test_servers_that_are_named_and_too_few_are_extended_by_what_can_be_ordered() -> None:
+    """Nobody sells the DGX H100 any more: two take part beside servers of another make, and the nearest is no third."""
     work = {"dnn": "llama-3-8b", "tokens": "1 trillion tokens", "target": {"time_to_train_s": "30 d"}}
     parts = {"servers": ["dgx-h100"], "storage": ["ai400x2"], "fabrics": ["ndr"]}
     day = datetime.date(2026, 11, 28)
@@ -158,7 +158,7 @@ def test_servers_that_are_named_and_too_few_stay_beside_what_can_be_ordered() ->
     assert counts.evaluated.space.n_servers[nearest_design(counts)[0]] <= 2
     result = size(request, catalog())
     assert is_sold(catalog(), result.design.platform.server, day)
-    (idle,) = result.idle_servers
-    assert (idle.equipment.item, idle.equipment.count) == ("dgx-h100", 2)
-    assert idle.time_s is not None
-    assert idle.time_s > 30 * 86_400
+    assert result.design.existing is not None
+    assert [(one.item, one.count) for one in result.design.existing.used if one.item == "dgx-h100"] == [("dgx-h100", 2)]
+    assert result.design.servers_bought == result.design.n_servers - 2
+    assert result.design.platform.gpu.id == "h100-sxm-80gb"

@@ -18,6 +18,7 @@ _FACTS = {
     FactKind.TRAINING_RATE: "training rate",
     FactKind.SERVING_RATE: "serving rate",
     FactKind.GPU_MEMORY: "GPU memory",
+    FactKind.OPERATORS: "operators without CUDA",
 }
 _LABELS = {
     CheckKind.CAPACITY: "Usable capacity",
@@ -53,9 +54,9 @@ def conditional_sentence(design: DesignAnswer) -> str:
     """What a design is conditional on; "" where it is not."""
     if not design.conditional_on:
         return ""
-    is_own = {fact.kind for fact in design.conditional_on} == {FactKind.GPU_MEMORY}
+    is_own = {fact.kind for fact in design.conditional_on} <= {FactKind.GPU_MEMORY, FactKind.OPERATORS}
     remedy = (
-        "Train a few steps and state the GPU memory that they take with [[workload.measured]]."
+        "Train a few steps there and state their rate and GPU memory with [[workload.measured]]."
         if is_own
         else "Ask the vendor."
     )

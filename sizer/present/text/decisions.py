@@ -19,7 +19,7 @@ from sizer.workload.request import ranks_by_cost
 _REJECTED = {
     RejectionKind.DEARER: "Costs more",
     RejectionKind.LIKELY_DEARER: "Expected to cost more",
-    RejectionKind.DEARER_BUT_FOR_CABLES: "Expected to cost more before cables and accessories; a quote decides",
+    RejectionKind.DEARER_BUT_FOR_CABLES: "Costs the same but for cables and accessories",
     RejectionKind.NOT_PREFERRED: "Behind the preferred vendors",
     RejectionKind.LESS_CERTAIN: "Lower expected cost, but its prices are less certain",
     RejectionKind.EQUAL: "Equal in servers, rack units and power; larger network or drives",

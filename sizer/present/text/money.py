@@ -12,11 +12,17 @@ from sizer.bom.bill import Bill
 from sizer.bom.cost import MIDDLE, NEGOTIATED_GPUS, CostInterval
 from sizer.present import words
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck
-from sizer.sizing.reasons import CostDifference, QuoteToSettle, RunnerUpKind, SelectionKind
+from sizer.sizing.reasons import CostDifference, QuoteToSettle, RunnerUpKind, SelectionKind, TieBreak
 from sizer.sizing.result import DesignAnswer, PlannedYear, SizingResult
 
-# What designs are ranked by, where the finished bills are in another order.
-WITHOUT_CABLES = "without cables, accessories and changes of the quote"
+# How designs compare whose finished bills are in another order than that in which they are ranked.
+BUT_FOR_CABLES = "the same but for cables, accessories and changes of the quote"
+_TIE_BREAKS = {
+    TieBreak.AIR: "the first is cooled by air",
+    TieBreak.SOFTWARE: "the first runs software for x86 and CUDA as it is",
+    TieBreak.FASTER: "the first is the faster one",
+    TieBreak.LESS_POWER: "the first takes less power",
+}
 
 
 class Priced(Protocol):
@@ -130,19 +136,17 @@ def least_cost_text(result: SizingResult, *, with_amounts: bool) -> str:
     elif selection.years is not None:
         least = f"costs least{owned(selection.years)}"
     of = f"Of {selection.n_platforms} platforms compared"
-    without = f" {WITHOUT_CABLES}" if selection.less_on_bill else ""
     is_tied = result.runner_up_reason.kind is RunnerUpKind.TIED and len(result.platforms) > 1
     if is_tied:
         chosen, other = _told_apart(result.platforms[0], result.platforms[1])
         same = f"{chosen} and {other} cost the same{owned(selection.years)} within the price ranges"
-        text = f"{of} {same}{without}; {tie_text(result)}."
-    else:
-        because = cost_reason_text(result, with_amounts=with_amounts)
-        text = f"{of} it {least}{without}: {because}." if because else f"{of} it {least}{without}."
+        return f"{of} {same}; {tie_text(result)}."
     if selection.less_on_bill:
-        _, leader = _told_apart(result.platforms[0], result.platforms[selection.less_on_bill[0]])
-        return f"{text} With them, {leader} costs less."
-    if is_tied or selection.leads_by_expected_cost is None:
+        chosen, other = _told_apart(result.platforms[0], result.platforms[selection.less_on_bill[0]])
+        return f"{of} {chosen} and {other} cost {BUT_FOR_CABLES}."
+    because = cost_reason_text(result, with_amounts=with_amounts)
+    text = f"{of} it {least}: {because}." if because else f"{of} it {least}."
+    if selection.leads_by_expected_cost is None:
         return text
     _, leader = _told_apart(result.platforms[0], result.platforms[selection.leads_by_expected_cost])
     return f"{text} The expected cost of {leader} is lower, but its prices are less certain."
@@ -151,10 +155,8 @@ def least_cost_text(result: SizingResult, *, with_amounts: bool) -> str:
 def tie_text(result: SizingResult) -> str:
     """What puts the described design before one that costs the same."""
     here, other = result.platforms[:2]
-    if other.platform.other_software is not None and here.platform.other_software is None:
-        return "the first runs software for x86 and CUDA as it is"
-    if result.runner_up_reason.is_faster:
-        return "the first is the faster one"
+    if (first_by := result.runner_up_reason.tie_break) is not None:
+        return _TIE_BREAKS[first_by]
     pairs = {
         "storage nodes": (here.storage_nodes, other.storage_nodes),
         "servers": (here.n_servers, other.n_servers),

@@ -26,7 +26,7 @@ from sizer.present.text.bill_warnings import life_cycle_sentences, sale_end_sent
 from sizer.present.text.calibration import compared_time_s, evidence_warning
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.design_size import asked_target_text, highest_rate_text, one_server_text
-from sizer.present.text.money import WITHOUT_CABLES, cost_at, least_cost_text, owned, price_range_text, range_text
+from sizer.present.text.money import BUT_FOR_CABLES, cost_at, least_cost_text, owned, price_range_text, range_text
 from sizer.present.text.redundancy import spare_sentence
 from sizer.present.text.serving import (
     asked_cost_text,
@@ -186,7 +186,7 @@ def _measure_texts(result: SizingResult) -> list[str]:
     design = result.design
     expected = [answer.servers_at_even_odds for answer in design.workloads]
     known = [count for count in expected if count is not None]
-    if not known or len(known) < len(expected) or result.maximum is not None or not _is_for_confidence(design):
+    if not known or len(known) < len(expected) or result.maximum is not None or not _is_for_confidence(result):
         return []
     least = max(known)
     more = min(design.n_servers - least, design.servers_bought)
@@ -228,11 +228,14 @@ def _of_team_text(team: Team, design: DesignAnswer) -> str:
     return f"{text}; on a working day they take {used}."
 
 
-def _is_for_confidence(design: DesignAnswer) -> bool:
-    """Whether the rate alone decides that a design is no smaller: what fits in memory and limits would allow fewer."""
-    if design.binding.kind is BindingKind.GROWTH:
-        return design.binding.n_servers == design.n_servers and any(answer.smaller for answer in design.workloads)
-    return design.binding.limit in TARGET_LIMITS
+def _is_for_confidence(result: SizingResult) -> bool:
+    """Whether the rate alone decides that a design is no smaller: memory, waits and limits would allow fewer."""
+    design, confidence = result.design, result.request.confidence
+    if design.binding.kind is not BindingKind.GROWTH:
+        return design.binding.limit in TARGET_LIMITS
+    fewer = [answer.smaller[0].probability for answer in design.workloads if answer.smaller]
+    is_missed = any(chance is not None and chance < confidence for chance in fewer)
+    return design.binding.n_servers == design.n_servers and is_missed
 
 
 def _shared_memory_texts(result: SizingResult) -> list[str]:
@@ -473,7 +476,16 @@ def equipment_texts(result: SizingResult) -> list[str]:
         if today is not None:
             instead = f": {today.name} with {today.gpu} {by_count(today.n_servers, 'does', 'do')} the same work today"
         return [f"{what} can no longer be ordered as far as known{instead}."]
-    if not design.servers_bought or day is None or newest is None or gpu.generation is None:
+    used = () if design.existing is None else design.existing.used
+    extended = [one.name for one in used if one.item in design.platform.extends]
+    if extended and design.servers_bought:
+        return [
+            f"The {words.listed(extended)} can no longer be ordered: {grouped(design.servers_bought)} × "
+            f"{server.name} with the same GPUs and ports are bought beside them, for one cluster."
+        ]
+    asked = result.request.platforms
+    is_named = gpu.id in asked.gpus or gpu.generation in asked.generations or server.id in asked.servers
+    if not design.servers_bought or day is None or newest is None or gpu.generation is None or is_named:
         return []
     own = catalog.generations[gpu.generation]
     since, newest_since = (f"{one.name} generation ({introduced_on(one).year})" for one in (own, newest))
@@ -750,7 +762,7 @@ def runner_up_text(result: SizingResult) -> str:
         return "Its power draw is not published, so its cost of ownership is not known."
     if reason.kind is RunnerUpKind.DEARER:
         if 1 in result.selection.less_on_bill:
-            return f"It costs more {WITHOUT_CABLES}; with them it costs less."
+            return f"It costs {BUT_FOR_CABLES}."
         if reason.is_settled:
             return f"It costs more{owned(reason.years)}."
         return f"It {cost_at(result.request.confidence, 'costs more', 'is expected to cost more', reason.years)}."

@@ -253,8 +253,8 @@ def _best_rank(
     is_small &= sizes * evaluated.gpus_per_server[index] <= MOST_OF_DESCRIBED * described.n_gpus
     # Servers to buy are not simpler than servers that are there.
     there = counts.request.existing.servers
-    bought = max(described.n_servers - there.get(described.platform.server.id, 0), 0)
-    is_small &= sizes - there.get(evaluated.platforms[index].server.id, 0) <= bought
+    bought = max(described.n_servers - described.platform.servers_there(there), 0)
+    is_small &= sizes - evaluated.platforms[index].servers_there(there) <= bought
     # Parts are counted only where what is known before leaves a design.
     is_left = is_small & counts.candidates[index] & (counts.at_least["watts"][index] <= most_w)
     if not allows_unknown_rate:

@@ -16,6 +16,7 @@ from sizer.sizing.constraints.tiers import StorageTier, TierContent
 from sizer.sizing.stages.checkpoints import write_demand_matters
 from sizer.sizing.stages.gpu_memory import fit_is_open
 from sizer.sizing.stages.laid_out_models import laid_out_model
+from sizer.sizing.stages.own_networks import operators_are_unknown
 from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unknown, write_rate_is_unknown
 from sizer.sizing.stages.workload_run import WorkloadRun
 from sizer.workload.request import Limits, SizingRequest
@@ -27,8 +28,8 @@ def missing_for_rate(
     """What decides whether one workload meets its target and no source gives.
 
     That are the storage's rates and its capacity, the rate of a language model on GPUs of a generation that nobody
-    measured, and the memory that a network of one's own takes. Data that stay in the servers' memory need no rate,
-    unless the first epoch has to be in time.
+    measured, and the operators of a network of one's own and the memory that it takes. Data that stay in the servers'
+    memory need no rate, unless the first epoch has to be in time.
     """
     is_read = bool((run.comp.hit_fraction < 1).any() or (run.need.cold_samples_per_s > 0).any())
     found = list(_of_storage(platform, is_read=is_read))
@@ -39,6 +40,8 @@ def missing_for_rate(
     model = laid_out_model(run.work)
     if model is not None and model.is_unknown(platform.gpu, catalog):
         found.append(MissingFact(model.missing, platform.gpu.id, platform.gpu.name))
+    if operators_are_unknown(run.work, platform.gpu, catalog):
+        found.append(MissingFact(FactKind.OPERATORS, platform.gpu.id, platform.gpu.name))
     if fit_is_open([run.work], [platform], run.cols, run.servers, calibration, catalog).any():
         found.append(MissingFact(FactKind.GPU_MEMORY, run.work.dnn.id, run.work.dnn.name))
     return tuple(found)

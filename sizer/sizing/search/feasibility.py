@@ -16,6 +16,7 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.interruption import pause_point
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Gpu
 from sizer.perf import pipeline
 from sizer.perf.training_time import training_time_s
 from sizer.physical import capacity
@@ -32,6 +33,7 @@ from sizer.sizing.stages.compute_side import Compute
 from sizer.sizing.stages.gpu_memory import MemoryOfWorkload
 from sizer.sizing.stages.joint_targets import NOTHING_KNOWN, JointTargets, Known
 from sizer.sizing.stages.laid_out_models import laid_out_model
+from sizer.sizing.stages.own_networks import operators_are_unknown
 from sizer.sizing.stages.platform_columns import Columns, columns, fabric_shares, is_narrowed, narrowed
 from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unknown, write_rate_is_unknown
 from sizer.workload.data import DataRequest
@@ -290,9 +292,9 @@ class EvaluatedSpace:
 
     @cached_property
     def class_required_rate(self) -> Floats:
-        """(classes, sizes) rate that the target of the first workload takes. [samples/s]"""
+        """(classes, sizes) rate that the target of the first workload takes at its median length. [samples/s]"""
         need = self.targets.needs[0]
-        asked = np.maximum(need.samples_per_s, need.gpu_samples_per_s if need.counts_gpu else 0.0)
+        asked = need.gpu_samples_per_s if need.counts_gpu else need.samples_per_s
         return np.asarray(np.broadcast_to(asked, (len(self.kind_first), len(self.space.sizes)))[self.kind_of_class])
 
     def gpu_rate_at(self, rows: Ints) -> Floats:
@@ -322,9 +324,15 @@ class EvaluatedSpace:
 
 
 def _gpu_unknowns(works: Sequence[ResolvedWorkload], platforms: Sequence[Platform], catalog: Catalog) -> Ints:
-    """1 for each platform on whose GPUs no rate of a language model is predicted. (platforms,)"""
+    """1 for each platform whose GPUs nobody has shown to run the workloads. (platforms,)"""
     models = {model.verb: model for work in works if (model := laid_out_model(work)) is not None}.values()
-    return np.array([any(model.is_unknown(one.gpu, catalog) for model in models) for one in platforms], dtype=np.int64)
+
+    def is_unknown(gpu: Gpu) -> bool:
+        return any(model.is_unknown(gpu, catalog) for model in models) or any(
+            operators_are_unknown(work, gpu, catalog) for work in works
+        )
+
+    return np.array([is_unknown(one.gpu) for one in platforms], dtype=np.int64)
 
 
 def evaluate_space(

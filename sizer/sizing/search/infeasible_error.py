@@ -54,6 +54,9 @@ _ERROR_TEXTS: Mapping[Limit, str] = {
     Limit.BUDGET: "budget",
 }
 
+# Where a design keeps all limits, and nobody knows whether it does the work.
+_UNKNOWN_TEXT = "rates or capacities that no source gives; stated_storage, or other storage, may settle them"
+
 
 def limit_error_text(limit: AnyLimit, bound: float | None) -> str:
     """A limit in words; ``bound`` is the number that the request sets, in racks, rack units or watts."""
@@ -93,7 +96,7 @@ def infeasible_error(
     if not any(work.kind.reads_data for work in evaluated.works) and not counts.request.platforms.storage:
         storage = ""  # it holds the weights: nobody asked for it
     names = [limit_error_text(limit, bound_of(limit, counts.request.limits)) for limit in broken]
-    limits = " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+    limits = " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part) or _UNKNOWN_TEXT
     limits = f"{limits} within {bound}" if bound else limits
     return InfeasibleError(
         f"no design meets the request ({target} at {probability_text(counts.request.confidence)} confidence). "
@@ -139,9 +142,9 @@ def _shortfall_error_text(counts: PartCounts, row: int, broken: Sequence[AnyLimi
         chance = (
             f"at the median and meets the target with {probability_text(float(evaluated.probability[row]))} confidence"
         )
-        needed = float(evaluated.over_rows(evaluated.class_required_rate)[row])
-        rate = significant(float(evaluated.rates_at(np.array([row]))[0][0]))
-        rates = f"{rate} of the {significant(needed)} {sample_unit(work.dnn)} that the target takes"
+        rates = (
+            f"{significant(float(evaluated.rates_at(np.array([row]))[0][0]))} of {_required_error_text(counts, row)}"
+        )
         if work.request.target.time_to_train_s is not None:
             return f"takes {duration(float(evaluated.time_at(np.array([row]))[0]))} ({rates}) {chance}"
         if not work.kind.reads_data and (why := _layout_error_text(counts, work, row)):
@@ -161,6 +164,14 @@ def _shortfall_error_text(counts: PartCounts, row: int, broken: Sequence[AnyLimi
         power=si(float(counts.power_w[row]), "W"),
         servers=by_count(servers, f"{servers} server", f"{servers} servers"),
     )
+
+
+def _required_error_text(counts: PartCounts, row: int) -> str:
+    """The rate that the target of the first workload takes of a design, with what it holds beyond the work itself."""
+    evaluated, work = counts.evaluated, counts.evaluated.works[0]
+    needed = float(evaluated.over_rows(evaluated.class_required_rate)[row])
+    lost = "" if evaluated.targets.computes[0].whole_run is None else " with what a whole run loses"
+    return f"the {significant(needed)} {sample_unit(work.dnn)} that the target takes{lost}"
 
 
 def _capacity_error_text(counts: PartCounts) -> str:

@@ -103,7 +103,7 @@ def main_items_cost(
     there, units_there = np.zeros((2, len(platforms), 1))
     if existing.servers or existing.storage_nodes:
         for place, platform in enumerate(platforms):
-            there[place] = existing.servers.get(platform.server.id, 0)
+            there[place] = platform.servers_there(existing.servers)
             host = platform.storage_server.id if platform.storage_server is not None else ""
             nodes = nodes_there(platform.storage, existing.storage_nodes.get(platform.storage.id, 0))
             units_there[place] = nodes // nodes_per_unit(platform.storage) + existing.servers.get(host, 0)

@@ -16,7 +16,8 @@ from sizer.bom.unit_prices import SMALL, UnitPrices, unit_prices
 from sizer.catalog.items import Item, is_of_vendor
 from sizer.physical.components import Component, bought_of
 from sizer.physical.platform import Platform, PlatformKey
-from sizer.sizing.reasons import CostDifference, QuoteToSettle
+from sizer.physical.racks.site_rules import liquid_heat_w
+from sizer.sizing.reasons import CostDifference, QuoteToSettle, TieBreak
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.workload.request import Platforms, SizingRequest, ranks_by_cost
 
@@ -228,8 +229,8 @@ Key = tuple[float, ...]
 NEAR_TIE = 0.01
 # Costs are equal where neither is the lower one with this probability: then quotes decide, not bands. [-]
 SETTLED = 0.75
-# From here on a design is faster: less is hardly visible within the intervals of rates. [-]
-_FASTER = 1.1
+# From here on a design takes less: a smaller factor is hardly visible within the intervals of rates and watts. [-]
+_NOTICEABLE = 1.1
 # And where the dearer one costs at most so much more at the confidence asked: what a preference is worth. [-]
 MOST_TIED = 1.15
 # Designs of a platform that are counted first: a few more servers seldom cost less.
@@ -344,17 +345,39 @@ def is_tied(counts: PartCounts, first: int, other: int) -> bool:
     return bool(high <= MOST_TIED * low) and 1 - SETTLED < row_difference(counts, other, first).p_more < SETTLED
 
 
-def is_faster(counts: PartCounts, row: int, other: int) -> bool:
-    """Whether a design is faster than another, by no less than it costs more, not less surely, in no more boxes."""
+def tie_break(counts: PartCounts, row: int, other: int) -> TieBreak | None:
+    """What puts a design before another that costs the same; None: nothing does.
+
+    What asks less of the building and the team comes first. Then what is worth something beyond the targets, by no less
+    than it costs more and in no more boxes: where a run ends, less time, not less surely; of a rate that is asked more
+    is worth nothing, and less power in no more rack units is.
+    """
     pair = np.array([row, other])
+    here, there = (_unasked_changes(counts, each) for each in (row, other))
+    if sum(here) != sum(there):
+        return None if sum(here) > sum(there) else TieBreak.AIR if here[0] < there[0] else TieBreak.SOFTWARE
     servers, nodes = counts.evaluated.space.n_servers[pair], counts.evaluated.storage_nodes[pair]
     if servers[0] > servers[1] or nodes[0] > nodes[1]:
-        return False
-    time_s, cost = counts.evaluated.time_at(pair), counts.expected_cost[pair]
-    if not (time_s[1] >= _FASTER * time_s[0] and time_s[1] * cost[1] >= time_s[0] * cost[0]):
-        return False
+        return None
+    ends = any(each.target.time_to_train_s is not None for each in counts.request.workload)
+    taken, cost = counts.evaluated.time_at(pair) if ends else counts.power_w[pair], counts.expected_cost[pair]
+    if not (taken[1] >= _NOTICEABLE * taken[0] and taken[1] * cost[1] >= taken[0] * cost[0]):
+        return None
+    if not ends:
+        is_less = counts.rack_units[row] <= counts.rack_units[other] and not counts.parts(row).draw_is_open[0]
+        return TieBreak.LESS_POWER if is_less else None
     sure_s = counts.evaluated.time_at(pair, counts.request.confidence)
-    return bool(sure_s[1] * (1 + NEAR_TIE) >= sure_s[0])
+    return TieBreak.FASTER if sure_s[1] * (1 + NEAR_TIE) >= sure_s[0] else None
+
+
+def _unasked_changes(counts: PartCounts, row: int) -> tuple[bool, bool]:
+    """Whether a design takes water that nobody spoke of, and whether software has to be changed for it."""
+    request, platform = counts.request, counts.evaluated.platforms[int(counts.evaluated.space.platform[row])]
+    is_liquid, software = platform.technology
+    has_water = request.site.cooling == "liquid" or any(
+        liquid_heat_w(counts.catalog.servers[item]) > 0 for item in request.existing.servers
+    )
+    return is_liquid and not has_water, software is not None
 
 
 class UnsettledError(Exception):
@@ -411,9 +434,7 @@ class Ranking:
         return preferred_first(rows, self.parts_of_preferred_vendors, int(self._parts.max()), self._is_in_reach)
 
     def _best_of_tie_first(self, rows: Iterator[int]) -> Iterator[int]:
-        """Ranked rows; of those that cost as much as the first, one that runs the usual software leads, and of these
-        the faster one.
-        """
+        """Ranked rows; of those that cost as much as the first, the one that :func:`tie_break` puts first leads."""
         first = next(rows, None)
         if first is None:
             return
@@ -424,16 +445,11 @@ class Ranking:
             behind.append(row)
             if not is_tied(self._counts, first, row):
                 break
-            change = self._is_other_software(row) - self._is_other_software(leader)
-            if change < 0 or (change == 0 and is_faster(self._counts, row, leader)):
+            if tie_break(self._counts, row, leader) is not None:
                 leader = row
         yield leader
         yield from (row for row in behind if row != leader)
         yield from (row for row in rows if row != _NO_MORE_TIED)
-
-    def _is_other_software(self, row: int) -> bool:
-        evaluated = self._counts.evaluated
-        return evaluated.platforms[int(evaluated.space.platform[row])].other_software is not None
 
     def _is_in_reach(self, first: int, other: int) -> bool:
         """Whether a row is as free of unknowns and as likely within the budget, and close by the ranking's key."""

@@ -36,6 +36,14 @@ _KERNELS_LOG_SD = 0.15
 # Whether more GPUs than were ever shown together scale, by doublings beyond them, or beyond one server. Predicted from
 # runs on 8 GPUs or fewer, published rates of larger clusters are off by 5 % in the median, 0.074 over about three.
 _PER_DOUBLING_LOG_SD, _USUAL_SERVER = 0.025, 8
+# Their sparse convolutions are kernels of spconv, TorchSparse and MinkowskiEngine, which are written for CUDA.
+_KINDS_FOR_CUDA = ("point-cloud",)
+
+
+def operators_are_unknown(work: ResolvedWorkload, gpu: Gpu, catalog: Catalog) -> bool:
+    """Whether nobody has shown that a GPU of another vendor runs what a network is made of; a measured rate does."""
+    shown = {"NVIDIA", *(catalog.gpus[one.gpu].vendor for one in work.request.measured)}
+    return work.own_kind in _KINDS_FOR_CUDA and gpu.vendor not in shown
 
 
 def run_on(work: ResolvedWorkload, gpu: Gpu, rate: Measured | None = None) -> OwnRun:

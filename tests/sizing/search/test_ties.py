@@ -1,12 +1,18 @@
-"""Costs are equal where neither is likely to be the lower: the faster design leads, on the software that most run."""
+"""Costs are equal where neither is likely to be the lower: what a building and a team need not change leads, then what
+is worth something beyond the target."""
+
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
+import pytest
 
 from sizer import SizingRequest
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import shipped_catalog
+from sizer.sizing.reasons import TieBreak
 from sizer.sizing.recommend import search
-from sizer.sizing.search.ranking import MOST_TIED, SETTLED, Ranking, is_tied, row_difference
+from sizer.sizing.search.ranking import MOST_TIED, SETTLED, Ranking, is_tied, row_difference, tie_break
 
 WORK = {
     "name": "tracks",
@@ -62,3 +68,47 @@ def test_what_cannot_cost_as_little_as_the_leader_is_not_counted():
     least = np.where(counts.candidates, counts.main_cost.cost, np.inf).min(axis=1)
     counted = counts.has_parts.reshape(counts.candidates.shape).any(axis=1)
     assert least[counted].max() <= MOST_TIED * counts.ranking_cost[leader]
+
+
+def two_designs(target: dict[str, Any], technology=((False, None), (False, None)), **site: Any) -> Any:
+    """Four cards in 4 U and two slower ones in 2 U, in two servers each, at one cost."""
+    work = WORK | {"target": target}
+    return SimpleNamespace(
+        request=SizingRequest.from_dict({"workload": [work], "site": site}),
+        catalog=shipped_catalog(),
+        evaluated=SimpleNamespace(
+            space=SimpleNamespace(platform=np.array([0, 1]), n_servers=np.array([2, 2])),
+            platforms=[SimpleNamespace(technology=one) for one in technology],
+            storage_nodes=np.array([0, 0]),
+            time_at=lambda rows, *_confidence: np.array([1.0, 2.0])[rows],
+        ),
+        power_w=np.array([6000.0, 3600.0]),
+        rack_units=np.array([8.0, 4.0]),
+        expected_cost=np.array([100_000.0, 100_000.0]),
+        parts=lambda _row: SimpleNamespace(draw_is_open=np.array([False])),
+    )
+
+
+def test_speed_beyond_a_rate_that_is_asked_is_worth_nothing_and_less_power_is():
+    rate, deadline = {"samples_per_s": 10}, {"time_to_train_s": "7 d"}
+    assert tie_break(two_designs(rate), 1, 0) is TieBreak.LESS_POWER
+    assert tie_break(two_designs(rate), 0, 1) is None
+    assert tie_break(two_designs(deadline), 0, 1) is TieBreak.FASTER
+    assert tie_break(two_designs(deadline), 1, 0) is None
+
+
+@pytest.mark.parametrize("target", [{"samples_per_s": 10}, {"time_to_train_s": "7 d"}])
+def test_air_leads_where_nobody_spoke_of_water(target: dict[str, Any]):
+    liquid, air = (True, None), (False, None)
+    for technology, row in (((liquid, air), 1), ((air, liquid), 0)):
+        assert tie_break(two_designs(target, technology), row, 1 - row) is TieBreak.AIR
+        assert tie_break(two_designs(target, technology), 1 - row, row) is None
+        with_water = two_designs(target, technology, cooling="liquid")
+        assert TieBreak.AIR not in (tie_break(with_water, 0, 1), tie_break(with_water, 1, 0))
+
+
+def test_owned_equipment_on_water_speaks_of_water():
+    designs = two_designs({"samples_per_s": 10}, ((True, None), (False, None)))
+    existing = {"existing": {"servers": {"dell-xe9640": 1}}}
+    designs.request = SizingRequest.from_dict({"workload": [WORK | {"target": {"samples_per_s": 10}}], **existing})
+    assert tie_break(designs, 1, 0) is TieBreak.LESS_POWER
