@@ -117,6 +117,9 @@ _TEXTS = {
     FitNote.MLPERF_DNN_ON_GPU: "no MLPerf run has {0} on {1}: its rate comes from runs on other GPUs",
     FitNote.MLPERF_GENERATION: "no tuned MLPerf run is of the generation of {0}: its level is that of Hopper, by the "
     "matrix products that were measured",
+    FitNote.RATE_OF_OWN_CODE: (
+        "the rate is that of people's own code; MLPerf submissions, tuned by vendors, are {0} times as fast"
+    ),
     FitNote.MORE_ACCELERATORS: "published runs of {0} on {1} have at most {2} GPUs; {3} is extrapolated",
     FitNote.CONTEXT_BEYOND: "requests of {0} tokens are longer than those of every published run used here ({1}): "
     "their rates and times are not calibrated",
