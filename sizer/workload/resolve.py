@@ -190,6 +190,9 @@ def resolve(request: SizingRequest, catalog: Catalog, measured: MeasuredStacks) 
     RequestError
         With the key, the unknown name and the nearest known one, or an impossible combination.
     """
+    for number, job in enumerate(() if request.team is None else request.team.job):
+        if job.duration_gpu is not None:
+            look_up(catalog.gpus, job.duration_gpu, f"team.job.{number}.duration_gpu", "GPU")
     return tuple(resolve_one(request, index, catalog, measured) for index in range(len(request.workload)))
 
 
