@@ -269,7 +269,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
         # Copies of a set load the storage but are not an epoch of the original: list which one applies.
         defaults.append(WorkloadDefault(DefaultKind.SAMPLES_PER_EPOCH, stored.n_samples))
     likeness = catalog.dnns[like] if like is not None else None
-    found_format, basis = sample_format(work, dataset, dnn, likeness, stored.sample_bytes)
+    found_format, basis = sample_format(work, dataset, dnn, likeness, stored.sample_bytes, catalog.datasets)
     read = read_bytes(found_format, stored.sample_bytes, dnn.input_bytes.value)
     others = with_usual_level(other_streams(request), request, work.target, found_format)
     takes_rates = language is not None or (isinstance(work.dnn, CustomDnn) and work.task == "training")
