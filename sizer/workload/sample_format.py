@@ -5,6 +5,7 @@ from enum import Enum
 
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dataset, Dnn
+from sizer.workload.custom_network import CustomDnn
 from sizer.workload.request import Workload
 
 # No camera writes JPEG files of this size: a larger image is read in tiles.
@@ -57,6 +58,8 @@ def sample_format(
     """
     if work.sample_format is not None:
         return SampleFormat(work.sample_format), FormatBasis.STATED
+    if isinstance(work.dnn, CustomDnn) and work.dnn.kind == "volume":  # augmented, however they are stored
+        return SampleFormat.VOLUMES, FormatBasis.NETWORK
     if dataset.format == "decoded tensors":
         return SampleFormat.TENSORS, FormatBasis.DATA_SET
     known = datasets.get(dnn.dataset)

@@ -57,6 +57,12 @@ def custom(input_bytes: float, like: str | None = None) -> dict[str, Any]:
             SampleFormat.JPEG,
             FormatBasis.NETWORK,
         ),
+        # Volumes are cropped and augmented, also those that are stored as arrays.
+        (
+            {"dnn": {**custom(8_388_608), "kind": "volume"}, "dataset": data(60e6, "decoded tensors")},
+            SampleFormat.VOLUMES,
+            FormatBasis.NETWORK,
+        ),
         # Nothing describes the samples but their size.
         ({"dnn": custom(160), "dataset": data(160)}, SampleFormat.TABULAR, FormatBasis.SIZE),
         ({"dnn": custom(8192), "dataset": data(16_384)}, SampleFormat.TOKENS, FormatBasis.SIZE),

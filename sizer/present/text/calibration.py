@@ -138,7 +138,9 @@ _TEXTS = {
         "the GPU is not in the rate; measure it before ordering"
     ),
     FitNote.LOADER_ASSUMED: "the stack was measured without a loader: decoding with TensorFlow's loader is assumed",
-    FitNote.HOST_LINE_ASSUMED: "no source prints the host's work per sample for {0}: a wide assumption is used",
+    FitNote.HOST_LINE_ASSUMED: (
+        "no source prints the host's work per sample for {0}: a wide assumption is used; host_core_s states yours"
+    ),
 }
 # Their second and third values are the least and the most published; one published value is no range.
 _PUBLISHED_RANGES = (FitNote.BATCH_OUTSIDE, FitNote.EPOCHS_OUTSIDE)
