@@ -364,6 +364,8 @@ class _MlperfNetworks:
         return tuple(notes), ()
 
     def software(self, work: ResolvedWorkload, layout: LanguageAnswer | None, catalog: Catalog) -> Stack:  # noqa: ARG002
+        if work.request.run != "benchmark" and work.request.stack is None:
+            return next((stack for stack in catalog.stacks.values() if stack.trains_own), work.stack)
         others = () if work.stack.runs_mlperf else catalog.stacks.values()
         return next((stack for stack in others if stack.runs_mlperf), work.stack)
 

@@ -75,6 +75,7 @@ def test_people_reach_less_than_vendors_tuned():
     assert widths[0] > 1.5 * widths[2]
     kinds = [FitNote.RATE_OF_OWN_CODE in {note.kind for note in one.unmeasured} for one in (whole, named, tuned)]
     assert kinds == [True, False, False]
+    assert [one.stack.runs_mlperf for one in (whole, named, tuned)] == [False, True, True]
 
 
 def test_two_servers_of_the_example_train_as_published():
