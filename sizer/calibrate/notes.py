@@ -85,6 +85,7 @@ class FitNote(StrEnum):
     GPU_MOVED_FROM_V100 = "gpu-moved-from-v100"  # neural network, GPU, network of MLPerf that tells the gain
     MLPERF_DNN_ON_GPU = "mlperf-dnn-on-gpu"  # neural network, GPU
     MLPERF_GENERATION = "mlperf-generation"  # GPU
+    RATE_OF_OWN_CODE = "rate-of-own-code"  # factor by which tuned runs are faster
     MORE_ACCELERATORS = "more-accelerators"  # neural network, GPU, most published, GPUs
     GPU_FROM_GENERATION = "gpu-from-generation"  # GPU
     GENERATION_NOT_MEASURED = "generation-not-measured"  # GPU: its rates are no predictions

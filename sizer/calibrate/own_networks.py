@@ -194,6 +194,23 @@ def own_networks() -> Fit:
     return own_calibration().fits[_FIT]
 
 
+def own_code_rate(forward_flop: Floats) -> tuple[Floats, Floats]:
+    """ln of the rate that teams reach with their own code over that of MLPerf's tuned runs, and its spread.
+
+    Parameters
+    ----------
+    forward_flop : ndarray
+        Of a forward pass on each GPU: teams differ less in long steps.
+    """
+    fit = own_networks()
+    waiting = 1 / (1 + forward_flop / math.exp(fit.value("fill:all")))
+    slopes = np.stack([-np.ones_like(waiting), -np.ones_like(waiting), waiting], axis=-1)
+    names = (f"measured:{TUNED}", "team:mlperf", "fill-team:mlperf")
+    known = ((slopes @ fit.covariance(names)) * slopes).sum(axis=-1)
+    teams = PRIORS["team"].sd ** 2 + (PRIORS["fill-team"].sd * waiting) ** 2
+    return slopes @ [fit.value(name) for name in names], fit.interval_sd(known, np.sqrt(teams))
+
+
 def unknown_network_log_sd() -> float:
     """Spread of the logarithm of a rate between networks of a kind and between teams, in steps that half fill a GPU."""
     return math.hypot(PRIORS["network"].sd, PRIORS["team"].sd, PRIORS["fill-team"].sd / 2)

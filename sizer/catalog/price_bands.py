@@ -64,6 +64,7 @@ class PriceBand(BaseModel):
     basis: Literal["published", "assumed"]
     evidence: Annotated[tuple[Name, ...], BeforeValidator(_words)] = ()  # ids of the evidence file
     note: Note = ""
+    configuration: Note = ""  # that the amounts hold for, where the catalogue's server has more
 
     @model_validator(mode="after")
     def _runs_upwards(self) -> Self:

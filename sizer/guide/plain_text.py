@@ -67,8 +67,8 @@ def answer_text(result: SizingResult, simple: SimplestDesign | None = None) -> s
         f"Choice: {selection_text(result, with_amounts=True)}",
         f"Size:   {binding_text(result.design, result.maximum)}",
     ]
-    if result.quotes_to_settle:
-        lines.append(f"Quotes: {quotes_text(result, with_amounts=True)}")
+    if quotes := quotes_text(result, with_amounts=True):
+        lines.append(f"Quotes: {quotes}")
     if result.runner_up is not None:
         lines.append(f"Next:   {_runner_up(result, result.runner_up)}. {runner_up_text(result)}")
     if len(result.platforms) > 1:

@@ -12,7 +12,7 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Cable, Device
+from sizer.catalog.schema import Cable, Device, Server
 from sizer.physical.components import Component, Quantities
 from sizer.physical.networks.cables import CableChoice, choose_cables, splitters
 from sizer.physical.networks.counts import wiring
@@ -450,7 +450,8 @@ def _warnings(
 ) -> Iterator[PlanNote]:
     for item in dict.fromkeys(device.item for device in placed):
         device = device_of(item)
-        if device.power_inlets is not None and device.power_inlets.value == 1:
+        at_a_desk = isinstance(device, Server) and device.is_workstation
+        if device.power_inlets is not None and device.power_inlets.value == 1 and not at_a_desk:
             yield PlanNote(PlanNoteKind.SINGLE_CORDED, (device.name,))
         if device.power_inlets is None and device_power(device).max_w > 0:
             yield PlanNote(PlanNoteKind.INLETS_UNKNOWN, (device.name,))

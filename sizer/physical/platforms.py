@@ -13,7 +13,7 @@ from sizer.catalog.fabrics import fabric_links, fabric_ports, plans_unasked
 from sizer.catalog.generations import era_of
 from sizer.catalog.links import LinkType, fastest_first
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Device, Gateway, Gpu, MemoryOption, Pdu, Rack, Server, Storage, Switch
+from sizer.catalog.schema import CapacityOption, Device, Gateway, Gpu, MemoryOption, Pdu, Rack, Server, Storage, Switch
 from sizer.physical.allowed_parts import (
     allowed_gpus,
     allowed_storage,
@@ -27,6 +27,7 @@ from sizer.physical.allowed_parts import (
     site_pdu,
     why_none_error_text,
 )
+from sizer.physical.capacity import LEAST_USABLE_SHARE
 from sizer.physical.host_memory import cached_sets_bytes, considered_sizes, memory_sizes
 from sizer.physical.networks.ports import in_band_numbers, largest_group, nodes_of, storage_network_numbers
 from sizer.physical.platform import FEW_SERVERS, Attachment, Platform
@@ -34,7 +35,7 @@ from sizer.physical.racks.power import with_fitted_power
 from sizer.physical.racks.site_rules import SiteRules, site_rules
 from sizer.workload.eras import ErasAsked, eras_asked
 from sizer.workload.request import Fabric, SizingRequest
-from sizer.workload.resolve import served_works
+from sizer.workload.resolve import dataset_of, served_works, stored_data
 from sizer.workload.serving import ServingWork
 
 # Key of facts that the user gives; no document of the catalogue has it.
@@ -42,19 +43,29 @@ _SOURCE = "request"
 
 
 def as_stated(catalog: Catalog, storage: Storage, request: SizingRequest) -> Storage:
-    """A storage system with what the request states of it; the catalogue's own item where it states nothing."""
+    """A storage system with what the request states of it; the catalogue's own item where it states nothing.
+
+    What no source gives of one that the customer owns lies in the range of its class.
+    """
+    holds = _stored_bytes(catalog, request) if storage.id in request.existing.storage_nodes else None
     for stated in request.stated_storage:
         if stated.storage == storage.id:
-            return _replaced(
-                catalog, storage.id, stated.node_read_bytes_per_s, stated.node_write_bytes_per_s, stated.usable_bytes
-            )
-    return storage
+            facts = stated.node_read_bytes_per_s, stated.node_write_bytes_per_s, stated.usable_bytes
+            return _replaced(catalog, storage.id, *facts, holds)
+    return storage if holds is None else _replaced(catalog, storage.id, None, None, None, holds)
+
+
+def _stored_bytes(catalog: Catalog, request: SizingRequest) -> float:
+    sets = (stored_data(work, dataset_of(work, "workload", catalog)).dataset_bytes for work in request.workload)
+    return sum(sets) + (request.data.minimum_capacity_bytes or 0.0)
 
 
 # Kept, so that the same values give the same object, of which other functions keep what they found.
 @lru_cache(maxsize=64)
-def _replaced(catalog: Catalog, item: str, rate: float | None, write: float | None, usable: float | None) -> Storage:
-    facts: dict[str, object] = {}
+def _replaced(
+    catalog: Catalog, item: str, rate: float | None, write: float | None, usable: float | None, holds: float | None
+) -> Storage:
+    facts = {} if holds is None else _of_class(catalog, catalog.storage[item], holds)
     if rate is not None:
         facts |= dict.fromkeys(("node_read_low_bytes_per_s", "node_read_high_bytes_per_s"), _fact(rate))
     if write is not None:
@@ -63,7 +74,36 @@ def _replaced(catalog: Catalog, item: str, rate: float | None, write: float | No
         # The stated capacity stands for the whole system: it is not worked out from drives and protection.
         facts |= {"usable_bytes": _fact(usable), "capacity_options": (), "protection_overheads": ()}
         facts |= {"stripe_parity": None, "max_usable_bytes": None}
-    return catalog.storage[item].model_copy(update=facts)
+    return catalog.storage[item].model_copy(update=facts) if facts else catalog.storage[item]
+
+
+def _of_class(catalog: Catalog, storage: Storage, holds: float) -> dict[str, object]:
+    """What no source gives of a system of storage nodes: the range of its class, its kind with its media.
+
+    Its capacity only where the least of the class holds the data: more than that the customer has to state.
+    """
+    if storage.kind == "local" or storage.media is None:
+        return {}
+    peers = [one for one in catalog.storage.values() if (one.kind, one.tier) == (storage.kind, storage.tier)]
+    facts: dict[str, object] = {}
+    reads = {"node_read_low_bytes_per_s": min, "node_read_high_bytes_per_s": max}
+    unknown = reads if all(getattr(storage, name) is None for name in reads) else {}
+    if storage.node_write_bytes_per_s is None:
+        unknown = {**unknown, "node_write_bytes_per_s": min}
+    for name, end in unknown.items():
+        if known := [fact.value for one in peers if (fact := getattr(one, name)) is not None]:
+            facts[name] = _of_peers(end(known))
+    options = [option.raw_bytes.value for one in peers for option in one.capacity_options]
+    if options and not storage.capacity_options and storage.usable_bytes is None:
+        least = min(options)
+        if holds <= LEAST_USABLE_SHARE * least:
+            facts["capacity_options"] = (CapacityOption(name="drives not known", raw_bytes=_of_peers(least)),)
+    return facts
+
+
+def _of_peers(value: float) -> Sourced[float]:
+    note = "No source gives it: an end of the range of such systems in the catalogue. State that of yours."
+    return Sourced(value=value, basis="assumed", source="assumption", where="note", note=note)
 
 
 def _fact(value: float) -> Sourced[float]:

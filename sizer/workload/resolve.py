@@ -190,6 +190,9 @@ def resolve(request: SizingRequest, catalog: Catalog, measured: MeasuredStacks) 
     RequestError
         With the key, the unknown name and the nearest known one, or an impossible combination.
     """
+    for number, job in enumerate(() if request.team is None else request.team.job):
+        if job.duration_gpu is not None:
+            look_up(catalog.gpus, job.duration_gpu, f"team.job.{number}.duration_gpu", "GPU")
     return tuple(resolve_one(request, index, catalog, measured) for index in range(len(request.workload)))
 
 
@@ -266,7 +269,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
         # Copies of a set load the storage but are not an epoch of the original: list which one applies.
         defaults.append(WorkloadDefault(DefaultKind.SAMPLES_PER_EPOCH, stored.n_samples))
     likeness = catalog.dnns[like] if like is not None else None
-    found_format, basis = sample_format(work, dataset, dnn, likeness, stored.sample_bytes)
+    found_format, basis = sample_format(work, dataset, dnn, likeness, stored.sample_bytes, catalog.datasets)
     read = read_bytes(found_format, stored.sample_bytes, dnn.input_bytes.value)
     others = with_usual_level(other_streams(request), request, work.target, found_format)
     takes_rates = language is not None or (isinstance(work.dnn, CustomDnn) and work.task == "training")

@@ -1,9 +1,11 @@
 """What the host reads for one sample of a workload: as stated, or derived from data set and network."""
 
+from collections.abc import Mapping
 from enum import Enum
 
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dataset, Dnn
+from sizer.workload.custom_network import CustomDnn
 from sizer.workload.request import Workload
 
 # No camera writes JPEG files of this size: a larger image is read in tiles.
@@ -32,7 +34,12 @@ _TEXT = ("sentence pair", "sequence")
 
 
 def sample_format(
-    work: Workload, dataset: Dataset, dnn: Dnn, like: Dnn | None, sample_bytes: float
+    work: Workload,
+    dataset: Dataset,
+    dnn: Dnn,
+    like: Dnn | None,
+    sample_bytes: float,
+    datasets: Mapping[str, Dataset],
 ) -> tuple[SampleFormat, FormatBasis]:
     """Sample format of a workload, and what says so.
 
@@ -46,11 +53,17 @@ def sample_format(
         Network, and the one of the catalogue that a network of the request is like.
     sample_bytes : float
         Sample as stored; decides where nothing else does. [B]
+    datasets : mapping
+        Data sets of the catalogue: records for a network that is trained on tensors (latents) hold such.
     """
     if work.sample_format is not None:
         return SampleFormat(work.sample_format), FormatBasis.STATED
+    if isinstance(work.dnn, CustomDnn) and work.dnn.kind == "volume":  # augmented, however they are stored
+        return SampleFormat.VOLUMES, FormatBasis.NETWORK
     if dataset.format == "decoded tensors":
         return SampleFormat.TENSORS, FormatBasis.DATA_SET
+    known = datasets.get(dnn.dataset)
+    takes_tensors = known is not None and known.format == "decoded tensors" and dataset.format != "raw files"
     for kind, basis in (
         (dataset.sample, FormatBasis.DATA_SET),
         (dnn.sample, FormatBasis.NETWORK),
@@ -65,6 +78,8 @@ def sample_format(
         if kind in _TEXT:
             # Records of a text pipeline hold token numbers; files of it hold text.
             return (SampleFormat.TEXT if dataset.format == "raw files" else SampleFormat.TOKENS), basis
+        if kind == "image" and takes_tensors and basis is FormatBasis.NETWORK:
+            return SampleFormat.TENSORS, basis
         if kind == "image":
             return (SampleFormat.SLIDES if sample_bytes > _LARGEST_JPEG_BYTES else SampleFormat.JPEG), basis
     return _by_size(sample_bytes, dnn.input_bytes.value), FormatBasis.SIZE

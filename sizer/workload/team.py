@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from sizer.base.quantities import Seconds
 from sizer.base.texts import Name
-from sizer.workload.table import Count, RequestTable
+from sizer.workload.table import Count, ItemId, RequestTable
 
 JobKind = Literal["training", "validation", "notebook"]
 QueueOrder = Literal["first-come", "backfill"]
@@ -49,6 +49,7 @@ class TeamJob(RequestTable):
     # Mean duration: given, or that of the [[workload]] of this name on this many GPUs. The workload also sets what the
     # job reads; a job without one has no read load.
     duration_s: Seconds | None = None
+    duration_gpu: ItemId | None = None  # that it was measured on; without one it holds on every GPU
     workload: Name | None = None
     durations: Durations = "exponential"
     wait_s: Seconds | None = None  # instead of the team's
@@ -68,6 +69,12 @@ class TeamJob(RequestTable):
                 )
         elif self.duration_s is None and self.workload is None:
             raise ValueError("needs a duration_s, for example '8 h', or the name of a workload with epochs or a recipe")
+        return self
+
+    @model_validator(mode="after")
+    def _a_gpu_for_a_duration(self) -> Self:
+        if self.duration_gpu is not None and self.duration_s is None:
+            raise ValueError("duration_gpu says which GPU duration_s was measured on; add duration_s or remove it")
         return self
 
     @model_validator(mode="after")

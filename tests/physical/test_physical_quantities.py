@@ -21,6 +21,7 @@ from sizer.physical.notes import PlanNote, PlanNoteKind, Violation, ViolationKin
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import _new_share, quantities, slice_row
 from sizer.physical.roles import Role
+from sizer.present.text.plan import feeds_sentence
 from sizer.sizing.design.evaluate_design import built_design
 from sizer.sizing.stages.storage_rates import capacity_is_unknown
 from sizer.workload.request import Existing, Limits
@@ -413,8 +414,10 @@ def test_pdus_follow_the_grid_and_what_a_rack_gets(catalog, tables, pdu):
 
 def test_a_workstation_has_nothing_of_a_rack_and_a_server_the_port_that_its_lan_has(catalog):
     asked = request_of(platforms={"servers": ["thinkstation-p8"]})
-    desk, _ = built_design(asked, platforms(catalog, asked)[0], 1, 0, catalog)
+    desk, plan = built_design(asked, platforms(catalog, asked)[0], 1, 0, catalog)
     assert not [part for part in desk.components if "rack" in part.category]
+    assert PlanNoteKind.SINGLE_CORDED not in {note.kind for note in plan.warnings}
+    assert "rack" not in feeds_sentence(plan)
     server = offered(catalog, servers=["xe7745"], storage=["xe7745-nvme"], fabrics=["25gbe"])[0]
     assert "25 GbE" in quantities(server, [1], [0], catalog=catalog).components[0].contents
 

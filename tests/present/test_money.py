@@ -18,13 +18,14 @@ from sizer.guide.context import guide_context
 from sizer.guide.edition import Edition
 from sizer.guide.front_matter import budget_line
 from sizer.guide.plain_text import answer_text
-from sizer.present.text.money import price_basis_text, price_range_text, range_text
+from sizer.present.text.money import price_basis_text, price_range_text, quotes_text, range_text
 from sizer.questions.compare.designs import Compared, figures_table
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.result import SizingResult
 from sizer.sizing.size import size
 from sizer.ui.tiles import tiles
 from tests.factories.examples import catalog, sized
+from tests.factories.requests import resnet_request
 
 pytestmark = pytest.mark.xdist_group("examples")  # one worker sizes all of them
 
@@ -100,3 +101,9 @@ def test_a_bill_with_all_prices_is_exact_without_cents() -> None:
     assert price_range_text(design).replace("\u202f", "") == f"USD {design.bill.total.quantize(Decimal(1))}"
     assert price_basis_text(design) == "list prices of 2026"
     assert design_document(result)["design"]["cost"]["basis"] == "prices"
+
+
+def test_a_server_that_is_priced_with_less_says_with_what() -> None:
+    """E018: a server of two sockets costs USD 11,000 with 256 GB, 16,000 to 20,000 with 1 TB; the XE7745 has 1.5 TB."""
+    asked = resnet_request("100 GB", {"samples_per_s": 100}, platforms={"servers": ["xe7745"]}, date="2026-11-27")
+    assert "256 GB to 1 TB" in quotes_text(size(asked, catalog()), with_amounts=False)

@@ -6,12 +6,15 @@ import pytest
 from sizer.base.errors import InfeasibleError
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import shipped_catalog
+from sizer.catalog.schema import Storage
+from sizer.physical.platforms import as_stated
 from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import CheckResult, FactKind
 from sizer.sizing.project import project
 from sizer.sizing.recommend import search
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking
+from sizer.sizing.stages.storage_rates import capacity_is_unknown, node_read_rate, rate_is_unknown
 from sizer.workload.request import SizingRequest
 
 
@@ -76,6 +79,25 @@ def test_stated_values_end_the_condition() -> None:
     assert (after.conditional_on, after.target_check) == ((), CheckResult.MET)
     assert after.probability is not None
     assert after.usable_bytes == 2e15
+
+
+def test_an_owned_filer_without_published_facts_has_the_range_of_its_class() -> None:
+    """AFF A800, a pair: no source prints its rate or capacity; all-flash NAS of the catalogue reads 1 to 19 GB/s a node
+    and has 23 TB of drives at least. One that is not owned, or asked to hold more, stays unknown.
+    """
+    chosen, owned = {"storage": ["netapp-a800"]}, {"storage_nodes": {"netapp-a800": 2}}
+
+    def storage(data_bytes: str, existing: dict[str, object]) -> Storage:
+        work = {"dnn": "resnet50", "dataset_bytes": data_bytes, "target": {"samples_per_s": 100}}
+        asked = SizingRequest.from_dict({"workload": [work], "platforms": chosen, "existing": existing})
+        return as_stated(shipped_catalog(), shipped_catalog().storage["netapp-a800"], asked)
+
+    small, large, bought = storage("1.5 TB", owned), storage("100 TB", owned), storage("1.5 TB", {})
+    assert [rate_is_unknown(one) for one in (small, large, bought)] == [False, False, True]
+    assert [capacity_is_unknown(one, 0) for one in (small, large, bought)] == [False, True, True]
+    rate = node_read_rate(small)
+    assert rate is not None
+    assert (rate.low.value, rate.high.value, rate.low.basis) == (1e9, 19e9, "assumed")
 
 
 def test_more_data_than_a_vendor_publishes_do_not_fit() -> None:

@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 
 from sizer import SizingRequest, project, size
 from sizer.base.errors import InfeasibleError
+from sizer.base.quantities import duration
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.sale import is_sold
 from sizer.physical.existing_use import ExistingUse
 from sizer.present.bill_tables import component_table
 from sizer.present.text.plan import existing_text
+from sizer.present.text.verdict import equipment_texts, verdict_text
 from sizer.sizing.best_design import best_design
 from sizer.sizing.recommend import search
 from sizer.sizing.result import DesignAnswer
@@ -103,6 +105,28 @@ def test_servers_that_are_enough_are_all_that_is_used() -> None:
     assert idle == {"dgx-1": 2}
     assert not set(added) & set(catalog().storage)
     assert new_servers(design) == 0
+
+
+def test_all_that_is_owned_is_told_with_the_time_that_it_takes() -> None:
+    """90 epochs of ImageNet: one DGX-1 takes a day, and the second one, which is there, costs nothing more."""
+    work = {"dnn": "resnet50", "stack": "mxnet-ngc19.07-dali", "dataset": "imagenet", "epochs": 90}
+    asked = SizingRequest.from_dict(
+        {
+            "workload": [{**work, "target": {"time_to_train_s": "30 h"}}],
+            "existing": {"servers": {"dgx-1": 2}},
+            "platforms": {"servers": ["dgx-1"]},
+        }
+    )
+    result = size(asked, catalog())
+    assert (result.design.n_servers, new_servers(result.design)) == (1, 0)
+    both = project(asked, catalog(), server="dgx-1", servers=2, storage=result.design.platform.storage.id)
+    assert both.workloads[0].time is not None
+    assert duration(float(both.workloads[0].time.total_s.value)) in verdict_text(result)
+
+
+def test_a_gpu_that_the_request_names_is_not_introduced() -> None:
+    asked = resnet_request("100 GB", {"samples_per_s": 100}, platforms={"servers": ["xe7745"]}, date="2026-11-27")
+    assert equipment_texts(size(asked, catalog())) == []
 
 
 SERVERS = ["dgx-1", "dgx-2", "c4140"]

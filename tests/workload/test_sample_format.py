@@ -45,6 +45,24 @@ def custom(input_bytes: float, like: str | None = None) -> dict[str, Any]:
         ({"dnn": custom(160, "ncf"), "dataset": data(160)}, SampleFormat.TABULAR, FormatBasis.NETWORK),
         ({"dnn": custom(6e6, "ssd-resnet34"), "dataset": data(1.5e6)}, SampleFormat.JPEG, FormatBasis.NETWORK),
         ({"dnn": "resnet50", "dataset": data(2e9, "raw files")}, SampleFormat.SLIDES, FormatBasis.NETWORK),
+        # Latents are tensors; pictures that are not encoded yet are decoded first.
+        (
+            {"dnn": "stable-diffusion-v2", "stack": None, "dataset": data(80e3)},
+            SampleFormat.TENSORS,
+            FormatBasis.NETWORK,
+        ),
+        ({"dnn": "flux-1", "stack": None, "dataset": data(2e6)}, SampleFormat.TENSORS, FormatBasis.NETWORK),
+        (
+            {"dnn": "stable-diffusion-v2", "stack": None, "dataset": data(80e3, "raw files")},
+            SampleFormat.JPEG,
+            FormatBasis.NETWORK,
+        ),
+        # Volumes are cropped and augmented, also those that are stored as arrays.
+        (
+            {"dnn": {**custom(8_388_608), "kind": "volume"}, "dataset": data(60e6, "decoded tensors")},
+            SampleFormat.VOLUMES,
+            FormatBasis.NETWORK,
+        ),
         # Nothing describes the samples but their size.
         ({"dnn": custom(160), "dataset": data(160)}, SampleFormat.TABULAR, FormatBasis.SIZE),
         ({"dnn": custom(8192), "dataset": data(16_384)}, SampleFormat.TOKENS, FormatBasis.SIZE),

@@ -30,7 +30,6 @@ def content(context: GuideContext) -> dict[str, Any]:
     return {
         "needs_cluster": result.needs_cluster,
         "server": result.design.platform.server.name,
-        "serves": any(not answer.kind.reads_data for answer in context.answers),
         "is_maximum": result.maximum is not None,
         "is_one_rack": result.design.n_servers == 1,
         "is_count": all(answer.workload.target.gpus_busy is not None for answer in context.answers),

@@ -117,6 +117,9 @@ _TEXTS = {
     FitNote.MLPERF_DNN_ON_GPU: "no MLPerf run has {0} on {1}: its rate comes from runs on other GPUs",
     FitNote.MLPERF_GENERATION: "no tuned MLPerf run is of the generation of {0}: its level is that of Hopper, by the "
     "matrix products that were measured",
+    FitNote.RATE_OF_OWN_CODE: (
+        "the rate is that of people's own code; MLPerf submissions, tuned by vendors, are {0} times as fast"
+    ),
     FitNote.MORE_ACCELERATORS: "published runs of {0} on {1} have at most {2} GPUs; {3} is extrapolated",
     FitNote.CONTEXT_BEYOND: "requests of {0} tokens are longer than those of every published run used here ({1}): "
     "their rates and times are not calibrated",
@@ -135,7 +138,9 @@ _TEXTS = {
         "the GPU is not in the rate; measure it before ordering"
     ),
     FitNote.LOADER_ASSUMED: "the stack was measured without a loader: decoding with TensorFlow's loader is assumed",
-    FitNote.HOST_LINE_ASSUMED: "no source prints the host's work per sample for {0}: a wide assumption is used",
+    FitNote.HOST_LINE_ASSUMED: (
+        "no source prints the host's work per sample for {0}: a wide assumption is used; host_core_s states yours"
+    ),
 }
 # Their second and third values are the least and the most published; one published value is no range.
 _PUBLISHED_RANGES = (FitNote.BATCH_OUTSIDE, FitNote.EPOCHS_OUTSIDE)

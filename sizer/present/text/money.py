@@ -198,12 +198,23 @@ def _told_apart(first: DesignAnswer, other: DesignAnswer) -> tuple[str, str]:
 
 
 def quotes_text(result: SizingResult, *, with_amounts: bool) -> str:
-    """The quotes that would settle the order; "" where none would."""
-    quotes = result.quotes_to_settle
-    if not quotes:
+    """The quotes that would settle the order, and which configuration a price holds for; "" where neither is told."""
+    told = [_quote(quote) if with_amounts else quote.name for quote in result.quotes_to_settle]
+    settle = f"{quotes_for(told)} would confirm which design costs least." if told else ""
+    return " ".join(filter(None, (settle, _configuration_text(result.design))))
+
+
+def _configuration_text(design: DesignAnswer) -> str:
+    """That a server is priced with less than the bill lists; "" where its price is that of what is listed."""
+    server, bands = design.platform.server, design.plan.catalog.bands
+    band = bands.band("servers", server.id, design.platform.gpu.id)
+    is_open = any(line.item == server.id and line.unit_net_price is None for line in design.bill.bought)
+    if not is_open or band is None or not band.configuration:
         return ""
-    told = [_quote(quote) if with_amounts else quote.name for quote in quotes]
-    return f"{quotes_for(told)} would confirm which design costs least."
+    return (
+        f"The price range of the {server.name} without its GPUs is that of {band.configuration}; its memory, drives "
+        "and ports are listed as its vendor published them: quote what the data need; fewer cost less."
+    )
 
 
 def quotes_for(names: Sequence[str]) -> str:

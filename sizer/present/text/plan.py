@@ -209,6 +209,8 @@ def feed_loss_remedies(plan: Plan) -> list[str]:
 
 def feeds_sentence(plan: Plan) -> str:
     """What the loss of a feed means for the racks of a design."""
+    if plan.inputs.platform.server.is_workstation and not plan.inputs.storage_nodes:
+        return "A wall socket carries the workstation, which stops when that loses power."
     site = plan.inputs.platform.site.feeds
     items = dict.fromkeys(
         one.item for rack in plan.racks if rack.feeds for one in rack.present if not one.power.is_known

@@ -20,6 +20,7 @@ from sizer.bom.prices import usual_rate_usd
 from sizer.catalog.labels import sample_unit
 from sizer.catalog.sale import introduced_on, is_sold, newest_sold
 from sizer.drawings.racks import at_least
+from sizer.physical.existing_use import ExistingUse
 from sizer.physical.roles import Role
 from sizer.present import words
 from sizer.present.text.bill_warnings import life_cycle_sentences, sale_end_sentences
@@ -219,7 +220,10 @@ def _of_team_text(team: Team, design: DesignAnswer) -> str:
     waits = f"at least {share} of the jobs of each kind start within the queue wait that it accepts"
     text = f"{design.name} for a team: {waits}"
     queued = [job for job in team.job if job.always_running is None]
-    if not queued or any(job.duration_s is None for job in queued):
+    held = [job for job in queued if job.kind != "notebook" and job.duration_s is not None and job.duration_gpu is None]
+    if held:
+        text += f" if the stated durations hold on the {design.platform.gpu.name} (else state their duration_gpu)"
+    if not queued or any(job.duration_s is None or job.duration_gpu is not None for job in queued):
         return f"{text}."
     hours = sum(team.jobs_a_day(job) * (job.duration_s or 0.0) * job.gpus / job.sessions_per_gpu for job in queued)
     hours /= units.HOUR_S
@@ -360,6 +364,8 @@ def _idle_texts(result: SizingResult) -> list[str]:
         used = words.listed(f"{grouped(one.count)} × {one.name}" for one in existing.used)
         verb = by_count(existing.used[0].count, "is", "are")
         texts.append(f"The existing {used} {verb} used; assumed: {_around(result)}.")
+    if existing is not None and not result.design.servers_bought:
+        texts += _all_servers_text(result.design, existing)
     free = "do not take part and are free for other work"
     for idle in result.idle_servers:
         servers = f"The existing {grouped(idle.equipment.count)} × {idle.equipment.name}"
@@ -372,6 +378,17 @@ def _idle_texts(result: SizingResult) -> list[str]:
             rate = f"{significant(idle.samples_per_s)}{NARROW_SPACE}{sample_unit(answer.dnn)}"
             texts.append(f"{servers} {free}: alone they deliver {rate}.")
     return [*texts, *(_idle_storage_text(one, result.design.n_servers) for one in result.idle_storage)]
+
+
+def _all_servers_text(design: DesignAnswer, existing: ExistingUse) -> list[str]:
+    """How soon a training ends on all servers of its kind that are there, as they cost nothing more."""
+    count = design.n_servers + sum(one.count for one in existing.idle if one.item == design.platform.server.id)
+    along = design.workloads[0].scaling
+    if along.time_s is None or not design.n_servers < count <= along.n_servers[-1]:
+        return []
+    here_s, all_s = np.interp([design.n_servers, count], along.n_servers, along.time_s.value)
+    all_of_them = by_count(count - 1, "Both", f"All {grouped(count)}")
+    return [f"{all_of_them} would take {duration(float(all_s))}, at no more cost."] if all_s < here_s else []
 
 
 def _idle_storage_text(idle: IdleStorage, n_servers: int) -> str:

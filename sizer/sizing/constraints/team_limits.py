@@ -17,7 +17,8 @@ from sizer.physical.platform import Platform
 from sizer.sizing.constraints.job_mix import JobMix, Jobs, PermanentJobs, QueuedJobs, draw_jobs
 from sizer.sizing.stages import compute_side, evaluate
 from sizer.sizing.stages.gpu_memory import all_fit
-from sizer.sizing.stages.platform_columns import Columns
+from sizer.sizing.stages.own_networks import hardware_gains
+from sizer.sizing.stages.platform_columns import Columns, compute_groups
 from sizer.workload.resolve import ResolvedWorkload
 from sizer.workload.team import PRIORITY_RANKS, Team, TeamJob
 
@@ -382,7 +383,7 @@ def _facts(
     fitted = cols.gpus_per_server.astype(np.int64)
     servers = np.array([servers_of(job.gpus, int(count), job.whole_servers) for count in fitted], dtype=np.int64)
     zero = np.zeros(fitted.shape)
-    stated = np.full(fitted.shape, np.inf if job.duration_s is None else job.duration_s)
+    stated = _stated_s(job, platforms, cols, catalog)
     jobs_a_day = team.jobs_a_day(job)
     if work is None:
         return JobFacts(job, jobs_a_day, servers, stated, zero, zero, zero, zero, zero, zero)
@@ -416,6 +417,16 @@ def _facts(
         warm_bytes_per_s=read_demand_bytes_per_s(rate, work.sample_bytes, comp.hit_fraction),
         hit_fraction=comp.hit_fraction,
     )
+
+
+def _stated_s(job: TeamJob, platforms: Sequence[Platform], cols: Columns, catalog: Catalog) -> Floats:
+    """Stated duration of a job on every row: on another GPU by the middle of the gains in peak and memory bandwidth."""
+    stated = np.full(cols.gpus_per_server.shape, np.inf if job.duration_s is None else job.duration_s)
+    if job.duration_gpu is None:
+        return stated
+    there = catalog.gpus[job.duration_gpu]
+    gains = [sum(hardware_gains(catalog.gpus[group.gpu], there, "mixed")) / 2 for group in compute_groups(platforms)[0]]
+    return np.asarray(stated / np.exp(gains)[cols.compute])
 
 
 @dataclass(frozen=True)

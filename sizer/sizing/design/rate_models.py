@@ -21,7 +21,7 @@ from sizer.calibrate.modern.rows import ModernRow
 from sizer.calibrate.modern.validate import predict as predict_mlperf
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import Observation, load_observations
-from sizer.calibrate.own_networks import OwnRun, estimated_rates, trainings_of
+from sizer.calibrate.own_networks import OwnRun, estimated_rates, own_code_rate, trainings_of
 from sizer.calibrate.predict import predict
 from sizer.calibrate.serving.calibration import CALIBRATED_TOKENS
 from sizer.catalog.model import Catalog
@@ -36,7 +36,7 @@ from sizer.sizing.stages.language_rates import (
     stack_in_fit,
     stack_on,
 )
-from sizer.sizing.stages.measured_rates import accelerator, anchor_of, is_measured
+from sizer.sizing.stages.measured_rates import accelerator, anchor_of, is_measured, takes_own_code
 from sizer.sizing.stages.own_networks import far_rates
 from sizer.sizing.stages.serving_rates import is_unserved
 from sizer.workload.custom_network import CustomDnn
@@ -356,9 +356,16 @@ class _MlperfNetworks:
         return nearest_mlperf_runs(of.work, of.platform, of.n_gpus, of.catalog, MAX_ROWS)
 
     def beyond(self, of: RateOnDesign) -> tuple[Notes, Notes]:
-        return (*notes_on_newer_gpu(of.work, of.platform, of.n_gpus, of.catalog), *_of_host(of)), ()
+        notes = [*notes_on_newer_gpu(of.work, of.platform, of.n_gpus, of.catalog), *_of_host(of)]
+        if takes_own_code(of.work, of.platform.gpu.id):
+            batch = of.work.batch_on(of.platform.gpu.id, of.n_gpus)
+            log_rate, _ = own_code_rate(np.array(of.work.dnn.forward_flop.value * batch))
+            notes.insert(0, note(FitNote.RATE_OF_OWN_CODE, round(float(np.exp(-log_rate)), 1)))
+        return tuple(notes), ()
 
     def software(self, work: ResolvedWorkload, layout: LanguageAnswer | None, catalog: Catalog) -> Stack:  # noqa: ARG002
+        if work.request.run != "benchmark" and work.request.stack is None:
+            return next((stack for stack in catalog.stacks.values() if stack.trains_own), work.stack)
         others = () if work.stack.runs_mlperf else catalog.stacks.values()
         return next((stack for stack in others if stack.runs_mlperf), work.stack)
 

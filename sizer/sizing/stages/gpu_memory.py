@@ -133,7 +133,7 @@ def network_key(work: ResolvedWorkload) -> tuple[Hashable, ...]:
     asked = work.request
     return (
         *(work.dnn, asked.dnn, work.like, work.stack, work.mlperf, work.own_kind, asked.run, asked.measured),
-        *(asked.precision, asked.task, asked.batch_per_gpu, work.batch_per_gpu, bool(work.batches)),
+        *(asked.stack, asked.precision, asked.task, asked.batch_per_gpu, work.batch_per_gpu, bool(work.batches)),
         *(tuple(work.batch_sizes), asked.target.gpus_busy if work.batch_sizes else None),
     )
 

@@ -1,8 +1,9 @@
 """Rates of networks on GPUs newer than V100: by the fit of MLPerf runs, or moved by what it says of their generation.
 
-A network of MLPerf has the rate of its published runs. Another one has the rate that the model of V100 gives at the
-GPU's peak, times what ResNet-50 (or the network that it is like) was measured to reach of that, corrected for the share
-of a step that waits for memory: arithmetic grew faster than memory bandwidth.
+A network of MLPerf has the rate of its published runs, which vendors tuned, or that of people's own code beside them.
+Another one has the rate that the model of V100 gives at the GPU's peak, times what ResNet-50 (or the network that it is
+like) was measured to reach of that, corrected for the share of a step that waits for memory: arithmetic grew faster
+than memory bandwidth.
 """
 
 import math
@@ -18,6 +19,7 @@ from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.modern.accelerators import Accelerator, sourced_accelerators
 from sizer.calibrate.modern.design_rates import MeasuredSystem, SystemRates, convergence_of, system_rates
 from sizer.calibrate.modern.published import largest_batches, published_runs
+from sizer.calibrate.own_networks import own_code_rate
 from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dnn
@@ -88,6 +90,11 @@ def published_peak_flop_per_s(gpu_id: str, catalog: Catalog) -> float:
 def is_measured(work: ResolvedWorkload, gpu_id: str) -> bool:
     """Whether the rate of a workload on a GPU comes from the fit of MLPerf runs."""
     return bool(work.mlperf) and gpu_id in accelerator_names()
+
+
+def takes_own_code(work: ResolvedWorkload, gpu_id: str) -> bool:
+    """Whether people's own code trains a network of MLPerf, slower than the tuned runs that its rate is fitted to."""
+    return is_measured(work, gpu_id) and work.request.run != "benchmark" and work.request.stack is None
 
 
 def draw_name(work: ResolvedWorkload, group: ComputeGroup) -> str:
@@ -247,8 +254,12 @@ def at_measured_rates(
         if terms[int(group)] is None:
             continue
         where = np.nonzero(np.broadcast_to(np.reshape(place == number, facts[0].shape), shape))
-        found = system_on(work.mlperf, groups[int(group)], int(used), nic, catalog).rate(servers[where], size[where])
-        factor[where], log_sd[where] = np.exp(found.log) / modelled[where], found.sd
+        system = system_on(work.mlperf, groups[int(group)], int(used), nic, catalog)
+        found = system.rate(servers[where], size[where])
+        own_log, own_sd = np.zeros(()), np.zeros(())
+        if takes_own_code(work, groups[int(group)].gpu):
+            own_log, own_sd = own_code_rate(work.dnn.forward_flop.value * size[where])
+        factor[where], log_sd[where] = np.exp(found.log + own_log) / modelled[where], np.hypot(found.sd, own_sd)
     return run.scaled(factor, log_sd)
 
 

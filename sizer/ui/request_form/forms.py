@@ -161,7 +161,7 @@ TEAM = columns_of(
     "team", "data_scientists hours_a_day days_a_week", "wait_s wait_probability", "order demand_percentile"
 )
 JOB_WHO, JOB_SIZE, JOB_LENGTHS = columns_of(
-    "team.job", "name kind priority", "gpus whole_servers sessions_per_gpu", "durations wait_s"
+    "team.job", "name kind priority", "gpus whole_servers sessions_per_gpu", "duration_gpu durations wait_s"
 )
 DATA = columns_of(
     "data",

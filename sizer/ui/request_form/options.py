@@ -95,4 +95,5 @@ OF_CATALOGUE: Mapping[str, Callable[[], Mapping[str, str]]] = {
     "workload.stack": dict,
     "workload.engine": dict,
     "team.job.workload": dict,
+    "team.job.duration_gpu": lambda: {"": "every GPU", **names_by_id(catalog().gpus)},
 }

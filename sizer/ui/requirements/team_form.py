@@ -89,7 +89,7 @@ def _change_frequency(path: RequestPath, before: str, now: str) -> None:
     state.put((*path, before), None)
     if now == "always_running":
         state.put((*path, now), 1)
-        for part in ("duration_s", "wait_s", "durations"):
+        for part in ("duration_s", "duration_gpu", "wait_s", "durations"):
             state.put((*path, part), None)
     else:
         state.put((*path, now), 1.0)

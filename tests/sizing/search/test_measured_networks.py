@@ -50,13 +50,32 @@ def rate_on(dnn, server, **more):
 )
 def test_a_published_run_is_met(dnn, server, batch, published):
     """Submitters differ by some percent, and a design is no submission."""
-    answer = rate_on(dnn, server, batch_per_gpu=batch)
+    answer = rate_on(dnn, server, batch_per_gpu=batch, run="benchmark")
     assert float(answer.stages[4].capacity.value) == pytest.approx(published, rel=0.06)
     assert answer.stages[4].capacity.low < published < answer.stages[4].capacity.high
     beyond = {FitNote.GPU_MOVED_FROM_V100, FitNote.MLPERF_DNN_ON_GPU, FitNote.MLPERF_GENERATION}
     assert not beyond & {one.kind for one in answer.unmeasured}
     assert answer.evidence[0].n_gpus == 8
     assert answer.stack.id == "mlperf-training"
+
+
+def test_people_reach_less_than_vendors_tuned():
+    """SD v2 at 512 px: MosaicML's U-Net took 290 images/s on 8 A100 (README of mosaicml/diffusion), vendors' in MLPerf
+    v4.1 1,084 on 8 H100, whose peak is 3.2 times that of A100: their code was 1.2 times as fast for the peak, MLPerf's
+    own growth from A100 to H100, 2.0 to 2.3 in three networks, makes that 1.6 to 1.9.
+    """
+    asked = {"dnn": "stable-diffusion-v2", "server": "dgx-h100", "batch_per_gpu": 32}
+    whole, named, tuned = (
+        rate_on(**asked, **more) for more in ({}, {"stack": "mlperf-training"}, {"run": "benchmark"})
+    )
+    rates = [one.stages[4].capacity for one in (whole, named, tuned)]
+    assert float(rates[1].value) == float(rates[2].value)
+    assert 1.4 < float(rates[2].value / rates[0].value) < 2.0
+    widths = [float(one.high / one.low) for one in rates]
+    assert widths[0] > 1.5 * widths[2]
+    kinds = [FitNote.RATE_OF_OWN_CODE in {note.kind for note in one.unmeasured} for one in (whole, named, tuned)]
+    assert kinds == [True, False, False]
+    assert [one.stack.runs_mlperf for one in (whole, named, tuned)] == [False, True, True]
 
 
 def test_two_servers_of_the_example_train_as_published():
@@ -173,7 +192,7 @@ def test_an_old_stack_stays_slower():
     stack = {"stack": "mxnet-ngc19.07-dali", "batch_per_gpu": 128}
     old = [rate_on("resnet50", server, **stack) for server in ("dgx-1", "dgx-h100")]
     v100, h100 = (float(one.stages[4].capacity.value) for one in old)
-    newest = rate_on("resnet50", "dgx-h100", batch_per_gpu=128)
+    newest = rate_on("resnet50", "dgx-h100", batch_per_gpu=128, run="benchmark")
     assert 1 < h100 / v100 < 7.9
     assert h100 < float(newest.stages[4].capacity.value)
 
