@@ -200,7 +200,7 @@ def own_code_rate(forward_flop: Floats) -> tuple[Floats, Floats]:
     Parameters
     ----------
     forward_flop : ndarray
-        Of a forward pass on each GPU: teams differ less in long steps.
+        Of a forward pass on each GPU: teams differ less in long steps. [FLOP]
     """
     fit = own_networks()
     waiting = 1 / (1 + forward_flop / math.exp(fit.value("fill:all")))

@@ -144,6 +144,7 @@ class PlanNoteKind(Enum):
     FOR_FILES = "for-files"
     # Parts and cables.
     EXISTING = "existing"
+    SAME_GPUS = "same-gpus"  # what is there are servers of another maker, by name
     SERVES_FILES = "serves-files"
     NODES_PER_UNIT = "nodes-per-unit"  # nodes of a chassis
     PER_UNIT = "per-unit"  # what a licence or a support contract is counted by

@@ -102,8 +102,7 @@ def _of_class(catalog: Catalog, storage: Storage, holds: float) -> dict[str, obj
 
 
 def _of_peers(value: float) -> Sourced[float]:
-    note = "No source gives it: an end of the range of such systems in the catalogue. State that of yours."
-    return Sourced(value=value, basis="assumed", source="assumption", where="note", note=note)
+    return Sourced(value=value, basis="assumed", source="assumption", where="range of its class")
 
 
 def _fact(value: float) -> Sourced[float]:

@@ -340,10 +340,7 @@ def _split_existing(
             left[part.item] = left[part.item] - there
             contents = (PlanNote(PlanNoteKind.STATED, (part.contents,)),) if part.contents else ()
             others = platform.extends if part.role is Role.GPU_SERVER else ()
-            stated = [
-                PlanNote(PlanNoteKind.STATED, (f"as {catalog.servers[other].name}, with the same GPUs",))
-                for other in others
-            ]
+            stated = [PlanNote(PlanNoteKind.SAME_GPUS, (catalog.servers[other].name,)) for other in others]
             notes = (PlanNote(PlanNoteKind.EXISTING), *stated, *contents, *part.notes)
             components.append(replace(part, quantity=there, notes=notes, status="existing", contents=""))
         components.append(part.of(part.quantity - there))
@@ -425,13 +422,14 @@ def _new_share(
         if part.status == "computed":
             new_u = new_u + part.quantity * heights_u.get(part.item, 0.0)
     share = new_u / np.maximum(rack_units, 1)
-    old = {part.role: np.floor(part.quantity * (1 - share) + 1e-9).astype(np.int64) for part in racks}
-    counts = {part.role: part.quantity for part in racks}
-    if Role.RACK in old and Role.RACK_PDU in old:
-        old[Role.RACK_PDU] = counts[Role.RACK_PDU] * old[Role.RACK] // np.maximum(counts[Role.RACK], 1)
+    there = [np.floor(part.quantity * (1 - share) + 1e-9).astype(np.int64) for part in racks]
+    of_racks = [(old, part.quantity) for old, part in zip(there, racks, strict=True) if part.role is Role.RACK]
+    old_racks, all_racks = (np.sum(counts, axis=0) for counts in zip(*of_racks, strict=True))
     found = []
-    for part in racks:
-        parted = _parted(part, 0 if part.role is Role.POWER_CORD else old[part.role])
+    for part, old in zip(racks, there, strict=True):
+        if part.role is Role.RACK_PDU:
+            old = part.quantity * old_racks // np.maximum(all_racks, 1)
+        parted = _parted(part, 0 if part.role is Role.POWER_CORD else old)
         found += parted[:1] if part.role is Role.BLANKING_PANEL else parted
     return found
 

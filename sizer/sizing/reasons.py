@@ -122,6 +122,7 @@ class TieBreak(Enum):
     SOFTWARE = "software"  # it runs software for x86 and CUDA as it is
     FASTER = "faster"  # of work that ends
     LESS_POWER = "less-power"  # of work whose rate is asked
+    FEWER_BOXES = "fewer-boxes"  # of the same time or power and cost
 
 
 class RunnerUpKind(Enum):

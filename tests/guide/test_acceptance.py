@@ -105,8 +105,8 @@ def test_reads_of_all_and_of_one_server():
 
 def test_an_appliance_passes_with_its_data_sheet_where_nobody_tested_it():
     """DDN states 90 GB/s for an AI400X2, half of it is our assumption: 92.4 % of 90 GB/s pass, and not 46.6 GB/s."""
-    test = of("llama-70b-dgx-h100")["read-all"]
-    n_nodes = sized("llama-70b-dgx-h100").design.storage_nodes
+    test = of("llama-70b-checkpoints")["read-all"]
+    n_nodes = sized("llama-70b-checkpoints").design.storage_nodes
     assert test.criterion.value == pytest.approx(0.924 * 90e9 * n_nodes)
 
 

@@ -17,11 +17,12 @@ from sizer.sizing.result import DesignAnswer, PlannedYear, SizingResult
 
 # How designs compare whose finished bills are in another order than that in which they are ranked.
 BUT_FOR_CABLES = "the same but for cables, accessories and changes of the quote"
-_TIE_BREAKS = {
+_TIE_BREAKS: dict[TieBreak | None, str] = {
     TieBreak.AIR: "the first is cooled by air",
     TieBreak.SOFTWARE: "the first runs software for x86 and CUDA as it is",
     TieBreak.FASTER: "the first is the faster one",
     TieBreak.LESS_POWER: "the first takes less power",
+    TieBreak.FEWER_BOXES: "the first has fewer devices",
 }
 
 
@@ -154,17 +155,8 @@ def least_cost_text(result: SizingResult, *, with_amounts: bool) -> str:
 
 def tie_text(result: SizingResult) -> str:
     """What puts the described design before one that costs the same."""
-    here, other = result.platforms[:2]
-    if (first_by := result.runner_up_reason.tie_break) is not None:
-        return _TIE_BREAKS[first_by]
-    pairs = {
-        "storage nodes": (here.storage_nodes, other.storage_nodes),
-        "servers": (here.n_servers, other.n_servers),
-    }
-    for things, (few, many) in pairs.items():
-        if few < many:
-            return f"the first takes fewer {things}"
-    return "which of them is bought, quotes and the house standard may decide"
+    first_by = result.runner_up_reason.tie_break
+    return _TIE_BREAKS.get(first_by, "which of them is bought, quotes and the house standard may decide")
 
 
 def cost_at(confidence: float, claim: str, expected: str, years: int | None) -> str:

@@ -118,6 +118,7 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
     PlanNoteKind.STATED: lambda note: note or "as stated by the source",
     PlanNoteKind.FOR_FILES: lambda: "capacity for files",
     PlanNoteKind.EXISTING: lambda: "existing",
+    PlanNoteKind.SAME_GPUS: lambda name: f"as {name}, with the same GPUs",
     PlanNoteKind.SERVES_FILES: lambda: "serves the files",
     PlanNoteKind.NODES_PER_UNIT: lambda nodes: f"{nodes} nodes",
     PlanNoteKind.PER_UNIT: lambda metric: f"per {labels.name(metric)}",

@@ -55,7 +55,7 @@ _ERROR_TEXTS: Mapping[Limit, str] = {
 }
 
 # Where a design keeps all limits, and nobody knows whether it does the work.
-_UNKNOWN_TEXT = "rates or capacities that no source gives; stated_storage, or other storage, may settle them"
+_UNKNOWN_ERROR_TEXT = "rates or capacities that no source gives; stated_storage, or other storage, may settle them"
 
 
 def limit_error_text(limit: AnyLimit, bound: float | None) -> str:
@@ -96,7 +96,7 @@ def infeasible_error(
     if not any(work.kind.reads_data for work in evaluated.works) and not counts.request.platforms.storage:
         storage = ""  # it holds the weights: nobody asked for it
     names = [limit_error_text(limit, bound_of(limit, counts.request.limits)) for limit in broken]
-    limits = " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part) or _UNKNOWN_TEXT
+    limits = " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part) or _UNKNOWN_ERROR_TEXT
     limits = f"{limits} within {bound}" if bound else limits
     return InfeasibleError(
         f"no design meets the request ({target} at {probability_text(counts.request.confidence)} confidence). "

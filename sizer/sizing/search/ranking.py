@@ -350,7 +350,7 @@ def tie_break(counts: PartCounts, row: int, other: int) -> TieBreak | None:
 
     What asks less of the building and the team comes first. Then what is worth something beyond the targets, by no less
     than it costs more and in no more boxes: where a run ends, less time, not less surely; of a rate that is asked more
-    is worth nothing, and less power in no more rack units is.
+    is worth nothing, and less power in no more rack units is. Of much the same, fewer boxes do.
     """
     pair = np.array([row, other])
     here, there = (_unasked_changes(counts, each) for each in (row, other))
@@ -362,7 +362,8 @@ def tie_break(counts: PartCounts, row: int, other: int) -> TieBreak | None:
     ends = any(each.target.time_to_train_s is not None for each in counts.request.workload)
     taken, cost = counts.evaluated.time_at(pair) if ends else counts.power_w[pair], counts.expected_cost[pair]
     if not (taken[1] >= _NOTICEABLE * taken[0] and taken[1] * cost[1] >= taken[0] * cost[0]):
-        return None
+        is_same = taken[0] <= (1 + NEAR_TIE) * taken[1] and cost[0] <= (1 + NEAR_TIE) * cost[1]
+        return TieBreak.FEWER_BOXES if is_same and np.ptp(servers + nodes) else None
     if not ends:
         is_less = counts.rack_units[row] <= counts.rack_units[other] and not counts.parts(row).draw_is_open[0]
         return TieBreak.LESS_POWER if is_less else None
