@@ -102,7 +102,7 @@ def _of_class(catalog: Catalog, storage: Storage, holds: float) -> dict[str, obj
 
 
 def _of_peers(value: float) -> Sourced[float]:
-    return Sourced(value=value, basis="assumed", source="assumption", where="range of its class")
+    return Sourced(value=value, basis="assumed", source="assumption", where="peers")
 
 
 def _fact(value: float) -> Sourced[float]:
