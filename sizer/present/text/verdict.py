@@ -222,7 +222,7 @@ def _of_team_text(team: Team, design: DesignAnswer) -> str:
     queued = [job for job in team.job if job.always_running is None]
     held = [job for job in queued if job.kind != "notebook" and job.duration_s is not None and job.duration_gpu is None]
     if held:
-        text += f" if the stated durations hold on the {design.platform.gpu.name} (else state their duration_gpu)"
+        text += f" if the stated durations hold on the {design.platform.gpu.name} (else state the GPU of the durations)"
     if not queued or any(job.duration_s is None or job.duration_gpu is not None for job in queued):
         return f"{text}."
     hours = sum(team.jobs_a_day(job) * (job.duration_s or 0.0) * job.gpus / job.sessions_per_gpu for job in queued)

@@ -81,7 +81,8 @@ def _job_facts(job: TeamJob, team: Team) -> Iterator[str]:
         yield f"{job.priority} priority"
     yield _frequency_text(job, team)
     if job.duration_s is not None:
-        yield f"{duration(job.duration_s)} long{'' if job.duration_gpu is None else f' on {job.duration_gpu}'}"
+        where = "" if job.duration_gpu is None else " on the GPU that it was measured on"
+        yield f"{duration(job.duration_s)} long{where}"
     if job.workload is not None:
         yield f"runs {job.workload}"
     if job.wait_s is not None:
@@ -151,8 +152,8 @@ def sources_table(answer: TeamAnswer) -> Table:
 def duration_text(job: JobModel, server_name: str) -> str:
     """Source of a job's duration."""
     if job.duration_source is DurationSource.STATED:
-        how = "." if job.job.duration_gpu is None else f" on {job.job.duration_gpu}: by peak and memory bandwidth here."
-        return f"Stated in the request{how}"
+        is_here = job.job.duration_gpu is None
+        return f"Stated in the request{'.' if is_here else ' for a GPU: by peak and memory bandwidth on this one.'}"
     if job.duration_source is DurationSource.UNKNOWN:
         return "Always runs; duration unknown."
     gpus = words.plural(job.job.gpus, "GPU")

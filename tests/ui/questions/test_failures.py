@@ -62,7 +62,8 @@ def test_the_checkpoints_of_a_language_model() -> None:
     best = plain(figure(app, "Goodput")[0])
     # The storage writes and reads faster than what the design is sized for: 98.6 % in the guide.
     assert best == "98.9 %"
-    assert figure(app, "Storage level")[0] == "below good"
+    # 105 servers are three units of 32: the storage is sized for what NVIDIA calls good.
+    assert figure(app, "Storage level")[0] == "good"
     slider = widget(app.select_slider, "Interruptions per 1,000 server-days")
     slider.set_value(16.0).run()
     assert_well(app)
