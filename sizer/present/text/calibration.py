@@ -139,7 +139,8 @@ _TEXTS = {
     ),
     FitNote.LOADER_ASSUMED: "the stack was measured without a loader: decoding with TensorFlow's loader is assumed",
     FitNote.HOST_LINE_ASSUMED: (
-        "no source prints the host's work per sample for {0}: a wide assumption is used; state the core time of a sample of yours"
+        "no source prints the host's work per sample for {0}: a wide assumption is used; "
+        "state the core time of a sample of yours"
     ),
 }
 # Their second and third values are the least and the most published; one published value is no range.
