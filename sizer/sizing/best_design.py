@@ -16,6 +16,7 @@ from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, design_of, most_servers,
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, UnsettledError, is_by_cost
+from sizer.workload.eras import extended_by_what_is_sold
 from sizer.workload.request import SizingRequest
 
 # Servers that most requests do with. Where designs are ordered by their size, no larger one needs to be looked at.
@@ -89,10 +90,12 @@ def best_row(request: SizingRequest, catalog: Catalog, calibration: Calibration)
     return _best(search(request, catalog, calibration), calibration, goes_on=False)
 
 
-def _best(counts: PartCounts, calibration: Calibration, *, goes_on: bool) -> BestRow:
+def _best(counts: PartCounts, calibration: Calibration, *, goes_on: bool) -> BestRow | BestDesign:
     ranking = Ranking(counts, goes_on=goes_on)
     found = ranking.first(1)
     if not found:
+        if (extended := extended_by_what_is_sold(counts.catalog, counts.request)) is not None:
+            return best_row(extended, counts.catalog, calibration)
         raise unmet_error(counts, calibration)
     return BestRow(counts, found[0], _needs_cluster(counts, ranking, found[0]))
 
