@@ -222,8 +222,9 @@ def gpu_side(
     has_batches = bool(np.ndim(work.batch_per_gpu))  # of each row another one
     if work.is_laid_out or has_batches:
         return work_out()
-    if cols.compute.ndim > 1 and cols.compute.size > 1 == cols.compute.shape[1]:
-        # Servers that differ in what feeds the GPUs compute alike.
+    is_by_platform = cols.compute.ndim > 1 and cols.compute.size > 1 == cols.compute.shape[1]
+    if is_by_platform and n_servers.size == n_servers.shape[-1]:
+        # Servers that differ in what feeds the GPUs compute alike, at sizes that all of them have.
         _, first, place = np.unique(np.stack(cols.as_rows(_READ)), axis=1, return_index=True, return_inverse=True)
         if first.size < place.size:
             side = gpu_side(work, platforms, cols.take(first), n_servers, calibration, catalog)
