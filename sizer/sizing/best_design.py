@@ -12,11 +12,10 @@ from sizer.physical.networks.ports import nodes_of
 from sizer.physical.platform import Platform
 from sizer.sizing.growth.growth_plan import first_purchases
 from sizer.sizing.maximum import with_fixed_target
-from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, design_of, most_servers, search, unmet_error
+from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, answerable, design_of, most_servers, search
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, UnsettledError, is_by_cost
-from sizer.workload.eras import extended_by_what_is_sold
 from sizer.workload.request import SizingRequest
 
 # Servers that most requests do with. Where designs are ordered by their size, no larger one needs to be looked at.
@@ -94,9 +93,7 @@ def _best(counts: PartCounts, calibration: Calibration, *, goes_on: bool) -> Bes
     ranking = Ranking(counts, goes_on=goes_on)
     found = ranking.first(1)
     if not found:
-        if (extended := extended_by_what_is_sold(counts.catalog, counts.request)) is not None:
-            return best_row(extended, counts.catalog, calibration)
-        raise unmet_error(counts, calibration)
+        return best_row(answerable(counts, calibration), counts.catalog, calibration)
     return BestRow(counts, found[0], _needs_cluster(counts, ranking, found[0]))
 
 

@@ -29,6 +29,7 @@ from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking
 from sizer.sizing.search.space import MAX_SERVERS, Space, design_space
 from sizer.sizing.stages.gpu_memory import resolved
+from sizer.workload.eras import extended_by_what_is_sold
 from sizer.workload.request import SizingRequest
 
 # Largest number of servers that a search looks at; fewer where the fabric ends before.
@@ -109,7 +110,22 @@ def search(
     return larger if larger is counts or larger.candidates.any() else counts
 
 
-def unmet_error(counts: PartCounts, calibration: Calibration) -> InfeasibleError:
+def answerable(counts: PartCounts, calibration: Calibration) -> SizingRequest:
+    """The request that is answered in the place of one that no design meets: owned servers which are no longer sold,
+    extended by what is.
+
+    Raises
+    ------
+    InfeasibleError
+        If there is none.
+    """
+    extended = extended_by_what_is_sold(counts.catalog, counts.request)
+    if extended is None:
+        raise _unmet_error(counts, calibration)
+    return extended
+
+
+def _unmet_error(counts: PartCounts, calibration: Calibration) -> InfeasibleError:
     """Error of a request that no design meets; where its limit of servers or its storage tier is to blame, with the
     design that meets it without, and where the budget alone is, with what that buys and what would do.
     """

@@ -37,7 +37,7 @@ from sizer.sizing.reasons import (
     SelectionKind,
     SizeKey,
 )
-from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, design_of, rental_of_run, search, unmet_error
+from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, answerable, design_of, rental_of_run, search
 from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.result import (
     IMPLAUSIBLE_W,
@@ -68,7 +68,7 @@ from sizer.sizing.search.ranking import (
 )
 from sizer.sizing.stack_default import with_stack_defaults
 from sizer.sizing.stages.storage_rates import node_rates, rate_is_unknown
-from sizer.workload.eras import eras_asked, extended_by_what_is_sold
+from sizer.workload.eras import eras_asked
 from sizer.workload.request import SizingRequest, ranks_by_cost
 
 # Numbers of people, over those asked, that are sized, too.
@@ -112,9 +112,7 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     ranking = Ranking(counts)
     order = ranking.first(MAX_PLATFORMS_SHOWN)
     if not order:
-        if (extended := extended_by_what_is_sold(catalog, request)) is not None:
-            return size(extended, catalog, fitted)
-        raise unmet_error(counts, fitted)
+        return size(answerable(counts, fitted), catalog, fitted)
     choice = _first_year(counts, ranking, _comparable(counts, ranking, order), fitted)
     planned = first_purchases(request, catalog, fitted)
     if planned is not None and not is_same(planned.designs[0], choice.platforms[0]):

@@ -12,7 +12,6 @@ from sizer.perf.availability.goodput import (
     INTERRUPTIONS,
     NOTICE_S,
     RESCHEDULE_S,
-    UNIT_SERVERS,
     WARM_UP_S,
     level_rates,
     servers_of_eight,
@@ -37,6 +36,7 @@ from sizer.sizing.assumptions import (
     WholeRunFactor,
 )
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
+from sizer.sizing.stages.checkpoints import meets_level
 from sizer.sizing.stages.platform_columns import has_usual_level
 from sizer.sizing.stages.storage_rates import WRITE_SHARES, rate_is_unknown
 from sizer.workload.resolve import CUSTOM, ResolvedWorkload
@@ -89,7 +89,7 @@ def _storage_levels(
         others = work.others
         if others is None or others.level is None or not others.level_is_default:
             continue
-        if servers >= others.level_from_unit * UNIT_SERVERS:
+        if meets_level(others, servers):
             read, write = level_rates(others.level, servers)
             yield StorageLevelTaken(work.request.name, others.level, float(read), float(write))
 

@@ -6,11 +6,13 @@ from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.estimate import Z90
 from sizer.perf.availability.goodput import (
     INTERRUPTIONS,
+    UNIT_SERVERS,
     CheckpointPlan,
     best_interval,
     checkpoint_plan,
@@ -191,6 +193,13 @@ def checkpoint_rates(
     more = 0.0 if replicas is None else checkpoints.replica_bytes * np.maximum(replicas - 1, 0)
     restart = (np.full(gpus.shape, checkpoints.restart_bytes) + more) / TRANSFER_S
     return CheckpointRates(written[places].reshape(gpus.shape), restart, checkpoints.waits, others)
+
+
+def meets_level(others: OtherStreams, servers_of_eight: ArrayLike) -> Bools:
+    """Whether the storage of so many servers meets the level of the streams: one that is taken by default may count
+    from a scalable unit on.
+    """
+    return np.asarray(servers_of_eight) >= others.level_from_unit * UNIT_SERVERS
 
 
 # Writes up to this share of the demonstrated reads need no published write rate. A choice of ours: the lowest that a

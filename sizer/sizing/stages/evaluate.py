@@ -17,11 +17,11 @@ from sizer.base.quantities import duration
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.modern.design_rates import published_evaluation_share
 from sizer.perf import pipeline, storage
-from sizer.perf.availability.goodput import UNIT_SERVERS, level_rates, servers_of_eight
+from sizer.perf.availability.goodput import level_rates, servers_of_eight
 from sizer.perf.stage_capacity import Capacity
 from sizer.perf.training_time import epochs_read, training_time_s
 from sizer.sizing.reasons import RateNeed
-from sizer.sizing.stages.checkpoints import CheckpointRates, checkpoint_rates
+from sizer.sizing.stages.checkpoints import CheckpointRates, checkpoint_rates, meets_level
 from sizer.sizing.stages.compute_side import Compute
 from sizer.sizing.stages.outcomes import ByStage, Outcomes, of_busy_gpus, of_rate, of_time
 from sizer.sizing.stages.platform_columns import Columns
@@ -187,16 +187,15 @@ def need(
     gpus = np.broadcast_to(n_servers * cols.gpus_per_server, comp.gpu.median.shape)
     wanted = _need_of_target(work, comp, cols, n_servers, confidence, calibration)
     others, has_level = work.others, np.ones_like(gpus)
+    servers = np.broadcast_to(servers_of_eight(n_servers, cols.gpus_per_server), gpus.shape)
     if others is not None and others.level_is_default:
-        servers = servers_of_eight(n_servers, cols.gpus_per_server)
-        has_level = cols.has_usual_level * (servers >= others.level_from_unit * UNIT_SERVERS)
+        has_level = cols.has_usual_level * meets_level(others, servers)
         others = others if np.any(has_level) else others.without_level()
     rates = checkpoint_rates(work.checkpoints, others, gpus, comp.replicas)
     if rates is not None and others is not None and (others.level is not None or others.has_minimum):
         read = np.full(gpus.shape, others.minimum_read_bytes_per_s)
         write = np.full(gpus.shape, others.minimum_write_bytes_per_s)
         if others.level is not None:
-            servers = np.broadcast_to(servers_of_eight(n_servers, cols.gpus_per_server), gpus.shape)
             at_level = [rate * has_level for rate in level_rates(others.level, servers)]
             read, write = np.maximum(read, at_level[0]), np.maximum(write, at_level[1])
         rates = replace(rates, least_read_bytes_per_s=read, least_write_bytes_per_s=write)
