@@ -213,7 +213,7 @@ def _add(table: dict[str, Any], other: dict[str, Any]) -> list[str]:
 
 
 def _training_of(plain: str, job: ToldKind, catalog: Catalog) -> Reading:
-    """The training of a sentence that tells a second job: a request has one of them, and either can be chosen."""
+    """The training of a sentence that tells a second job: either can be chosen."""
     start, end = job.clause or (job.start, job.end)
     named = [one for one in names_of(catalog).named(plain) if one.kind == "dnn"]
     is_shared = all(start <= one.start < end for one in named)  # "fine-tune the same model"
@@ -225,7 +225,7 @@ def _training_of(plain: str, job: ToldKind, catalog: Catalog) -> Reading:
     answers, reason = [Answer("Training", rest)], job.kind.refusal
     served = [one for one in named if start <= one.start < end]
     if job.kind.sized:
-        reason = f"{job.kind.tasks[0]} is a second job next to the training, and each is a request of its own"
+        reason = f"{job.kind.tasks[0]} is a second job next to the training: a sentence tells one, a file sizes both"
         every = served or named[-1:]
         of = f"{plain[every[0].start : every[0].end]}: " if every and not served else ""
         if all(catalog.dnns[key].transformer is not None for one in every for key in one.ids):
