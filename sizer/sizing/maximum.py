@@ -165,10 +165,11 @@ class _MaximumSearch:
     options: Sequence[Platform]
     works: tuple[ResolvedWorkload, ...]
     prices: PriceBook
+    unknowns: int = 0  # facts that no source gives, on which designs may depend
 
     @classmethod
     def of(cls, request: SizingRequest, catalog: Catalog, calibration: Calibration) -> "_MaximumSearch":
-        """Platforms and workloads are looked up once for all rates."""
+        """Platforms and workloads are looked up once for all rates; designs depend on as few unknown facts as any."""
         place = request.maximized
         assert place is not None  # asked by those who call it
         start = _at(request, place, _LOWEST_RATE)
@@ -176,7 +177,8 @@ class _MaximumSearch:
         options = with_tiers(platforms(catalog, request), works, start, catalog)
         search = cls(start, place, catalog, calibration, options, works, prices_for(request, catalog))
         check_budget(request, options, search.prices)
-        return search
+        searches = (replace(search, unknowns=int(number)) for number in np.unique(search._start.unknowns))
+        return next((one for one in searches if one.highest is not None), search)
 
     @property
     def limits(self) -> tuple[SizeLimit, ...]:
@@ -204,7 +206,7 @@ class _MaximumSearch:
         options = self.options if options is None else options
         space = design_space(len(options), 1, largest)
         evaluated = evaluate_space(request, works, options, space, self.catalog, self.calibration)
-        return PartCounts(request, evaluated, self.catalog, self.prices)
+        return PartCounts(request, evaluated, self.catalog, self.prices, self.unknowns)
 
     def _works_at(self, request: SizingRequest, rate: float) -> tuple[ResolvedWorkload, ...]:
         """The workloads at a rate, of which models in use know each other."""
@@ -231,11 +233,15 @@ class _MaximumSearch:
     @cached_property
     def chosen(self) -> tuple[float, LimitDesign]:
         """Highest rate of all designs within the limits, and the first of those near it. [samples/s]"""
-        highest = self._highest()
-        found = None if highest is None else self._near(highest)
-        if highest is None or found is None:
+        found = None if self.highest is None else self._near(self.highest)
+        if self.highest is None or found is None:
             raise self._infeasible()
-        return highest, found
+        return self.highest, found
+
+    @cached_property
+    def highest(self) -> float | None:
+        """Highest rate of all designs within the limits; None where none runs within them. [samples/s]"""
+        return self._highest()
 
     def runner_up(self, found: LimitDesign) -> LimitDesign | None:
         """Fastest design within the limits of another technology than one, or one nearly as fast.

@@ -166,7 +166,7 @@ def verdict_text(result: SizingResult) -> str:
     elif verdict.single is None:
         text = _cluster_text(result)
     elif result.maximum is not None and verdict.kind is not VerdictKind.ONE_SERVER_TOO:
-        text = f"You do not need a cluster. {design.name}: {_rates_text(design, result)}."
+        text = f"You do not need a cluster. {_cluster_text(result)}"
     else:
         text = _single_text(verdict.kind, verdict.single, design, result)
     if (other := result.less_power) is not None:
@@ -560,7 +560,7 @@ def _cluster_text(result: SizingResult) -> str:
     several = len(design.workloads) > 1
     rates = _rates_text(design, result)
     if result.maximum is not None and not several:
-        return f"{design.name}: {rates}."
+        return f"{design.name}: {rates}. {conditional_sentence(design)}".rstrip()
     return f"{design.name}: {rates}{_price_of_time_text(design)}. {_met_text(design)}"
 
 

@@ -19,7 +19,8 @@ def least_row(counts: PartCounts, limit: SizeLimit, without: Without = ()) -> in
     Parameters
     ----------
     counts : PartCounts
-        The designs. Those that depend on an unknown fact are left out: no limit is kept by what nobody knows.
+        The designs. Those that depend on more unknown facts than it allows are left out: no limit is kept by what
+        nobody knows.
     limit : SizeLimit
         The quantity. Designs that take equally much follow each other by cost, then as in the ranking.
     without : collection of PlatformKey, optional
@@ -60,7 +61,8 @@ def possible(counts: PartCounts, without: Without = ()) -> Bools:
     ``without`` holds the keys of platforms that are left out.
     """
     shape = (counts.evaluated.space.n_platforms, len(counts.evaluated.space.sizes))
-    could = counts.candidates & ~counts.conditional.reshape(shape) & ~beyond_budget(counts, counts.likely_main_cost)
+    is_known = (counts.unknowns <= counts.unknowns_allowed).reshape(shape)
+    could = counts.candidates & is_known & ~beyond_budget(counts, counts.likely_main_cost)
     if without:
         could &= np.array([platform.key not in without for platform in counts.evaluated.platforms])[:, None]
     return np.asarray(could)
@@ -69,7 +71,8 @@ def possible(counts: PartCounts, without: Without = ()) -> Bools:
 def certain_rows(counts: PartCounts, index: int) -> Ints:
     """Rows of one platform that keep every limit, the budget at the confidence asked, and depend on nothing unknown."""
     rows = counts.feasible_of(index)
-    return np.asarray(rows[~counts.conditional[rows] & ~beyond_budget(counts, counts.likely_cost[rows])])
+    is_known = counts.unknowns[rows] <= counts.unknowns_allowed
+    return np.asarray(rows[is_known & ~beyond_budget(counts, counts.likely_cost[rows])])
 
 
 def promising(counts: PartCounts, could: Bools) -> list[int]:

@@ -100,6 +100,7 @@ class PartCounts:
     evaluated: EvaluatedSpace
     catalog: Catalog
     prices: PriceBook
+    unknowns_allowed: int = 0  # facts that no source gives, on which a search for the most or the least may rest
     rack_units: Floats = field(init=False)
     racks: Floats = field(init=False)
     power_w: Floats = field(init=False)

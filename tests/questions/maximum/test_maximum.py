@@ -12,7 +12,7 @@ from sizer import Catalog, SizingRequest, SizingResult, size
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.best_design import best_design
-from sizer.sizing.checks import SizeLimit
+from sizer.sizing.checks import FactKind, SizeLimit
 from sizer.sizing.result import LimitStep
 from tests.factories.prices import all_priced
 
@@ -184,3 +184,26 @@ def test_a_budget_without_prices_in_its_currency_is_refused():
     with pytest.raises(RequestError) as refused:
         best_design(request, shipped_catalog())
     assert "KZT" in str(refused.value)
+
+
+def test_the_most_of_a_network_whose_memory_nobody_knows_depends_on_it():
+    """As an ordinary request, it is answered on that condition, not refused."""
+    network = {"name": "Video", "forward_flop": 5.5e14, "parameters": 5e9, "input_bytes": 4_000_000}
+    request = SizingRequest.from_dict(
+        {
+            "workload": [
+                {
+                    "dnn": {**network, "kind": "diffusion"},
+                    "target": MAXIMUM,
+                    "epochs": 1,
+                    "dataset": {"name": "Clips", "n_samples": 1e5, "sample_bytes": 4e6, "format": "decoded tensors"},
+                }
+            ],
+            "platforms": {"servers": ["as-8125gs-tnhr"], "storage": ["ai400x2"]},
+            "limits": {"servers": 2},
+        }
+    )
+    result = size(request, shipped_catalog())
+    assert result.design.n_servers == 2
+    assert [fact.kind for fact in result.design.conditional_on] == [FactKind.GPU_MEMORY]
+    assert result.design.probability is None
