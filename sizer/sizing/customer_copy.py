@@ -85,7 +85,9 @@ def _without_costs(maximum: Maximum) -> Maximum:
         for step in maximum.steps
     )
     runner_up = None if maximum.runner_up is None else replace(maximum.runner_up, cost=None)
-    return replace(maximum, design=replace(maximum.design, cost=None), steps=steps, runner_up=runner_up)
+    design = replace(maximum.design, cost=None)
+    # A design that is told for its cost alone says something of the costs.
+    return replace(maximum, design=design, steps=steps, runner_up=runner_up, cheaper=None)
 
 
 def _uncosted(point: ParetoPoint) -> ParetoPoint:

@@ -36,6 +36,8 @@ from sizer.workload.resolve import ResolvedWorkload
 _LOWEST_RATE = 1e-6
 # The highest rate is sought until so little is left between a rate that is reached and one that is not. [-]
 _RESOLUTION = 1e-3
+# A design that reaches so much of the rate for so much of the money is worth knowing. A choice of ours.
+_NEARLY, _CLEARLY_LESS = 0.85, 0.75
 # Points of a grid of rates, and refinements of it: what remains of a factor of e is below a millionth.
 _GRID, _REFINEMENTS = 65, 4
 
@@ -97,6 +99,7 @@ def maximum(request: SizingRequest, catalog: Catalog, calibration: Calibration) 
         design=found,
         steps=steps,
         runner_up=search.runner_up(found),
+        cheaper=search.cheaper(found),
         is_largest=request.limits.servers is None and found.n_servers == MAX_SERVERS,
     )
     return search.at(rate), answer
@@ -256,6 +259,15 @@ class _MaximumSearch:
             if (highest := self._highest(without)) is not None:
                 return self._near(highest, without)
         return None
+
+    def cheaper(self, found: LimitDesign) -> LimitDesign | None:
+        """The cheapest design that is nearly as fast as one; None where it does not cost clearly less."""
+        counts = self.counts(_NEARLY * found.samples_per_s)
+        row = least_row(counts, SizeLimit.BUDGET)
+        point = None if row is None else self.point(counts, row)
+        if point is None or _amount(point, SizeLimit.BUDGET) > _CLEARLY_LESS * _amount(found, SizeLimit.BUDGET):
+            return None
+        return point
 
     def _near(self, highest: float, without: Without = (), limits: Limits | None = None) -> LimitDesign | None:
         """The cheapest design within limits that reaches almost the highest rate."""

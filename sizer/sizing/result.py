@@ -118,6 +118,7 @@ class Maximum:
     design: LimitDesign  # the cheapest of those within 1 % of the highest rate
     steps: tuple[LimitStep, ...]  # one for each limit that the request sets
     runner_up: LimitDesign | None  # the fastest on another platform within the limits
+    cheaper: LimitDesign | None  # nearly as fast for clearly less money
     is_largest: bool  # no limit but the largest cluster that is looked at stops it
 
 

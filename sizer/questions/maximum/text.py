@@ -29,6 +29,7 @@ def maximum_content(maximum: Maximum | None) -> dict[str, object] | None:
         **fields_of(maximum, "workload", "samples_per_s", "highest_samples_per_s", "confidence", "is_largest"),
         "design": _point(maximum.design),
         "runner_up": None if maximum.runner_up is None else _point(maximum.runner_up),
+        "cheaper": None if maximum.cheaper is None else _point(maximum.cheaper),
         "fronts": [
             {
                 "limit": step.limit.value,
@@ -106,6 +107,13 @@ def maximum_sentences(result: SizingResult, *, with_amounts: bool) -> list[str]:
     if found.runner_up is not None and not is_same(found.runner_up, found.design):
         slower = rate_text(found.runner_up.samples_per_s, unit)
         sentences.append(f"{_runner_up_name(found.runner_up, found.design)}: {point_name(found.runner_up)}, {slower}.")
+    if found.cheaper is not None and found.cheaper.cost is not None and found.design.cost is not None:
+        slower = f"{percent(1 - found.cheaper.samples_per_s / found.design.samples_per_s)} less"
+        by = f", and costs {percent(1 - found.cheaper.cost / found.design.cost)} less" if with_amounts else ""
+        sentences.append(
+            f"Far cheaper: {point_name(found.cheaper)} reaches {rate_text(found.cheaper.samples_per_s, unit)}, {slower}"
+            f"{by}."
+        )
     budget, cost = result.request.limits.budget, result.design.cost
     if with_amounts and budget is not None and cost is not None and cost.expected <= _MOST_SPENT * budget:
         currency = result.request.currency

@@ -13,7 +13,7 @@ from sizer.base.errors import InfeasibleError, RequestError
 from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import FactKind, SizeLimit
-from sizer.sizing.result import LimitStep
+from sizer.sizing.result import LimitStep, Maximum
 from tests.factories.prices import all_priced
 
 # Published list price of one DGX-1 in the catalogue's sources. [USD]
@@ -69,6 +69,22 @@ def test_rack_units_hold_as_many_servers_as_their_quotient():
     """20 U / 3 U = 6.7; six DGX-1 take 18 U, but a head node, a fabric and a management switch take 1 U each or more:
     18 + 3 > 20. Five take 15 U and leave 5 U."""
     assert most(rack_units=20).design.n_servers == 5
+
+
+def test_a_design_that_costs_far_less_and_is_nearly_as_fast_is_told():
+    """24 kW feed six DGX-1 of eight V100, 149,000 each, or C4140 of four V100 for a cent, with nearly as many GPUs."""
+
+    def found(*servers: str) -> Maximum:
+        work = {"dnn": "resnet50", "target": MAXIMUM}
+        allowed = {"servers": list(servers), "storage": ["isilon-f800"]}
+        request = {"workload": [work], "platforms": allowed, "limits": {"power_w": 24_000}}
+        return size(SizingRequest.from_dict(request), catalog()).maximum
+
+    both = found("dgx-1", "c4140")
+    assert (both.design.server, both.cheaper.server) == ("dgx-1", "c4140")
+    assert both.cheaper.samples_per_s / both.design.samples_per_s == pytest.approx(0.88, abs=0.02)
+    assert both.cheaper.samples_per_s <= found("c4140").samples_per_s * 1.01
+    assert found("dgx-1").cheaper is None
 
 
 def test_servers_are_all_used_while_each_adds_rate():
