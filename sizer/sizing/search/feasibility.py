@@ -332,7 +332,8 @@ def _gpu_unknowns(works: Sequence[ResolvedWorkload], platforms: Sequence[Platfor
             operators_are_unknown(work, gpu, catalog) for work in works
         )
 
-    return np.array([is_unknown(one.gpu) for one in platforms], dtype=np.int64)
+    unknown = {gpu.id: is_unknown(gpu) for gpu in {one.gpu.id: one.gpu for one in platforms}.values()}
+    return np.array([unknown[one.gpu.id] for one in platforms], dtype=np.int64)
 
 
 def evaluate_space(

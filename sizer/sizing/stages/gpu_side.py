@@ -86,14 +86,19 @@ def gpu_rates(
         return GpuRates(gpu, gpu.median, np.full(gpu.median.shape, np.inf))
     few = run_of(distinct, sizes[None, :], batch[:, None])
     assert isinstance(few, TrainingRun)
-    moved = _drawn(few, terms, 2 * distinct.compute + (sizes > 1))
+    # Terms of several servers are the same at every size.
+    ends = [slice(0, 1), slice(1, None)] if sizes[0] == 1 < sizes.size else [slice(None)]
+    parts = [_drawn(few.at_sizes(some), terms, 2 * distinct.compute + (sizes[some][:1] > 1)) for some in ends]
+    moved = _Drawn(
+        parts[0].alone, *(np.concatenate(part, axis=1) for part in zip(*(one[1:] for one in parts), strict=True))
+    )
 
     def at_rows(table: Floats) -> Floats:
         return np.asarray(table[place, below] * (1 - share) + table[place, above] * share)
 
     found = run.medians(np.stack([one.values for one in terms])[2 * cols.compute + (n_servers > 1)])
     median, sd = found.samples_per_s * np.exp(at_rows(moved.log_ratio)), at_rows(moved.log_sd)
-    alone = (moved.alone[:, 0] / sizes[0])[place] * n_servers
+    alone = (moved.alone / sizes[0])[place] * n_servers
     gpu = Capacity(median, sd, np.zeros_like(sd), at_rows(moved.skew))
     return GpuRates(gpu, alone, found.exchange_samples_per_s)
 
@@ -101,7 +106,7 @@ def gpu_rates(
 class _Drawn(NamedTuple):
     """What draws make of the rates of a few runs."""
 
-    alone: Floats  # median without exchange and waiting [samples/s]
+    alone: Floats  # median without exchange and waiting, of the fewest servers [samples/s]
     log_ratio: Floats  # logarithm of the median over the rate at the values of the terms
     log_sd: Floats
     skew: Floats
@@ -113,7 +118,7 @@ def _drawn(run: TrainingRun, terms: Sequence[StepTerms], index: Ints) -> _Drawn:
         rate = run.rate(own)
         spread = Capacity.of_estimate(rate.total)
         log_ratio = np.log(rate.total.value / run.samples_per_s(own.values))
-        return _Drawn(rate.compute.value, log_ratio, spread.log_sd, spread.skew)
+        return _Drawn(rate.compute.value[:, 0], log_ratio, spread.log_sd, spread.skew)
 
     return _drawings.get(_digest(run, [terms[number] for number in index.ravel().tolist()]), work_out)
 
