@@ -258,7 +258,6 @@ def _amounts(
     return np.stack([*main, *np.minimum(*map(np.array, found))])[..., None]
 
 
-@lru_cache(maxsize=4096)
 def _licences(catalog: Catalog, platform: Platform) -> tuple[SoftwareLine, ...]:
     """Software that every design of a platform needs and that is bought by the node or by the terabyte."""
     return tuple(

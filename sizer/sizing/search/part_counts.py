@@ -288,12 +288,10 @@ class PartCounts:
     @cached_property
     def _most_servers(self) -> Floats:
         """(platforms,) most servers that may be there: those that are, where no more can be ordered."""
-        servers = [one.server for one in self.evaluated.platforms]
-        most = {
-            name: most_of_kind(self.catalog, self.request, one)
-            for name, one in {one.id: one for one in servers}.items()
-        }
-        return np.array([most[one.id] for one in servers], dtype=float)
+        platforms = self.evaluated.platforms
+        servers = {one.server.id: one.server for one in platforms}
+        most = {name: most_of_kind(self.catalog, self.request, one) for name, one in servers.items()}
+        return np.array([most[one.server.id] for one in platforms], dtype=float)
 
     @cached_property
     def at_least(self) -> dict[str, Floats]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
-from sizer.base.estimate import normal_cdf
+from sizer.base.estimate import normal_cdf, normal_quantile
 from sizer.base.interruption import pause_point
 from sizer.calibrate.language.basis import is_same_model
 from sizer.calibrate.language.calibration import LanguageCalibration
@@ -46,8 +46,6 @@ _MOST_CONTEXT, _MOST_PIPELINE, _MOST_CHUNKS = 64, 32, 8
 _MOST_EXPERT = 64
 # A hair, so that no rounding of a bound drops what fits.
 _BELOW = 1 - 1e-9
-# Precision of the search for the size at which a layout fits with a probability.
-_Z = np.linspace(-4, 4, 16_001)
 
 
 @dataclass(frozen=True)
@@ -95,30 +93,30 @@ def fastest_layouts(
     divided = _Divided.of(case, gpus, batch, pins)
     memory, ran = _Memory.of(case, calibration), published_layouts(case, calibration)
     most_of_published, most_of_searched = (
-        FILLED * memory_bytes * np.exp(-_quantile(chance) * memory.log_sd) for chance in (REFUSED, CERTAIN)
+        FILLED * memory_bytes * np.exp(-normal_quantile(chance) * memory.log_sd) for chance in (REFUSED, CERTAIN)
     )
     most = most_of_published if pins.fixes_degrees else most_of_searched
     levels = tuple(RECOMPUTE.values()) if pins.recompute is None else (RECOMPUTE[pins.recompute],)
     smallest = [memory.of_framework(divided.smallest(level)) for level in levels]
     bounds, state = np.stack([use.total * memory.level for use in smallest]), smallest[0].state
     could = bounds * _BELOW <= most_of_published
-    place, degree, ways = divided.layouts(could.any(axis=0))
-    kept: list[tuple[Ints, Layouts, Floats]] = []
+    place, degree, ways = divided.layouts(np.any(could, axis=0))
+    kept, left = [], np.arange(len(place))
     fitting, judged = np.zeros((2, len(gpus)), dtype=int)
     for level, holds in zip(levels, could, strict=True):
         pause_point()
         judged += divided.counts.sum(axis=1) - fitting
-        rows = np.flatnonzero(holds[place, degree])
-        tried, of = replace(_rows(ways, rows), recompute=np.array([level])), place[rows]
-        peaks = memory.of_framework(tried, state[of, degree[rows]]).total * memory.level
+        rows = left[holds[place[left], degree[left]]]
+        tried = replace(_rows(ways, rows), recompute=np.array([level]))
+        peaks = memory.of_framework(tried, state[place[rows], degree[rows]]).total * memory.level
         fits = peaks <= most
         others = np.flatnonzero(~fits & (peaks <= most_of_published))
         fits[others] = ran.holds(_rows(tried, others, _KEYED), level)
-        fitting += np.bincount(of[fits], minlength=len(gpus))
-        kept.append((of[fits], _rows(tried, np.flatnonzero(fits)), peaks[fits]))
-        left = np.delete(np.arange(len(place)), rows[fits])
-        place, degree, ways = place[left], degree[left], _rows(ways, left)
-    place, ways, peaks = _joined(kept)
+        kept.append(rows[fits])
+        fitting += np.bincount(place[kept[-1]], minlength=len(gpus))
+        left = np.setdiff1d(left, kept[-1], assume_unique=True)
+    rows = np.concatenate(kept)
+    place, ways = place[rows], replace(_rows(ways, rows), recompute=np.repeat(levels, [len(one) for one in kept]))
     times = _times(case, ways, calibration)
     order = np.lexsort((times.total, place))
     first = np.searchsorted(place[order], np.arange(len(gpus)))
@@ -128,8 +126,7 @@ def fastest_layouts(
     times = _times(case, ways, calibration)
     factor, log_sd = calibration.step_of_layouts(case, _inputs(case, ways)) if len(best) else (1.0, np.zeros(0))
     used = memory.use(ways)
-    peaks = used.total
-    probability = np.asarray(normal_cdf(np.log(FILLED * memory_bytes / peaks) / memory.log_sd))
+    probability = np.asarray(normal_cdf(np.log(FILLED * memory_bytes / used.total) / memory.log_sd))
     has_run = ran.holds(ways, ways.recompute) & (probability >= REFUSED)
     probability = np.where(has_run, np.maximum(probability, RAN_PROBABILITY), probability)
     return FastestLayouts(
@@ -145,12 +142,6 @@ def fastest_layouts(
         least_bytes=divided.least(bounds.min(axis=0)),
         least_state_bytes=divided.least(state),
     )
-
-
-@lru_cache(maxsize=8)
-def _quantile(chance: float) -> float:
-    """Quantile of the normal distribution."""
-    return float(np.interp(chance, np.asarray(normal_cdf(_Z)), _Z))
 
 
 @dataclass(frozen=True)
@@ -256,6 +247,8 @@ _NAMES = tuple(one.name for one in fields(Layouts))
 # Degrees by which a published layout is known, and what tells its replicas.
 _DEGREES = ("tensor", "pipeline", "virtual", "context", "expert", "micro_batch")
 _KEYED = (*_DEGREES, "gpus")
+_SEARCHED = ("tensor", "pipeline", "context", "expert")
+_OF_CASE = ("is_lora", "is_tuned", "is_unfused", "is_early", "is_ported")
 # What all layouts of one search share: arrays of one element.
 _SHARED = tuple(name for name in _NAMES if name.startswith("is_") or name == "sequence")
 
@@ -270,19 +263,6 @@ def _rows(ways: Layouts, rows: Ints, names: Sequence[str] = _NAMES) -> Layouts:
 def _whole(ways: Layouts, count: int) -> Layouts:
     """The layouts with every array in full."""
     return Layouts(**{name: np.broadcast_to(getattr(ways, name), (count,)) for name in _NAMES})
-
-
-_NO_LAYOUTS = Layouts(**{name: np.zeros(0, dtype=bool if name.startswith("is_") else float) for name in _NAMES})
-
-
-def _joined(kept: Sequence[tuple[Ints, Layouts, Floats]]) -> tuple[Ints, Layouts, Floats]:
-    if not kept:
-        return np.zeros(0, dtype=int), _NO_LAYOUTS, np.zeros(0)
-    places, ways_of, peaks = zip(*kept, strict=True)
-    joined = {name: np.concatenate([getattr(ways, name) for ways in ways_of]) for name in _NAMES if name not in _SHARED}
-    levels = [np.full(len(place), ways.recompute[0]) for place, ways in zip(places, ways_of, strict=True)]
-    joined |= {name: getattr(ways_of[0], name) for name in _SHARED} | {"recompute": np.concatenate(levels)}
-    return np.concatenate(places), Layouts(**joined), np.concatenate(peaks)
 
 
 def _powers(most: float) -> list[int]:
@@ -307,7 +287,8 @@ class _Divided:
         if why := wide_tensor_error_text(pins, domain, "layout"):
             raise RequestError(why)
         heads, layers, experts = int(shape["heads"]), int(shape["layers"]), int(shape["experts"])
-        t, p, c, e = _degrees(heads, layers, experts, domain, int(case.layout["sequence"]), pins).T
+        table = _degrees(heads, layers, experts, domain, int(case.layout["sequence"]), pins)
+        t, p, c, e = table.T
         micro = np.array(_MICRO_BATCHES if pins.micro_batch is None else (pins.micro_batch,))
         replicas = gpus[:, None] // (t * p * c)
         divides = replicas * t * p * c == gpus[:, None]
@@ -323,20 +304,13 @@ class _Divided:
                 gpus=gpus[:, None].astype(float),
                 batch=batch[:, None].astype(float),
                 sequence=np.array([case.layout["sequence"]]),
-                tensor=t.astype(float),
-                pipeline=p.astype(float),
-                context=c.astype(float),
-                expert=e.astype(float),
+                **dict(zip(_SEARCHED, table.T.astype(float), strict=True)),
                 micro_batch=micro[:1].astype(float),
                 virtual=padded[p, 0].astype(float),
                 recompute=np.zeros(1),
                 is_fully_sharded=np.array([pins.sharding == "all"]),
                 is_optimizer_sharded=np.array([pins.sharding == "optimizer"]),
-                is_lora=np.array([case.layout["is_lora"] > 0]),
-                is_tuned=np.array([case.layout["is_tuned"] > 0]),
-                is_unfused=np.array([case.layout["is_unfused"] > 0]),
-                is_early=np.array([case.layout["is_early"] > 0]),
-                is_ported=np.array([case.layout["is_ported"] > 0]),
+                **{name: np.array([case.layout[name] > 0]) for name in _OF_CASE},
             ),
             micro_batches=micro,
             divides=divides[:, :, None] & (batch[:, None, None] % each == 0),
@@ -367,14 +341,17 @@ class _Divided:
         place, degree, micro = (np.repeat(one, n) for one in (place, degree, micro))
         offset = np.arange(len(place)) - np.repeat(np.cumsum(n) - n, n)
         whole = self.whole
-        found = replace(
-            whole,
-            **{name: getattr(whole, name)[place, 0] for name in ("gpus", "batch")},
-            **{name: getattr(whole, name)[degree] for name in ("tensor", "pipeline", "context", "expert")},
-            micro_batch=self.micro_batches[micro].astype(float),
-            virtual=self.chunks[degree, offset].astype(float),
+        return (
+            place,
+            degree,
+            replace(
+                whole,
+                **{name: getattr(whole, name)[place, 0] for name in ("gpus", "batch")},
+                **{name: getattr(whole, name)[degree] for name in _SEARCHED},
+                micro_batch=self.micro_batches[micro].astype(float),
+                virtual=self.chunks[degree, offset].astype(float),
+            ),
         )
-        return place, degree, found
 
 
 @lru_cache(maxsize=256)
@@ -400,7 +377,6 @@ def _divides_sequence(context: int, sequence: int) -> bool:
     return context == 1 or (sequence % context == 0 and sequence / context >= _LEAST_TOKENS)
 
 
-@lru_cache(maxsize=4096)
 def _chunks(stages: int, layers: int, fixed: int | None) -> tuple[int, ...]:
     """Chunks of a pipeline stage that divide its layers."""
     if stages < 1:
