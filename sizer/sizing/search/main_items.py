@@ -162,7 +162,10 @@ def _table(platforms: tuple[Platform, ...], catalog: Catalog) -> _Table:
         return pieces.setdefault((part, piece_of(part.id, platform)), (len(pieces), part, platform))[0]
 
     def licence(platform: Platform) -> int:
-        return licences.setdefault(_licences(catalog, platform), len(licences))
+        """Place of the software that every design of a platform needs."""
+        lines = (line for line in lines_of(catalog, platform) if not line.requires and not line.elsewhere)
+        needed = tuple(line for line in lines if (line.category, line.status) == ("software", "computed"))
+        return licences.setdefault(needed, len(licences))
 
     def joined(platform: Platform) -> tuple[list[int], list[float]]:
         server, lower, switch = platform.server, platform.management_switch, platform.fabric_switch
@@ -258,19 +261,6 @@ def _amounts(
     return np.stack([*main, *np.minimum(*map(np.array, found))])[..., None]
 
 
-def _licences(catalog: Catalog, platform: Platform) -> tuple[SoftwareLine, ...]:
-    """Software that every design of a platform needs and that is bought by the node or by the terabyte."""
-    return tuple(
-        line
-        for line in lines_of(catalog, platform)
-        if line.status == "computed"
-        and line.category == "software"
-        and not line.requires
-        and not line.elsewhere
-        and line.metric in ("node", "raw-terabyte")
-    )
-
-
 class _SupportShares:
     """Share of a part's price that its support costs where that is unknown, over the years of an ownership."""
 
@@ -284,7 +274,6 @@ class _SupportShares:
             and not {"any", "cluster"} & set(item.applies_to)
             and prices.is_percentage(item.id)
         ]
-        self._known: dict[str, float] = {}
 
     def times(self, item_id: str) -> int:
         """How often a part is paid over the years: every year where its band is by the year."""
@@ -306,7 +295,5 @@ class _SupportShares:
             # Support is not paid for what is bought again when its term ends.
             price = self._prices.book.price(part_id, self._prices.currency)
             return self._stated if price is None or price.term_months is None else 0.0
-        if part_id not in self._known:
-            named = [item.id for item in self._support if self._prices.supports(item.id, part_id)]
-            self._known[part_id] = sum(float(self._prices.of_share(name)[1]) * self.times(name) for name in named)
-        return self._known[part_id]
+        named = [item.id for item in self._support if self._prices.supports(item.id, part_id)]
+        return sum(float(self._prices.of_share(name)[1]) * self.times(name) for name in named)

@@ -89,9 +89,8 @@ def gpu_rates(
     # Terms of several servers are the same at every size.
     ends = [slice(0, 1), slice(1, None)] if sizes[0] == 1 < sizes.size else [slice(None)]
     parts = [_drawn(few.at_sizes(some), each[2 * distinct.compute + (sizes[some][:1] > 1)]) for some in ends]
-    moved = _Drawn(
-        parts[0].alone, *(np.concatenate(part, axis=1) for part in zip(*(one[1:] for one in parts), strict=True))
-    )
+    joined = (np.concatenate(part, axis=1) for part in zip(*(one[1:] for one in parts), strict=True))
+    moved = _Drawn(parts[0].alone, *joined)
 
     def at_rows(table: Floats) -> Floats:
         return np.asarray(table[place, below] * (1 - share) + table[place, above] * share)

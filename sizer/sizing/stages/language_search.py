@@ -122,7 +122,7 @@ def fastest_layouts(
     first = np.searchsorted(place[order], np.arange(len(gpus)))
     rank = np.arange(len(order)) - first[place[order]]
     best = order[rank < count]
-    ways = _whole(_rows(ways, best), len(best))
+    ways = Layouts(**{name: np.broadcast_to(one, best.shape) for name, one in vars(_rows(ways, best)).items()})
     times = _times(case, ways, calibration)
     factor, log_sd = calibration.step_of_layouts(case, _inputs(case, ways)) if len(best) else (1.0, np.zeros(0))
     used = memory.use(ways)
@@ -258,11 +258,6 @@ def _rows(ways: Layouts, rows: Ints, names: Sequence[str] = _NAMES) -> Layouts:
     found = {name: getattr(ways, name) for name in _NAMES}
     varied = [name for name in names if name not in _SHARED and (name != "recompute" or len(ways.recompute) > 1)]
     return Layouts(**(found | {name: found[name].take(rows) for name in varied}))
-
-
-def _whole(ways: Layouts, count: int) -> Layouts:
-    """The layouts with every array in full."""
-    return Layouts(**{name: np.broadcast_to(getattr(ways, name), (count,)) for name in _NAMES})
 
 
 def _powers(most: float) -> list[int]:
