@@ -143,20 +143,13 @@ class UnitPrices:
 
         A part that costs a percentage gives the share, for one year where it is paid by the year.
         """
-        gpus, gpu = (platform.gpus_per_server, platform.gpu.id) if item_id == platform.server.id else (0, "")
-        if platform.capacity_storage is not None and item_id == platform.capacity_storage.id:
-            assert platform.second_tier is not None
-            platform = replace(
-                platform, storage=platform.capacity_storage, capacity_option=platform.second_tier.capacity_option
-            )
-        holds_data = item_id == platform.storage.id or _is_storage_server(item_id, platform)
-        raw_tb = self.raw_tb(platform) if holds_data else 0.0
-        least_tb = _least_raw_tb(platform) if holds_data else 0.0
-        key = (item_id, gpus, gpu, raw_tb, least_tb)
+        if (tier := platform.second_tier) is not None and tier.storage is not None and item_id == tier.storage.id:
+            platform = replace(platform, storage=tier.storage, capacity_option=tier.capacity_option)
+        key = _, gpus, gpu, raw_tb, least_tb = piece_of(item_id, platform)
         known = self._found.get(key)
         if known is None:
             found = self._price(item_id, raw_tb, least_tb, gpus, gpu)
-            if holds_data and _is_storage_server(item_id, platform) and not self.is_known(item_id):
+            if _is_storage_server(item_id, platform) and not self.is_known(item_id):
                 # The band of the server holds its smallest drives; that of the storage goes by the terabyte.
                 found = np.maximum(found, self._price(platform.storage.id, raw_tb, least_tb))
             if len(self._found) >= _MOST_FOUND:
@@ -230,6 +223,14 @@ def _unit_prices(
     catalog: Catalog, book: PriceBook, currency: str, heights: tuple[float, ...], bands_only: tuple[str, ...]
 ) -> UnitPrices:
     return UnitPrices(catalog, book, currency, heights, bands_only)
+
+
+def piece_of(item_id: str, platform: Platform) -> tuple[str, int, str, float, float]:
+    """What the price of a part depends on as a platform uses it: its id, GPUs and their kind, raw and least raw TB."""
+    gpus, gpu = (platform.gpus_per_server, platform.gpu.id) if item_id == platform.server.id else (0, "")
+    holds_data = item_id == platform.storage.id or _is_storage_server(item_id, platform)
+    tb = (UnitPrices.raw_tb(platform), _least_raw_tb(platform)) if holds_data else (0.0, 0.0)
+    return item_id, gpus, gpu, *tb
 
 
 def _least_raw_tb(platform: Platform) -> float:

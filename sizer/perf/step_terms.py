@@ -5,15 +5,13 @@ The calibration knows hundreds of parameters. What one combination needs of them
 """
 
 from dataclasses import dataclass, field
-from functools import cache, cached_property
-from hashlib import blake2b
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sizer.base.arrays import Floats
 from sizer.base.estimate import Estimate, normal_quantile
-from sizer.base.stored_answers import StoredAnswers
 from sizer.perf.stage_capacity import Capacity
 
 # Draws of the terms of a step that are the same in every run, and the rates that they show.
@@ -115,8 +113,6 @@ TERM_NAMES = (
 # so, and no number that stands for it: the part is 0, whatever it is multiplied by; a rate without bound is minus it.
 ABSENT = -np.inf
 EFFICIENCY, LAUNCH, INTRA, INTER, OVERLAP, STRAGGLER, HOST_LINK, RUN_AHEAD, FILL, SCALE_OUT = range(len(TERM_NAMES))
-# Draws of single combinations, 40 kB each: a batch over the whole catalogue knows thousands of these.
-_draws: StoredAnswers[Floats] = StoredAnswers(256)
 
 
 @dataclass(frozen=True)
@@ -144,7 +140,6 @@ class StepTerms:
     scatter_log_sd: Floats
     between_log_sd: Floats = field(default_factory=lambda: np.zeros(()))
     effects: tuple[tuple[int, str, float], ...] = field(default=(), repr=False)
-    _kept: Floats | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         k = len(TERM_NAMES)
@@ -157,17 +152,7 @@ class StepTerms:
     @property
     def drawn(self) -> Floats:
         """(..., draws, k) draws of ``values``, the same in every run; see :mod:`sizer.perf.step_terms`."""
-        if self._kept is not None:
-            return self._kept
-        if self.values.ndim > 1:
-            return drawn_terms(self.values, self.covariance)
-        return _draws.get(self.digest, lambda: drawn_terms(self.values, self.covariance))
-
-    @cached_property
-    def digest(self) -> bytes:
-        """Of what rates with their draws depend on."""
-        parts = (self.values, self.covariance, self.log_scatter)
-        return blake2b(b"".join(part.tobytes() for part in parts), digest_size=16).digest()
+        return drawn_terms(self.values, self.covariance)
 
     @property
     def log_scatter(self) -> Floats:
@@ -177,9 +162,8 @@ class StepTerms:
     def __getitem__(self, rows: NDArray[np.intp] | int) -> "StepTerms":
         """Terms of some rows; with an index array, one row of terms for each of its elements."""
         within, between = np.asarray(self.scatter_log_sd)[rows], np.asarray(self.between_log_sd)
-        kept = None if self._kept is None else self._kept[rows]
         between = between[rows] if between.ndim else between
-        return StepTerms(self.values[rows], self.covariance[rows], within, between, _kept=kept)
+        return StepTerms(self.values[rows], self.covariance[rows], within, between)
 
     @classmethod
     def stack(cls, terms: "list[StepTerms]") -> "StepTerms":
@@ -189,7 +173,6 @@ class StepTerms:
             np.stack([one.covariance for one in terms]),
             np.stack([np.asarray(one.scatter_log_sd) for one in terms]),
             np.stack([np.asarray(one.between_log_sd) for one in terms]),
-            _kept=np.stack([one.drawn for one in terms]),
         )
 
 

@@ -198,6 +198,12 @@ class TrainingRun:
         """The same runs with rates so many times what the terms say, and a spread of their own."""
         return replace(self, samples=self.samples * factor, log_sd=log_sd)
 
+    def at_sizes(self, some: slice) -> "TrainingRun":
+        """Runs at some places of the last axis of two."""
+        arrays = ((one.name, getattr(self, one.name)) for one in fields(self) if one.name != "shape")
+        taken = {name: array[:, some] if array.shape[-1:] == self.shape[-1:] else array for name, array in arrays}
+        return replace(self, shape=np.zeros(self.shape)[:, some].shape, **taken)
+
     def rate(self, terms: StepTerms) -> StepRate:
         """Rates with their uncertainty, for one set of terms or one of each row.
 

@@ -100,15 +100,14 @@ def _best(counts: PartCounts, calibration: Calibration, *, goes_on: bool) -> Bes
 def _needs_cluster(counts: PartCounts, ranking: Ranking, row: int) -> bool:
     """Whether none of the platforms that documents compare a design with does it with one server."""
     evaluated, sizes = counts.evaluated, counts.evaluated.space.sizes
-    of_one = np.array([nodes_of(one.server) == 1 for one in evaluated.platforms]) & (sizes[0] == 1)
 
     def is_host(row: int) -> bool:
         index, size = divmod(row, len(sizes))
-        return bool(of_one[index] and size == 0)
+        return bool(sizes[size] == nodes_of(evaluated.platforms[index].server) == 1)
 
     if is_host(row):
         return False
-    if not (counts.candidates[:, 0] & of_one).any():
+    if not any(is_host(index * len(sizes)) for index in np.flatnonzero(counts.candidates[:, 0]).tolist()):
         return True
     shown = islice(ranking.one_by_one(), MAX_PLATFORMS_SHOWN)  # the first of one server answers it
     return not any(is_host(other) and not counts.conditional[other] and not evaluated.is_late[other] for other in shown)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri
 
 from sizer.base import quantities as q
 from sizer.base.estimate import normal_cdf, normal_quantile
@@ -129,9 +129,9 @@ def test_a_value_rounds_alike_in_every_unit(watts: float, printed: str) -> None:
     assert q.significant(watts / 1e3) == printed
 
 
-def test_cdf_and_quantile_agree_with_scipy() -> None:
+def test_cdf_and_quantile_agree_with_other_libraries() -> None:
     x = np.concatenate([np.linspace(-12, 12, 997), [-np.inf, np.inf]])
-    assert_allclose(normal_cdf(x), ndtr(x), rtol=1e-12)
+    assert_allclose(normal_cdf(x), [0.5 * math.erfc(-each / math.sqrt(2)) for each in x], rtol=1e-12)
     p = np.concatenate([np.linspace(0, 1, 501), [1e-12, 1 - 1e-12]])
     assert_allclose(normal_quantile(p), ndtri(p), rtol=1e-9, atol=1e-12)
 

@@ -15,7 +15,6 @@ from sizer.batch.monte_carlo import draws_of
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.draws import Draws
 from sizer.calibrate.fit import hosts
-from sizer.perf import step_terms
 from sizer.perf.step_terms import drawn_terms
 from sizer.sizing.best_design import best_design
 from sizer.sizing.recommend import search
@@ -75,16 +74,13 @@ class Middle:
 @pytest.fixture
 def at_the_medians(monkeypatch):
     """Judge and draws with every term at its value; nothing is kept of draws that others made, nor of these."""
-    kept = (hosts._estimate.cache_clear, gpu_side._drawings.clear, step_terms._draws.clear)
     for store in ("_of_one", "_of_many"):
         monkeypatch.setattr(gpu_side, store, lambda *_: StoredAnswers(0))
-    for forget in kept:
-        forget()
+    hosts._estimate.cache_clear()
     for module in ("sizer.perf.step_terms", "sizer.calibrate.calibration", "sizer.calibrate.fit.hosts"):
         monkeypatch.setattr(f"{module}.drawn_terms", lambda values, _: drawn_terms(values, np.zeros(1)))
     yield _at_the_medians
-    for forget in kept:
-        forget()
+    hosts._estimate.cache_clear()
 
 
 def _at_the_medians(asked):

@@ -332,7 +332,8 @@ def _gpu_unknowns(works: Sequence[ResolvedWorkload], platforms: Sequence[Platfor
             operators_are_unknown(work, gpu, catalog) for work in works
         )
 
-    return np.array([is_unknown(one.gpu) for one in platforms], dtype=np.int64)
+    unknown = {gpu.id: is_unknown(gpu) for gpu in {one.gpu.id: one.gpu for one in platforms}.values()}
+    return np.array([unknown[one.gpu.id] for one in platforms], dtype=np.int64)
 
 
 def evaluate_space(
@@ -565,27 +566,22 @@ def _twins(platforms: Sequence[Platform], alike: Alike, nodes: Ints, servers: _S
 
     They would be the same designs at a higher price: larger drives that no row needs, memory that no batch needs.
     """
-    nodes_of = [row.tobytes() for row in nodes]
     rates = [part for comp in servers.targets.computes for part in (comp.gpu.median, comp.gpu.log_sd, comp.gpu.skew)]
     # Memory that lets a batch fit makes another design of the same rate.
     rates.append(servers.limits[Limit.GPU_MEMORY].astype(float))
-    rates_of = [tuple(part[kind].tobytes() for part in rates) for kind in range(len(rates[0]))]
-    seen: dict[tuple[object, ...], int] = {}
-    twins = set()
-    rows = alike.class_of.tolist()
-    for index, (parts, row, kind) in enumerate(zip(_main_parts(platforms), rows, alike.kind_of[rows], strict=True)):
-        if seen.setdefault((parts, nodes_of[row], rates_of[kind]), index) != index:
-            twins.add(index)
-    return frozenset(twins)
+    of_nodes, of_rates = (_distinct(rows.T)[1] for rows in (nodes.astype(float), np.concatenate(rates, axis=1)))
+    codes = (_main_parts(platforms) * len(nodes) + of_nodes[alike.class_of]) * len(alike.kinds)
+    first = np.unique(codes + of_rates[alike.kind_of[alike.class_of]], return_index=True)[1]
+    return frozenset(np.delete(np.arange(len(platforms)), first).tolist())
 
 
 @lru_cache(maxsize=128)
-def _main_parts(platforms: Sequence[Platform]) -> list[int]:
+def _main_parts(platforms: Sequence[Platform]) -> Ints:
     """A number for each platform, equal where they differ in drive size or GPU memory only."""
     numbers: dict[tuple[object, ...], int] = {}
     facts = attrgetter("server.id", "gpus_per_server", "storage.id", "tier_key", "fabric")
     parts = ((facts(one), one.host_memory and one.host_memory.id) for one in platforms)
-    return [numbers.setdefault(one, len(numbers)) for one in parts]
+    return np.array([numbers.setdefault(one, len(numbers)) for one in parts])
 
 
 @lru_cache(maxsize=128)

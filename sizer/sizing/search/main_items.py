@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from sizer.base.quantities import grouped
 from sizer.bom.ownership import OwnershipRates
 from sizer.bom.ownership_interval import least_yearly_cost
 from sizer.bom.prices import BAND_CURRENCY, PriceBook
-from sizer.bom.unit_prices import SMALL, UnitPrices, unit_prices
+from sizer.bom.unit_prices import SMALL, UnitPrices, piece_of, unit_prices
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device
@@ -97,7 +98,7 @@ def main_items_cost(
     existing, platforms = request.existing, evaluated.platforms
     # Of a cluster that is there any of the rest may be there, too.
     is_expansion = bool(existing.servers or existing.storage_nodes or existing.switches)
-    amounts = _amounts(tuple(platforms), prices, rates, is_expansion)
+    amounts = _amounts(platforms, prices, rates, is_expansion)
     server, unit, tier, per_unit = amounts[:4]
     head, shared, per_server, leaf, leaves_each, lower_leaf, lower_leaves_each, one_leaf, is_shared, few = amounts[4:]
     there, units_there = np.zeros((2, len(platforms), 1))
@@ -130,118 +131,134 @@ def main_items_cost(
     )
 
 
-@lru_cache(maxsize=128)  # lists of platforms at a few confidences
+_NOTHING = -1  # place of a part that a platform does not have
+
+
+class _Table(NamedTuple):
+    """Main parts of some platforms, whatever they cost. Arrays (..., platforms); places are among the pieces."""
+
+    pieces: list[tuple[Item, Platform]]  # every part as some platform uses it
+    licences: list[tuple[SoftwareLine, ...]]
+    parts: Ints  # server, memory, unit of storage, unit of a second tier
+    numbers: Floats  # nodes of a unit, its raw TB, units of a second tier
+    licence: Ints
+    # With the networks of many servers, and with those of a few: head node, gateway, switches of back end, of the
+    # in-band network, leaf of the compute fabric, and of the 1 GbE network.
+    joined: tuple[Ints, Ints]
+    # How many of the first four; leaves that a server's ports fill, of either network; whether few servers are joined
+    # to their storage by a leaf, whether it is shared, and how many are few; the licences, and whether replicas are
+    # apart.
+    joined_numbers: tuple[Floats, Floats]
+
+
+@lru_cache(maxsize=128)
+def _table(platforms: tuple[Platform, ...], catalog: Catalog) -> _Table:
+    pieces: dict[tuple[object, ...], tuple[int, Item, Platform]] = {}
+    licences: dict[tuple[SoftwareLine, ...], int] = {}
+
+    def place(part: Item | None, platform: Platform) -> int:
+        if part is None:
+            return _NOTHING
+        return pieces.setdefault((part, piece_of(part.id, platform)), (len(pieces), part, platform))[0]
+
+    def licence(platform: Platform) -> int:
+        """Place of the software that every design of a platform needs."""
+        lines = (line for line in lines_of(catalog, platform) if not line.requires and not line.elsewhere)
+        needed = tuple(line for line in lines if (line.category, line.status) == ("software", "computed"))
+        return licences.setdefault(needed, len(licences))
+
+    def joined(platform: Platform) -> tuple[list[int], list[float]]:
+        server, lower, switch = platform.server, platform.management_switch, platform.fabric_switch
+        is_apart, by_leaf = platform.has_replicas_apart, platform.attachment in ("fabric", "gateway", "spine")
+        managed, has_leaf = management_numbers(server).size, platform.director is None and (by_leaf or not is_apart)
+        leaves_each = lower_each = 0.0
+        if switch is not None and has_leaf:
+            leaves_each = fabric_numbers(server, platform.fabric).size / leaf_ports(switch, platform.fabric)
+        if managed:
+            lower_each = managed / switch_numbers(lower, platform.management_link).size
+        parts = (
+            None if is_apart else platform.head_node,
+            platform.gateway if platform.attachment == "gateway" else None,
+            platform.back_end_switch,
+            platform.in_band_switch if in_band_numbers(server).size else None,
+            switch if has_leaf else None,
+            lower if managed else None,
+        )
+        counts = (2 if platform.has_spare_head else 1, 1, len(BACK_END_SIDES), PAIR)
+        joins = (by_leaf, platform.attachment not in ("lan", "local"), MOST_ON_LAN if is_apart else 1)
+        numbers = (*counts, leaves_each, lower_each, *joins, licence(platform), is_apart)
+        return [place(part, platform) for part in parts], [float(number) for number in numbers]
+
+    rows, usual, few = [], [], []
+    for one in platforms:
+        _, *storage = _main_parts(one)
+        tier = one.second_tier
+        second = None if tier is None else tier.storage
+        parts = (one.server, one.host_memory, next(iter(storage), None), second)
+        tiers = 0 if tier is None or second is None else -(-tier.nodes // nodes_per_unit(second))
+        numbers = (nodes_per_unit(one.storage), UnitPrices.raw_tb(one) if storage else 0.0, tiers)
+        rows.append(([place(part, one) for part in parts], numbers, licence(one)))
+        usual.append(joined(one))
+        few.append(usual[-1] if one.few is None else joined(one.few))
+    main, numbers_of, licence_of = (np.array(part) for part in zip(*rows, strict=True))
+    each = [[np.array(part).T for part in zip(*one, strict=True)] for one in (usual, few)]
+    places, counts_of = zip(*each, strict=True)
+    found = [(part, platform) for _, part, platform in pieces.values()]
+    return _Table(found, list(licences), main.T, numbers_of.T, licence_of, places, counts_of)
+
+
 def _amounts(
     platforms: tuple[Platform, ...], prices: UnitPrices, rates: OwnershipRates | None, is_expansion: bool
 ) -> Floats:
-    """What a server, a unit of storage and a second tier cost, the nodes of a unit, and :meth:`_Amounts.cluster`.
+    """What a server, a unit of storage and a second tier cost, the nodes of a unit, and what joins the servers.
 
-    Shape (14, platforms, 1).
+    That is, once: the head node of more than one server; gateway, switches of the in-band network and of the back end;
+    the licences of each server; a leaf of the compute fabric, how many of them the ports of a server fill, and both for
+    the 1 GbE network. Of either network there is one leaf at least, and no leaf has more links than ports. Last,
+    whether few servers are joined to their storage by such a leaf, whether their storage is shared, and how many
+    servers are few: one, or those of replicas apart that join the customer's network. At the second height of the
+    prices; shape (14, platforms, 1).
     """
-    of = _Amounts(prices, rates, is_expansion=is_expansion)
-    rows = [
-        (of.server(one), of.unit(one), of.tier(one), nodes_per_unit(one.storage), *of.cluster(one)) for one in platforms
-    ]
-    return np.array(rows, dtype=float).T[..., None]
+    table, shares = _table(platforms, prices.catalog), _SupportShares(prices, rates)
 
+    def cost(part: Item, platform: Platform) -> float:
+        running = 0.0
+        if rates is not None and isinstance(part, Device):
+            running = rates.years * least_yearly_cost(rates, part)
+        return (1 + shares.of(part.id)) * float(prices.of(part.id, platform)[1]) + running
 
-@lru_cache(maxsize=4096)
-def _licences(catalog: Catalog, platform: Platform) -> tuple[SoftwareLine, ...]:
-    """Software that every design of a platform needs and that is bought by the node or by the terabyte."""
-    return tuple(
-        line
-        for line in lines_of(catalog, platform)
-        if line.status == "computed"
-        and line.category == "software"
-        and not line.requires
-        and not line.elsewhere
-        and line.metric in ("node", "raw-terabyte")
-    )
-
-
-class _Amounts:
-    """What the main items of a platform cost, at the second height of the prices."""
-
-    def __init__(self, prices: UnitPrices, rates: OwnershipRates | None, *, is_expansion: bool) -> None:
-        self._prices, self._rates, self._is_expansion = prices, rates, is_expansion
-        self._shares = _SupportShares(prices, rates)
-
-    def server(self, platform: Platform) -> float:
-        """A server with its memory."""
-        memory = platform.host_memory
-        return self._cost(platform.server, platform) + (0.0 if memory is None else self._cost(memory, platform))
-
-    def unit(self, platform: Platform) -> float:
-        """A chassis or storage server, with what its terabytes cost in licences."""
-        _, *storage = _main_parts(platform)
-        amount = sum(self._cost(part, platform) for part in storage)
-        if not storage or self._is_expansion:
-            return amount
-        return amount + sum(
-            self._prices.raw_tb(platform) * float(self._prices.of(line.item, platform)[1])
-            for line in _licences(self._prices.catalog, platform)
-            if line.metric == "raw-terabyte" and "storage nodes" in line.covers
+    def licence(metric: str, covers: set[str], *, is_repeated: bool) -> Floats:
+        """What the licences of one metric that cover some nodes cost, of every set of them."""
+        return np.array(
+            [
+                sum(
+                    float(prices.of(line.item, platforms[0])[1]) * (shares.times(line.item) if is_repeated else 1)
+                    for line in lines
+                    if line.metric == metric and covers & set(line.covers)
+                )
+                for lines in table.licences
+            ]
         )
 
-    def cluster(self, platform: Platform) -> Floats:
-        """Amounts of what joins servers with each other and with their storage, shape (10,).
-
-        Once: the head node of more than one server; gateway, switches of the in-band network and of the back end; the
-        licences of each server; a leaf of the compute fabric, how many of them the ports of a server fill, and both for
-        the 1 GbE network. Of either network there is one leaf at least, and no leaf has more links than ports. Last,
-        whether few servers are joined to their storage by such a leaf, whether their storage is shared, and how many
-        servers are few: one, or those of replicas apart that join the customer's network.
-        """
-        if self._is_expansion:
-            return np.zeros(10)
-        usual = self._joined(platform)
-        # Of either size of networks the lesser amount: a bound of both.
-        return usual if platform.few is None else np.minimum(self._joined(platform.few), usual)
-
-    def _joined(self, platform: Platform) -> Floats:
-        """:meth:`cluster` with the networks of a platform, whatever those of a few servers are."""
-        is_apart = platform.has_replicas_apart
-        has_storage_leaf = platform.attachment in ("fabric", "gateway", "spine")
-        head = shared = per_server = leaf = leaves_each = lower_leaf = lower_leaves_each = 0.0
-        server, lower = platform.server, platform.management_switch
-        if platform.head_node is not None and not is_apart:
-            head = self._cost(platform.head_node, platform) * (2 if platform.has_spare_head else 1)
-        if platform.attachment == "gateway" and platform.gateway is not None:
-            shared += self._cost(platform.gateway, platform)
-        if platform.back_end_switch is not None:
-            shared += self._cost(platform.back_end_switch, platform) * len(BACK_END_SIDES)
-        if platform.in_band_switch is not None and in_band_numbers(server).size:
-            shared += self._cost(platform.in_band_switch, platform) * PAIR
-        if platform.fabric_switch is not None and platform.director is None and (has_storage_leaf or not is_apart):
-            leaf = self._cost(platform.fabric_switch, platform)
-            links, ports = (
-                fabric_numbers(server, platform.fabric).size,
-                leaf_ports(platform.fabric_switch, platform.fabric),
-            )
-            leaves_each = links / ports
-        if management_numbers(server).size:
-            lower_leaf = self._cost(lower, platform)
-            ports = switch_numbers(lower, platform.management_link).size
-            lower_leaves_each = management_numbers(server).size / ports
-        for line in _licences(self._prices.catalog, platform):
-            if line.metric == "node" and ({"all"} if is_apart else {"cluster", "all"}) & set(line.covers):
-                per_server += float(self._prices.of(line.item, platform)[1]) * self._shares.times(line.item)
-        joins = (has_storage_leaf, platform.attachment not in ("lan", "local"), MOST_ON_LAN if is_apart else 1)
-        return np.array([head, shared, per_server, leaf, leaves_each, lower_leaf, lower_leaves_each, *joins])
-
-    def tier(self, platform: Platform) -> float:
-        """The units of a capacity tier, which every number of servers needs alike."""
-        second = platform.second_tier
-        if self._is_expansion or second is None or second.storage is None:
-            return 0.0
-        return -(-second.nodes // nodes_per_unit(second.storage)) * self._cost(second.storage, platform)
-
-    def _cost(self, part: Item, platform: Platform) -> float:
-        price = float(self._prices.of(part.id, platform)[1])
-        running = 0.0
-        if self._rates is not None and isinstance(part, Device):
-            running = self._rates.years * least_yearly_cost(self._rates, part)
-        return (1 + self._shares.of(part.id)) * price + running
+    # What a platform does not have costs nothing.
+    costs = np.array([*(cost(*piece) for piece in table.pieces), 0.0])
+    server, memory, unit, second = costs[table.parts]
+    per_unit, raw_tb, tiers = table.numbers
+    main = [server + memory, unit, np.zeros(server.shape), per_unit]
+    if is_expansion:
+        return np.stack([*main, *np.zeros((10, len(platforms)))])[..., None]
+    main[1] = unit + raw_tb * licence("raw-terabyte", {"storage nodes"}, is_repeated=False)[table.licence]
+    main[2] = tiers * second
+    per_server = [licence("node", covers, is_repeated=True) for covers in ({"cluster", "all"}, {"all"})]
+    found = []
+    for places, numbers in zip(table.joined, table.joined_numbers, strict=True):
+        head, *shared = costs[places[:4]] * numbers[:4]
+        which, is_apart = numbers[-2:].astype(np.int64)
+        leaf, lower = costs[places[4:]]
+        each = np.where(is_apart, per_server[1][which], per_server[0][which])
+        found.append([head, sum(shared), each, leaf, numbers[4], lower, *numbers[5:9]])
+    # Of either size of networks the lesser amount: a bound of both.
+    return np.stack([*main, *np.minimum(*map(np.array, found))])[..., None]
 
 
 class _SupportShares:
@@ -257,7 +274,6 @@ class _SupportShares:
             and not {"any", "cluster"} & set(item.applies_to)
             and prices.is_percentage(item.id)
         ]
-        self._known: dict[str, float] = {}
 
     def times(self, item_id: str) -> int:
         """How often a part is paid over the years: every year where its band is by the year."""
@@ -279,7 +295,5 @@ class _SupportShares:
             # Support is not paid for what is bought again when its term ends.
             price = self._prices.book.price(part_id, self._prices.currency)
             return self._stated if price is None or price.term_months is None else 0.0
-        if part_id not in self._known:
-            named = [item.id for item in self._support if self._prices.supports(item.id, part_id)]
-            self._known[part_id] = sum(float(self._prices.of_share(name)[1]) * self.times(name) for name in named)
-        return self._known[part_id]
+        named = [item.id for item in self._support if self._prices.supports(item.id, part_id)]
+        return sum(float(self._prices.of_share(name)[1]) * self.times(name) for name in named)

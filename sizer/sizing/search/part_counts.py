@@ -290,7 +290,9 @@ class PartCounts:
     def _most_servers(self) -> Floats:
         """(platforms,) most servers that may be there: those that are, where no more can be ordered."""
         platforms = self.evaluated.platforms
-        return np.array([most_of_kind(self.catalog, self.request, one.server) for one in platforms], dtype=float)
+        servers = {one.server.id: one.server for one in platforms}
+        most = {name: most_of_kind(self.catalog, self.request, one) for name, one in servers.items()}
+        return np.array([most[one.server.id] for one in platforms], dtype=float)
 
     @cached_property
     def at_least(self) -> dict[str, Floats]:

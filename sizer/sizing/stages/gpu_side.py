@@ -4,9 +4,8 @@ Arrays may have any shape, as in :mod:`sizer.sizing.stages.evaluate`.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from hashlib import blake2b
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -78,22 +77,27 @@ def gpu_rates(
     first, batch, place = _distinct(cols, batch_per_gpu)
     distinct = Columns(**{name: np.ravel(part)[first][:, None] for name, part in vars(cols).items()})
     sizes, below, above, share = _grid(n_servers)
+    each = StepTerms.stack(list(terms))
     if isinstance(run, InferenceRun):
         one_server = run_of(distinct, np.ones((1, 1), dtype=np.int64), batch[:, None])
         assert isinstance(one_server, InferenceRun)
-        drawn = one_server.rate(StepTerms.stack(list(terms))[2 * distinct.compute])
+        drawn = one_server.rate(each[2 * distinct.compute])
         gpu = Capacity.of_estimate(drawn.compute).flat_rows(place).scaled(n_servers)
         return GpuRates(gpu, gpu.median, np.full(gpu.median.shape, np.inf))
     few = run_of(distinct, sizes[None, :], batch[:, None])
     assert isinstance(few, TrainingRun)
-    moved = _drawn(few, terms, 2 * distinct.compute + (sizes > 1))
+    # Terms of several servers are the same at every size.
+    ends = [slice(0, 1), slice(1, None)] if sizes[0] == 1 < sizes.size else [slice(None)]
+    parts = [_drawn(few.at_sizes(some), each[2 * distinct.compute + (sizes[some][:1] > 1)]) for some in ends]
+    joined = (np.concatenate(part, axis=1) for part in zip(*(one[1:] for one in parts), strict=True))
+    moved = _Drawn(parts[0].alone, *joined)
 
     def at_rows(table: Floats) -> Floats:
         return np.asarray(table[place, below] * (1 - share) + table[place, above] * share)
 
-    found = run.medians(np.stack([one.values for one in terms])[2 * cols.compute + (n_servers > 1)])
+    found = run.medians(each.values[2 * cols.compute + (n_servers > 1)])
     median, sd = found.samples_per_s * np.exp(at_rows(moved.log_ratio)), at_rows(moved.log_sd)
-    alone = (moved.alone[:, 0] / sizes[0])[place] * n_servers
+    alone = (moved.alone / sizes[0])[place] * n_servers
     gpu = Capacity(median, sd, np.zeros_like(sd), at_rows(moved.skew))
     return GpuRates(gpu, alone, found.exchange_samples_per_s)
 
@@ -101,31 +105,17 @@ def gpu_rates(
 class _Drawn(NamedTuple):
     """What draws make of the rates of a few runs."""
 
-    alone: Floats  # median without exchange and waiting [samples/s]
+    alone: Floats  # median without exchange and waiting, of the fewest servers [samples/s]
     log_ratio: Floats  # logarithm of the median over the rate at the values of the terms
     log_sd: Floats
     skew: Floats
 
 
-def _drawn(run: TrainingRun, terms: Sequence[StepTerms], index: Ints) -> _Drawn:
-    def work_out() -> _Drawn:
-        own = StepTerms.stack(list(terms))[index]
-        rate = run.rate(own)
-        spread = Capacity.of_estimate(rate.total)
-        log_ratio = np.log(rate.total.value / run.samples_per_s(own.values))
-        return _Drawn(rate.compute.value, log_ratio, spread.log_sd, spread.skew)
-
-    return _drawings.get(_digest(run, [terms[number] for number in index.ravel().tolist()]), work_out)
-
-
-# Questions about a design change one input at a time.
-_drawings: StoredAnswers[_Drawn] = StoredAnswers(1024)
-
-
-def _digest(run: TrainingRun, terms: Sequence[StepTerms]) -> bytes:
-    arrays = (np.asarray(getattr(run, one.name)) for one in fields(run))
-    content = [part for one in arrays for part in (repr(one.shape).encode(), one.tobytes())]
-    return blake2b(b"".join((*content, *(one.digest for one in terms))), digest_size=16).digest()
+def _drawn(run: TrainingRun, terms: StepTerms) -> _Drawn:
+    rate = run.rate(terms)
+    spread = Capacity.of_estimate(rate.total)
+    log_ratio = np.log(rate.total.value / run.samples_per_s(terms.values))
+    return _Drawn(rate.compute.value[:, 0], log_ratio, spread.log_sd, spread.skew)
 
 
 def _distinct(cols: Columns, batch_per_gpu: Floats) -> tuple[Ints, Floats, Ints]:

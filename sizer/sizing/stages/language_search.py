@@ -4,13 +4,13 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
-from sizer.base.estimate import normal_cdf
+from sizer.base.estimate import normal_cdf, normal_quantile
 from sizer.base.interruption import pause_point
 from sizer.calibrate.language.basis import is_same_model
 from sizer.calibrate.language.calibration import LanguageCalibration
@@ -44,8 +44,8 @@ _LEAST_TOKENS = 1024  # of a sequence on one context-parallel GPU
 _MOST_CONTEXT, _MOST_PIPELINE, _MOST_CHUNKS = 64, 32, 8
 # Experts are divided over as many GPUs in published runs, also where NVLink joins eight.
 _MOST_EXPERT = 64
-# Precision of the search for the size at which a layout fits with a probability.
-_Z = np.linspace(-4, 4, 16_001)
+# A hair, so that no rounding of a bound drops what fits.
+_BELOW = 1 - 1e-9
 
 
 @dataclass(frozen=True)
@@ -90,47 +90,43 @@ def fastest_layouts(
     count : int
         Layouts of each number of GPUs.
     """
-    place, ways = _dividing(case, gpus, batch, pins)
+    divided = _Divided.of(case, gpus, batch, pins)
     memory, ran = _Memory.of(case, calibration), published_layouts(case, calibration)
     most_of_published, most_of_searched = (
-        FILLED * memory_bytes * np.exp(-_quantile(chance) * memory.log_sd) for chance in (REFUSED, CERTAIN)
+        FILLED * memory_bytes * np.exp(-normal_quantile(chance) * memory.log_sd) for chance in (REFUSED, CERTAIN)
     )
     most = most_of_published if pins.fixes_degrees else most_of_searched
-    kept: list[tuple[Ints, Layouts, Floats]] = []
-    least, least_state = np.full((2, len(gpus)), np.inf)
-    fitting = np.zeros(len(gpus), dtype=int)
-    judged = np.zeros(len(gpus), dtype=int)
     levels = tuple(RECOMPUTE.values()) if pins.recompute is None else (RECOMPUTE[pins.recompute],)
-    state: Floats | None = None
-    for level in levels:
+    smallest = [memory.of_framework(divided.smallest(level)) for level in levels]
+    bounds, state = np.stack([use.total * memory.level for use in smallest]), smallest[0].state
+    could = bounds * _BELOW <= most_of_published
+    place, degree, ways = divided.layouts(np.any(could, axis=0))
+    kept, left = [], np.arange(len(place))
+    fitting, judged = np.zeros((2, len(gpus)), dtype=int)
+    for level, holds in zip(levels, could, strict=True):
         pause_point()
-        if not len(place):
-            break
-        ways = replace(ways, recompute=np.array([level]))
-        use = memory.of_framework(ways, state)
-        state, peaks = use.state, use.total * memory.level
-        judged += np.bincount(place, minlength=len(gpus))
-        np.minimum.at(least, place, peaks)
-        np.minimum.at(least_state, place, state)
+        judged += divided.counts.sum(axis=1) - fitting
+        rows = left[holds[place[left], degree[left]]]
+        tried = replace(_rows(ways, rows), recompute=np.array([level]))
+        peaks = memory.of_framework(tried, state[place[rows], degree[rows]]).total * memory.level
         fits = peaks <= most
         others = np.flatnonzero(~fits & (peaks <= most_of_published))
-        fits[others] = ran.holds(_rows(ways, others, _KEYED), level)
-        fitting += np.bincount(place[fits], minlength=len(gpus))
-        rows, others = np.flatnonzero(fits), np.flatnonzero(~fits)
-        kept.append((place[rows], _rows(ways, rows), peaks[rows]))
-        place, ways, state = place[others], _rows(ways, others), state[others]
-    place, ways, peaks = _joined(kept)
+        fits[others] = ran.holds(_rows(tried, others, _KEYED), level)
+        kept.append(rows[fits])
+        fitting += np.bincount(place[kept[-1]], minlength=len(gpus))
+        left = np.setdiff1d(left, kept[-1], assume_unique=True)
+    rows = np.concatenate(kept)
+    place, ways = place[rows], replace(_rows(ways, rows), recompute=np.repeat(levels, [len(one) for one in kept]))
     times = _times(case, ways, calibration)
     order = np.lexsort((times.total, place))
     first = np.searchsorted(place[order], np.arange(len(gpus)))
     rank = np.arange(len(order)) - first[place[order]]
     best = order[rank < count]
-    ways = _whole(_rows(ways, best), len(best))
+    ways = Layouts(**{name: np.broadcast_to(one, best.shape) for name, one in vars(_rows(ways, best)).items()})
     times = _times(case, ways, calibration)
     factor, log_sd = calibration.step_of_layouts(case, _inputs(case, ways)) if len(best) else (1.0, np.zeros(0))
     used = memory.use(ways)
-    peaks = used.total
-    probability = np.asarray(normal_cdf(np.log(FILLED * memory_bytes / peaks) / memory.log_sd))
+    probability = np.asarray(normal_cdf(np.log(FILLED * memory_bytes / used.total) / memory.log_sd))
     has_run = ran.holds(ways, ways.recompute) & (probability >= REFUSED)
     probability = np.where(has_run, np.maximum(probability, RAN_PROBABILITY), probability)
     return FastestLayouts(
@@ -143,15 +139,9 @@ def fastest_layouts(
         probability=probability,
         n_judged=judged,
         n_fitting=fitting,
-        least_bytes=least,
-        least_state_bytes=least_state,
+        least_bytes=divided.least(bounds.min(axis=0)),
+        least_state_bytes=divided.least(state),
     )
-
-
-@lru_cache(maxsize=8)
-def _quantile(chance: float) -> float:
-    """Quantile of the normal distribution."""
-    return float(np.interp(chance, np.asarray(normal_cdf(_Z)), _Z))
 
 
 @dataclass(frozen=True)
@@ -257,6 +247,8 @@ _NAMES = tuple(one.name for one in fields(Layouts))
 # Degrees by which a published layout is known, and what tells its replicas.
 _DEGREES = ("tensor", "pipeline", "virtual", "context", "expert", "micro_batch")
 _KEYED = (*_DEGREES, "gpus")
+_SEARCHED = ("tensor", "pipeline", "context", "expert")
+_OF_CASE = ("is_lora", "is_tuned", "is_unfused", "is_early", "is_ported")
 # What all layouts of one search share: arrays of one element.
 _SHARED = tuple(name for name in _NAMES if name.startswith("is_") or name == "sequence")
 
@@ -268,76 +260,98 @@ def _rows(ways: Layouts, rows: Ints, names: Sequence[str] = _NAMES) -> Layouts:
     return Layouts(**(found | {name: found[name].take(rows) for name in varied}))
 
 
-def _whole(ways: Layouts, count: int) -> Layouts:
-    """The layouts with every array in full."""
-    return Layouts(**{name: np.broadcast_to(getattr(ways, name), (count,)) for name in _NAMES})
-
-
-_NO_LAYOUTS = Layouts(**{name: np.zeros(0, dtype=bool if name.startswith("is_") else float) for name in _NAMES})
-
-
-def _joined(kept: Sequence[tuple[Ints, Layouts, Floats]]) -> tuple[Ints, Layouts, Floats]:
-    if not kept:
-        return np.zeros(0, dtype=int), _NO_LAYOUTS, np.zeros(0)
-    places, ways_of, peaks = zip(*kept, strict=True)
-    joined = {name: np.concatenate([getattr(ways, name) for ways in ways_of]) for name in _NAMES if name not in _SHARED}
-    levels = [np.full(len(place), ways.recompute[0]) for place, ways in zip(places, ways_of, strict=True)]
-    joined |= {name: getattr(ways_of[0], name) for name in _SHARED} | {"recompute": np.concatenate(levels)}
-    return np.concatenate(places), Layouts(**joined), np.concatenate(peaks)
-
-
 def _powers(most: float) -> list[int]:
     return [2**i for i in range(int(np.log2(max(1, most))) + 1)]
 
 
-def _dividing(case: LanguageCase, gpus: Ints, batch: Ints, pins: LayoutPins) -> tuple[Ints, Layouts]:
-    """Every combination that divides heads, layers, experts, GPUs and batch, of every number of GPUs."""
-    shape = case.shape
-    domain = int(case.machine["domain_gpus"])
-    if why := wide_tensor_error_text(pins, domain, "layout"):
-        raise RequestError(why)
-    heads, layers, experts = int(shape["heads"]), int(shape["layers"]), int(shape["experts"])
-    table = _degrees(heads, layers, experts, domain, int(case.layout["sequence"]), pins)
-    t, p, c, e, b = table.T
-    group = t * p * c
-    replicas = gpus[:, None] // group
-    divides = (replicas * group == gpus[:, None]) & (batch[:, None] % np.maximum(replicas * b, 1) == 0)
-    if pins.data is not None:
-        divides &= replicas == pins.data
-    if experts > 1:
-        divides &= gpus[:, None] // p % e == 0
-    place, row = np.nonzero(divides)
-    chunks = [_chunks(stages, layers, pins.chunks) for stages in range(p.max(initial=1) + 1)]
-    ways = np.array([len(one) for one in chunks])[p[row]]
-    place, row = np.repeat(place, ways), np.repeat(row, ways)
-    offset = np.arange(len(row)) - np.repeat(np.cumsum(ways) - ways, ways)
-    padded = np.array([[*one, *[1] * (_MOST_CHUNKS + 1 - len(one))] for one in chunks])
-    virtual = padded[p[row], offset]
-    columns = table[row].T.astype(float)
-    return place, Layouts(
-        gpus=gpus[place].astype(float),
-        batch=batch[place].astype(float),
-        sequence=np.array([case.layout["sequence"]]),
-        tensor=columns[0],
-        pipeline=columns[1],
-        context=columns[2],
-        expert=columns[3],
-        micro_batch=columns[4],
-        virtual=virtual.astype(float),
-        recompute=np.zeros(1),
-        is_fully_sharded=np.array([pins.sharding == "all"]),
-        is_optimizer_sharded=np.array([pins.sharding == "optimizer"]),
-        is_lora=np.array([case.layout["is_lora"] > 0]),
-        is_tuned=np.array([case.layout["is_tuned"] > 0]),
-        is_unfused=np.array([case.layout["is_unfused"] > 0]),
-        is_early=np.array([case.layout["is_early"] > 0]),
-        is_ported=np.array([case.layout["is_ported"] > 0]),
-    )
+@dataclass(frozen=True)
+class _Divided:
+    """Degrees by which heads, layers, experts, GPUs and batch divide, of every number of GPUs."""
+
+    whole: Layouts  # (sizes, degrees), of the smallest micro batch and the fewest chunks, nothing recomputed
+    micro_batches: Ints  # ascending
+    divides: Bools  # (sizes, degrees, micro batches)
+    chunks: Ints  # (degrees, most) chunks of a stage
+    n_chunks: Ints  # (degrees,) that there are of these
+
+    @classmethod
+    def of(cls, case: LanguageCase, gpus: Ints, batch: Ints, pins: LayoutPins) -> "_Divided":
+        """Those of a case."""
+        shape = case.shape
+        domain = int(case.machine["domain_gpus"])
+        if why := wide_tensor_error_text(pins, domain, "layout"):
+            raise RequestError(why)
+        heads, layers, experts = int(shape["heads"]), int(shape["layers"]), int(shape["experts"])
+        table = _degrees(heads, layers, experts, domain, int(case.layout["sequence"]), pins)
+        t, p, c, e = table.T
+        micro = np.array(_MICRO_BATCHES if pins.micro_batch is None else (pins.micro_batch,))
+        replicas = gpus[:, None] // (t * p * c)
+        divides = replicas * t * p * c == gpus[:, None]
+        if pins.data is not None:
+            divides &= replicas == pins.data
+        if experts > 1:
+            divides &= gpus[:, None] // p % e == 0
+        each = np.maximum(replicas, 1)[:, :, None] * micro
+        of_stages = [_chunks(stages, layers, pins.chunks) for stages in range(p.max(initial=1) + 1)]
+        padded = np.array([[*one, *[1] * (_MOST_CHUNKS + 1 - len(one))] for one in of_stages])
+        return cls(
+            whole=Layouts(
+                gpus=gpus[:, None].astype(float),
+                batch=batch[:, None].astype(float),
+                sequence=np.array([case.layout["sequence"]]),
+                **dict(zip(_SEARCHED, table.T.astype(float), strict=True)),
+                micro_batch=micro[:1].astype(float),
+                virtual=padded[p, 0].astype(float),
+                recompute=np.zeros(1),
+                is_fully_sharded=np.array([pins.sharding == "all"]),
+                is_optimizer_sharded=np.array([pins.sharding == "optimizer"]),
+                **{name: np.array([case.layout[name] > 0]) for name in _OF_CASE},
+            ),
+            micro_batches=micro,
+            divides=divides[:, :, None] & (batch[:, None, None] % each == 0),
+            chunks=padded[p],
+            n_chunks=np.array([len(one) for one in of_stages])[p],
+        )
+
+    @cached_property
+    def counts(self) -> Ints:
+        """(sizes, degrees) layouts."""
+        return np.asarray(self.divides.sum(axis=2) * self.n_chunks)
+
+    def smallest(self, recompute: float) -> Layouts:
+        """(sizes, degrees) the layouts that take the least memory: a larger micro batch or more chunks take more.
+
+        The smallest micro batch divides wherever a larger one does.
+        """
+        return replace(self.whole, recompute=np.array([recompute]))
+
+    def least(self, amounts: Floats) -> Floats:
+        """(sizes,) least of some amounts of :meth:`smallest`; infinite where nothing divides."""
+        return np.asarray(np.where(self.counts > 0, amounts, np.inf).min(axis=1, initial=np.inf))
+
+    def layouts(self, could: Bools) -> tuple[Ints, Ints, Layouts]:
+        """Layouts of some (sizes, degrees), flat, with the places of their size and degrees."""
+        place, degree, micro = np.nonzero(self.divides & could[:, :, None])
+        n = self.n_chunks[degree]
+        place, degree, micro = (np.repeat(one, n) for one in (place, degree, micro))
+        offset = np.arange(len(place)) - np.repeat(np.cumsum(n) - n, n)
+        whole = self.whole
+        return (
+            place,
+            degree,
+            replace(
+                whole,
+                **{name: getattr(whole, name)[place, 0] for name in ("gpus", "batch")},
+                **{name: getattr(whole, name)[degree] for name in _SEARCHED},
+                micro_batch=self.micro_batches[micro].astype(float),
+                virtual=self.chunks[degree, offset].astype(float),
+            ),
+        )
 
 
 @lru_cache(maxsize=256)
 def _degrees(heads: int, layers: int, experts: int, domain: int, sequence: int, pins: LayoutPins) -> Ints:
-    """Degrees (tensor, pipeline, context, expert) and micro batches to judge, shape (rows, 5)."""
+    """Degrees (tensor, pipeline, context, expert) to judge, shape (rows, 4)."""
 
     def asked(name: str, values: Sequence[int]) -> Sequence[int]:
         fixed = getattr(pins, name)
@@ -349,9 +363,8 @@ def _degrees(heads: int, layers: int, experts: int, domain: int, sequence: int, 
         [p for p in asked("pipeline", stages) if divides_layers(p, layers)],
         asked("context", [c for c in _powers(_MOST_CONTEXT) if _divides_sequence(c, sequence)]),
         [e for e in asked("expert", _powers(max(domain, _MOST_EXPERT))) if not experts % e] if experts > 1 else [1],
-        asked("micro_batch", _MICRO_BATCHES),
     )
-    return np.array(list(found), dtype=int).reshape(-1, 5)
+    return np.array(list(found), dtype=int).reshape(-1, 4)
 
 
 def _divides_sequence(context: int, sequence: int) -> bool:
@@ -359,7 +372,6 @@ def _divides_sequence(context: int, sequence: int) -> bool:
     return context == 1 or (sequence % context == 0 and sequence / context >= _LEAST_TOKENS)
 
 
-@lru_cache(maxsize=4096)
 def _chunks(stages: int, layers: int, fixed: int | None) -> tuple[int, ...]:
     """Chunks of a pipeline stage that divide its layers."""
     if stages < 1:

@@ -246,20 +246,24 @@ def at_measured_rates(
     values = np.stack([nothing if one is None else one.values for one in terms])[cols.compute]
     shape = np.broadcast_shapes(run.shape, cols.compute.shape)
     modelled = np.broadcast_to(nominal.samples_per_s(values), shape)
-    factor, log_sd = np.ones(shape), np.zeros(shape)
+    log_rate, log_sd = np.log(modelled), np.zeros(shape)
     servers, size = np.broadcast_to(n_servers, shape), np.broadcast_to(batch, shape)
     facts = np.broadcast_arrays(cols.compute, cols.gpus_per_server, cols.exchange_bytes_per_s)
     distinct, place = np.unique(np.stack([np.ravel(part) for part in facts], axis=1), axis=0, return_inverse=True)
+    places = np.broadcast_to(np.reshape(place, facts[0].shape), shape)
     for number, (group, used, nic) in enumerate(distinct.tolist()):
         if terms[int(group)] is None:
             continue
-        where = np.nonzero(np.broadcast_to(np.reshape(place == number, facts[0].shape), shape))
-        system = system_on(work.mlperf, groups[int(group)], int(used), nic, catalog)
-        found = system.rate(servers[where], size[where])
-        own_log, own_sd = np.zeros(()), np.zeros(())
-        if takes_own_code(work, groups[int(group)].gpu):
-            own_log, own_sd = own_code_rate(work.dnn.forward_flop.value * size[where])
-        factor[where], log_sd[where] = np.exp(found.log + own_log) / modelled[where], np.hypot(found.sd, own_sd)
+        where = np.nonzero(places == number)
+        found = system_on(work.mlperf, groups[int(group)], int(used), nic, catalog).rate(servers[where], size[where])
+        log_rate[where], log_sd[where] = found.log, found.sd
+    has_own_code = np.array([takes_own_code(work, group.gpu) for group in groups])
+    where = np.nonzero(np.broadcast_to(has_own_code[cols.compute], shape))
+    own_log, own_sd = own_code_rate(work.dnn.forward_flop.value * size[where])
+    log_rate[where] += own_log
+    log_sd[where] = np.hypot(log_sd[where], own_sd)
+    is_fitted = np.broadcast_to(np.array([one is not None for one in terms])[cols.compute], shape)
+    factor = np.where(is_fitted, np.exp(log_rate) / modelled, 1.0)
     return run.scaled(factor, log_sd)
 
 

@@ -77,15 +77,10 @@ class Outcomes:
 
     def take(self, rows: Ints | slice) -> "Outcomes":
         """Outcomes of some rows of the first axis of these."""
-        return Outcomes(
-            self.chance[:, rows],
-            self.log_need[:, rows],
-            self.log_rate[:, rows],
-            self.log_width[:, rows],
-            self.first_share[rows],
-            self.misses[rows],
-            self.miss_log_sd[rows],
-        )
+        first = (self.chance, self.log_need, self.log_rate, self.log_width)
+        chance, need, rate, width = (one[:, rows] for one in first)
+        rest = self.first_share[rows], self.misses[rows], self.miss_log_sd[rows]
+        return Outcomes(chance, need, rate, width, *rest)
 
     def probability(self, warm: pipeline.Stages, cold: pipeline.Stages) -> Floats:
         """Probability that the target is met.

@@ -69,6 +69,19 @@ def test_answers_divide_fit_and_come_fastest_first():
         assert 128 * 8192 / sum(one.step_s.values()) == pytest.approx(float(one.tokens_per_s.value), rel=1e-6)
 
 
+def test_no_micro_batch_fits_that_the_search_over_all_leaves_out():
+    # What the smallest micro batch takes bounds all others; of one micro batch alone it is the memory itself.
+    def ways(micro):
+        found = search(pinned(micro_batch=micro, sharding="optimizer"), 10**6)
+        assert found.n_fitting == len(found.answers) < found.n_judged
+        names = ("tensor", "pipeline", "virtual", "context", "micro_batch", "recompute")
+        return [tuple(getattr(one, name) for name in names) for one in found.answers]
+
+    each = [one for micro in (1, 2, 4, 8, 16) for one in ways(micro)]
+    assert {one[4] for one in each} == {1, 2, 4, 8, 16}
+    assert sorted(ways(None)) == sorted(each)
+
+
 def test_each_context_parallel_gpu_has_as_many_tokens():
     # 12,290 = 2 x 5 x 1,229 tokens divide over two GPUs, not over four.
     for one in search(dataclasses.replace(LLAMA_70B, sequence=12_290), 50).answers:
