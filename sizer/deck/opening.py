@@ -18,7 +18,7 @@ from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.decisions import confidence_texts
 from sizer.present.text.design_size import asked_target_text, binding_text, required_rate_text
 from sizer.present.text.verdict import proposal_text, reason_texts, selection_text
-from sizer.questions.team.tables import wait_text
+from sizer.questions.team.text import wait_text
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.reasons import BindingKind, SelectionKind
 from sizer.sizing.result import WorkloadAnswer

@@ -32,13 +32,12 @@ from sizer.present.expansion_table import growth_table
 from sizer.present.tables import Field, Table, record_table
 from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import delivery_sentences
-from sizer.questions.growth.tables import purchases_table
-from sizer.questions.growth.text import findings, recommendation
+from sizer.questions.growth.text import findings, purchases_table, recommendation
 from sizer.questions.ownership.text import finding as ownership_finding
-from sizer.questions.rent.analysis import use_of
-from sizer.questions.rent.text import finding as rental_finding
+from sizer.questions.rent.rent_or_buy import finding as rental_finding
+from sizer.questions.rent.rent_or_buy import use_of
 from sizer.questions.team.analysis import TeamAnswer
-from sizer.questions.team.tables import least_served, waits_table
+from sizer.questions.team.text import least_served, waits_table
 from sizer.sizing.growth.result import PlatformGrowth
 from sizer.sizing.result import WorkloadAnswer
 

@@ -17,7 +17,7 @@ from sizer.present.theme import Palette
 from sizer.questions.data.analysis import data_plan
 from sizer.questions.failures.analysis import failure_cases
 from sizer.questions.ownership.analysis import ownership
-from sizer.questions.rent.analysis import rent_or_buy
+from sizer.questions.rent.rent_or_buy import rent_or_buy
 from sizer.questions.scale.analysis import EqualGpuComparison, n_allowed_kinds, scale_comparison
 from sizer.questions.team.analysis import team_answer
 from sizer.questions.verdict.analysis import claims

@@ -33,11 +33,10 @@ from sizer.present.words import stage as stage_name
 from sizer.questions.maximum.text import maximum_text
 from sizer.questions.ownership.analysis import ownership
 from sizer.questions.ownership.text import finding as ownership_finding
-from sizer.questions.team.tables import wait_text
+from sizer.questions.team.text import wait_text
 from sizer.questions.verdict.claim import Claim
 from sizer.questions.verdict.simplest_design import SimplestDesign
-from sizer.questions.verdict.tables import arithmetic_table, claims_table, simplest_table
-from sizer.questions.verdict.text import simplest_text
+from sizer.questions.verdict.text import arithmetic_table, claims_table, simplest_table, simplest_text
 from sizer.sizing.checks import FactKind
 from sizer.sizing.reasons import ExchangeReason
 from sizer.sizing.result import STAGES, DesignAnswer, ParetoPoint, SizingResult, WorkloadAnswer

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from sizer.questions.compare.requests import value_text
+from sizer.questions.compare.designs import value_text
 from sizer.ui import state
 from sizer.ui.error_messages import name_of
 from sizer.ui.request_form.field import RequestPath

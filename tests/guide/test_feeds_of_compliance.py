@@ -7,7 +7,7 @@ from sizer.guide.context import GuideContext
 from sizer.guide.edition import Edition
 from sizer.physical.notes import PlanNoteKind
 from sizer.questions.failures.analysis import failure_cases
-from sizer.questions.failures.case_text import effect_text
+from sizer.questions.failures.text import effect_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from tests.factories import examples
 

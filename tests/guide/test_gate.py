@@ -26,7 +26,7 @@ from sizer.present.text.result_text import doubt
 from sizer.present.text.verdict import meets_text, verdict_text
 from sizer.present.words import is_even
 from sizer.questions.data.analysis import data_plan
-from sizer.questions.growth.tables import criterion_text
+from sizer.questions.growth.text import criterion_text
 from sizer.questions.scale.arrangements import arrangements
 from sizer.sizing.best_design import BestDesign
 from sizer.sizing.checks import CheckKind, CheckResult

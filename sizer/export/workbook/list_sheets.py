@@ -21,7 +21,7 @@ from sizer.present.text.assumptions import assumption_rows, part_questions
 from sizer.present.text.bill_lines import change_text, note_text
 from sizer.present.text.plan import notes_text, part_note_text, question_text
 from sizer.questions.ownership.analysis import OwnershipAnswer, ownership
-from sizer.questions.ownership.tables import KIND_NAMES, kinds_of, ownership_note, run_name
+from sizer.questions.ownership.text import KIND_NAMES, kinds_of, ownership_note, run_name
 from sizer.sizing.assumptions import MissingFacts, MissingReadRate
 from sizer.sizing.result import SizingResult
 

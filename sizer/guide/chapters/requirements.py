@@ -17,7 +17,7 @@ from sizer.present.text.layouts import layout_text, step_size_text
 from sizer.present.text.memory import memory_text
 from sizer.present.text.serving import lengths_text, limits_text, load_text, used_stack_text
 from sizer.present.text.verdict import reason_texts
-from sizer.questions.team.tables import requested_team_table
+from sizer.questions.team.text import requested_team_table
 from sizer.sizing.result import SizingResult, WorkloadAnswer
 from sizer.workload.target_text import target_text
 

@@ -5,7 +5,7 @@ from typing import Any
 from sizer.guide.context import GuideContext
 from sizer.guide.engineer.operation_tables import monitoring_table, phases_table
 from sizer.present.tables import Table, fact_table
-from sizer.questions.failures.tables import failures_table, maintenance_table
+from sizer.questions.failures.text import failures_table, maintenance_table
 
 
 def content(context: GuideContext) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from sizer.base.quantities import duration
 from sizer.present import words
 from sizer.present.tables import Table, fact_table
 from sizer.questions.data.ingest import IngestPlan
-from sizer.questions.data.tables import ENTRY_NAMES
+from sizer.questions.data.text import ENTRY_NAMES
 from sizer.sizing.result import DesignAnswer
 
 

@@ -12,8 +12,7 @@ from sizer.present.text import result_text
 from sizer.present.workload_charts import workload_figure
 from sizer.questions.scale.analysis import ArrangedDesign, ArrangementPair
 from sizer.questions.scale.charts import rates_chart
-from sizer.questions.scale.comparison_text import arrangements_text, difference
-from sizer.questions.scale.tables import hardware_table, rates_table, steps_table
+from sizer.questions.scale.text import arrangements_text, difference, hardware_table, rates_table, steps_table
 from sizer.sizing.result import WorkloadAnswer
 
 

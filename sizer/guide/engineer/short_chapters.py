@@ -17,9 +17,8 @@ from sizer.present.text import result_text
 from sizer.present.text.assumptions import AssumptionRow, assumption_rows
 from sizer.present.text.verdict import reason_texts, verdict_text
 from sizer.questions.growth.charts import limits_chart
-from sizer.questions.growth.tables import demand_table, platforms_table
-from sizer.questions.verdict.tables import arithmetic_table, claims_table, simplest_table
-from sizer.questions.verdict.text import simplest_text
+from sizer.questions.growth.text import demand_table, platforms_table
+from sizer.questions.verdict.text import arithmetic_table, claims_table, simplest_table, simplest_text
 from sizer.sizing.result import SizingResult, WorkloadAnswer
 
 _CHART_PX = 240

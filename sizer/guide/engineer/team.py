@@ -6,8 +6,7 @@ from sizer.guide.chapters.team import fragmentation
 from sizer.guide.context import GuideContext
 from sizer.present.figures import charted
 from sizer.questions.team.charts import reads_chart
-from sizer.questions.team.tables import gpus_table, sizes_table, sources_table
-from sizer.questions.team.text import assumptions
+from sizer.questions.team.text import assumptions, gpus_table, sizes_table, sources_table
 
 
 def content(context: GuideContext) -> dict[str, Any]:

@@ -7,8 +7,16 @@ from itertools import pairwise
 import numpy as np
 
 from sizer.physical.losses import Losses
-from sizer.questions.failures.after_loss import HardwareAfterLoss, longest_outage_s, rate_shares, target_probabilities
-from sizer.questions.failures.scenarios import FailureEffect, FailureKey, FailureScenario, FailureScenarios
+from sizer.questions.failures.scenarios import (
+    FailureEffect,
+    FailureKey,
+    FailureScenario,
+    FailureScenarios,
+    HardwareAfterLoss,
+    longest_outage_s,
+    rate_shares,
+    target_probabilities,
+)
 from sizer.questions.team.analysis import TeamModel, team_model
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.result import SizingResult

@@ -15,14 +15,16 @@ from sizer.bom.prices import prices_for
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.draws import Draws, streams
 from sizer.catalog.model import Catalog
-from sizer.questions.scale.arrangement_run import StepBreakdown, drawn_estimates, request_of
 from sizer.questions.scale.arrangements import (
     Arrangement,
     ExcludedServer,
     ExclusionReason,
+    StepBreakdown,
     arrangements,
+    drawn_estimates,
     gpus_used,
     is_same_host,
+    request_of,
 )
 from sizer.sizing.customer_copy import not_offered
 from sizer.sizing.design.evaluate_design import design_answer

@@ -10,9 +10,8 @@ from sizer.drawings.palette import COLUMN_PX, QUIET_OPACITY
 from sizer.present.charting import Chart, Rows, axis, chart_of, finish, label_room, level_mark, point_layers
 from sizer.present.theme import LIGHT, Palette
 from sizer.present.words import percent, plural, shortened
-from sizer.questions.team.analysis import TeamAnswer
-from sizer.questions.team.result import ReadDemand, TeamRun
-from sizer.questions.team.tables import least_served
+from sizer.questions.team.analysis import ReadDemand, TeamAnswer, TeamRun
+from sizer.questions.team.text import least_served
 
 _HEIGHT = 210
 # Pixels of the plot of a full-width chart, to keep labels apart.

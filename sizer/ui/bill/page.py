@@ -17,8 +17,7 @@ from sizer.present.text.money import price_text
 from sizer.present.words import plural
 from sizer.questions.ownership.analysis import ownership
 from sizer.questions.ownership.charts import ownership_chart
-from sizer.questions.ownership.tables import ownership_table, runs_table
-from sizer.questions.ownership.text import finding
+from sizer.questions.ownership.text import finding, ownership_table, runs_table
 from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
 from sizer.ui.bill import editor, own_lines, price_book_panel, quote_form

@@ -9,7 +9,7 @@ from sizer.catalog.model import Catalog
 from sizer.library.compare import Differences, FigureChange
 from sizer.present.tables import Table
 from sizer.present.words import listed, plural
-from sizer.questions.compare.tables import (
+from sizer.questions.compare.text import (
     bill_table,
     field_of,
     figure_cell,

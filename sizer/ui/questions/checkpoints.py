@@ -12,9 +12,10 @@ from sizer.questions.failures.goodput import (
     GoodputQuestion,
     goodput_answer,
     question_of,
+    storage_worth,
+    worth_text,
     write_rates_table,
 )
-from sizer.questions.failures.storage_worth import storage_worth, worth_text
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.stages.storage_rates import write_rate_is_unknown
 from sizer.ui import look

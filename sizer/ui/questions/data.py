@@ -5,16 +5,19 @@ from dataclasses import replace
 import streamlit as st
 
 from sizer.questions.data.analysis import data_plan
-from sizer.questions.data.tables import (
+from sizer.questions.data.text import (
     assumptions_table,
     checkpoints_table,
     copies_table,
+    copy_text,
     decoded_table,
+    ingest_text,
+    questions,
     required_capacity_table,
     routes_table,
+    transform_text,
     validation_table,
 )
-from sizer.questions.data.text import copy_text, ingest_text, questions, transform_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.ui import look
 from sizer.ui.requirements import data_form

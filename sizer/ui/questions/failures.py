@@ -8,8 +8,15 @@ from sizer.base.quantities import duration, si
 from sizer.present.text.redundancy import ONE_LOST, listed_losses, spare_sentence
 from sizer.present.words import chance, percent, sample_unit
 from sizer.questions.failures.analysis import FailureCase, failure_cases
-from sizer.questions.failures.case_text import effect_text, failure_title, remedy_text
-from sizer.questions.failures.tables import failures_table, maintenance_table, targets_text, tolerated_losses_table
+from sizer.questions.failures.text import (
+    effect_text,
+    failure_title,
+    failures_table,
+    maintenance_table,
+    remedy_text,
+    targets_text,
+    tolerated_losses_table,
+)
 from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.result import SizingResult
 from sizer.ui import look, state

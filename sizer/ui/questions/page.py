@@ -8,14 +8,17 @@ import streamlit as st
 from sizer.base.quantities import BYTES, SAMPLES_PER_S, SECONDS, QuantityKind
 from sizer.present.words import inside_sentence, listed, plural, sample_unit
 from sizer.questions.what_if.answer import (
+    BreakEven,
+    ResizedDesign,
     break_even_table,
+    fixed_design_break_evens,
     fixed_design_figures,
+    resize,
+    resized_break_evens,
     resized_figures,
 )
-from sizer.questions.what_if.break_even import BreakEven, fixed_design_break_evens, resized_break_evens
 from sizer.questions.what_if.charts import tornado_chart
 from sizer.questions.what_if.input_grid import FixedDesignRates, fixed_design_along, fixed_design_rates, hardware_along
-from sizer.questions.what_if.resize import ResizedDesign, resize
 from sizer.questions.what_if.sensitivity import influence_table, sensitivities
 from sizer.questions.what_if.varied_input import (
     SERVERS,

@@ -6,10 +6,16 @@ import streamlit as st
 
 from sizer.bom.rental import RentOrBuy
 from sizer.present.words import percent
-from sizer.questions.rent.analysis import rent_or_buy
 from sizer.questions.rent.charts import rent_chart
-from sizer.questions.rent.tables import break_even_text, owning_text, rent_text, rental_table, years_text
-from sizer.questions.rent.text import finding
+from sizer.questions.rent.rent_or_buy import (
+    break_even_text,
+    finding,
+    owning_text,
+    rent_or_buy,
+    rent_text,
+    rental_table,
+    years_text,
+)
 from sizer.ui import look, state
 from sizer.ui.requirements.optional_tables import RENTAL
 from sizer.ui.state import View

@@ -10,10 +10,17 @@ import streamlit as st
 from sizer.base.errors import SizerError
 from sizer.base.quantities import SECONDS, duration, grouped, plain
 from sizer.present.words import listed, plural
+from sizer.questions.team.analysis import TeamChange, changed_answer, changed_rate
 from sizer.questions.team.charts import reads_chart, waits_chart
-from sizer.questions.team.tables import demand_table, gpus_table, jobs_table, sizes_table, waits_table
-from sizer.questions.team.text import assumptions, change_figures
-from sizer.questions.team.what_if import TeamChange, changed_answer, changed_rate
+from sizer.questions.team.text import (
+    assumptions,
+    change_figures,
+    demand_table,
+    gpus_table,
+    jobs_table,
+    sizes_table,
+    waits_table,
+)
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.ui import look, state

@@ -10,8 +10,14 @@ from sizer.questions.verdict.analysis import claims
 from sizer.questions.verdict.claim import Claim
 from sizer.questions.verdict.reversal import Reversal
 from sizer.questions.verdict.simplest_design import SimplestDesign, simplest_design
-from sizer.questions.verdict.tables import arithmetic_table, claims_table, simplest_table
-from sizer.questions.verdict.text import input_text, reversal_text, simplest_text
+from sizer.questions.verdict.text import (
+    arithmetic_table,
+    claims_table,
+    input_text,
+    reversal_text,
+    simplest_table,
+    simplest_text,
+)
 from sizer.ui import look, state
 from sizer.ui.designs import compare
 from sizer.ui.request_form.names import in_labels, kind_of

@@ -8,8 +8,7 @@ import pytest
 
 from sizer.base.quantities import si
 from sizer.present.tables import Table
-from sizer.questions.compare.designs import Compared, card_figures, figures_table
-from sizer.questions.compare.values import count_difference, difference
+from sizer.questions.compare.designs import Compared, card_figures, count_difference, difference, figures_table
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.size import size
 from tests.factories.examples import catalog, sized

@@ -3,7 +3,7 @@
 from sizer.catalog.loader import shipped_catalog
 from sizer.questions.failures.analysis import failure_cases
 from sizer.questions.failures.scenarios import CoolantLost
-from sizer.questions.failures.tables import single_failures_table
+from sizer.questions.failures.text import single_failures_table
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from tests.factories import examples
 

@@ -7,8 +7,7 @@ from typing import Any
 from sizer.bom.bill import Bill
 from sizer.bom.ownership import Footprint, OwnershipRates
 from sizer.bom.rental import RentOrBuy, compared
-from sizer.questions.rent.tables import rental_table
-from sizer.questions.rent.text import finding
+from sizer.questions.rent.rent_or_buy import finding, rental_table
 from sizer.workload.rental import Rental
 from tests.bom.test_rental import line
 

@@ -6,9 +6,8 @@ from hypothesis import strategies as st
 
 from sizer import SizingRequest, size
 from sizer.base.resources import data_dir
-from sizer.questions.team.analysis import team_answer
+from sizer.questions.team.analysis import TeamChange, changed_answer, changed_team, team_answer
 from sizer.questions.team.text import change_figures
-from sizer.questions.team.what_if import TeamChange, changed_answer, changed_team
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.workload.team import Team
 from tests.factories.answers import recommended

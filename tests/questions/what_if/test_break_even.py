@@ -6,9 +6,16 @@ from functools import cache
 import pytest
 
 from sizer.base.errors import InfeasibleError
-from sizer.questions.what_if.break_even import BreakEven, Span, fixed_design_break_evens, resized_break_evens, spans
+from sizer.questions.what_if.answer import (
+    BreakEven,
+    Span,
+    changed_request,
+    fixed_design_break_evens,
+    resize,
+    resized_break_evens,
+    spans,
+)
 from sizer.questions.what_if.input_grid import fixed_design_along, hardware_along
-from sizer.questions.what_if.resize import changed_request, resize
 from sizer.questions.what_if.varied_input import (
     CACHE,
     DATASET_SIZE,

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sizer.perf.storage import nodes_for_both, nodes_needed
-from sizer.questions.failures.goodput import job_question
-from sizer.questions.failures.storage_worth import Pays, storage_worth
+from sizer.questions.failures.goodput import Pays, job_question, storage_worth
 from sizer.sizing.best_design import best_design
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.design.spares import checkpoint_storage

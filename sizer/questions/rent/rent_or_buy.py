@@ -1,16 +1,56 @@
-"""Rent or buy as a table: costs over the years, and the utilization at which both cost the same."""
+"""Rent or buy: costs of renting GPUs by the hour and of buying the design, from the offer in the request."""
 
+import textwrap
 from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+from sizer.base.formats.json_document import fields_of, json_document
 from sizer.base.money import percent as money_percent
 from sizer.base.quantities import by_count, grouped, plain, si
-from sizer.bom.rental import RentOrBuy
+from sizer.bom.customer import customer_bill
+from sizer.bom.ownership import footprint_of, rates_of
+from sizer.bom.rental import RentOrBuy, compared
 from sizer.physical.racks.power import HOURS_PER_YEAR
 from sizer.present import words
+from sizer.present.plain_table import WIDTH, table_text
 from sizer.present.tables import Cell, Row, Table, fact_table, row
+from sizer.sizing.constraints.stored_data import storage_demand
+from sizer.sizing.result import SizingResult
+from sizer.workload.rental import Rental
+
+
+def rent_or_buy(result: SizingResult, rental: Rental | None = None) -> RentOrBuy | None:
+    """Compare the design of an answer with an offer by the hour.
+
+    Rented GPUs do the same work: the hours in which the cluster's GPUs are used, divided by ``speed_ratio``. Every data
+    set is stored once, with its snapshots and checkpoints; spare capacity is not rented. Energy is the racks' typical
+    draw at all hours, as in the guide: the idle draw of these systems is not published. Existing equipment costs only
+    its energy.
+
+    ``result``: the whole answer or a customer's copy: both give the same comparison, based on the customer's price.
+    ``rental``: Default: that of the request. None if the request has no offer.
+    """
+    offer = rental if rental is not None else result.request.rental
+    if offer is None:
+        return None
+    design, request = result.design, result.request.model_copy(update={"rental": offer})
+    stored = storage_demand(design.workloads, request.data)
+    return compared(
+        design.bill if design.bill.is_customer_copy else customer_bill(design.bill),
+        offer,
+        rates_of(request, offer.years),
+        footprint_of(design.plan, design.quantities),
+        n_gpus=design.n_gpus,
+        stored_bytes=stored.data_bytes + stored.snapshots_bytes + stored.checkpoints_bytes,
+    )
+
+
+def use_of(rental: Rental) -> Decimal | None:
+    """Utilization of the GPUs that the request states, as a share of all hours."""
+    return None if rental.utilization_fraction is None else Decimal(repr(rental.utilization_fraction))
+
 
 _HOURS_A_WEEK = 168
 # Costs that the totals leave out.
@@ -183,3 +223,94 @@ def _rate(comparison: RentOrBuy, rate: Decimal | None) -> str:
 
 def _quoted(text: str) -> Cell:
     return Cell(text, is_muted=text == words.TO_BE_QUOTED)
+
+
+def rental_document(comparison: RentOrBuy, use: Decimal | None) -> dict[str, Any]:
+    """Both costs and the break-even.
+
+    ``missing`` names what the costs of buying do not include; no total is stated while a line has no price. Costs at
+    a utilization are those at the stated one, else at all hours.
+    """
+    own, rental = comparison.owning, comparison.rental
+    hours = Decimal(1) if use is None else use
+    return json_document(
+        "rent-or-buy",
+        **fields_of(comparison, "currency", "n_gpus", "gpu_hours"),
+        years=rental.years,
+        buying=fields_of(
+            own,
+            *("purchase", "care", "energy", "space", "missing"),
+            renewals=own.support,
+            lines_to_be_quoted=own.n_open,
+            energy_kwh=float(own.energy_kwh),
+            total=None if own.is_unpriced else own.total,
+            of_a_used_gpu_hour=None if own.is_unpriced else comparison.own_gpu_hour(hours),
+        ),
+        renting={
+            "per_gpu_hour": str(rental.per_gpu_hour),  # stated with up to four decimals
+            "speed_ratio": rental.speed_ratio,
+            "storage": comparison.storage_rent,
+            "stored_tb": float(comparison.stored_tb),
+            "total": comparison.renting(hours),
+            "is_at_least": comparison.is_rent_at_least,
+        },
+        utilization_fraction=float(hours),
+        is_utilization_stated=use is not None,
+        break_even_fraction=None if own.is_unpriced else float(comparison.break_even),
+        break_even_is=comparison.bound,
+        open_prices_at_most=comparison.open_budget(hours) if own.n_open else None,
+    )
+
+
+def rental_text(comparison: RentOrBuy, use: Decimal | None) -> str:
+    """Rent or buy as plain text for a terminal."""
+    lines = "\n".join(textwrap.wrap(finding(comparison, use), WIDTH))
+    return f"{lines}\n\n{table_text(rental_table(comparison, use))}"
+
+
+def finding(comparison: RentOrBuy, use: Decimal | None) -> str:
+    """The answer in a sentence or two."""
+    if comparison.owning.is_unpriced:
+        share = Decimal(1) if use is None else use
+        budget, hours = comparison.open_budget(share), "all hours" if use is None else f"{share_text(use)} of all hours"
+        lines = f"{words.capital(words.plural(comparison.owning.n_open, 'line'))} of the purchase to be quoted."
+        if budget <= 0:
+            return f"{lines} Renting {hours} of {years_text(comparison)} costs less than the other lines alone."
+        return (
+            f"{lines} Up to {money_text(budget, comparison)} for them, buying costs no more than renting {hours} of "
+            f"{years_text(comparison)}."
+        )
+    if comparison.break_even > 1:
+        text = (
+            f"Renting costs less at any utilization: {rent_text(comparison, Decimal(1))} for all hours of "
+            f"{years_text(comparison)}, compared with {owning_text(comparison)} for buying."
+        )
+        return f"{text} Storage of the data is not included." if comparison.is_rent_at_least else text
+    if comparison.break_even <= 0:
+        return "Buying costs less even if the GPUs are never used, because renting the storage alone costs more."
+    text = f"Break-even utilization: {break_even_text(comparison)}."
+    return text if use is None else f"{text} {_at_use(comparison, use)}"
+
+
+def _at_use(comparison: RentOrBuy, use: Decimal) -> str:
+    """Which costs less at a utilization, as far as the known costs allow a conclusion."""
+    rent, own, share = rent_text(comparison, use), owning_text(comparison), share_text(use)
+    difference = comparison.renting(use) - comparison.owning.total
+    if not difference:
+        return f"The stated utilization is exactly that, {share}."
+    if difference < 0:
+        caution = " from the known costs" if comparison.is_rent_at_least else ""
+        return f"At {share} renting costs less{caution}: {rent} compared with {own}."
+    caution = " from the known costs" if comparison.owning.is_at_least else ""
+    return f"At {share} buying costs less{caution}: {own} compared with {rent}."
+
+
+def short_finding(comparison: RentOrBuy) -> str:
+    """The answer as the title of a chart."""
+    if comparison.break_even > 1:
+        return "Renting costs less at any utilization"
+    if comparison.break_even <= 0:
+        return "Buying costs less at any utilization"
+    if comparison.bound == "exact":
+        return f"Buying costs less above {share_text(comparison.break_even)} utilization"
+    return f"Break-even utilization: {break_even_text(comparison)}"
