@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from sizer.base.quantities import grouped, significant
-from sizer.deck.blocks import KeyFigure, KeyFigures, Paragraphs, Slide, SlideColumn, TableBlock, TitleSlide
-from sizer.deck.notes import notes
+from sizer.deck.blocks import KeyFigure, KeyFigures, Paragraphs, Slide, SlideColumn, TableBlock, TitleSlide, notes
 from sizer.guide.chapters import decisions, summary
 from sizer.guide.chapters.requirements import conditions_table
 from sizer.guide.context import GuideContext

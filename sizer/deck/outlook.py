@@ -16,8 +16,8 @@ from sizer.deck.blocks import (
     Slide,
     SlideColumn,
     TableBlock,
+    notes,
 )
-from sizer.deck.notes import notes
 from sizer.guide.chapters import growth as growth_chapter
 from sizer.guide.chapters import risks as risks_chapter
 from sizer.guide.chapters import team as team_chapter

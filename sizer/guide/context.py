@@ -8,7 +8,7 @@ from sizer.base.errors import InfeasibleError, RequestError
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Server
 from sizer.guide.acceptance.tests import acceptance_tests
-from sizer.guide.edition import Edition
+from sizer.guide.profile import Edition
 from sizer.physical.expansion import GrowthStep
 from sizer.physical.networks.addresses import address_plan
 from sizer.physical.roles import Role

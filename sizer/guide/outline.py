@@ -24,7 +24,6 @@ from sizer.guide.chapters import (
     team,
 )
 from sizer.guide.context import GuideContext, guide_context
-from sizer.guide.edition import GUIDE, Edition
 from sizer.guide.engineer import alternatives, appendices, components, data, networks
 from sizer.guide.engineer import operation as engineer_operation
 from sizer.guide.engineer import performance as engineer_performance
@@ -32,6 +31,7 @@ from sizer.guide.engineer import short_chapters as engineer_short
 from sizer.guide.engineer import team as engineer_team
 from sizer.guide.front_matter import LEGAL_NOTICE, budget_line, control_table, footer, key_figures, kind_name
 from sizer.guide.further_answers import asks_for_filling
+from sizer.guide.profile import GUIDE, Edition
 from sizer.guide.user_texts import remark_on_glyphs
 from sizer.present import words
 from sizer.present.tables import Table

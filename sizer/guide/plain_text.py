@@ -14,7 +14,6 @@ from sizer.present.text.calibration import NOT_PREDICTED
 from sizer.present.text.checks import check_label, open_text
 from sizer.present.text.design_size import binding_text
 from sizer.present.text.layouts import basis_sentence, layout_sentence, settings_text, stacks_sentence, step_sentence
-from sizer.present.text.memory import memory_text
 from sizer.present.text.money import (
     design_text,
     gpus_text,
@@ -27,7 +26,7 @@ from sizer.present.text.plan import existing_text, feeds_sentence
 from sizer.present.text.result_text import cautions, power, whole_run_text
 from sizer.present.text.serving import serving_rows, used_stack_text
 from sizer.present.text.verdict import reason_texts, runner_up_text, selection_text, verdict_text
-from sizer.present.text.warnings import design_warnings
+from sizer.present.text.warnings import design_warnings, memory_text
 from sizer.present.words import chance, name, percent, plural, sample_unit
 from sizer.present.words import stage as stage_name
 from sizer.questions.maximum.text import maximum_text

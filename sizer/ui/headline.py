@@ -6,7 +6,7 @@ from sizer.base.quantities import grouped
 from sizer.ui import look, need, state, tiles, toolbar, why
 from sizer.ui.error_messages import RequestFault
 from sizer.ui.figures import HeadlineItem, other_figures
-from sizer.ui.request_form.names import in_labels, label_at
+from sizer.ui.request_form.forms import in_labels, label_at
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 

@@ -17,7 +17,7 @@ from sizer.export.tables.bill_columns import bill_csv
 from sizer.export.workbook.book import workbook
 from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.present.bill_tables import bill_table
-from sizer.present.text.bill_lines import note_text
+from sizer.present.text.bill_warnings import note_text
 from tests import factories
 from tests.bom.drawn_lines import BOUGHT, NOT_BOUGHT, drawn_line, percents
 

@@ -4,7 +4,7 @@ import re
 
 from sizer.base.provenance import ASSUMPTION
 from sizer.catalog.model import statements
-from sizer.present.citations import Citations
+from sizer.present.page import Citations
 from tests.factories.examples import catalog
 from tests.factories.rows import every
 

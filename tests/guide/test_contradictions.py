@@ -15,7 +15,7 @@ from sizer.bom.bill import Bill
 from sizer.bom.ownership import rates_of
 from sizer.documents import as_handed_over
 from sizer.guide import contradictions as gate
-from sizer.guide.acceptance.limits import AcceptanceTest, Criterion
+from sizer.guide.acceptance.tests import AcceptanceTest, Criterion
 from sizer.guide.contradictions import contradictions
 from sizer.questions.ownership import analysis
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck

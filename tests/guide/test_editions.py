@@ -12,10 +12,9 @@ import pytest
 from sizer import documents
 from sizer.base.errors import RequestError
 from sizer.base.resources import data_dir
-from sizer.guide.edition import Edition
 from sizer.guide.pdf import render, typeset
 from sizer.guide.pdf.typeset import clean_name
-from sizer.guide.profile import Profile
+from sizer.guide.profile import Edition, Profile
 from tests import factories
 from tests.cli.running import refused, run
 from tests.guide.engine import needs_engine

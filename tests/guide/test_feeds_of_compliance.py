@@ -4,7 +4,7 @@ import pytest
 
 from sizer.guide.chapters.compliance import requirements
 from sizer.guide.context import GuideContext
-from sizer.guide.edition import Edition
+from sizer.guide.profile import Edition
 from sizer.physical.notes import PlanNoteKind
 from sizer.questions.failures.analysis import failure_cases
 from sizer.questions.failures.text import effect_text

@@ -18,9 +18,9 @@ from sizer.guide.acceptance.tests import acceptance_tests
 from sizer.guide.chapters.compliance import requirements
 from sizer.guide.chapters.risks import risk_table
 from sizer.guide.context import guide_context
-from sizer.guide.edition import Edition
 from sizer.guide.further_answers import cautions
 from sizer.guide.plain_text import answer_text
+from sizer.guide.profile import Edition
 from sizer.present.performance_tables import scaling_rows
 from sizer.present.text.result_text import doubt
 from sizer.present.text.verdict import meets_text, verdict_text

@@ -7,7 +7,7 @@ import pytest
 
 from sizer.guide.chapters import operation
 from sizer.guide.context import guide_context
-from sizer.guide.edition import Edition
+from sizer.guide.profile import Edition
 from sizer.present.text.assumptions import missing_of
 from tests.factories.examples import catalog, sized
 

@@ -5,8 +5,8 @@ from xml.etree.ElementTree import Element
 import pytest
 
 from sizer.base.errors import ReportError
-from sizer.guide.edition import Edition
 from sizer.guide.pdf.render import guide_page
+from sizer.guide.profile import Edition
 from tests.factories import examples
 from tests.guide.engine import needs_engine
 
@@ -36,8 +36,7 @@ def test_pages_of_the_templates_are_well_formed_and_mean_the_same_as_html(name, 
     needs_engine()
     import tinyhtml5
 
-    from sizer.guide.pdf.packaged import PackagedOnly
-    from sizer.guide.pdf.typeset import Page
+    from sizer.guide.pdf.typeset import PackagedOnly, Page
 
     text = guide_page(examples.sized(name), examples.catalog(), Edition(form))
     read, html = Page(text, PackagedOnly()), tinyhtml5.parse(text, namespace_html_elements=False)
@@ -50,8 +49,7 @@ def test_pages_of_the_templates_are_well_formed_and_mean_the_same_as_html(name, 
 def test_html_that_is_no_xml_and_drawings_without_a_name_space_are_read_as_in_a_browser():
     """HTML, 13.1.2: void elements need no end tag; 13.2.6.5: an svg element is one of SVG."""
     needs_engine()
-    from sizer.guide.pdf.packaged import PackagedOnly
-    from sizer.guide.pdf.typeset import Page
+    from sizer.guide.pdf.typeset import PackagedOnly, Page
 
     page = '<html><head></head><body><svg><rect width="1" height="1"/></svg>{}</body></html>'
     for body in ("<p>one<br>two</p>", "<p>one<br/>two</p>"):
@@ -65,8 +63,7 @@ def test_html_that_is_no_xml_and_drawings_without_a_name_space_are_read_as_in_a_
 @pytest.mark.pdf
 def test_the_style_of_a_page_has_its_values_and_no_rules_for_screens():
     needs_engine()
-    from sizer.guide.pdf.packaged import PackagedOnly
-    from sizer.guide.pdf.typeset import Page
+    from sizer.guide.pdf.typeset import PackagedOnly, Page
 
     style = (
         ":root { --ink: #123456; } p { color: var(--ink); margin: var(--none) }"

@@ -11,8 +11,7 @@ import pytest
 from PIL import Image, PngImagePlugin
 
 from sizer.base.errors import RequestError
-from sizer.guide.logo import LOGO_PX
-from sizer.guide.profile import Profile
+from sizer.guide.profile import LOGO_PX, Profile
 from sizer.present.theme import LIGHT, contrast_ratio, css_variables
 
 

@@ -12,7 +12,7 @@ from sizer.guide.engineer.data import demand_chart, ladder_chart
 from sizer.physical.capacity import CapacityStep, capacity_ladder
 from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.present.charting import Chart, chart_svg
-from sizer.present.training_charts import accuracy_chart, epoch_chart
+from sizer.present.workload_charts import accuracy_chart, epoch_chart
 from sizer.questions.what_if.charts import tornado_chart
 from sizer.questions.what_if.sensitivity import Influence, Sensitivity
 from sizer.sizing.result import SizingResult

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from sizer.perf.stage_capacity import Capacity
-from sizer.present.training_charts import cold_limit
+from sizer.present.workload_charts import cold_limit
 from sizer.sizing.design.workload_figures import cold_limit as limit_of_cold_epoch
 from sizer.sizing.result import WorkloadAnswer
 from tests import factories

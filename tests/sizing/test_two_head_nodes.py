@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sizer.base.errors import InfeasibleError
-from sizer.guide.acceptance.parts import parts_tests
+from sizer.guide.acceptance.tests import parts_tests
 from sizer.physical.roles import Role
 from sizer.questions.failures.analysis import failure_cases
 from sizer.questions.failures.scenarios import JobsContinue, StandbyTakesOver

@@ -15,7 +15,7 @@ from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.price_books import Price
 from sizer.physical.components import Component
 from sizer.physical.notes import PlanNote, PlanNoteKind
-from sizer.present.text.bill_lines import change_text, note_text
+from sizer.present.text.bill_warnings import change_text, note_text
 
 DAY = datetime.date(2026, 11, 21)
 WORKLOAD = [{"dnn": "resnet50", "target": {"gpus_busy": 8}}]

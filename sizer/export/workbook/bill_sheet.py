@@ -7,7 +7,7 @@ from typing import Any
 
 from sizer.bom.bill import BOUGHT, BY_OTHERS, MONTHS_A_YEAR, Bill, BillLine, Status, Sum
 from sizer.catalog.model import Catalog
-from sizer.export.file_names import PROVIDED_BY_OTHERS, TO_BE_QUOTED
+from sizer.export.files import PROVIDED_BY_OTHERS, TO_BE_QUOTED
 from sizer.export.tables.bill_columns import BillColumn, columns, values
 from sizer.export.workbook.sheets import A3, HEAD_ROW, Sheets
 

@@ -18,12 +18,10 @@ from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.calibration import note_texts, throughput_text
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.design_size import binding_text
-from sizer.present.text.memory import host_memory_sentences
 from sizer.present.text.serving import serving_cautions
 from sizer.present.text.stacks import default_stack_texts
-from sizer.present.text.storage_need import storage_need_sentences
 from sizer.present.text.verdict import runner_up_text
-from sizer.present.text.warnings import design_warnings
+from sizer.present.text.warnings import design_warnings, host_memory_sentences, storage_need_sentences
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.constraints.tiers import StorageTier
 from sizer.sizing.reasons import BindingKind

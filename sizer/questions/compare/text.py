@@ -11,8 +11,7 @@ import numpy as np
 from sizer.base.estimate import Estimate
 from sizer.base.formats.json_document import fields_of, json_document
 from sizer.base.quantities import duration, grouped, si
-from sizer.library.compare import Differences, FigureChange, LineChange, figure_pairs
-from sizer.library.compared_answers import ComparedAnswer
+from sizer.library.compare import ComparedAnswer, Differences, FigureChange, LineChange, figure_pairs
 from sizer.library.snapshot import HeadlineFigure, SavedLine, Snapshot
 from sizer.present.plain_table import WIDTH, clean, table_text
 from sizer.present.tables import Cell, Column, Table, columns, row

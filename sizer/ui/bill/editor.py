@@ -13,7 +13,7 @@ from sizer.bom.bill import Bill
 from sizer.bom.overrides import EditableLine
 from sizer.catalog.labels import item_name
 from sizer.present.bill_tables import cost_table, price_texts
-from sizer.present.text.bill_lines import change_text
+from sizer.present.text.bill_warnings import change_text
 from sizer.present.words import TO_BE_QUOTED, plural
 from sizer.ui import look, state
 from sizer.ui.bill import overrides, reconcile

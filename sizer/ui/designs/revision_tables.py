@@ -19,7 +19,7 @@ from sizer.questions.compare.text import (
 )
 from sizer.ui import look
 from sizer.ui.changes import in_words
-from sizer.ui.request_form.names import label_of
+from sizer.ui.request_form.forms import label_of
 from sizer.workload.changes import FieldChange, Path
 
 # Figures that a sentence names, the most important first.

@@ -22,7 +22,7 @@ from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
 from sizer.ui.performance.page import chosen_workload
 from sizer.ui.questions import checkpoints
-from sizer.ui.request_form.field import RequestPath
+from sizer.ui.request_form.forms import RequestPath
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 from sizer.workload.request import Loss

@@ -20,7 +20,7 @@ from sizer.questions.verdict.text import (
 )
 from sizer.ui import look, state
 from sizer.ui.designs import compare
-from sizer.ui.request_form.names import in_labels, kind_of
+from sizer.ui.request_form.forms import in_labels, kind_of
 from sizer.ui.state import View
 from sizer.ui.typed import plain, written
 

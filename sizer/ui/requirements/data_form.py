@@ -4,9 +4,7 @@ import streamlit as st
 
 from sizer.present.words import listed
 from sizer.ui import fields, state
-from sizer.ui.request_form.field import RequestPath
-from sizer.ui.request_form.forms import DATA
-from sizer.ui.request_form.names import label_at
+from sizer.ui.request_form.forms import DATA, RequestPath, label_at
 
 HERE: RequestPath = ("data",)
 # Fields that mean nothing without a checkpoint interval.

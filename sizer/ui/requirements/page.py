@@ -8,7 +8,7 @@ from sizer.ui import fields, state
 from sizer.ui.request_form.forms import DOCUMENT, FABRIC_AND_ROOM, LIMITS, PLATFORMS, RESILIENCE
 from sizer.ui.requirements import data_form, surroundings, workload
 from sizer.ui.requirements.optional_tables import GROWTH, OWNERSHIP, RENTAL
-from sizer.ui.requirements.team_form import TEAM
+from sizer.ui.requirements.surroundings import TEAM
 from sizer.ui.state import View
 
 _MEGABYTES = 1  # upload limit of the browser's file field

@@ -7,7 +7,7 @@ import pytest
 from sizer import SizingRequest, growth_plan, size
 from sizer.batch.work import cells_of_answer
 from sizer.calibrate.calibration import stored_calibration
-from sizer.library.compared_answers import answer_to_request
+from sizer.library.compare import answer_to_request
 from sizer.physical.plan import CABLE_CATEGORY
 from sizer.sizing.growth.result import ClusterSize
 from sizer.sizing.reasons import SelectionKind, VerdictKind
