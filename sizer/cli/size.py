@@ -121,7 +121,7 @@ def size_command(
 
 def keys_of(changes: list[str]) -> dict[str, Any]:
     """Keys of a request and their values as given with --set."""
-    from sizer.batch.keys import nested, request_key, unknown_column, value_of_cell
+    from sizer.batch.columns import nested, request_key, unknown_column, value_of_cell
 
     cells = {}
     for one in changes:

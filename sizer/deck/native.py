@@ -118,28 +118,23 @@ def add_text(slide: Any, text: Paragraphs, area: Area, size: float, palette: Pal
             paragraph = frame.add_paragraph()
         _spaced(paragraph, size, is_last=number == len(text.paragraphs) - 1)
         if text_fit.has_bullets(text):
-            _bullet(paragraph, size, palette.accent, is_numbered=text.is_numbered)
+            indent = emu(text_fit.indent(size, is_numbered=text.is_numbered))
+            properties = paragraph._p.get_or_add_pPr()
+            properties.set("marL", str(indent))
+            properties.set("indent", str(-indent))
+            fill = add(properties, "a:buClr")
+            add(fill, "a:srgbClr", val=palette.accent.lstrip("#"))
+            add(properties, "a:buFont", typeface="+mj-lt" if text.is_numbered else "Arial")
+            if text.is_numbered:
+                add(properties, "a:buAutoNum", type="arabicPeriod")
+            else:
+                add(properties, "a:buChar", char="•")
         write(paragraph, printable(content), size, palette.colour(text.role))
 
 
 def _spaced(paragraph: Any, size: float, *, is_last: bool) -> None:
     paragraph.line_spacing = Pt(text_fit.LEADING * size)
     paragraph.space_after = Pt(0 if is_last else text_fit.PARAGRAPH_GAP * size)
-
-
-def _bullet(paragraph: Any, size: float, colour: str, *, is_numbered: bool) -> None:
-    """A mark or a number before a paragraph, with a hanging indent."""
-    indent = emu(text_fit.indent(size, is_numbered=is_numbered))
-    properties = paragraph._p.get_or_add_pPr()
-    properties.set("marL", str(indent))
-    properties.set("indent", str(-indent))
-    fill = add(properties, "a:buClr")
-    add(fill, "a:srgbClr", val=colour.lstrip("#"))
-    add(properties, "a:buFont", typeface="+mj-lt" if is_numbered else "Arial")
-    if is_numbered:
-        add(properties, "a:buAutoNum", type="arabicPeriod")
-    else:
-        add(properties, "a:buChar", char="•")
 
 
 def add_figures(slide: Any, block: KeyFigures, area: Area, palette: Palette) -> None:

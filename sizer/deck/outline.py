@@ -29,7 +29,16 @@ _CAPACITY = (32, 25, 43)
 def further_answer(context: GuideContext) -> Slide | None:
     """What the limits give, how the storage fills, the plan of growth, or the losses; None without such a question."""
     if context.result.maximum is not None:
-        return _maximum(context)
+        result = context.result
+        assert result.maximum is not None  # the caller looked
+        unit = words.sample_unit(context.answers[result.maximum.workload].dnn)
+        texts = maximum_sentences(result, with_amounts=False)
+        return Slide(
+            topic="What the limits give",
+            title=f"The limits give {rate_text(result.maximum.samples_per_s, unit)}",
+            columns=(SlideColumn((Paragraphs(tuple(texts), largest=18.0),)),),
+            notes=notes(context, texts),
+        )
     if asks_for_filling(context):
         plan = context.data
         routes = routes_table(plan.ingest)
@@ -50,19 +59,6 @@ def further_answer(context: GuideContext) -> Slide | None:
     if context.result.request.growth is not None:
         return growth(context)
     return _losses(context) if context.tolerated_losses else None
-
-
-def _maximum(context: GuideContext) -> Slide:
-    result = context.result
-    assert result.maximum is not None  # the caller looked
-    unit = words.sample_unit(context.answers[result.maximum.workload].dnn)
-    texts = maximum_sentences(result, with_amounts=False)
-    return Slide(
-        topic="What the limits give",
-        title=f"The limits give {rate_text(result.maximum.samples_per_s, unit)}",
-        columns=(SlideColumn((Paragraphs(tuple(texts), largest=18.0),)),),
-        notes=notes(context, texts),
-    )
 
 
 def _losses(context: GuideContext) -> Slide:

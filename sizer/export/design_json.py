@@ -36,7 +36,6 @@ from sizer.sizing.design.storage_need import demand_over_time
 from sizer.sizing.reasons import StorageNeed
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult, Stage, WorkloadAnswer
 from sizer.sizing.size import size
-from sizer.sizing.stages.checkpoints import CheckpointedJob
 from sizer.sizing.stages.language_rates import LanguageAnswer
 from sizer.sizing.stages.serving_rates import ServingAnswer
 from sizer.sizing.stages.sharding import Sharding
@@ -345,21 +344,18 @@ def _workload(design: DesignAnswer, answer: WorkloadAnswer) -> dict[str, object]
         language=None if answer.language is None else _language(answer.language),
         serving=None if answer.serving is None else _serving(answer.serving),
         other_loads=[] if answer.other_loads is None else [vars(one) for one in answer.other_loads.value],
-        checkpoints=None if answer.job is None else _checkpoints(design, answer.job),
+        checkpoints=None
+        if answer.job is None
+        else {
+            **fields_of(
+                answer.job.plan,
+                *("interval_s", "blocked_s", "write_s", "load_s", "restart_s", "between_s", "goodput"),
+                *("interruptions_per_day", "lost_hours_per_week"),
+            ),
+            "rates_count_interruptions": answer.job.counts,
+            "storage": checkpoint_storage(design, answer.job),
+        },
     )
-
-
-def _checkpoints(design: DesignAnswer, job: CheckpointedJob) -> dict[str, object]:
-    """Checkpoints and interruptions of a training, with what the storage does for them."""
-    return {
-        **fields_of(
-            job.plan,
-            *("interval_s", "blocked_s", "write_s", "load_s", "restart_s", "between_s", "goodput"),
-            *("interruptions_per_day", "lost_hours_per_week"),
-        ),
-        "rates_count_interruptions": job.counts,
-        "storage": checkpoint_storage(design, job),
-    }
 
 
 def _language(found: LanguageAnswer) -> dict[str, object]:

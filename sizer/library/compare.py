@@ -69,14 +69,6 @@ def answer_in_file(path: Path, catalog: Catalog) -> ComparedAnswer:
     if path.suffix.lower() != ".json":
         return answer_to_request(place, SizingRequest.from_file(path), catalog)
     text = text_of_file(path, MAX_DESIGN_BYTES, "a design.json")
-    return answer_in_json(text, place, catalog)
-
-
-def answer_in_json(text: str, place: str, catalog: Catalog) -> ComparedAnswer:
-    """Answer of the text of a JSON file: a request or a design.json.
-
-    Raises RequestError if it is neither.
-    """
     try:
         data = parse_json(text)
     except (ValueError, RecursionError) as error:

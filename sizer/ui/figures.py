@@ -35,7 +35,7 @@ def other_figures(design: DesignAnswer) -> tuple[HeadlineItem, ...]:
             CAPACITY,
             "Usable capacity",
             si(usable, "B") if usable > 0 else NOT_PUBLISHED,
-            plural(nodes, "storage node") if nodes else _short(storage),
+            plural(nodes, "storage node") if nodes else storage.partition(",")[0].partition(" (")[0],
         ),
         HeadlineItem(
             POWER,
@@ -79,10 +79,6 @@ def _split(interval: Estimate, unit: str) -> tuple[str, str]:
         return f"{parts.middle}{NARROW_SPACE}{parts.unit}", parts.spread
     spread = f"{parts.spread}{NARROW_SPACE}{parts.unit}" if parts.spread else ""
     return f"{parts.middle}{NARROW_SPACE}{parts.unit}", spread
-
-
-def _short(name: str) -> str:
-    return name.partition(",")[0].partition(" (")[0]
 
 
 def price(design: DesignAnswer) -> HeadlineItem:

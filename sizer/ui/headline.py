@@ -30,7 +30,15 @@ def show(view: View, *, is_first: bool) -> None:
         toolbar.show(view)
     if notice := st.session_state.pop("notice", ""):
         st.toast(plain(notice), duration="long")  # a run that sizes takes longer than the usual four seconds
-    _errors(view)
+    if st.session_state.get("refused"):
+        st.error(st.session_state.refused, icon=":material/block:")
+    if view.infeasible:
+        st.error(plain(view.infeasible), icon=":material/block:")
+    elif view.faults:
+        unplaced = [fault.text for fault in view.faults if not fault.path]
+        placed = [_placed(fault) for fault in view.faults if fault.path]
+        errors = " ".join(plain(text) for text in (*unplaced, *placed))
+        st.error(f"**The request has errors.** {errors}", icon=":material/edit_off:")
     if view.sized is None:
         return
     if view.has_question:
@@ -111,18 +119,6 @@ def _figure(number: int, figure: HeadlineItem, view: View, quantity: str = "") -
         st.caption(plain(figure.label))
         why.popover(figure.value, figure.key, view, "tile" if number == 0 else "headline", quantity or figure.label)
         st.caption(plain(figure.under) or "\u00a0")
-
-
-def _errors(view: View) -> None:
-    if st.session_state.get("refused"):
-        st.error(st.session_state.refused, icon=":material/block:")
-    if view.infeasible:
-        st.error(plain(view.infeasible), icon=":material/block:")
-    elif view.faults:
-        unplaced = [fault.text for fault in view.faults if not fault.path]
-        placed = [_placed(fault) for fault in view.faults if fault.path]
-        errors = " ".join(plain(text) for text in (*unplaced, *placed))
-        st.error(f"**The request has errors.** {errors}", icon=":material/edit_off:")
 
 
 def _placed(fault: RequestFault) -> str:

@@ -29,7 +29,11 @@ def show(view: View) -> None:
             disabled=not st.session_state.undone,
             help="Redo the change.",
         )
-        _changes()
+        changed = [] if state.is_customer_mode() else changes.of_session()
+        if changed:
+            with st.popover(plural(len(changed), "change"), icon=":material/edit_note:", type="tertiary"):
+                look.note("Changes since the start.")
+                changes.show()
         _share(view)
         saving.controls(view)
         toggle = f"customer-mode/{state.is_customer_mode()}"
@@ -46,14 +50,6 @@ def show(view: View) -> None:
 def _customer_mode(toggle: str) -> None:
     # What it shows, not the contrary of what holds: it may be called for a toggle that nobody touched.
     st.session_state.customer_mode = st.session_state[toggle]
-
-
-def _changes() -> None:
-    changed = [] if state.is_customer_mode() else changes.of_session()
-    if changed:
-        with st.popover(plural(len(changed), "change"), icon=":material/edit_note:", type="tertiary"):
-            look.note("Changes since the start.")
-            changes.show()
 
 
 def _share(view: View) -> None:

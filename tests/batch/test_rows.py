@@ -16,7 +16,7 @@ from hypothesis import given
 
 from sizer import SizingRequest, size_batch
 from sizer.batch import work
-from sizer.batch.keys import cells_of, nested, request_key
+from sizer.batch.columns import cells_of, nested, request_key
 from sizer.batch.run import _GROUP_CHUNKS, CHUNK_REQUESTS
 from sizer.batch.work import FAILED, SIZED, STATUSES, cells_of_design
 from sizer.bom.bill import Sum

@@ -394,7 +394,7 @@ def storage_tests(
     for key, who, run in runs:
         rate, share = sequential_bytes_per_s(run), int(run.servers[0]) / design.n_servers
         need, bound = _need_bytes_per_s(design) * share, RAW_TEST_SHARE * _line_bytes_per_s(design, int(run.servers[0]))
-        required = _required_bytes_per_s(design) * share
+        required = max((answer.required_bytes_per_s or 0.0 for answer in design.workloads), default=0.0) * share
         if key == "read-all":
             restarts = (
                 (0.0 if answer.job is None else checkpoint_storage(design, answer.job).restart_need_bytes_per_s)
@@ -449,11 +449,6 @@ def _line_bytes_per_s(design: DesignAnswer, servers: int) -> float:
         return math.inf
     lines = (counts.front_end_bytes_per_s[0], counts.gateway_bytes_per_s[0])
     return min(servers * storage_nic_bytes_per_s(platform), *(float(line) for line in lines if line > 0))
-
-
-def _required_bytes_per_s(design: DesignAnswer) -> float:
-    """Highest read rate that the target of a workload calls for. [B/s]"""
-    return max((answer.required_bytes_per_s or 0.0 for answer in design.workloads), default=0.0)
 
 
 def _need_bytes_per_s(design: DesignAnswer) -> float:

@@ -110,7 +110,8 @@ def preference_text(selection: Selection, currency: str, *, with_amounts: bool) 
     preference = selection.preference
     if preference is None:
         return ""
-    vendors = _vendors(preference)
+    noun = "vendor" if len(preference.vendors) == 1 else "vendors"
+    vendors = f"the preferred {noun} {words.listed(preference.vendors)}"
     within = f"{preference.within_percent:g}{NARROW_SPACE}%"
     more = _more(preference, selection.rank_by or "cost", currency, with_amounts=with_amounts)
     match preference.kind:
@@ -135,11 +136,6 @@ def preference_text(selection: Selection, currency: str, *, with_amounts: bool) 
                 f"it {more}, and the preference is worth up to {within}" if more else f"it is more than {within} behind"
             )
     return f"The best design with more parts of {vendors} is {preference.other}; {reason}."
-
-
-def _vendors(preference: Preference) -> str:
-    noun = "vendor" if len(preference.vendors) == 1 else "vendors"
-    return f"the preferred {noun} {words.listed(preference.vendors)}"
 
 
 def _more(preference: Preference, rank_by: str, currency: str, *, with_amounts: bool) -> str:

@@ -54,15 +54,11 @@ def request_table(
     rows = [
         row(
             label_of(one.path),
-            *(NOT_STATED if value is None else Cell(cut(text_of(one.path, value))) for value in _sides(one)),
+            *(NOT_STATED if value is None else Cell(cut(text_of(one.path, value))) for value in (one.before, one.now)),
         )
         for one in changes
     ]
     return table_of("request", "Request", ("Field", before, now), rows)
-
-
-def _sides(change: FieldChange) -> tuple[Any, Any]:
-    return change.before, change.now
 
 
 def dotted(path: Path) -> str:

@@ -142,7 +142,7 @@ def ingest_plan(design: DesignAnswer, stored: StorageDemand, data: DataRequest) 
     route, and the rate of the source.
     """
     data_bytes = stored.raw_bytes or stored.sets_bytes
-    source, write = _source(data, _copies(design)), _write(design)
+    source, write = _source(data, design.n_servers if design.platform.storage.kind == "local" else 1), _write(design)
     least, most = (None, None) if write is not None else _writes(design)
     routes = [
         replace(
@@ -221,11 +221,6 @@ def _cabled(
         for port in cable.run.a_port[cable.run.a_device == device.number]
     }
     return device_ports(plan.device(device.item)), found
-
-
-def _copies(design: DesignAnswer) -> int:
-    """Copies to ingest: one for every server with its own drives."""
-    return design.n_servers if design.platform.storage.kind == "local" else 1
 
 
 def _source(data: DataRequest, copies: int) -> IngestLink | None:

@@ -49,8 +49,12 @@ def show(view: View) -> None:
     """Draw the present design, its alternatives, and the platforms compared."""
     base = view.result.design
     cards = st.container(horizontal=True, gap="small", key="cards")
-    with cards:
-        _described(view, base)
+    with cards, st.container(border=True, width=_WIDTH, height="stretch", gap="xxsmall", key="card-described"):
+        _head("Recommended", base.name)
+        look.table(
+            record_table("card-described", f"Recommended: {base.name}", card_figures(base, None), _FIGURE), {}
+        )
+        compare.pin_button(base.name, view.request_json, "pin-described")
     below = st.container()
     if not view.is_customer_mode:  # how other designs rank is no matter of a customer
         look.folded("**Platforms compared**", "platforms", lambda: platforms.show(view))
@@ -108,15 +112,6 @@ def _distinct(neighbours: Iterable[Neighbour]) -> list[Neighbour]:
 
 def _look_at_vendors(answer_key: str) -> None:
     st.session_state[_VENDORS] = answer_key
-
-
-def _described(view: View, design: DesignAnswer) -> None:
-    with st.container(border=True, width=_WIDTH, height="stretch", gap="xxsmall", key="card-described"):
-        _head("Recommended", design.name)
-        look.table(
-            record_table("card-described", f"Recommended: {design.name}", card_figures(design, None), _FIGURE), {}
-        )
-        compare.pin_button(design.name, view.request_json, "pin-described")
 
 
 def _neighbour(place: int, one: Neighbour, base: DesignAnswer, view: View) -> None:

@@ -8,7 +8,6 @@ from sizer.base.errors import SizerError
 from sizer.base.quantities import duration, grouped, si
 from sizer.present.availability import cycle_chart, share_text
 from sizer.questions.failures.goodput import (
-    GoodputAnswer,
     GoodputQuestion,
     goodput_answer,
     question_of,
@@ -59,7 +58,18 @@ def _inside(view: View, design: DesignAnswer, question: GoodputQuestion, number:
     except SizerError as error:
         st.warning(plain(sentences(str(error))), icon=":material/block:")
         return
-    _figures(found)
+    plan = found.plan
+    value, low, high = plan.goodput
+    interval = "" if low == high else f"{share_text(low)} to {share_text(high)}"
+    shown = (
+        ("Goodput", share_text(value), interval),
+        ("An interruption every", duration(plan.between_s[0]), ""),
+        ("A checkpoint every", duration(plan.interval_s), f"written in {duration(plan.write_s)}"),
+        ("Lost", f"{grouped(round(plan.lost_hours_per_week * plan.gpus))} GPU-hours", "a week"),
+        ("Spare servers", str(found.spare_servers or 0), "all servers run 99\u202f% of the time"),
+        ("Storage level", found.level or "below good", "NVIDIA DGX SuperPOD"),
+    )
+    look.figures("goodput-figures", shown)
     look.chart(look.spec_of(cycle_chart(found.plan, look.palette(), "container", waits=question.copy_s is None)))
     table = write_rates_table(found)
     st.subheader(plain(table.caption), anchor=False)
@@ -121,18 +131,3 @@ def _asked(question: GoodputQuestion, about: str) -> GoodputQuestion:
         write_bytes_per_s=write,
         spares=None if spares == _ENOUGH else int(spares),
     )
-
-
-def _figures(found: GoodputAnswer) -> None:
-    plan = found.plan
-    value, low, high = plan.goodput
-    interval = "" if low == high else f"{share_text(low)} to {share_text(high)}"
-    shown = (
-        ("Goodput", share_text(value), interval),
-        ("An interruption every", duration(plan.between_s[0]), ""),
-        ("A checkpoint every", duration(plan.interval_s), f"written in {duration(plan.write_s)}"),
-        ("Lost", f"{grouped(round(plan.lost_hours_per_week * plan.gpus))} GPU-hours", "a week"),
-        ("Spare servers", str(found.spare_servers or 0), "all servers run 99\u202f% of the time"),
-        ("Storage level", found.level or "below good", "NVIDIA DGX SuperPOD"),
-    )
-    look.figures("goodput-figures", shown)

@@ -18,7 +18,6 @@ from sizer.questions.failures.text import (
     tolerated_losses_table,
 )
 from sizer.sizing.redundancy_cost import spare_cost
-from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
 from sizer.ui.performance.page import chosen_workload
 from sizer.ui.questions import checkpoints
@@ -37,7 +36,27 @@ def show(view: View) -> None:
     st.header("Effect of failures", anchor=False)
     cases = view.once("failures", lambda: failure_cases(view.evaluated), doing="Calculating the loss of each part")
     case = _chosen(cases)
-    _figures(case, view.result, number)
+    answer = view.result.design.workloads[number]
+    unit = sample_unit(answer.dnn)
+    before = si(float(answer.throughput.value), unit)
+    found = [("Throughput", si(case.throughput[number], unit), f"{percent(case.share[number])} of {before}")]
+    if case.meets_target:
+        found.append(
+            (
+                "Target",
+                "met" if case.meets_target[number] else "missed",
+                f"{chance(case.probability[number])} probability, {chance(answer.probability)} before",
+            )
+        )
+        found.append(
+            ("All targets", targets_text(case), f"requested confidence {percent(view.result.request.confidence)}")
+        )
+        found.append(("Longest outage in a run", _window(case.outage_s[number]), "once, without missing the target"))
+    if case.within_wait is not None:
+        team = view.result.request.team
+        asked = f"{percent(team.wait_probability)} requested" if team is not None else ""
+        found.append(("Jobs that start within their wait", percent(case.within_wait), asked))
+    look.figures("what-if-figures", found)
     st.markdown(plain(f"{effect_text(case)} {remedy_text(case)}"))
     # Losses that the request asks the design to tolerate, what that costs, and a button that asks for more.
     losses = view.result.request.resilience.keeps_targets_without
@@ -89,28 +108,6 @@ def _chosen(cases: tuple[FailureCase, ...]) -> FailureCase:
         persist_state="session",
     )
     return found[st.session_state.failure]
-
-
-def _figures(case: FailureCase, result: SizingResult, number: int) -> None:
-    answer = result.design.workloads[number]
-    unit = sample_unit(answer.dnn)
-    before = si(float(answer.throughput.value), unit)
-    found = [("Throughput", si(case.throughput[number], unit), f"{percent(case.share[number])} of {before}")]
-    if case.meets_target:
-        found.append(
-            (
-                "Target",
-                "met" if case.meets_target[number] else "missed",
-                f"{chance(case.probability[number])} probability, {chance(answer.probability)} before",
-            )
-        )
-        found.append(("All targets", targets_text(case), f"requested confidence {percent(result.request.confidence)}"))
-        found.append(("Longest outage in a run", _window(case.outage_s[number]), "once, without missing the target"))
-    if case.within_wait is not None:
-        team = result.request.team
-        asked = f"{percent(team.wait_probability)} requested" if team is not None else ""
-        found.append(("Jobs that start within their wait", percent(case.within_wait), asked))
-    look.figures("what-if-figures", found)
 
 
 def _window(window_s: float) -> str:

@@ -29,20 +29,6 @@ def show(view: View) -> None:
     """Draw the question."""
     st.header("Do we need this?", anchor=False)
     st.markdown(plain(in_labels(sentence(verdict_text(view.result)))))
-    _simplest(view)
-    _claims(view)
-
-
-def simplest_of(view: View) -> SimplestDesign:
-    """The simplest design of the answer on the page; its requests include discounts, which no page shows."""
-    return view.once(
-        "simplest design",
-        lambda: simplest_design(state.whole(view)),
-        doing="Searching for the simplest design",
-    )
-
-
-def _simplest(view: View) -> None:
     simplest = simplest_of(view)
     st.subheader("Simplest sufficient design", anchor=False)
     look.notes(simplest_text(simplest, view.result))
@@ -59,6 +45,16 @@ def _simplest(view: View) -> None:
                 on_click=compare.use_design,
                 args=(json, "the simplest design without the choices"),
             )
+    _claims(view)
+
+
+def simplest_of(view: View) -> SimplestDesign:
+    """The simplest design of the answer on the page; its requests include discounts, which no page shows."""
+    return view.once(
+        "simplest design",
+        lambda: simplest_design(state.whole(view)),
+        doing="Searching for the simplest design",
+    )
 
 
 def _claims(view: View) -> None:

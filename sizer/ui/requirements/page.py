@@ -18,36 +18,6 @@ _OPTIONAL = (TEAM, GROWTH, OWNERSHIP, RENTAL)
 
 def show(view: View) -> None:
     """Draw the page."""
-    _start_from()
-    workload.draw(view, workload.selected_workload())
-    st.header("Options and limits", anchor=False)
-    with st.container(gap="xxsmall", key="options"):
-        _options(view)
-
-
-def _options(view: View) -> None:
-    """What few requests state: a fold each, and buttons for what this one leaves out."""
-    fields.draw_form("Allowed equipment", PLATFORMS, "may-be-used", "platforms")
-    fields.draw_form("Limits", LIMITS, "not-exceeded", "limits")
-    surroundings.existing(view)
-    surroundings.stated_storage(view)
-    fields.draw_form("Fabric and room", FABRIC_AND_ROOM, "fabric-and-room", "fabric-and-room")
-    data_form.show()
-    fields.draw_form("Redundancy", RESILIENCE, "may-fail", "resilience")
-    for optional in _OPTIONAL:
-        if optional.is_given:
-            optional.show()
-    fields.draw_form("Document details", DOCUMENT, "printed", "project")
-    if left_out := [optional for optional in _OPTIONAL if not optional.is_given]:
-        with st.container(horizontal=True, gap="small", key="left-out"):
-            for optional in left_out:
-                optional.begin_button(f"enter-{optional.key}")
-
-
-# --- where the request comes from
-
-
-def _start_from() -> None:
     left, middle, right = st.columns([5, 2, 2], vertical_alignment="bottom", gap="small")
     with left:
         names = dict(state.examples())
@@ -89,6 +59,32 @@ def _start_from() -> None:
             width="stretch",
             help="The request as entered. Opening this file gives the same design.",
         )
+    workload.draw(view, workload.selected_workload())
+    st.header("Options and limits", anchor=False)
+    with st.container(gap="xxsmall", key="options"):
+        _options(view)
+
+
+def _options(view: View) -> None:
+    """What few requests state: a fold each, and buttons for what this one leaves out."""
+    fields.draw_form("Allowed equipment", PLATFORMS, "may-be-used", "platforms")
+    fields.draw_form("Limits", LIMITS, "not-exceeded", "limits")
+    surroundings.existing(view)
+    surroundings.stated_storage(view)
+    fields.draw_form("Fabric and room", FABRIC_AND_ROOM, "fabric-and-room", "fabric-and-room")
+    data_form.show()
+    fields.draw_form("Redundancy", RESILIENCE, "may-fail", "resilience")
+    for optional in _OPTIONAL:
+        if optional.is_given:
+            optional.show()
+    fields.draw_form("Document details", DOCUMENT, "printed", "project")
+    if left_out := [optional for optional in _OPTIONAL if not optional.is_given]:
+        with st.container(horizontal=True, gap="small", key="left-out"):
+            for optional in left_out:
+                optional.begin_button(f"enter-{optional.key}")
+
+
+# --- where the request comes from
 
 
 def _example_chosen(name: str) -> None:

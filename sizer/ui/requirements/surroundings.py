@@ -174,7 +174,18 @@ _PEOPLE = 10
 
 def _draw_jobs() -> None:
     for number in range(len(entries(_JOBS))):
-        _job(number)
+        path: RequestPath = (*_JOBS, number)
+        with st.container(border=True, key=f"team-job-{number}"):
+            columns = st.columns(4, gap="medium", vertical_alignment="top")
+            for column, described in zip(columns, (form.JOB_WHO, form.JOB_SIZE), strict=False):
+                with column:
+                    for field in described:
+                        fields.draw(field, number)
+            with columns[2]:
+                _frequency_fields(path, number)
+            with columns[3]:
+                _duration_fields(path, number)
+                remove_button("Remove this job type", _JOBS, number, "job", disabled=len(entries(_JOBS)) < 2)
     add_button("Add a job type", _JOBS, _new_job, _MAX_JOBS, "job")
 
 
@@ -201,22 +212,6 @@ def _name(work: Mapping[str, Any]) -> str:
 
 def _has_length(work: Mapping[str, Any]) -> bool:
     return any(work.get(key) is not None for key in ("epochs", "recipe", "tokens"))
-
-
-def _job(number: int) -> None:
-    """One job type."""
-    path: RequestPath = (*_JOBS, number)
-    with st.container(border=True, key=f"team-job-{number}"):
-        columns = st.columns(4, gap="medium", vertical_alignment="top")
-        for column, described in zip(columns, (form.JOB_WHO, form.JOB_SIZE), strict=False):
-            with column:
-                for field in described:
-                    fields.draw(field, number)
-        with columns[2]:
-            _frequency_fields(path, number)
-        with columns[3]:
-            _duration_fields(path, number)
-            remove_button("Remove this job type", _JOBS, number, "job", disabled=len(entries(_JOBS)) < 2)
 
 
 def _frequency(path: RequestPath) -> str:
