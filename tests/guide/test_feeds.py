@@ -1,4 +1,6 @@
-"""The line of the power feeds in the table of compliance agrees with the cautions about power supplies."""
+"""Power feeds in the guide, by kind of device and in the chapter on compliance."""
+
+from functools import cache
 
 import pytest
 
@@ -6,10 +8,31 @@ from sizer.guide.chapters.compliance import requirements
 from sizer.guide.context import GuideContext
 from sizer.guide.profile import Edition
 from sizer.physical.notes import PlanNoteKind
+from sizer.physical.racks.feed_loads import FeedLoad, feed_loads
+from sizer.physical.roles import Role
 from sizer.questions.failures.analysis import failure_cases
 from sizer.questions.failures.text import effect_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from tests.factories import examples
+
+NAME = "llama-405b-gb200-nvl72"
+
+
+@cache
+def design():
+    return examples.sized(NAME).design
+
+
+def test_eight_nvl72_have_64_shelves_and_each_coolant_unit_two_inlets():
+    # NVL72: eight shelves of 33 kW a rack, half of which carry its 120 kW: 30 kW each. XDU1350: 20.5 kW of pumps on
+    # either of two inlets of each unit.
+    loads = feed_loads(design().plan.racks, examples.catalog())
+    assert FeedLoad("power shelf", "", 64, 30_000, 33_000) in loads
+    assert FeedLoad("inlet", "XDU1350", 4, 20_500, 20_500) in loads
+    (pdus,) = [load for load in loads if load.kind == "PDU"]
+    bought = sum(int(part.quantity[0]) for part in design().quantities.components if part.role is Role.RACK_PDU)
+    assert pdus.count == bought == 6
+    assert 20_500 < pdus.alone_w <= pdus.capacity_w
 
 
 @pytest.mark.parametrize(
