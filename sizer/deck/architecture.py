@@ -31,8 +31,7 @@ from sizer.drawings.racks import ROLES, RackKind, is_unknown, rack_kinds, up_to,
 from sizer.drawings.room import room
 from sizer.drawings.shapes import Box, Drawing, FilledBar, Label, wrapped
 from sizer.drawings.topology import grouped_topology, topology
-from sizer.guide.chapters.architecture import network_sections
-from sizer.guide.chapters.overview import building_block
+from sizer.guide.chapters.architecture import building_block, network_sections
 from sizer.guide.context import GuideContext
 from sizer.physical.plan import PlacedDevice, Plan
 from sizer.physical.roles import NetworkRole

@@ -14,7 +14,7 @@ from sizer.guide.further_answers import asks_for_filling
 from sizer.guide.profile import GUIDE, Edition
 from sizer.present import words
 from sizer.present.tables import Table
-from sizer.present.text.redundancy import ONE_LOST
+from sizer.present.text.checks import ONE_LOST
 from sizer.questions.data.text import filling_text, required_capacity_table, routes_table
 from sizer.questions.failures.text import tolerated_losses_table
 from sizer.questions.maximum.text import maximum_sentences, rate_text

@@ -28,7 +28,7 @@ from sizer.physical.notes import ViolationKind
 from sizer.present import words
 from sizer.present.bill_tables import cost_table, price_note
 from sizer.present.charts import scaling_finding
-from sizer.present.expansion_table import growth_table
+from sizer.present.facility_tables import growth_table
 from sizer.present.tables import Field, Table, record_table
 from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import delivery_sentences

@@ -13,7 +13,7 @@ from sizer.present import words
 from sizer.present.tables import Cell, Row, row
 from sizer.present.text import result_text
 from sizer.present.text.calibration import note_texts
-from sizer.present.text.stacks import default_stack_texts
+from sizer.present.text.result_text import default_stack_texts
 from sizer.present.text.stages import stage_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import STAGES, SizingResult, Stage, TrainingTime, WorkloadAnswer

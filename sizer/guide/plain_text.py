@@ -7,8 +7,8 @@ from sizer.base.quantities import by_count, duration, grouped, si, significant
 from sizer.base.units import TIB
 from sizer.drawings.datapath import is_limit
 from sizer.present.availability import checkpoint_sentence, goodput_sentence
-from sizer.present.plain_table import table_text
 from sizer.present.storage_streams import tiers_sentence
+from sizer.present.tables import table_text
 from sizer.present.text.bill_warnings import bill_warning_sentences, delivery_sentences, need_dangers
 from sizer.present.text.calibration import NOT_PREDICTED
 from sizer.present.text.checks import check_label, open_text

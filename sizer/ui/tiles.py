@@ -10,8 +10,8 @@ from sizer.explain.figure import GPUS
 from sizer.present.text.checks import amount_text, check_label, missing_text, open_text
 from sizer.present.text.money import quotes_text
 from sizer.present.text.plan import existing_text
+from sizer.present.text.result_text import stack_worth_text
 from sizer.present.text.serving import used_stack_text
-from sizer.present.text.stacks import stack_worth_text
 from sizer.present.text.verdict import equipment_texts, even_odds_text, selection_text, verdict_text
 from sizer.present.words import TO_BE_QUOTED, chance, plural, sentence
 from sizer.questions.maximum.text import maximum_sentences

@@ -25,10 +25,9 @@ from sizer.physical.roles import Role
 from sizer.present import words
 from sizer.present.text.bill_warnings import life_cycle_sentences, sale_end_sentences
 from sizer.present.text.calibration import compared_time_s, evidence_warning
-from sizer.present.text.checks import conditional_sentence
+from sizer.present.text.checks import conditional_sentence, spare_sentence
 from sizer.present.text.design_size import asked_target_text, highest_rate_text, one_server_text
 from sizer.present.text.money import BUT_FOR_CABLES, cost_at, least_cost_text, owned, price_range_text, range_text
-from sizer.present.text.redundancy import spare_sentence
 from sizer.present.text.serving import (
     asked_cost_text,
     conditions,

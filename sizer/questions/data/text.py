@@ -11,8 +11,7 @@ from sizer.catalog.labels import with_vendor
 from sizer.present import words
 from sizer.present.design_summary import tier_fields
 from sizer.present.facts.storage_tiers import TIER_CONTENTS, system_text, tier_label, usable_text
-from sizer.present.plain_table import WIDTH, clean, table_text
-from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
+from sizer.present.tables import WIDTH, Cell, Field, Row, Table, clean, fact_table, record_table, row, table_text
 from sizer.present.text.assumptions import AssumptionRow
 from sizer.questions.data.analysis import (
     NEGLIGIBLE_LOSS,

@@ -24,8 +24,7 @@ from sizer.perf.availability.goodput import (
 )
 from sizer.physical.capacity import counts_nodes, node_limits, nodes_per_unit
 from sizer.present.availability import share_text
-from sizer.present.plain_table import table_text
-from sizer.present.tables import Field, Table, record_table
+from sizer.present.tables import Field, Table, record_table, table_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.design.spares import checkpoint_storage
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer

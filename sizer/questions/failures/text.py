@@ -8,10 +8,9 @@ from typing import Any
 from sizer.base.formats.json_document import fields_of, json_document
 from sizer.base.quantities import duration, grouped, si
 from sizer.present import words
-from sizer.present.plain_table import table_text
-from sizer.present.tables import Cell, Field, Table, record_table
+from sizer.present.tables import Cell, Field, Table, record_table, table_text
+from sizer.present.text.checks import ONE_LOST, spare_sentence
 from sizer.present.text.plan import feed_names, supplies_text
-from sizer.present.text.redundancy import ONE_LOST, spare_sentence
 from sizer.present.words import listed, percent, plural, sentence
 from sizer.questions.failures.analysis import FailureCase
 from sizer.questions.failures.scenarios import (

@@ -17,8 +17,7 @@ from sizer.catalog.schema import Storage
 from sizer.drawings.racks import at_least
 from sizer.physical.capacity import nodes_per_unit
 from sizer.present.bill_tables import sum_text
-from sizer.present.plain_table import table_text
-from sizer.present.tables import Field, Table, record_table, row
+from sizer.present.tables import Field, Table, record_table, row, table_text
 from sizer.present.text.money import quotes_for, range_text
 from sizer.present.words import NO_BREAK, inside_sentence, listed, money, percent, plural, sample_unit
 from sizer.sizing.constraints.stored_data import MOST_FILL

@@ -12,8 +12,7 @@ from sizer.base.quantities import NARROW_SPACE, by_count, grouped, plain, si, si
 from sizer.bom.ownership import COST_KINDS, CostKind, Missing, OwnershipCost, YearCost
 from sizer.physical.racks.power import HOURS_PER_YEAR
 from sizer.present import words
-from sizer.present.plain_table import WIDTH, table_text
-from sizer.present.tables import Cell, Field, Table, record_table, row
+from sizer.present.tables import WIDTH, Cell, Field, Table, record_table, row, table_text
 from sizer.present.text.money import range_text
 from sizer.questions.ownership.analysis import OwnershipAnswer, RunCost
 

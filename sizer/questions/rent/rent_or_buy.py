@@ -14,8 +14,7 @@ from sizer.bom.ownership import footprint_of, rates_of
 from sizer.bom.rental import RentOrBuy, compared
 from sizer.physical.racks.power import HOURS_PER_YEAR
 from sizer.present import words
-from sizer.present.plain_table import WIDTH, table_text
-from sizer.present.tables import Cell, Row, Table, fact_table, row
+from sizer.present.tables import WIDTH, Cell, Row, Table, fact_table, row, table_text
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.result import SizingResult
 from sizer.workload.rental import Rental

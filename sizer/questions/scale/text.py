@@ -10,8 +10,7 @@ from sizer.catalog.labels import item_name, sentence
 from sizer.catalog.model import Catalog
 from sizer.drawings.racks import at_least
 from sizer.present import words
-from sizer.present.plain_table import table_text
-from sizer.present.tables import Cell, Field, RowKind, Table, record_table
+from sizer.present.tables import Cell, Field, RowKind, Table, record_table, table_text
 from sizer.present.text.layouts import degrees_text
 from sizer.present.text.money import price_range_text
 from sizer.present.words import plural

@@ -8,8 +8,7 @@ from sizer.base.formats.json_document import fields_of, json_document
 from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, plain, si, with_decimal_sign
 from sizer.base.units import GIB
 from sizer.present import words
-from sizer.present.plain_table import table_text
-from sizer.present.tables import Cell, Field, Table, fact_table, record_table, row
+from sizer.present.tables import Cell, Field, Table, fact_table, record_table, row, table_text
 from sizer.present.words import listed, percent, plural
 from sizer.questions.team.analysis import (
     WAIT_QUANTILES,

@@ -3,13 +3,58 @@
 import streamlit as st
 
 from sizer.base.formats.toml_text import to_toml
-from sizer.present.words import slug
+from sizer.present.words import listed, slug
 from sizer.ui import fields, state
-from sizer.ui.request_form.forms import DOCUMENT, FABRIC_AND_ROOM, LIMITS, PLATFORMS, RESILIENCE
-from sizer.ui.requirements import data_form, surroundings, workload
+from sizer.ui.request_form.forms import (
+    DATA,
+    DOCUMENT,
+    FABRIC_AND_ROOM,
+    LIMITS,
+    PLATFORMS,
+    RESILIENCE,
+    RequestPath,
+    label_at,
+)
+from sizer.ui.requirements import surroundings, workload
 from sizer.ui.requirements.optional_tables import GROWTH, OWNERSHIP, RENTAL
 from sizer.ui.requirements.surroundings import TEAM
 from sizer.ui.state import View
+
+HERE: RequestPath = ("data",)
+# Fields that mean nothing without a checkpoint interval.
+_OF_CHECKPOINTS = ("checkpoints_kept", "checkpoint_bytes_per_parameter")
+# First values of a request without any; a notice names them as assumptions.
+START = {
+    "snapshot_share": 0.2,
+    "reserve_share": 0.5,
+    "checkpoint_every_s": "1 h",
+    "checkpoints_kept": 10,
+}
+
+
+def show_data() -> None:
+    """Draw the fold."""
+    fields.draw_form("Data on the storage", DATA, "data", "data", _complete)
+
+
+def begin() -> None:
+    """Enter usual values, with a notice that they are assumptions."""
+    for field, value in START.items():
+        state.put((*HERE, field), value)
+    state.refresh(f"Assumed values, editable on the page Requirements: {fields.summary(DATA)}.")
+
+
+def _complete() -> None:
+    """Without a checkpoint interval, remove what only checkpoints need, with a notice."""
+    if state.get((*HERE, "checkpoint_every_s")):
+        return
+    removed = [label_at(path) for field in _OF_CHECKPOINTS if state.get(path := (*HERE, field)) is not None]
+    for field in _OF_CHECKPOINTS:
+        state.put((*HERE, field), None)
+    if removed:
+        st.session_state.notice = f"{listed(removed)}: removed, because the checkpoint interval is empty. Enter it too."
+    state.refresh()
+
 
 _MEGABYTES = 1  # upload limit of the browser's file field
 # What a request may leave out.
@@ -72,7 +117,7 @@ def _options(view: View) -> None:
     surroundings.existing(view)
     surroundings.stated_storage(view)
     fields.draw_form("Fabric and room", FABRIC_AND_ROOM, "fabric-and-room", "fabric-and-room")
-    data_form.show()
+    show_data()
     fields.draw_form("Redundancy", RESILIENCE, "may-fail", "resilience")
     for optional in _OPTIONAL:
         if optional.is_given:

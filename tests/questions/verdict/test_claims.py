@@ -9,8 +9,8 @@ import pytest
 from sizer.base.errors import InfeasibleError
 from sizer.physical.allowed_parts import narrowed_to
 from sizer.physical.capacity import node_limits
-from sizer.questions.verdict.analysis import claims
 from sizer.questions.verdict.claim import Claim, LinkFacts
+from sizer.questions.verdict.scale_claims import claims
 from sizer.questions.verdict.text import claim_arithmetic, claim_finding, claim_title, reversal_text
 from sizer.sizing.best_design import best_design
 from sizer.sizing.design.evaluated_design import EvaluatedDesign

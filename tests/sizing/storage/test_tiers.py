@@ -13,8 +13,8 @@ from sizer.catalog.loader import shipped_catalog
 from sizer.physical.capacity import usable_bytes
 from sizer.physical.platforms import platforms
 from sizer.physical.roles import Role
-from sizer.present.plain_table import table_text
 from sizer.present.storage_streams import tiers_table
+from sizer.present.tables import table_text
 from sizer.sizing.best_design import best_design
 from sizer.sizing.reasons import StorageDecision
 from sizer.sizing.recommend import search
