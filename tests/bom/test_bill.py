@@ -14,7 +14,6 @@ from sizer.bom.bill import BillWarning, BillWarningKind, Sum
 from sizer.bom.lines import bill, has_unknown_drives, row_cost, server_contents
 from sizer.bom.prices import PriceBook, price_book, prices_for
 from sizer.bom.unit_prices import unit_prices
-from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.price_books import Price
 from sizer.physical.components import CATEGORIES, Component
 from sizer.physical.platforms import platforms
@@ -24,6 +23,7 @@ from sizer.sizing.search.main_items import check_budget
 from sizer.workload.request import Existing, SizingRequest
 from tests import factories
 from tests.bom.drawn_lines import BOUGHT, NOT_BOUGHT, drawn_line, percents
+from tests.factories.requests import CATALOG
 
 DAY = datetime.date(2026, 11, 21)
 
@@ -301,9 +301,6 @@ def test_every_part_of_the_total_is_after_the_discount_of_the_deal():
     assert (made.one_off.amount, made.recurring.amount, made.yearly.amount) == (980, 294, 98)
     assert [line.item for line in made.open_options] == ["z"]
     assert "every line" not in open_prices(made).lower()
-
-
-CATALOG = shipped_catalog()
 
 
 def contents(name: str, *, has_memory: bool = True, has_drives: bool = True) -> str:

@@ -13,10 +13,9 @@ from sizer.calibrate.notes import FitNote
 from sizer.calibrate.observations import load_observations
 from sizer.calibrate.predict import predict_all
 from sizer.calibrate.reports import built_in_report
-from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.sample_formats import SampleFormat
+from tests.factories.requests import CATALOG
 
-CATALOG = shipped_catalog()
 FITTED = stored_calibration()
 LOADERS = st.sampled_from(("framework", "dali", "dali-cpu", "none"))
 FRAMEWORKS = st.sampled_from(("tensorflow", "pytorch", "mxnet", "tensorrt"))

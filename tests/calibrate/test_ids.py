@@ -21,12 +21,11 @@ from sizer.calibrate.observations import (
 )
 from sizer.calibrate.predict import predict
 from sizer.calibrate.reports import report_on_files
-from sizer.catalog.loader import shipped_catalog
 from sizer.evidence.validation_text import report_text
 from sizer.present.text.calibration import status_text
 from tests.factories.observations import observation_text
+from tests.factories.requests import CATALOG
 
-CATALOG = shipped_catalog()
 WITHOUT_IDS = dict.fromkeys(ID_COLUMNS, "") | {"has_ids": False}
 
 

@@ -9,15 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizer.catalog.loader import shipped_catalog
 from sizer.physical.layout import planned_cables
 from sizer.physical.networks.cables import choose_cable, choose_cables
 from sizer.physical.networks.links import LinkGroup
 from sizer.physical.racks.positions import OUTSIDE_M, DevicePlaces, link_lengths_m, unit_runs
 from sizer.physical.roles import Role
 from tests.factories import examples
+from tests.factories.requests import CATALOG
 
-CATALOG = shipped_catalog()
 CABLES = tuple(CATALOG.cables.values())
 KINDS = ["edr", "fdr", "100gbe", "40gbe", "25gbe", "10gbe", "1gbe"]
 

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from sizer import InfeasibleError, SizingRequest, size
 from sizer.calibrate.calibration import stored_calibration
-from sizer.catalog.loader import shipped_catalog
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.platforms import platforms
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.growth.purchase_planner import cheapest_sequence
 from sizer.sizing.search.feasibility import StorageUnits
 from sizer.workload.resolve import resolve
+from tests.factories.requests import CATALOG
 from tests.property.law_examples import law
 
 YEARS, SIZES = st.integers(1, 4), st.integers(1, 4)
@@ -76,7 +76,6 @@ def test_buying_ahead_pays_where_a_step_loses_parts():
     assert cheapest_sequence(meets, cost) == (1, 1)
 
 
-CATALOG = shipped_catalog()
 SETS = st.sampled_from(["imagenet", "imagenet-tfrecord", "coco", "imagenet-tensors-uint8"])
 CARES = st.fixed_dictionaries(
     {

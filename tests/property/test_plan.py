@@ -9,7 +9,6 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from sizer.catalog.generations import era_of
-from sizer.catalog.loader import shipped_catalog
 from sizer.physical.layout import building_plan
 from sizer.physical.networks.links import OUTSIDE
 from sizer.physical.platforms import platforms
@@ -17,6 +16,7 @@ from sizer.physical.quantities import quantities, slice_row
 from sizer.physical.racks.site_rules import liquid_heat_w
 from sizer.physical.roles import Role
 from sizer.workload.request import Existing, ExistingRack, Fabric, Limits, SizingRequest
+from tests.factories.requests import CATALOG
 from tests.property.law_examples import law
 from tests.property.plan_laws import (
     every_end_reaches_every_other,
@@ -26,7 +26,6 @@ from tests.property.plan_laws import (
     ports_balance,
 )
 
-CATALOG = shipped_catalog()
 SERVERS = sorted(s.id for s in CATALOG.servers.values() if s.role == "gpu" and era_of(CATALOG, s) == "today")
 SITES = [
     {"feeds": feeds, "network_racks": apart, "rack": rack}

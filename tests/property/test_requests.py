@@ -4,11 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sizer import InfeasibleError, SizingRequest, size
-from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.checks import CheckResult
+from tests.factories.requests import CATALOG
 from tests.property.law_examples import law
-
-CATALOG = shipped_catalog()
 
 
 @law()

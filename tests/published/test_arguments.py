@@ -9,7 +9,6 @@ import pytest
 
 from sizer.base.estimate import Estimate
 from sizer.base.resources import data_dir
-from sizer.catalog.loader import shipped_catalog
 from sizer.questions.scale.analysis import EqualGpuComparison, scale_comparison
 from sizer.questions.verdict.claim import Claim
 from sizer.questions.verdict.scale_claims import claims
@@ -22,8 +21,8 @@ from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from tests.factories.answers import recommended
 from tests.factories.examples import catalog, sized
+from tests.factories.requests import CATALOG
 
-CATALOG = shipped_catalog()
 CHIEF = "tf-cnn-benchmarks-ngc18.09"
 
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from sizer.catalog.loader import shipped_catalog
 from sizer.physical.layout import building_plan
 from sizer.physical.networks.ports import device_ports
 from sizer.physical.notes import ViolationKind
@@ -12,8 +11,7 @@ from sizer.physical.quantities import quantities, slice_row
 from sizer.sizing.checks import CheckKind
 from sizer.workload.request import Limits, SizingRequest
 from tests.factories import examples
-
-CATALOG = shipped_catalog()
+from tests.factories.requests import CATALOG
 
 
 def platform_of(server, storage, site=None, fabrics=()):

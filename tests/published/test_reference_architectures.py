@@ -12,14 +12,12 @@ import pytest
 
 from sizer import SizingRequest, project
 from sizer.base.resources import data_dir
-from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.reasons import DataInMemory, NoClusterFileSystem
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from tests.factories.examples import sized
-
-CATALOG = shipped_catalog()
+from tests.factories.requests import CATALOG
 
 
 def request(name: str) -> SizingRequest:

@@ -4,7 +4,6 @@ import pytest
 
 from sizer.base.errors import InfeasibleError
 from sizer.calibrate.calibration import stored_calibration
-from sizer.catalog.loader import shipped_catalog
 from sizer.physical.capacity import usable_bytes
 from sizer.present.text.verdict import reason_texts
 from sizer.questions.failures.analysis import failure_cases
@@ -17,9 +16,9 @@ from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import resolve
 from tests.factories.examples import most_in
+from tests.factories.requests import CATALOG
 from tests.sizing.losses_one_by_one import smaller, tolerates_losses
 
-CATALOG = shipped_catalog()
 ALL = ["server", "storage-node", "switch", "gateway", "feed"]
 
 

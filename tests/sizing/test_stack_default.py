@@ -5,15 +5,13 @@ from typing import Any
 import pytest
 
 from sizer import SizingRequest, size
-from sizer.catalog.loader import shipped_catalog
 from sizer.export.design_json import design_document
 from sizer.questions.what_if.sensitivity import sensitivities
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.design.workload_figures import software_on
 from sizer.sizing.result import SizingResult
 from sizer.workload.stack_choice import StackChoice, StackEvidence
-
-CATALOG = shipped_catalog()
+from tests.factories.requests import CATALOG
 
 
 def sized(work: dict[str, Any], **more: Any) -> SizingResult:

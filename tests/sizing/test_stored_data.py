@@ -7,7 +7,6 @@ import pytest
 
 from sizer import SizingRequest
 from sizer.calibrate.calibration import stored_calibration
-from sizer.catalog.loader import shipped_catalog
 from sizer.questions.what_if.input_grid import changed_works, fixed_design_rates
 from sizer.questions.what_if.varied_input import DATASET_SIZE
 from sizer.sizing.best_design import best_design
@@ -15,8 +14,7 @@ from sizer.sizing.constraints.stored_data import data_sets, storage_demand
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.workload.resolve import resolve
 from tests.factories.answers import recommended
-
-CATALOG = shipped_catalog()
+from tests.factories.requests import CATALOG
 
 
 def request(*works: dict[str, Any], **tables: Any) -> SizingRequest:

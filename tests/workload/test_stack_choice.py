@@ -6,12 +6,11 @@ import pytest
 
 from sizer import SizingRequest
 from sizer.calibrate.calibration import stored_calibration
-from sizer.catalog.loader import shipped_catalog
 from sizer.workload.resolve import resolve
 from sizer.workload.stack_choice import FEW_RATES, StackEvidence, choose_stack
+from tests.factories.requests import CATALOG
 from tests.factories.rows import every
 
-CATALOG = shipped_catalog()
 MEASURED = stored_calibration().measured
 TASKS = ("training", "inference")
 PRECISIONS = ("mixed", "fp32")

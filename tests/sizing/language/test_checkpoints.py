@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from sizer import SizingRequest
 from sizer.base.errors import RequestError, SizerError
-from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.design.spares import checkpoint_storage
 from sizer.sizing.project import project
@@ -16,6 +15,7 @@ from sizer.sizing.reasons import RateNeed, StorageDecision
 from sizer.sizing.stages.checkpoints import goodput_of, plan_of
 from sizer.workload.checkpoints import Checkpoints
 from tests.factories.answers import recommended
+from tests.factories.requests import CATALOG
 
 DAY_S, MINUTE, TB = 86_400, 60, 1e12
 # Llama 3 70B: 70.55 G parameters, 14 bytes each (README of NVIDIA's recipes: 0.75 TB; MLPerf Storage: 0.91 TB).
@@ -147,9 +147,6 @@ def test_storage_that_cannot_write_so_fast_is_refused_with_the_reason():
             target={"gpus_busy": 1024},
         )
     assert "storage" in str(refused.value).lower()
-
-
-CATALOG = shipped_catalog()
 
 
 def test_few_clients_bound_what_the_storage_writes():

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from sizer.calibrate.calibration import stored_calibration
-from sizer.catalog.loader import shipped_catalog
 from sizer.physical.platforms import platforms
 from sizer.sizing.design.evaluate_design import scaling_efficiency_of
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
@@ -15,8 +14,7 @@ from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.workload_run import rate_in_one_server, run_on
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog, sized
-
-CATALOG = shipped_catalog()
+from tests.factories.requests import CATALOG
 
 
 @pytest.mark.parametrize("servers", [45, 50, 55])
