@@ -29,7 +29,7 @@ from sizer.sizing.stages.platform_columns import fabric_shares
 from sizer.sizing.stages.workload_run import run_on
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog
-from tests.factories.plans import CATALOG
+from tests.factories.requests import CATALOG
 from tests.property.law_examples import law
 
 PARTS = [
