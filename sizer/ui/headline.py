@@ -6,14 +6,15 @@ import streamlit as st
 
 from sizer.base.quantities import grouped
 from sizer.catalog.schema import Source
-from sizer.explain.figure import Explanation, explanation
+from sizer.explain.figure import explanation
+from sizer.explain.inputs import Explanation
 from sizer.present.words import plural
 from sizer.ui import changes, look, need, session_catalog, sharing, state, tiles
 from sizer.ui.designs import saving
 from sizer.ui.error_messages import RequestFault
-from sizer.ui.figures import HeadlineItem, other_figures
 from sizer.ui.request_form.forms import in_labels, label_at
 from sizer.ui.state import View
+from sizer.ui.tiles import HeadlineItem, other_figures
 from sizer.ui.typed import plain
 
 

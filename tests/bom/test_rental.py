@@ -15,7 +15,7 @@ from sizer.bom.rental import RentOrBuy, compared
 from sizer.questions.rent.rent_or_buy import rent_or_buy
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.size import size
-from sizer.workload.rental import Rental
+from sizer.workload.optional_tables import Rental
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog, sized
 

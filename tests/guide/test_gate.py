@@ -38,7 +38,7 @@ from sizer.present.words import is_even
 from sizer.questions.data.analysis import data_plan
 from sizer.questions.growth.text import criterion_text
 from sizer.questions.ownership import analysis
-from sizer.questions.scale.arrangements import arrangements
+from sizer.questions.scale.analysis import arrangements
 from sizer.sizing.best_design import BestDesign
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck
 from sizer.sizing.constraints.stored_data import storage_demand
@@ -48,8 +48,7 @@ from sizer.sizing.growth.growth_plan import growth_plan
 from sizer.sizing.growth.result import offered
 from sizer.sizing.result import DesignAnswer, PlannedYear, SizingResult, WorkloadAnswer
 from sizer.ui.tiles import tiles
-from sizer.workload.growth import Growth
-from sizer.workload.ownership import Ownership
+from sizer.workload.optional_tables import Growth, Ownership
 from sizer.workload.quote import Quote
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import EXAMPLES, ROOT, catalog, most_in, sized

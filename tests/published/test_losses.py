@@ -11,8 +11,7 @@ from sizer.catalog.loader import shipped_catalog
 from sizer.perf.storage import read_capacity
 from sizer.physical.losses import Losses, on_one_side
 from sizer.physical.platforms import platforms
-from sizer.questions.failures.analysis import failure_cases
-from sizer.questions.failures.scenarios import FeedLost, NodeLost
+from sizer.questions.failures.analysis import FeedLost, NodeLost, failure_cases
 from sizer.questions.team.analysis import team_answer
 from sizer.sizing.constraints.team_limits import job_facts
 from sizer.sizing.design.evaluated_design import EvaluatedDesign

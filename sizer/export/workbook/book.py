@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from sizer.catalog.model import Catalog
 from sizer.export.workbook import list_sheets as sheet_lists
-from sizer.export.workbook.bill_sheet import write_bill
+from sizer.export.workbook.bill_sheet import WIDTHS, write_bill, write_summary
 from sizer.export.workbook.list_sheets import write_ownership, write_plan
 from sizer.export.workbook.sheets import HEAD_ROW, Sheets
-from sizer.export.workbook.summary_sheet import WIDTHS, write_summary
 from sizer.present.tables import Table
 from sizer.sizing.result import SizingResult
 from sizer.workload.request import SizingRequest

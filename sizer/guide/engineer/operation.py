@@ -7,7 +7,7 @@ from sizer.base.quantities import duration
 from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.present.tables import Table, fact_table
-from sizer.questions.data.ingest import IngestPlan
+from sizer.questions.data.analysis import IngestPlan
 from sizer.questions.data.text import ENTRY_NAMES
 from sizer.questions.failures.text import failures_table, maintenance_table
 from sizer.sizing.result import DesignAnswer

@@ -6,7 +6,7 @@ from decimal import Decimal
 from sizer.base.money import percent
 from sizer.base.quantities import with_decimal_sign
 from sizer.bom.bill import Bill, BillLine, BillWarning, BillWarningKind, LineNote, LineNoteKind
-from sizer.bom.remarks import SERVICE_YEARS
+from sizer.bom.lines import SERVICE_YEARS
 from sizer.catalog.model import Catalog
 from sizer.physical.notes import PlanNote
 from sizer.present.text import plan

@@ -18,12 +18,16 @@ from sizer.questions.data.analysis import (
     Checkpoint,
     DataPlan,
     DecodedStorage,
+    IngestEntry,
+    IngestLink,
+    IngestLinkRole,
+    IngestPlan,
+    IngestRoute,
     LocalCopy,
     StorageQuestion,
     Transform,
     ValidationPass,
 )
-from sizer.questions.data.ingest import IngestEntry, IngestLink, IngestLinkRole, IngestPlan, IngestRoute
 from sizer.workload.checkpoints import CHECKPOINT_BYTES_PER_PARAMETER
 from sizer.workload.language import ASSUMED_LENGTH
 from sizer.workload.serving import WEIGHTS_OF

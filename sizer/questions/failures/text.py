@@ -12,11 +12,11 @@ from sizer.present.tables import Cell, Field, Table, record_table, table_text
 from sizer.present.text.checks import ONE_LOST, spare_sentence
 from sizer.present.text.plan import feed_names, supplies_text
 from sizer.present.words import listed, percent, plural, sentence
-from sizer.questions.failures.analysis import FailureCase
-from sizer.questions.failures.scenarios import (
+from sizer.questions.failures.analysis import (
     CapacityReduced,
     CoolantLost,
     DriveLost,
+    FailureCase,
     FailureEffect,
     FeedLost,
     JobsContinue,

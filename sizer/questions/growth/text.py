@@ -10,7 +10,7 @@ from sizer.base.dates import days_of, years_after
 from sizer.base.formats.json_document import fields_of, json_document
 from sizer.base.quantities import by_count, duration, grouped, si, significant
 from sizer.bom.bill import Sum
-from sizer.bom.remarks import SERVICE_YEARS, ends_in_service
+from sizer.bom.lines import SERVICE_YEARS, ends_in_service
 from sizer.catalog.labels import item_name
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Storage

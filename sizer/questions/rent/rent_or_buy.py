@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from sizer.base.formats.json_document import fields_of, json_document
 from sizer.base.money import percent as money_percent
 from sizer.base.quantities import by_count, grouped, plain, si
-from sizer.bom.customer import customer_bill
+from sizer.bom.bill import customer_bill
 from sizer.bom.ownership import footprint_of, rates_of
 from sizer.bom.rental import RentOrBuy, compared
 from sizer.physical.racks.power import HOURS_PER_YEAR
@@ -17,7 +17,7 @@ from sizer.present import words
 from sizer.present.tables import WIDTH, Cell, Row, Table, fact_table, row, table_text
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.result import SizingResult
-from sizer.workload.rental import Rental
+from sizer.workload.optional_tables import Rental
 
 
 def rent_or_buy(result: SizingResult, rental: Rental | None = None) -> RentOrBuy | None:

@@ -19,11 +19,13 @@ from sizer.questions.scale.analysis import (
     ArrangementPair,
     ArrangementRun,
     EqualGpuComparison,
+    ExcludedServer,
+    ExclusionReason,
     RowOrder,
     ScaleComparison,
     ScalingStep,
+    StepBreakdown,
 )
-from sizer.questions.scale.arrangements import ExcludedServer, ExclusionReason, StepBreakdown
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import STAGES, WorkloadAnswer
 from sizer.sizing.search.space import MAX_SERVERS

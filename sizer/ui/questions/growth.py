@@ -23,7 +23,7 @@ from sizer.ui.questions.tried import Tried
 from sizer.ui.requirements.optional_tables import GROWTH_START, factor_fields
 from sizer.ui.state import View
 from sizer.ui.typed import plain
-from sizer.workload.growth import Growth
+from sizer.workload.optional_tables import Growth
 from sizer.workload.request import SizingRequest
 
 # Values of a slider; the value of the request is added.

@@ -19,7 +19,7 @@ from sizer.ui import look, state
 from sizer.ui.requirements.optional_tables import RENTAL
 from sizer.ui.state import View
 from sizer.ui.typed import plain
-from sizer.workload.rental import Rental
+from sizer.workload.optional_tables import Rental
 
 _RATE_STEP = Decimal("0.0001")
 # Multiples of the price of the offer on the slider.

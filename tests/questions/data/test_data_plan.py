@@ -8,8 +8,7 @@ import pytest
 
 from sizer import SizingRequest, size
 from sizer.physical.roles import NetworkRole
-from sizer.questions.data.analysis import DataPlan, StorageQuestion, data_plan
-from sizer.questions.data.ingest import IngestLinkRole
+from sizer.questions.data.analysis import DataPlan, IngestLinkRole, StorageQuestion, data_plan
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
 from tests.factories.answers import recommended

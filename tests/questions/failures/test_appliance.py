@@ -2,7 +2,7 @@
 
 from sizer import SizingRequest, failure_cases, size
 from sizer.physical.protection import drives_survived
-from sizer.questions.failures.scenarios import NodeLost
+from sizer.questions.failures.analysis import NodeLost
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from tests.factories.requests import CATALOG
 

@@ -1,7 +1,6 @@
 """Loss of a coolant distribution unit: the spare one takes over."""
 
-from sizer.questions.failures.analysis import failure_cases
-from sizer.questions.failures.scenarios import CoolantLost
+from sizer.questions.failures.analysis import CoolantLost, failure_cases
 from sizer.questions.failures.text import single_failures_table
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from tests.factories import examples

@@ -11,8 +11,7 @@ from sizer.export.design_json import design_document
 from sizer.physical.losses import Remaining
 from sizer.present.charts import scaling_chart
 from sizer.present.workload_charts import accuracy_chart
-from sizer.questions.failures.analysis import failure_cases
-from sizer.questions.failures.scenarios import HardwareAfterLoss, rate_shares, target_probabilities
+from sizer.questions.failures.analysis import HardwareAfterLoss, failure_cases, rate_shares, target_probabilities
 from sizer.questions.failures.text import failures_document
 from sizer.questions.scale.analysis import scale_comparison
 from sizer.questions.scale.text import scale_document
