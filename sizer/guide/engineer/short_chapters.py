@@ -337,12 +337,12 @@ def purchases(context: GuideContext) -> dict[str, Any]:
     }
 
 
-# --- assumptions_chapter
+# --- assumptions
 
 
 def assumptions_chapter(context: GuideContext) -> dict[str, Table | None]:
-    """What ``engineer/assumptions_chapter.html`` prints."""
-    return {"assumptions_chapter": assumptions_table(context.result)}
+    """What ``engineer/assumptions.html`` prints."""
+    return {"assumptions": assumptions_table(context.result)}
 
 
 def assumptions_table(result: SizingResult) -> Table | None:
@@ -356,7 +356,7 @@ def assumptions_table(result: SizingResult) -> Table | None:
         Field[AssumptionRow]("Basis", lambda a: words.name(a.basis), "left", 11),
         Field[AssumptionRow]("Reason and source", _reason, "left", 45),
     )
-    return record_table("all-assumptions_chapter", "All assumptions_chapter", ordered, fields)
+    return record_table("all-assumptions", "All assumptions", ordered, fields)
 
 
 def _reason(assumption: AssumptionRow) -> Cell:
