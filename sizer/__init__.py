@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from sizer.questions.scale.analysis import scale_comparison as scale_comparison
     from sizer.questions.team.analysis import TeamAnswer as TeamAnswer
     from sizer.questions.team.analysis import team_answer as team_answer
+    from sizer.questions.verdict.analysis import claims as claims
     from sizer.questions.verdict.claim import Claim as Claim
-    from sizer.questions.verdict.scale_claims import claims as claims
     from sizer.questions.verdict.simplest_design import SimplestDesign as SimplestDesign
     from sizer.questions.verdict.simplest_design import simplest_design as simplest_design
     from sizer.sizing.design.evaluated_design import EvaluatedDesign as EvaluatedDesign
@@ -62,7 +62,7 @@ _PUBLIC = {
     "TeamAnswer": "sizer.questions.team.analysis",
     "ScaleComparison": "sizer.questions.scale.analysis",
     "SimplestDesign": "sizer.questions.verdict.simplest_design",
-    "claims": "sizer.questions.verdict.scale_claims",
+    "claims": "sizer.questions.verdict.analysis",
     "failure_cases": "sizer.questions.failures.analysis",
     "growth_plan": "sizer.sizing.growth.growth_plan",
     "load_catalog": "sizer.catalog.loader",

@@ -35,7 +35,7 @@ def verdict_command(
 ) -> None:
     """Do we need this? Claims with what would reverse them, and the simplest sufficient design."""
     from sizer.guide.plain_text import verdict_answer_text
-    from sizer.questions.verdict.scale_claims import claims
+    from sizer.questions.verdict.analysis import claims
     from sizer.questions.verdict.simplest_design import simplest_design
     from sizer.questions.verdict.text import verdict_document
 

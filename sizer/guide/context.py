@@ -20,7 +20,7 @@ from sizer.questions.ownership.analysis import ownership
 from sizer.questions.rent.rent_or_buy import rent_or_buy
 from sizer.questions.scale.analysis import EqualGpuComparison, n_allowed_kinds, scale_comparison
 from sizer.questions.team.analysis import team_answer
-from sizer.questions.verdict.scale_claims import claims
+from sizer.questions.verdict.analysis import claims
 from sizer.questions.verdict.simplest_design import simplest_design
 from sizer.questions.what_if.sensitivity import sensitivities
 from sizer.sizing.customer_copy import not_offered

@@ -10,8 +10,8 @@ import pytest
 from sizer.base.estimate import Estimate
 from sizer.base.resources import data_dir
 from sizer.questions.scale.analysis import EqualGpuComparison, scale_comparison
+from sizer.questions.verdict.analysis import claims
 from sizer.questions.verdict.claim import Claim
-from sizer.questions.verdict.scale_claims import claims
 from sizer.questions.verdict.simplest_design import simplest_design
 from sizer.sizing.design.cluster_need import consumption, first_read_s, smallest_link
 from sizer.sizing.design.evaluated_design import EvaluatedDesign

@@ -14,6 +14,7 @@ from sizer.present.text import result_text
 from sizer.present.text.money import design_text, price_range_text
 from sizer.present.text.verdict import verdict_text
 from sizer.present.words import listed, name, plural, sample_unit, stage
+from sizer.questions.verdict.analysis import LEAST_SPEED_UP
 from sizer.questions.verdict.claim import (
     Claim,
     DoubleGpusFacts,
@@ -30,7 +31,6 @@ from sizer.questions.verdict.claim import (
 )
 from sizer.questions.verdict.data_claims import LOW_UTILIZATION, SIMPLE_KINDS
 from sizer.questions.verdict.reversal import TEAM_SIZE, RequestInput, time_unit
-from sizer.questions.verdict.scale_claims import LEAST_SPEED_UP
 from sizer.questions.verdict.simplest_design import STORAGE_ORDER, RatedDesign, SimplestDesign
 from sizer.questions.what_if.varied_input import BATCH, DATASET_SIZE, SAMPLE_SIZE
 from sizer.sizing.design.cluster_need import LEAST_FABRIC_LOSS

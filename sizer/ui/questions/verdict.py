@@ -6,9 +6,9 @@ import streamlit as st
 
 from sizer.present.text.verdict import verdict_text
 from sizer.present.words import sentence
+from sizer.questions.verdict.analysis import claims
 from sizer.questions.verdict.claim import Claim
 from sizer.questions.verdict.reversal import Reversal
-from sizer.questions.verdict.scale_claims import claims
 from sizer.questions.verdict.simplest_design import SimplestDesign, simplest_design
 from sizer.questions.verdict.text import (
     arithmetic_table,

@@ -12,8 +12,8 @@ from sizer.catalog.schema import Device
 from sizer.physical.allowed_parts import narrowed_to
 from sizer.physical.capacity import node_limits
 from sizer.physical.platforms import platforms
+from sizer.questions.verdict.analysis import claims
 from sizer.questions.verdict.claim import Claim, LinkFacts
-from sizer.questions.verdict.scale_claims import claims
 from sizer.questions.verdict.simplest_design import MOST_OF_DESCRIBED, STORAGE_ORDER, _is_no_larger, simplest_design
 from sizer.questions.verdict.text import claim_arithmetic, claim_finding, claim_title, reversal_text
 from sizer.sizing.best_design import best_design
