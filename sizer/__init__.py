@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sizer.questions.failures.analysis import FailureCase as FailureCase
     from sizer.questions.failures.analysis import failure_cases as failure_cases
     from sizer.questions.ownership.analysis import ownership as ownership
-    from sizer.questions.rent.analysis import rent_or_buy as rent_or_buy
+    from sizer.questions.rent.rent_or_buy import rent_or_buy as rent_or_buy
     from sizer.questions.scale.analysis import ScaleComparison as ScaleComparison
     from sizer.questions.scale.analysis import scale_comparison as scale_comparison
     from sizer.questions.team.analysis import TeamAnswer as TeamAnswer
@@ -71,7 +71,7 @@ _PUBLIC = {
     "diff": "sizer.questions.compare.causes",
     "project": "sizer.sizing.project",
     "ownership": "sizer.questions.ownership.analysis",
-    "rent_or_buy": "sizer.questions.rent.analysis",
+    "rent_or_buy": "sizer.questions.rent.rent_or_buy",
     "simplest_design": "sizer.questions.verdict.simplest_design",
     "size": "sizer.sizing.size",
     "size_batch": "sizer.batch.run",

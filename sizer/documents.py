@@ -17,13 +17,11 @@ from sizer.base.locale import DEFAULT_LOCALE, use_locale
 from sizer.base.worker_process import MOST_WORKERS, WorkerLostError, apart, start_workers, stop_workers
 from sizer.catalog.model import Catalog
 from sizer.export.design_json import design_document
-from sizer.export.file_names import file_stem
-from sizer.export.files import write_whole
+from sizer.export.files import file_stem, write_whole
 from sizer.guide.contradictions import contradictions
-from sizer.guide.edition import Edition, Form
 from sizer.guide.pdf.render import guide_html, guide_page
 from sizer.guide.pdf.typeset import page_pdf_apart
-from sizer.guide.profile import PLAIN, Profile
+from sizer.guide.profile import PLAIN, Edition, Form, Profile
 from sizer.guide.user_texts import remark_on_glyphs
 from sizer.present.chart_engine.engine import prepare_charts
 from sizer.sizing.customer_copy import customer_copy as without_internals
@@ -217,11 +215,11 @@ def _file(result: SizingResult, catalog: Catalog, kind: str, edition: Edition) -
 
         return bill_csv(result, ";" if kind == "csv-semicolon" else ",")
     if kind == "cables":
-        from sizer.export.tables.cable_table import cables_csv
+        from sizer.export.tables.plan_tables import cables_csv
 
         return cables_csv(result, catalog)
     if kind == "addresses":
-        from sizer.export.tables.cable_table import addresses_csv
+        from sizer.export.tables.plan_tables import addresses_csv
 
         return addresses_csv(result)
     if kind == "netbox":

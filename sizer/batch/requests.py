@@ -18,8 +18,7 @@ from sizer.base.errors import RequestError
 from sizer.base.faults import shown
 from sizer.base.formats.csv_rows import CsvRecord, csv_records
 from sizer.base.resources import require_file
-from sizer.batch.columns import PREFIX
-from sizer.batch.keys import cells_of, nested, request_key, unknown_column, value_of_cell
+from sizer.batch.columns import PREFIX, cells_of, nested, request_key, unknown_column, value_of_cell
 from sizer.workload.request import SizingRequest
 
 # Column with a need in words; other columns of its row rule over what it says.

@@ -11,8 +11,7 @@ import pyarrow as pa
 
 from sizer.base.errors import RequestError
 from sizer.base.faults import shown
-from sizer.batch.columns import PREFIX
-from sizer.batch.keys import cells_of, nested, request_key, unknown_column, value_of_cell
+from sizer.batch.columns import PREFIX, cells_of, nested, request_key, unknown_column, value_of_cell
 from sizer.batch.monte_carlo import draws_of, posterior_cells
 from sizer.batch.run import Progress, size_batch
 from sizer.batch.work import SIZED

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 from sizer.base.errors import CalibrationError, CatalogError, InfeasibleError, RequestError, SizerError, reported
 from sizer.base.locale import DEFAULT_LOCALE, use_locale
 from sizer.base.stored_answers import StoredAnswers, stores_by_catalog
-from sizer.batch.columns import PREFIX, answer_cells, design_cells
-from sizer.batch.keys import cells_of, writable
+from sizer.batch.columns import PREFIX, answer_cells, cells_of, design_cells, writable
 from sizer.batch.requests import SENTENCE, BatchRequest
 from sizer.bom.lines import bill
 from sizer.bom.prices import PriceBook

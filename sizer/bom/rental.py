@@ -18,7 +18,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.price_bands import FALLBACK
 from sizer.catalog.schema import Gpu
 from sizer.physical.racks.power import HOURS_PER_YEAR
-from sizer.workload.rental import Rental
+from sizer.workload.optional_tables import Rental
 
 # Providers bill storage by the decimal terabyte.
 _TB = 10**12

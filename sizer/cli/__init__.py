@@ -15,7 +15,6 @@ import typer
 from sizer import __version__
 from sizer.base.errors import OutputError, RequestError, SizerError, reported
 from sizer.base.streams import close_quietly, prepare_streams
-from sizer.cli.api import api_command
 from sizer.cli.batch import batch_command
 from sizer.cli.catalog import catalog_check, catalog_import_netbox, catalog_show
 from sizer.cli.diff import diff_command
@@ -34,7 +33,7 @@ from sizer.cli.questions import (
     team_command,
     verdict_command,
 )
-from sizer.cli.serve import app_command, doctor_command
+from sizer.cli.serve import api_command, app_command, doctor_command
 from sizer.cli.size import size_command
 from sizer.cli.sweep import sweep_command
 

@@ -43,9 +43,9 @@ def catalog_show(
     catalog_dir: CatalogDir = None,
 ) -> None:
     """Show an item with the source of every fact, or list all items."""
+    from sizer.catalog.checks import item_rows
     from sizer.catalog.loader import load_catalog
     from sizer.catalog.schema import CATEGORIES
-    from sizer.catalog.show import item_rows
 
     catalog = load_catalog(overlay=catalog_dir)
     if item is None:

@@ -11,7 +11,7 @@ from sizer.cli.options import AsJson, CatalogDir, print_json
 
 if TYPE_CHECKING:
     from sizer.catalog.model import Catalog
-    from sizer.library.compared_answers import ComparedAnswer
+    from sizer.library.compare import ComparedAnswer
 
 _WHAT = "request file, design.json, or revision of the library: 'Plant 4@r3'"
 
@@ -30,8 +30,7 @@ def diff_command(
 ) -> None:
     """Compare two requests, designs or saved revisions: inputs, results, parts, cost, and the cause of each change."""
     from sizer.catalog.loader import load_catalog
-    from sizer.library.compare import differences
-    from sizer.library.compared_answers import sized_today
+    from sizer.library.compare import differences, sized_today
     from sizer.questions.compare.causes import diff
     from sizer.questions.compare.text import difference_document, difference_text
 
@@ -47,7 +46,7 @@ def diff_command(
 
 
 def _side(named: str, address: str | None, catalog: "Catalog") -> "ComparedAnswer":
-    from sizer.library.compared_answers import answer_in_file
+    from sizer.library.compare import answer_in_file
 
     path = Path(named)
     if "@" not in named or _is_file(path):

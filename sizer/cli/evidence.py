@@ -38,7 +38,7 @@ def validate_command(
     catalog = load_catalog(overlay=catalog_dir)
     report = report_on_files(files, catalog) if files else built_in_report(catalog)
     if as_json:
-        from sizer.evidence.export import validation_document
+        from sizer.evidence.validation_text import validation_document
 
         print_json(validation_document(report))
     else:
@@ -89,7 +89,7 @@ def calibrate_command(as_json: AsJson = False) -> None:
     save_fits(calibrate_own_networks(), fits_path("own-networks"))
     save_fits(calibrate_serving(load_serving_rows(), catalog), fits_path("serving"))
     if as_json:
-        from sizer.evidence.export import calibration_document
+        from sizer.evidence.validation_text import calibration_document
 
         print_json(calibration_document(calibration, len(fit.ids)))
     else:

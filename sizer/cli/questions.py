@@ -192,8 +192,7 @@ def rent_command(
     catalog_dir: CatalogDir = None,
 ) -> None:
     """Size the request, and compare the cost of its design over the years with an offer by the hour."""
-    from sizer.questions.rent.analysis import rent_or_buy, use_of
-    from sizer.questions.rent.text import rental_document, rental_text
+    from sizer.questions.rent.rent_or_buy import rent_or_buy, rental_document, rental_text, use_of
 
     request = _request(request_file)
     if request.rental is None and rate is None:
@@ -276,8 +275,14 @@ def goodput_command(
 
     Of a request file: the first training of its design; options replace what the design has.
     """
-    from sizer.questions.failures.goodput import goodput_answer, goodput_text, job_question, stated_question
-    from sizer.questions.failures.storage_worth import storage_worth, worth_lines
+    from sizer.questions.failures.goodput import (
+        goodput_answer,
+        goodput_text,
+        job_question,
+        stated_question,
+        storage_worth,
+        worth_lines,
+    )
 
     given = {
         "parameters": parameters,

@@ -50,12 +50,11 @@ def size_command(
     """
     from sizer.catalog.loader import load_catalog
     from sizer.documents import pdf_threads, prepare_drawing
-    from sizer.export.design_json import design_document
+    from sizer.export.design_json import design_document, need_document
     from sizer.export.files import make_folder
-    from sizer.export.need_json import need_document
     from sizer.guide.context import guide_context
-    from sizer.guide.edition import Edition
     from sizer.guide.plain_text import answer_text
+    from sizer.guide.profile import Edition
     from sizer.sizing.size import size
     from sizer.workload.need import read_need
     from sizer.workload.request import SizingRequest
@@ -122,7 +121,7 @@ def size_command(
 
 def keys_of(changes: list[str]) -> dict[str, Any]:
     """Keys of a request and their values as given with --set."""
-    from sizer.batch.keys import nested, request_key, unknown_column, value_of_cell
+    from sizer.batch.columns import nested, request_key, unknown_column, value_of_cell
 
     cells = {}
     for one in changes:
@@ -136,7 +135,7 @@ def keys_of(changes: list[str]) -> dict[str, Any]:
 def _explain(read: "list[tuple[str, Reading]]", *, as_json: bool) -> None:
     """Print each need as it was read: the request, what is assumed, unread and asked. Ends with 2 where one is open."""
     from sizer.base.formats.toml_text import to_toml
-    from sizer.export.need_json import need_document
+    from sizer.export.design_json import need_document
 
     if as_json:
         documents = [need_document(reading) for _, reading in read]

@@ -21,9 +21,9 @@ from sizer.deck.blocks import (
     Slide,
     SlideColumn,
     TableBlock,
+    notes,
 )
 from sizer.deck.drawing_shapes import scale_in
-from sizer.deck.notes import notes
 from sizer.drawings.cluster import Cluster
 from sizer.drawings.datapath import datapath
 from sizer.drawings.links import many
@@ -31,17 +31,16 @@ from sizer.drawings.racks import ROLES, RackKind, is_unknown, rack_kinds, up_to,
 from sizer.drawings.room import room
 from sizer.drawings.shapes import Box, Drawing, FilledBar, Label, wrapped
 from sizer.drawings.topology import grouped_topology, topology
-from sizer.guide.chapters.architecture import network_sections
-from sizer.guide.chapters.overview import building_block
+from sizer.guide.chapters.architecture import building_block, network_sections
 from sizer.guide.context import GuideContext
 from sizer.physical.plan import PlacedDevice, Plan
 from sizer.physical.roles import NetworkRole
 from sizer.present import words
 from sizer.present.charts import next_bottleneck, stage_finding
-from sizer.present.serving_charts import load_finding
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
 from sizer.present.text.decisions import rack_texts, rack_trade_off
+from sizer.present.workload_charts import load_finding
 from sizer.sizing.design.decisions import RackChoice, RackLimit
 from sizer.sizing.result import STAGES, WorkloadAnswer
 from sizer.sizing.stages.serving_curve import serving_curve

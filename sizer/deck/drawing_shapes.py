@@ -11,12 +11,12 @@ from pptx.oxml.ns import qn
 from pptx.util import Emu, Pt
 
 from sizer.deck.blocks import SLIDE_WIDTH, Area
-from sizer.deck.ooxml import add, emu, rgb, text_frame, tint, without_theme, write
+from sizer.deck.native import add, emu, rgb, text_frame, tint, without_theme, write
 from sizer.deck.text_fit import MAX_SCALE
 from sizer.drawings.palette import Palette
 from sizer.drawings.parts import Rectangle, box_labels, edge, glyph_label, glyphs, leading, line_top, stack, text_area
 from sizer.drawings.shapes import Box, Drawing, FilledBar, Label, Link, text_width
-from sizer.export.file_names import printable
+from sizer.export.files import printable
 
 Point = tuple[float, float]
 

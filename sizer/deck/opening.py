@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from sizer.base.quantities import grouped, significant
-from sizer.deck.blocks import KeyFigure, KeyFigures, Paragraphs, Slide, SlideColumn, TableBlock, TitleSlide
-from sizer.deck.notes import notes
+from sizer.deck.blocks import KeyFigure, KeyFigures, Paragraphs, Slide, SlideColumn, TableBlock, TitleSlide, notes
 from sizer.guide.chapters import decisions, summary
 from sizer.guide.chapters.requirements import conditions_table
 from sizer.guide.context import GuideContext
@@ -18,7 +17,7 @@ from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.decisions import confidence_texts
 from sizer.present.text.design_size import asked_target_text, binding_text, required_rate_text
 from sizer.present.text.verdict import proposal_text, reason_texts, selection_text
-from sizer.questions.team.tables import wait_text
+from sizer.questions.team.text import wait_text
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.reasons import BindingKind, SelectionKind
 from sizer.sizing.result import WorkloadAnswer

@@ -16,8 +16,8 @@ from sizer.deck.blocks import (
     Slide,
     SlideColumn,
     TableBlock,
+    notes,
 )
-from sizer.deck.notes import notes
 from sizer.guide.chapters import growth as growth_chapter
 from sizer.guide.chapters import risks as risks_chapter
 from sizer.guide.chapters import team as team_chapter
@@ -28,17 +28,16 @@ from sizer.physical.notes import ViolationKind
 from sizer.present import words
 from sizer.present.bill_tables import cost_table, price_note
 from sizer.present.charts import scaling_finding
-from sizer.present.expansion_table import growth_table
+from sizer.present.facility_tables import growth_table
 from sizer.present.tables import Field, Table, record_table
 from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import delivery_sentences
-from sizer.questions.growth.tables import purchases_table
-from sizer.questions.growth.text import findings, recommendation
+from sizer.questions.growth.text import findings, purchases_table, recommendation
 from sizer.questions.ownership.text import finding as ownership_finding
-from sizer.questions.rent.analysis import use_of
-from sizer.questions.rent.text import finding as rental_finding
+from sizer.questions.rent.rent_or_buy import finding as rental_finding
+from sizer.questions.rent.rent_or_buy import use_of
 from sizer.questions.team.analysis import TeamAnswer
-from sizer.questions.team.tables import least_served, waits_table
+from sizer.questions.team.text import least_served, waits_table
 from sizer.sizing.growth.result import PlatformGrowth
 from sizer.sizing.result import WorkloadAnswer
 

@@ -33,13 +33,22 @@ from sizer.deck.blocks import (
     area_columns,
 )
 from sizer.deck.drawing_shapes import add_drawing
-from sizer.deck.native_chart import add_chart
-from sizer.deck.native_table import add_table
-from sizer.deck.native_text import add_figures, add_line, add_text
-from sizer.deck.ooxml import corners, emu, rgb, text_frame, without_theme, write
+from sizer.deck.native import (
+    add_chart,
+    add_figures,
+    add_line,
+    add_table,
+    add_text,
+    corners,
+    emu,
+    rgb,
+    text_frame,
+    without_theme,
+    write,
+)
 from sizer.deck.text_fit import PlacedBlock
 from sizer.drawings.palette import Palette
-from sizer.export.file_names import printable
+from sizer.export.files import printable
 
 # Presentations and the parts of a zip file carry dates; fixed ones keep equal slides equal to the byte.
 _UNDATED = datetime.datetime(2000, 1, 1)  # noqa: DTZ001 (the file format knows no time zones)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from sizer.deck.blocks import Area, Block, ChartBlock, DrawingBlock, KeyFigures, Paragraphs, TableBlock
 from sizer.drawings.shapes import text_width, wrapped
-from sizer.export.file_names import printable
+from sizer.export.files import printable
 from sizer.present.tables import Cell, Row, Table
 
 # Type sizes of text and tables, the largest that fits is used. [pt]

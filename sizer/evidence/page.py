@@ -11,9 +11,8 @@ from sizer.evidence import tables
 from sizer.evidence.parity import parity_chart, parity_finding, source_title
 from sizer.evidence.rows import RATE, Accuracy, NumberKind
 from sizer.present.charting import Chart, chart_svg
-from sizer.present.citations import Citations
 from sizer.present.figures import PageFigure
-from sizer.present.page import rendered, with_fonts_inside
+from sizer.present.page import Citations, rendered, with_fonts_inside
 from sizer.present.tables import Table
 from sizer.present.theme import LIGHT
 from sizer.present.words import listed, plural

@@ -1,13 +1,16 @@
-"""Accuracy and fit of the model as plain text for the terminal."""
+"""Validation as text and as JSON."""
 
 import math
 from collections import Counter
+from collections.abc import Sequence
+from typing import Any
 
+from sizer.base.formats.json_document import fields_of, json_document
 from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.language.basis import GroupAccuracy
-from sizer.calibrate.validate import Summary, ValidationReport, summaries, summarise
-from sizer.present.text.calibration import note_text, status_text
+from sizer.calibrate.validate import Summary, ValidatedRow, ValidationReport, summaries, summarise
+from sizer.present.text.calibration import note_text, note_texts, status_text
 
 _NAME_CHARACTERS = 90
 # An effect whose spread the data narrowed by less than this share of its prior has learnt nothing.
@@ -165,3 +168,46 @@ def calibration_text(calibration: Calibration) -> str:
             *(f"excluded, {count}: {reason}" for reason, count in counts.most_common()),
         ]
     )
+
+
+def validation_document(report: ValidationReport) -> dict[str, Any]:
+    """Every published measurement with its prediction, and the accuracy of each group of them."""
+    return json_document(
+        "validation",
+        rows=_rows(report.rows),
+        summary=fields_of(
+            report,
+            *("by_task", "by_quantity", "by_source", "total"),
+            by_status=status_summaries(report),
+            figures=[
+                fields_of(target, *vars(target), "is_reached", name=MEASURES[target.measure])
+                for target in report.figures
+            ],
+            generations=report.generations,
+        ),
+        source_left_out=_rows(report.unseen),
+    )
+
+
+def calibration_document(calibration: Calibration, n_rows: int) -> dict[str, Any]:
+    """A new calibration fitted to ``n_rows`` observations."""
+    return json_document(
+        "calibration",
+        **fields_of(calibration, "digest", "unseen_sources"),
+        left_out={name: note_text(reason) for name, reason in calibration.excluded.items()},
+        rows=n_rows,
+        effects=len(calibration.names),
+    )
+
+
+def _rows(rows: Sequence[ValidatedRow]) -> list[dict[str, object]]:
+    return [
+        fields_of(
+            row,
+            *(name for name in vars(row) if name not in ("status", "notes")),
+            "log_error",
+            status=status_text(row.status),
+            notes=note_texts(row.notes),
+        )
+        for row in rows
+    ]

@@ -2,14 +2,16 @@
 
 import math
 from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from sizer.base.quantities import NARROW_SPACE, grouped
+from sizer.base.estimate import Z90
+from sizer.base.quantities import NARROW_SPACE, duration, grouped, si, significant
 from sizer.calibrate.calibration import host_task_of
 from sizer.calibrate.cases import peak_fact
+from sizer.calibrate.language.calibration import language_calibration
 from sizer.catalog.sample_formats import FORMAT_NAMES, HOST_STEPS
-from sizer.explain import measured_stages
 from sizer.explain.inputs import StageInput, StageInputs, in_unit, number
-from sizer.explain.language_stages import FORMULA, step_terms
 from sizer.perf.step_terms import (
     EFFICIENCY,
     FILL,
@@ -26,11 +28,133 @@ from sizer.perf.step_terms import (
 from sizer.perf.training_step import INTER_HOP_S, INTRA_HOP_S, TRAINING_PASSES
 from sizer.present import words
 from sizer.present.text.calibration import note_text
+from sizer.present.text.layouts import layout_sentence
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.design.rate_models import design_rates
-from sizer.sizing.stages import gpu_side, sharding
+from sizer.sizing.stages import gpu_side, measured_rates, sharding
+from sizer.sizing.stages.language_rates import language_answer
+from sizer.sizing.stages.platform_columns import compute_groups
 from sizer.sizing.stages.serving_rates import serving_run
 from sizer.sizing.stages.storage_rates import node_read_rate
+
+LANGUAGE_FORMULA = (
+    "C = a · B · S / t, t = t linear + t attention + t elementwise + t tensor + t expert + t context + t data + "
+    "t bubble + t optimizer + t fixed"
+)
+_TERMS = {
+    "linear": "t linear, products of matrices",
+    "attention": "t attention, products inside attention",
+    "elementwise": "t elementwise, other layers, at the rate of the GPU memory",
+    "tensor": "t tensor, exposed traffic of tensor parallelism",
+    "expert": "t expert, exposed traffic of experts",
+    "context": "t context, exposed traffic of context parallelism",
+    "data": "t data, exposed traffic of weights and gradients",
+    "bubble": "t bubble, waiting for the pipeline to fill",
+    "optimizer": "t optimizer, update of the parameters",
+    "fixed": "t fixed, launches and what a step always takes",
+}
+# Coefficients that a reader may compare with other publications.
+_COEFFICIENTS = {
+    "linear": "Time of matrix products over that at the measured rate",
+    "experts": "The same of the experts' products, beyond that",
+    "attention": "Time of attention over that at the measured rate of matrices",
+    "elementwise_bytes": "Bytes moved for each layer, token and hidden element",
+    "tensor": "Exposed share of tensor-parallel traffic inside NVLink",
+    "context": "Exposed share of context-parallel traffic",
+    "data": "Exposed share of the exchange of gradients and weights",
+    "bubble": "Pipeline bubble over (p − 1) / (M v)",
+    "straggler": "Loss for each doubling of the NVLink domains",
+}
+
+
+def step_terms(model: WorkloadOnDesign) -> tuple[tuple[StageInput, ...], str]:
+    """Inputs of :data:`LANGUAGE_FORMULA` on a design, and its layout in words."""
+    n_gpus = model.n_servers * int(model.run.cols.gpus_per_server[0])
+    found = language_answer(model.work, model.platform, n_gpus, model.catalog)
+    assert found is not None  # a design of a language model holds it
+    plan = found.plan
+    terms = [
+        StageInput(
+            "a, goodput",
+            number(plan.goodput[0]),
+            note=f"an interruption every {duration(plan.between_s[0])}, a checkpoint every {duration(plan.interval_s)}",
+        ),
+        StageInput("B, sequences of a step", grouped(found.batch), note="request, or usual"),
+        StageInput("S, tokens of a sequence", grouped(found.work.sequence), note="request, or usual"),
+    ]
+    note = "model of a step, fitted to published runs"
+    terms += [
+        StageInput(_TERMS[part], f"{number(time_s)} s", note=note) for part, time_s in found.layout.step_s.items()
+    ]
+    return tuple(terms), layout_sentence(found)
+
+
+def fitted_values() -> Iterator[tuple[str, str, str]]:
+    """Label, median and 90 % interval of the fitted coefficients of a step."""
+    fit = language_calibration().fit
+    for name, label in _COEFFICIENTS.items():
+        median, reach = fit.value(name), Z90 * fit.sd_of(name)
+        low, middle, high = (significant(math.exp(median + way * reach), 2) for way in (-1, 0, 1))
+        yield label, middle, f"{low} to {high}"
+
+
+MEASURED_FORMULA = (
+    "C = c · m · g · b / (t launch + b · t sample + t inside + t between), t between = 2 (m − 1)/m · E / B server"
+)
+_NOTE = "fitted to the runs of MLPerf Training"
+
+
+@dataclass(frozen=True)
+class StepPart:
+    """A fitted part of a step."""
+
+    symbol: str
+    label: str
+    value: float
+    unit: str = ""  # ms, B or none
+
+    def text(self, digits: int) -> str:
+        """Value with its unit."""
+        if self.unit == "B":
+            return si(self.value, "B", digits)
+        return significant(self.value, digits) + (f"{NARROW_SPACE}{self.unit}" if self.unit else "")
+
+
+def measured_parts(model: WorkloadOnDesign) -> Iterator[StepPart]:
+    """Every fitted part of a step, and how far the size of the design lies from them."""
+    group = compute_groups([model.platform])[0][0]
+    cols, work = model.run.cols, model.work
+    used, nic = int(cols.gpus_per_server[0]), float(cols.exchange_bytes_per_s[0])
+    system = measured_rates.system_on(work.mlperf, group, used, nic, model.catalog)
+    parts, batch, servers = system.parts(), work.batch_per_gpu, model.n_servers
+    step_s = parts.launch_s + batch * parts.sample_s
+    yield StepPart("t sample", "Arithmetic and memory traffic of a sample on one GPU", 1e3 * parts.sample_s, "ms")
+    yield StepPart("t launch", "Fixed part of a step, independent of the batch", 1e3 * parts.launch_s, "ms")
+    if parts.inside_s:
+        inside_s = 2 * (used - 1) / used * parts.inside_s
+        step_s += inside_s
+        yield StepPart("t inside", "Exchange inside a server that computing does not hide", 1e3 * inside_s, "ms")
+    if servers > 1:
+        step_s += 2 * (servers - 1) / servers * parts.exchange_bytes / nic
+        yield StepPart("E", "Bytes between servers that computing does not hide", parts.exchange_bytes, "B")
+    modelled = servers * used * batch / step_s
+    rate = math.exp(float(system.rate(servers, batch).log))
+    yield StepPart("c", "Rate of the published sizes nearby over that of these parts", rate / modelled)
+
+
+def gpu_inputs(model: WorkloadOnDesign) -> tuple[StageInput, ...]:
+    """Inputs of :data:`MEASURED_FORMULA` on a design."""
+    cols = model.run.cols
+    return (
+        StageInput("m, servers", grouped(model.n_servers), note="search"),
+        StageInput("g, GPUs of a server that the job uses", number(float(cols.gpus_per_server[0]))),
+        StageInput("b, samples per GPU and step", grouped(model.work.batch_per_gpu), note="request, or published"),
+        *(
+            StageInput(f"{part.symbol}, {part.label[:1].lower()}{part.label[1:]}", part.text(5), note=_NOTE)
+            for part in measured_parts(model)
+        ),
+        StageInput("B server, line rate between servers", si(float(cols.exchange_bytes_per_s[0]), "B/s", 3)),
+    )
 
 
 def stage_inputs(evaluated: EvaluatedDesign, workload: int, stage: str) -> StageInputs:
@@ -269,12 +393,12 @@ def _gpu(model: WorkloadOnDesign) -> StageInputs:
 
 def _language(model: WorkloadOnDesign) -> StageInputs:
     parts_of_step, layout = step_terms(model)
-    return StageInputs(FORMULA, parts_of_step, (f"Layout: {layout}.",))
+    return StageInputs(LANGUAGE_FORMULA, parts_of_step, (f"Layout: {layout}.",))
 
 
 def _mlperf(model: WorkloadOnDesign) -> StageInputs:
     of_design = (model.platform.server.name, model.platform.gpu.name, model.work.dnn.name)
-    return StageInputs(measured_stages.FORMULA, measured_stages.gpu_inputs(model), (), of_design, ("gpu",))
+    return StageInputs(MEASURED_FORMULA, gpu_inputs(model), (), of_design, ("gpu",))
 
 
 # By the model of rates; all others have the step of V100 networks.

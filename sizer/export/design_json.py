@@ -5,10 +5,12 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from sizer.base.errors import InfeasibleError
 from sizer.base.formats.json_document import fields_of, json_document, sealed
 from sizer.base.money import percent
 from sizer.bom.bill import Bill, BillLine, Sum
 from sizer.bom.cost import CostInterval
+from sizer.catalog.model import Catalog
 from sizer.physical.components import Network, Quantities
 from sizer.physical.existing_use import ExistingUse
 from sizer.physical.host_memory import page_cache_bytes
@@ -16,8 +18,7 @@ from sizer.physical.plan import CABLE_CATEGORY, PlacedDevice, PlacedRack, Plan
 from sizer.physical.platform import SecondTier
 from sizer.present.design_summary import design_summary, tier_fields
 from sizer.present.text.assumptions import AssumptionRow, assumption_rows, question_texts
-from sizer.present.text.bill_lines import change_text, note_text
-from sizer.present.text.bill_warnings import bill_warning_sentences
+from sizer.present.text.bill_warnings import bill_warning_sentences, change_text, note_text
 from sizer.present.text.calibration import note_texts
 from sizer.present.text.design_size import binding_text, limit_text
 from sizer.present.text.plan import note_text as plan_note_text
@@ -34,10 +35,11 @@ from sizer.sizing.design.spares import checkpoint_storage
 from sizer.sizing.design.storage_need import demand_over_time
 from sizer.sizing.reasons import StorageNeed
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult, Stage, WorkloadAnswer
-from sizer.sizing.stages.checkpoints import CheckpointedJob
+from sizer.sizing.size import size
 from sizer.sizing.stages.language_rates import LanguageAnswer
 from sizer.sizing.stages.serving_rates import ServingAnswer
 from sizer.sizing.stages.sharding import Sharding
+from sizer.workload.request import SizingRequest
 from sizer.workload.sentence.reading import READ_FROM_A_FILE, Reading
 from sizer.workload.target_text import target_text
 
@@ -342,21 +344,18 @@ def _workload(design: DesignAnswer, answer: WorkloadAnswer) -> dict[str, object]
         language=None if answer.language is None else _language(answer.language),
         serving=None if answer.serving is None else _serving(answer.serving),
         other_loads=[] if answer.other_loads is None else [vars(one) for one in answer.other_loads.value],
-        checkpoints=None if answer.job is None else _checkpoints(design, answer.job),
+        checkpoints=None
+        if answer.job is None
+        else {
+            **fields_of(
+                answer.job.plan,
+                *("interval_s", "blocked_s", "write_s", "load_s", "restart_s", "between_s", "goodput"),
+                *("interruptions_per_day", "lost_hours_per_week"),
+            ),
+            "rates_count_interruptions": answer.job.counts,
+            "storage": checkpoint_storage(design, answer.job),
+        },
     )
-
-
-def _checkpoints(design: DesignAnswer, job: CheckpointedJob) -> dict[str, object]:
-    """Checkpoints and interruptions of a training, with what the storage does for them."""
-    return {
-        **fields_of(
-            job.plan,
-            *("interval_s", "blocked_s", "write_s", "load_s", "restart_s", "between_s", "goodput"),
-            *("interruptions_per_day", "lost_hours_per_week"),
-        ),
-        "rates_count_interruptions": job.counts,
-        "storage": checkpoint_storage(design, job),
-    }
 
 
 def _language(found: LanguageAnswer) -> dict[str, object]:
@@ -477,3 +476,26 @@ def _line(line: BillLine, is_customer_copy: bool) -> dict[str, object]:
 def _sum(amount: Sum) -> object:
     """Sum of the priced lines; None where nothing is priced."""
     return None if amount.is_unknown else amount.amount
+
+
+def need_document(reading: Reading, refusal: str = "") -> dict[str, Any]:
+    """A need that was not sized: as read, with what is asked, or why it is refused."""
+    # "questions" are texts here as in an answer; "asked" also has the answers that each may have.
+    texts = [one.text for one in reading.questions if one.about != "refused"]
+    told = reading.told() | ({"refused": refusal} if refusal else {})
+    return json_document(
+        "need", request=reading.request, assumptions=list(reading.assumptions), questions=texts, **told
+    )
+
+
+def answer_document(reading: Reading, catalog: Catalog) -> dict[str, Any]:
+    """The document that ``sizer size --json`` prints.
+
+    Raises SizerError if the request is not valid, or has no answer for a reason other than its limits.
+    """
+    if reading.questions:
+        return need_document(reading)
+    try:
+        return design_document(size(SizingRequest.from_dict(reading.request), catalog), reading)
+    except InfeasibleError as error:
+        return need_document(reading, str(error))

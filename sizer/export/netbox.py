@@ -21,9 +21,8 @@ from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
 from sizer.catalog.netbox.export import device_type_yaml
 from sizer.catalog.schema import Device, Pdu
-from sizer.export.file_names import harmless, printable
-from sizer.export.tables.cable_table import cable_colour, port_label
-from sizer.export.tables.plan_tables import PowerLink, pdu_name, power_links
+from sizer.export.files import harmless, printable
+from sizer.export.tables.plan_tables import PowerLink, cable_colour, pdu_name, port_label, power_links
 from sizer.export.tables.table import Row, csv_bytes
 from sizer.physical.networks.ports import device_ports
 from sizer.physical.plan import Connection, End, PlacedRack

@@ -8,7 +8,7 @@ from sizer.base.errors import InfeasibleError, RequestError
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Server
 from sizer.guide.acceptance.tests import acceptance_tests
-from sizer.guide.edition import Edition
+from sizer.guide.profile import Edition
 from sizer.physical.expansion import GrowthStep
 from sizer.physical.networks.addresses import address_plan
 from sizer.physical.roles import Role
@@ -17,7 +17,7 @@ from sizer.present.theme import Palette
 from sizer.questions.data.analysis import data_plan
 from sizer.questions.failures.analysis import failure_cases
 from sizer.questions.ownership.analysis import ownership
-from sizer.questions.rent.analysis import rent_or_buy
+from sizer.questions.rent.rent_or_buy import rent_or_buy
 from sizer.questions.scale.analysis import EqualGpuComparison, n_allowed_kinds, scale_comparison
 from sizer.questions.team.analysis import team_answer
 from sizer.questions.verdict.analysis import claims

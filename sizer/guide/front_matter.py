@@ -4,7 +4,7 @@ import datetime
 
 from sizer.base.quantities import duration, grouped, si
 from sizer.guide.context import GuideContext
-from sizer.guide.edition import Edition
+from sizer.guide.profile import Edition
 from sizer.present import words
 from sizer.present.tables import Table, fact_table
 from sizer.present.text import result_text

@@ -14,7 +14,7 @@ from sizer.present.text.money import budget_text, price_range_text
 from sizer.present.text.plan import feed_loss_remedies, few_supplies_text
 from sizer.present.text.verdict import served_cautions, site_texts
 from sizer.questions.data.text import filling_text
-from sizer.questions.failures.tables import tolerated_sentence
+from sizer.questions.failures.text import tolerated_sentence
 from sizer.questions.growth.text import demand_text, limit_texts, recommendation
 from sizer.questions.maximum.text import binding_limit_sentences
 from sizer.sizing.design.spares import spare_servers

@@ -13,25 +13,21 @@ from sizer.guide.chapters import (
     decisions,
     growth,
     operation,
-    overview,
     performance,
     requirements,
     risks,
     short_chapters,
-    software,
     storage,
     summary,
     team,
 )
 from sizer.guide.context import GuideContext, guide_context
-from sizer.guide.edition import GUIDE, Edition
-from sizer.guide.engineer import alternatives, appendices, components, data, networks
+from sizer.guide.engineer import alternatives, appendices, components, data
 from sizer.guide.engineer import operation as engineer_operation
-from sizer.guide.engineer import performance as engineer_performance
 from sizer.guide.engineer import short_chapters as engineer_short
-from sizer.guide.engineer import team as engineer_team
 from sizer.guide.front_matter import LEGAL_NOTICE, budget_line, control_table, footer, key_figures, kind_name
 from sizer.guide.further_answers import asks_for_filling
+from sizer.guide.profile import GUIDE, Edition
 from sizer.guide.user_texts import remark_on_glyphs
 from sizer.present import words
 from sizer.present.tables import Table
@@ -83,8 +79,8 @@ def _has_data(context: GuideContext) -> bool:
 _GUIDE = (
     _ChapterPlan("summary", "Executive summary", summary.content),
     _ChapterPlan("requirements", "Need and workload", requirements.content),
-    _ChapterPlan("overview", "Design overview", overview.content, applies=_is_cluster),
-    _ChapterPlan("architecture", "Architecture", architecture.content, applies=_is_cluster),
+    _ChapterPlan("overview", "Design overview", architecture.overview, applies=_is_cluster),
+    _ChapterPlan("architecture", "Architecture", architecture.architecture, applies=_is_cluster),
     _ChapterPlan("decisions", "Why this design", decisions.content, applies=_is_cluster),
     _ChapterPlan("storage", "Data and storage", storage.content, applies=_stores_more),
     _ChapterPlan(
@@ -93,7 +89,7 @@ _GUIDE = (
         short_chapters.storage_performance,
         applies=lambda context: _stores_more(context) and short_chapters.storage_performance_applies(context),
     ),
-    _ChapterPlan("software", "Software", software.content, applies=_is_cluster),
+    _ChapterPlan("software", "Software", architecture.software, applies=_is_cluster),
     _ChapterPlan("performance", "Performance and headroom", performance.content, applies=_performs),
     _ChapterPlan(
         "availability",
@@ -117,19 +113,19 @@ _ENGINEER = (
     _ChapterPlan("record", "The answer and how it was made", engineer_short.record),
     _ChapterPlan("necessity", "Is this design necessary?", engineer_short.necessity),
     _ChapterPlan("alternatives", "Sensitivity and alternatives", alternatives.content),
-    _ChapterPlan("engineer-performance", "Performance stage by stage", engineer_performance.content),
+    _ChapterPlan("engineer-performance", "Performance stage by stage", engineer_short.performance_chapter),
     _ChapterPlan("validation", "Validation with published results", engineer_short.validation),
     _ChapterPlan("components", "Components", components.content),
-    _ChapterPlan("networks", "Networks", networks.content),
+    _ChapterPlan("networks", "Networks", engineer_short.networks_chapter),
     _ChapterPlan("data", "Data", data.content, applies=_has_data),
-    _ChapterPlan("engineer-team", "Team", engineer_team.content, applies=team.applies),
+    _ChapterPlan("engineer-team", "Team", engineer_short.team_chapter, applies=team.applies),
     _ChapterPlan("racks", "Feeds, cables and room", engineer_short.racks),
     _ChapterPlan("engineer-operation", "Operation", engineer_operation.content),
     _ChapterPlan(
         "engineer-purchases", "Growth plan", engineer_short.purchases, applies=engineer_short.purchases_applies
     ),
     _ChapterPlan("sources", "Sources", appendices.no_content, is_appendix=True),
-    _ChapterPlan("assumptions", "All assumptions", engineer_short.assumptions, is_appendix=True),
+    _ChapterPlan("assumptions", "All assumptions", engineer_short.assumptions_chapter, is_appendix=True),
     _ChapterPlan(
         "formulas", "Formulas and their validity", appendices.formulas, is_appendix=True, applies=_has_samples
     ),

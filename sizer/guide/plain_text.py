@@ -7,14 +7,13 @@ from sizer.base.quantities import by_count, duration, grouped, si, significant
 from sizer.base.units import TIB
 from sizer.drawings.datapath import is_limit
 from sizer.present.availability import checkpoint_sentence, goodput_sentence
-from sizer.present.plain_table import table_text
 from sizer.present.storage_streams import tiers_sentence
+from sizer.present.tables import table_text
 from sizer.present.text.bill_warnings import bill_warning_sentences, delivery_sentences, need_dangers
 from sizer.present.text.calibration import NOT_PREDICTED
 from sizer.present.text.checks import check_label, open_text
 from sizer.present.text.design_size import binding_text
 from sizer.present.text.layouts import basis_sentence, layout_sentence, settings_text, stacks_sentence, step_sentence
-from sizer.present.text.memory import memory_text
 from sizer.present.text.money import (
     design_text,
     gpus_text,
@@ -27,17 +26,16 @@ from sizer.present.text.plan import existing_text, feeds_sentence
 from sizer.present.text.result_text import cautions, power, whole_run_text
 from sizer.present.text.serving import serving_rows, used_stack_text
 from sizer.present.text.verdict import reason_texts, runner_up_text, selection_text, verdict_text
-from sizer.present.text.warnings import design_warnings
+from sizer.present.text.warnings import design_warnings, memory_text
 from sizer.present.words import chance, name, percent, plural, sample_unit
 from sizer.present.words import stage as stage_name
 from sizer.questions.maximum.text import maximum_text
 from sizer.questions.ownership.analysis import ownership
 from sizer.questions.ownership.text import finding as ownership_finding
-from sizer.questions.team.tables import wait_text
+from sizer.questions.team.text import wait_text
 from sizer.questions.verdict.claim import Claim
 from sizer.questions.verdict.simplest_design import SimplestDesign
-from sizer.questions.verdict.tables import arithmetic_table, claims_table, simplest_table
-from sizer.questions.verdict.text import simplest_text
+from sizer.questions.verdict.text import arithmetic_table, claims_table, simplest_table, simplest_text
 from sizer.sizing.checks import FactKind
 from sizer.sizing.reasons import ExchangeReason
 from sizer.sizing.result import STAGES, DesignAnswer, ParetoPoint, SizingResult, WorkloadAnswer

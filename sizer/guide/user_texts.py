@@ -7,7 +7,7 @@ from sizer.base.quantities import by_count
 from sizer.guide.profile import Profile
 from sizer.present import words
 from sizer.present.fonts.glyphs import MARK, missing_glyphs
-from sizer.present.text.bill_lines import note_text
+from sizer.present.text.bill_warnings import note_text
 from sizer.sizing.result import SizingResult
 
 _CODES_SHOWN = 6

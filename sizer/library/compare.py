@@ -1,12 +1,296 @@
-"""Differences between two answers, of which one may be saved and the other today's."""
+"""Two answers compared, from the library, from files, or sized today."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Annotated, Any, Protocol, Self
 
-from sizer.library.snapshot import HeadlineFigure, SavedLine, Snapshot
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from sizer.base.errors import CatalogError, InfeasibleError, RequestError
+from sizer.base.formats.json_document import DIGEST, SCHEMA_VERSION, is_sealed, parse_json
+from sizer.base.resources import text_of_file
+from sizer.bom.bill import BOUGHT
+from sizer.catalog.labels import sample_unit
+from sizer.catalog.loader import with_prices
+from sizer.catalog.model import Catalog
+from sizer.catalog.price_books import price_rows
+from sizer.catalog.schema import Dnn
+from sizer.library.snapshot import (
+    HeadlineFigure,
+    IntervalEnds,
+    SavedLine,
+    Snapshot,
+    headline_figures,
+    lines_with_keys,
+    rate_figure,
+    snapshot_of,
+    time_figure,
+)
+from sizer.sizing.result import STAGES
+from sizer.sizing.size import size
 from sizer.workload.changes import FieldChange, field_changes
+from sizer.workload.request import MAX_REQUEST_BYTES, SizingRequest
+
+Text = Annotated[str, Field(max_length=2_000)]
+Count = Annotated[int, Field(ge=0, le=10_000_000, strict=True)]
+# A size, rate, time or amount: never below 0. The unit is that of its key.
+Size = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Money = Annotated[str, Field(pattern=r"^-?[0-9]{1,15}\.[0-9]{2}$")]
+Currency = Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
+Stage = Annotated[str, Field(pattern=f"^({'|'.join(STAGES)})$")]
+
+
+class _Read(BaseModel):
+    # Only what is compared is read and checked.
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class _Ends(_Read):
+    value: Size | None
+    low: Size | None
+    high: Size | None
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        known = [end for end in (self.low, self.value, self.high) if end is not None]
+        if known != sorted(known):
+            raise ValueError(f"low {self.low:g}, value {self.value:g} and high {self.high:g} are not in this order")
+        return self
+
+    @property
+    def ends(self) -> IntervalEnds:
+        return self.value, self.low, self.high
+
+
+class _Time(_Read):
+    total_s: _Ends
+
+
+class _Workload(_Read):
+    name: Text
+    dnn: Text
+    sample_bytes: Size
+    samples_per_s: _Ends
+    bottleneck: Stage
+    time: _Time | None
+    serving: dict[str, Any] | None = None  # of a language model in use, whose samples are requests
+
+
+class _Design(_Read):
+    name: Text
+    n_gpus: Count
+    n_servers: Count
+    storage_nodes: Count
+    probability: Fraction | None
+    rack_units: Size | None
+    racks: Count
+    power_max_w: Size | None
+    unknown_power: list[Text]
+    usable_bytes: Size | None
+    workloads: Annotated[list[_Workload], Field(min_length=1, max_length=20)]
+
+
+class _BillLine(_Read):
+    group: Text
+    category: Text
+    item: Text | None
+    description: Text
+    quantity: Count
+    unit: Text
+    extended_net: Money | None
+    status: Text
+
+
+class _Bill(_Read):
+    currency: Currency
+    net_total: Money | None
+    total: Money | None
+    total_is_complete: bool
+    lines: Annotated[list[_BillLine], Field(max_length=10_000)]
+
+    @model_validator(mode="after")
+    def _adds_up(self) -> Self:
+        net = Decimal(self.net_total or "0.00")
+        bought = (Decimal(line.extended_net or "0.00") for line in self.lines if line.status in BOUGHT)
+        added = sum(bought, Decimal("0.00"))
+        if net != added:
+            raise ValueError(f"net_total is {net}; its lines add up to {added}")
+        if Decimal(self.total or "0.00") > net:
+            raise ValueError(f"total is {self.total}, more than net_total, {net}")
+        return self
+
+
+class _File(_Read):
+    schema_version: int
+    tool_version: Text
+    catalog_digest: Text = ""  # a customer's copy has neither
+    calibration_digest: Text = ""
+    verdict: Text
+    design: _Design
+    bill: _Bill
+
+
+def snapshot_of_file(document: Mapping[str, Any], place: str, catalog: Catalog) -> Snapshot:
+    """Snapshot of a design.json: figures and bill.
+
+    ``place``: its name, for errors. ``catalog``: has the unit of the rate of each network. Raises RequestError if it
+    is not a design.json of this schema version, its figures cannot be those of an answer, or anything in it was
+    changed since it was written. A customer's copy has no digest to tell the last.
+    """
+    try:
+        read = _File.model_validate(document)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise RequestError(f"{place}: is not a valid design.json: {where}: {first['msg']}") from None
+    if read.schema_version != SCHEMA_VERSION:
+        raise RequestError(
+            f"{place}: has schema_version {read.schema_version}; this program reads {SCHEMA_VERSION}. "
+            "Size the request again"
+        )
+    if has_digest(document) and not is_sealed(document):
+        raise RequestError(
+            f"{place}: was changed after it was written: its content does not match its {DIGEST}. "
+            "Use the file as it was written, or size its request again"
+        )
+    design, bill = read.design, read.bill
+    several = len(design.workloads) > 1
+    figures = []
+    for number, work in enumerate(design.workloads):
+        whose, of = work.name if several else "", f"{work.dnn} {work.sample_bytes:g}"
+        figures.append(rate_figure(number, whose, _unit(work, catalog), of, work.samples_per_s.ends))
+        if work.time is not None:
+            figures.append(time_figure(number, whose, of, work.time.total_s.ends))
+    return Snapshot(
+        tool_version=read.tool_version,
+        catalog_digest=read.catalog_digest,
+        calibration_digest=read.calibration_digest,
+        design=design.name,
+        verdict=read.verdict,
+        currency=bill.currency,
+        figures=headline_figures(
+            gpus=design.n_gpus,
+            servers=design.n_servers,
+            storage_nodes=design.storage_nodes,
+            workloads=figures,
+            usable_bytes=design.usable_bytes,
+            power_w=design.power_max_w,
+            has_unknown_power=bool(design.unknown_power),
+            rack_units=design.rack_units,
+            racks=design.racks,
+            price=bill.total or "",
+            is_price_complete=bill.total_is_complete,
+            stage=design.workloads[0].bottleneck,
+            probability=design.probability,
+        ),
+        lines=lines_with_keys(
+            (
+                line.group,
+                line.category,
+                line.item or "",
+                SavedLine(
+                    key="",
+                    name=line.description,
+                    quantity=line.quantity,
+                    unit=line.unit,
+                    net=line.extended_net,
+                    is_bought=line.status in BOUGHT,
+                ),
+            )
+            for line in bill.lines
+        ),
+    )
+
+
+def has_digest(document: Mapping[str, Any]) -> bool:
+    """Whether a design.json carries the digest of its content; a customer's copy does not."""
+    return DIGEST in document
+
+
+def _unit(work: _Workload, catalog: Catalog) -> str:
+    if work.serving is not None:
+        return "requests/s"
+    try:
+        item = catalog.item(work.dnn)
+    except KeyError:
+        return "samples/s"
+    return str(sample_unit(item)) if isinstance(item, Dnn) else "samples/s"
+
+
+# A design.json of a thousand servers has about 10 MB.
+MAX_DESIGN_BYTES = 50_000_000
+
+
+@dataclass(frozen=True)
+class ComparedAnswer:
+    """One of the two answers that are compared."""
+
+    name: str
+    sizing_request: SizingRequest
+    snapshot: Snapshot | None
+    price_book: str = ""
+    is_stored: bool = False  # the answer was read from the file or revision, not computed now
+    reason: str = ""  # why there is no answer
+    is_unsealed: bool = False  # the file carries no digest that would tell a change of its figures
+
+    @property
+    def request(self) -> dict[str, Any]:
+        """The request as plain data, with every default."""
+        return self.sizing_request.model_dump(mode="json", exclude_none=True)
+
+
+def answer_to_request(name: str, request: SizingRequest, catalog: Catalog) -> ComparedAnswer:
+    """Answer to a request, sized now.
+
+    Raises RequestError if it names something that is not in the catalogue.
+    """
+    try:
+        return ComparedAnswer(name, request, snapshot_of(size(request, catalog)))
+    except InfeasibleError as error:
+        return ComparedAnswer(name, request, None, reason=str(error))
+
+
+def sized_today(saved: ComparedAnswer, catalog: Catalog) -> ComparedAnswer:
+    """Answer to the request of a saved answer, sized now with its price book."""
+    rows, faults = price_rows(saved.price_book, saved.name) if saved.price_book else ([], [])
+    if faults:
+        raise CatalogError(faults)
+    today = answer_to_request(saved.name, saved.sizing_request, with_prices(catalog, rows) if rows else catalog)
+    return replace(today, price_book=saved.price_book)
+
+
+def answer_in_file(path: Path, catalog: Catalog) -> ComparedAnswer:
+    """Answer to a request file, sized now, or the answer stored in a design.json.
+
+    Raises RequestError if it cannot be read, or is neither.
+    """
+    place = str(path)
+    if path.suffix.lower() != ".json":
+        return answer_to_request(place, SizingRequest.from_file(path), catalog)
+    text = text_of_file(path, MAX_DESIGN_BYTES, "a design.json")
+    try:
+        data = parse_json(text)
+    except (ValueError, RecursionError) as error:
+        raise RequestError(f"{place}: is not valid JSON: {error}") from None
+    kind = data.get("kind", "") if isinstance(data, dict) else ""
+    if kind == "design":
+        return ComparedAnswer(
+            place,
+            SizingRequest.from_dict(data.get("request"), place),
+            snapshot_of_file(data, place, catalog),
+            is_stored=True,
+            is_unsealed=not has_digest(data),
+        )
+    if kind:
+        raise RequestError(f"{place}: is a document of kind {str(kind)[:40]!r}; give a request or a design.json")
+    if len(text) > MAX_REQUEST_BYTES:
+        raise RequestError(f"{place}: has {len(text)} characters; a request has at most {MAX_REQUEST_BYTES}")
+    return answer_to_request(place, SizingRequest.from_dict(data, place), catalog)
+
 
 # Smaller relative differences come from the rounding of another processor or library.
 _ROUNDING = 1e-6

@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Connection, and_, func, insert, or_, selec
 from sqlalchemy.exc import IntegrityError
 
 from sizer.base.errors import RequestError
-from sizer.library.compared_answers import ComparedAnswer
+from sizer.library.compare import ComparedAnswer
 from sizer.library.opening import FAULTS, WRITES, LibraryError, database_error, designs, open_engine, revisions
 from sizer.library.records import (
     MAX_AUTHOR,

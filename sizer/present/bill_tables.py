@@ -20,7 +20,7 @@ from sizer.physical.racks.power import energy_kwh_per_year
 from sizer.physical.roles import Role
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, fact_table, record_table, row
-from sizer.present.text.bill_lines import note_text
+from sizer.present.text.bill_warnings import note_text
 from sizer.present.text.money import price_basis_text, price_range_text, range_text
 from sizer.sizing.result import DesignAnswer, SizingResult
 

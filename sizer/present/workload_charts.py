@@ -1,14 +1,442 @@
-"""Charts of one workload by name, each with its caption: the one list for app, guide and engineer's file."""
+"""Charts of one workload, for app, guide and engineer's file: training, language models and serving."""
 
-from sizer.drawings.palette import COLUMN_PX, LIGHT, Palette
-from sizer.present import charts
-from sizer.present.charting import HEIGHT_PX, Chart
+from typing import Any, NamedTuple
+
+import altair as alt
+import numpy as np
+
+from sizer.base.arrays import Floats
+from sizer.base.quantities import duration, grouped, significant
+from sizer.base.units import GIB
+from sizer.drawings.shapes import text_width
+from sizer.present import charts, words
+from sizer.present.charting import (
+    COLUMN_PX,
+    HEIGHT_PX,
+    LIGHT,
+    PLOT_PX,
+    QUIET_OPACITY,
+    Chart,
+    ChartBar,
+    Palette,
+    Rows,
+    axis,
+    band_layers,
+    bar_chart,
+    chart_of,
+    finish,
+    level_mark,
+    point_layers,
+    time_unit,
+)
 from sizer.present.figures import PageFigure, charted
-from sizer.present.language_charts import memory_chart, step_chart
 from sizer.present.performance_tables import stage_note
-from sizer.present.serving_charts import load_caption, load_chart, serving_memory_chart
-from sizer.present.training_charts import accuracy_caption, accuracy_chart, epoch_chart, time_chart
+from sizer.present.text.serving import gib_text
+from sizer.present.theme import CHART_LABEL_PX
+from sizer.present.words import estimate, percent, rounded
+from sizer.present.words import stage as stage_word
 from sizer.sizing.result import WorkloadAnswer
+from sizer.sizing.stages.serving_curve import ServingCurve, serving_curve
+from sizer.sizing.stages.serving_rates import ServingAnswer
+
+# Times that differ by less are the same.
+_SAME = 0.01
+# Two marks of one size stand apart from this difference on.
+_APART = 0.1
+# From this ratio on it is said in times, below it in percent.
+_TIMES_FROM = 1.5
+# Sizes below this share of the design would stretch the axis until nothing else could be read.
+_SMALLEST_SHARE = 0.25
+
+
+def epoch_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
+    """The cold first epoch and a later one with 90 % intervals and bottlenecks; None of language models."""
+    if answer.time is None or not answer.kind.rereads or answer.is_one_epoch:
+        return None
+    time = answer.time
+    parts = [
+        ("First epoch, cold", time.first_epoch_s, cold_limit(answer), QUIET_OPACITY),
+        ("Each later epoch", time.epoch_s, answer.bottleneck, 1.0),
+    ]
+    factor, unit = time_unit(max(float(length.value) for _, length, _, _ in parts))
+    bars = []
+    for name, length, stage, fill in parts:
+        value, low, high = (float(part) / factor for part in length)
+        text = f"{estimate(length, 's')} · bottleneck: {stage_word(stage, inside=True)}"
+        bars.append(ChartBar(name, value, text, palette.stages[stage], interval=(low, high), fill=fill))
+    return bar_chart(bars, epoch_finding(answer), f"duration of an epoch, {unit}", palette, width)
+
+
+def cold_limit(answer: WorkloadAnswer) -> str:
+    """Bottleneck of the first epoch: the usual one, or the storage or its network where these are slower cold.
+
+    Caches help storage and network only: cold, the storage serves its warm rate without the cache hits.
+    """
+    assert answer.time is not None
+    first, later = float(answer.time.first_epoch_s.value), float(answer.time.epoch_s.value)
+    return answer.bottleneck if first <= (1 + _SAME) * later else answer.time.cold_limit
+
+
+def epoch_finding(answer: WorkloadAnswer) -> str:
+    """Title of the chart of epochs."""
+    assert answer.time is not None
+    first, later = answer.time.first_epoch_s, answer.time.epoch_s
+    ratio = float(first.value) / float(later.value)
+    if ratio <= 1 + _SAME:
+        return f"The cold first epoch is as fast as the later ones, {rounded(later, 's')}"
+    where = stage_word(cold_limit(answer), inside=True)
+    if ratio < _TIMES_FROM:
+        return f"The cold first epoch takes {percent(ratio - 1)} longer than later ones; its bottleneck is {where}"
+    return (
+        f"The cold first epoch takes {significant(ratio, 2)} times as long as later epochs; its bottleneck is {where}"
+    )
+
+
+def time_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
+    """Where the time of a training goes, one part after the other. None without a length, and of language models."""
+    if answer.time is None or not answer.kind.rereads:
+        return None
+    time = answer.time
+    first, evaluations = float(time.first_epoch_s.value), float(time.evaluations_s.value)
+    total = float(time.total_s.value)
+    later = max(total - time.start_up_s - first - evaluations, 0.0)
+    parts = [
+        ("Start-up", time.start_up_s, palette.other),
+        ("First epoch, cold", first, palette.stages["storage"]),
+        ("Later epochs", later, palette.stages[answer.bottleneck]),
+        ("Evaluations", evaluations, palette.other),
+    ]
+    factor, unit = time_unit(total)
+    bars: list[ChartBar] = []
+    start = 0.0
+    for name, length, colour in parts:
+        text = f"{duration(length)} · {percent(length / total)}" if length > 0 else "none"
+        bars.append(ChartBar(name, (start + length) / factor, text, colour, start=start / factor))
+        start += length
+    return bar_chart(bars, time_finding(answer, later / total), f"time since the start, {unit}", palette, width)
+
+
+def time_finding(answer: WorkloadAnswer, later_share: float) -> str:
+    """Title of the time chart."""
+    assert answer.time is not None
+    total = duration(float(answer.time.total_s.value))
+    if later_share >= 0.9:
+        return f"Warm epochs take {percent(later_share)} of the {total}; start-up and cold reads take little"
+    return f"Start-up, the cold first epoch and evaluations take {percent(1 - later_share)} of the {total}"
+
+
+def accuracy_caption(answer: WorkloadAnswer) -> str:
+    """What bounds the gain of more GPUs."""
+    if not answer.kind.rereads:
+        return "More GPUs take more sequences a step unless the request fixes the batch. The band is the 90 % interval."
+    if _times_slower(answer, design_gpus(answer)):
+        return "On several servers the exchange takes longer than the arithmetic. The band is the 90 % interval."
+    return "More GPUs shorten an epoch, but a larger global batch may need more epochs. The band is the 90 % interval."
+
+
+def accuracy_chart(
+    answer: WorkloadAnswer,
+    n_gpus: int | None = None,
+    palette: Palette = LIGHT,
+    width: int | str = COLUMN_PX,
+    height: int = HEIGHT_PX,
+) -> Chart | None:
+    """Time to train against the number of GPUs, with its 90 % band.
+
+    Every size counts its first epoch cold. A second mark shows the design with every epoch as slow as the first one,
+    where that differs.
+
+    ``answer``: its scaling tells the rate at every size. Epochs grow with the global batch where a recipe tells them.
+    ``n_gpus``: GPUs of the design; default: the size of ``answer.scaling`` that has its rate. [-] None where the
+    workload has no length, or only one size was run.
+    """
+    if answer.scaling.time_s is None or answer.time is None or answer.scaling.n_gpus.size < 2:
+        return None
+    at = n_gpus if n_gpus is not None else design_gpus(answer)
+    curve = _curve(answer)
+    keep = curve.gpus >= _SMALLEST_SHARE * at
+    total, cold = answer.time.total_s, _all_cold_s(answer)
+    longest = max(float(curve.high[keep].max()), cold or 0.0)
+    factor, unit = time_unit(longest)
+    rows: Rows = [
+        {"gpus": float(gpus), "value": float(value), "low": float(low), "high": float(high)}
+        for gpus, value, low, high in zip(
+            curve.gpus[keep],
+            curve.value[keep] / factor,
+            curve.low[keep] / factor,
+            curve.high[keep] / factor,
+            strict=True,
+        )
+    ]
+    most = float(curve.gpus.max())
+    x = alt.X("gpus:Q", title="GPUs", scale=alt.Scale(domain=[0, most * 1.03], nice=False), axis=axis(tickMinStep=1))
+    scale = alt.Scale(domain=[0, longest / factor * 1.06], nice=True)
+    title = f"time to train, {unit}"
+    y = alt.Y("value:Q", scale=scale)
+    layers = band_layers(rows, x, title, scale, palette)
+    target = answer.workload.target.time_to_train_s
+    if target is not None and target <= 1.06 * longest:
+        layers += level_mark(target / factor, f"target {duration(target)}", scale, palette)
+    marks = [(float(total.value), f"this design: {rounded(total, 's')}", True)]
+    if cold is not None:
+        marks.append((cold, f"{duration(cold)} if every epoch were cold", False))
+    for value, text, is_design in marks:
+        layers += _mark(at, value / factor, text, is_design, most, palette, x, y)
+    return finish(layers, accuracy_finding(answer, at), palette, width, height, _how(answer))
+
+
+class _Curve(NamedTuple):
+    """Time to train by size. [s]"""
+
+    gpus: Floats
+    value: Floats
+    low: Floats
+    high: Floats
+
+
+def design_gpus(answer: WorkloadAnswer) -> int:
+    """GPUs of the design: the size of the scaling with its rate, next to the middle of the sizes where several have."""
+    gpus, rates = np.atleast_1d(answer.scaling.n_gpus), np.atleast_1d(answer.scaling.throughput.value)
+    off = np.round(np.abs(rates / float(answer.throughput.value) - 1), 6)
+    away = np.abs(gpus - gpus.max() / 2)
+    return int(gpus[np.lexsort((away, off))[0]])
+
+
+def _curve(answer: WorkloadAnswer) -> _Curve:
+    """Time to train at every size."""
+    time_s = answer.scaling.time_s
+    assert time_s is not None  # asked of answers with a length
+    gpus = np.atleast_1d(answer.scaling.n_gpus).astype(float)
+    return _Curve(gpus, *(np.atleast_1d(end) for end in (time_s.value, time_s.low, time_s.high)))
+
+
+def _all_cold_s(answer: WorkloadAnswer) -> float | None:
+    """Length with every epoch as slow as the first; None where that is hardly different."""
+    assert answer.time is not None
+    time = answer.time
+    slower = max(float(time.epochs.value) - 1, 0.0) * (float(time.first_epoch_s.value) - float(time.epoch_s.value))
+    total = float(time.total_s.value)
+    return total + slower if slower > _APART * total else None
+
+
+def _mark(
+    gpus: int, value: float, text: str, is_design: bool, most: float, palette: Palette, x: alt.X, y: alt.Y
+) -> list[Any]:
+    """Point of the design with its text below the falling line, or a hollow one with its text above."""
+    colour = palette.accent if is_design else palette.stages["storage"]
+    below = is_design and text_width(text, CHART_LABEL_PX, semibold=True) + 20 < PLOT_PX * gpus / most
+    on_right = not below and gpus < 0.65 * most
+    side: dict[str, Any] = {
+        "align": "left" if on_right else "right",
+        "dx": 8 if on_right else -8,
+        "dy": 14 if below else -11,
+    }
+    return point_layers((gpus, value), text, (x, y), palette, colour, is_main=is_design, **side)
+
+
+def _how(answer: WorkloadAnswer) -> str:
+    """How to read the chart."""
+    if not answer.kind.rereads:
+        return "Line and band: with checkpoints and interruptions, with the 90 % interval; dot: this design"
+    if answer.recipe is None or answer.workload.epochs is not None:
+        return "Line and band: with a cold first epoch, with the 90 % interval; dot: this design"
+    return (
+        "Line and band: as many epochs as the recipe needs at each batch, the first one cold, with the 90 % "
+        "interval; dot: this design"
+    )
+
+
+def _times_slower(answer: WorkloadAnswer, at: int) -> bool:
+    """Whether a training takes longer on twice the GPUs."""
+    if answer.scaling.time_s is None or answer.time is None or answer.scaling.n_gpus.size < 2:
+        return False
+    curve = _curve(answer)
+    here, double = (float(np.interp(size, curve.gpus, curve.value)) for size in (at, 2 * at))
+    return bool(curve.gpus.max() >= 2 * at and double > (1 + _SAME) * here)
+
+
+def accuracy_finding(answer: WorkloadAnswer, at: int) -> str:
+    """Title of the chart of time to train: what twice the GPUs would save."""
+    assert answer.time is not None
+    total = rounded(answer.time.total_s, "s")
+    curve = _curve(answer)
+    here, double = (float(np.interp(size, curve.gpus, curve.value)) for size in (at, 2 * at))
+    gpus = grouped(at)
+    if curve.gpus.max() < 2 * at:
+        return f"{gpus} GPUs train in {total}"
+    saved = 1 - double / here
+    if saved < -_SAME:
+        return f"{gpus} GPUs train in {total}; twice as many take {significant(double / here, 2)} times as long"
+    if saved <= _SAME:
+        return f"{gpus} GPUs train in {total}; twice as many are no faster"
+    return f"{gpus} GPUs train in {total}; twice as many save {percent(saved)} of the time"
+
+
+# Names of what a GPU holds, in the order in which it is shown.
+MEMORY_PARTS = {
+    "state": "Model state",
+    "activations": "Activations",
+    "logits": "Output layer",
+    "runtime": "Libraries and buffers",
+}
+
+
+def step_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
+    """Parts of a step, each beginning where the last one ends; None of other workloads."""
+    found = answer.language
+    if found is None:
+        return None
+    step = sum(found.layout.step_s.values())
+    bars, start = [], 0.0
+    for name, share in found.layout.step_shares.items():
+        end = start + share * step
+        text = f"{significant(share * step, 2)} s, {words.percent(share)}"
+        is_work = name in ("compute", "attention")
+        colour = palette.stages["gpu"] if is_work else palette.other
+        bars.append(ChartBar(words.capital(name), end, text, colour, start=start))
+        start = end
+    return bar_chart(bars, step_finding(answer), "seconds of a step", palette, width)
+
+
+def step_finding(answer: WorkloadAnswer) -> str:
+    """Title of the chart of a step."""
+    found = answer.language
+    assert found is not None  # asked of language models only
+    shares = found.layout.step_shares
+    work = shares["compute"] + shares["attention"]
+    rest = max((name for name in shares if name not in ("compute", "attention")), key=lambda name: shares[name])
+    name = "the fixed time of a step" if rest == "fixed" else rest
+    return f"{words.percent(work)} of a step is computing; the largest loss is {name}, {words.percent(shares[rest])}"
+
+
+def memory_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
+    """What the fullest GPU holds, each part beginning where the last one ends, with its memory as a line."""
+    found, memory = answer.language, answer.memory
+    if found is None:
+        return None
+    bars, start = [], 0.0
+    for name, label in MEMORY_PARTS.items():
+        end = start + found.layout.memory_parts[name] / GIB
+        # Values stand with the names: next to the bars the line of the GPU's memory would run through them.
+        name_text = f"{label}: {significant(end - start)}{words.NO_BREAK}GiB"
+        bars.append(ChartBar(name_text, end, "", palette.stages["gpu"], start=start))
+        start = end
+    low, high = float(found.layout.memory_bytes.low) / GIB, float(found.layout.memory_bytes.high) / GIB
+    total = ChartBar(
+        f"Sum, 90 % interval: {significant(start)}{words.NO_BREAK}GiB",
+        start,
+        "",
+        palette.other,
+        interval=(low, high),
+        fill=QUIET_OPACITY,
+    )
+    size = memory.memory_bytes / GIB
+    reference = (size, f"memory {significant(size)}{words.NO_BREAK}GiB")
+    return bar_chart([*bars, total], memory_finding(answer), "GiB of a GPU", palette, width, reference=reference)
+
+
+def memory_finding(answer: WorkloadAnswer) -> str:
+    """Title of the chart of GPU memory."""
+    found, memory = answer.language, answer.memory
+    assert found is not None  # asked of language models only
+    parts = found.layout.memory_parts
+    most = max(parts, key=lambda name: parts[name])
+    share = float(found.layout.memory_bytes.value) / memory.memory_bytes
+    return (
+        f"{words.percent(share)} of the {significant(memory.memory_bytes / GIB)} GiB of a GPU are filled; largest "
+        f"part: {MEMORY_PARTS[most].lower()}"
+    )
+
+
+_MS = 1e3
+
+
+def load_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
+    """Output of a GPU over the time between tokens, with its 90 % band, the design and runs of the same GPU and model.
+
+    None of other workloads, and of embeddings, which have no tokens to wait for.
+    """
+    found = answer.serving
+    if found is None or found.work.is_embedding:
+        return None
+    curve, limit = serving_curve(found), found.work.token_s
+    ends = curve.tokens_per_s.value, curve.tokens_per_s.low, curve.tokens_per_s.high
+    rows: Rows = [
+        {"ms": float(t) * _MS, "value": float(v), "low": float(lo), "high": float(hi)}
+        for t, v, lo, hi in zip(curve.token_s, *ends, strict=True)
+    ]
+    longest = 1.05 * max(rows[-1]["ms"], _MS * (limit or 0.0))
+    top = 1.05 * max(row["high"] for row in rows)
+    x = alt.X("ms:Q", title="time between tokens, ms", scale=alt.Scale(domain=[0, longest], nice=False), axis=axis())
+    scale = alt.Scale(domain=[0, top], nice=True)
+    y = alt.Y("value:Q", scale=scale)
+    layers = band_layers(rows, x, "output of a GPU, tokens/s", scale, palette)
+    if limit is not None:
+        rule = chart_of([{"ms": limit * _MS}]).mark_rule(strokeDash=[4, 3], strokeWidth=1, color=palette.ink)
+        layers.append(rule.encode(x=x))
+    at, name = (curve.at[0] * _MS, curve.at[1]), "this load" if found.load == "asked" else "most within the limits"
+    layers += point_layers(at, name, (x, y), palette, palette.accent, align="right", dx=-10, dy=-8)
+    runs = [
+        {"ms": one.token_s * _MS, "value": one.tokens_per_s, "source": one.source}
+        for one in curve.published
+        if one.token_s * _MS <= longest and one.tokens_per_s <= top
+    ]
+    if runs:
+        points = chart_of(runs).mark_point(filled=False, size=60, strokeWidth=1.2, color=palette.ink, opacity=1)
+        layers.append(points.encode(x=x, y=y, tooltip=[alt.Tooltip("source:N")]))
+    return finish(layers, load_finding(found, curve), palette, width, HEIGHT_PX, _load_caption(found, curve))
+
+
+def load_finding(found: ServingAnswer, curve: ServingCurve) -> str:
+    """What a GPU and a request get at the load."""
+    token_s, output = curve.at
+    at = "this load" if found.load == "asked" else "most"
+    return (
+        f"At {at}, each GPU delivers {significant(output)} tokens/s, and each request gets a token every "
+        f"{significant(token_s * _MS)} ms"
+    )
+
+
+def load_caption(answer: WorkloadAnswer) -> str:
+    """What is drawn."""
+    assert answer.serving is not None  # asked of language models in use only
+    return _load_caption(answer.serving, serving_curve(answer.serving))
+
+
+def _load_caption(found: ServingAnswer, curve: ServingCurve) -> str:
+    shown = ["Line and band: the chosen layout, from one request in flight upwards, with its 90 % interval"]
+    if found.work.token_s is not None:
+        shown.append(f"dashed: the limit of the {found.work.percentile}th percentile")
+    if curve.published:
+        shown.append(f"circles: {words.plural(len(curve.published), 'published run')} of this model on this GPU")
+    return "; ".join(shown)
+
+
+def serving_memory_chart(
+    answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX
+) -> Chart | None:
+    """What a GPU holds at the load, each part beginning where the last one ends, with its memory as a line."""
+    found, memory = answer.serving, answer.memory
+    if found is None:
+        return None
+    parts = (
+        ("Weights", found.weight_bytes),
+        ("Keys, values", found.cache_bytes),
+        ("Workspace", found.reserve_bytes),
+        ("Free", memory.memory_bytes - found.weight_bytes - found.cache_bytes - found.reserve_bytes),
+    )
+    bars, start = [], 0.0
+    for name, size in parts:
+        end = start + max(size, 0.0) / GIB
+        colour = palette.other if name == "Free" else palette.stages["gpu"]
+        bars.append(ChartBar(f"{name}: {gib_text(size)}", end, "", colour, start=start))
+        start = end
+    size = memory.memory_bytes / GIB
+    used = 1 - max(parts[-1][1], 0.0) / memory.memory_bytes
+    finding = f"{words.percent(used)} of the {significant(size)} GiB of a GPU are filled at this load"
+    reference = (size, f"memory {significant(size)}{words.NO_BREAK}GiB")
+    return bar_chart(bars, finding, "GiB of a GPU", palette, width, reference=reference)
+
 
 _CAPTIONS = {
     "scaling": "Projected throughput by number of GPUs, with storage and platform fixed.",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sizer.bom.customer import customer_bill, unpriced_bill
+from sizer.bom.bill import customer_bill, unpriced_bill
 from sizer.sizing.reasons import QuoteToSettle, RunnerUpKind
 from sizer.sizing.result import DesignAnswer, Maximum, ParetoPoint, SizingResult, SpareCost, Verdict
 from sizer.workload.quote import Quote

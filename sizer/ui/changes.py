@@ -7,11 +7,10 @@ from typing import Any
 
 import streamlit as st
 
-from sizer.questions.compare.requests import value_text
+from sizer.questions.compare.designs import value_text
 from sizer.ui import state
 from sizer.ui.error_messages import name_of
-from sizer.ui.request_form.field import RequestPath
-from sizer.ui.request_form.names import label_at, label_of
+from sizer.ui.request_form.forms import RequestPath, label_at, label_of
 from sizer.ui.state import value_at
 from sizer.ui.typed import plain
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from sizer.base.quantities import AMOUNT, parse
 from sizer.catalog.model import Catalog
-from sizer.ui.request_form.field import RequestPath
-from sizer.ui.request_form.names import kind_of, label_of
+from sizer.ui.request_form.forms import RequestPath, kind_of, label_of
 from sizer.ui.session_catalog import catalog
 from sizer.workload.request import SizingRequest
 

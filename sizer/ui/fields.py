@@ -18,7 +18,7 @@ from sizer.present.words import inside_sentence, percent
 from sizer.ui import look, state
 from sizer.ui.changes import in_words
 from sizer.ui.error_messages import name_of, sentences
-from sizer.ui.request_form.field import (
+from sizer.ui.request_form.forms import (
     Checkbox,
     Columns,
     Day,

@@ -1,14 +1,123 @@
 """Head of every page: the title, the verdict, and the figures of the design in one row."""
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from sizer.base.quantities import grouped
-from sizer.ui import look, need, state, tiles, toolbar, why
+from sizer.catalog.schema import Source
+from sizer.explain.figure import explanation
+from sizer.explain.inputs import Explanation
+from sizer.present.words import plural
+from sizer.ui import changes, look, need, session_catalog, sharing, state, tiles
+from sizer.ui.designs import saving
 from sizer.ui.error_messages import RequestFault
-from sizer.ui.figures import HeadlineItem, other_figures
-from sizer.ui.request_form.names import in_labels, label_at
+from sizer.ui.request_form.forms import in_labels, label_at
 from sizer.ui.state import View
+from sizer.ui.tiles import HeadlineItem, other_figures
 from sizer.ui.typed import plain
+
+
+def show_toolbar(view: View) -> None:
+    """Draw the row of buttons."""
+    with st.container(horizontal=True, width="content", gap="xsmall", key="toolbar"):
+        st.button(
+            "Undo",
+            key="undo",
+            on_click=state.undo,
+            icon=":material/undo:",
+            type="tertiary",
+            disabled=len(st.session_state.steps) < 2,
+            help="Undo the last change of the request.",
+        )
+        st.button(
+            "Redo",
+            key="redo",
+            on_click=state.redo,
+            icon=":material/redo:",
+            type="tertiary",
+            disabled=not st.session_state.undone,
+            help="Redo the change.",
+        )
+        changed = [] if state.is_customer_mode() else changes.of_session()
+        if changed:
+            with st.popover(plural(len(changed), "change"), icon=":material/edit_note:", type="tertiary"):
+                look.note("Changes since the start.")
+                changes.show()
+        _share(view)
+        saving.controls(view)
+        toggle = f"customer-mode/{state.is_customer_mode()}"
+        st.toggle(
+            "Customer view",
+            value=state.is_customer_mode(),
+            key=toggle,
+            on_change=state.if_stored(toggle, _customer_mode),
+            args=(toggle,),
+            help="Hides costs, discounts and internal notes on every page and in every file.",
+        )
+
+
+def _customer_mode(toggle: str) -> None:
+    # What it shows, not the contrary of what holds: it may be called for a toggle that nobody touched.
+    st.session_state.customer_mode = st.session_state[toggle]
+
+
+def _share(view: View) -> None:
+    with st.popover("Share", icon=":material/link:", type="tertiary", on_change="rerun", key="share") as shared:
+        if not shared.open:
+            return
+        if view.sized is None or not view.is_current:
+            st.info("A request with errors cannot be shared; correct it first.", icon=":material/edit_off:")
+            return
+        here = saving.saved()
+        if here is not None and not saving.is_unsaved(view) and not view.is_customer_mode:
+            look.note("For colleagues: the saved revision with its prices and discounts.")
+            st.code(saving.address_of(here["id"], here["revision"]), language=None, wrap_lines=True)
+        request = state.shareable_request(view)
+        book = "" if view.is_customer_mode else st.session_state.get(session_catalog.PRICE_BOOK_NAME, "")
+        address = sharing.link(st.context.url or "", request, book)
+        if address is None:
+            st.info(
+                "The request is too long for a link. Save the design, or send the request as a file.",
+                icon=":material/info:",
+            )
+            return
+        look.note("This address opens the same request and the same design. It carries no discounts.")
+        st.code(address, language=None, wrap_lines=True)
+        if book == session_catalog.ENTERED:
+            look.note("The link does not include the prices entered in the app.")
+        elif book:
+            look.note(f"The link names the price book {book} and does not include its prices.")
+
+
+def popover(label: str, key: str, view: View, place: str, quantity: str) -> None:
+    """A small button that opens the explanation of a figure, drawn when opened.
+
+    ``label``: of the button: the value itself, or words. Shown as it is, not as Markdown. ``place``: tells apart two
+    buttons for one figure on one page. ``quantity``: what the value is of. It stands next to the button; in its
+    label, small, it is for screen readers only.
+    """
+    name = f":small[{plain(quantity)}:] {plain(label)}"
+    with st.popover(name, type="tertiary", on_change="rerun", key=f"why-{place}-{key}") as opened:
+        if opened.open:
+            show_inside(view.once("explanation", lambda: explanation(view.evaluated, key), key), view.catalog.sources)
+
+
+def show_inside(explanation: Explanation, sources: Mapping[str, Source]) -> None:
+    """Draw an explanation without the button."""
+    st.markdown(f"**{plain(explanation.title)}: {plain(explanation.answer)}**")
+    if explanation.formula:
+        st.markdown(f"*{plain(explanation.formula)}*")
+    if explanation.inputs.rows:
+        look.table(explanation.inputs, sources)
+    for head, sentences in (
+        ("Derivation", explanation.reasons),
+        ("Uncertainty", explanation.uncertainty),
+        ("Assumptions", explanation.assumptions),
+    ):
+        if sentences:
+            st.caption(f"**{head}**")
+            look.notes(sentences)
 
 
 def show(view: View, *, is_first: bool) -> None:
@@ -27,10 +136,18 @@ def show(view: View, *, is_first: bool) -> None:
         if is_line:
             with st.container(key="answer" if view.is_current else "previous-answer", width="stretch"):
                 _line(view)
-        toolbar.show(view)
+        show_toolbar(view)
     if notice := st.session_state.pop("notice", ""):
         st.toast(plain(notice), duration="long")  # a run that sizes takes longer than the usual four seconds
-    _errors(view)
+    if st.session_state.get("refused"):
+        st.error(st.session_state.refused, icon=":material/block:")
+    if view.infeasible:
+        st.error(plain(view.infeasible), icon=":material/block:")
+    elif view.faults:
+        unplaced = [fault.text for fault in view.faults if not fault.path]
+        placed = [_placed(fault) for fault in view.faults if fault.path]
+        errors = " ".join(plain(text) for text in (*unplaced, *placed))
+        st.error(f"**The request has errors.** {errors}", icon=":material/edit_off:")
     if view.sized is None:
         return
     if view.has_question:
@@ -109,20 +226,8 @@ def _figure(number: int, figure: HeadlineItem, view: View, quantity: str = "") -
     """A number that opens its explanation; ``quantity``: what it is of where the words above it do not say."""
     with st.container(key=f"figure-{number}", width="content", gap=None):
         st.caption(plain(figure.label))
-        why.popover(figure.value, figure.key, view, "tile" if number == 0 else "headline", quantity or figure.label)
+        popover(figure.value, figure.key, view, "tile" if number == 0 else "headline", quantity or figure.label)
         st.caption(plain(figure.under) or "\u00a0")
-
-
-def _errors(view: View) -> None:
-    if st.session_state.get("refused"):
-        st.error(st.session_state.refused, icon=":material/block:")
-    if view.infeasible:
-        st.error(plain(view.infeasible), icon=":material/block:")
-    elif view.faults:
-        unplaced = [fault.text for fault in view.faults if not fault.path]
-        placed = [_placed(fault) for fault in view.faults if fault.path]
-        errors = " ".join(plain(text) for text in (*unplaced, *placed))
-        st.error(f"**The request has errors.** {errors}", icon=":material/edit_off:")
 
 
 def _placed(fault: RequestFault) -> str:

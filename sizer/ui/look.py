@@ -14,7 +14,7 @@ from sizer.present.charting import Chart
 from sizer.present.tables import Cell, Row, Table
 from sizer.sizing.result import STAGES
 from sizer.ui import state
-from sizer.ui.request_form.names import in_labels
+from sizer.ui.request_form.forms import in_labels
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 

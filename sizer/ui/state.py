@@ -25,11 +25,10 @@ from sizer.sizing.project import requoted
 from sizer.sizing.result import SizingResult
 from sizer.sizing.size import size
 from sizer.ui.error_messages import RequestFault, quantity_faults, request_faults, sentences
-from sizer.ui.request_form.field import RequestPath
+from sizer.ui.request_form.forms import RequestPath
 from sizer.ui.session_catalog import ENTERED, catalog
-from sizer.ui.sharing import MAX_BOOK_NAME, unpacked
+from sizer.ui.sharing import MAX_BOOK_NAME, read_upload, unpacked, without_empty_values
 from sizer.ui.typed import plain
-from sizer.ui.uploads import read_upload, without_empty_values
 from sizer.workload.quote import Quote
 from sizer.workload.request import SizingRequest
 from sizer.workload.table import with_one_customer

@@ -20,16 +20,14 @@ from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import StorageTier
 from sizer.workload.custom_network import AnyDnn
 from sizer.workload.data import DataRequest, StatedStorage
-from sizer.workload.fabric import Fabric as Fabric
-from sizer.workload.growth import Growth
 from sizer.workload.kinds import of_file
 from sizer.workload.measured import Measured
-from sizer.workload.ownership import Ownership
+from sizer.workload.optional_tables import Cooling as Cooling
+from sizer.workload.optional_tables import Fabric as Fabric
+from sizer.workload.optional_tables import FeedRedundancy as FeedRedundancy
+from sizer.workload.optional_tables import Growth, Ownership, Rental
+from sizer.workload.optional_tables import Site as Site
 from sizer.workload.quote import Quote
-from sizer.workload.rental import Rental
-from sizer.workload.site import Cooling as Cooling
-from sizer.workload.site import FeedRedundancy as FeedRedundancy
-from sizer.workload.site import Site as Site
 from sizer.workload.table import (
     DEFAULT_DATASET,
     Count,

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from sizer.base.errors import CalibrationError, OutputError
-from sizer.batch.chunk_store import ChunkStore
+from sizer.batch.run import ChunkStore
 from sizer.calibrate.observations import write_stored
 from sizer.export.files import write_whole
 from tests.factories.full_disk import full_disk

@@ -17,7 +17,7 @@ import pytest
 from sizer import size_batch
 from sizer.base.errors import OutputError
 from sizer.batch import run
-from sizer.batch.chunk_store import ChunkStore
+from sizer.batch.run import ChunkStore
 from sizer.calibrate.calibration import stored_calibration
 from tests.batch.requests import AtOnce, many, request
 from tests.factories.examples import ROOT, catalog

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from sizer import SizingRequest, size_batch
 from sizer.base.errors import OutputError, RequestError, SizerError
-from sizer.batch.chunk_store import ChunkStore
-from sizer.batch.keys import unknown_column
+from sizer.batch.columns import unknown_column
 from sizer.batch.requests import MAX_CELL_BYTES, MAX_LINE_BYTES, batch_requests
+from sizer.batch.run import ChunkStore
 from tests.batch.requests import request
 from tests.factories.examples import catalog
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from sizer.guide.edition import Edition, Form
 from sizer.guide.pdf import render
+from sizer.guide.profile import Edition, Form
 from tests.factories.examples import catalog, sized
 
 EXAMPLE = "dgx1-f800-resnet50"
 # The aims: short under 3 s and 250 MB with everything loaded, 40 pages of the full one under 6 s.
 MEMORY = """
 from sizer.guide.pdf import render
-from sizer.guide.edition import Edition
+from sizer.guide.profile import Edition
 from tests.factories.examples import catalog, sized
 from tests.bench.memory import peak_megabytes
 for _ in range(2):

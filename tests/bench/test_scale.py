@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from sizer import SizingRequest, size
-from sizer.guide.edition import Edition
 from sizer.guide.pdf import render
+from sizer.guide.profile import Edition
 from sizer.sizing.project import project
 from tests.factories.examples import catalog
 

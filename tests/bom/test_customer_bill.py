@@ -11,13 +11,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizer.bom.bill import Bill, BillLine, BillWarning, BillWarningKind, LineNote, LineNoteKind, stated
-from sizer.bom.customer import allotted, customer_bill, unpriced_bill
+from sizer.bom.bill import (
+    Bill,
+    BillLine,
+    BillWarning,
+    BillWarningKind,
+    LineNote,
+    LineNoteKind,
+    allotted,
+    customer_bill,
+    stated,
+    unpriced_bill,
+)
 from sizer.export.tables.bill_columns import bill_csv
 from sizer.export.workbook.book import workbook
 from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.present.bill_tables import bill_table
-from sizer.present.text.bill_lines import note_text
+from sizer.present.text.bill_warnings import note_text
 from tests import factories
 from tests.bom.drawn_lines import BOUGHT, NOT_BOUGHT, drawn_line, percents
 

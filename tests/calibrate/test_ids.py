@@ -1,16 +1,31 @@
-"""Ids of observation rows of files without id columns."""
+"""Files of observations: ids, validation of one's own files, and rows that are refused."""
 
 import csv
 import dataclasses
+from dataclasses import dataclass
 
 import pytest
 
-from sizer.base.errors import CalibrationError
+from sizer.base.errors import CalibrationError, RequestError
+from sizer.base.formats.csv_rows import bounded, rows_of_file, typed_row
+from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.ids import LINES, files_with_ids, release_year, unknown_names, with_ids
-from sizer.calibrate.observations import COLUMNS, ID_COLUMNS, Observation, load_observations
-from sizer.catalog.loader import shipped_catalog
+from sizer.calibrate.notes import RowUse
+from sizer.calibrate.observations import (
+    COLUMNS,
+    ID_COLUMNS,
+    Observation,
+    load_observations,
+    observation_texts,
+    read_rows,
+)
+from sizer.calibrate.predict import predict
+from sizer.calibrate.reports import report_on_files
+from sizer.evidence.validation_text import report_text
+from sizer.present.text.calibration import status_text
+from tests.factories.observations import observation_text
+from tests.factories.requests import CATALOG
 
-CATALOG = shipped_catalog()
 WITHOUT_IDS = dict.fromkeys(ID_COLUMNS, "") | {"has_ids": False}
 
 
@@ -119,3 +134,173 @@ def test_files_get_their_ids_and_keep_their_other_cells(tmp_path):
     ]
     with pytest.raises(CalibrationError, match=r"mine\.csv: two files"):
         files_with_ids([tmp_path / "in", tmp_path / "mine.csv"], CATALOG)
+
+
+SYNTHETIC = {
+    "software": "MXNet NGC 20.06",
+    "batch_per_gpu": "208",
+    "data": "synthetic",
+    "loader": "none",
+    "value": "10900",
+}
+
+
+def written(**changes):
+    return observation_text(**SYNTHETIC | changes)
+
+
+def predicted(**changes):
+    [row] = read_rows(written(**changes), "x.csv")
+    return predict(row, CATALOG, stored_calibration())
+
+
+@pytest.mark.parametrize(
+    ("changes", "status"),
+    [
+        ({"quantity": "furlongs"}, "not modelled: furlongs"),
+        ({"quantity": "scaling_efficiency", "value": "0.9"}, "not modelled: scaling_efficiency"),
+        ({"task": "knitting"}, "not modelled: rate of task knitting"),
+        ({"precision": "FP64"}, "not predicted: the catalogue has no peak for fp64"),
+        (
+            {"task": "preprocess", "loader": "ffcv", "extra": '{"cpu_cores": 40}'},
+            "not predicted: loader 'ffcv' is not known",
+        ),
+        (
+            {"quantity": "cpu_utilization_fraction", "loader": "ffcv", "value": "0.5"},
+            "not predicted: loader 'ffcv' is not known",
+        ),
+        ({"quantity": "cores_per_gpu", "loader": "ffcv", "value": "5"}, "not predicted: loader 'ffcv' is not known"),
+    ],
+)
+def test_a_word_that_means_nothing_known_is_the_status_of_its_row(changes, status):
+    assert status_text(predicted(**changes).status) == status
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"where": ""},
+        {"basis": ""},
+        {"basis": "image"},
+        {"nics_per_server": "0"},
+        {"nics_per_server": "N/A", "sample_bytes": "-", "extra": "none"},
+        {"storage_nodes": "0"},
+        {"extra": '{"a": [1, 2], "b": {"c": 1}}'},
+        {"loader": "ffcv"},
+    ],
+)
+def test_what_does_not_set_a_rate_does_not_change_it(changes):
+    whole, found = predicted(), predicted(**changes)
+    assert float(found.estimate.value) == float(whole.estimate.value)
+
+
+@pytest.mark.parametrize("header", [",".join(COLUMNS), "row_id,source,model,gpu,gpus,precision"])
+def test_a_file_without_rows_is_said_to_have_none(header, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(header + "\n", encoding="utf-8")
+    assert report_text(report_on_files([path], CATALOG)).startswith("0 rows: ")
+
+
+@pytest.mark.parametrize(
+    ("header", "says"),
+    [
+        ("id,round,benchmark,accel,rate_train_s,ttt_raw_min", "column global_batch is missing; a file of MLPerf Tr"),
+        ("id,workload,accelerator_emulated,samples_per_s", "column accelerators is missing; a file of MLPerf Storage"),
+        ("source,model,gpu,gpus,precision,tokens_s_gpu", "column row_id is missing; a file of language-model runs"),
+        (";".join(COLUMNS), "separated by semicolons; separate them by commas"),
+        ("id\tround\tbenchmark", "separated by tabs; separate them by commas"),
+        (",".join(COLUMNS[:-1]), "column 'notes' is missing"),
+        ("a,b", "unknown column 'a'"),
+    ],
+)
+def test_a_header_is_told_what_it_lacks_of_the_nearest_kind(header, says, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(header + "\n1,2\n", encoding="utf-8")
+    with pytest.raises(CalibrationError, match=r"rows\.csv line 1: ") as refused:
+        report_on_files([path], CATALOG)
+    assert says in str(refused.value)
+
+
+def test_only_a_printed_point_of_a_recipe_is_calibrated_on():
+    row = next(row for row in load_observations() if row.id == "mlperf-v05-nvidia-dgx1_ngc18.11_mxnet-resnet/epochs")
+    base = {name: "" if (value := getattr(row, name)) is None else str(value) for name in COLUMNS} | {"extra": ""}
+    uses = [
+        predict(read_rows(written(**(base | changes)), "x.csv")[0], CATALOG, stored_calibration()).status.use
+        # NVIDIA, DGX-1 with MXNet 18.11: 63 epochs at a batch of 8 x 208.
+        for changes in ({}, {"value": "70"}, {"batch_per_gpu": "416"})
+    ]
+    assert uses == [RowUse.CALIBRATED, RowUse.PREDICTED, RowUse.PREDICTED]
+
+
+@pytest.mark.parametrize(
+    ("text", "unknown", "near"),
+    [
+        (written(gpu="v100-sxm2-16g"), ("rows.csv line 2", "gpu", "'v100-sxm2-16g'"), "v100-sxm2-16gb"),
+        (
+            "row_id,source,model,gpu,gpus,precision,seq,tokens_s_gpu\nL1,lab,Llama3-8B,Hopper H100,8,BF16,8192,9000\n",
+            ("row L1", "gpu", "'Hopper H100'"),
+            "H100",
+        ),
+        (
+            "id,round,benchmark,nodes,accels,accel,global_batch,rate_train_s,ttt_raw_min\n"
+            "m1,v5.1,resnett,1,8,h100-sxm5-80gb,3264,25000,\n",
+            ("row m1", "dnn", "'resnett'"),
+            "resnet",
+        ),
+    ],
+)
+def test_names_that_are_not_known_are_told_with_their_row_and_the_nearest(text, unknown, near, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(text, encoding="utf-8")
+    report = report_on_files([path], CATALOG)
+    [name] = report.unknown
+    assert (name.place, name.column, name.name) == unknown
+    assert near in name.suggestion
+    assert name.suggestion in report_text(report)
+
+
+@pytest.mark.parametrize("character", ["\x07", "\x1b", "\u202e", "\ufffe"])
+def test_a_character_that_ends_the_renderer_is_refused_with_its_place(character, tmp_path):
+    (name, text), *_ = observation_texts().items()
+    head, row, *_ = text.splitlines()
+    file = tmp_path / name
+    cells = row.split(",")
+    cells[1] = cells[1][:3] + character + cells[1][3:]
+    file.write_text(f"{head}\n{','.join(cells)}\n", encoding="utf-8")
+    with pytest.raises(CalibrationError, match=rf"line 2, column source: .*U\+{ord(character):04X}"):
+        load_observations(file)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"a,b\n1,x\n2,bell\x07\n", r"rows\.csv:3: b: .*U\+0007"),
+        (b"a,b,a\n1,2,3\n", r"rows\.csv:1: column 'a' is there twice"),
+        (b"a,b\n1,\xff\n", "is not UTF-8 text"),
+    ],
+)
+def test_what_is_no_table_of_measurements_is_refused_with_its_place(tmp_path, content, says):
+    file = tmp_path / "rows.csv"
+    file.write_bytes(content)
+    with pytest.raises(CalibrationError, match=says):
+        rows_of_file(file, "rows", lambda cells, _: cells)
+
+
+def test_a_device_is_no_file_of_measurements():
+    with pytest.raises(RequestError, match="a device or a pipe; give a file"):
+        load_observations("/dev/zero")
+
+
+@dataclass(frozen=True)
+class Run:
+    name: str
+    gpus: int
+    rate: float
+    batch: float | None = None
+    notes: str = ""
+
+
+def test_every_wrong_cell_of_a_row_is_named():
+    with pytest.raises(ValueError, match="gpus") as refused:
+        typed_row(Run, {"name": "a", "gpus": "8.5", "rate": "", "batch": "fast"}, bounded)
+    assert [line.partition(":")[0] for line in str(refused.value).splitlines()] == ["gpus", "batch", "rate"]

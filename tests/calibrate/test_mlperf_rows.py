@@ -9,9 +9,8 @@ from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.cross_validation import load_cross_validation
 from sizer.calibrate.observations import load_observations
 from sizer.calibrate.predict import predict_all
-from sizer.catalog.loader import shipped_catalog
+from tests.factories.requests import CATALOG
 
-CATALOG = shipped_catalog()
 CALIBRATION = stored_calibration()
 ROWS = load_observations()
 V07 = [row for row in ROWS if row.source == "mlperf-v0.7" and row.task == "training"]

@@ -5,7 +5,7 @@ import pytest
 from sizer.deck.blocks import Slide
 from sizer.deck.outline import slides
 from sizer.guide.context import guide_context
-from sizer.guide.edition import GUIDE
+from sizer.guide.profile import GUIDE
 from tests.factories.examples import catalog, sized
 
 

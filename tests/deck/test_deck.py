@@ -15,8 +15,7 @@ from pptx.util import Pt
 from sizer.deck.blocks import Slide
 from sizer.deck.outline import deck, slides
 from sizer.guide.context import GuideContext
-from sizer.guide.edition import GUIDE, Edition
-from sizer.guide.profile import Profile
+from sizer.guide.profile import GUIDE, Edition, Profile
 from tests.factories.examples import catalog, most_in, sized
 
 pytestmark = pytest.mark.xdist_group("examples")  # one worker sizes all of them

@@ -22,7 +22,7 @@ from sizer.guide.front_matter import key_figures
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.losses import Losses
 from sizer.physical.roles import Role
-from sizer.questions.failures.after_loss import HardwareAfterLoss, rate_shares, target_probabilities
+from sizer.questions.failures.analysis import HardwareAfterLoss, rate_shares, target_probabilities
 from sizer.questions.what_if.input_grid import fixed_design_rates
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.design.workload_figures import MOST_CERTAIN

@@ -16,8 +16,7 @@ from sizer.base.formats.json_document import SCHEMA_VERSION
 from sizer.batch.columns import COLUMNS_VERSION, schema
 from sizer.catalog.price_books import COLUMNS, Price
 from sizer.guide.profile import Profile
-from sizer.library.compare import differences, figure_pairs
-from sizer.library.compared_answers import answer_in_file, sized_today
+from sizer.library.compare import answer_in_file, differences, figure_pairs, sized_today
 from sizer.library.design_file import _File
 from sizer.library.library import Library, answer_of_revision
 from sizer.library.opening import DATABASE_VERSION, metadata

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sizer.base import worker_process
 from sizer.documents import FORMATS, begin_documents, file_name, pdf_threads, write_documents, zipped
-from sizer.export.file_names import file_stem
+from sizer.export.files import file_stem
 from sizer.sizing.result import SizingResult
 from sizer.ui.document.downloads import FileCache
 from tests import factories

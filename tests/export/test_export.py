@@ -17,8 +17,7 @@ from sizer.base.errors import OutputError
 from sizer.base.formats.json_document import json_text
 from sizer.bom.bill import Bill
 from sizer.export.design_json import design_document, projection_document
-from sizer.export.file_names import harmless
-from sizer.export.files import write_whole
+from sizer.export.files import harmless, write_whole
 from sizer.export.tables.bill_columns import bill_csv
 from sizer.export.tables.table import Delimiter
 from sizer.sizing.result import SizingResult

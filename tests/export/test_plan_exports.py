@@ -11,10 +11,9 @@ import pytest
 
 from sizer.base.formats.json_document import json_text
 from sizer.export.design_json import design_document
-from sizer.export.file_names import FORMULA_STARTS
+from sizer.export.files import FORMULA_STARTS
 from sizer.export.netbox import netbox_files
-from sizer.export.tables.cable_table import cables_csv
-from sizer.export.tables.plan_tables import growth_sheet, plan_sheets
+from sizer.export.tables.plan_tables import cables_csv, growth_sheet, plan_sheets
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.result import PlannedYear
 from tests.factories.plans import CATALOG, answer, cables, every_design, laid_out, sheets

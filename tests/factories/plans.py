@@ -6,16 +6,13 @@ from functools import cache
 
 import pytest
 
-from sizer.catalog.loader import shipped_catalog
-from sizer.export.tables.cable_table import cables_csv
-from sizer.export.tables.plan_tables import plan_sheets
+from sizer.export.tables.plan_tables import cables_csv, plan_sheets
 from sizer.physical.layout import building_plan
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
 from sizer.sizing.size import size
 from sizer.workload.request import Fabric, SizingRequest
-
-CATALOG = shipped_catalog()
+from tests.factories.requests import CATALOG
 
 
 def asked(gpus, server, storage, **more):

@@ -1,8 +1,11 @@
-"""Requests that several tests ask."""
+"""The shipped catalogue, and requests that several tests ask."""
 
 from typing import Any
 
+from sizer.catalog.loader import shipped_catalog
 from sizer.workload.request import SizingRequest
+
+CATALOG = shipped_catalog()
 
 
 def resnet_request(dataset_bytes: str, target: dict[str, Any], **tables: Any) -> SizingRequest:

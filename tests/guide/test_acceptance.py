@@ -9,11 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sizer.calibrate.calibration import stored_calibration
-from sizer.guide.acceptance.parts import TCP_PAYLOAD_SHARE, all_reduce_bytes_per_s
-from sizer.guide.acceptance.tests import AcceptanceTest, acceptance_tests
+from sizer.guide.acceptance.tests import TCP_PAYLOAD_SHARE, AcceptanceTest, acceptance_tests, all_reduce_bytes_per_s
 from sizer.guide.chapters.compliance import requirements
 from sizer.guide.context import GuideContext
-from sizer.guide.edition import Edition
+from sizer.guide.profile import Edition
 from sizer.sizing.best_design import best_design
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.workload.request import SizingRequest

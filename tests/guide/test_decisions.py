@@ -10,7 +10,7 @@ from sizer.catalog.sale import is_sold
 from sizer.guide import further_answers
 from sizer.guide.chapters import summary
 from sizer.guide.context import guide_context
-from sizer.guide.edition import Edition
+from sizer.guide.profile import Edition
 from sizer.physical.roles import Role
 from sizer.present.text import decisions as text
 from sizer.sizing.best_design import best_design

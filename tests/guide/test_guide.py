@@ -15,10 +15,9 @@ from sizer.drawings.datapath import datapath
 from sizer.drawings.palette import DARK, LIGHT
 from sizer.drawings.shapes import Drawing
 from sizer.drawings.topology import topology
-from sizer.guide.edition import Edition, Form
 from sizer.guide.pdf import render
-from sizer.guide.profile import Profile
-from sizer.present import charts, training_charts, words
+from sizer.guide.profile import Edition, Form, Profile
+from sizer.present import charts, words, workload_charts
 from sizer.present.charting import chart_svg
 from sizer.present.theme import contrast_ratio, css_variables, streamlit_theme
 from sizer.sizing.result import STAGES
@@ -118,7 +117,7 @@ def test_charts_are_valid_and_draw_with_a_spoken_title(name, palette):
         made += [
             charts.stage_chart(answer, palette),
             charts.scaling_chart(answer, design.n_gpus, palette),
-            training_charts.time_chart(answer, palette),
+            workload_charts.time_chart(answer, palette),
         ]
     for chart in made:
         if chart is None:

@@ -40,7 +40,7 @@ def test_nothing_is_fetched_but_shipped_fonts_and_pictures_inside_the_page(url):
     needs_engine()
     from weasyprint.urls import url_join
 
-    from sizer.guide.pdf.packaged import PackagedOnly
+    from sizer.guide.pdf.typeset import PackagedOnly
 
     with pytest.raises(ValueError, match="the guide may not load"):
         PackagedOnly().fetch(url)

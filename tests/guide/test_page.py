@@ -1,13 +1,19 @@
 """A page is the same for WeasyPrint, whichever way it was read."""
 
+import re
 from xml.etree.ElementTree import Element
 
 import pytest
 
 from sizer.base.errors import ReportError
-from sizer.guide.edition import Edition
+from sizer.base.provenance import ASSUMPTION
+from sizer.catalog.model import statements
 from sizer.guide.pdf.render import guide_page
+from sizer.guide.profile import Edition
+from sizer.present.page import Citations
 from tests.factories import examples
+from tests.factories.examples import catalog
+from tests.factories.rows import every
 from tests.guide.engine import needs_engine
 
 Node = tuple[str, dict[str, str], str, str]
@@ -36,8 +42,7 @@ def test_pages_of_the_templates_are_well_formed_and_mean_the_same_as_html(name, 
     needs_engine()
     import tinyhtml5
 
-    from sizer.guide.pdf.packaged import PackagedOnly
-    from sizer.guide.pdf.typeset import Page
+    from sizer.guide.pdf.typeset import PackagedOnly, Page
 
     text = guide_page(examples.sized(name), examples.catalog(), Edition(form))
     read, html = Page(text, PackagedOnly()), tinyhtml5.parse(text, namespace_html_elements=False)
@@ -50,8 +55,7 @@ def test_pages_of_the_templates_are_well_formed_and_mean_the_same_as_html(name, 
 def test_html_that_is_no_xml_and_drawings_without_a_name_space_are_read_as_in_a_browser():
     """HTML, 13.1.2: void elements need no end tag; 13.2.6.5: an svg element is one of SVG."""
     needs_engine()
-    from sizer.guide.pdf.packaged import PackagedOnly
-    from sizer.guide.pdf.typeset import Page
+    from sizer.guide.pdf.typeset import PackagedOnly, Page
 
     page = '<html><head></head><body><svg><rect width="1" height="1"/></svg>{}</body></html>'
     for body in ("<p>one<br>two</p>", "<p>one<br/>two</p>"):
@@ -65,8 +69,7 @@ def test_html_that_is_no_xml_and_drawings_without_a_name_space_are_read_as_in_a_
 @pytest.mark.pdf
 def test_the_style_of_a_page_has_its_values_and_no_rules_for_screens():
     needs_engine()
-    from sizer.guide.pdf.packaged import PackagedOnly
-    from sizer.guide.pdf.typeset import Page
+    from sizer.guide.pdf.typeset import PackagedOnly, Page
 
     style = (
         ":root { --ink: #123456; } p { color: var(--ink); margin: var(--none) }"
@@ -97,3 +100,35 @@ def test_a_cover_and_a_summary_that_do_not_fit_are_set_closer_and_else_refused()
                 continue
             with pytest.raises(ReportError, match="shorten"):
                 page_pdf(made)
+
+
+@every(lambda: {one.id: one for one in catalog().sources.values()}.values(), lambda source: source.id)
+def test_a_source_has_title_publisher_date_and_place(source):
+    if source.id == ASSUMPTION:
+        return
+    assert source.title
+    assert source.publisher
+    assert source.where, "page, address, repository with its commit, issue, or number of the document"
+    # A document without a date names the month in which it was read.
+    assert re.match(r"(\d{4}|20\d\d-\d\d)", source.date or source.read)
+    assert bool(source.date) != bool(source.read)
+    assert "not recorded" not in " ".join((source.title, source.publisher, source.where))
+
+
+def test_an_assumption_has_its_reason():
+    facts = [(item.id, fact) for _, item in catalog().items() for fact in statements(item) if fact.source == ASSUMPTION]
+    assert facts
+    assert [(item, fact.field) for item, fact in facts if len(fact.note) < len("Open source.")] == []
+    assert {fact.basis for _, fact in facts} == {"assumed"}
+
+
+def test_a_customer_reads_of_no_press_and_no_unsigned_paper():
+    """The engineer's file numbers and grades every document; a guide says what to do about a weak one."""
+    sources = catalog().sources
+    weak = next(key for key, one in sources.items() if one.grade == "C")
+    good = next(key for key, one in sources.items() if one.grade == "A")
+    customer, engineer = (Citations(sources, are_graded=is_graded) for is_graded in (False, True))
+    assert customer.number(weak) is None
+    assert customer.number(good) == engineer.number(weak) == 1
+    assert "confirmed" in customer.name(weak)
+    assert len(customer.table().rows) == 1

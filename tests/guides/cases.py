@@ -15,15 +15,13 @@ from sizer import SizingRequest, SizingResult, size
 from sizer.base.errors import InfeasibleError
 from sizer.base.formats.json_document import json_text
 from sizer.base.resources import data_dir
-from sizer.catalog.loader import shipped_catalog
 from sizer.export.design_json import design_document
-from sizer.guide.edition import Edition, Form
 from sizer.guide.pdf.render import guide_pdf
-from sizer.guide.profile import PLAIN, Profile
+from sizer.guide.profile import PLAIN, Edition, Form, Profile
 from tests.cases import case_book
+from tests.factories.requests import CATALOG
 from tests.guides.laid_out import Guide, read
 
-CATALOG = shipped_catalog()
 EXAMPLES = tuple(sorted(path.stem for path in data_dir("examples").glob("*.toml")))
 
 RESNET = {

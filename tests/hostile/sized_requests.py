@@ -18,8 +18,8 @@ from typing import Any
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.calibrate.calibration import stored_calibration
 from sizer.documents import USUAL, document
-from sizer.guide.edition import Edition
 from sizer.guide.pdf.render import guide_page
+from sizer.guide.profile import Edition
 from sizer.sizing.size import size
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import load_catalog
-from sizer.library.compare import Differences, differences
-from sizer.library.compared_answers import ComparedAnswer
+from sizer.library.compare import ComparedAnswer, Differences, differences
 from sizer.library.library import Library
 from sizer.library.records import content_of
 from sizer.library.snapshot import Snapshot, read_snapshot, snapshot_of

@@ -1,13 +1,15 @@
-"""Erlang's formulas against printed tables, textbook examples, hand calculation and the sums of their definition."""
+"""Queues with and without priorities."""
 
 from math import factorial
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from sizer.perf.queueing import erlang_b
+from sizer.perf.scheduling import ServerPool, schedule, servers_of
 from tests.factories.erlang import erlang_c, mean_wait_s, waits_longer_probability
 
 # Load that so many channels carry with 2 % blocked.
@@ -88,3 +90,167 @@ def test_blocking_agrees_with_the_recursion_also_where_the_closed_form_is_too_sm
 def test_an_argument_out_of_range_is_named(call, named):
     with pytest.raises(ValueError, match=named):
         call()
+
+
+N_JOBS = 60_000
+
+
+def mean_waits(n_gpus: int, rates: tuple[float, ...], seed: int) -> tuple[list[float], list[float]]:
+    """Mean wait of each priority with Poisson arrivals and exponential durations of mean 1, and its standard error."""
+    rng = np.random.default_rng(seed)
+    arrival = np.cumsum(rng.exponential(1 / sum(rates), N_JOBS))
+    rank = rng.choice(len(rates), size=N_JOBS, p=np.array(rates) / sum(rates))
+    one = np.ones(N_JOBS, dtype=int)
+    cluster = ServerPool.of(1, n_gpus)
+    found = schedule(arrival, rng.exponential(size=N_JOBS), one, one < 0, cluster, priority=rank)
+    batches = np.array_split(np.arange(N_JOBS // 20, N_JOBS), 20)  # after a warm-up
+    each = [[found.wait_s[batch][rank[batch] == kind].mean() for batch in batches] for kind in range(len(rates))]
+    return [float(np.mean(part)) for part in each], [float(np.std(part) / np.sqrt(len(batches))) for part in each]
+
+
+@pytest.mark.parametrize(
+    ("n_gpus", "rates", "expected"),
+    [
+        # M/M/1, load 0.3 and 0.4: W0 = 0.3 + 0.4 = 0.7, the mean rest of the job that runs (rho / mu).
+        # High: 0.7 / (1 - 0.3) = 1. Low: 0.7 / ((1 - 0.3)(1 - 0.7)) = 3.333.
+        (1, (0.3, 0.4), (1.0, 3.3333)),
+        # M/M/3, 0.9 and 1.2 erlang: B(1) = 2.1/3.1 = 0.67742, B(2) = 1.42258/3.42258 = 0.41565,
+        # B(3) = 0.87286/3.87286 = 0.22538; C = 0.22538 / (1 - 0.7 x 0.77462) = 0.49234; W0 = C/3 = 0.16411.
+        # High: 0.16411 / 0.7 = 0.23445. Low: 0.16411 / (0.7 x 0.3) = 0.78150.
+        (3, (0.9, 1.2), (0.23445, 0.78150)),
+        # M/M/1 with three priorities of 0.2 each: W0 = 0.6; 0.6/0.8, 0.6/(0.8 x 0.6), 0.6/(0.6 x 0.4).
+        (1, (0.2, 0.2, 0.2), (0.75, 1.25, 2.5)),
+    ],
+)
+def test_waits_are_those_of_cobham(n_gpus: int, rates: tuple[float, ...], expected: tuple[float, ...]) -> None:
+    """A. Cobham, "Priority assignment in waiting line problems," Oper. Res. 2(1):70-76, 1954.
+
+    Without preemption W(k) = W0 / ((1 - s(k-1)) (1 - s(k))), s(k) the load of the first k priorities on each server;
+    for several servers of one mean duration W0 = C(c, a) h / c. Tolerance: four standard errors of the simulation.
+    """
+    found, errors = mean_waits(n_gpus, rates, seed=7)
+    for wait, error, right in zip(found, errors, expected, strict=True):
+        assert error < 0.1 * right
+        assert wait == pytest.approx(right, abs=4 * error)
+
+
+@st.composite
+def queues(draw):
+    """Jobs with priorities on a small cluster on which each fits."""
+    n_servers, fitted, n = draw(st.integers(1, 3)), draw(st.integers(1, 4)), draw(st.integers(1, 12))
+    gaps = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
+    lengths = draw(st.lists(st.integers(1, 8), min_size=n, max_size=n))
+    gpus = draw(st.lists(st.integers(1, n_servers * fitted), min_size=n, max_size=n))
+    ranks = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    return np.cumsum(gaps).tolist(), lengths, gpus, ranks, n_servers, fitted
+
+
+def by_steps(queue):
+    """Starts told step by step of whole time; servers of equally many free GPUs: whose GPUs were free for longest."""
+    arrivals, lengths, gpus, ranks, n_servers, fitted = queue
+    free, changed = [fitted] * n_servers, list(range(n_servers))
+    running, starts, waiting = [], [None] * len(arrivals), set(range(len(arrivals)))
+
+    def change(server, amount):
+        free[server] += amount
+        changed[server] = max(changed) + 1
+
+    now = 0
+    while waiting:
+        for one in sorted(one for one in running if one[0] <= now):
+            for server, taken in one[2]:
+                change(server, taken)
+            running.remove(one)
+        for job in sorted((job for job in waiting if arrivals[job] <= now), key=lambda job: (ranks[job], job)):
+            count = servers_of(gpus[job], fitted, False)
+            asked = fitted if count else gpus[job]
+            room = sorted((free[s], changed[s], s) for s in range(n_servers) if free[s] >= asked)[: max(count, 1)]
+            if len(room) < max(count, 1):
+                break
+            for _, _, server in room:
+                change(server, -asked)
+            starts[job] = now
+            running.append((now + lengths[job], job, [(server, asked) for _, _, server in room]))
+            waiting.remove(job)
+        now += 1
+    return starts
+
+
+@given(queues())
+@settings(max_examples=200)
+def test_the_line_agrees_with_a_clock_that_ticks(queue):
+    arrivals, lengths, gpus, ranks, n_servers, fitted = queue
+    whole = np.zeros(len(gpus), dtype=bool)
+    found = schedule(arrivals, lengths, gpus, whole, ServerPool.of(n_servers, fitted), priority=ranks)
+    assert_allclose(found.start_s, by_steps(queue))
+
+
+@given(queues(), st.booleans(), st.integers(0, 2))
+@settings(max_examples=100)
+def test_equal_priorities_change_nothing(queue, backfill, rank):
+    arrivals, lengths, gpus, _, n_servers, fitted = queue
+    whole, cluster = np.zeros(len(gpus), dtype=bool), ServerPool.of(n_servers, fitted)
+    plain = schedule(arrivals, lengths, gpus, whole, cluster, backfill=backfill)
+    equal = schedule(arrivals, lengths, gpus, whole, cluster, backfill=backfill, priority=[rank] * len(gpus))
+    assert plain.start_s.tolist() == equal.start_s.tolist()
+    assert plain.servers == equal.servers
+    assert plain.waiting.tolist() == equal.waiting.tolist()
+
+
+@given(queues())
+@settings(max_examples=100)
+def test_backfill_with_priorities_gives_no_gpu_twice_and_starts_every_job(queue):
+    arrivals, lengths, gpus, ranks, n_servers, fitted = queue
+    whole, cluster = np.zeros(len(gpus), dtype=bool), ServerPool.of(n_servers, fitted)
+    found = schedule(arrivals, lengths, gpus, whole, cluster, backfill=True, priority=ranks)
+    assert np.isfinite(found.start_s).all()
+    assert (found.start_s >= found.arrival_s).all()
+    ends = found.start_s + found.duration_s
+    for now in found.start_s:
+        taken = np.zeros(n_servers)
+        for job in np.flatnonzero((found.start_s <= now) & (now < ends)):
+            taken[list(found.servers[job])] += fitted if gpus[job] > fitted else gpus[job]
+        assert (taken <= fitted).all()
+
+
+@given(queues(), st.integers(2, 4), st.booleans())
+@settings(max_examples=100)
+def test_sessions_alone_find_as_many_places_as_gpus_times_sessions(queue, per_gpu, backfill):
+    """n GPUs for k sessions each are n x k places: the schedule of jobs of one GPU on n x k GPUs."""
+    arrivals, lengths, _, ranks, n_servers, fitted = queue
+    one, whole = np.ones(len(lengths), dtype=int), np.zeros(len(lengths), dtype=bool)
+    shared = schedule(
+        arrivals,
+        lengths,
+        one,
+        whole,
+        ServerPool.of(n_servers, fitted),
+        backfill=backfill,
+        priority=ranks,
+        sessions_per_gpu=per_gpu,
+    )
+    places = ServerPool.of(n_servers, fitted * per_gpu)
+    alone = schedule(arrivals, lengths, one, whole, places, backfill=backfill, priority=ranks)
+    assert shared.start_s.tolist() == alone.start_s.tolist()
+
+
+@pytest.mark.parametrize("backfill", [False, True])
+def test_a_shared_gpu_is_free_when_its_last_session_ends(backfill: bool) -> None:
+    """Two GPUs, two sessions a GPU, by hand.
+
+    Session 1 (0 to 10) and job A (0 to 10) take the two GPUs; session 2 (1 to 11) joins session 1. Job B comes at 2 and
+    takes the GPU of A at 10; the shared one is free at 11 only. Session 3 comes at 3, behind B, and joins session 2 at
+    10, when session 1 has left: until then both places were taken. The GPU is shared from 0 to 14.
+    """
+    found = schedule(
+        [0, 0, 1, 2, 3],
+        [10, 10, 10, 5, 4],
+        [1, 1, 1, 1, 1],
+        [False] * 5,
+        ServerPool.of(1, 2),
+        backfill=backfill,
+        sessions_per_gpu=[2, 1, 2, 1, 2],
+    )
+    assert found.start_s.tolist() == [0, 0, 1, 10, 10]
+    assert found.shared.tolist() == [[0, 14]]
+    assert found.shared_gpus(0, 28) == 0.5

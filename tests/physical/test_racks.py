@@ -10,7 +10,7 @@ from sizer.physical.roles import Role
 from sizer.sizing.best_design import best_design
 from tests.factories.examples import catalog
 from tests.factories.plans import CATALOG, laid_out
-from tests.published.test_racks import plan_of, platform_of
+from tests.published.test_reference_architectures import plan_of, platform_of
 
 
 def test_a_device_without_known_inlets_loads_both_feeds_with_its_full_draw():

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sizer.present.charting import Chart
-from sizer.questions.failures.analysis import FailureCase
-from sizer.questions.failures.scenarios import FailureKey, WorkStops
+from sizer.questions.failures.analysis import FailureCase, FailureKey, WorkStops
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from tests import factories
 

@@ -4,18 +4,22 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 
 from sizer.base.estimate import Estimate
 from sizer.drawings.palette import LIGHT
 from sizer.guide.engineer.data import demand_chart, ladder_chart
+from sizer.perf.stage_capacity import Capacity
 from sizer.physical.capacity import CapacityStep, capacity_ladder
 from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.present.charting import Chart, chart_svg
-from sizer.present.training_charts import accuracy_chart, epoch_chart
+from sizer.present.workload_charts import accuracy_chart, cold_limit, epoch_chart
 from sizer.questions.what_if.charts import tornado_chart
 from sizer.questions.what_if.sensitivity import Influence, Sensitivity
-from sizer.sizing.result import SizingResult
+from sizer.sizing.design.workload_figures import cold_limit as limit_of_cold_epoch
+from sizer.sizing.result import SizingResult, WorkloadAnswer
+from tests import factories
 from tests.factories.examples import EXAMPLES, catalog, most_in, sized
 from tests.present.chart_cases import UNIT, first, marks, plain, rows, texts, title
 
@@ -136,3 +140,20 @@ def test_tornado_by_hand():
     assert bars[4]["colour"] == LIGHT.other  # belongs to no stage
     assert "target 900" in texts(chart)
     assert any(mark.get("strokeDash") for mark in marks(chart))
+
+
+def slow_at_first() -> WorkloadAnswer:
+    """An answer whose first epoch takes 1.4 times as long as the others."""
+    answer, _ = first("nine_dgx1")
+    cold = factories.spread(1.4 * float(answer.time.epoch_s.value), 0.2)
+    return replace(answer, time=replace(answer.time, first_epoch_s=cold))
+
+
+def test_what_holds_up_a_cold_epoch():
+    """Storage of 60,000 images/s cold holds up a cold rate of 60,000; where it could pass far more, the way to it."""
+    assert limit_of_cold_epoch(Capacity.exact(np.array([60e3])), 60e3) == "storage"
+    assert limit_of_cold_epoch(Capacity.exact(np.array([240e3])), 60e3) == "network"
+    answer = slow_at_first()
+    assert cold_limit(answer) == answer.time.cold_limit
+    even = replace(answer, time=replace(answer.time, first_epoch_s=answer.time.epoch_s))
+    assert cold_limit(even) == answer.bottleneck

@@ -15,9 +15,9 @@ from sizer.export.workbook.book import workbook
 from sizer.guide.chapters import bill as bill_chapter
 from sizer.guide.chapters import summary
 from sizer.guide.context import guide_context
-from sizer.guide.edition import Edition
 from sizer.guide.front_matter import budget_line
 from sizer.guide.plain_text import answer_text
+from sizer.guide.profile import Edition
 from sizer.present.text.money import price_basis_text, price_range_text, quotes_text, range_text
 from sizer.questions.compare.designs import Compared, figures_table
 from sizer.sizing.customer_copy import customer_copy

@@ -5,11 +5,10 @@ from dataclasses import replace
 import numpy as np
 
 from sizer.present.text.plan import feeds_sentence
-from sizer.present.text.storage_need import storage_need_sentences
-from sizer.present.text.warnings import design_warnings
+from sizer.present.text.warnings import design_warnings, storage_need_sentences
 from sizer.sizing.reasons import RateNeed, StorageDecision, StorageNeed
 from tests.factories import examples
-from tests.published.test_racks import plan_of, platform_of
+from tests.published.test_reference_architectures import plan_of, platform_of
 
 
 def test_the_feeds_say_what_a_loss_stops_and_how_many_feeds_avoid_it() -> None:

@@ -1,7 +1,6 @@
 """Tables as plain text: columns line up, long cells break, and nothing of a user's moves the cursor."""
 
-from sizer.present.plain_table import table_text
-from sizer.present.tables import Table, columns, row
+from sizer.present.tables import Table, columns, row, table_text
 
 
 def test_columns_line_up_and_numbers_stand_right() -> None:

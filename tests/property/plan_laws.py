@@ -5,15 +5,13 @@ from collections import Counter
 import numpy as np
 from hypothesis import reject
 
-from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.schema import Switch
 from sizer.physical.layout import building_plan
 from sizer.physical.networks.links import OUTSIDE
 from sizer.physical.networks.ports import device_ports
 from sizer.physical.quantities import quantities, slice_row
 from sizer.physical.roles import NetworkRole, Role
-
-CATALOG = shipped_catalog()
+from tests.factories.requests import CATALOG
 
 
 def planned(platform, n, m, **more):

@@ -1,22 +1,84 @@
-"""Laws of capacity: every sized design holds what must fit, and room to spare never makes storage smaller."""
+"""Laws of requests that grow and of what they hold."""
 
+from itertools import product
 from typing import Any
 
 import numpy as np
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sizer import InfeasibleError, SizingRequest, size
+from sizer.base.errors import InfeasibleError
 from sizer.calibrate.calibration import stored_calibration
-from sizer.catalog.loader import shipped_catalog
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.platforms import platforms
+from sizer.sizing.checks import CheckResult
 from sizer.sizing.constraints.stored_data import storage_demand
+from sizer.sizing.growth.purchase_planner import cheapest_sequence
 from sizer.sizing.search.feasibility import StorageUnits
+from sizer.sizing.size import size
+from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import resolve
+from tests.factories.requests import CATALOG
 from tests.property.law_examples import law
 
-CATALOG = shipped_catalog()
+YEARS, SIZES = st.integers(1, 4), st.integers(1, 4)
+
+
+@st.composite
+def cases(draw):
+    years, sizes = draw(YEARS), draw(SIZES)
+    meets = np.array(draw(st.lists(st.booleans(), min_size=years * sizes, max_size=years * sizes))).reshape(
+        years, sizes
+    )
+    number = st.integers(0, 5)  # few values, so that ties are common
+    steps = {
+        (year, before, after): draw(st.one_of(st.none(), st.tuples(number, number)))
+        for year in range(years)
+        for before in ((None,) if year == 0 else range(sizes))
+        for after in range(sizes)
+    }
+    return meets, steps
+
+
+def total(path, steps):
+    """Cost of a path, step by step; None where one is not open."""
+    costs = [steps[year, path[year - 1] if year else None, after] for year, after in enumerate(path)]
+    return None if None in costs else tuple(map(sum, zip(*costs, strict=True)))
+
+
+@pytest.mark.laws
+@settings(max_examples=200, deadline=None)
+@given(cases())
+def test_the_sequence_is_the_best_of_all(case):
+    meets, steps = case
+    years, sizes = meets.shape
+    open_paths = [
+        (total(path, steps), path)
+        for path in product(range(sizes), repeat=years)
+        if all(meets[year, place] for year, place in enumerate(path)) and total(path, steps) is not None
+    ]
+    found = cheapest_sequence(meets, lambda year, before, after: steps[year, before, after])
+    if not open_paths:
+        assert found is None
+    else:
+        assert found is not None
+        assert all(meets[year, place] for year, place in enumerate(found))
+        assert total(found, steps) == min(open_paths)[0]
+
+
+def test_buying_ahead_pays_where_a_step_loses_parts():
+    """By hand: 10 now and 5 more with 4 lost is 19; the larger size for 14 at once is less."""
+    first = {None: {0: 10, 1: 14}, 0: {0: 0, 1: 9}, 1: {1: 0, 0: None}}
+    meets = np.array([[True, True], [False, True]])
+
+    def cost(year, before, after):
+        value = first[before][after]
+        return None if value is None else (value,)
+
+    assert cheapest_sequence(meets, cost) == (1, 1)
+
+
 SETS = st.sampled_from(["imagenet", "imagenet-tfrecord", "coco", "imagenet-tensors-uint8"])
 CARES = st.fixed_dictionaries(
     {
@@ -66,3 +128,33 @@ def test_more_reserve_never_lowers_the_nodes(works, care, more):
     counted = np.array([counts_nodes(option.storage) for option in options])
     assert (after.least >= before.least)[counted].all()
     assert (before.holds_data | ~after.holds_data).all()
+
+
+@law()
+@given(
+    rate=st.floats(1e-3, 1e9),
+    batch=st.integers(1, 65_536),
+    data_bytes=st.floats(1e6, 1e18),
+    confidence=st.floats(0.5, 0.99),
+    cache=st.sampled_from(["page-cache", "pinned", "none"]),
+    access=st.sampled_from(["random", "sharded"]),
+)
+def test_any_size_is_answered_or_said_to_be_impossible(
+    rate: float, batch: int, data_bytes: float, confidence: float, cache: str, access: str
+) -> None:
+    work = {
+        "dnn": "resnet50",
+        "stack": "mxnet-ngc19.05-dali",
+        "target": {"samples_per_s": rate},
+        "batch_per_gpu": batch,
+        "dataset_bytes": data_bytes,
+        "cache": cache,
+        "access": access,
+    }
+    platforms = {"servers": ["dgx-1", "c4140"], "storage": ["isilon-f800", "wekaio", "hnas"]}
+    request = SizingRequest.from_dict({"confidence": confidence, "workload": [work], "platforms": platforms})
+    try:
+        result = size(request, CATALOG)
+    except InfeasibleError:
+        return
+    assert all(answer.target_check is CheckResult.MET for answer in result.design.workloads)

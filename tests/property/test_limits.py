@@ -5,12 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sizer import InfeasibleError, SizingRequest
-from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.best_design import best_design
+from tests.factories.requests import CATALOG
 from tests.property.law_examples import law
 from tests.property.test_best import WORK
 
-CATALOG = shipped_catalog()
 LIMITS = st.one_of(
     st.tuples(st.just("racks"), st.integers(1, 6)),
     st.tuples(st.just("rack_units"), st.integers(4, 120)),

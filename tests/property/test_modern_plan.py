@@ -8,15 +8,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sizer.catalog.loader import shipped_catalog
 from sizer.physical.networks.compute_fabric import rail_rule
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
 from sizer.physical.roles import NetworkRole, Role
 from sizer.workload.request import Fabric, Limits, SizingRequest
+from tests.factories.requests import CATALOG
 from tests.property.plan_laws import every_end_reaches_every_other, everything_stands_once, planned, ports_balance
 
-CATALOG = shipped_catalog()
 GENERATIONS = ("ampere", "hopper", "blackwell", "cdna3", "cdna4")
 ASKED = {"workload": [{"dnn": "resnet50", "target": {"gpus_busy": 8}}]}
 FABRICS = [[], ["400gbe"], ["800gbe"], ["200gbe"], ["xdr"]]

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from sizer.bom.lines import bill, row_cost
 from sizer.bom.prices import PriceBook
 from sizer.catalog.fabrics import fabric_ports
-from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.price_books import Price
 from sizer.physical.capacity import counts_nodes, smallest_nodes, usable_bytes
 from sizer.physical.networks.fat_tree import fat_tree, gateway_uplinks, gateways, uplinked_leaves
@@ -19,8 +18,8 @@ from sizer.physical.quantities import quantities, slice_row
 from sizer.physical.racks.limits import RackClass, RackLimits
 from sizer.physical.racks.placement import count_racks, place
 from sizer.workload.request import Limits, SizingRequest
+from tests.factories.requests import CATALOG
 
-CATALOG = shipped_catalog()
 PLATFORMS = platforms(
     CATALOG,
     SizingRequest.from_dict(

@@ -15,13 +15,12 @@ from hypothesis import strategies as st
 from sizer import InfeasibleError, SizingRequest, size
 from sizer.base.errors import RequestError
 from sizer.base.formats.json_document import json_text
-from sizer.catalog.loader import shipped_catalog
 from sizer.export.design_json import design_document
 from sizer.sizing.checks import CheckKind, CheckResult
 from sizer.sizing.result import SizingResult
+from tests.factories.requests import CATALOG
 from tests.property.law_examples import law
 
-CATALOG = shipped_catalog()
 SERVERS = sorted(item.id for item in CATALOG.servers.values() if item.n_gpus is not None)
 STORAGE = sorted(CATALOG.storage)
 MODELS = sorted(dnn.id for dnn in CATALOG.dnns.values() if dnn.transformer is not None)

@@ -9,12 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sizer import InfeasibleError, SizingRequest, project, size
-from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.result import DesignAnswer
+from tests.factories.requests import CATALOG
 from tests.property.law_examples import law
 
-CATALOG = shipped_catalog()
 PLATFORMS = st.sampled_from(
     [
         {"servers": ["dgx-1"], "storage": ["isilon-f800"], "fabrics": ["100gbe"]},

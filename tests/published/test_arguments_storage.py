@@ -11,15 +11,13 @@ import pytest
 
 from sizer import SizingRequest, project, size
 from sizer.base.resources import data_dir
-from sizer.catalog.loader import shipped_catalog
 from sizer.perf.data_transfer import fill_time_s
 from sizer.perf.pipeline import core_seconds_per_sample
 from sizer.physical.capacity import smallest_nodes, usable_bytes
 from sizer.questions.data.analysis import DataPlan, data_plan
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
-
-CATALOG = shipped_catalog()
+from tests.factories.requests import CATALOG
 
 
 def sized(name: str) -> SizingResult:

@@ -6,7 +6,7 @@ from sizer.physical.layout import building_plan
 from sizer.physical.losses import Losses, on_one_side
 from sizer.physical.quantities import quantities, slice_row
 from sizer.physical.roles import Role
-from sizer.questions.failures.after_loss import HardwareAfterLoss, target_probabilities
+from sizer.questions.failures.analysis import HardwareAfterLoss, target_probabilities
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.stages.evaluate import least_chance
 from sizer.sizing.stages.gpu_memory import resolved

@@ -18,10 +18,10 @@ from sizer.deck.outline import deck
 from sizer.export.design_json import design_document
 from sizer.export.netbox import netbox_zip
 from sizer.export.tables.bill_columns import bill_csv
-from sizer.export.tables.cable_table import cables_csv
+from sizer.export.tables.plan_tables import cables_csv
 from sizer.export.workbook.book import workbook
 from sizer.guide.pdf.render import guide_html
-from sizer.present.text.bill_lines import note_text
+from sizer.present.text.bill_warnings import note_text
 from sizer.present.text.warnings import design_warnings
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.reasons import RunnerUpKind, RunnerUpReason

@@ -1,19 +1,37 @@
 """What the default software stack is worth, and requests that rest on it, compared with published rates."""
 
+import datetime
 from typing import Any
 
+import numpy as np
 import pytest
 
-from sizer import SizingRequest, size
-from sizer.catalog.loader import shipped_catalog
+from sizer.base.errors import RequestError
+from sizer.calibrate.calibration import stored_calibration
 from sizer.export.design_json import design_document
+from sizer.perf.step_terms import EFFICIENCY, LAUNCH, TERM_NAMES, StepTerms
+from sizer.physical.platforms import platforms
 from sizer.questions.what_if.sensitivity import sensitivities
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.design.workload_figures import software_on
 from sizer.sizing.result import SizingResult
+from sizer.sizing.size import size
+from sizer.sizing.stages.compute_side import STATED_HOST_LOG_SD, core_seconds
+from sizer.sizing.stages.gpu_memory import memory_of, resolved
+from sizer.sizing.stages.gpu_side import gpu_side
+from sizer.sizing.stages.own_networks import (
+    beyond_runs_log_sd,
+    check_measured,
+    far_rates,
+    own_fit,
+    own_terms,
+    rate_log_sd,
+    run_on,
+)
+from sizer.sizing.stages.platform_columns import columns
+from sizer.workload.request import SizingRequest
 from sizer.workload.stack_choice import StackChoice, StackEvidence
-
-CATALOG = shipped_catalog()
+from tests.factories.requests import CATALOG
 
 
 def sized(work: dict[str, Any], **more: Any) -> SizingResult:
@@ -82,3 +100,178 @@ def test_the_answer_says_what_the_newest_stack_is_worth() -> None:
     (bar,) = (influence for influence in tornado.influences if influence.key == "stack")
     assert bar.low_servers == oldest.n_servers
     assert bar.low == pytest.approx(oldest.samples_per_s, rel=1e-6)
+
+
+DNN = {"name": "ours", "forward_flop": 49e9, "parameters": 21e6, "input_bytes": 1.2e6}
+V100 = "v100-sxm2-16gb"
+
+
+def work(catalog, dnn=None, date=None, **workload):
+    found = {"name": "w", "dnn": {**DNN, **(dnn or {})}, "epochs": 1, "target": {"gpus_busy": 1}, **workload}
+    request = {"workload": [found], "platforms": {"servers": ["dgx-1"]}}
+    request |= {} if date is None else {"date": date}
+    return resolved(SizingRequest.from_dict(request), catalog, stored_calibration())[0]
+
+
+@pytest.mark.parametrize(
+    ("dnn", "kind"),
+    [
+        ({}, "other"),
+        ({"like": "ssd-resnet34"}, "detector"),
+        ({"like": "resnet50", "kind": "transformer"}, "transformer"),
+        ({"like": "dlrm-dcnv2"}, None),  # arithmetic does not tell the rate of a recommender
+    ],
+)
+def test_the_kind_is_what_is_said_or_that_of_the_network_that_it_is_like(catalog, dnn, kind):
+    assert work(catalog, dnn).own_kind == kind
+
+
+def test_software_and_batch_are_those_of_published_trainings_of_its_kind(catalog):
+    found = work(catalog, {"like": "ssd-resnet34"})
+    assert found.stack.trains_own
+    # Published detectors on 16 GB trained with at most 128 images of 640 px, those of 49 GFLOP with 40.
+    assert 8 <= found.batch_on(V100) <= 128
+
+
+def test_the_spread_of_a_network_that_is_like_another_is_no_smaller_than_of_one_of_its_kind(catalog):
+    none = StepTerms(np.zeros(len(TERM_NAMES)), np.zeros((len(TERM_NAMES),) * 2), np.zeros(()))
+    works = [work(catalog, said, batch_per_gpu=16) for said in ({"like": "ssd-resnet34"}, {"kind": "detector"})]
+    gpu = catalog.gpus[V100]
+    fits = [own_fit(one, gpu, catalog) for one in works]
+    terms = [own_terms(one, gpu, fit, none, catalog.gpus) for one, fit in zip(works, fits, strict=True)]
+    assert terms[0].values[EFFICIENCY] == terms[1].values[EFFICIENCY]
+    assert terms[0].values[LAUNCH] == -np.inf  # part of the published shares
+    spreads = [rate_log_sd(one, gpu, fit, np.array([16.0]))[0] for one, fit in zip(works, fits, strict=True)]
+    assert spreads[0] == spreads[1] > 0.3
+
+
+def test_each_batch_of_a_what_if_has_its_own_spread(catalog):
+    """Small steps do not fill a GPU, and teams differ more in them."""
+    one, batches = work(catalog, {"kind": "detector"}), np.array([2.0, 64.0, 16.0])
+    gpu = catalog.gpus[V100]
+    fit = own_fit(one, gpu, catalog)
+    spreads = rate_log_sd(one, gpu, fit, batches)
+    assert spreads[0] > spreads[2] > spreads[1]
+    for batch, spread in zip(batches, spreads, strict=True):
+        assert spread == pytest.approx(float(rate_log_sd(one, gpu, fit, np.array([batch]))[0]))
+
+
+def test_a_rate_above_the_peak_is_refused(catalog):
+    rate = {"samples_per_s": 1100, "gpu": V100}  # 162 TFLOP/s of 125
+    with pytest.raises(RequestError, match="above its peak"):
+        work(catalog, measured=[rate])
+    check_measured(work(catalog, measured=[rate | {"gpus": 2}]), "", catalog)
+
+
+def test_a_rate_of_nothing_or_on_an_unknown_gpu_or_of_a_network_of_the_catalogue_is_refused(catalog):
+    for rate in ({"samples_per_s": 0, "gpu": V100}, {"samples_per_s": 100, "gpu": "v1000"}):
+        with pytest.raises(RequestError, match="measured"):
+            work(catalog, measured=[rate])
+    named = {"dnn": "resnet50", "dataset": "imagenet", "target": {"gpus_busy": 1}}
+    named["measured"] = [{"samples_per_s": 100, "gpu": V100}]
+    request = SizingRequest.from_dict({"workload": [named]})
+    with pytest.raises(RequestError, match="given by its numbers"):
+        resolved(request, catalog, stored_calibration())
+
+
+def test_a_rate_that_is_far_off_or_old_is_told(catalog):
+    rate = {"samples_per_s": 5, "gpu": V100}
+    slow = work(catalog, {"kind": "detector"}, measured=[rate])
+    assert far_rates(slow, catalog) == [pytest.approx(5 / 103, rel=0.4)]
+    assert far_rates(work(catalog, {"kind": "detector"}, measured=[rate | {"samples_per_s": 90}]), catalog) == []
+    old = rate | {"samples_per_s": 90, "day": datetime.date(2024, 1, 1)}
+    assert len(work(catalog, date=datetime.date(2026, 1, 1), measured=[old]).warnings) == 1
+    assert not work(catalog, date=datetime.date(2024, 6, 1), measured=[old]).warnings
+
+
+def test_a_benchmark_of_it_is_a_tuned_run_and_single_precision_is_slower(catalog):
+    gpu = catalog.gpus[V100]
+    assert run_on(work(catalog, run="benchmark"), gpu).measured == "tuned"
+    assert run_on(work(catalog, precision="fp32"), gpu).precision == "fp32"
+    assert run_on(work(catalog, precision="fp32"), catalog.gpus["a100-sxm-80gb"]).precision == "tf32"
+
+
+def test_host_work_that_is_stated_is_taken(catalog):
+    seconds, log_sd = core_seconds(work(catalog, host_core_s=0.08), stored_calibration())
+    assert (seconds, log_sd) == pytest.approx((0.08, STATED_HOST_LOG_SD), rel=0.02)
+
+
+def test_a_measured_rate_gains_no_more_on_another_gpu_than_its_hardware_and_is_less_sure_there(catalog):
+    """By hand: L40S over A6000 is 2.34 in peak and 1.13 in memory bandwidth; B200 over H100 2.27 and 2.39."""
+    none = StepTerms(np.zeros(len(TERM_NAMES)), np.zeros((len(TERM_NAMES),) * 2), np.zeros(()))
+    cases = [
+        ("rtx-a6000-48gb", "l40s-48gb", 1.12, 2.35),
+        ("h100-sxm-80gb", "b200-sxm-180gb", 2.27, 2.39),
+        ("a100-sxm-80gb", "b300-sxm-270gb", 3.9, 7.3),
+        ("l40s-48gb", "rtx-a6000-48gb", 0.42, 0.9),
+    ]
+    for measured, other, least, most in cases:
+        rate = {"samples_per_s": 90, "gpu": measured, "batch_per_gpu": 16}
+        one = work(catalog, {"kind": "detector", "forward_flop": 100e9}, measured=[rate])
+        rates, spreads = [], []
+        for gpu in (catalog.gpus[measured], catalog.gpus[other]):
+            fit = own_fit(one, gpu, catalog)
+            assert one.batch_on(gpu.id) == 16  # as they train, not what is usual of the kind
+            terms = own_terms(one, gpu, fit, none, catalog.gpus)
+            rates.append(np.exp(terms.values[EFFICIENCY]) * gpu.peak_mixed_flop_per_s.value)
+            spreads.append(float(rate_log_sd(one, gpu, fit, np.array([16.0]))[0]))
+        assert least <= rates[1] / rates[0] <= most, measured
+        assert spreads[1] > 1.2 * spreads[0]
+
+
+def test_gpu_memory_of_a_run_replaces_the_guess(catalog):
+    """A sample took 70 GB of an H100: state 16 x 0.23 G = 3.7 GB, context 1.1 GB, 65 GB of activations."""
+    weather = {"forward_flop": 60e12, "parameters": 230e6, "input_bytes": 830e6, "kind": "transformer"}
+    rate = {"samples_per_s": 0.5, "gpu": "h100-sxm-80gb", "batch_per_gpu": 1}
+    guessed, ran, known = (
+        memory_of(work(catalog, weather, **more), stored_calibration(), catalog)
+        for more in ({}, {"measured": [rate]}, {"measured": [rate | {"gpu_memory_bytes": 70e9}]})
+    )
+    assert guessed.is_guess
+    assert ran.is_guess
+    assert not known.is_guess
+    assert known.sample_bytes == pytest.approx(65e9, rel=0.03)
+    assert ran.fit_probability(80e9, 1, 8) >= 0.95
+    assert ran.sample_bytes <= 82e9 < guessed.sample_bytes  # 80 GiB less the state
+    assert float(known.largest_batch(180e9, 8)) == 2
+
+
+def test_a_guess_of_the_activations_refuses_only_what_almost_surely_does_not_fit(catalog):
+    """Where the state fits, a batch that the guess alone keeps out is a question; most fit by recomputation."""
+    weather = {"forward_flop": 60e12, "parameters": 230e6, "input_bytes": 830e6, "kind": "transformer"}
+    found = memory_of(work(catalog, weather), stored_calibration(), catalog)
+    assert found.as_it_runs(180e9, 1, 8).sample_bytes < found.sample_bytes / 2  # computed again
+    assert found.fit_probability(180e9, 1, 8) >= 0.9
+    assert found.least_probability <= found.fit_probability(24e9, 1, 8) < 0.9  # open
+    assert found.fit_probability(3e9, 1, 8) == 0  # its state alone takes more
+
+
+def test_a_rate_of_a_network_that_is_like_another_moves_and_narrows_it(catalog):
+    """A recommender that reaches half of what its relative would: nearly half on that GPU, less sure on another."""
+    servers = ["dgx-h100", "dgx-b200"]
+    dnn = {**DNN, "like": "dlrm-dcnv2", "parameters": 20e9}
+
+    def sides(**measured):
+        found = {"name": "w", "dnn": dnn, "epochs": 1, "target": {"gpus_busy": 1}, **measured}
+        request = SizingRequest.from_dict({"workload": [found], "platforms": {"servers": servers}})
+        ones = {one.gpu.id: one for one in platforms(catalog, request)}
+        cols = columns(tuple(ones.values()), catalog, None).shaped((len(ones), 1))
+        one = resolved(request, catalog, stored_calibration())[0]
+        side = gpu_side(one, tuple(ones.values()), cols, np.array([[1]]), stored_calibration(), catalog)
+        return dict(zip(ones, zip(side.gpu.median[:, 0], side.gpu.log_sd[:, 0], strict=True), strict=True))
+
+    before = sides(batch_per_gpu=1024)
+    h100, b200 = "h100-sxm-80gb", "b200-sxm-180gb"
+    rate = {"samples_per_s": before[h100][0] / 2, "gpu": h100, "gpus": 8, "batch_per_gpu": 1024}
+    after = sides(batch_per_gpu=1024, measured=[rate])
+    assert after[h100][0] / before[h100][0] == pytest.approx(0.5, rel=0.1)
+    assert 0.45 < after[b200][0] / before[b200][0] < 0.8  # most of it is the network and the team
+    assert after[h100][1] < after[b200][1] < before[b200][1]
+
+
+def test_more_gpus_than_any_published_run_had_widen_the_interval(catalog):
+    one = work(catalog, {"kind": "detector"})
+    for gpu in ("l4-24gb", "a100-sxm-80gb"):
+        spreads = beyond_runs_log_sd(one, catalog.gpus[gpu], np.array([1.0, 8.0, 112.0, 1024.0]))
+        assert spreads[0] == spreads[1] == 0.0
+        assert 0.0 < spreads[2] < spreads[3]

@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from sizer.base.errors import InfeasibleError
-from sizer.guide.acceptance.parts import parts_tests
+from sizer.guide.acceptance.tests import parts_tests
 from sizer.physical.roles import Role
-from sizer.questions.failures.analysis import failure_cases
-from sizer.questions.failures.scenarios import JobsContinue, StandbyTakesOver
+from sizer.questions.failures.analysis import JobsContinue, StandbyTakesOver, failure_cases
 from sizer.sizing.best_design import best_design
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult

@@ -21,7 +21,7 @@ from sizer.present.tables import Table, columns, row
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.size import size
 from sizer.ui import error_messages as faults
-from sizer.ui import look, uploads
+from sizer.ui import look, sharing
 from sizer.ui.state import FIRST_EXAMPLE as OPENING
 from sizer.ui.typed import plain, understood, written
 from sizer.workload.request import MAX_REQUEST_BYTES, SizingRequest
@@ -302,7 +302,7 @@ def test_error_sentences_name_fields_by_their_labels():
 
 def test_json_and_toml_of_one_request_agree():
     data = tomllib.loads(EXAMPLES[0].read_text(encoding="utf-8"))
-    as_json = uploads.read_upload("a.json", json.dumps(data, default=str).encode())
+    as_json = sharing.read_upload("a.json", json.dumps(data, default=str).encode())
     assert SizingRequest.from_dict(as_json) == SizingRequest.from_dict(data)
 
 

@@ -10,7 +10,7 @@ from sizer.explain.figure import GPUS, POWER, explanation
 from sizer.questions.compare.designs import MOST
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.size import size
-from sizer.ui.architecture import platforms
+from sizer.ui.architecture import cards
 from sizer.workload.request import Platforms, SizingRequest
 from tests.factories.examples import catalog, sized
 from tests.ui.pages import assert_healthy, figures, html_of, opened, said, to_page, unfold, widget
@@ -271,7 +271,7 @@ def test_the_platforms_are_one_list_in_four_orders():
         sized(RESNET).request.model_copy(update={"platforms": Platforms(servers=("dgx-1", "dss-8440"))}).model_dump()
     )
     result = size(request, catalog())
-    orders = {name: platforms.ordered(result, name) for name in platforms.ORDERS}
+    orders = {name: cards.ordered(result, name) for name in cards.ORDERS}
     names = {one.name for one in result.platforms}
     assert all({one.name for one in listed} == names for listed in orders.values())
     servers = [one.n_servers for one in orders["Fewest servers"]]

@@ -13,10 +13,8 @@ from sizer.catalog.checks import unknown_facts
 from sizer.catalog.loader import load_catalog
 from sizer.catalog.model import statements
 from sizer.catalog.schema import CATEGORIES, Source
-from sizer.evidence import catalogue_sources as documents
-from sizer.evidence import catalogue_sources as gap_rows
 from sizer.evidence import catalogue_tables as tables
-from sizer.evidence.catalogue_sources import uses_of
+from sizer.evidence.catalogue_tables import uses_of
 from sizer.ui.evidence import catalogue
 from sizer.ui.session_catalog import CATALOG_FOLDER
 from tests.factories.examples import ROOT, catalog, sized
@@ -134,7 +132,7 @@ def test_a_link_to_no_part_is_one_sentence(name):
 )
 def test_only_a_secure_address_is_a_link(where, address):
     source = Source(id="x", title=SCRIPT, publisher=f"{SCRIPT} www.example.org", grade="D", where=where)
-    assert documents.https_address(source) == address
+    assert tables.https_address(source) == address
     entry = catalogue._document(source)
     assert SCRIPT not in entry
     assert entry.count("<a ") == bool(address)
@@ -177,9 +175,9 @@ def test_own_prices_are_hidden_in_customer_mode_and_published_ones_are_not(own_p
 
 def test_what_must_be_asked_is_all_there():
     """Everything that the check of the catalogue finds unknown stands in the table, part by part."""
-    found = {gap.item.id: gap for gap in gap_rows.gaps(catalog())}
+    found = {gap.item.id: gap for gap in tables.gaps(catalog())}
     for item_id, field in unknown_facts(catalog()):
-        name = gap_rows._name(field)
+        name = tables._name(field)
         gap = found[item_id]
         is_assumed = any(said.field == field and said.basis == "assumed" for said in statements(gap.item))
         assert name in (gap.assumed if is_assumed else gap.unpublished), (item_id, field)
@@ -189,7 +187,7 @@ def test_a_price_of_the_own_book_is_no_gap_unless_a_customer_looks(own_price):
     own = load_catalog(overlay=own_price)
     own = replace(own, prices=tuple(price for price in own.prices if price.item == "dgx-2"))
     for counts, is_gap in ((True, False), (False, True)):
-        (gap,) = [one for one in gap_rows.gaps(own, counts_own_prices=counts) if one.item.id == "dgx-2"]
+        (gap,) = [one for one in tables.gaps(own, counts_own_prices=counts) if one.item.id == "dgx-2"]
         assert gap.has_no_price is is_gap
 
 
@@ -221,7 +219,7 @@ def test_every_document_is_listed_once():
 
 def test_a_document_counts_the_facts_and_the_measurements_that_rest_on_it():
     measurements = catalogue._measurements()
-    rows = {row.cells[0].text: row.cells for row in documents.sources_table(catalog(), measurements).rows}
+    rows = {row.cells[0].text: row.cells for row in tables.sources_table(catalog(), measurements).rows}
     for name in ("horovod-2017", "lambda-tf"):
         source = catalog().sources[name]
         texts = [file.read_text(encoding="utf-8") for file in (ROOT / "catalog").glob("*/*.toml")]

@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 
 from sizer.ui.fields import help_text
-from sizer.ui.request_form.field import Percentage, Text, Typed
-from sizer.ui.request_form.forms import FIELDS
-from sizer.ui.request_form.names import in_labels
+from sizer.ui.request_form.forms import FIELDS, Percentage, Text, Typed, in_labels
 from sizer.workload.request import SizingRequest
 from tests.ui.pages import assert_healthy, opened, said, unfold, widget
 

@@ -11,11 +11,10 @@ import pytest
 from sizer import SizingRequest
 from sizer.base.errors import RequestError
 from sizer.base.resources import data_dir
-from sizer.catalog.loader import shipped_catalog
 from sizer.workload.resolve import resolve
+from tests.factories.requests import CATALOG
 from tests.factories.rows import every
 
-CATALOG = shipped_catalog()
 # Tables that a request for one training may not have, with what the refusal names; "resolved": only with the catalogue.
 REFUSALS = json.loads(Path(__file__).with_name("refusals.json").read_text("utf-8"))
 WORK: dict[str, Any] = {"dnn": "resnet50", "target": {"samples_per_s": "5000 images/s"}}

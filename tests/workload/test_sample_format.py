@@ -4,13 +4,12 @@ from typing import Any
 
 import pytest
 
-from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload, resolve
 from sizer.workload.sample_format import FormatBasis
+from tests.factories.requests import CATALOG
 
-CATALOG = shipped_catalog()
 KNOWN = frozenset({("mxnet-ngc19.07-dali", "resnet50", "mixed", "training")})
 
 

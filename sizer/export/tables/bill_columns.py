@@ -9,9 +9,9 @@ from typing import Literal
 
 from sizer.base.money import percent
 from sizer.bom.bill import BY_OTHERS, Bill, BillLine
-from sizer.export.file_names import PROVIDED_BY_OTHERS, TO_BE_QUOTED
+from sizer.export.files import PROVIDED_BY_OTHERS, TO_BE_QUOTED
 from sizer.export.tables.table import Delimiter, csv_bytes
-from sizer.present.text.bill_lines import note_text
+from sizer.present.text.bill_warnings import note_text
 from sizer.sizing.result import SizingResult
 
 

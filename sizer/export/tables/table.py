@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
-from sizer.export.file_names import harmless
+from sizer.export.files import harmless
 
 # Spreadsheets take a file for UTF-8 only when it starts with this mark.
 BYTE_ORDER_MARK = "\ufeff"

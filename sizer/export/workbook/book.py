@@ -2,14 +2,16 @@
 
 import datetime
 import io
+from collections.abc import Sequence
 
 from sizer.catalog.model import Catalog
 from sizer.export.workbook import list_sheets as sheet_lists
-from sizer.export.workbook.bill_sheet import write_bill
+from sizer.export.workbook.bill_sheet import WIDTHS, write_bill, write_summary
 from sizer.export.workbook.list_sheets import write_ownership, write_plan
-from sizer.export.workbook.sheets import Sheets
-from sizer.export.workbook.summary_sheet import WIDTHS, write_summary
+from sizer.export.workbook.sheets import HEAD_ROW, Sheets
+from sizer.present.tables import Table
 from sizer.sizing.result import SizingResult
+from sizer.workload.request import SizingRequest
 
 # Workbooks carry a date of creation; a fixed one makes the files of equal answers identical.
 _UNDATED = datetime.datetime(2000, 1, 1)  # noqa: DTZ001 (Excel knows no time zones)
@@ -46,4 +48,30 @@ def workbook(result: SizingResult, catalog: Catalog) -> bytes:
             sheet_lists.write_changes(sheets, result)
         sheet_lists.write_sources(sheets, result, catalog)
         summary.activate()
+    return stream.getvalue()
+
+
+_FIRST_WIDTH, _WIDTH = 28, 40  # in characters
+
+
+def comparison_workbook(tables: Sequence[tuple[str, Table]], request: SizingRequest) -> bytes:
+    """Workbook of tables.
+
+    ``tables``: name of a sheet with its table. ``request``: its title, customer and date stand on every sheet.
+    """
+    import xlsxwriter
+
+    stream = io.BytesIO()
+    with xlsxwriter.Workbook(stream, SETTINGS) as book:
+        sheets = Sheets(book, request)
+        for name, table in tables:
+            sheet = sheets.add(name, [_FIRST_WIDTH, *[_WIDTH] * (len(table.columns) - 1)], table.caption)
+            sheets.heads(sheet, [column.title for column in table.columns], frozen_columns=1)
+            last = HEAD_ROW
+            for last, row in enumerate(table.rows, HEAD_ROW + 1):
+                kind = "strong" if row.kind == "group" else "wrap"
+                for column, cell in enumerate(row.cells):
+                    sheets.text(sheet, last, column, cell.text, kind)
+            if table.note:
+                sheets.paragraph(sheet, last + 2, table.note)
     return stream.getvalue()

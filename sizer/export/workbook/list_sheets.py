@@ -12,16 +12,16 @@ from sizer.bom.overrides import REQUEST
 from sizer.bom.ownership import CostKind, OwnershipCost
 from sizer.catalog.labels import capital, item_name
 from sizer.catalog.model import Catalog
-from sizer.export.file_names import TO_BE_QUOTED
+from sizer.export.files import TO_BE_QUOTED
 from sizer.export.tables.plan_tables import plan_sheets
 from sizer.export.tables.table import Sheet
 from sizer.export.workbook.bill_sheet import BillCells
 from sizer.export.workbook.sheets import A3, A4, HEAD_ROW, Sheets
 from sizer.present.text.assumptions import assumption_rows, part_questions
-from sizer.present.text.bill_lines import change_text, note_text
+from sizer.present.text.bill_warnings import change_text, note_text
 from sizer.present.text.plan import notes_text, part_note_text, question_text
 from sizer.questions.ownership.analysis import OwnershipAnswer, ownership
-from sizer.questions.ownership.tables import KIND_NAMES, kinds_of, ownership_note, run_name
+from sizer.questions.ownership.text import KIND_NAMES, kinds_of, ownership_note, run_name
 from sizer.sizing.assumptions import MissingFacts, MissingReadRate
 from sizer.sizing.result import SizingResult
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sizer.drawings.palette import LIGHT
-from sizer.export.file_names import is_formula_like, printable
+from sizer.export.files import is_formula_like, printable
 from sizer.workload.request import SizingRequest
 
 COLOURS = {"ink": LIGHT.ink, "muted": LIGHT.muted}

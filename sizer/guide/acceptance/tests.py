@@ -1,23 +1,489 @@
 """Acceptance tests of a design: what to run, what to expect, and the limit that passes."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
 
+import numpy as np
+
+from sizer.base import units
 from sizer.base.estimate import Estimate
-from sizer.base.quantities import NARROW_SPACE, by_count, grouped, probability_text, si, significant
+from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, probability_text, si, significant
+from sizer.calibrate.calibration import Calibration
+from sizer.calibrate.cases import link_level
+from sizer.calibrate.engine import Effect
+from sizer.catalog.fabrics import fabric_ports
 from sizer.catalog.labels import sample_unit
-from sizer.guide.acceptance.limits import AcceptanceTest as AcceptanceTest
-from sizer.guide.acceptance.limits import in_interval, interval, least, most
-from sizer.guide.acceptance.parts import network_tests, parts_tests, storage_tests
+from sizer.catalog.links import LinkType
+from sizer.catalog.schema import Gpu, Storage
+from sizer.perf.exchange import (
+    bus_bytes_per_s,
+    hierarchical_allreduce_time_s,
+    ring_allreduce_time_s,
+    tree_allreduce_time_s,
+)
+from sizer.perf.step_terms import INTER, INTRA, TERM_NAMES
+from sizer.perf.training_step import INTER_HOP_S, INTRA_HOP_S
+from sizer.physical.capacity import capacity_ladder, counts_nodes
+from sizer.physical.networks.ports import nodes_of
+from sizer.physical.platform import Platform
 from sizer.physical.racks.feed_loads import feed_loads
+from sizer.physical.roles import NetworkRole, Role
 from sizer.present import words
+from sizer.present.facts.storage_tiers import TIER_CONTENTS, system_name
 from sizer.present.text.layouts import settings_text
 from sizer.present.text.plan import feed_loss_is_open, feed_names
 from sizer.present.text.serving import replicas_text, software_text
+from sizer.sizing.constraints.stored_data import storage_demand
+from sizer.sizing.constraints.tiers import StorageTier, TierContent
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
+from sizer.sizing.design.spares import checkpoint_storage
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
+from sizer.sizing.stages.platform_columns import fabric_bytes_per_s, storage_nic_bytes_per_s
 from sizer.sizing.stages.serving_rates import ServingAnswer
-from sizer.sizing.stages.workload_run import rate_in_one_server
+from sizer.sizing.stages.storage_rates import mount_rate, mount_rates, node_read_rate, rate_is_unknown
+from sizer.sizing.stages.workload_run import WorkloadRun, rate_in_one_server, sequential_bytes_per_s
+from sizer.workload.data import DataRequest
+
+Area = Literal["network", "storage", "compute", "training", "power", "capacity"]
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """Limit of a measured value: no laxer than the design's requirement, no stricter than its parts can pass."""
+
+    value: float
+    unit: str
+    is_least: bool  # at least, else at most
+    required: float | None = None  # what the requirement of the design needs of this test; None: nothing
+    bound: float = math.inf  # most that ports pass in a raw test, or that storage holds
+
+    @property
+    def text(self) -> str:
+        """The limit in words."""
+        return at_least(self.value, self.unit) if self.is_least else at_most(self.value, self.unit)
+
+
+def least(sound: float, unit: str, required: float | None = None, bound: float = math.inf) -> Criterion:
+    """Limit from below: what sound parts reach, at least what is required, at most what the parts can pass."""
+    return Criterion(min(max(sound, required or 0.0), bound), unit, True, required, bound)
+
+
+def most(sound: float, unit: str, required: float | None = None) -> Criterion:
+    """Limit from above: what the requirement allows, else what sound parts stay below."""
+    return Criterion(sound if required is None else required, unit, False, required)
+
+
+@dataclass(frozen=True)
+class AcceptanceTest:
+    """One test."""
+
+    key: str
+    area: Area
+    run: str  # what to run, with the tool where a common open one exists
+    expect: str  # expected result with its unit
+    passes: str  # "at least 11.6 GB/s"
+    basis: str  # origin of the numbers
+    sources: tuple[str, ...] = ()  # keys of catalog/sources.toml
+    criterion: Criterion | None = None  # of a measured value, which ``passes`` prints; None: a count, a state, a record
+    about: str = ""  # what several tests share, which heads them: workload, software and settings
+
+
+def number(value: float, unit: str) -> str:
+    """Value with its unit; seconds in the most readable unit."""
+    return duration(value) if unit == "s" else si(value, unit)
+
+
+def interval(estimate: Estimate, unit: str) -> str:
+    """Median and 90 % interval; only the value where it has no spread."""
+    value, low, high = estimate
+    if low == high:
+        return number(value, unit)
+    texts = [number(end, unit) for end in (value, low, high)]
+    # A common unit is printed once.
+    if len({text.rpartition(NARROW_SPACE)[2] for text in texts}) == 1:
+        texts[1:] = [text.rpartition(NARROW_SPACE)[0] for text in texts[1:]]
+    return in_interval(*texts)
+
+
+def in_interval(value: str, low: str, high: str) -> str:
+    """Three texts as a value with its 90 % interval."""
+    return f"{value} (90\u202f% interval {low} to {high})"
+
+
+def at_least(value: float, unit: str) -> str:
+    """Limit from below."""
+    return f"at least {number(value, unit)}"
+
+
+def at_most(value: float, unit: str) -> str:
+    """Limit from above."""
+    return f"at most {number(value, unit)}"
+
+
+# A raw RDMA test reached 92.40 of 100 Gbit/s between two DGX-1 ("deepops-roce", raw RDMA test).
+RAW_TEST_SHARE = 0.924
+RAW_TEST_SOURCE = "deepops-roce"
+# Payload of a full TCP segment over what it takes on the wire at an MTU of 1,500 B: 1,500 less 20 B of IP, 20 B of TCP
+# and 12 B of time stamps (RFC 791, 9293, 7323); 1,500 plus 14 B of header, 4 B of check sum, 8 B of preamble and 12 B
+# of gap (IEEE 802.3).
+TCP_PAYLOAD_SHARE = 1448 / 1538
+# Assumed of links that no published test of the calibration is about: a sound server passes at least so much of the
+# line rate in collectives, over the links between its GPUs and over its ports. Operators publish 75 to 105 % of the
+# links (A100: 230 to 250 of 300 GB/s, H100: 460 to 480 of 450 GB/s with sums in the switch), 85 to 95 % of the ports.
+GPU_LINK_SHARE, PORT_SHARE = 0.7, 0.8
+# Where most of the published bandwidths of links come from.
+_ALL_REDUCE_SOURCES = ("deepops-roce", "nccl-issues")
+
+_STORAGE = (Role.STORAGE_SERVER, Role.STORAGE_CHASSIS, Role.STORAGE_NODE, Role.CAPACITY_TIER)
+# Far beyond the sizes whose time latency sets, and what published tests end with.
+MESSAGE_BYTES = units.GIB
+
+
+def all_reduce_bytes_per_s(
+    platform: Platform,
+    n_servers: int,
+    gpus_per_server: int,
+    calibration: Calibration,
+    *,
+    fabric_share: float = 1.0,
+    message_bytes: float = MESSAGE_BYTES,
+) -> Estimate | None:
+    """Bus bandwidth of one all-reduce, as nccl-tests prints it.
+
+    ``platform``: links inside the server and the fabric between servers. ``n_servers``, ``gpus_per_server``: ranks of
+    the test. [-] ``calibration``: its rates of links, fitted to published tests. ``fabric_share``: share of the line
+    rate that an oversubscribed fabric leaves. [-] ``message_bytes``: size of the message. [B] Spread of the
+    parameters, of runs of one site and of what sites differ by; None for one GPU. [B/s] Raises ValueError if a count
+    is below 1 or a size or share not above 0.
+    """
+    if n_servers * gpus_per_server == 1:
+        return None
+    found: list[Effect] = []
+    if gpus_per_server > 1:
+        found.append((INTRA, f"intra:{platform.intra_link}", 1.0))
+    if n_servers > 1:
+        level = link_level(platform.fabric.id)
+        found += [(INTER, f"inter:{level.partition('/')[2]}", 1.0), (INTER, f"inter-link:{level}", 1.0)]
+        found.append((INTER, "inter-site:", 1.0))  # a site that was never measured: the spread of those that were
+    terms = calibration.terms_from(found)
+    intra = float(np.exp(terms.values[INTRA]))
+    inter = fabric_bytes_per_s(platform.server, platform.fabric) * fabric_share * float(np.exp(terms.values[INTER]))
+    time_s = float(
+        hierarchical_allreduce_time_s(message_bytes, gpus_per_server, n_servers, intra, inter, INTRA_HOP_S, INTER_HOP_S)
+    )
+    # Delta method: the logarithm of the time falls by the share of each link in it.
+    slope = np.zeros(len(TERM_NAMES))
+    slope[INTRA] = float(ring_allreduce_time_s(message_bytes, gpus_per_server, intra)) / time_s
+    slope[INTER] = float(tree_allreduce_time_s(message_bytes, n_servers, inter)) / time_s
+    variance = float(slope @ terms.covariance @ slope) + float(terms.scatter_log_sd) ** 2
+    return Estimate.log_normal(bus_bytes_per_s(message_bytes, n_servers * gpus_per_server, time_s), np.sqrt(variance))
+
+
+class _Tools(NamedTuple):
+    """Test programs of a maker of GPUs."""
+
+    diagnostics: str
+    collectives: str
+
+
+_TOOLS = {
+    "NVIDIA": _Tools("nvidia-smi, then dcgmi diag -r 3", "nccl-tests"),
+    "AMD": _Tools("amd-smi, then the ROCm Validation Suite (rvs)", "rccl-tests"),
+}
+
+
+def parts_tests(design: DesignAnswer) -> Iterator[AcceptanceTest]:
+    """Devices and GPUs, compared with the plan."""
+    roles = [device.role for device in design.plan.devices if device.status != "reserved"]
+    servers, heads = roles.count(Role.GPU_SERVER), roles.count(Role.HEAD_NODE)
+    switches = sum(role.forwards for role in roles)
+    storage = sum(role in _STORAGE for role in roles)
+    named = (Role.GPU_SERVER, Role.HEAD_NODE, *_STORAGE)
+    others = Counter(role for role in roles if role not in named and not role.forwards)
+    parts = [
+        by_count(servers, "1 GPU server", f"{grouped(servers)} GPU servers"),
+        by_count(heads, f"{grouped(heads)} head node", f"{grouped(heads)} head nodes") if heads else "",
+        by_count(storage, f"{grouped(storage)} storage unit", f"{grouped(storage)} storage units") if storage else "",
+        *(words.plural(count, role) for role, count in others.items()),
+        _switches(switches, design.platform.gateway is not None),
+    ]
+    yield AcceptanceTest(
+        "inventory",
+        "compute",
+        "Count the devices in the racks; compare serial numbers with the delivery note.",
+        ", ".join(text for text in parts if text),
+        "all present, each in its planned rack unit",
+        "building plan",
+    )
+    if heads > 1:
+        yield AcceptanceTest(
+            "head-failover",
+            "compute",
+            "While a job runs and another one waits, switch off the active head node; log in and submit a job.",
+            "The standby head node takes over; the running job continues.",
+            "the waiting and the new job start, and no running job ends early",
+            "redundancy of the request; the time to take over is not published, so write it down",
+        )
+    # Of a system that arrives as a rack each host sees its own GPUs.
+    gpu, n_gpus = design.platform.gpu, design.platform.gpus_per_server // nodes_of(design.platform.server)
+    unit, place = ("server", _place(design)) if design.n_hosts == design.n_servers else ("host", "every host")
+    memory = f"{significant(gpu.memory_bytes.value / units.GIB)}{NARROW_SPACE}GiB"
+    yield AcceptanceTest(
+        "gpus",
+        "compute",
+        f"Run {_tools(gpu).diagnostics}, on {place}.",
+        f"{grouped(n_gpus)} × {gpu.name} per {unit}, each with {memory}",
+        "all GPUs detected, no diagnostic failed",
+        "catalogue data of server and GPU",
+        (gpu.memory_bytes.source,),
+    )
+
+
+def _switches(count: int, has_gateway: bool) -> str:
+    """Switches and gateways of the plan; "" where there is none."""
+    if not count:
+        return ""
+    several = "switches and gateways" if has_gateway else "switches"
+    return by_count(count, f"{grouped(count)} switch", f"{grouped(count)} {several}")
+
+
+def _tools(gpu: Gpu) -> _Tools:
+    return _TOOLS.get(gpu.vendor, _TOOLS["NVIDIA"])
+
+
+def _link_tools(kinds: Iterable[LinkType]) -> str:
+    """Programs that show the state of the links that a design has."""
+    is_infiniband = {kind.is_infiniband for kind in kinds}
+    tools = ("ibstat, iblinkinfo",) if True in is_infiniband else ()
+    return ", ".join((*tools, "ethtool, LLDP") if False in is_infiniband else tools)
+
+
+def _place(design: DesignAnswer) -> str:
+    """The GPU servers as the place of a test."""
+    return "every server" if design.n_servers > 1 else "the server"
+
+
+def _servers(count: int) -> str:
+    return by_count(count, f"{grouped(count)} server", f"{grouped(count)} servers")
+
+
+def network_tests(design: DesignAnswer, calibration: Calibration) -> Iterator[AcceptanceTest]:
+    """Every link, one link under load, and the gradient exchange inside one server and between all servers."""
+    if design.plan.n_links:
+        counts: dict[LinkType, int] = {}
+        for cable in design.plan.cables:
+            counts[cable.run.kind] = counts.get(cable.run.kind, 0) + cable.length_m.size
+        yield AcceptanceTest(
+            "links",
+            "network",
+            f"Compare state, speed and neighbour of every port ({_link_tools(counts)}) with the cable list.",
+            ", ".join(f"{grouped(count)} × {kind.name}" for kind, count in counts.items()),
+            "every link up at its rated speed, every neighbour as listed",
+            "cable list of the plan",
+        )
+    joined = 1 if design.platform.has_replicas_apart else design.n_servers
+    if joined > 1:
+        yield _link(design)
+    # Replicas of one GPU exchange nothing.
+    is_alone = all(one.serving is not None and one.serving.gpus_of_replica == 1 for one in design.workloads)
+    for servers in dict.fromkeys((1, joined)) if not is_alone else ():
+        if (test := _collectives(design, servers, calibration)) is not None:
+            yield test
+
+
+def _collectives(design: DesignAnswer, servers: int, calibration: Calibration) -> AcceptanceTest | None:
+    """All-reduce and all-gather on all GPUs of one server, or of all of them; None where nothing gives a rate."""
+    found = [net.oversubscription[0] for net in design.quantities.networks if net.role is NetworkRole.COMPUTE]
+    platform, share = design.platform, (1 / float(found[0]) if found else 1.0)
+    gpus = servers * platform.gpus_per_server
+    bandwidth = all_reduce_bytes_per_s(platform, servers, platform.gpus_per_server, calibration, fabric_share=share)
+    if bandwidth is None:
+        return None
+    # Cards reach each other over PCIe, bridged or not: no line rate tells what collectives pass there.
+    is_card = platform.gpu.form_factor.value == "pcie"
+    gpu_link = None if is_card else platform.gpu.nvlink_bytes_per_s
+    ports = share * fabric_bytes_per_s(platform.server, platform.fabric) if servers > 1 else math.inf
+    line = min(ports, math.inf if gpu_link is None else gpu_link.value)
+    has_fitted_link = f"intra:{platform.intra_link}" in calibration.fit.index
+    sound = min(PORT_SHARE * ports, math.inf if gpu_link is None else GPU_LINK_SHARE * gpu_link.value)
+    sources: tuple[str, ...] = ()
+    expect, limit, basis = f"line rate {si(line, 'B/s')}", sound, "share of the line rate, assumed"
+    if has_fitted_link:
+        bandwidth = Estimate(*(np.minimum(end, line if servers == 1 else ports) for end in bandwidth))
+        expect, sources = interval(bandwidth, "B/s"), _ALL_REDUCE_SOURCES
+        basis = "90\u202f% interval of the calibrated links, including differences between sites"
+        limit = float(bandwidth.low)
+        if servers == 1 and limit < sound < math.inf:
+            limit, basis = sound, f"{words.percent(GPU_LINK_SHARE)} of the line rate of the links between the GPUs"
+    key = "all-reduce" if servers > 1 else "all-reduce-server"
+    tools = _tools(platform.gpu).collectives
+    run = (
+        f"Run {tools} all_reduce_perf and all_gather_perf on {grouped(gpus)} GPUs of {_servers(servers)} with messages "
+        f"of {MESSAGE_BYTES / units.GIB:.0f}{NARROW_SPACE}GiB; read busbw of each."
+    )
+    if not math.isfinite(limit) or (is_card and not has_fitted_link):
+        text = "recorded only: no published test or line rate of these links is known"
+        return AcceptanceTest(key, "network", run, "no published rate", text, "no published test")
+    criterion = least(limit, "B/s", bound=min(line, RAW_TEST_SHARE * ports))
+    return AcceptanceTest(key, "network", run, expect, criterion.text, basis, sources, criterion)
+
+
+def _link(design: DesignAnswer) -> AcceptanceTest:
+    """Every fabric port, between pairs of servers."""
+    kind = design.platform.fabric
+    line = kind.bytes_per_s
+    is_rdma = link_level(kind.id).endswith("/rdma")
+    ports = max(fabric_ports(design.platform.server.ports, kind), 1)
+    tool = "ib_write_bw" if is_rdma else "iperf3"
+    port = by_count(ports, "over its fabric port", f"over each of its {ports} fabric ports separately")
+    run = f"Run {tool} between pairs of servers, with every server once, {port}."
+    expected = line if is_rdma else line * TCP_PAYLOAD_SHARE
+    basis = (
+        f"line rate of {kind.name}; a published raw test reached {_reached()} of it"
+        if is_rdma
+        else (
+            f"line rate of {kind.name} less Ethernet, IP and TCP headers; the limit is {_reached()} "
+            "of the line rate, as in a published raw test"
+        )
+    )
+    criterion = least(RAW_TEST_SHARE * line, "B/s", bound=RAW_TEST_SHARE * line)
+    port_sources = [port.source for port in design.platform.server.ports if port.runs(kind)]
+    return AcceptanceTest(
+        "link-rate",
+        "network",
+        run,
+        f"up to {si(expected, 'B/s')}, {_gbit(expected)}",
+        f"{criterion.text}, {_gbit(criterion.value)}",
+        basis,
+        (RAW_TEST_SOURCE, *port_sources),
+        criterion,
+    )
+
+
+def _reached() -> str:
+    return f"{significant(100 * RAW_TEST_SHARE)}{NARROW_SPACE}%"
+
+
+def _gbit(bytes_per_s: float) -> str:
+    return f"{significant(units.gbit_per_s_from_bytes_per_s(bytes_per_s))}{NARROW_SPACE}Gbit/s"
+
+
+def storage_tests(
+    design: DesignAnswer, known: Sequence[WorkloadOnDesign | None], data_request: DataRequest
+) -> Iterator[AcceptanceTest]:
+    """Reads of all servers concurrently, of one server, and the capacity."""
+    storage = design.platform.storage
+    published = node_read_rate(storage)
+    sources = () if published is None else published.sources
+    is_local = storage.kind == "local"
+    if storage.kind == "parallel-file-system":
+        sources = (*sources, *mount_rate(storage, design.plan.catalog).sources)
+    where = "from the local drives" if is_local else "from the storage"
+    how = "Run fio with sequential 1\u202fMiB reads and direct I/O on files larger than all caches"
+    model = next((model for model in known if model is not None), None)
+    runs: list[tuple[str, str, WorkloadRun]] = []
+    if model is not None:
+        clients = "on the server" if model.n_servers == 1 else "on all servers concurrently"
+        runs = [("read-all", clients, model.run)]
+        if model.n_servers > 1:
+            mounts = "" if storage.kind in ("parallel-file-system", "local") else ", over all its mounts"
+            runs.append(("read-one", f"on one server{mounts}", model.run_on(1)))
+    for key, who, run in runs:
+        rate, share = sequential_bytes_per_s(run), int(run.servers[0]) / design.n_servers
+        need, bound = _need_bytes_per_s(design) * share, RAW_TEST_SHARE * _line_bytes_per_s(design, int(run.servers[0]))
+        required = max((answer.required_bytes_per_s or 0.0 for answer in design.workloads), default=0.0) * share
+        if key == "read-all":
+            restarts = (
+                (0.0 if answer.job is None else checkpoint_storage(design, answer.job).restart_need_bytes_per_s)
+                for answer in design.workloads
+            )
+            required = max(required, data_request.minimum_read_bytes_per_s or 0.0, *restarts)
+        expect, limit = interval(rate, "B/s"), float(rate.low)
+        basis = "90\u202f% interval of storage, mounts and links, without decoding"
+        if float(rate.low) == float(rate.value) and is_local:
+            # Drives of one published rate are taken to vary as much as a line.
+            limit = RAW_TEST_SHARE * float(rate.value)
+            basis = f"one published rate; a published raw test of a link reached {_reached()} of its line"
+        elif float(rate.low) == float(rate.value) or float(rate.low) > bound:
+            # No source says which part of a line the protocols of a file system leave.
+            expect, limit = f"up to {si(float(rate.value), 'B/s')}", need
+            basis = "line rate of the ports, an upper bound; the limit is what the workloads read on as many servers"
+        if rate_is_unknown(storage):
+            linked = float(rate.value)
+            expect = (
+                f"not published; at most {si(linked, 'B/s')} over the links"
+                if math.isfinite(linked)
+                else "not published, and no link limits the drives"
+            )
+            limit = need
+            basis = "read rate of the workloads at the upper end of their interval"
+        sheet = 0.0 if key == "read-one" else RAW_TEST_SHARE * _stated_bytes_per_s(design)
+        if limit < sheet:
+            limit, basis = sheet, f"{_reached()} of the vendor's data sheet, which no published test confirms"
+        criterion = least(limit, "B/s", required, bound)
+        run_text = f"{how}, {who}, {where}."
+        yield AcceptanceTest(key, "storage", run_text, expect, criterion.text, basis, sources, criterion)
+    is_minimum = storage_demand(design.workloads, data_request).is_minimum
+    for tier in design.tiers:
+        if tier.storage is not None:
+            yield _capacity(tier, tier.storage, is_minimum)
+
+
+def _stated_bytes_per_s(design: DesignAnswer) -> float:
+    """What a data sheet promises where nobody published a test, as far as the clients take it; else 0. [B/s]"""
+    rate = node_read_rate(design.platform.storage)
+    if rate is None or rate.low.basis != "assumed" or rate.high.basis == "assumed":
+        return 0.0
+    fixed, of_a_node, mount, _ = mount_rates(design.platform, design.plan.catalog)
+    clients = design.n_servers * (fixed + design.storage_nodes * of_a_node) * mount
+    return min(max(design.storage_nodes, 1) * rate.high.value, clients)
+
+
+def _line_bytes_per_s(design: DesignAnswer, servers: int) -> float:
+    """Line rate of the ports between some servers and the storage; inf of drives in the servers. [B/s]"""
+    platform, counts = design.platform, design.quantities
+    if platform.storage.kind == "local":
+        return math.inf
+    lines = (counts.front_end_bytes_per_s[0], counts.gateway_bytes_per_s[0])
+    return min(servers * storage_nic_bytes_per_s(platform), *(float(line) for line in lines if line > 0))
+
+
+def _need_bytes_per_s(design: DesignAnswer) -> float:
+    """Highest read rate of a workload in any epoch, at the upper end of its interval. [B/s]"""
+    reads = ((answer.storage_bytes_per_s, answer.cold_storage_bytes_per_s) for answer in design.workloads)
+    return max(float(estimate.high) for pair in reads for estimate in pair)
+
+
+def _capacity(tier: StorageTier, storage: Storage, is_minimum: bool) -> AcceptanceTest:
+    """Usable capacity of a tier."""
+    steps = capacity_ladder(storage, tier.capacity_option, tier.nodes)
+    what = "requested minimum" if is_minimum else TIER_CONTENTS.get(tier.content, "total stored data")
+    expect = "not published"
+    if tier.is_published:
+        tib = f"{significant(tier.usable_bytes / units.TIB)}{NARROW_SPACE}TiB"
+        expect = f"{si(tier.usable_bytes, 'B')} ({tib}) less the reserve of the file system"
+    if storage.kind == "local":
+        expect = f"{expect}, on each server"
+    run = "Mount the file system and read its size (df)."
+    if counts_nodes(storage):
+        where = "the storage system" if tier.content is TierContent.EVERYTHING else system_name(tier)
+        run = f"Read the usable capacity on {where} and on a client (df)."
+    bound = tier.usable_bytes if tier.is_published else math.inf
+    key, criterion = "usable-capacity", least(tier.required_bytes, "B", tier.required_bytes, bound)
+    return AcceptanceTest(
+        key if tier.content is not TierContent.WORKING_SET else f"{key}-fast-tier",
+        "capacity",
+        run,
+        expect,
+        f"{criterion.text}, the {what}",
+        "raw capacity less protection; reserve and snapshots are not published",
+        tuple(step.source for step in steps if step.source),
+        criterion,
+    )
+
 
 # A limit cites the sources that weigh most; the engineer's file has all of them.
 _MOST_SOURCES = 3

@@ -12,13 +12,12 @@ from sizer.present.tables import Table
 from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import bill_warning_sentences, unsupported_text
 from sizer.present.text.money import price_text
-from sizer.questions.ownership import tables as ownership_tables
 from sizer.questions.ownership.charts import ownership_chart
 from sizer.questions.ownership.text import finding as ownership_finding
-from sizer.questions.rent.analysis import use_of
+from sizer.questions.ownership.text import ownership_table, runs_table
+from sizer.questions.ownership.text import years_text as ownership_years
 from sizer.questions.rent.charts import rent_chart
-from sizer.questions.rent.tables import rental_table, years_text
-from sizer.questions.rent.text import finding
+from sizer.questions.rent.rent_or_buy import finding, rental_table, use_of, years_text
 
 
 def content(context: GuideContext) -> dict[str, Any]:
@@ -56,11 +55,11 @@ def _ownership(context: GuideContext) -> dict[str, Any] | None:
     answer = context.ownership
     if answer is None:
         return None
-    years = ownership_tables.years_text(answer.cost.rates.years)
+    years = ownership_years(answer.cost.rates.years)
     return {
         "finding": ownership_finding(answer),
-        "table": ownership_tables.ownership_table(answer),
-        "runs": ownership_tables.runs_table(answer),
+        "table": ownership_table(answer),
+        "runs": runs_table(answer),
         "chart": charted(
             "ownership-chart",
             ownership_chart(answer, context.palette),

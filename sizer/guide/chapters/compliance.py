@@ -12,14 +12,13 @@ from sizer.present import words
 from sizer.present.facts.storage_tiers import OBJECT_STORAGE, TIER_CONTENTS
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text.calibration import throughput_text, time_text
-from sizer.present.text.checks import amount_text, known_text, missing_text, open_text
+from sizer.present.text.checks import ONE_LOST, amount_text, known_text, missing_text, open_text
 from sizer.present.text.design_size import asked_target_text
 from sizer.present.text.money import budget_text, price_range_text
 from sizer.present.text.plan import FEEDS_OF_RACKS, feed_counts, feed_names, few_supplies_text
-from sizer.present.text.redundancy import ONE_LOST
-from sizer.questions.failures.tables import targets_text
+from sizer.questions.failures.text import targets_text
 from sizer.questions.growth.text import demand_text, recommendation
-from sizer.questions.team.tables import least_served, percentile_text, wait_text
+from sizer.questions.team.text import least_served, percentile_text, wait_text
 from sizer.sizing.checks import CheckKind, CheckResult
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import TierContent

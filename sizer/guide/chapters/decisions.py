@@ -9,8 +9,9 @@ from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.present.tables import Field, Table, record_table
 from sizer.present.text import decisions as text
-from sizer.present.text import result_text, storage_need
+from sizer.present.text import result_text
 from sizer.present.text.calibration import rounded_throughput
+from sizer.present.text.warnings import storage_texts, storage_trade_off
 from sizer.sizing.design.decisions import LinkOption
 from sizer.sizing.design.verdict import RejectedDesign, RejectionKind, rejection
 
@@ -58,8 +59,8 @@ def choices(context: GuideContext, simpler: RejectedDesign | None = None) -> Ite
     yield ChoiceSection(
         "Storage",
         words.capital(result_text.storage_name(design)),
-        [*storage_need.storage_texts(storage, design), *_later_storage(context)],
-        storage_need.storage_trade_off(storage, design),
+        [*storage_texts(storage, design), *_later_storage(context)],
+        storage_trade_off(storage, design),
         _designs_table("storage", "Storage that was compared and rejected", storage.rejected, of_storage, context),
         text.only_allowed_text("storage") if storage.is_only_allowed else "",
     )

@@ -14,7 +14,7 @@ from sizer.physical.notes import PlanNoteKind
 from sizer.physical.roles import NetworkRole, Role
 from sizer.physical.server_room import ServerRoom, server_room, servers_by_ports
 from sizer.present import words
-from sizer.present.expansion_table import growth_table
+from sizer.present.facility_tables import growth_table
 from sizer.present.facts.storage_tiers import tier_label
 from sizer.present.tables import Table, fact_table
 from sizer.sizing.constraints.tiers import StorageTier, TierContent

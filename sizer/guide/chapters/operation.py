@@ -9,8 +9,7 @@ from sizer.base import units
 from sizer.base.quantities import by_count
 from sizer.calibrate.cases import link_level
 from sizer.guide.context import GuideContext
-from sizer.guide.engineer.operation import roles_table
-from sizer.guide.engineer.operation_tables import phases_table
+from sizer.guide.engineer.operation import phases_table, roles_table
 from sizer.physical.networks.ports import nodes_of
 from sizer.present.text.layouts import recompute_text
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer

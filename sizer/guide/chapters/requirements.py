@@ -14,10 +14,10 @@ from sizer.present.tables import Row, Table, fact_table, row
 from sizer.present.text import result_text
 from sizer.present.text.design_size import asked_target_text, required_rate_text, required_reads_text
 from sizer.present.text.layouts import layout_text, step_size_text
-from sizer.present.text.memory import memory_text
 from sizer.present.text.serving import lengths_text, limits_text, load_text, used_stack_text
 from sizer.present.text.verdict import reason_texts
-from sizer.questions.team.tables import requested_team_table
+from sizer.present.text.warnings import memory_text
+from sizer.questions.team.text import requested_team_table
 from sizer.sizing.result import SizingResult, WorkloadAnswer
 from sizer.workload.target_text import target_text
 

@@ -23,7 +23,7 @@ from sizer.present.text.money import quotes_text
 from sizer.present.text.plan import feed_loss_remedies, few_supplies_text
 from sizer.present.text.serving import conditions
 from sizer.present.text.verdict import other_software_text
-from sizer.questions.failures.tables import single_failures_table
+from sizer.questions.failures.text import single_failures_table
 from sizer.questions.growth.text import late_purchase_text, late_purchases
 from sizer.questions.what_if.charts import tornado_chart
 from sizer.questions.what_if.sensitivity import Sensitivity

@@ -15,11 +15,15 @@ from sizer.present.figures import charted, drawn
 from sizer.present.storage_streams import level_table, staging_text, streams_table, tiers_table, together_text
 from sizer.present.tables import Cell, Row, Table, fact_table, row
 from sizer.present.text.plan import feeds_sentence, note_sentences
-from sizer.questions.failures.goodput import question_of
-from sizer.questions.failures.storage_worth import Pays, storage_worth, worth_table, worth_text
+from sizer.questions.failures.goodput import Pays, question_of, storage_worth, worth_table, worth_text
 from sizer.questions.growth.charts import owned_chart
-from sizer.questions.growth.tables import limits_table, purchases_table, sequences_table
-from sizer.questions.growth.text import differences_from_design, findings
+from sizer.questions.growth.text import (
+    differences_from_design,
+    findings,
+    limits_table,
+    purchases_table,
+    sequences_table,
+)
 from sizer.questions.maximum.text import maximum_sentences
 from sizer.sizing.design.storage_need import demand_over_time, writes_one_checkpoint
 from sizer.workload.checkpoints import other_streams

@@ -15,8 +15,14 @@ from sizer.present.facts.storage_tiers import TIER_NAMES, system_text
 from sizer.present.tables import Cell, Row, Table, fact_table, row
 from sizer.present.text import result_text
 from sizer.present.text.plan import note_text
-from sizer.questions.data.tables import checkpoints_table, required_capacity_table, routes_table
-from sizer.questions.data.text import copy_text, ingest_text, transform_text
+from sizer.questions.data.text import (
+    checkpoints_table,
+    copy_text,
+    ingest_text,
+    required_capacity_table,
+    routes_table,
+    transform_text,
+)
 from sizer.sizing.constraints.tiers import StorageTier
 from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.platform_columns import storage_nic_bytes_per_s

@@ -20,7 +20,7 @@ from sizer.present.text.money import price_basis_text, price_range_text
 from sizer.present.text.plan import existing_text, few_supplies_text
 from sizer.present.text.serving import serving_need_text
 from sizer.present.text.verdict import proposal_text
-from sizer.questions.team.tables import least_served, wait_text
+from sizer.questions.team.text import least_served, wait_text
 from sizer.questions.what_if.sensitivity import Influence
 from sizer.sizing.constraints.tiers import StorageTier
 from sizer.sizing.decision_options import USUAL_CONFIDENCE, DecisionOption

@@ -8,7 +8,7 @@ from sizer.present import words
 from sizer.present.figures import charted
 from sizer.questions.team.analysis import TeamAnswer
 from sizer.questions.team.charts import reads_chart, waits_chart
-from sizer.questions.team.tables import NEGLIGIBLE_SHARE, demand_table, jobs_table, least_served, wait_text, waits_table
+from sizer.questions.team.text import NEGLIGIBLE_SHARE, demand_table, jobs_table, least_served, wait_text, waits_table
 
 
 def applies(context: GuideContext) -> bool:

@@ -10,8 +10,7 @@ import numpy as np
 from sizer.base.estimate import Z90
 from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si, significant
 from sizer.calibrate.calibration import Calibration
-from sizer.explain.language_stages import fitted_values
-from sizer.explain.measured_stages import measured_parts
+from sizer.explain.stages import fitted_values, measured_parts
 from sizer.guide.context import GuideContext
 from sizer.perf.step_terms import (
     ABSENT,

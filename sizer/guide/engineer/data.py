@@ -19,8 +19,15 @@ from sizer.present.figures import charted
 from sizer.present.text.plan import note_text
 from sizer.present.theme import CHART_LABEL_PX
 from sizer.present.words import estimate, percent, rounded
-from sizer.questions.data.tables import assumptions_table, copies_table, decoded_table, routes_table, validation_table
-from sizer.questions.data.text import copy_text, questions
+from sizer.questions.data.text import (
+    assumptions_table,
+    copies_table,
+    copy_text,
+    decoded_table,
+    questions,
+    routes_table,
+    validation_table,
+)
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.storage_rates import node_rates, rate_is_unknown

@@ -1,11 +1,150 @@
 """Chapter on operation: deployment, monitoring, failures, maintenance, roles and spare parts."""
 
+from collections.abc import Iterator
 from typing import Any
 
+from sizer.base.quantities import duration
 from sizer.guide.context import GuideContext
-from sizer.guide.engineer.operation_tables import monitoring_table, phases_table
+from sizer.present import words
 from sizer.present.tables import Table, fact_table
-from sizer.questions.failures.tables import failures_table, maintenance_table
+from sizer.questions.data.analysis import IngestPlan
+from sizer.questions.data.text import ENTRY_NAMES
+from sizer.questions.failures.text import failures_table, maintenance_table
+from sizer.sizing.result import DesignAnswer
+
+
+def phases_table(design: DesignAnswer, ingest: IngestPlan, has_head: bool) -> Table:
+    """Deployment phases in order, each with its completion criterion."""
+    phases = enumerate(_phases(design, ingest, has_head), 1)
+    rows = ((f"{number}. {name}", work, done) for number, (name, work, done) in phases)
+    titles = ("Phase", "Work", "Complete when")
+    return fact_table("phases", "Deployment phases", rows, titles=titles, widths=(18, 42, 40), style="")
+
+
+def _phases(design: DesignAnswer, ingest: IngestPlan, has_head: bool) -> Iterator[tuple[str, str, str]]:
+    plan = design.plan
+    devices = words.plural(sum(device.status != "reserved" for device in plan.devices), "device")
+    yield (
+        "Room",
+        "Racks in place, both feeds live, cooling running",
+        "Each feed alone carries the load given in the chapter on power and racks",
+    )
+    yield (
+        "Racking",
+        f"Mount {devices} as shown in the rack elevations",
+        "Every device is in its planned rack unit, and blanking panels close the open units",
+    )
+    if plan.n_links:
+        yield (
+            "Cabling",
+            f"Install {words.plural(plan.n_links, 'cable')} from the cable list",
+            "Every link runs at its planned rate, and both ends are labelled",
+        )
+    if has_head:
+        yield (
+            "Head node",
+            "Install the cluster manager, then deploy the servers from it",
+            "All servers boot one image and respond on the management network",
+        )
+    else:
+        yield (
+            "System",
+            "Install operating system, drivers and containers on the server",
+            "The driver lists every GPU",
+        )
+    if design.storage_nodes:
+        yield (
+            "Storage",
+            "Create the storage cluster, set its protection level, export the file system",
+            "Usable capacity equals that in the chapter on data and storage",
+        )
+    serves = all(answer.serving is not None for answer in design.workloads)
+    data = f"Copy the model weights to {design.platform.storage.name}" if serves else _ingest_text(design, ingest)
+    yield "Models" if serves else "Data", data, "Number and total size of the files match the source"
+    balanced = [one.serving for one in design.workloads if one.serving is not None and one.serving.replicas > 1]
+    if any(one.work.first_token_s is not None for one in balanced):
+        where = " that holds its session's prompts" if any(one.prefix_bytes for one in balanced) else ""
+        yield (
+            "Load balancer",
+            f"Register every replica; send each request to the one{where or ' with the fewest in flight'}",
+            "A replica that is switched off gets no request" + (", and a session stays at one" if where else ""),
+        )
+    yield (
+        "Acceptance",
+        "Run the acceptance tests, from single components to the full system",
+        "Every test passes, or the cause of each miss is found and fixed",
+    )
+    yield (
+        "Handover",
+        f"Train the {'operators' if serves else 'users'}; hand over the guide with the measured results",
+        "The first requests keep their limits" if serves else "The first user job runs at the accepted rate",
+    )
+
+
+def _ingest_text(design: DesignAnswer, ingest: IngestPlan) -> str:
+    """Ingest of the data by the route of the plan, with the shortest time that its links allow."""
+    text = f"Copy the data sets to {design.platform.storage.name}"
+    route = ingest.chosen
+    if route is None:
+        return text
+    name = ENTRY_NAMES[route.entry]
+    text += f" {name[0].lower()}{name[1:]}"
+    return text if route.least_s is None else f"{text}; at least {duration(route.least_s)}"
+
+
+def monitoring_table(design: DesignAnswer) -> Table:
+    """Metrics to monitor with their normal values and the meaning of deviations."""
+    titles = ("Metric", "Normal value", "Meaning of a deviation")
+    return fact_table(
+        "watch", "Monitoring in operation", _metrics(design), titles=titles, widths=(20, 24, 56), style=""
+    )
+
+
+def _metrics(design: DesignAnswer) -> Iterator[tuple[str, str, str]]:
+    first = design.workloads[0]
+    if first.serving is not None:
+        yield (
+            "Time to the first token",
+            words.estimate(first.serving.ttft_percentile_s, "s"),
+            "longer: requests wait for a place; fewer in flight, or one more replica",
+        )
+        yield (
+            "Time of each later token",
+            words.estimate(first.serving.tpot_percentile_s, "s"),
+            "longer: more requests in flight than planned, or a GPU below its clocks",
+        )
+        yield "Requests in flight and waiting", "none waiting", "waiting ones: the load is above the planned peak"
+        yield "Temperature", "no throttling", "clocks below the maximum: check airflow and power limit"
+        return
+    storage = next((stage for stage in first.stages if stage.key == "storage"), None)
+    yield (
+        "GPU utilization",
+        words.percent(first.gpu_busy_fraction),
+        "lower: the GPUs wait for data or synchronization; check storage, processors and links",
+    )
+    load = float(first.cpu_utilization_fraction.value)
+    if load > 0:
+        yield (
+            "Processor utilization",
+            words.percent(load),
+            "close to 100 %: the loader is the bottleneck; give it more threads or decode on the GPU",
+        )
+    if storage is not None and storage.load_fraction > 0.005:
+        yield (
+            "Storage reads",
+            words.rounded(first.storage_bytes_per_s, "B/s"),
+            f"normal storage utilization is {words.percent(storage.load_fraction)}; higher means a cache is lost",
+        )
+    elif float(first.storage_bytes_per_s.value) <= 0:
+        yield (
+            "Storage reads",
+            "none after the first epoch",
+            "reads in later epochs: the data no longer fits in memory",
+        )
+    if design.n_servers > 1:
+        yield "Links", "no errors", "a link with errors or a reduced rate slows every server that waits for it"
+    else:
+        yield "Temperature", "no throttling", "clocks below the maximum: check airflow and power limit"
 
 
 def content(context: GuideContext) -> dict[str, Any]:

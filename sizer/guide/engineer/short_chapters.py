@@ -1,26 +1,214 @@
 """Chapters of the engineer's file that set out the tables of one question."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from sizer.base.provenance import ASSUMPTION
+from sizer.base.quantities import by_count, grouped, plain, si
+from sizer.catalog.fabrics import fabric_ports
 from sizer.drawings.room import room
 from sizer.evidence.parity import answer_parity_chart
 from sizer.guide.chapters.summary import numbers_table
+from sizer.guide.chapters.team import fragmentation
 from sizer.guide.context import GuideContext
+from sizer.physical.components import Network
+from sizer.physical.networks.addresses import AddressPlan, Subnet
+from sizer.physical.roles import NetworkRole
 from sizer.present import words
 from sizer.present.facility_tables import cables_table, feeds_table
-from sizer.present.figures import charted, drawn
-from sizer.present.performance_tables import evidence_table
+from sizer.present.figures import PageFigure, charted, drawn
+from sizer.present.performance_tables import evidence_table, neighbours_table, serving_table, stage_table
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
 from sizer.present.text import result_text
 from sizer.present.text.assumptions import AssumptionRow, assumption_rows
+from sizer.present.text.plan import manager_text, note_text
 from sizer.present.text.verdict import reason_texts, verdict_text
+from sizer.present.workload_charts import workload_figure
 from sizer.questions.growth.charts import limits_chart
-from sizer.questions.growth.tables import demand_table, platforms_table
-from sizer.questions.verdict.tables import arithmetic_table, claims_table, simplest_table
-from sizer.questions.verdict.text import simplest_text
+from sizer.questions.growth.text import demand_table, platforms_table
+from sizer.questions.scale.analysis import ArrangedDesign, ArrangementPair
+from sizer.questions.scale.charts import rates_chart
+from sizer.questions.scale.text import arrangements_text, difference, hardware_table, rates_table, steps_table
+from sizer.questions.team.charts import reads_chart
+from sizer.questions.team.text import assumptions, gpus_table, sizes_table, sources_table
+from sizer.questions.verdict.text import arithmetic_table, claims_table, simplest_table, simplest_text
 from sizer.sizing.result import SizingResult, WorkloadAnswer
+
+
+def team_chapter(context: GuideContext) -> dict[str, Any]:
+    """What ``engineer/team.html`` prints."""
+    answer = context.team
+    assert answer is not None  # the chapter would not apply
+    return {
+        "origins": sources_table(answer),
+        "sizes": sizes_table(answer),
+        "reads_chart": charted(
+            "team-reads-chart",
+            reads_chart(answer, context.palette),
+            "For each share of the time, the rate that all running jobs together do not exceed.",
+        ),
+        "gpus": gpus_table(answer.run),
+        "fragments": fragmentation(answer) if answer.model.case.queue else "",
+        "assumptions": list(assumptions(answer)),
+    }
+
+
+def performance_chapter(context: GuideContext) -> dict[str, Any]:
+    """What ``engineer/performance.html`` prints."""
+    return {
+        "has_stages": not context.only_serves,
+        "workloads": [_workload(context, answer, number) for number, answer in enumerate(context.answers, 1)],
+        "neighbours": neighbours_table(context.result),
+        "scale": scale_section(context),
+    }
+
+
+def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> dict[str, Any]:
+    # The guide draws the time to train of a single workload.
+    draws = {"time": True, "epoch": True, "accuracy": context.has_many_workloads}
+    return {
+        "name": answer.workload.name,
+        "measured": result_text.measured(answer),
+        "has_evidence": bool(answer.evidence),
+        # Of a language model in use: what its users see.
+        "stages": serving_table(context.design, answer, number) or stage_table(answer, number),
+        "charts": {
+            name: workload_figure(name, answer, number, context.design.n_gpus, context.palette) if is_drawn else None
+            for name, is_drawn in draws.items()
+        },
+        "cautions": [words.sentence(text) for text in result_text.cautions(answer)],
+    }
+
+
+def scale_section(context: GuideContext) -> dict[str, Any] | None:
+    """The same GPUs in fewer or in more servers; None where the request allows no second server type for them."""
+    same = context.same_gpus
+    if same is None:
+        return None
+    ways = [way for way in same.designs if way.arrangement.is_allowed]
+    return {
+        "lead": arrangements_text(same, ways, context.design.storage_nodes),
+        "tables": _tables(context, ways),
+        "figures": _figures(context, ways),
+        "differences": [difference(ArrangementPair(ways[0], way)) for way in ways[1:]],
+    }
+
+
+def _tables(context: GuideContext, ways: list[ArrangedDesign]) -> list[Table]:
+    by_workload: list[Table] = []
+    for number, answer in enumerate(context.answers):
+        suffix = f"-{number + 1}" if context.has_many_workloads else ""
+        tables = (rates_table(ways, number, suffix), steps_table(ways, number, suffix))
+        prefix = f"{answer.workload.name}: " if context.has_many_workloads else ""
+        by_workload += [replace(table, caption=prefix + table.caption) for table in tables if table is not None]
+    return [*by_workload, hardware_table(ways, context.catalog)]
+
+
+def _figures(context: GuideContext, ways: list[ArrangedDesign]) -> list[PageFigure]:
+    rates = charted(
+        "up-or-out-chart",
+        rates_chart(ways, palette=context.palette),
+        "The same number of GPUs in fewer or in more servers; thin lines are 90 % intervals.",
+    )
+    return [] if rates is None else [rates]
+
+
+def networks_chapter(context: GuideContext) -> dict[str, Any]:
+    """What ``engineer/networks.html`` prints."""
+    design, platform = context.design, context.design.platform
+    has_fabric = not context.is_single and any(net.role is NetworkRole.COMPUTE for net in design.quantities.networks)
+    return {
+        "networks": networks_table(context),
+        "load": load_table(context) if has_fabric else None,
+        "fabric": platform.fabric.name,
+        "shares_links": context.decisions.fabric is None or context.decisions.fabric.carries_reads,
+        "direct": has_fabric and platform.fabric.gbit_per_s.value >= 40,
+        "subnets": subnet_table(context.addresses) if context.addresses.subnets else None,
+    }
+
+
+def _networks(context: GuideContext) -> list[Network]:
+    return [net for net in context.design.quantities.networks if int(net.ports_used[0])]
+
+
+def networks_table(context: GuideContext) -> Table | None:
+    """Networks with switches and ports; None where the design adds none."""
+    networks = _networks(context)
+    if not networks:
+        return None
+
+    def oversubscription(net: Network) -> str:
+        if not int(net.spines[0]):
+            return "–"
+        ratio = float(net.oversubscription[0])
+        return "1 : 1" if ratio <= 1 else f"{plain(float(f'{ratio:.2g}'))} : 1"
+
+    fields = (
+        Field[Network]("Network", lambda net: words.capital(net.role), "left", 16),
+        Field[Network]("Links", lambda net: net.kind.name, "left", 13),
+        Field[Network]("Switches", lambda net: result_text.network_switches(net, context.catalog), "left", 22),
+        Field[Network]("Ports", result_text.port_arithmetic, "left", 32),
+        Field[Network]("Oversubscription", oversubscription, "right", 17),
+    )
+    notes = [
+        words.sentence(f"{net.role}: {note}")
+        for net in networks
+        for note in (*map(note_text, net.notes), manager_text(net.subnet_manager))
+        if note
+    ]
+    return record_table("networks", "Networks and port counts", networks, fields, note=" ".join(notes))
+
+
+def load_table(context: GuideContext) -> Table:
+    """Traffic of each workload on the fabric links of one server, and the utilization of the links."""
+    design, platform = context.design, context.design.platform
+    ports = fabric_ports(platform.server.ports, platform.fabric)
+    port_rate = si(platform.fabric.bytes_per_s, "B/s")
+
+    def reads(answer: WorkloadAnswer) -> str:
+        per_server = float(answer.storage_bytes_per_s.value) / design.n_servers
+        return si(per_server, "B/s") if per_server else "none"
+
+    def utilization(answer: WorkloadAnswer, key: str) -> str:
+        load = next(stage.load_fraction for stage in answer.stages if stage.key == key)
+        return words.percent(load) if load else "–"
+
+    fields = (
+        Field[WorkloadAnswer]("Workload", lambda a: a.workload.name, "left", 30),
+        Field[WorkloadAnswer]("Reads per server, warm", reads, "right", 22),
+        Field[WorkloadAnswer]("Utilization by gradients", lambda a: utilization(a, "exchange"), "right", 24),
+        Field[WorkloadAnswer]("Network utilization", lambda a: utilization(a, "network"), "right", 24),
+    )
+    note = by_count(
+        ports,
+        f"Each server has {ports} fabric port of {port_rate}.",
+        f"Each server has {ports} fabric ports of {port_rate} each.",
+    )
+    return record_table("network-load", "Network load at the projected rate", context.answers, fields, note=note)
+
+
+def subnet_table(plan: AddressPlan) -> Table:
+    """Subnets with their size and use."""
+
+    def gateway(net: Subnet) -> Cell:
+        return Cell("none", is_muted=True) if net.gateway is None else Cell(str(net.gateway))
+
+    fields = (
+        Field[Subnet]("Network", lambda net: words.capital(net.name), "left", 18),
+        Field[Subnet]("Used by", lambda net: words.capital(note_text(net.purpose)), "left", 26),
+        Field[Subnet]("VLAN", lambda net: str(net.vlan), "right", 8),
+        Field[Subnet]("Subnet", lambda net: str(net.network), "left", 17),
+        Field[Subnet]("Gateway", gateway, "left", 13),
+        Field[Subnet]("In use", lambda net: grouped(net.n_used), "right", 8),
+        Field[Subnet]("Available", lambda net: grouped(net.network.num_addresses - 2), "right", 10),
+    )
+    note = (
+        "Proposed subnets from private address space; each has twice the addresses in use. "
+        "Replace them with those assigned by the site."
+    )
+    return record_table("subnets", "Subnet plan", plan.subnets, fields, note=note)
+
 
 _CHART_PX = 240
 
@@ -152,7 +340,7 @@ def purchases(context: GuideContext) -> dict[str, Any]:
 # --- assumptions
 
 
-def assumptions(context: GuideContext) -> dict[str, Table | None]:
+def assumptions_chapter(context: GuideContext) -> dict[str, Table | None]:
     """What ``engineer/assumptions.html`` prints."""
     return {"assumptions": assumptions_table(context.result)}
 

@@ -4,12 +4,11 @@ from collections.abc import Mapping
 
 from sizer.base.locale import use_locale
 from sizer.catalog.model import Catalog
-from sizer.guide.edition import GUIDE, Edition
 from sizer.guide.outline import guide
 from sizer.guide.pdf.progress import Progress
 from sizer.guide.pdf.typeset import page_pdf
-from sizer.present.citations import Citations
-from sizer.present.page import rendered, with_fonts_inside
+from sizer.guide.profile import GUIDE, Edition
+from sizer.present.page import Citations, rendered, with_fonts_inside
 from sizer.present.theme import css_variables
 from sizer.sizing.result import SizingResult
 

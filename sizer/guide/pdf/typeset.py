@@ -12,15 +12,134 @@ from typing import Any
 from xml.etree import ElementTree
 
 import cssselect2  # type: ignore[import-untyped]
+import pydyf
 import weasyprint
 from weasyprint import svg
 from weasyprint.html import UA, UA_COUNTER_STYLE
+from weasyprint.urls import URLFetcher, URLFetcherResponse
 
 from sizer.base.errors import ReportError
 from sizer.guide.pdf.progress import Progress, reported_steps
-from sizer.present.fonts.files import ASSETS, FONTS_GO_HERE, print_faces
+from sizer.present.fonts.files import ASSETS, FONTS, FONTS_GO_HERE, print_faces
 from sizer.present.fonts.glyphs import drawable
 from sizer.present.fonts.pango import load_pango, weasyprint_state
+
+# WeasyPrint lays out in CSS pixels of 1/96 inch; a PDF counts points of 1/72.
+_POINTS_PER_PIXEL = 0.75
+
+
+def mended(document: Any, pdf: Any) -> None:
+    """Finisher of ``write_pdf``: links spoken by their text, running heads as artifacts, figures in place."""
+    # ISO 14289-1, 7.18.5: the spoken text of a link is its text, not the name of its target.
+    for page in document.pages:
+        for _, target, _, box in page.links:
+            note = getattr(box, "link_annotation", None)
+            if note is None:
+                continue
+            words = "" if box.element is None else "".join(box.element.itertext())
+            note["Contents"] = pydyf.String(" ".join(words.split()) or target)
+    _mark_running_heads(pdf)
+    # ISO 32000-1, 14.8.5.4.3: the box of a figure is in the space of the page, from its lower left corner.
+    objects = {one.reference: one for one in pdf.objects if hasattr(one, "reference")}
+    for one in pdf.objects:
+        if isinstance(one, dict) and one.get("S") == "/Figure" and "BBox" in one.get("A", {}):
+            height = objects[one["Pg"]]["MediaBox"][3]
+            left, top, right, bottom = (_POINTS_PER_PIXEL * length for length in one["A"]["BBox"])
+            one["A"]["BBox"] = pydyf.Array((left, height - bottom, right, height - top))
+
+
+def _mark_running_heads(pdf: Any) -> None:
+    """ISO 14289-1, 7.8 (Matterhorn 18-001): running heads are artifacts, not content outside of the structure."""
+    root = pdf.catalog.get("StructTreeRoot")
+    if root is None:
+        return
+    objects = {one.reference: one for one in pdf.objects if hasattr(one, "reference")}
+
+    def found(reference: Any) -> Any:
+        return objects[reference.encode() if isinstance(reference, str) else reference]
+
+    tree = found(root)
+    reached: set[Any] = set()
+    waiting = list(tree["K"])
+    while waiting:
+        reference = waiting.pop()
+        if reference in reached or isinstance(reference, int):
+            continue
+        reached.add(reference)
+        waiting += [kid for kid in found(reference).get("K", []) if not isinstance(kid, int)]
+    parents = found(tree["ParentTree"])["Nums"]
+    marks_of = dict(zip(parents[::2], parents[1::2], strict=True))
+    for page in (one for one in pdf.objects if isinstance(one, dict) and one.get("Type") == "/Page"):
+        marks = marks_of[page["StructParents"]]
+        loose = {mark for mark, reference in enumerate(marks) if reference not in reached}
+        stream = found(page["Contents"]).stream
+        for place, part in enumerate(stream):
+            if isinstance(part, dict) and part.get("MCID") in loose:
+                stream[place - 1], stream[place] = b"/Artifact", pydyf.Dictionary({"Type": "/Pagination"})
+        for mark in loose:
+            marks[mark] = "null"
+
+
+# Start of the address of a file that is put into the PDF.
+ATTACHED = "attached:"
+_INSIDE = re.compile(r"data:(?:image/(?:png|jpeg|gif|webp)|font/(?:ttf|woff2));base64,[A-Za-z0-9+/=]*")
+_SHOWN = 80
+
+
+class PackagedOnly(URLFetcher):  # type: ignore[misc]
+    """Fetcher that fails on any other address.
+
+    No text of a user becomes an address, so whatever is refused is a fault of a template.
+
+    Attributes
+    ----------
+    refused : list of str
+        A sentence for each refusal. Inside a drawing WeasyPrint goes on after one.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(allow_redirects=False, fail_on_errors=True)
+        self.refused: list[str] = []
+
+    def fetch(self, url: str, headers: dict[str, str] | None = None) -> Any:
+        """Content of an address.
+
+        Raises ValueError if the guide may not load it.
+        """
+        try:
+            return self._given(url, headers)
+        except (OSError, ValueError) as error:  # a damaged data address is an OSError or ValueError of urllib
+            self.refused.append(str(error))
+            raise
+
+    def _given(self, url: str, headers: dict[str, str] | None) -> Any:
+        if _INSIDE.fullmatch(url):
+            return super().fetch(url, headers)
+        font = next((one for one in FONTS if url == ASSETS + one.file), None)
+        if font is None:
+            shown = url if len(url) <= _SHOWN else f"{url[:_SHOWN]}…"
+            raise ValueError(f"the guide may not load {shown}")
+        return URLFetcherResponse(url, font.path.read_bytes(), {"Content-Type": "font/ttf"})
+
+
+class AttachedOnly(URLFetcher):  # type: ignore[misc]
+    """Fetcher of the files to attach to a PDF, each with its media type."""
+
+    def __init__(self, files: Mapping[str, tuple[bytes, str]]) -> None:
+        super().__init__(allow_redirects=False, fail_on_errors=True)
+        self._files = files
+
+    def fetch(self, url: str, headers: dict[str, str] | None = None) -> Any:  # noqa: ARG002 -- as in the base class
+        """Content of a file by its address.
+
+        Raises ValueError if it is none of the files.
+        """
+        found = self._files.get(url.removeprefix(ATTACHED)) if url.startswith(ATTACHED) else None
+        if found is None:
+            raise ValueError(f"no file {url[:_SHOWN]} is attached")
+        data, media_type = found
+        return URLFetcherResponse(url, data, {"Content-Type": media_type})
+
 
 Attachments = Mapping[str, bytes]
 # Collections of cyclic garbage while a document is set. Its boxes live until it is done: to look through them as often
@@ -128,8 +247,6 @@ def attached(files: Mapping[str, bytes], date: datetime.date | None) -> list[Any
     """
     from weasyprint import Attachment
 
-    from sizer.guide.pdf.packaged import ATTACHED, AttachedOnly
-
     kinds = {clean_name(name): (data, *_kind(name)) for name, data in files.items()}
     if len(kinds) < len(files):
         raise ValueError(f"two attachments have the same name: {', '.join(sorted(files))}")
@@ -191,9 +308,6 @@ def page_pdf_apart(
 def _pdf(page: str, **options: object) -> bytes:
     load_pango()
     from weasyprint.urls import FatalURLFetchingError
-
-    from sizer.guide.pdf.packaged import PackagedOnly
-    from sizer.guide.pdf.tagging import mended
 
     page = drawable(page).replace(FONTS_GO_HERE, print_faces(), 1)
     # Font sub-setting logs what it drops; that is no news for the user.

@@ -1,12 +1,66 @@
-"""Words of the warnings of a bill: ends of sale and service, prices, lead times and support."""
+"""The bill in words: the basis of its lines, and warnings about prices, sales and life cycles."""
 
 from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
 
-from sizer.bom.bill import Bill, BillWarning, BillWarningKind
-from sizer.bom.remarks import SERVICE_YEARS
+from sizer.base.money import percent
+from sizer.base.quantities import with_decimal_sign
+from sizer.bom.bill import Bill, BillLine, BillWarning, BillWarningKind, LineNote, LineNoteKind
+from sizer.bom.lines import SERVICE_YEARS
 from sizer.catalog.model import Catalog
-from sizer.present.words import listed, plural, sentence
+from sizer.physical.notes import PlanNote
+from sizer.present.text import plan
+from sizer.present.words import listed, money, plural, sentence
 from sizer.sizing.result import DesignAnswer
+
+
+def _book_price(price: Decimal | None, currency: str) -> str:
+    return (
+        "no list price in the price book"
+        if price is None
+        else f"list price of the price book: {money(price, currency)}"
+    )
+
+
+def _new_price(after: Decimal | None, before: Decimal | None, currency: str) -> str:
+    return f"list price {money(after, currency)}" + ("" if before is None else f" instead of {money(before, currency)}")
+
+
+def _share(discount_percent: Decimal) -> str:
+    return f"{with_decimal_sign(percent(discount_percent))} %"
+
+
+_LINE_TEXTS: dict[LineNoteKind, Callable[..., str]] = {
+    LineNoteKind.STATED: lambda text: text,
+    LineNoteKind.FREE: lambda: "free of charge",
+    LineNoteKind.INCLUDED: lambda: "included with another line",
+    LineNoteKind.COMPUTED_QUANTITY: lambda quantity: f"computed: {quantity}",
+    LineNoteKind.BOOK_PRICE: _book_price,
+    LineNoteKind.BOOK_DISCOUNT: lambda share: f"discount of the price book: {_share(share)}",
+    LineNoteKind.NEW_QUANTITY: lambda after, before: f"quantity {after} instead of {before}",
+    LineNoteKind.NEW_PRICE: _new_price,
+    LineNoteKind.NEW_DISCOUNT: lambda after, before: f"discount {_share(after)} instead of {_share(before)}",
+    LineNoteKind.OPTIONAL: lambda: "optional",
+    LineNoteKind.BY_OTHERS: lambda: "by others",
+    LineNoteKind.INTO_TOTAL: lambda: "taken into the total",
+    LineNoteKind.UNCHANGED: lambda: "as computed",
+    LineNoteKind.ADDED: lambda: "line of the quote, not computed",
+}
+
+
+def note_text(line: BillLine) -> str:
+    """What must be known of a line, without a full stop; "" where there is nothing."""
+    return "; ".join(map(_text, line.notes))
+
+
+def change_text(line: BillLine) -> str:
+    """What the quote changed, without a full stop; "" where it says nothing of the line."""
+    return "; ".join(map(_text, line.changes))
+
+
+def _text(note: PlanNote | LineNote) -> str:
+    return plan.note_text(note) if isinstance(note, PlanNote) else _LINE_TEXTS[note.kind](*note.values)
+
 
 # Parts that a warning names; of more it says how many.
 _MOST_NAMED = 6

@@ -47,7 +47,12 @@ def binding_text(design: DesignAnswer, maximum: Maximum | None = None) -> str:
     ``maximum``: of a request that asks for the highest rate.
     """
     if maximum is not None:
-        return _maximum_text(design, maximum)
+        answer = design.workloads[maximum.workload]
+        rate = f"{significant(maximum.samples_per_s)}{NARROW_SPACE}{sample_unit(answer.dnn)}"
+        return (
+            f"{rate} with {probability_text(maximum.confidence)} confidence is the highest rate within the limits of "
+            "the request."
+        )
     limit = design.binding.limit
     if design.binding.kind is BindingKind.GROWTH and design.binding.n_servers == design.n_servers:
         return "The first year alone needs the same number of servers."
@@ -78,15 +83,6 @@ def binding_limit_text(binding: Binding, platform: Platform | None = None) -> st
 
 def _servers(count: int) -> str:
     return by_count(count, "One server", f"{words.capital(words.spelled(count))} servers")
-
-
-def _maximum_text(design: DesignAnswer, maximum: Maximum) -> str:
-    answer = design.workloads[maximum.workload]
-    rate = f"{significant(maximum.samples_per_s)}{NARROW_SPACE}{sample_unit(answer.dnn)}"
-    return (
-        f"{rate} with {probability_text(maximum.confidence)} confidence is the highest rate within the limits of the "
-        "request."
-    )
 
 
 def _smaller_text(design: DesignAnswer, limit: AnyLimit) -> str:

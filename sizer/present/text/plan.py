@@ -13,7 +13,7 @@ from sizer.physical.plan import Plan
 from sizer.physical.racks.feed_loads import FeedLoad
 from sizer.physical.racks.feeds import FeedKind
 from sizer.present.words import listed, plural, sentence, spelled
-from sizer.workload.site import FeedRedundancy
+from sizer.workload.optional_tables import FeedRedundancy
 
 
 def _storage_ratio(ratio: float) -> str:

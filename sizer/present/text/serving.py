@@ -13,7 +13,7 @@ from sizer.present.words import listed, percent, plural
 from sizer.sizing.result import DesignAnswer, OtherLoad, WorkloadAnswer
 from sizer.sizing.stages.serving_curve import nearest_run
 from sizer.sizing.stages.serving_rates import ServingAnswer
-from sizer.workload.ownership import Ownership
+from sizer.workload.optional_tables import Ownership
 from sizer.workload.serving import LoadKind, ServingWork, UseOfModel
 
 # Years over which hardware is written off, straight, where a cost per token is shown.

@@ -25,10 +25,9 @@ from sizer.physical.roles import Role
 from sizer.present import words
 from sizer.present.text.bill_warnings import life_cycle_sentences, sale_end_sentences
 from sizer.present.text.calibration import compared_time_s, evidence_warning
-from sizer.present.text.checks import conditional_sentence
+from sizer.present.text.checks import conditional_sentence, spare_sentence
 from sizer.present.text.design_size import asked_target_text, highest_rate_text, one_server_text
 from sizer.present.text.money import BUT_FOR_CABLES, cost_at, least_cost_text, owned, price_range_text, range_text
-from sizer.present.text.redundancy import spare_sentence
 from sizer.present.text.serving import (
     asked_cost_text,
     conditions,
@@ -110,7 +109,8 @@ def preference_text(selection: Selection, currency: str, *, with_amounts: bool) 
     preference = selection.preference
     if preference is None:
         return ""
-    vendors = _vendors(preference)
+    noun = "vendor" if len(preference.vendors) == 1 else "vendors"
+    vendors = f"the preferred {noun} {words.listed(preference.vendors)}"
     within = f"{preference.within_percent:g}{NARROW_SPACE}%"
     more = _more(preference, selection.rank_by or "cost", currency, with_amounts=with_amounts)
     match preference.kind:
@@ -135,11 +135,6 @@ def preference_text(selection: Selection, currency: str, *, with_amounts: bool) 
                 f"it {more}, and the preference is worth up to {within}" if more else f"it is more than {within} behind"
             )
     return f"The best design with more parts of {vendors} is {preference.other}; {reason}."
-
-
-def _vendors(preference: Preference) -> str:
-    noun = "vendor" if len(preference.vendors) == 1 else "vendors"
-    return f"the preferred {noun} {words.listed(preference.vendors)}"
 
 
 def _more(preference: Preference, rank_by: str, currency: str, *, with_amounts: bool) -> str:

@@ -1,14 +1,14 @@
 """Two to four answers side by side, with what differs from one of them marked in words and signs."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sizer.base.estimate import Estimate
-from sizer.base.quantities import NARROW_SPACE, grouped
+from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si, significant, tokens_text
 from sizer.bom.bill import Bill
 from sizer.catalog.labels import with_maker, with_vendor
 from sizer.drawings.racks import at_least
@@ -19,9 +19,106 @@ from sizer.present.tables import Align, Cell, Column, Row, Table, columns, row
 from sizer.present.text import result_text
 from sizer.present.text.calibration import NOT_PREDICTED
 from sizer.present.text.money import price_range_text
-from sizer.questions.compare.values import Value, difference_text, in_one_unit
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.workload.target_text import target_text
+
+SAME = "same"
+WITHIN = "within the interval"
+OTHER = "other"
+OTHER_WORKLOAD = "other workload"
+_MINUS = "\u2212"
+
+
+@dataclass(frozen=True)
+class Value:
+    """What a column shows, and the number by which it differs from the baseline."""
+
+    text: str
+    number: float | None = None
+    interval: Estimate | None = None
+    is_share: bool = False  # differs by percentage points
+    is_text: bool = False  # a name, which is the same or another
+    of: str = ""  # two values of different things have no difference
+    unit: str = ""  # in SI, of a number whose printed unit depends on its size
+    is_bound: bool = False  # it reads "at least"
+    name: str = ""  # in front of the number
+
+    @classmethod
+    def count(cls, number: float, text: str | None = None) -> "Value":
+        return cls(grouped(number) if text is None else text, float(number))
+
+    @classmethod
+    def estimated(cls, interval: Estimate, unit: str, of: str) -> "Value":
+        return cls(words.estimate(interval, unit), float(interval.value), interval, of=of, unit=unit)
+
+    @classmethod
+    def amount(cls, number: float, unit: str, *, is_bound: bool = False) -> "Value":
+        return cls(at_least(is_bound, si(number, unit)), number, unit=unit, is_bound=is_bound)
+
+    def in_unit_of(self, like: float) -> "Value":
+        """The value printed in the unit that another one takes."""
+        if not self.unit or self.number is None:
+            return self
+        if self.interval is not None:
+            return replace(self, text=self.name + words.estimate(self.interval, self.unit, like=like))
+        return replace(self, text=at_least(self.is_bound, si(self.number, self.unit, like=like)))
+
+
+def in_one_unit(values: Sequence[Value]) -> list[Value]:
+    """Values side by side, each in the unit of the largest of its kind."""
+    largest: dict[str, float] = {}
+    for value in values:
+        if value.unit and value.number is not None and math.isfinite(value.number):
+            largest[value.unit] = max(largest.get(value.unit, 0.0), value.number)
+    return [value.in_unit_of(largest[value.unit]) if value.unit in largest else value for value in values]
+
+
+def difference(value: float, base: float) -> str:
+    """Difference of two numbers in percent with its sign: '+12 %', '−3.5 %', 'same'."""
+    if value == base:
+        return SAME
+    if not base:
+        return ""
+    share = 100 * (value / base - 1)
+    if abs(share) < 0.05:
+        return SAME
+    return f"{'+' if share > 0 else _MINUS}{significant(abs(share), 2)}{NARROW_SPACE}%"
+
+
+def count_difference(value: float, base: float) -> str:
+    """Difference of two counts with its sign: '+8', '−1', 'same'."""
+    if value == base:
+        return SAME
+    return f"{'+' if value > base else _MINUS}{grouped(abs(value - base), 1 if (value - base) % 1 else 0)}"
+
+
+def difference_text(value: Value, base: Value, is_count: bool) -> str:
+    """The difference in words or with its sign; empty where none can be told."""
+    if value.number is None or base.number is None:
+        if value.is_text and base.is_text:
+            return SAME if value.text == base.text else OTHER
+        return ""
+    if value.of != base.of:
+        return "other targets" if value.is_share else OTHER_WORKLOAD
+    if value.number != base.number and _overlap(value.interval, base.interval):
+        return WITHIN
+    if value.is_share:
+        return points(value.number, base.number)
+    told = count_difference if is_count else difference
+    return told(value.number, base.number)
+
+
+def _overlap(one: Estimate | None, other: Estimate | None) -> bool:
+    return one is not None and other is not None and bool(one.low <= other.high and other.low <= one.high)
+
+
+def points(value: float, base: float) -> str:
+    """Difference of two shares in percentage points: '+2 points', 'same'."""
+    points = round(100 * value) - round(100 * base)
+    return (
+        f"{'+' if points > 0 else _MINUS}{abs(points)} {'point' if abs(points) == 1 else 'points'}" if points else SAME
+    )
+
 
 MOST = 4
 _NONE = "–"
@@ -336,3 +433,91 @@ def check(designs: Sequence[Compared], baseline: int) -> None:
         raise ValueError(f"2 to {MOST} designs are compared, got {len(designs)}")
     if not 0 <= baseline < len(designs):
         raise ValueError(f"the baseline must be one of the {len(designs)} designs, got place {baseline}")
+
+
+NOT_STATED = "not stated"
+# From here on thousands are grouped.
+_LARGE = 1e4
+_Path = tuple[str, ...]
+# Headings of a request; what the terms of its quote change shows in the prices.
+_HEADING = ("schema_version", "quote", "title", "customer", "date")
+
+
+def request_table(
+    designs: Sequence[Compared], baseline: int, label_of: Callable[[str], str], name_of: Callable[[str], str]
+) -> Table | None:
+    """Fields in which the requests differ; None where they ask for the same.
+
+    ``label_of``: label of a field by its name in a request. ``name_of``: name of a catalogue item by its id; other
+    words come back as they are.
+    """
+    check(designs, baseline)
+    asked = [dict(_fields(_told(one.result))) for one in designs]
+    rows = []
+    for path in dict.fromkeys(path for fields in asked for path in fields):
+        values = [value_text(path[-1], fields.get(path), name_of) for fields in asked]
+        if len(set(values)) > 1:
+            cells = [_asked(value, values[baseline], place == baseline) for place, value in enumerate(values)]
+            label = label_of(path[-1])
+            rows.append(
+                row((f"{label}, workload {path[1]}" if path[0] == "workload" and path[1] != "1" else label), *cells)
+            )
+    if not rows:
+        return None
+    return Table(
+        "comparison-request",
+        "Fields in which the requests differ",
+        column_heads(designs, baseline, "Field"),
+        tuple(rows),
+    )
+
+
+def _told(result: SizingResult) -> dict[str, Any]:
+    data = result.asked_request.model_dump(mode="json", exclude_none=True)
+    return {key: value for key, value in data.items() if key not in _HEADING}
+
+
+def _fields(value: Any, path: _Path = ()) -> Iterator[tuple[_Path, Any]]:
+    """Fields of a request with their places; tables below the list of workloads carry its number."""
+    if isinstance(value, Mapping) and not (path and path[0] == "existing"):
+        for key, part in value.items():
+            yield from _fields(part, (*path, str(key)))
+    elif path == ("workload",):
+        for number, part in enumerate(value, start=1):
+            yield from _fields(part, (*path, str(number)))
+    else:
+        yield path, value
+
+
+def value_text(field: str, value: Any, name_of: Callable[[str], str]) -> str:
+    """Value of a field with its unit, from a request with every default."""
+    if value in (None, [], {}):
+        return NOT_STATED
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name_of(str(key))}: {value_text(str(key), part, name_of)}" for key, part in value.items())
+    if isinstance(value, list):
+        return ", ".join(value_text(field, part, name_of) for part in value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not isinstance(value, (int, float)):
+        return name_of(str(value))
+    if field == "samples_per_s":
+        return f"{significant(value, 4)} samples/s"
+    if field == "confidence":
+        return words.percent(value)
+    if field == "tokens_per_s":
+        return f"{significant(value, 4)} tokens/s"
+    units = (("_bytes_per_s", "B/s"), ("_bytes", "B"), ("_flop", "FLOP"), ("_w", "W"))
+    unit = next((unit for ending, unit in units if field.endswith(ending)), "")
+    if unit:
+        return si(value, unit, 4)
+    if field == "tokens":
+        return tokens_text(value)
+    if field.endswith("_s"):
+        return duration(value)
+    return plain(value) if value < _LARGE else significant(value, 6)
+
+
+def _asked(value: str, base: str, is_base: bool) -> Cell:
+    text = value if is_base or value != base or value == NOT_STATED else f"{value} ({SAME})"
+    return Cell(text, is_muted=value == NOT_STATED)

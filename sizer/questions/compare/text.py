@@ -1,21 +1,331 @@
-"""Two answers compared, as plain text for a terminal."""
+"""Differences of requests and answers with their causes, as tables and as plain text."""
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
+from sizer.base.estimate import Estimate
 from sizer.base.formats.json_document import fields_of, json_document
-from sizer.library.compare import Differences, figure_pairs
-from sizer.library.compared_answers import ComparedAnswer
+from sizer.base.quantities import duration, grouped, si
+from sizer.library.compare import ComparedAnswer, Differences, FigureChange, LineChange, figure_pairs
 from sizer.library.snapshot import HeadlineFigure, SavedLine, Snapshot
-from sizer.present.plain_table import WIDTH, clean, table_text
-from sizer.present.tables import Table
-from sizer.present.words import listed, plural, sentence
-from sizer.questions.compare.cause_tables import effects_table, no_answer, summary
+from sizer.present.tables import WIDTH, Cell, Column, Table, clean, columns, row, table_text
+from sizer.present.words import NOT_PUBLISHED, TO_BE_QUOTED, estimate, listed, money, percent, plural, sentence
 from sizer.questions.compare.causes import AnswerDifference, Numbers, RequestOutcome
-from sizer.questions.compare.tables import bill_table, dotted, figures_table, number_text, request_table, written
+from sizer.questions.compare.designs import (
+    OTHER,
+    OTHER_WORKLOAD,
+    SAME,
+    WITHIN,
+    count_difference,
+    difference,
+    points,
+    value_text,
+)
+from sizer.workload.changes import FieldChange, Path
+
+NOT_STATED = Cell("not stated", is_muted=True)
+NONE = Cell("none", is_muted=True)
+# Rows of a table that are shown; more of them are counted.
+_MOST_ROWS = 60
+_LONGEST = 80
+
+
+# --- request
+
+
+def request_table(
+    changes: Iterable[FieldChange],
+    before: str,
+    now: str,
+    label_of: Callable[[Path], str],
+    text_of: Callable[[Path, Any], str],
+) -> Table | None:
+    """Fields of the request that differ.
+
+    ``before``, ``now``: heads of the columns. ``label_of``: a place in a request in words. ``text_of``: a value in
+    words, from its place and itself.
+    """
+    rows = [
+        row(
+            label_of(one.path),
+            *(NOT_STATED if value is None else Cell(cut(text_of(one.path, value))) for value in (one.before, one.now)),
+        )
+        for one in changes
+    ]
+    return table_of("request", "Request", ("Field", before, now), rows)
+
+
+def dotted(path: Path) -> str:
+    """A place in a request as its file writes it: 'workload[1].target.samples_per_s'."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
+
+
+def field_of(path: Path) -> str:
+    """Name of the field that a place in a request ends with; "" for an empty path."""
+    return next((part for part in reversed(path) if isinstance(part, str)), "")
+
+
+def written(path: Path, value: Any) -> str:
+    """A value of a request with its unit, items by their ids."""
+    return value_text(field_of(path), value, str)
+
+
+# --- answer
+
+
+def figures_table(changes: Iterable[FigureChange], before: str, now: str, currencies: tuple[str, str]) -> Table | None:
+    """Figures of two answers with their differences.
+
+    Where the 90 % intervals of two figures overlap, the difference reads "within the interval".
+    """
+    rows = []
+    for change in changes:
+        label = next(figure.label for figure in (change.now, change.before) if figure is not None)
+        cells = (figure_cell(change.before, currencies[0]), figure_cell(change.now, currencies[1]))
+        told = figure_difference(change, currencies)
+        rows.append(row(label, *cells, Cell(told, is_muted=told == SAME)))
+    return table_of("figures", "Answer", ("Figure", (before, "right"), (now, "right"), ("Difference", "right")), rows)
+
+
+def is_told_apart(change: FigureChange, currencies: tuple[str, str]) -> bool:
+    """Whether two figures differ in the digits that are shown: below the interval's digits a reader sees none."""
+    return figure_cell(change.before, currencies[0]) != figure_cell(change.now, currencies[1])
+
+
+def figure_difference(change: FigureChange, currencies: tuple[str, str]) -> str:
+    """What a figure is more or less than before, in words and signs; empty where none can be told."""
+    old, new = change.before, change.now
+    if old is None or new is None or old.unit != new.unit:
+        return ""
+    if old.unit == "money":
+        return _money_difference(old, new) if currencies[0] == currencies[1] else ""
+    if old.text or new.text:
+        return SAME if old.text == new.text else OTHER
+    if old.value is None or new.value is None:
+        return ""
+    if old.of != new.of and old.of and new.of:
+        return OTHER_WORKLOAD
+    if old.value != new.value and _overlap(old, new):
+        return WITHIN
+    if old.unit == "%":
+        return points(new.value, old.value)
+    return (difference if old.unit else count_difference)(new.value, old.value)
+
+
+def _money_difference(old: HeadlineFigure, new: HeadlineFigure) -> str:
+    # A lower bound on a price says nothing about the difference.
+    if not old.text or not new.text or old.is_at_least or new.is_at_least:
+        return ""
+    more = Decimal(new.text) - Decimal(old.text)
+    return signed(more).text if more else SAME
+
+
+def _overlap(old: HeadlineFigure, new: HeadlineFigure) -> bool:
+    if old.low is None or old.high is None or new.low is None or new.high is None:
+        return False
+    return old.low <= new.high and new.low <= old.high
+
+
+def figure_cell(figure: HeadlineFigure | None, currency: str) -> Cell:
+    """A figure of an answer, or that it has none."""
+    return NONE if figure is None else Cell(figure_text(figure, currency))
+
+
+def figure_text(figure: HeadlineFigure, currency: str) -> str:
+    """A figure of a saved answer in words."""
+    if figure.unit == "money":
+        is_whole = figure.text and not figure.is_at_least
+        return money(Decimal(figure.text), currency) if is_whole else TO_BE_QUOTED
+    if figure.text or figure.value is None:
+        return figure.text or NOT_PUBLISHED
+    if figure.low is not None and figure.high is not None:
+        return interval(figure.value, figure.low, figure.high, figure.unit)
+    text = number_text(figure.value, figure.unit)
+    return f"at least {text}" if figure.is_at_least else text
+
+
+def number_text(value: float, unit: str) -> str:
+    """A number of a figure with its unit."""
+    if unit == "%":
+        return percent(value)
+    if unit == "s":
+        return duration(value)
+    if unit:
+        return si(value, unit)
+    return grouped(value) if value.is_integer() else f"{value:g}"
+
+
+def interval(value: float, low: float | None, high: float | None, unit: str) -> str:
+    """A number with its interval, as far as that is known."""
+    middle, lowest, highest = (np.array(value if one is None else one) for one in (value, low, high))
+    return estimate(Estimate(middle, lowest, highest), unit)
+
+
+# --- bill
+
+
+def bill_table(changes: Sequence[LineChange], before: str, now: str, currencies: tuple[str, str]) -> Table | None:
+    """Lines of the bill that came, went or changed, with money."""
+    rows = []
+    for change in changes:
+        name = next(line.name for line in (change.now, change.before) if line is not None)
+        more = change.more if currencies[0] == currencies[1] else None
+        rows.append(
+            row(
+                cut(name),
+                _pieces(change.before),
+                _pieces(change.now),
+                _net(change.before, currencies[0]),
+                _net(change.now, currencies[1]),
+                NONE if more == 0 else Cell(TO_BE_QUOTED, is_muted=True) if more is None else signed(more),
+            )
+        )
+    head = (
+        "Line",
+        (f"Pieces, {_inside(before)}", "right"),
+        (f"Pieces, {_inside(now)}", "right"),
+        (f"Net price {currencies[0]}, {_inside(before)}", "right"),
+        (f"Net price {currencies[1]}, {_inside(now)}", "right"),
+        (f"Difference {currencies[1]}" if currencies[0] == currencies[1] else "Difference", "right"),
+    )
+    return table_of("bill", "Bill", head, rows)
+
+
+def _inside(name: str) -> str:
+    """A head inside another one: single letters name the sides and stay."""
+    return name if len(name) == 1 else name[:1].lower() + name[1:]
+
+
+def _pieces(line: SavedLine | None) -> Cell:
+    if line is None:
+        return NONE
+    return Cell(grouped(line.quantity) + ("" if line.is_bought else ", not in the total"))
+
+
+def _net(line: SavedLine | None, currency: str) -> Cell:
+    if line is None:
+        return NONE
+    return Cell(TO_BE_QUOTED, is_muted=True) if line.net is None else Cell(_amount(Decimal(line.net), currency))
+
+
+def _amount(amount: Decimal, currency: str) -> str:
+    return money(amount, currency).removeprefix(f"{currency} ")
+
+
+def signed(amount: Decimal) -> Cell:
+    """An amount of money with its sign."""
+    sign = "+" if amount > 0 else "\u2212"
+    return Cell(sign + _amount(abs(amount), ""))
+
+
+# --- tables
+
+
+def table_of(key: str, caption: str, head: Sequence[Any], rows: Sequence[Any]) -> Table | None:
+    """A table of the first rows that counts the others; None without rows."""
+    if not rows:
+        return None
+    more = len(rows) - _MOST_ROWS
+    note = f"{plural(more, 'row')} more." if more > 0 else ""
+    return Table(key, caption, columns(*head), tuple(rows[:_MOST_ROWS]), note)
+
+
+def cut(text: str) -> str:
+    """Text of a cell, not longer than a cell may be."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+# Numbers that the table has a column for, as they are called: the rate is what is asked, racks follow the rack units.
+_COUNTS = {"gpus": "GPUs", "storage-nodes": "Storage nodes", "rack-units": "Rack units"}
+# A difference below this part of the number itself is rounding of the models.
+_LEAST = Fraction(1, 2000)
+
+
+def effects_table(found: AnswerDifference, before: str, currency: str, label_of: Callable[[str], str]) -> Table | None:
+    """What every changed input does alone, and the whole difference; None where no input differs.
+
+    ``before``: what the first request is called. ``label_of``: name of an input by its key.
+    """
+    if not found.causes:
+        return None
+    times = tuple(key for key in found.compared if key.startswith("time-"))
+    keys = [
+        key
+        for key in ("price", "gpus", "storage-nodes", *times, "power", "rack-units")
+        if key in found.compared and _moves(found, key)
+    ]
+
+    def effect(amount: Fraction | None, key: str) -> Cell:
+        text = "no design" if amount is None else signed_number(amount, key, currency)
+        return Cell(text, is_muted=not amount)
+
+    rows = []
+    for cause in found.causes:
+        design = cause.alone.design or f"no design: {cut(cause.alone.reason.splitlines()[0])}"
+        is_same = cause.alone == found.before
+        cells = (effect(cause.effect(found.before, key), key) for key in keys)
+        rows.append(row(label_of(cause.key), Cell(design, is_muted=is_same), *cells))
+    if len(found.causes) > 1 and keys:
+        totals = (effect(found.total(key), key) for key in keys)
+        rows.append(row("All changes together", found.now.design, *totals, kind="total"))
+    head = (
+        Column("Input", "left", 22),
+        Column(f"{before} with it alone", "left", 30 if keys else 78),
+        *(Column(number_label(key, found), "right", 48 // len(keys)) for key in keys),
+    )
+    note = "Changes interact: their effects need not add up to the whole difference." if len(found.causes) > 1 else ""
+    return Table("effects", "Effect of each changed input made alone", head, tuple(rows), note)
+
+
+def _moves(found: AnswerDifference, key: str) -> bool:
+    base = max(abs(found.before.numbers[key]), Fraction(1))
+    steps = (found.total(key), *(cause.effect(found.before, key) for cause in found.causes))
+    return any(step is not None and abs(step) > base * _LEAST for step in steps)
+
+
+def number_label(key: str, found: AnswerDifference) -> str:
+    """What a number is called."""
+    if key in _COUNTS:
+        return _COUNTS[key]
+    name, _, place = key.partition("-")
+    label = {"price": "Net price", "power": "Power", "time": "Time to train"}[name]
+    return f"{label}, workload {int(place) + 1}" if place not in ("", "0") or f"{name}-1" in found.compared else label
+
+
+def signed_number(amount: Fraction, key: str, currency: str) -> str:
+    """A difference with its sign and unit."""
+    sign = "+" if amount > 0 else "\u2212"
+    size = abs(amount)
+    if key == "price":
+        text = money(Decimal(round(size * 100)) / 100, currency)
+    elif key == "power":
+        text = si(float(size), "W")
+    elif key.startswith("time-"):
+        text = duration(float(size))
+    else:
+        text = grouped(float(size), 0 if size.denominator == 1 else 1)
+    return "0" if not amount else sign + text
+
+
+def no_answer(found: AnswerDifference, before: str, now: str) -> list[str]:
+    """Which of two requests no design meets, and why."""
+    pairs = ((before, found.before), (now, found.now))
+    return [f"{name} has no design: {outcome.reason}" for name, outcome in pairs if not outcome.is_answered]
+
+
+def summary(found: AnswerDifference) -> str:
+    """How much the requests differ, in one sentence."""
+    if not found.changes:
+        return "The requests ask for the same."
+    if not found.causes:
+        return "The requests differ only in what no search reads."
+    return f"The requests differ in {plural(len(found.causes), 'input')}."
+
 
 # What the two are called in the heads of tables: their own names may be paths.
 SIDES = ("A", "B")

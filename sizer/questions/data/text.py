@@ -1,32 +1,388 @@
-"""The data of a design in sentences, and as plain text for a terminal."""
+"""Where the data is, what it needs and how it arrives, as tables, in sentences and as plain text."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from sizer.base.formats.json_document import fields_of, json_document
-from sizer.base.quantities import by_count, duration, grouped, plain, si, significant
+from sizer.base.quantities import by_count, duration, grouped, plain, si, significant, tokens_text
 from sizer.catalog.labels import with_vendor
 from sizer.present import words
 from sizer.present.design_summary import tier_fields
-from sizer.present.plain_table import WIDTH, clean, table_text
-from sizer.questions.data.analysis import Checkpoint, DataPlan, StorageQuestion, Transform
-from sizer.questions.data.ingest import IngestLink, IngestPlan, IngestRoute
-from sizer.questions.data.local_copy import LocalCopy
-from sizer.questions.data.tables import (
-    ENTRY_NAMES,
-    assumptions,
-    assumptions_table,
-    checkpoints_table,
-    copies_table,
-    decoded_table,
-    link_name,
-    link_text,
-    required_capacity_table,
-    routes_table,
-    validation_table,
+from sizer.present.facts.storage_tiers import TIER_CONTENTS, system_text, tier_label, usable_text
+from sizer.present.tables import WIDTH, Cell, Field, Row, Table, clean, fact_table, record_table, row, table_text
+from sizer.present.text.assumptions import AssumptionRow
+from sizer.questions.data.analysis import (
+    NEGLIGIBLE_LOSS,
+    Checkpoint,
+    DataPlan,
+    DecodedStorage,
+    IngestEntry,
+    IngestLink,
+    IngestLinkRole,
+    IngestPlan,
+    IngestRoute,
+    LocalCopy,
+    StorageQuestion,
+    Transform,
+    ValidationPass,
 )
+from sizer.workload.checkpoints import CHECKPOINT_BYTES_PER_PARAMETER
+from sizer.workload.language import ASSUMED_LENGTH
+from sizer.workload.serving import WEIGHTS_OF
+
+ENTRY_NAMES = {
+    IngestEntry.SERVER_PORTS: "Through ports of the servers",
+    IngestEntry.CUSTOMER_LAN: "Over the customer's LAN",
+    IngestEntry.FRONT_END: "Through the front end of the storage",
+    IngestEntry.FREE_FRONT_END: "Through the front end of the storage",
+    IngestEntry.GATEWAY: "Through the gateway",
+    IngestEntry.HEAD_NODE: "Through the head node",
+    IngestEntry.GPU_SERVER: "Through the GPU server",
+}
+_ENTRY_NOTES = {
+    IngestEntry.SERVER_PORTS: "every server gets a copy",
+    IngestEntry.CUSTOMER_LAN: "the storage belongs to the customer; its links are out of scope",
+    IngestEntry.FREE_FRONT_END: "ports that the gateway does not use",
+    IngestEntry.GATEWAY: "bypasses the head node",
+}
+
+
+# --- capacity
+
+
+def required_capacity_table(plan: DataPlan) -> Table:
+    """Required capacity, part by part, compared with the usable capacity."""
+    return fact_table(
+        "data-account",
+        "Required and usable capacity",
+        _capacity_rows(plan),
+        titles=("Item", "Size", "Basis"),
+        widths=(38, 18, 44),
+        aligns=("left", "right", "left"),
+        style="",
+    )
+
+
+def _capacity_rows(plan: DataPlan) -> Iterator[tuple[str, str | Cell, str] | Row]:
+    required = plan.required
+    for data_set in required.sets:
+        size = si(data_set.sample_bytes, "B")
+        is_named = data_set.name.removesuffix(ASSUMED_LENGTH) == tokens_text(data_set.n_samples)
+        samples = f"{size} a token" if is_named else f"{significant(data_set.n_samples)} samples of {size}"
+        if data_set.name.startswith(WEIGHTS_OF):
+            samples = "three versions of the model"
+        yield data_set.name, si(data_set.size_bytes, "B"), samples
+    if required.raw_bytes:
+        yield "Raw data", si(required.raw_bytes, "B"), "stored in addition to the prepared data"
+    if required.snapshots_bytes:
+        yield (
+            "Snapshots",
+            si(required.snapshots_bytes, "B"),
+            f"{words.percent(required.snapshot_share)} of the data of today",
+        )
+    if required.reserve_bytes:
+        share = f"{words.percent(required.reserve_share)} of the data, for growth"
+        yield "Reserve", si(required.reserve_bytes, "B"), share
+    if required.checkpoints_bytes:
+        count = f"{grouped(required.n_retained)} of each training, {si(required.checkpoint_bytes, 'B')} for one of each"
+        if required.frozen_bytes:
+            count = f"{count}; frozen weights, {si(required.frozen_bytes, 'B')}, once"
+        yield "Checkpoints", si(required.checkpoints_bytes, "B"), count
+    if required.is_minimum:
+        yield "Stored data", si(required.stored_bytes, "B"), ""
+        yield "Minimum capacity", si(required.minimum_bytes, "B"), "requested, whatever is stored"
+    yield row("Required capacity", si(required.total_bytes, "B"), "", kind="total")
+    for tier in plan.tiers:
+        place = "on the drives of each server" if plan.is_per_server else "on the storage"
+        if len(plan.tiers) > 1:
+            place = f"on {system_text(tier)}"
+            content = TIER_CONTENTS[tier.content]
+            yield tier_label(tier, "Required capacity"), si(tier.required_bytes, "B"), content
+        yield tier_label(tier, "Usable capacity"), Cell(usable_text(tier)), place
+        if tier.usable_bytes > 0:
+            share = f"{words.percent(tier.free_bytes / tier.usable_bytes)} of the usable capacity"
+            yield tier_label(tier, "Headroom"), si(tier.free_bytes, "B"), share
+
+
+# --- ingest
+
+
+def routes_table(ingest: IngestPlan) -> Table | None:
+    """Every route into the storage with its links; None if the design has none."""
+    if not ingest.routes:
+        return None
+    first = ingest.routes[0]
+    if first.write is None:
+        note = "No test of the write rate of this storage is published: the times are lower bounds."
+    else:
+        note = (
+            f"The only published write rate is {si(first.write.bytes_per_s, 'B/s')}, from a test whose nodes or files "
+            "are not fully stated. The expected rate is between this and the rate of the links."
+        )
+    return record_table(
+        "ingest",
+        f"Time to ingest {si(first.data_bytes, 'B')}, by route",
+        ingest.routes,
+        [
+            Field("Route", lambda route: _route_name(route, ingest), "left", 24),
+            Field("Links and their rates", _links_cell, "left", 44),
+            Field("At least", lambda route: _time_cell(route.least_s), "right", 14),
+            Field("At the tested write rate", _published_cell, "right", 18),
+        ],
+        kind=lambda route: "strong" if route is ingest.chosen else "",
+        note=note,
+    )
+
+
+def _route_name(route: IngestRoute, ingest: IngestPlan) -> str:
+    name = ENTRY_NAMES[route.entry]
+    return f"{name} (this plan)" if route is ingest.chosen else name
+
+
+def _links_cell(route: IngestRoute) -> Cell:
+    texts = [*map(link_text, route.links), _ENTRY_NOTES.get(route.entry, "")]
+    cites = tuple(dict.fromkeys(link.source for link in route.links if link.source))
+    return Cell(words.capital("; ".join(filter(None, texts))), cites)
+
+
+def link_text(link: IngestLink) -> str:
+    """A link with its rate: '4 ports of the storage, 40 GbE each, 20.0 GB/s'."""
+    return f"{link_name(link)}, {si(link.data_bytes_per_s, 'B/s')}"
+
+
+def link_name(link: IngestLink) -> str:
+    """A link without its rate: '4 ports of the storage, 40 GbE each'."""
+    kind = "" if link.port_kind is None else link.port_kind.name
+    count = link.n_ports
+    by_others = " (cable provided by others)" if link.is_by_others else ""
+    storage_ports = by_count(count, f"{grouped(count)} port of the storage", f"{grouped(count)} ports of the storage")
+    return {
+        IngestLinkRole.CUSTOMER_SOURCE: "the customer's source, as stated",
+        IngestLinkRole.PUBLISHED_WRITES: "writes of a published test",
+        IngestLinkRole.MOST_WRITES: "writes of the storage, at most",
+        IngestLinkRole.SERVER_PORT: f"one port of each server, {kind}{by_others}",
+        IngestLinkRole.STORAGE_PORTS: f"{storage_ports}, {kind}{' each' if count > 1 else ''}",
+        IngestLinkRole.STORAGE_LINE: "ports of the storage",
+        IngestLinkRole.PORTS_BEHIND_GATEWAY: f"{storage_ports} behind it",
+        IngestLinkRole.GATEWAY_PORTS: by_count(
+            count, f"{grouped(count)} free port of the gateway", f"{grouped(count)} free ports of the gateway"
+        ),
+        IngestLinkRole.GATEWAY_UPLINKS: "uplinks of the gateway",
+        IngestLinkRole.SWITCH_PORTS: by_count(
+            count,
+            f"one free port of its switches, {kind}{by_others}",
+            f"{grouped(count)} free ports of its switches, {kind} each{by_others}",
+        ),
+        IngestLinkRole.HOST_PORT: f"one external port, {kind}{by_others}",
+        IngestLinkRole.STORAGE_NETWORK_PORT: f"one port on the storage network, {kind}",
+        IngestLinkRole.FABRIC_PORT: f"one port on the compute fabric, {kind}",
+    }[link.role]
+
+
+def _published_cell(route: IngestRoute) -> Cell:
+    return _time_cell(route.published_s, () if route.write is None else (route.write.source,))
+
+
+def _time_cell(seconds: float | None, cites: tuple[str, ...] = (), *, is_bound: bool = False) -> Cell:
+    if seconds is None:
+        return Cell(words.NOT_PUBLISHED)
+    return Cell(f"at least {duration(seconds)}" if is_bound else duration(seconds), cites)
+
+
+# --- other uses of the data
+
+
+def checkpoints_table(checkpoints: Sequence[Checkpoint]) -> Table | None:
+    """Size, duration and share of the time of checkpoints; None if none are requested."""
+    if not checkpoints:
+        return None
+    return record_table(
+        "checkpoints",
+        "Checkpoints",
+        checkpoints,
+        [
+            Field("Training", lambda checkpoint: checkpoint.workload, "left", 26),
+            Field("Size", lambda checkpoint: si(checkpoint.size_bytes, "B"), "right", 13),
+            Field("Interval", lambda checkpoint: duration(checkpoint.every_s), "right", 12),
+            Field(
+                "Write time",
+                lambda checkpoint: _time_cell(checkpoint.write_s, is_bound=checkpoint.rate_is_bound),
+                "right",
+                17,
+            ),
+            Field(
+                "Share of time",
+                lambda checkpoint: _share_cell(checkpoint.lost_fraction, checkpoint.rate_is_bound),
+                "right",
+                15,
+            ),
+            Field(
+                f"Write rate for {words.percent(NEGLIGIBLE_LOSS)}",
+                lambda checkpoint: si(checkpoint.negligible_loss_bytes_per_s, "B/s"),
+                "right",
+                17,
+            ),
+        ],
+        note="Assumes that training waits for the writing; asynchronous checkpoints lose less time.",
+    )
+
+
+def _share_cell(fraction: float | None, is_bound: bool = False) -> Cell:
+    if fraction is None:
+        return Cell(words.NOT_PUBLISHED)
+    if fraction < 1e-3:
+        return Cell(f"under {words.percent(1e-3)}")
+    return Cell(f"at least {words.percent(fraction)}" if is_bound else words.percent(fraction))
+
+
+def decoded_table(decoded: Sequence[DecodedStorage]) -> Table | None:
+    """Cost and savings of storing decoded tensors; None if all data are decoded already."""
+    if not decoded:
+        return None
+    return record_table(
+        "decoded",
+        "Storing decoded tensors instead",
+        decoded,
+        [
+            Field("Workload", lambda tensors: tensors.workload, "left", 28),
+            Field("Sample size", lambda tensors: f"{significant(tensors.size_ratio)} times", "right", 17),
+            Field("Data set", lambda tensors: si(tensors.dataset_bytes, "B"), "right", 17),
+            Field("Uncached reads", lambda tensors: si(tensors.reads_bytes_per_s, "B/s"), "right", 20),
+            Field("Cores saved per GPU", lambda tensors: significant(tensors.cores_saved_per_gpu), "right", 18),
+        ],
+        note="Tensors are cropped once: random crops of the full image are no longer possible.",
+    )
+
+
+def validation_table(validations: Sequence[ValidationPass]) -> Table | None:
+    """Passes over held-out samples: rate, reads, duration, and the rate from local drives; None if there are none."""
+    if not validations:
+        return None
+    note = "Without any cache."
+    if any(validation.every_is_assumed for validation in validations):
+        note += " Without a recipe, one pass after every epoch is assumed."
+    return record_table(
+        "validation-passes",
+        "Validation passes",
+        validations,
+        [
+            Field("Workload", lambda validation: validation.workload, "left", 17),
+            Field("Samples", lambda validation: grouped(validation.n_samples), "right", 12),
+            Field("Samples/s", lambda validation: significant(validation.samples_per_s), "right", 11),
+            Field("Bottleneck", _bottleneck_cell, "left", 17),
+            Field("Reads", lambda validation: si(validation.reads_bytes_per_s, "B/s"), "right", 11),
+            Field("Pass time", lambda validation: duration(validation.pass_s), "right", 10),
+            Field("Share of time", _validation_share, "right", 10),
+            Field("Samples/s, local drives", _local_rate, "right", 12),
+        ],
+        note=note,
+    )
+
+
+def _bottleneck_cell(validation: ValidationPass) -> Cell:
+    return Cell(words.stage(validation.limiting), stage=validation.limiting)
+
+
+def _validation_share(validation: ValidationPass) -> Cell:
+    return Cell("") if validation.share is None else _share_cell(validation.share)
+
+
+def _local_rate(validation: ValidationPass) -> Cell:
+    if validation.local_samples_per_s is None:
+        return Cell("")
+    return Cell(words.NOT_PUBLISHED if validation.drives_are_bound else significant(validation.local_samples_per_s))
+
+
+def copies_table(copies: Sequence[LocalCopy]) -> Table | None:
+    """Copying to local drives compared with shared storage; None if there is nothing to compare, or no copy fits."""
+    rows: list[tuple[str | Cell, ...] | Row] = []
+    for copy in copies:
+        if copy.fits is False:
+            continue
+        if len(copies) > 1:
+            rows.append(row(copy.workload, kind="group"))
+        rows += _copy_rows(copy)
+    if not rows:
+        return None
+    return fact_table(
+        "local-copies",
+        "Copying the data to local drives first",
+        rows,
+        titles=("Shared storage", "", "Local drives", ""),
+        widths=(26, 22, 30, 22),
+        aligns=("left", "right", "left", "right"),
+        style="",
+    )
+
+
+def _copy_rows(copy: LocalCopy) -> Iterator[tuple[str | Cell, ...] | Row]:
+    usable = words.NOT_PUBLISHED if np.isnan(copy.usable_bytes) else si(copy.usable_bytes, "B")
+    yield "Copy to each server", si(copy.copy_bytes, "B"), "Usable capacity", usable
+    copy_time = _time_cell(copy.copy_s, is_bound=copy.storage_is_bound)
+    if copy.saved_nodes:
+        fewer = f"Copy from {grouped(copy.nodes_for_data)} nodes, enough for the data"
+        yield "Copy time", copy_time, fewer, duration(copy.copy_with_fewer_s)
+    else:
+        yield "Copy time", copy_time, "", ""
+    local_first, local = (
+        _time_cell(seconds, is_bound=copy.drives_are_bound) for seconds in (copy.first_local_s, copy.local_s)
+    )
+    yield "First epoch", duration(copy.first_shared_s), "First epoch", local_first
+    yield "Later epochs", duration(copy.shared_s), "Later epochs", local
+    nodes = grouped(copy.saved_nodes)
+    yield row("Break-even", break_even_text(copy), "Storage nodes for reads alone", nodes, kind="strong")
+
+
+def break_even_text(copy: LocalCopy) -> str:
+    """Number of epochs after which copying first is faster in total."""
+    if np.isinf(copy.break_even_epoch):
+        return "never"
+    count = words.plural(int(copy.break_even_epoch), "epoch")
+    return f"{count} at the earliest" if copy.drives_are_bound else count
+
+
+# --- assumptions
+
+
+def assumptions(plan: DataPlan) -> Iterator[AssumptionRow]:
+    """Assumptions that no statement of the request replaces."""
+    if any(checkpoint.size_is_assumed for checkpoint in plan.checkpoints):
+        size = f"{plain(CHECKPOINT_BYTES_PER_PARAMETER)} B per parameter"
+        note = "weights and momentum in single precision; state your size"
+        yield AssumptionRow("Checkpoint size", size, "assumed", "", note)
+    if plan.transform is None:
+        return
+    if plan.transform.raw_size_is_assumed:
+        note = "the request states none; raw data take the same capacity again"
+        yield AssumptionRow("Raw sample size", "as a prepared sample", "assumed", "", note)
+    if plan.transform.cost_is_assumed:
+        cost = f"{significant(plan.transform.core_s_per_sample * 1e3)} core-ms per sample"
+        note = "decoding and cropping by TensorFlow's loader, as a first estimate; measure yours"
+        yield AssumptionRow("Preprocessing cost", cost, "assumed", "dell-isilon-dgx1-blog-2018", note)
+
+
+def assumptions_table(plan: DataPlan) -> Table | None:
+    """Assumptions behind these numbers; None if there are none."""
+    records = list(assumptions(plan))
+    if not records:
+        return None
+    return record_table(
+        "data-assumed",
+        "Assumptions about the data",
+        records,
+        [
+            Field("Assumption", lambda assumption: assumption.what, "left", 30),
+            Field("Value", lambda assumption: assumption.value, "left", 26),
+            Field("Reason", _reason_cell, "left", 44),
+        ],
+    )
+
+
+def _reason_cell(assumption: AssumptionRow) -> Cell:
+    return Cell(assumption.note, (assumption.source,) if assumption.source else ())
+
 
 # Epochs whose times differ by less count as equally fast.
 _EQUALLY_FAST = 0.005

@@ -10,7 +10,7 @@ from sizer.drawings.palette import COLUMN_PX
 from sizer.present.charting import Chart, Rows, axis, chart_of, finish
 from sizer.present.theme import LIGHT, Palette
 from sizer.present.words import inside_sentence, plural, spelled
-from sizer.questions.growth.tables import LIMIT_NAMES, exhausted_text
+from sizer.questions.growth.text import LIMIT_NAMES, exhausted_text
 from sizer.sizing.growth.result import CapacityLimit, LimitKind, PlatformGrowth
 
 _HEIGHT = 190

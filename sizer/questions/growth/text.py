@@ -1,36 +1,344 @@
-"""The growth plan in sentences, and as plain text for a terminal."""
+"""The growth plan year by year, as tables, in sentences and as plain text."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from math import isfinite
 from typing import Any
 
 from sizer.base.dates import days_of, years_after
 from sizer.base.formats.json_document import fields_of, json_document
-from sizer.base.quantities import by_count, grouped
+from sizer.base.quantities import by_count, duration, grouped, si, significant
 from sizer.bom.bill import Sum
-from sizer.bom.remarks import SERVICE_YEARS, ends_in_service
+from sizer.bom.lines import SERVICE_YEARS, ends_in_service
 from sizer.catalog.labels import item_name
 from sizer.catalog.model import Catalog
-from sizer.present.plain_table import table_text
-from sizer.present.text.money import quotes_for
-from sizer.present.words import inside_sentence, listed, plural
-from sizer.questions.growth.tables import (
-    LIMIT_NAMES,
-    demand_cells,
-    demand_table,
-    exhausted_text,
-    limits_table,
-    percent_of,
-    platform_text,
-    platforms_table,
-    purchases_table,
-    sequences_table,
-    size_text,
+from sizer.catalog.schema import Storage
+from sizer.drawings.racks import at_least
+from sizer.physical.capacity import nodes_per_unit
+from sizer.present.bill_tables import sum_text
+from sizer.present.tables import Field, Table, record_table, row, table_text
+from sizer.present.text.money import quotes_for, range_text
+from sizer.present.words import NO_BREAK, inside_sentence, listed, money, percent, plural, sample_unit
+from sizer.sizing.constraints.stored_data import MOST_FILL
+from sizer.sizing.growth.result import (
+    CapacityLimit,
+    ClusterSize,
+    GrowthPlan,
+    LimitKind,
+    PlatformGrowth,
+    Purchase,
+    PurchaseSequence,
 )
-from sizer.sizing.growth.result import ClusterSize, GrowthPlan, PlatformGrowth, Purchase, PurchaseSequence
 from sizer.sizing.result import DesignAnswer
-from sizer.workload.request import SizingRequest
+from sizer.workload.request import SizingRequest, Target
 from sizer.workload.resolve import ResolvedWorkload
+
+SEQUENCE_NAMES = {
+    "best": "The plan",
+    "at-once": "All in the first year",
+    "prepared": "Each year's need, network prepared",
+    "as-it-grows": "Each year's need, network grows",
+}
+LIMIT_NAMES = {
+    LimitKind.GPU_RATE: "GPU rate",
+    LimitKind.HOST_DECODE: "Host data path",
+    LimitKind.HOST_LINK: "Host-to-GPU link",
+    LimitKind.STORAGE_READS: "Storage read rate",
+    LimitKind.STORAGE_CAPACITY: "Storage capacity",
+    LimitKind.GATEWAY_UPLINKS: "Gateway uplinks",
+    LimitKind.SERVER_PORTS: "Server network ports",
+    LimitKind.SWITCH_PORTS: "Switch ports",
+    LimitKind.RACK_UNITS: "Rack units",
+    LimitKind.POWER_FEEDS: "Rack power feeds",
+    LimitKind.QUEUE_WAIT: "Servers for the queue-wait target",
+    LimitKind.REQUESTED_RACKS: "Requested limit of racks",
+    LimitKind.REQUESTED_POWER: "Requested limit of power",
+    LimitKind.REQUESTED_RACK_UNITS: "Requested limit of rack units",
+    LimitKind.REQUESTED_SERVERS: "Requested limit of servers",
+}
+# Kinds of device named among the purchases of a year.
+_MOST_NAMED = 6
+_NOTHING = "–"
+
+
+def size_text(size: ClusterSize, bare: bool = False) -> str:
+    """Servers and storage nodes in words: '9 servers and 8 storage nodes'; ``bare`` as in a table: '9 + 8'."""
+    if bare:
+        return (
+            f"{grouped(size.n_servers)} + {grouped(size.storage_nodes)}"
+            if size.storage_nodes
+            else grouped(size.n_servers)
+        )
+    nodes = [plural(size.storage_nodes, "storage node")] if size.storage_nodes else []
+    return listed([plural(size.n_servers, "server"), *nodes])
+
+
+def platform_text(growth: PlatformGrowth) -> str:
+    """Server and storage of a platform."""
+    return f"{growth.platform.server.name} + {growth.platform.storage.name}"
+
+
+_DEMAND: dict[str, Callable[["_Demand"], str]] = {
+    "Target": lambda demand: _target(demand.target, demand.workload),
+    "Stored sample": lambda demand: si(demand.workload.sample_bytes, "B"),
+    "Data set": lambda demand: si(demand.workload.dataset_bytes, "B"),
+    "Operations per sample": lambda demand: si(demand.workload.dnn.forward_flop.value, "FLOP"),
+}
+_DEMAND_WIDTHS = (24, 20, 20, 26)
+
+
+def demand_table(plan: GrowthPlan) -> Table:
+    """Demand of every workload in every year."""
+    rows: list[_Demand | str] = []
+    for number, workload in enumerate(plan.requests[0].workload):
+        if len(plan.requests[0].workload) > 1:
+            rows.append(workload.name)
+        rows += [_demand(plan, number, year) for year in range(plan.n_years)]
+    return record_table(
+        "purchases-asked",
+        "Demand in each year",
+        rows,
+        [
+            Field("Year", lambda demand: demand if isinstance(demand, str) else str(demand.year), "left", 10),
+            *(
+                _demand_field(title, width, text)
+                for (title, text), width in zip(_DEMAND.items(), _DEMAND_WIDTHS, strict=True)
+            ),
+        ],
+        kind=lambda demand: "group" if isinstance(demand, str) else "",
+        note="Each factor applies once a year; values without a factor stay constant.",
+    )
+
+
+def demand_cells(plan: GrowthPlan, workload: int, year: int) -> dict[str, str]:
+    """Demand of one workload in one year, by the titles of the table's columns; ``year`` from 0, -1 is the last."""
+    return {title: text(_demand(plan, workload, year)) for title, text in _DEMAND.items()}
+
+
+@dataclass(frozen=True)
+class _Demand:
+    """One workload in one year."""
+
+    year: int
+    target: Target
+    workload: ResolvedWorkload
+
+
+def _demand(plan: GrowthPlan, workload: int, year: int) -> _Demand:
+    place = range(plan.n_years)[year]
+    resolved = plan.workloads[place][workload]
+    return _Demand(place + 1, resolved.request.target, resolved)
+
+
+def _demand_field(title: str, width: int, text: Callable[[_Demand], str]) -> Field[_Demand | str]:
+    """Column of a table whose group heads are texts."""
+    return Field(title, lambda demand: "" if isinstance(demand, str) else text(demand), "right", width)
+
+
+def _target(target: Target, workload: ResolvedWorkload) -> str:
+    if target.samples_per_s is not None:
+        return si(target.samples_per_s, sample_unit(workload.dnn))
+    if target.gpus_busy is not None:
+        return f"{plural(target.gpus_busy, 'GPU')} in use"
+    assert target.time_to_train_s is not None  # a target is one of the three
+    return f"within {duration(target.time_to_train_s)}"
+
+
+def purchases_table(growth: PlatformGrowth, catalog: Catalog, currency: str) -> Table:
+    """Need, owned, bought, cost, power and racks of every year of the recommended sequence."""
+    recommended = growth.recommended
+    note = f"Sizes are servers + storage nodes of {platform_text(growth)}."
+    if recommended.is_prepared and len(set(recommended.sizes)) > 1:
+        note += (
+            " Network, racks and power feeds of the last year are installed in year 1. Every device uses its port of "
+            "the last year's port map, so no link moves."
+        )
+    # A column that says "to be quoted" in every row says nothing.
+    cost = Field[Purchase](
+        _parts_title(recommended, currency),
+        lambda purchase: _cost_text(purchase) if purchase.bought else _NOTHING,
+        "right",
+        16,
+    )
+    costs = [cost] if _has_costs(recommended) else []
+    table = record_table(
+        "purchases-years",
+        "Purchases of each year",
+        recommended.purchases,
+        [
+            Field("Year", lambda purchase: str(purchase.year), "left", 10),
+            Field("Needed", lambda purchase: size_text(purchase.need, bare=True), "right", 9),
+            Field("Owned", lambda purchase: size_text(purchase.owned, bare=True), "right", 9),
+            Field("Bought", lambda purchase: _bought(purchase, catalog), "left", 33 if costs else 49),
+            *costs,
+            Field(
+                "Maximum draw",
+                lambda purchase: at_least(growth.has_unknown_power, si(purchase.power_max_w, "W")),
+                "right",
+                16,
+            ),
+            Field("Racks", lambda purchase: grouped(purchase.racks), "right", 7),
+        ],
+        note=note,
+    )
+    if not costs:
+        return table
+    total = row("All years", "", "", "", _cost_text(recommended), "", "", kind="total")
+    return replace(table, rows=(*table.rows, total))
+
+
+def _parts_title(bought: Purchase | PurchaseSequence, currency: str) -> str:
+    """Head of a column of costs: of the parts with a price where others await a quote and have no band."""
+    if bought.cost.n_open and bought.interval is not None:
+        return f"Price range, {currency}"
+    return f"{'Parts with a price' if bought.cost.n_open else 'Parts'}, {currency}"
+
+
+def _has_costs(bought: PurchaseSequence) -> bool:
+    return not bought.cost.is_unknown or bought.interval is not None
+
+
+def _cost_text(bought: Purchase | PurchaseSequence) -> str:
+    """What is bought costs: exact, or in the range of the market where parts await a quote."""
+    if bought.cost.n_open and bought.interval is not None and isfinite(bought.interval.high):
+        return range_text("", bought.interval.low, bought.interval.high)
+    return sum_text(replace(bought.cost, amount=bought.cost.amount.quantize(Decimal(1))))
+
+
+def _bought(purchase: Purchase, catalog: Catalog) -> str:
+    """Devices bought, all else as a count of items."""
+    devices = [(item, count) for item, count in purchase.bought if hasattr(catalog.item(item), "power_inlets")]
+    named = [_pieces(item, count, catalog) for item, count in devices]
+    shown, more = named[:_MOST_NAMED], len(purchase.bought) - min(len(named), _MOST_NAMED)
+    if more and shown:
+        shown.append(by_count(more, f"{more} further item", f"{more} further items"))
+    text = listed(shown) or (by_count(more, f"{more} item", f"{more} items") if more else _NOTHING)
+    if purchase.taken_out:
+        text += f"; taken out: {listed(_times(item, count, catalog) for item, count in purchase.taken_out)}"
+    return text
+
+
+def _pieces(item: str, count: int, catalog: Catalog) -> str:
+    device = catalog.item(item)
+    per_unit = nodes_per_unit(device) if isinstance(device, Storage) else 1
+    text = _times(item, count, catalog)
+    return f"{text} ({plural(count * per_unit, 'node')})" if per_unit > 1 else text
+
+
+def _times(item: str, count: int, catalog: Catalog) -> str:
+    return f"{grouped(count)}{NO_BREAK}×{NO_BREAK}{item_name(item, catalog)}"
+
+
+def sequences_table(growth: PlatformGrowth, plan: GrowthPlan, currency: str) -> Table:
+    """The recommended sequence compared with the other ways to buy."""
+    recommended = growth.recommended
+    energy_cost = Field[PurchaseSequence](
+        f"Energy, {currency}", lambda sequence: money(sequence.energy_cost, "").strip(), "right", 19
+    )
+    parts_cost = Field[PurchaseSequence](_parts_title(recommended, currency), _cost_text, "right", 19)
+    prices = "Prices stay constant." if plan.growth.price == 1 else "Parts cost what their year's price factor gives."
+    return record_table(
+        "purchases-ways",
+        "All at once or in steps",
+        (recommended, *growth.alternatives),
+        [
+            Field("Sequence", lambda sequence: SEQUENCE_NAMES[sequence.name], "left", 24),
+            *([parts_cost] if _has_costs(recommended) else []),
+            Field("Energy", lambda sequence: _energy_text(growth, sequence), "right", 15),
+            *([] if recommended.energy_cost is None else [energy_cost]),
+            Field("Server-years", lambda sequence: grouped(sequence.server_years), "right", 12),
+            Field("Links moved", lambda sequence: grouped(sequence.moved_links), "right", 11),
+        ],
+        kind=lambda sequence: "strong" if sequence is recommended else "",
+        note=f"{criterion_text(growth)} {prices}",
+    )
+
+
+def _energy_text(growth: PlatformGrowth, sequence: PurchaseSequence) -> str:
+    return at_least(growth.has_unknown_power, si(1e3 * sequence.energy_kwh, "Wh"))
+
+
+def limits_table(limits: Sequence[CapacityLimit], n_years: int) -> Table:
+    """Loads of the year-1 cluster in the first, second and last year, and when each exceeds the capacity."""
+    years = [1, *([2] if n_years > 2 else []), n_years]
+    return record_table(
+        "purchases-limits",
+        "Load on the year-1 cluster, and when its capacity is exhausted",
+        limits,
+        [
+            Field("Limit", lambda limit: LIMIT_NAMES[limit.kind], "left", 40),
+            *(_load_field(year) for year in years),
+            Field("Exhausted", exhausted_text, "right", 21),
+        ],
+        note=(
+            "Nothing is added to the year-1 cluster. Each year's target applies at the end of the year; in between, "
+            "loads grow by the same factor every month. Rates are those reached with the requested confidence. Ports, "
+            "rack units and feeds: need of each year's cluster / capacity of the year-1 switches, racks and PDUs. "
+            f"Storage capacity: the {percent(MOST_FILL)} of the usable capacity that is planned to be filled."
+        ),
+    )
+
+
+def _load_field(year: int) -> Field[CapacityLimit]:
+    return Field(f"Year {year}", lambda limit: _load(limit.loads[year - 1]), "right", 13)
+
+
+def _load(load: float) -> str:
+    return "cannot be met" if load == float("inf") else percent_of(load)
+
+
+def percent_of(load: float) -> str:
+    """A load in percent, which may pass 100 %."""
+    return percent(load) if load < 1 else f"{grouped(100 * load)}\u202f%"
+
+
+def exhausted_text(limit: CapacityLimit) -> str:
+    """When a load exceeds the capacity: 'after 1.5 years', 'in year 2', or not within the plan."""
+    year = limit.year
+    if year is None:
+        return "not exhausted"
+    if not limit.is_gradual or year <= 1:
+        return f"in year {grouped(year)}"
+    return f"after {significant(year, 2)} years"
+
+
+def platforms_table(plan: GrowthPlan, currency: str) -> Table:
+    """Every platform that meets all years."""
+    note = "Sizes are servers + storage nodes."
+    known = max((growth.recommended for growth in plan.platforms), key=lambda bought: bought.cost.n_open)
+    if plan.deciding_prices:
+        note += " Quotes could change the order of the platforms."
+    return record_table(
+        "purchases-platforms",
+        "Growth plan on each platform",
+        plan.platforms,
+        [
+            Field("Platform", platform_text, "left", 32),
+            Field("First year", lambda growth: size_text(growth.recommended.sizes[0], bare=True), "right", 13),
+            Field("Last year", lambda growth: size_text(growth.recommended.sizes[-1], bare=True), "right", 13),
+            Field(_parts_title(known, currency), lambda growth: _cost_text(growth.recommended), "right", 18),
+            Field("Energy", lambda growth: _energy_text(growth, growth.recommended), "right", 12),
+            Field("Racks", lambda growth: grouped(growth.recommended.purchases[-1].racks), "right", 12),
+        ],
+        note=note,
+    )
+
+
+def criterion_text(growth: PlatformGrowth) -> str:
+    """The criterion by which the sequence was chosen."""
+    recommended, alternatives = growth.recommended, growth.alternatives
+    if growth.criterion == "watts":
+        return "The plan is the sequence with the least energy."
+    if growth.criterion == "equipment":
+        return "Deciding prices are missing, so the plan owns the fewest servers and storage nodes over time."
+    is_compared = not any(sequence.cost.n_open for sequence in (recommended, *alternatives))
+    if is_compared and all(
+        other.pieces == recommended.pieces and other.cost == recommended.cost for other in alternatives
+    ):
+        return "Every sequence buys the same parts at the same cost; the plan is the one with the least energy."
+    return "The plan is the sequence with the lowest known cost; on a tie, the one with the least energy."
+
 
 # A load that is worth a sentence.
 _NOTABLE = 0.5

@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from sizer.base.estimate import Estimate
+from sizer.bom.bill import customer_bill
 from sizer.bom.cost import CostInterval
-from sizer.bom.customer import customer_bill
 from sizer.bom.ownership import Footprint, OwnershipCost, cents, footprint_of, ownership_cost, rates_of
 from sizer.physical.racks.power import HOURS_PER_YEAR, energy_kwh_per_year
 from sizer.sizing.result import SizingResult, WorkloadAnswer

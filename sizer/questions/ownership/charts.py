@@ -10,8 +10,7 @@ from sizer.drawings.palette import COLUMN_PX
 from sizer.present.charting import HEIGHT_PX, Chart, Rows, axis, chart_of, finish, money_unit
 from sizer.present.theme import LIGHT, Palette
 from sizer.questions.ownership.analysis import OwnershipAnswer
-from sizer.questions.ownership.tables import KIND_NAMES, kinds_of
-from sizer.questions.ownership.text import short_finding
+from sizer.questions.ownership.text import KIND_NAMES, kinds_of, short_finding
 
 # Role or stage of the palette whose colour a kind takes.
 _COLOURS: dict[CostKind, str] = {

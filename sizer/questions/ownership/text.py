@@ -1,23 +1,176 @@
-"""Cost of ownership in sentences, and as plain text for a terminal."""
+"""Cost of ownership as tables, by year and kind and for one run of every workload, in sentences, and as plain text."""
 
 import textwrap
-from typing import Any
+from collections.abc import Callable
+from decimal import ROUND_HALF_UP, Decimal
+from math import isfinite
+from typing import Any, Literal
 
 from sizer.base.formats.json_document import fields_of, json_document
-from sizer.base.quantities import significant
-from sizer.bom.ownership import COST_KINDS
+from sizer.base.money import percent as money_percent
+from sizer.base.quantities import NARROW_SPACE, by_count, grouped, plain, si, significant
+from sizer.bom.ownership import COST_KINDS, CostKind, Missing, OwnershipCost, YearCost
+from sizer.physical.racks.power import HOURS_PER_YEAR
 from sizer.present import words
-from sizer.present.plain_table import WIDTH, table_text
+from sizer.present.tables import WIDTH, Cell, Field, Table, record_table, row, table_text
+from sizer.present.text.money import range_text
 from sizer.questions.ownership.analysis import OwnershipAnswer, RunCost
-from sizer.questions.ownership.tables import (
-    KIND_NAMES,
-    kinds_of,
-    ownership_table,
-    run_cost_text,
-    runs_table,
-    total_text,
-    years_text,
-)
+
+KIND_NAMES: dict[CostKind, str] = {
+    "purchase": "Purchase",
+    "support": "Support",
+    "energy": "Energy",
+    "space": "Space",
+    "care": "Staff and care",
+}
+# Costs that the total leaves out, apart from prices to be quoted.
+_MISSING: dict[Missing, str] = {
+    "renewals": "renewals of support and subscriptions without a known term are not included",
+    "electricity": "electricity is not included because no price was given",
+    "watts": "the power draw of some parts is not published",
+    "cooling": "cooling is not included because no PUE was given",
+    "space": "space is not included because no price was given",
+    "growth": "purchases of the growth plan after the first year, and what they cost to run, are not included",
+}
+
+
+def years_text(years: int) -> str:
+    """The period."""
+    return by_count(years, "one year", f"{words.spelled(years)} years")
+
+
+def kinds_of(cost: OwnershipCost) -> tuple[CostKind, ...]:
+    """Kinds that cost something, purchase first."""
+    return tuple(kind for kind in COST_KINDS if kind == "purchase" or cost.of(kind))
+
+
+def ownership_table(answer: OwnershipAnswer) -> Table:
+    """Costs by year and by kind; what rests on lines without a price is to be quoted, its total the budgetary range."""
+    cost = answer.cost
+    kinds = kinds_of(cost)
+    width = 88 // (len(kinds) + 1)
+    fields: list[Field[YearCost]] = [Field("Year", lambda year: str(year.year), "left", 12)]
+    fields += [Field(f"{KIND_NAMES[kind]}, {cost.currency}", _of(kind, cost), "right", width) for kind in kinds]
+    fields.append(Field(f"Total, {cost.currency}", _of("total", cost), "right", width))
+    sums = (_kind_text(cost, kind, cost.of(kind) or Decimal(0)) for kind in kinds)
+    totals = [Cell("All years"), *(_quoted(text) for text in (*sums, total_text(answer, bare=True)))]
+    return record_table(
+        "ownership",
+        f"Cost of ownership over {years_text(cost.rates.years)}",
+        cost.years,
+        fields,
+        totals=[row(*totals, kind="total")],
+        note=ownership_note(cost),
+    )
+
+
+def _of(kind: CostKind | Literal["total"], cost: OwnershipCost) -> Callable[[YearCost], Cell]:
+    return lambda year: _quoted(_kind_text(cost, kind, getattr(year, kind)))
+
+
+def _kind_text(cost: OwnershipCost, kind: CostKind | Literal["total"], amount: Decimal) -> str:
+    """An amount; 'to be quoted' where it is a part of prices that are open."""
+    rests = kind in ("purchase", "care", "total") or (kind == "support" and cost.rates.support_percent is not None)
+    return words.TO_BE_QUOTED if cost.is_unpriced and rests else _amount(amount)
+
+
+def runs_table(answer: OwnershipAnswer) -> Table:
+    """Energy and share of the cost of ownership of one run of every workload."""
+    cost = answer.cost
+    use = answer.utilization_fraction
+    share = "Runs follow each other without a pause" if use is None else f"Runs take {words.percent(use)} of all hours"
+    hours = grouped(HOURS_PER_YEAR)
+    note = (
+        f"Cost = duration × cost of ownership / ({cost.rates.years} × {hours} h"
+        f"{'' if use is None else f' × {words.percent(use)}'}). {share}; each takes the whole cluster. Energy: "
+        f"typical draw{_cooled(cost)}. Cost in brackets: 90{NARROW_SPACE}% interval of the duration."
+    )
+    return record_table(
+        "cost-per-run",
+        "Cost of one run",
+        answer.runs,
+        (
+            Field("Workload", lambda run: words.shortened(run.workload), "left", 24),
+            Field("Run", run_name, "left", 18),
+            Field("Duration", lambda run: words.estimate(run.duration_s, "s"), "right", 19),
+            Field("Energy", lambda run: si(1e3 * run.energy_kwh, "Wh"), "right", 12),
+            Field(
+                f"Cost, {cost.currency}",
+                lambda run: _quoted(run_cost_text(run, cost)),
+                "right",
+                27,
+            ),
+        ),
+        note=note,
+    )
+
+
+def run_name(run: RunCost) -> str:
+    """What the cost is for."""
+    return "to train once" if run.is_training_run else f"1 million {words.plural_of(2, run.sample_unit)}"
+
+
+def run_cost_text(run: RunCost, cost: OwnershipCost) -> str:
+    """Cost of a run without its currency, to the digits that its duration supports."""
+    middle, low, high = (significant(float(amount)) for amount in (run.cost, run.low, run.high))
+    if cost.is_unpriced:
+        return words.TO_BE_QUOTED
+    return middle if low == high else f"{middle} ({low} to {high})"
+
+
+def total_text(answer: OwnershipAnswer, *, bare: bool = False) -> str:
+    """Cost over all years, a range while a line has no price. ``bare``: without the currency; an amount with cents."""
+    cost, interval = answer.cost, answer.interval
+    if cost.is_unpriced:
+        is_told = interval is not None and isfinite(interval.high)
+        currency = "" if bare else cost.currency
+        return range_text(currency, interval.low, interval.high) if interval and is_told else words.TO_BE_QUOTED
+    whole = cost.total.quantize(Decimal(1), rounding=ROUND_HALF_UP)
+    return _amount(cost.total) if bare else words.money(whole, cost.currency)
+
+
+def ownership_note(cost: OwnershipCost) -> str:
+    """Rates behind the amounts, and costs that are not included."""
+    rates = cost.rates
+    sentences = [words.sentence(_MISSING[key]) for key in cost.missing if key != "prices"]
+    if cost.n_open:
+        sentences.append(f"{words.plural(cost.n_open, 'line')} of the bill to be quoted.")
+    if rates.electricity_per_kwh is not None:
+        kwh = si(1e3 * float(cost.energy_kwh), "Wh")
+        sentences.append(
+            f"Energy: {kwh} at {_rate_text(cost, rates.electricity_per_kwh)} per kWh, typical draw at all "
+            f"hours{_cooled(cost)}."
+        )
+    if rates.support_percent is not None:
+        sentences.append(
+            f"Support: {money_percent(rates.support_percent)}{NARROW_SPACE}% a year of what is bought once, "
+            "after the terms that the bill pays for."
+        )
+    if cost.space is not None:
+        price = rates.space_per_rack_unit_month or rates.space_per_rack_month or Decimal(0)
+        unit = "rack" if rates.space_per_rack_month is not None else "rack unit"
+        sentences.append(f"Space: {_rate_text(cost, price)} per {unit} and month.")
+    sentences.append("Interest, taxes, price changes and residual value are not included.")
+    return " ".join(sentences)
+
+
+def _cooled(cost: OwnershipCost) -> str:
+    pue = cost.rates.pue_ratio
+    return ", without cooling" if pue is None else f" × PUE {plain(pue)}"
+
+
+def _rate_text(cost: OwnershipCost, rate: Decimal) -> str:
+    """A rate as it was stated, with cents."""
+    return f"{cost.currency} {grouped(rate, max(2, len(f'{rate.normalize():f}'.partition('.')[2])))}"
+
+
+def _amount(amount: Decimal) -> str:
+    return grouped(amount, 2)
+
+
+def _quoted(text: str) -> Cell:
+    return Cell(text, is_muted=text == words.TO_BE_QUOTED)
+
 
 _MET = {True: "met", False: "not met", None: "open until all prices are known"}
 

@@ -10,8 +10,7 @@ from sizer.drawings.palette import COLUMN_PX
 from sizer.present.charting import Chart, axis, chart_of, finish, money_unit, point_layers
 from sizer.present.theme import LIGHT, Palette
 from sizer.present.words import percent
-from sizer.questions.rent.tables import years_text
-from sizer.questions.rent.text import short_finding
+from sizer.questions.rent.rent_or_buy import short_finding, years_text
 
 _HEIGHT = 210
 # Room above the highest line for its label.

@@ -1,7 +1,8 @@
 """Scale-up compared with scale-out: the same GPUs in fewer, larger servers or in more, smaller ones."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
 from functools import cached_property
 from itertools import pairwise, product
 from typing import Literal
@@ -9,32 +10,335 @@ from typing import Literal
 import numpy as np
 
 from sizer.base.arrays import Floats
-from sizer.base.errors import RequestError
+from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.estimate import Estimate
+from sizer.base.quantities import grouped
 from sizer.bom.prices import prices_for
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.draws import Draws, streams
+from sizer.catalog.generations import era_of
 from sizer.catalog.model import Catalog
-from sizer.questions.scale.arrangement_run import StepBreakdown, drawn_estimates, request_of
-from sizer.questions.scale.arrangements import (
-    Arrangement,
-    ExcludedServer,
-    ExclusionReason,
-    arrangements,
-    gpus_used,
-    is_same_host,
-)
+from sizer.catalog.sale import as_sold_as
+from sizer.catalog.schema import Gpu, Server
+from sizer.perf.training_step import TrainingRun
+from sizer.physical.allowed_parts import fits_era
+from sizer.physical.platform import Platform
+from sizer.physical.platforms import platforms
+from sizer.sizing.constraints.tiers import with_tier_of
 from sizer.sizing.customer_copy import not_offered
 from sizer.sizing.design.evaluate_design import design_answer
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.reasons import Binding, BindingKind
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.search.feasibility import evaluate_space
-from sizer.sizing.search.space import design_space
+from sizer.sizing.search.posterior import DrawnServers
+from sizer.sizing.search.space import MAX_SERVERS, design_space
 from sizer.sizing.stages.gpu_memory import all_fit, resolved
-from sizer.sizing.stages.platform_columns import columns
-from sizer.workload.request import SizingRequest, Target
+from sizer.sizing.stages.platform_columns import columns, compute_groups
+from sizer.sizing.stages.workload_run import run_on
+from sizer.workload.request import Platforms, SizingRequest, Target
 from sizer.workload.resolve import ResolvedWorkload
+
+# "design": servers of the described kind, as full as the number of GPUs allows; "spread": more of them, each with
+# fewer GPUs in use; "other": servers of another kind, full.
+ArrangementKind = Literal["design", "spread", "other"]
+
+# Published tests spread eight GPUs over one, two and four servers (weka-scaling-2019): halved twice.
+_HALVINGS = 2
+# GPUs whose peaks with mixed precision differ by no more are of one class: all forms of the V100 lie within a quarter
+# of one another, a P100 reaches a sixth of theirs.
+_SAME_CLASS = 0.25
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """So many servers of one kind, of which the job uses so many GPUs each."""
+
+    kind: ArrangementKind
+    platform: Platform
+    n_servers: int
+    gpus_used: int  # of each server
+    is_allowed: bool  # whether the request allows its parts; others are compared as well, and marked
+
+    @property
+    def n_gpus(self) -> int:
+        """GPUs that the job uses."""
+        return self.n_servers * self.gpus_used
+
+    @property
+    def name(self) -> str:
+        """'4 × DGX-1', '8 × DGX-1 (4 of 8 GPUs used)', '4 × DSS 8440 (8 GPUs each)'."""
+        server = self.platform.server
+        servers = f"{grouped(self.n_servers)} × {server.name}"
+        if not self.is_full:
+            return f"{servers} ({self.gpus_used} of {self.platform.gpus_per_server} GPUs used)"
+        return f"{servers} ({self.gpus_used} GPUs each)" if server.n_gpus_choices else servers
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no GPU is idle."""
+        return self.gpus_used == self.platform.gpus_per_server
+
+
+class ExclusionReason(Enum):
+    """Why a kind of server is not compared."""
+
+    TOO_MANY_SERVERS = "more servers than the search considers"
+    FORBIDDEN = "excluded by the request"
+    NO_SIMILAR_GPU = "supports no GPU of the same class"
+    NO_LOCAL_DRIVES = "no local drives published"
+    NO_STORAGE_CONNECTION = "cannot connect to the storage"
+    NOT_FILLED = "the GPUs do not fill it"
+    TOO_LITTLE_MEMORY = "the GPUs do not hold the network"
+
+
+@dataclass(frozen=True)
+class ExcludedServer:
+    """A kind of server that is not compared."""
+
+    name: str
+    reason: ExclusionReason
+    gpus_per_server: tuple[int, ...] = ()  # of the kind, where the GPUs do not fill it
+    part: str = ""  # id of the part that the server does not support
+
+
+def gpus_used(request: SizingRequest, platform: Platform) -> int:
+    """GPUs of each server of a platform that a request's job uses."""
+    return min(request.platforms.gpus_per_server or platform.gpus_per_server, platform.gpus_per_server)
+
+
+def arrangements(
+    request: SizingRequest, design: DesignAnswer, n_gpus: int, catalog: Catalog
+) -> tuple[tuple[Arrangement, ...], tuple[ExcludedServer, ...]]:
+    """Arrangements of a number of GPUs, and the kinds of server that are excluded.
+
+    ``design``: its servers come first; other servers use its storage and fabric where they can connect to them.
+    ``n_gpus``: GPUs of every arrangement. ``arrangements``: the design's kind of server as full as the number allows,
+    the same spread over more servers, then the other orderable kinds in the order of the catalogue, which is not a
+    ranking. ``excluded``: in the same order.
+    """
+    own = design.platform
+    most = gpus_used(request, own)
+    used = next(count for count in range(min(most, n_gpus), 0, -1) if n_gpus % count == 0)
+    found: list[Arrangement | ExcludedServer] = [
+        _sized(Arrangement("design", own, n_gpus // used, used, is_allowed=True))
+    ]
+    for _ in range(_HALVINGS):
+        if used % 2 or used <= 2:
+            break
+        used //= 2
+        found.append(_sized(Arrangement("spread", own, n_gpus // used, used, is_allowed=True)))
+    era = era_of(catalog, own.server)
+    for server in as_sold_as(catalog, catalog.servers.values(), own.server, request.date):
+        if server.role != "gpu" or not fits_era(era_of(catalog, server), era):
+            continue
+        if server.id != own.server.id:
+            others = _others(request, own, server, n_gpus, catalog)
+            if design.bill.is_customer_copy:
+                # A customer reads of no parts that the request excludes.
+                others = _allowed_only(others) if _server_is_allowed(request, server) else iter(())
+            found += others
+    return (
+        tuple(one for one in found if isinstance(one, Arrangement)),
+        tuple(one for one in found if isinstance(one, ExcludedServer)),
+    )
+
+
+def is_same_host(one: Server, other: Server) -> bool:
+    """Whether two servers are the same host sold with GPUs of another form: all that feeds the GPUs is equal."""
+
+    def host(server: Server) -> tuple[object, ...]:
+        facts = (server.height_u, server.n_gpus, server.cpu, server.n_cpus, server.memory_bytes)
+        ports = tuple((port.kind, port.count, port.use) for port in server.ports)
+        return (server.vendor, *(fact and fact.value for fact in facts), ports)
+
+    return host(one) == host(other)
+
+
+def _sized(one: Arrangement) -> Arrangement | ExcludedServer:
+    """The arrangement, unless it is larger than any that the search considers."""
+    if one.kind == "design" or one.n_servers <= MAX_SERVERS:
+        return one
+    name = f"{grouped(one.n_servers)} × {one.platform.server.name}"
+    return ExcludedServer(name, ExclusionReason.TOO_MANY_SERVERS)
+
+
+def _others(
+    request: SizingRequest, own: Platform, server: Server, n_gpus: int, catalog: Catalog
+) -> Iterator[Arrangement | ExcludedServer]:
+    if server.id in request.platforms.forbidden_servers:
+        yield ExcludedServer(server.name, ExclusionReason.FORBIDDEN)
+        return
+    gpu = _gpu_for(server, own.gpu, catalog)
+    if gpu is None:
+        yield ExcludedServer(server.name, ExclusionReason.NO_SIMILAR_GPU, part=own.gpu.id)
+        return
+    storage = server.local_storage if own.storage.kind == "local" else own.storage.id
+    if storage is None:
+        yield ExcludedServer(server.name, ExclusionReason.NO_LOCAL_DRIVES)
+        return
+    options = _options(request, own, server, gpu, storage, catalog)
+    if not options:
+        yield ExcludedServer(server.name, ExclusionReason.NO_STORAGE_CONNECTION, part=storage)
+        return
+    full = [option for option in options if n_gpus % option.gpus_per_server == 0]
+    if not full:
+        sizes = tuple(option.gpus_per_server for option in options)
+        yield ExcludedServer(server.name, ExclusionReason.NOT_FILLED, sizes)
+    for option in full:
+        asked = request.platforms
+        allowed = (
+            _server_is_allowed(request, option.server)
+            and (not asked.gpus or option.gpu.id in asked.gpus)
+            and (not asked.storage or option.storage.id in asked.storage)
+            and asked.storage_tier in (None, option.storage.tier)
+            and (not asked.fabrics or option.fabric.id in asked.fabrics)
+        )
+        yield _sized(
+            Arrangement("other", option, n_gpus // option.gpus_per_server, option.gpus_per_server, is_allowed=allowed)
+        )
+
+
+def _gpu_for(server: Server, like: Gpu, catalog: Catalog) -> Gpu | None:
+    """The GPU of a server that is most like another: itself, else one of its class, with memory as near as can be."""
+    if like.id in server.gpus:
+        return like
+
+    def distance(gpu: Gpu) -> float:
+        return abs(gpu.memory_bytes.value - like.memory_bytes.value)
+
+    peak = like.peak_mixed_flop_per_s.value
+    similar = [
+        gpu
+        for gpu in (catalog.gpus[name] for name in server.gpus)
+        if abs(gpu.peak_mixed_flop_per_s.value / peak - 1) <= _SAME_CLASS
+    ]
+    return min(similar, key=distance, default=None)
+
+
+def _options(
+    request: SizingRequest, own: Platform, server: Server, gpu: Gpu, storage: str, catalog: Catalog
+) -> list[Platform]:
+    """Platforms of a server with one storage: on the design's fabric where it connects to it, else on its fastest."""
+    own_memory = None if own.host_memory is None else own.host_memory.memory_bytes.value
+    memory = own_memory if server.id == own.server.id and own_memory else request.platforms.host_memory_bytes
+    for fabrics in ((own.fabric.id,), ()):
+        asked = Platforms(
+            servers=(server.id,), gpus=(gpu.id,), storage=(storage,), fabrics=fabrics, host_memory_bytes=memory
+        )
+        try:
+            found: Sequence[Platform] = platforms(catalog, request.model_copy(update={"platforms": asked}))
+        except (InfeasibleError, RequestError):  # parts that cannot be connected, or that the catalogue no longer holds
+            continue
+        found = with_tier_of(own, found, catalog)
+        if not found:
+            continue
+        # The drives of the design; of several fabrics the fastest comes first.
+        same = [one for one in found if one.capacity_option == own.capacity_option and one.storage.id == own.storage.id]
+        return list({one.gpus_per_server: one for one in reversed(same or found)}.values())[::-1]
+    return []
+
+
+def _allowed_only(found: Iterator[Arrangement | ExcludedServer]) -> Iterator[Arrangement | ExcludedServer]:
+    return (one for one in found if isinstance(one, ExcludedServer) or one.is_allowed)
+
+
+def _server_is_allowed(request: SizingRequest, server: Server) -> bool:
+    asked = request.platforms
+    return (not asked.servers or server.id in asked.servers) and server.id not in asked.forbidden_servers
+
+
+@dataclass(frozen=True)
+class StepBreakdown:
+    """Times of a training step at the medians. [s]
+
+    ``inside_s`` and ``between_s`` are the whole exchange, hidden or not; the other four add up to the step.
+    """
+
+    compute_s: float
+    inside_s: float
+    between_s: float
+    exposed_s: float  # exchange that computation does not hide
+    waiting_s: float  # of the GPUs for the slowest one
+    data_s: float  # for host decode, network or storage
+
+    @property
+    def exchange_s(self) -> float:
+        """The whole gradient exchange."""
+        return self.inside_s + self.between_s
+
+    @property
+    def step_s(self) -> float:
+        """The whole step."""
+        return self.compute_s + self.exposed_s + self.waiting_s + self.data_s
+
+
+def request_of(request: SizingRequest, one: Arrangement) -> SizingRequest:
+    """The request on so many GPUs of each server."""
+    only = request.platforms.model_copy(update={"gpus_per_server": None if one.is_full else one.gpus_used})
+    return request.model_copy(update={"platforms": only})
+
+
+@dataclass(frozen=True)
+class DrawnRates:
+    """One workload on one arrangement in every draw."""
+
+    run: TrainingRun | None  # None for inference
+    terms: Floats
+    samples_per_s: Floats  # (draws,)
+    equipment: tuple[object, ...]  # all that the models know of GPUs, links and their numbers
+
+    def breakdown(self, answer: WorkloadAnswer) -> StepBreakdown | None:
+        """Times of a step; what storage, network and host decode take from the median rate is waiting for data."""
+        if self.run is None:
+            return None
+        times = self.run.times(self.terms)
+        compute_s, exposed_s, waiting_s = (
+            float(part.flat[0]) for part in (times.compute_s, times.exposed_s, times.waiting_s)
+        )
+        step_s = float(self.run.samples.flat[0]) / float(answer.throughput.value)
+        return StepBreakdown(
+            compute_s=compute_s,
+            inside_s=float(times.inside_s.flat[0]),
+            between_s=float(times.between_s.flat[0]),
+            exposed_s=exposed_s,
+            waiting_s=waiting_s,
+            data_s=max(step_s - compute_s - exposed_s - waiting_s, 0.0),
+        )
+
+
+def drawn_estimates(
+    request: SizingRequest,
+    work: ResolvedWorkload,
+    one: Arrangement,
+    design: DesignAnswer,
+    catalog: Catalog,
+    draws: Draws,
+) -> DrawnRates:
+    """A workload on an arrangement under the draws; ``design`` has the storage and the gateway."""
+    gateway = float(design.quantities.gateway_bytes_per_s[0])
+    platforms = [one.platform]
+    run = run_on(
+        request_of(request, one),
+        work,
+        one.platform,
+        [one.n_servers],
+        design.storage_nodes,
+        gateway,
+        catalog,
+        draws.calibration,
+    )
+    one_size = (slice(None), None)
+    cols, comp = run.cols.shaped((-1, 1)), run.comp.take(one_size)
+    drawn = DrawnServers.of(work, platforms, one.platform, comp, cols, run.servers[one_size], draws, catalog)
+    servers = drawn.compute()
+    # Storage and network are the same system in all arrangements: their uncertainty does not affect the comparison.
+    stages = replace(run.warm, gpu=servers.gpu, decode=servers.decode, host_link=servers.host_link)
+    (group,), _ = compute_groups(platforms)
+    equipment = (group.gpu, work.stack.id, group.intra_link, group.fabric.id, one.gpus_used, one.n_servers)
+    steps = drawn.run if isinstance(drawn.run, TrainingRun) else None
+    return DrawnRates(steps, drawn.terms.values, stages.slowest.ravel(), equipment)
+
 
 RowOrder = Literal["listed", "rate", "rack-units", "watts", "ports"]
 

@@ -11,7 +11,7 @@ from sizer.present.charting import Chart, Rows, axis, broken, chart_of, finish, 
 from sizer.present.theme import LIGHT, Palette
 from sizer.present.words import estimate, listed, sample_unit
 from sizer.questions.scale.analysis import ArrangedDesign, ArrangementPair
-from sizer.questions.scale.comparison_text import is_alike
+from sizer.questions.scale.text import is_alike
 
 # Pixels of a full-width chart that the names left of its bars leave for the plot.
 _PLOT = 450.0

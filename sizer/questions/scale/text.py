@@ -1,29 +1,458 @@
-"""The same GPUs in fewer or in more servers, as text for a terminal."""
+"""The same GPUs in fewer or in more servers, as tables, in sentences and as plain text."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from sizer.base.estimate import Estimate
 from sizer.base.formats.json_document import fields_of, json_document
+from sizer.base.quantities import NARROW_SPACE, by_count, grouped, plain, si, significant
+from sizer.catalog.labels import item_name, sentence
 from sizer.catalog.model import Catalog
-from sizer.present.plain_table import table_text
+from sizer.drawings.racks import at_least
+from sizer.present import words
+from sizer.present.tables import Cell, Field, RowKind, Table, record_table, table_text
+from sizer.present.text.layouts import degrees_text
+from sizer.present.text.money import price_range_text
 from sizer.present.words import plural
 from sizer.questions.scale.analysis import (
     ArrangedDesign,
     ArrangementPair,
     ArrangementRun,
     EqualGpuComparison,
+    ExcludedServer,
+    ExclusionReason,
     RowOrder,
     ScaleComparison,
-)
-from sizer.questions.scale.comparison_text import difference, exclusion_text, storage_text
-from sizer.questions.scale.tables import (
-    excluded_table,
-    hardware_table,
-    rates_table,
-    scaling_table,
-    steps_table,
+    ScalingStep,
+    StepBreakdown,
 )
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from sizer.sizing.result import STAGES, WorkloadAnswer
+from sizer.sizing.search.space import MAX_SERVERS
+
+# Parts of a step that differ by less than this share of it explain nothing.
+_SEEN = 0.01
+# Rates this close are alike. [%]
+_ALIKE = 0.5
+# An interval this narrow is none: both rates depend on the same stage. [%]
+_EXACT = 0.05
+# A model of steps cannot tell shorter parts of one. [s]
+_NOTHING_S = 1e-5
+
+
+def difference(pair: ArrangementPair) -> str:
+    """What the second arrangement of a pair does differently, as a few sentences.
+
+    Rates of every workload, where a step takes longer, and what rack units, watts, ports and price differ by.
+    """
+    first, second = pair.first, pair.second
+    has_many = len(second.runs) > 1
+    sentences = []
+    for one, other, ratio in zip(first.runs, second.runs, pair.rate_ratios, strict=True):
+        text = rate_comparison_text(ratio, second.arrangement.name, first.arrangement.name)
+        cause = _cause(one, other, first, second)
+        whose = f"{other.answer.workload.name}: " if has_many else ""
+        sentences.append(sentence(f"{whose}{'; '.join([text, *cause])}"))
+    sentences += [sentence(text) for text in (_hardware(first, second), _price(first, second)) if text]
+    return " ".join(sentences)
+
+
+def rate_comparison_text(ratio: Estimate, name: str, first: str) -> str:
+    """How two rates compare: a difference is certain only where the interval of their ratio excludes 1."""
+    value, low, high = (100 * (float(part) - 1) for part in ratio)
+    if is_alike(ratio):
+        text = f"{name} is as fast as {first}"
+    else:
+        difference_text = f"{significant(abs(value), 2)}{NARROW_SPACE}% {'faster' if value > 0 else 'slower'}"
+        certainty = "possibly " if low <= 0 <= high else ""
+        text = f"{name} is {certainty}{difference_text} than {first}"
+    return text if high - low < _EXACT else f"{text} ({signed(low)} to {signed(high)}{NARROW_SPACE}%)"
+
+
+def is_alike(ratio: Estimate) -> bool:
+    """Whether two rates with this ratio are as good as equal."""
+    return abs(100 * (float(ratio.value) - 1)) < _ALIKE
+
+
+def signed(percent: float) -> str:
+    """A percentage with its sign: +3.2, −0.8."""
+    digits = significant(abs(percent), 2) if abs(percent) >= 1 else grouped(abs(percent), 1)
+    return digits if not float(f"{abs(percent):.1f}") else f"{'+' if percent > 0 else '−'}{digits}"
+
+
+def gradient_text(way: ArrangedDesign, step: StepBreakdown) -> str:
+    """How long the gradient exchange of a step takes, and how much of it is not hidden."""
+    if not step.exchange_s:
+        return "one GPU exchanges no gradients"
+    if not step.between_s:
+        text = f"the gradient exchange of a step takes {_ms(step.inside_s)} inside the server"
+    else:
+        text = (
+            f"the gradient exchange of a step takes {_ms(step.inside_s)} inside the servers and "
+            f"{_ms(step.between_s)} between them over {way.design.platform.fabric.name}"
+        )
+    if step.exposed_s < _NOTHING_S:
+        return f"{text}, hidden behind the computation"
+    return f"{text}, of which {_ms(step.exposed_s)} is not hidden"
+
+
+def storage_text(same: EqualGpuComparison, design_nodes: int) -> str:
+    """Which storage all arrangements have, and for which of them it is the bottleneck."""
+    storage = same.first.design.platform.storage
+    if storage.kind == "local":
+        text = "Each kind of server reads from its own local drives"
+    elif not same.storage_nodes:
+        text = f"All arrangements read from {storage.name}"
+    elif not same.storage_is_sized or same.storage_nodes == design_nodes:
+        nodes = f"{same.storage_nodes} {storage.name} {by_count(same.storage_nodes, 'node', 'nodes')}"
+        text = f"All arrangements have the {nodes} of the design"
+    else:
+        text = (
+            f"To compare the servers alone, all arrangements have {same.storage_nodes} {storage.name} "
+            f"{by_count(same.storage_nodes, 'node', 'nodes')}, enough "
+            f"for the full servers that read the most, not the {design_nodes} of the design"
+        )
+    bound = [
+        way.arrangement.name
+        for way in same.designs
+        if any(run.answer.bottleneck in ("storage", "network") for run in way.runs)
+    ]
+    if bound:
+        text += f"; storage or network remains the bottleneck of {', '.join(bound)}"
+    return sentence(text)
+
+
+def _cause(one: ArrangementRun, other: ArrangementRun, first: ArrangedDesign, second: ArrangedDesign) -> Iterator[str]:
+    """The part of a step that differs most, and the gradient exchange."""
+    if one.step is None or other.step is None:
+        return
+    before, after = one.step, other.step
+    changes = {
+        part: getattr(after, part) - getattr(before, part) for part in ("compute_s", "exposed_s", "waiting_s", "data_s")
+    }
+    part, change = max(changes.items(), key=lambda pair: abs(pair[1]))
+    if abs(change) >= _SEEN * before.step_s:
+        amount = f"{_ms(abs(change))} {'longer' if change > 0 else 'less'}"
+        gpus = second.design.platform.gpu.name, first.design.platform.gpu.name
+        if part == "compute_s" and gpus[0] != gpus[1]:
+            yield f"a step on {gpus[0]} computes {amount} than on {gpus[1]}"
+        elif part == "compute_s":
+            yield f"a step computes {amount}"
+        elif part == "exposed_s":
+            yield f"gradients delay a step {amount}"
+        else:
+            yield f"its GPUs wait {amount} for {'one another' if part == 'waiting_s' else 'data'}"
+    yield gradient_text(second, after)
+
+
+def exclusion_text(excluded: ExcludedServer, n_gpus: int, catalog: Catalog) -> str:
+    """Why a kind of server is not compared."""
+    part = item_name(excluded.part, catalog) if excluded.part else ""
+    sizes = " or ".join(map(grouped, excluded.gpus_per_server))
+    return {
+        ExclusionReason.TOO_MANY_SERVERS: f"More than {MAX_SERVERS} servers would be needed.",
+        ExclusionReason.FORBIDDEN: "Excluded by the request.",
+        ExclusionReason.NO_SIMILAR_GPU: f"It supports no GPU of the class of {part}.",
+        ExclusionReason.NO_LOCAL_DRIVES: "Its local drives are not published.",
+        ExclusionReason.NO_STORAGE_CONNECTION: f"It cannot connect to {part}.",
+        ExclusionReason.NOT_FILLED: f"{grouped(n_gpus)} GPUs do not fill servers of {sizes}.",
+        ExclusionReason.TOO_LITTLE_MEMORY: "Its GPUs do not hold every network of the request.",
+    }[excluded.reason]
+
+
+def _hardware(first: ArrangedDesign, second: ArrangedDesign) -> str:
+    """Rack units, watts, ports and cables, with more before fewer."""
+    more: list[str] = []
+    less: list[str] = []
+    units = second.rack_units - first.rack_units
+    if units:
+        (more if units > 0 else less).append(f"{plain(abs(units))}{NARROW_SPACE}U")
+    watts = second.power_max_w - first.power_max_w
+    if abs(watts) >= _SEEN * first.power_max_w:
+        (more if watts > 0 else less).append(si(abs(watts), "W"))
+    switches, ports, cables = (
+        second.n_switches - first.n_switches,
+        second.n_ports - first.n_ports,
+        second.n_cables - first.n_cables,
+    )
+    counts = (
+        (switches, by_count(abs(switches), f"{grouped(abs(switches))} switch", f"{grouped(abs(switches))} switches")),
+        (ports, by_count(abs(ports), f"{grouped(abs(ports))} port", f"{grouped(abs(ports))} ports")),
+        (cables, by_count(abs(cables), f"{grouped(abs(cables))} cable", f"{grouped(abs(cables))} cables")),
+    )
+    for count, text in counts:
+        if count:
+            (more if count > 0 else less).append(text)
+    parts = []
+    if more:
+        parts.append(f"More: {', '.join(more)}")
+    if less:
+        parts.append(f"Less: {', '.join(less)}")
+    if not parts:
+        return "Rack units, power, ports and cables are the same"
+    text = ". ".join(parts)
+    # Devices without a published draw cancel out only where both sides have the same ones.
+    if abs(watts) >= _SEEN * first.power_max_w and _unknown(first) != _unknown(second):
+        text += "; not all power figures are published, so the difference in power is uncertain"
+    return text
+
+
+def _unknown(way: ArrangedDesign) -> frozenset[str]:
+    return frozenset(way.design.quantities.unknown_power)
+
+
+def _price(first: ArrangedDesign, second: ArrangedDesign) -> str:
+    """The price difference of the priced lines; empty where a bill has no price at all."""
+    one, other = first.design.bill, second.design.bill
+    if one.net_total.is_unknown or other.net_total.is_unknown:
+        return ""
+    change = other.total - one.total
+    amount = f"{other.currency} {grouped(abs(float(change)))}"
+    if not change:
+        text = "Priced lines cost the same"
+    else:
+        text = f"Priced lines cost {amount} more" if change > 0 else f"Priced lines cost {amount} less"
+    if one.is_complete and other.is_complete:
+        return text
+    return f"{text}; lines that need a quote are not included"
+
+
+def _ms(seconds: float) -> str:
+    return f"{significant(1e3 * seconds, 2)}{NARROW_SPACE}ms"
+
+
+def arrangements_text(same: EqualGpuComparison, ways: Sequence[ArrangedDesign], storage_nodes: int) -> str:
+    """What the same GPUs in fewer or in more servers change, in general and for the storage."""
+    gpus = by_count(same.n_gpus, "GPU", "GPUs")
+    sizes = {way.design.platform.gpus_per_server for way in ways}
+    if len(sizes) == 1:
+        text = f"The same {grouped(same.n_gpus)} {gpus} fit in other servers of {grouped(*sizes)} GPUs each."
+    else:
+        text = (
+            f"The same {grouped(same.n_gpus)} {gpus} fit in fewer, larger servers or in more, smaller ones. "
+            "Larger servers exchange more of the gradients over internal links and need fewer ports; "
+            "smaller servers give the same GPUs more host processors and more ports."
+        )
+    if all(run.answer.is_inference for way in ways for run in way.runs):
+        text += " Inference exchanges no gradients, so only rack space, power and the hosts differ."
+    return f"{text} {storage_text(same, storage_nodes)}"
+
+
+# Items without a price named below a table; the others are counted.
+_NAMED = 8
+# Shorter parts of a step are below the resolution of the model. [ms]
+_LEAST_MS = 0.01
+# Parts that differ between arrangements; cables, cords and panels without a price are counted only.
+_DISTINCTIVE = ("compute", "storage", "network")
+_ARRANGEMENT = "Arrangement"
+
+
+def rates_table(
+    ways: Sequence[ArrangedDesign], number: int = 0, suffix: str = "", first: ArrangedDesign | None = None
+) -> Table:
+    """Rate of every arrangement, compared with the first and with single GPUs, and its bottleneck.
+
+    ``ways``: rows in this order. ``suffix``: makes the table's id unique in a document. ``first``: what the others
+    are compared with; default the first row.
+    """
+    base = first or ways[0]
+    unit = words.sample_unit(base.runs[number].answer.dnn)
+    times = [way.runs[number].answer.time for way in ways]
+    is_timed = all(time is not None for time in times)
+
+    def rate(way: ArrangedDesign) -> str:
+        return words.estimate(way.runs[number].answer.throughput, unit, bare=True)
+
+    def time_text(way: ArrangedDesign) -> str:
+        time = way.runs[number].answer.time
+        return "" if time is None else words.rounded(time.total_s, "s")
+
+    def bottleneck(way: ArrangedDesign) -> Cell:
+        key = way.runs[number].answer.bottleneck
+        return Cell(STAGES[key], stage=key)
+
+    is_language = not base.runs[number].answer.kind.compares_one_gpu
+    widths = (20, 18, 12) if is_language else (24 if is_timed else 29, 22, 16)
+    # Of a language model each arrangement has the layout that suits it; a single GPU does not hold the model.
+    compared: Field[ArrangedDesign] = (
+        Field("Scaling efficiency", lambda way: words.percent(way.runs[number].answer.scaling_efficiency), "right", 10)
+        if not is_language
+        else Field("Layout", lambda way: _layout(way.runs[number].answer), width=24)
+    )
+    fields: list[Field[ArrangedDesign]] = [
+        Field(_ARRANGEMENT, arrangement_name, width=widths[0]),
+        Field(
+            f"Rate, {unit}",
+            lambda way: words.estimate(way.runs[number].answer.throughput, unit, bare=True),
+            "right",
+            16,
+        ),
+        Field("Compared with the first", lambda way: _ratio_text(base, way, number), "right", widths[1]),
+        compared,
+        Field("Bottleneck", bottleneck, width=widths[2]),
+        *([Field("Time to train", time_text, "right", 12)] if is_timed else []),
+    ]
+    note = (
+        "Compared with the first: ratio of the medians with its 90 % interval; both rates share the uncertain "
+        "parameters."
+    )
+    if not is_language:
+        note = f"{note} Scaling efficiency: rate compared with that of as many GPUs that work alone."
+    caption = f"{grouped(base.n_gpus)} GPUs in several arrangements"
+    return _table(f"up-or-out-rates{suffix}", caption, ways, fields, base, note)
+
+
+def steps_table(
+    ways: Sequence[ArrangedDesign], number: int = 0, suffix: str = "", first: ArrangedDesign | None = None
+) -> Table | None:
+    """Where the time of a training step goes; None for inference."""
+    steps = {id(way): way.runs[number].step for way in ways}
+    if any(step is None for step in steps.values()):
+        return None
+
+    def part(title: str, width: int, seconds: Callable[[StepBreakdown], float]) -> Field[ArrangedDesign]:
+        def text(way: ArrangedDesign) -> str:
+            step = steps[id(way)]
+            return "" if step is None else milliseconds(seconds(step))
+
+        return Field(title, text, "right", width)
+
+    fields: list[Field[ArrangedDesign]] = [
+        Field(_ARRANGEMENT, arrangement_name, width=30),
+        part("Step, ms", 10, lambda step: step.step_s),
+        part("Computing", 11, lambda step: step.compute_s),
+        part("Gradients inside", 11, lambda step: step.inside_s),
+        part("Gradients between", 11, lambda step: step.between_s),
+        part("Not hidden", 8, lambda step: step.exposed_s),
+        part("Waiting for others", 10, lambda step: step.waiting_s),
+        part("Waiting for data", 9, lambda step: step.data_s),
+    ]
+    note = (
+        "A step consists of computing, gradients that computing does not hide, and waiting. Published runs on many "
+        "servers lose more than the links explain; the model counts that as GPUs waiting for one another."
+    )
+    caption = "A training step, in milliseconds, at the medians"
+    return _table(f"up-or-out-steps{suffix}", caption, ways, fields, first or ways[0], note)
+
+
+def hardware_table(ways: Sequence[ArrangedDesign], catalog: Catalog, first: ArrangedDesign | None = None) -> Table:
+    """Rack units, power, switches, ports, cables and price of every arrangement as a whole design."""
+    fields: list[Field[ArrangedDesign]] = [
+        Field(_ARRANGEMENT, arrangement_name, width=30),
+        Field("Rack units", lambda way: grouped(way.rack_units), "right", 8),
+        Field("Power", power, "right", 20),
+        Field("Switches", lambda way: grouped(way.n_switches), "right", 9),
+        Field("Ports", lambda way: grouped(way.n_ports), "right", 7),
+        Field("Cables", lambda way: grouped(way.n_cables), "right", 8),
+        Field("Price", lambda way: price_range_text(way.design), "right", 18),
+    ]
+    note = (
+        "The whole design with storage and network, including idle GPUs. Where no draw is published, power is a range "
+        "from the sum of the parts to the rating of the power supplies."
+    )
+    caption = f"Hardware of every arrangement of {grouped(ways[0].n_gpus)} GPUs"
+    note = f"{note} {_unpriced(ways, catalog)}".strip()
+    return _table("up-or-out-things", caption, ways, fields, first or ways[0], note)
+
+
+def scaling_table(steps: Sequence[ScalingStep], number: int = 0) -> Table:
+    """Scaling efficiency from one number of GPUs to the next, on the same kind of server."""
+
+    def interval(step: ScalingStep) -> str:
+        efficiency = step.efficiency[number]
+        return f"{words.percent(float(efficiency.low))} to {words.percent(float(efficiency.high))}"
+
+    fields: list[Field[ScalingStep]] = [
+        Field("From and to", lambda step: f"{step.few.arrangement.name} to {step.many.arrangement.name}", width=50),
+        Field("Scaling efficiency", lambda step: words.percent(float(step.efficiency[number].value)), "right", 22),
+        Field("90 % interval", interval, "right", 28),
+    ]
+    name = steps[0].few.runs[number].answer.workload.name
+    return record_table(f"up-or-out-kept-{number}", f"{name}: rate per GPU on more servers", steps, fields)
+
+
+def excluded_table(excluded: Sequence[ExcludedServer], n_gpus: int, catalog: Catalog) -> Table | None:
+    """Kinds of server that are not compared, and why; None where there is none."""
+    if not excluded:
+        return None
+    fields: list[Field[ExcludedServer]] = [
+        Field("Server", lambda one: one.name, width=35),
+        Field("Why it is not compared", lambda one: exclusion_text(one, n_gpus, catalog), width=65),
+    ]
+    return record_table("up-or-out-left-out", "Not compared", excluded, fields)
+
+
+def arrangement_name(way: ArrangedDesign) -> str:
+    """Name of an arrangement, with a mark where the request does not allow it."""
+    return way.arrangement.name if way.arrangement.is_allowed else f"{way.arrangement.name} *"
+
+
+def power(way: ArrangedDesign) -> str:
+    """Range of the draw, 'at least' where a device has no published one."""
+    low, high = si(way.power_low_w, "W"), si(way.power_max_w, "W")
+    if low.rpartition(NARROW_SPACE)[2] == high.rpartition(NARROW_SPACE)[2]:
+        low = low.rpartition(NARROW_SPACE)[0]  # of 16.4 kW to 17.4 kW the second unit is enough
+    text = high if way.power_low_w == way.power_max_w else f"{low} to {high}"
+    # Where the cell must break, it breaks before the range.
+    return at_least(way.has_unknown_power, text.replace(" ", words.NO_BREAK))
+
+
+def milliseconds(seconds: float) -> str:
+    """A part of a step, to a hundredth of a millisecond at most."""
+    value = 1e3 * seconds
+    if value >= 1:
+        return significant(value)
+    return grouped(value, 2) if value >= _LEAST_MS / 2 else "0"
+
+
+def _table(
+    id_: str,
+    caption: str,
+    ways: Sequence[ArrangedDesign],
+    fields: Sequence[Field[ArrangedDesign]],
+    base: ArrangedDesign,
+    note: str = "",
+) -> Table:
+    """A row for each arrangement; the one that the others are compared with stands out."""
+
+    def kind(way: ArrangedDesign) -> RowKind:
+        return "strong" if way is base else ""
+
+    if not all(way.arrangement.is_allowed for way in ways):
+        note = f"{note} * Not allowed by the request; compared for information.".strip()
+    return record_table(id_, caption, ways, fields, kind=kind, note=note)
+
+
+def _layout(answer: WorkloadAnswer) -> str:
+    return "" if answer.kind.compares_one_gpu else degrees_text(answer.trained.layout)
+
+
+def _ratio_text(base: ArrangedDesign, way: ArrangedDesign, number: int) -> str:
+    """'−3.1 % (−5.0 to +0.4)'."""
+    if way is base:
+        return "–"
+    ratio = ArrangementPair(base, way).rate_ratios[number]
+    if tuple(ratio) == (1.0, 1.0, 1.0):
+        return "equal"
+    value, low, high = (signed(100 * (float(part) - 1)) for part in ratio)
+    text = f"{value}{NARROW_SPACE}%"
+    # The same here, before the interval.
+    span = f"{low} to {high}".replace(" ", words.NO_BREAK)
+    return text if low == high else f"{text} ({span})"
+
+
+def _unpriced(ways: Sequence[ArrangedDesign], catalog: Catalog) -> str:
+    """What has no price, by name: servers first, since they differ between arrangements."""
+    lines = [line for way in ways for line in way.design.bill.bought if line.extended_net is None and line.item]
+    # A customer's copy prices the offer alone; published prices of other parts do not belong in it.
+    if not lines or ways[0].design.bill.is_customer_copy:
+        return ""
+    distinctive = dict.fromkeys(line.item for kind in _DISTINCTIVE for line in lines if line.category == kind)
+    named = [item_name(item, catalog) for item in distinctive][:_NAMED]
+    more = len({line.item for line in lines}) - len(named)
+    items = words.listed([*named, f"{more} others"] if more else named)
+    return f"Without a published price: {items}."
+
 
 NOTHING = "The catalogue no longer holds the parts of this design, so it cannot be compared."
 

@@ -10,9 +10,8 @@ from sizer.drawings.palette import COLUMN_PX, QUIET_OPACITY
 from sizer.present.charting import Chart, Rows, axis, chart_of, finish, label_room, level_mark, point_layers
 from sizer.present.theme import LIGHT, Palette
 from sizer.present.words import percent, plural, shortened
-from sizer.questions.team.analysis import TeamAnswer
-from sizer.questions.team.result import ReadDemand, TeamRun
-from sizer.questions.team.tables import least_served
+from sizer.questions.team.analysis import ReadDemand, TeamAnswer, TeamRun
+from sizer.questions.team.text import least_served
 
 _HEIGHT = 210
 # Pixels of the plot of a full-width chart, to keep labels apart.
@@ -42,7 +41,19 @@ def waits_chart(
         return None
     now, here = answer.run.n_servers, here or "this design"
     worst = least_served(_smaller(answer) or answer.run, answer).name
-    rows = _wait_rows(answer, worst, palette)
+    rows = [
+        {
+            "x": run.n_servers,
+            "y": 100 * run.kinds[place].share_within,
+            "name": run.kinds[place].name,
+            "text": percent(run.kinds[place].share_within),
+            "wait": duration(run.kinds[place].mean_wait_s),
+            "colour": palette.accent if run.kinds[place].name == worst else palette.other,
+            "chosen": run.kinds[place].name == worst,
+        }
+        for place in answer.model.case.queue
+        for run in answer.runs
+    ]
     sizes = [run.n_servers for run in answer.runs]
     asked = 100 * answer.team.wait_probability
     named = _named(rows, asked)
@@ -79,22 +90,6 @@ def waits_chart(
         *_names(named, x, y_scale),
     ]
     return finish(layers, waits_finding(answer), palette, width, _HEIGHT)
-
-
-def _wait_rows(answer: TeamAnswer, worst: str, palette: Palette) -> Rows:
-    return [
-        {
-            "x": run.n_servers,
-            "y": 100 * run.kinds[place].share_within,
-            "name": run.kinds[place].name,
-            "text": percent(run.kinds[place].share_within),
-            "wait": duration(run.kinds[place].mean_wait_s),
-            "colour": palette.accent if run.kinds[place].name == worst else palette.other,
-            "chosen": run.kinds[place].name == worst,
-        }
-        for place in answer.model.case.queue
-        for run in answer.runs
-    ]
 
 
 def _named(rows: Rows, asked: float) -> Rows:

@@ -37,8 +37,8 @@ from sizer.sizing.search.main_items import ranking_currency
 from sizer.sizing.search.ranking import PricedOrder, difference
 from sizer.sizing.stages.language_layouts import EXPOSED
 from sizer.sizing.stages.sharding import step_exchange_bytes
+from sizer.workload.optional_tables import FeedRedundancy
 from sizer.workload.request import SizingRequest
-from sizer.workload.site import FeedRedundancy
 
 
 @dataclass(frozen=True)

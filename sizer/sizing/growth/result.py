@@ -11,7 +11,7 @@ from sizer.bom.cost import CostInterval, added
 from sizer.physical.platform import Platform, PlatformKey
 from sizer.sizing.reasons import QuoteToSettle
 from sizer.sizing.result import DesignAnswer
-from sizer.workload.growth import Growth
+from sizer.workload.optional_tables import Growth
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 

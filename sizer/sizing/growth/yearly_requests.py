@@ -6,8 +6,8 @@ from typing import Any
 from sizer.base.errors import RequestError
 from sizer.catalog.model import Catalog
 from sizer.workload.custom_network import CustomDnn
-from sizer.workload.growth import Growth
 from sizer.workload.language import trains_language
+from sizer.workload.optional_tables import Growth
 from sizer.workload.request import SizingRequest, Workload
 from sizer.workload.resolve import dataset_of, stored_data
 from sizer.workload.transformer.custom_transformer import CustomTransformer

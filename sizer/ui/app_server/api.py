@@ -57,7 +57,7 @@ def answer(written: str, form: str, folder: str, cpu_s: float, _told: Any = None
     Raises SizerError if the request is not valid, or has no answer.
     """
     _limit_resources(cpu_s)
-    from sizer.export.need_json import answer_document
+    from sizer.export.design_json import answer_document
     from sizer.workload.need import read_words
     from sizer.workload.request import SizingRequest
     from sizer.workload.sentence.reading import READ_FROM_A_FILE

@@ -14,8 +14,7 @@ from sizer.drawings.svg import write_svg
 from sizer.drawings.topology import topology
 from sizer.physical.components import CATEGORIES, Component, Network
 from sizer.present.component_tables import components
-from sizer.present.expansion_table import growth_table
-from sizer.present.facility_tables import cables_table, facility_table, racks_table
+from sizer.present.facility_tables import cables_table, facility_table, growth_table, racks_table
 from sizer.present.tables import Cell, Field, Row, Table, columns, record_table, row
 from sizer.present.text import result_text
 from sizer.present.text.design_size import binding_text

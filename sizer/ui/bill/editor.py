@@ -1,7 +1,6 @@
 """The computed lines of the bill as an editable table; every change is an override in the quote."""
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from typing import Any
 
 import pandas as pd
@@ -13,7 +12,7 @@ from sizer.bom.bill import Bill
 from sizer.bom.overrides import EditableLine
 from sizer.catalog.labels import item_name
 from sizer.present.bill_tables import cost_table, price_texts
-from sizer.present.text.bill_lines import change_text
+from sizer.present.text.bill_warnings import change_text
 from sizer.present.words import TO_BE_QUOTED, plural
 from sizer.ui import look, state
 from sizer.ui.bill import overrides, reconcile
@@ -106,14 +105,10 @@ def cells(line: EditableLine) -> dict[str, str | None]:
     return {
         QUANTITY: str(shown.quantity),
         PRICE: unknown if shown.unit_price is None else f"{shown.unit_price:.2f}",
-        DISCOUNT: _discount(shown.discount_percent),
+        DISCOUNT: (percent(shown.discount_percent) if shown.discount_percent else ""),
         STATE: overrides.state_of(line),
         NOTE: line.override.note if line.override is not None else "",
     }
-
-
-def _discount(share: Decimal) -> str:
-    return percent(share) if share else ""
 
 
 def _take(key: str, lines: Sequence[EditableLine], bill: Bill) -> None:

@@ -12,12 +12,11 @@ from sizer.bom.lines import bill
 from sizer.bom.overrides import EditableLine, editable_lines, override_of
 from sizer.bom.prices import prices_for
 from sizer.catalog.model import Catalog
-from sizer.export.file_names import is_formula_like, printable
+from sizer.export.files import is_formula_like, printable
 from sizer.sizing.result import SizingResult
 from sizer.ui import state
 from sizer.ui.error_messages import sentences
-from sizer.ui.request_form.field import FormField
-from sizer.ui.request_form.forms import AS_TEXT
+from sizer.ui.request_form.forms import AS_TEXT, FormField
 from sizer.workload.quote import QuoteOverride
 
 PLACE = ("quote", "override")

@@ -17,11 +17,10 @@ from sizer.present.text.money import price_text
 from sizer.present.words import plural
 from sizer.questions.ownership.analysis import ownership
 from sizer.questions.ownership.charts import ownership_chart
-from sizer.questions.ownership.tables import ownership_table, runs_table
-from sizer.questions.ownership.text import finding
+from sizer.questions.ownership.text import finding, ownership_table, runs_table
 from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
-from sizer.ui.bill import editor, own_lines, price_book_panel, quote_form
+from sizer.ui.bill import editor, own_lines, price_book, quote_form
 from sizer.ui.bill.reconcile import DROPPED
 from sizer.ui.requirements.optional_tables import OWNERSHIP
 from sizer.ui.state import View
@@ -81,7 +80,7 @@ def _tabs(view: View, result: SizingResult) -> None:
         (EDIT, editor.show),
         (OWN, own_lines.show),
         (QUOTE, quote_form.show),
-        (BOOK, price_book_panel.show),
+        (BOOK, price_book.show),
     ):
         with parts[name]:
             if parts[name].open:

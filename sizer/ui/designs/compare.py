@@ -7,21 +7,20 @@ import streamlit as st
 
 from sizer.base.errors import RequestError
 from sizer.catalog.model import Catalog
-from sizer.export.workbook.comparison import comparison_workbook
+from sizer.export.workbook.book import comparison_workbook
 from sizer.present.tables import Table
 from sizer.present.words import capital
-from sizer.questions.compare.cause_tables import effects_table, no_answer, summary
 from sizer.questions.compare.causes import diff
 from sizer.questions.compare.charts import price_chart
-from sizer.questions.compare.designs import MOST, Compared, bill_table, figures_table
-from sizer.questions.compare.requests import request_table
+from sizer.questions.compare.designs import MOST, Compared, bill_table, figures_table, request_table
+from sizer.questions.compare.text import effects_table, no_answer, summary
 from sizer.ui import fields, look, state
 from sizer.ui.designs.revision_tables import fields_table
 from sizer.ui.error_messages import name_of, sentences
-from sizer.ui.request_form.names import label_of
+from sizer.ui.request_form.forms import label_of
+from sizer.ui.sharing import without_empty_values
 from sizer.ui.state import View
 from sizer.ui.typed import plain
-from sizer.ui.uploads import without_empty_values
 from sizer.workload.request import SizingRequest
 
 # A plain key of the session, so that pins survive page switches: [{"name": ..., "request_json": ...}, ...]

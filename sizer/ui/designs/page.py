@@ -12,7 +12,7 @@ from sizer.library.opening import LibraryError
 from sizer.library.records import MAX_NAME, MAX_QUERY, RevisionEntry, SavedDesign
 from sizer.library.snapshot import Snapshot
 from sizer.present.words import plural, sentence
-from sizer.questions.compare.tables import figure_text
+from sizer.questions.compare.text import figure_text
 from sizer.ui import look, state
 from sizer.ui.designs import revision_tables, saving
 from sizer.ui.designs.saving import DESIGN, REVISION

@@ -9,7 +9,7 @@ from sizer.catalog.model import Catalog
 from sizer.library.compare import Differences, FigureChange
 from sizer.present.tables import Table
 from sizer.present.words import listed, plural
-from sizer.questions.compare.tables import (
+from sizer.questions.compare.text import (
     bill_table,
     field_of,
     figure_cell,
@@ -19,7 +19,7 @@ from sizer.questions.compare.tables import (
 )
 from sizer.ui import look
 from sizer.ui.changes import in_words
-from sizer.ui.request_form.names import label_of
+from sizer.ui.request_form.forms import label_of
 from sizer.workload.changes import FieldChange, Path
 
 # Figures that a sentence names, the most important first.

@@ -12,11 +12,10 @@ from babel import Locale
 from sizer.base.errors import RequestError
 from sizer.base.formats.toml_text import parse_toml, to_toml
 from sizer.base.locale import LOCALES
-from sizer.guide.logo import MAX_LOGO_BYTES
-from sizer.guide.profile import MAX_PROFILE_BYTES, PLAIN, Profile
+from sizer.guide.profile import MAX_LOGO_BYTES, MAX_PROFILE_BYTES, PLAIN, Profile
 from sizer.ui import look, state
 from sizer.ui.fields import draw_widget
-from sizer.ui.request_form.field import FormField, Text
+from sizer.ui.request_form.forms import FormField, Text
 from sizer.ui.typed import plain
 
 # Plain keys of the session: fields of the profile that differ from the defaults, and the file of the logo.

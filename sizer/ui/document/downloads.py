@@ -12,7 +12,7 @@ import streamlit as st
 
 from sizer.catalog.model import Catalog
 from sizer.documents import FORMATS, document, file_name, zipped
-from sizer.export.file_names import file_stem
+from sizer.export.files import file_stem
 from sizer.guide.profile import Profile
 from sizer.sizing.result import SizingResult
 from sizer.ui.designs import saving

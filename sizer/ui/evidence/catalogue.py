@@ -12,18 +12,23 @@ from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
 from sizer.catalog.sale import of_generation, orderable_on
 from sizer.catalog.schema import Source
-from sizer.evidence.catalogue_sources import (
+from sizer.evidence.catalogue_tables import (
+    KINDS,
     Gap,
     cited_sources,
     fact_counts,
     gaps,
     gaps_table,
     https_address,
+    kind_table,
+    matches_table,
+    matching,
+    part_name,
+    part_table,
     price_table,
     sources_table,
     uses_of,
 )
-from sizer.evidence.catalogue_tables import KINDS, kind_table, matches_table, matching, part_name, part_table
 from sizer.present.tables import Table
 from sizer.present.words import listed, plural
 from sizer.sizing.design.assumptions import items_of

@@ -186,7 +186,20 @@ def _chosen(evidence: PublishedEvidence, choice: Choice, catalog: Catalog) -> No
     if not found:
         st.info("No published value matches all filters. Remove a filter, or reset them.")
         return
-    _summary(found, choice)
+    one = facts.accuracy("", rows_of(found, choice))
+    figures = (
+        ("Predicted", grouped(one.predicted), "Values with a prediction of this kind."),
+        ("Median error", facts.size_text(one.median), "Half of the predictions are closer."),
+        ("Bias", facts.error_text(one.bias), "Median of the signed errors."),
+        (
+            "Inside the 90 % interval",
+            f"{facts.share_text(one.coverage)} of {grouped(one.judged)}" if one.judged else "not known",
+            "Target: 90 %.",
+        ),
+    )
+    with st.container(horizontal=True):
+        for label, value, explanation in figures:
+            st.metric(label, value, help=explanation, width="content")
     colours = look.palette()
     spec = state.once(
         catalog.digest,
@@ -212,20 +225,3 @@ def _chosen(evidence: PublishedEvidence, choice: Choice, catalog: Catalog) -> No
                     ),
                 },
             )
-
-
-def _summary(found: Sequence[Published], choice: Choice) -> None:
-    one = facts.accuracy("", rows_of(found, choice))
-    figures = (
-        ("Predicted", grouped(one.predicted), "Values with a prediction of this kind."),
-        ("Median error", facts.size_text(one.median), "Half of the predictions are closer."),
-        ("Bias", facts.error_text(one.bias), "Median of the signed errors."),
-        (
-            "Inside the 90 % interval",
-            f"{facts.share_text(one.coverage)} of {grouped(one.judged)}" if one.judged else "not known",
-            "Target: 90 %.",
-        ),
-    )
-    with st.container(horizontal=True):
-        for label, value, explanation in figures:
-            st.metric(label, value, help=explanation, width="content")

@@ -5,19 +5,22 @@ from dataclasses import replace
 import streamlit as st
 
 from sizer.questions.data.analysis import data_plan
-from sizer.questions.data.tables import (
+from sizer.questions.data.text import (
     assumptions_table,
     checkpoints_table,
     copies_table,
+    copy_text,
     decoded_table,
+    ingest_text,
+    questions,
     required_capacity_table,
     routes_table,
+    transform_text,
     validation_table,
 )
-from sizer.questions.data.text import copy_text, ingest_text, questions, transform_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.ui import look
-from sizer.ui.requirements import data_form
+from sizer.ui.requirements import page as requirements
 from sizer.ui.state import View
 from sizer.workload.data import DataRequest
 
@@ -30,7 +33,7 @@ def show(view: View) -> None:
     st.header("Data and ingest", anchor=False)
     result, tried = view.result, False
     if st.session_state.get(_TRIED) and result.request.data == DataRequest():
-        assumed = DataRequest.model_validate(data_form.START)
+        assumed = DataRequest.model_validate(requirements.START)
         tried, result = True, replace(result, request=result.request.model_copy(update={"data": assumed}))
     plan = view.once(
         "data",
@@ -50,7 +53,7 @@ def show(view: View) -> None:
             st.button(
                 "Apply to the request",
                 icon=":material/check:",
-                on_click=data_form.begin,
+                on_click=requirements.begin,
                 key="data-question/take",
                 disabled=not view.is_current,
                 help="Writes these values into the request and sizes it again.",

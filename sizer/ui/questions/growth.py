@@ -6,15 +6,15 @@ import streamlit as st
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.questions.growth.charts import limits_chart, owned_chart
-from sizer.questions.growth.tables import (
+from sizer.questions.growth.text import (
     demand_table,
+    findings,
     limits_table,
     platform_text,
     platforms_table,
     purchases_table,
     sequences_table,
 )
-from sizer.questions.growth.text import findings
 from sizer.sizing.growth.growth_plan import growth_plan
 from sizer.sizing.growth.result import GrowthPlan, PlatformGrowth, as_billed, offered
 from sizer.ui import look, state
@@ -23,7 +23,7 @@ from sizer.ui.questions.tried import Tried
 from sizer.ui.requirements.optional_tables import GROWTH_START, factor_fields
 from sizer.ui.state import View
 from sizer.ui.typed import plain
-from sizer.workload.growth import Growth
+from sizer.workload.optional_tables import Growth
 from sizer.workload.request import SizingRequest
 
 # Values of a slider; the value of the request is added.

@@ -4,17 +4,22 @@ from decimal import ROUND_HALF_UP, Decimal
 
 import streamlit as st
 
-from sizer.bom.rental import RentOrBuy
 from sizer.present.words import percent
-from sizer.questions.rent.analysis import rent_or_buy
 from sizer.questions.rent.charts import rent_chart
-from sizer.questions.rent.tables import break_even_text, owning_text, rent_text, rental_table, years_text
-from sizer.questions.rent.text import finding
+from sizer.questions.rent.rent_or_buy import (
+    break_even_text,
+    finding,
+    owning_text,
+    rent_or_buy,
+    rent_text,
+    rental_table,
+    years_text,
+)
 from sizer.ui import look, state
 from sizer.ui.requirements.optional_tables import RENTAL
 from sizer.ui.state import View
 from sizer.ui.typed import plain
-from sizer.workload.rental import Rental
+from sizer.workload.optional_tables import Rental
 
 _RATE_STEP = Decimal("0.0001")
 # Multiples of the price of the offer on the slider.
@@ -39,7 +44,13 @@ def show(view: View) -> None:
     found = rent_or_buy(view.result, asked)
     assert found is not None
     st.markdown(plain(finding(found, use)))
-    _figures(found, use)
+    tie = "" if found.owning.is_unpriced else break_even_text(found)
+    shown = (
+        ("Break-even utilization", tie or "to be quoted", "of all hours"),
+        ("Buying", owning_text(found), years_text(found)),
+        ("Renting", rent_text(found, use), f"{years_text(found)}, GPU utilization {percent(float(use))}"),
+    )
+    look.figures("what-if-figures", shown)
     look.chart(look.spec_of(rent_chart(found, use, look.palette(), "container")))
     look.table(rental_table(found, use), view.catalog.sources)
     stated = None if offer.utilization_fraction is None else Decimal(repr(offer.utilization_fraction))
@@ -79,16 +90,6 @@ def _rate(offer: Rental, factor: float) -> Decimal:
     if factor == 1:
         return offer.per_gpu_hour
     return max((offer.per_gpu_hour * Decimal(repr(factor))).quantize(_RATE_STEP, ROUND_HALF_UP).normalize(), _RATE_STEP)
-
-
-def _figures(found: RentOrBuy, use: Decimal) -> None:
-    tie = "" if found.owning.is_unpriced else break_even_text(found)
-    shown = (
-        ("Break-even utilization", tie or "to be quoted", "of all hours"),
-        ("Buying", owning_text(found), years_text(found)),
-        ("Renting", rent_text(found, use), f"{years_text(found)}, GPU utilization {percent(float(use))}"),
-    )
-    look.figures("what-if-figures", shown)
 
 
 def _take(rate: Decimal, use: Decimal) -> None:

@@ -15,9 +15,15 @@ from sizer.questions.scale.analysis import (
     scale_comparison,
 )
 from sizer.questions.scale.charts import rates_chart
-from sizer.questions.scale.comparison_text import difference, storage_text
-from sizer.questions.scale.tables import excluded_table, hardware_table, rates_table, steps_table
-from sizer.questions.scale.text import NOTHING
+from sizer.questions.scale.text import (
+    NOTHING,
+    difference,
+    excluded_table,
+    hardware_table,
+    rates_table,
+    steps_table,
+    storage_text,
+)
 from sizer.ui import look, state
 from sizer.ui.error_messages import sentences
 from sizer.ui.performance.page import chosen_workload

@@ -10,16 +10,23 @@ import streamlit as st
 from sizer.base.errors import SizerError
 from sizer.base.quantities import SECONDS, duration, grouped, plain
 from sizer.present.words import listed, plural
+from sizer.questions.team.analysis import TeamChange, changed_answer, changed_rate
 from sizer.questions.team.charts import reads_chart, waits_chart
-from sizer.questions.team.tables import demand_table, gpus_table, jobs_table, sizes_table, waits_table
-from sizer.questions.team.text import assumptions, change_figures
-from sizer.questions.team.what_if import TeamChange, changed_answer, changed_rate
+from sizer.questions.team.text import (
+    assumptions,
+    change_figures,
+    demand_table,
+    gpus_table,
+    jobs_table,
+    sizes_table,
+    waits_table,
+)
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.ui import look, state
 from sizer.ui.error_messages import sentences
 from sizer.ui.questions.tried import Tried
-from sizer.ui.requirements import team_form
+from sizer.ui.requirements import surroundings
 from sizer.ui.state import View
 from sizer.ui.typed import plain as shown
 from sizer.ui.typed import written
@@ -98,7 +105,7 @@ def _with_team(result: SizingResult) -> SizingResult:
     """The answer, with an assumed team where its request has none: its design is that of the request as it is."""
     if result.request.team is not None:
         return result
-    team = Team.model_validate(team_form.start(result.request.model_dump(exclude_none=True)))
+    team = Team.model_validate(surroundings.start(result.request.model_dump(exclude_none=True)))
     return replace(result, request=result.request.model_copy(update={"team": team}))
 
 
@@ -169,7 +176,7 @@ def _team_values(change: TeamChange) -> list[str]:
 def _take(team: Team, change: TeamChange, is_assumed: bool) -> None:
     """Write the values into the request, as a person would type them."""
     if is_assumed:
-        state.put(("team",), team_form.start(state.draft()))
+        state.put(("team",), surroundings.start(state.draft()))
     values: Mapping[str, Any] = {
         "data_scientists": change.data_scientists,
         "wait_s": None if change.wait_s is None else written(SECONDS, change.wait_s),

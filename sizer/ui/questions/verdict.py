@@ -10,11 +10,17 @@ from sizer.questions.verdict.analysis import claims
 from sizer.questions.verdict.claim import Claim
 from sizer.questions.verdict.reversal import Reversal
 from sizer.questions.verdict.simplest_design import SimplestDesign, simplest_design
-from sizer.questions.verdict.tables import arithmetic_table, claims_table, simplest_table
-from sizer.questions.verdict.text import input_text, reversal_text, simplest_text
+from sizer.questions.verdict.text import (
+    arithmetic_table,
+    claims_table,
+    input_text,
+    reversal_text,
+    simplest_table,
+    simplest_text,
+)
 from sizer.ui import look, state
 from sizer.ui.designs import compare
-from sizer.ui.request_form.names import in_labels, kind_of
+from sizer.ui.request_form.forms import in_labels, kind_of
 from sizer.ui.state import View
 from sizer.ui.typed import plain, written
 
@@ -23,20 +29,6 @@ def show(view: View) -> None:
     """Draw the question."""
     st.header("Do we need this?", anchor=False)
     st.markdown(plain(in_labels(sentence(verdict_text(view.result)))))
-    _simplest(view)
-    _claims(view)
-
-
-def simplest_of(view: View) -> SimplestDesign:
-    """The simplest design of the answer on the page; its requests include discounts, which no page shows."""
-    return view.once(
-        "simplest design",
-        lambda: simplest_design(state.whole(view)),
-        doing="Searching for the simplest design",
-    )
-
-
-def _simplest(view: View) -> None:
     simplest = simplest_of(view)
     st.subheader("Simplest sufficient design", anchor=False)
     look.notes(simplest_text(simplest, view.result))
@@ -53,6 +45,16 @@ def _simplest(view: View) -> None:
                 on_click=compare.use_design,
                 args=(json, "the simplest design without the choices"),
             )
+    _claims(view)
+
+
+def simplest_of(view: View) -> SimplestDesign:
+    """The simplest design of the answer on the page; its requests include discounts, which no page shows."""
+    return view.once(
+        "simplest design",
+        lambda: simplest_design(state.whole(view)),
+        doing="Searching for the simplest design",
+    )
 
 
 def _claims(view: View) -> None:

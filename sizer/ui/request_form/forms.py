@@ -1,12 +1,13 @@
-"""The forms: every field with the widget that its type in the model of the request asks for.
+"""The forms: every field with its place, its words, and the widget that its type in the model of the request asks for.
 
 Bounds, units and defaults come from the model, the words from ``fields.csv``: key, label, name in errors, what an empty
 field means, options (``value=words``, or fractions) and help.
 """
 
 import csv
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from enum import Enum
@@ -20,22 +21,185 @@ from pydantic import BeforeValidator
 from sizer.base.faults import bounds_of, field_at
 from sizer.base.money import parse_percent, parse_rate
 from sizer.base.quantities import AMOUNT, QuantityKind, number_kind
-from sizer.ui.request_form.field import (
-    Checkbox,
-    Columns,
-    Day,
-    Dropdown,
-    FormField,
-    MultiSelect,
-    Options,
-    Percentage,
-    Segments,
-    Text,
-    Typed,
-    Widget,
-)
-from sizer.ui.request_form.options import OF_CATALOGUE, capitalized_name
+from sizer.catalog.fabrics import possible_links
+from sizer.catalog.items import Item
+from sizer.catalog.labels import capital
+from sizer.catalog.model import Catalog, vendors_of
+from sizer.catalog.sale import usable_gpus
+from sizer.catalog.sample_formats import FORMAT_NAMES
+from sizer.physical.capacity import counts_nodes
+from sizer.present.words import name
+from sizer.ui.session_catalog import catalog
+from sizer.workload.data import OBJECT_STORAGE
 from sizer.workload.request import SizingRequest
+
+# Keys from the top of a request down; an entry of a list is its number.
+RequestPath = tuple[str | int, ...]
+# Value -> text; a function where the options come from the catalogue of the session.
+Options = Mapping[Any, str] | Callable[[], Mapping[Any, str]]
+
+
+@dataclass(frozen=True)
+class Text:
+    """Free text of at most ``longest`` characters."""
+
+    longest: int = 120
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A number as people type it, with its unit where the kind has one."""
+
+    kind: QuantityKind
+
+
+@dataclass(frozen=True)
+class Checkbox:
+    """Yes or no."""
+
+
+@dataclass(frozen=True)
+class Dropdown:
+    """One of several; ``default`` is what the request means where it has no value."""
+
+    options: Options
+    default: Any = ""
+
+
+@dataclass(frozen=True)
+class Segments:
+    """One of two to four, all visible at once."""
+
+    options: Mapping[str, str]
+    default: str
+
+
+@dataclass(frozen=True)
+class Percentage:
+    """One of some fractions, shown in percent; another fraction from a file joins them."""
+
+    levels: tuple[float, ...]
+    default: float
+
+
+@dataclass(frozen=True)
+class MultiSelect:
+    """Any number of several."""
+
+    options: Options
+
+
+@dataclass(frozen=True)
+class Day:
+    """A date."""
+
+
+Widget = Text | Typed | Checkbox | Dropdown | Segments | Percentage | MultiSelect | Day
+
+
+@dataclass(frozen=True)
+class FormField:
+    """One field of the request."""
+
+    # Keys that lead to it, without the numbers of list entries: ``("workload", "target", "samples_per_s")``.
+    keys: tuple[str, ...]
+    label: str  # label of the widget; ``{currency}`` stands for the currency of the request
+    # Explanation, and the default where it takes more words than ``empty`` ("Default: ..." at its end). Shown on
+    # demand, together with range and default (``help_text``).
+    help: str
+    widget: Widget  # how it is edited
+    empty: str = ""  # shown while the field has no value: what that means
+    name: str = ""  # in errors and in the list of changes; by default the label
+
+
+# Fields in the columns in which a form shows them.
+Columns = tuple[tuple[FormField, ...], ...]
+
+
+def capitalized_name(key: str) -> str:
+    """Name of a raw key, with a capital: 'page-cache' reads 'Page cache'."""
+    text = name(key)
+    return text[:1].upper() + text[1:]
+
+
+def names_by_id(items: Mapping[str, Item]) -> dict[str, str]:
+    """Names by id, in the order of the names."""
+    return {item.id: item.name for item in sorted(items.values(), key=lambda item: item.name.lower())}
+
+
+def orderable_servers() -> dict[str, str]:
+    """GPU servers that can be ordered."""
+    servers = catalog().servers
+    return names_by_id({key: item for key, item in servers.items() if item.role == "gpu" and item.orderable})
+
+
+def fabrics() -> dict[str, str]:
+    """Links that a fabric between GPU servers may have."""
+    return {link.id: link.name for link in possible_links(catalog())}
+
+
+def orderable_gpus() -> dict[str, str]:
+    """GPUs that can be ordered in one of the servers."""
+    parts = catalog()
+    return names_by_id({key: parts.gpus[key] for key in usable_gpus(parts) if parts.gpus[key].orderable})
+
+
+def usable_storage() -> dict[str, str]:
+    """Storage that can be ordered, and what is there where it is named: an NFS server, Ceph."""
+    storage = catalog().storage
+    return names_by_id({key: item for key, item in storage.items() if item.orderable or item.kind != "local"})
+
+
+def shared_storage() -> dict[str, str]:
+    """Storage systems that servers share: all but the local drives of a server."""
+    return existing_items(catalog(), "storage_nodes")
+
+
+def capacity_tiers() -> dict[str, str]:
+    """Capacity tiers to choose from."""
+    items = catalog().storage.values()
+    disks = {item.id: item.name for item in items if item.tier == "capacity" and item.orderable and counts_nodes(item)}
+    return {"": "What costs least, or one tier", OBJECT_STORAGE: "Object storage of the customer", **disks}
+
+
+def vendors() -> dict[str, str]:
+    """Vendors of GPU servers and storage."""
+    return {vendor: vendor for vendor in vendors_of(catalog())}
+
+
+def existing_items(catalogue: Catalog, kind: str) -> dict[str, str]:
+    """Items that a customer may already have, of one table of ``[existing]``."""
+    if kind == "servers":
+        return names_by_id({key: item for key, item in catalogue.servers.items() if item.role == "gpu"})
+    if kind == "storage_nodes":
+        return names_by_id({key: item for key, item in catalogue.storage.items() if item.kind != "local"})
+    return names_by_id(catalogue.switches)
+
+
+# Choices whose options are items of the catalogue, by key.
+OF_CATALOGUE: Mapping[str, Callable[[], Mapping[str, str]]] = {
+    "platforms.servers": orderable_servers,
+    "platforms.gpus": orderable_gpus,
+    "platforms.generations": lambda: names_by_id(catalog().generations),
+    "platforms.storage": usable_storage,
+    "platforms.fabrics": fabrics,
+    "platforms.prefer_vendors": vendors,
+    "stated_storage.storage": shared_storage,
+    "site.rack": lambda: names_by_id(catalog().racks),
+    "site.pdu": lambda: {"": "usual for the servers", **names_by_id(catalog().pdus)},
+    "data.capacity_tier": capacity_tiers,
+    "workload.dnn.like": lambda: {"": "none", **names_by_id(catalog().dnns)},
+    "workload.sample_format": lambda: {
+        "": "derived",
+        **{kind.value: capital(words) for kind, words in FORMAT_NAMES.items()},
+    },
+    # Given by the form, which knows the workload.
+    "workload.stack": dict,
+    "workload.engine": dict,
+    "team.job.workload": dict,
+    "team.job.duration_gpu": lambda: {"": "every GPU", **names_by_id(catalog().gpus)},
+}
+
 
 # Choices of which all are in sight.
 _SEGMENTS = ("workload.precision", "team.order")
@@ -253,3 +417,74 @@ FREQUENCIES = {
     "always_running": "Always running",
 }
 DEFAULT_JOB_DURATION = "8 h"
+
+
+# Tables, and fields that are edited by more than one widget or on no form.
+_OTHERS = {
+    "workload": "Workloads",
+    "workload.dnn": "Neural network",
+    "workload.dataset": "Data set",
+    "workload.dataset.n_validation_samples": "Validation samples",
+    "workload.target": "Target",
+    "workload.recipe": "Recipe",
+    "workload.measured": "Measured rates",
+    "platforms.forbidden_servers": "Excluded servers",
+    "platforms.forbidden_storage": "Excluded storage",
+    "existing.servers": "Existing servers",
+    "existing.storage_nodes": "Existing storage nodes",
+    "stated_storage": "Stated storage values",
+    "existing.switches": "Existing switches",
+    "existing.racks": "Existing racks",
+    "team": "Team",
+    "team.job": "Job types",
+    "data": "Data on the storage",
+    "growth": "Growth",
+    "ownership": "Cost of ownership",
+    "rental": "Rental offer",
+    "resilience": "Redundancy",
+    "quote.override": "Changed lines of the bill",
+    "quote.line": "Own lines of the bill",
+}
+_NAMES: dict[tuple[str, ...], str] = {
+    **{field.keys: field.name or field.label for field in FIELDS.values()},
+    **{tuple(keys.split(".")): name for keys, name in _OTHERS.items()},
+}
+
+
+def keys_of(path: Iterable[object]) -> tuple[str, ...]:
+    """A path without the numbers of list entries."""
+    return tuple(part for part in path if isinstance(part, str))
+
+
+def kind_of(path: RequestPath) -> QuantityKind | None:
+    """Kind of quantity or number that a field holds, if any."""
+    return _KINDS.get(keys_of(path))
+
+
+_KINDS = {field.keys: field.widget.kind for field in FIELDS.values() if isinstance(field.widget, Typed)}
+
+
+def label_of(path: str) -> str:
+    """Name of a field given as in an error: 'workload[0].dataset_bytes' reads 'Data set size'.
+
+    Of a path that starts inside the request, the field whose keys end with it; an unknown key reads as words.
+    """
+    keys = tuple(re.findall(r"[a-z][a-z_]*", path))
+    if keys in _NAMES:
+        return _NAMES[keys]
+    ends = (name for known, name in _NAMES.items() if known[-len(keys) :] == keys)
+    return next(ends, keys[-1].replace("_", " "))
+
+
+def label_at(path: RequestPath) -> str:
+    """Name of a field by its path."""
+    return label_of(".".join(keys_of(path)))
+
+
+_DOTTED = sorted((re.escape(".".join(keys)) for keys in _NAMES if len(keys) > 1), reverse=True)
+_KEYS = re.compile(rf"\[*\b({'|'.join(_DOTTED)})\b\]*")
+
+
+def in_labels(text: str) -> str:
+    """A text for files and pages with the fields that it names by their labels: fabric.spare_servers."""
+    return _KEYS.sub(lambda found: f"“{label_of(found[1])}”", text)

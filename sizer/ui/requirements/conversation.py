@@ -37,7 +37,31 @@ def show(parts: Catalog) -> None:
     """Draw the field and what follows from it."""
     with st.container(key="need", gap="small"):
         st.markdown(f"**{NAME}** :gray[{plain(_PURPOSE)}]")
-        _field(parts)
+        key = f"need/{st.session_state.generation}/{zlib.crc32(need.text().encode())}"  # another text is another field
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+            words = st.text_area(
+                LABEL,
+                need.text(),
+                key=key,
+                height=80,
+                max_chars=MAX_CHARACTERS,
+                placeholder=TEMPLATES["Fine-tune a language model"],
+                help="As in an e-mail: neural network, data, and a target such as a rate, a time to train or a number "
+                "of GPUs. Optional: people, budget, power, racks, servers, storage, vendors, network fabric. It "
+                "replaces the request; Undo restores it.",
+            )
+            # Leaving the field is what gives the need; the button is where to click then.
+            st.button(
+                "Size it",
+                key="size-it",
+                icon=":material/arrow_forward:",
+                type="primary",
+                help="Read the need and size the cluster.",
+            )
+        # What the field holds, not the call of a change: Streamlit may miss the first one of a new session.
+        if words.strip() != need.text():
+            need.give(words, parts)
+            st.rerun()
         found = need.reading(parts)
         if found is None:
             _templates(parts)
@@ -55,34 +79,6 @@ def show(parts: Catalog) -> None:
             st.caption(f":orange[:material/help:] Not understood: {plain(', '.join(found.unread))}.")
         if found.question is not None:
             _question(found.question, parts)
-
-
-def _field(parts: Catalog) -> None:
-    key = f"need/{st.session_state.generation}/{zlib.crc32(need.text().encode())}"  # another text is another field
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        words = st.text_area(
-            LABEL,
-            need.text(),
-            key=key,
-            height=80,
-            max_chars=MAX_CHARACTERS,
-            placeholder=TEMPLATES["Fine-tune a language model"],
-            help="As in an e-mail: neural network, data, and a target such as a rate, a time to train or a number of "
-            "GPUs. Optional: people, budget, power, racks, servers, storage, vendors, network fabric. It replaces the "
-            "request; Undo restores it.",
-        )
-        # Leaving the field is what gives the need; the button is where to click then.
-        st.button(
-            "Size it",
-            key="size-it",
-            icon=":material/arrow_forward:",
-            type="primary",
-            help="Read the need and size the cluster.",
-        )
-    # What the field holds, not the call of a change: Streamlit may miss the first one of a new session.
-    if words.strip() != need.text():
-        need.give(words, parts)
-        st.rerun()
 
 
 def _templates(parts: Catalog) -> None:

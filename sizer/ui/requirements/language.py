@@ -1,7 +1,7 @@
-"""Language models on the page Requirements: what only they have, and what changes with the kind of network."""
+"""Fields of language models in training and in service, and of their software."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -16,15 +16,42 @@ from sizer.sizing.result import WorkloadAnswer
 from sizer.sizing.stages.language_rates import measured_language_stacks
 from sizer.ui import fields, look, state
 from sizer.ui.request_form import forms as form
-from sizer.ui.request_form.field import RequestPath
+from sizer.ui.request_form.forms import FormField, RequestPath, Typed, names_by_id
 from sizer.ui.typed import written
 from sizer.workload.language import USUAL_TOKENS
 from sizer.workload.request import SERVING_TASKS
 from sizer.workload.resolve import usual_dataset
+from sizer.workload.serving import NOT_OF_SERVING, OF_SERVING, USES
 from sizer.workload.table import DEFAULT_DATASET
 from sizer.workload.transformer.custom_transformer import is_shape
-from sizer.workload.transformer.number_formats import NUMBER_FORMATS
+from sizer.workload.transformer.number_formats import NUMBER_FORMATS, stack_precision
 from sizer.workload.transformer.usual_shape import usual_shape
+
+
+def stack_options(parts: Catalog, path: RequestPath) -> dict[str, str]:
+    """Names by id: the default, those with published runs of the network, then the others."""
+    dnn = state.get((*path, "dnn"))
+    known = measured_stacks(parts, dnn) if isinstance(dnn, str) else frozenset()
+    suitable = {stack: item for stack, item in parts.stacks.items() if stack_fits(parts, stack, path)}
+    measured = names_by_id({stack: item for stack, item in suitable.items() if stack in known})
+    others = names_by_id({stack: item for stack, item in suitable.items() if stack not in known})
+    return {
+        "": "Default: the newest well-measured stack",
+        **measured,
+        **{stack: f"{label} (not measured with this network)" for stack, label in others.items()},
+    }
+
+
+def stack_fits(parts: Catalog, stack: str, path: RequestPath) -> bool:
+    """Whether a stack (id) runs the task of a workload in its precision."""
+    item = parts.stacks[stack]
+    task = "inference" if state.get((*path, "task")) == "validation-inference" else "training"
+    if item.serves_language or item.trains_language is not trains_language(parts, path):
+        return False
+    return (
+        item.task in (task, "both") and stack_precision(state.get((*path, "precision")) or "mixed") in item.precisions
+    )
+
 
 OWN_NAME = "Own model"
 _OWN_PARAMETERS = 13e9
@@ -155,3 +182,56 @@ def dataset_of_runs(parts: Catalog, path: RequestPath) -> str:
     """Data set (id) that a workload reads where it names none."""
     dnn = chosen_dnn(parts, path)
     return DEFAULT_DATASET if dnn is None else usual_dataset(dnn)
+
+
+_START = {"requests_per_s": 10.0, "concurrent_requests": 50, "active_users": 100, "users": 300}
+
+
+def is_served(path: RequestPath) -> bool:
+    """Whether a workload is a language model in use."""
+    return state.get((*path, "task")) in SERVING_TASKS
+
+
+def targets(path: RequestPath) -> dict[str, str]:
+    """Targets of a language model in use; nobody waits for a generation."""
+    people = ("concurrent_requests", "active_users", "users") if state.get((*path, "task")) == "serving" else ()
+    kinds = ("requests_per_s", *people, "tokens_per_s", "gpus_busy", "maximum")
+    return {kind: form.TARGETS[kind] for kind in kinds}
+
+
+def start_value(kind: str) -> Any:
+    """A first value of a target that only such work has."""
+    return _START.get(kind)
+
+
+def draw_fields(described: Iterable[FormField], path: RequestPath) -> None:
+    """Fields of a language model in use; an empty one shows what its use stands for."""
+    use = USES.get(state.get((*path, "use")) or "chat", USES["chat"])
+    for field in described:
+        value = getattr(use, str(field.keys[-1]), None)
+        kind = field.widget.kind if isinstance(field.widget, Typed) else None
+        usual = "" if value is None or kind is None else f"{written(kind, value)}, as the use"
+        fields.draw(field, int(path[-1]), empty=usual)
+
+
+def engines(parts: Catalog) -> dict[str, str]:
+    """Software that serves, by id."""
+    known = {key: item for key, item in parts.stacks.items() if item.serves_language}
+    return {"": "Not named: a mixture of those in use", **names_by_id(known)}
+
+
+def switch(path: RequestPath) -> bool:
+    """After the task changed: entries of the other kind of work go; whether any did."""
+    served = is_served(path)
+    wrong = NOT_OF_SERVING if served else OF_SERVING
+    removed = [name for name in wrong if state.get((*path, name)) is not None]
+    for name in removed:
+        state.put((*path, name), None)
+    present = next((kind for kind in form.TARGETS if state.get((*path, "target", kind)) is not None), None)
+    if served and present not in targets(path):
+        state.put((*path, "target"), {"requests_per_s": _START["requests_per_s"]})
+        return True
+    if not served and present in _START:
+        state.put((*path, "target"), {"gpus_busy": 8})
+        return True
+    return bool(removed)

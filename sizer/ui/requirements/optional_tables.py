@@ -8,7 +8,7 @@ import streamlit as st
 
 from sizer.ui import fields, look, state
 from sizer.ui.request_form import forms
-from sizer.ui.request_form.field import Columns, FormField
+from sizer.ui.request_form.forms import Columns, FormField
 
 
 @dataclass(frozen=True)

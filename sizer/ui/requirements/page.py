@@ -3,13 +3,58 @@
 import streamlit as st
 
 from sizer.base.formats.toml_text import to_toml
-from sizer.present.words import slug
+from sizer.present.words import listed, slug
 from sizer.ui import fields, state
-from sizer.ui.request_form.forms import DOCUMENT, FABRIC_AND_ROOM, LIMITS, PLATFORMS, RESILIENCE
-from sizer.ui.requirements import data_form, surroundings, workload
+from sizer.ui.request_form.forms import (
+    DATA,
+    DOCUMENT,
+    FABRIC_AND_ROOM,
+    LIMITS,
+    PLATFORMS,
+    RESILIENCE,
+    RequestPath,
+    label_at,
+)
+from sizer.ui.requirements import surroundings, workload
 from sizer.ui.requirements.optional_tables import GROWTH, OWNERSHIP, RENTAL
-from sizer.ui.requirements.team_form import TEAM
+from sizer.ui.requirements.surroundings import TEAM
 from sizer.ui.state import View
+
+HERE: RequestPath = ("data",)
+# Fields that mean nothing without a checkpoint interval.
+_OF_CHECKPOINTS = ("checkpoints_kept", "checkpoint_bytes_per_parameter")
+# First values of a request without any; a notice names them as assumptions.
+START = {
+    "snapshot_share": 0.2,
+    "reserve_share": 0.5,
+    "checkpoint_every_s": "1 h",
+    "checkpoints_kept": 10,
+}
+
+
+def show_data() -> None:
+    """Draw the fold."""
+    fields.draw_form("Data on the storage", DATA, "data", "data", _complete)
+
+
+def begin() -> None:
+    """Enter usual values, with a notice that they are assumptions."""
+    for field, value in START.items():
+        state.put((*HERE, field), value)
+    state.refresh(f"Assumed values, editable on the page Requirements: {fields.summary(DATA)}.")
+
+
+def _complete() -> None:
+    """Without a checkpoint interval, remove what only checkpoints need, with a notice."""
+    if state.get((*HERE, "checkpoint_every_s")):
+        return
+    removed = [label_at(path) for field in _OF_CHECKPOINTS if state.get(path := (*HERE, field)) is not None]
+    for field in _OF_CHECKPOINTS:
+        state.put((*HERE, field), None)
+    if removed:
+        st.session_state.notice = f"{listed(removed)}: removed, because the checkpoint interval is empty. Enter it too."
+    state.refresh()
+
 
 _MEGABYTES = 1  # upload limit of the browser's file field
 # What a request may leave out.
@@ -18,36 +63,6 @@ _OPTIONAL = (TEAM, GROWTH, OWNERSHIP, RENTAL)
 
 def show(view: View) -> None:
     """Draw the page."""
-    _start_from()
-    workload.draw(view, workload.selected_workload())
-    st.header("Options and limits", anchor=False)
-    with st.container(gap="xxsmall", key="options"):
-        _options(view)
-
-
-def _options(view: View) -> None:
-    """What few requests state: a fold each, and buttons for what this one leaves out."""
-    fields.draw_form("Allowed equipment", PLATFORMS, "may-be-used", "platforms")
-    fields.draw_form("Limits", LIMITS, "not-exceeded", "limits")
-    surroundings.existing(view)
-    surroundings.stated_storage(view)
-    fields.draw_form("Fabric and room", FABRIC_AND_ROOM, "fabric-and-room", "fabric-and-room")
-    data_form.show()
-    fields.draw_form("Redundancy", RESILIENCE, "may-fail", "resilience")
-    for optional in _OPTIONAL:
-        if optional.is_given:
-            optional.show()
-    fields.draw_form("Document details", DOCUMENT, "printed", "project")
-    if left_out := [optional for optional in _OPTIONAL if not optional.is_given]:
-        with st.container(horizontal=True, gap="small", key="left-out"):
-            for optional in left_out:
-                optional.begin_button(f"enter-{optional.key}")
-
-
-# --- where the request comes from
-
-
-def _start_from() -> None:
     left, middle, right = st.columns([5, 2, 2], vertical_alignment="bottom", gap="small")
     with left:
         names = dict(state.examples())
@@ -89,6 +104,32 @@ def _start_from() -> None:
             width="stretch",
             help="The request as entered. Opening this file gives the same design.",
         )
+    workload.draw(view, workload.selected_workload())
+    st.header("Options and limits", anchor=False)
+    with st.container(gap="xxsmall", key="options"):
+        _options(view)
+
+
+def _options(view: View) -> None:
+    """What few requests state: a fold each, and buttons for what this one leaves out."""
+    fields.draw_form("Allowed equipment", PLATFORMS, "may-be-used", "platforms")
+    fields.draw_form("Limits", LIMITS, "not-exceeded", "limits")
+    surroundings.existing(view)
+    surroundings.stated_storage(view)
+    fields.draw_form("Fabric and room", FABRIC_AND_ROOM, "fabric-and-room", "fabric-and-room")
+    show_data()
+    fields.draw_form("Redundancy", RESILIENCE, "may-fail", "resilience")
+    for optional in _OPTIONAL:
+        if optional.is_given:
+            optional.show()
+    fields.draw_form("Document details", DOCUMENT, "printed", "project")
+    if left_out := [optional for optional in _OPTIONAL if not optional.is_given]:
+        with st.container(horizontal=True, gap="small", key="left-out"):
+            for optional in left_out:
+                optional.begin_button(f"enter-{optional.key}")
+
+
+# --- where the request comes from
 
 
 def _example_chosen(name: str) -> None:

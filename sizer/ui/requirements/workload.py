@@ -13,9 +13,8 @@ from sizer.catalog.schema import Dataset
 from sizer.present.words import plural, sample_unit
 from sizer.ui import fields, look, state
 from sizer.ui.request_form import forms as form
-from sizer.ui.request_form.field import FormField, RequestPath
-from sizer.ui.request_form.options import capitalized_name, names_by_id
-from sizer.ui.requirements import serving, stacks
+from sizer.ui.request_form.forms import FormField, RequestPath, capitalized_name, names_by_id
+from sizer.ui.requirements import language
 from sizer.ui.requirements.language import (
     chosen_dnn,
     dataset_of_runs,
@@ -105,8 +104,8 @@ def draw(view: View, number: int) -> None:
         _dnn_fields(parts, number, path)
         fields.draw(form.FIELDS["confidence"])
     with middle:
-        if serving.is_served(path):
-            serving.draw_fields(form.SERVING, path)
+        if language.is_served(path):
+            language.draw_fields(form.SERVING, path)
         elif trains_language(parts, path):
             for field in form.LANGUAGE:
                 fields.draw(field, number)
@@ -116,9 +115,9 @@ def draw(view: View, number: int) -> None:
     with right:
         _target_fields(view, number, path)
         if state.get((*path, "task")) == "serving":
-            serving.draw_fields(form.SERVING_LIMITS, path)
+            language.draw_fields(form.SERVING_LIMITS, path)
     _expert_fields(parts, number, path)
-    if trains_language(parts, path) and not serving.is_served(path):
+    if trains_language(parts, path) and not language.is_served(path):
         layout_fields(number, path)
 
 
@@ -137,7 +136,7 @@ def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
         capitalized_name(state.get((*path, "access")) or "random").lower(),
         capitalized_name(state.get((*path, "cache")) or "page-cache").lower(),
     ]
-    if serving.is_served(path):
+    if language.is_served(path):
         engine = state.get((*path, "engine"))
         named = parts.stacks[engine].name if engine in parts.stacks else "a mixture of serving engines"
         summary = [named, _PRECISIONS.get(str(state.get((*path, "precision"))), "number format searched")]
@@ -145,18 +144,18 @@ def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
     def draw() -> None:
         left, middle, right = st.columns(3, gap="large")
         with left:
-            if serving.is_served(path):
-                fields.draw(form.FIELDS["workload.engine"], number, options=serving.engines(parts))
+            if language.is_served(path):
+                fields.draw(form.FIELDS["workload.engine"], number, options=language.engines(parts))
                 fields.draw(form.FIELDS["workload.cache_precision"], number)
                 fields.draw(form.FIELDS["workload.adapters"], number)
             else:
-                fields.draw(form.FIELDS["workload.stack"], number, options=stacks.options(parts, path))
+                fields.draw(form.FIELDS["workload.stack"], number, options=language.stack_options(parts, path))
             precision = form.NUMBER_FORMAT if is_language else form.FIELDS["workload.precision"]
             fields.draw(precision, number, after=lambda: _remove_unsuitable(parts, path))
             if not is_language:
                 fields.draw(form.FIELDS["workload.batch_per_gpu"], number)
         with middle:
-            if serving.is_served(path):
+            if language.is_served(path):
                 look.note("A model in use reads its weights when it starts, and no data set.")
             elif is_language:
                 fields.draw(form.FIELDS["workload.document_tokens"], number)
@@ -167,7 +166,7 @@ def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
                 size = f"{si(dataset.sample_bytes.value, 'B')}, from the data set" if dataset is not None else ""
                 fields.draw(form.FIELDS["workload.sample_bytes"], number, empty=size)
                 fields.draw(form.FIELDS["workload.sample_format"], number)
-            if not serving.is_served(path):
+            if not language.is_served(path):
                 fields.draw(form.FIELDS["workload.access"], number)
                 fields.draw(form.FIELDS["workload.cache"], number)
         with right:
@@ -278,7 +277,7 @@ def _remove_unsuitable(parts: Catalog, path: RequestPath) -> None:
     """After task, network or precision changed: remove a stack or recipe that does not fit, with a notice."""
     notices = []
     stack = state.get((*path, "stack"))
-    if stack in parts.stacks and not stacks.fits(parts, stack, path):
+    if stack in parts.stacks and not language.stack_fits(parts, stack, path):
         state.put((*path, "stack"), None)
         notices.append(
             f"{parts.stacks[stack].name} has no measurements for this choice; the default software stack applies."
@@ -295,7 +294,7 @@ def _remove_unsuitable(parts: Catalog, path: RequestPath) -> None:
 
 
 def _after_task(view: View, path: RequestPath) -> None:
-    if serving.switch(path):
+    if language.switch(path):
         state.refresh()
     if state.get((*path, "task")) == "validation-inference":
         for part in ("epochs", "recipe"):
@@ -318,14 +317,14 @@ def _target_fields(view: View, number: int, path: RequestPath) -> None:
         for kind, text in form.TARGETS.items()
         if kind != other_rate and (is_training or kind != "time_to_train_s")
     }
-    if serving.is_served(path):
-        kinds = serving.targets(path)
+    if language.is_served(path):
+        kinds = language.targets(path)
     else:
-        kinds = {kind: text for kind, text in kinds.items() if serving.start_value(kind) is None}
+        kinds = {kind: text for kind, text in kinds.items() if language.start_value(kind) is None}
     present = next((kind for kind in form.TARGETS if state.get((*path, "target", kind)) is not None), None)
     kind = present or st.session_state.get("target_kind", "samples_per_s")
     if kind not in kinds:
-        kind = "requests_per_s" if serving.is_served(path) else "tokens_per_s" if is_language else "samples_per_s"
+        kind = "requests_per_s" if language.is_served(path) else "tokens_per_s" if is_language else "samples_per_s"
     fields.selector(
         "Target",
         kinds,
@@ -352,7 +351,7 @@ def _start_target(view: View, path: RequestPath, kind: str) -> None:
     number = path[-1]
     answers = view.result.design.workloads if view.sized is not None else ()
     design = view.result.design if view.sized is not None else None
-    value: Any = serving.start_value(kind)
+    value: Any = language.start_value(kind)
     if kind == "tokens_per_s":
         rate = float(answers[number].throughput.value) if isinstance(number, int) and number < len(answers) else 1e5
         value = float(f"{rate:.3g}")

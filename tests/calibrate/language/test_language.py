@@ -8,12 +8,76 @@ import pytest
 
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.accuracy_targets import AccuracyMeasure
-from sizer.calibrate.language.calibration import fit_steps, language_calibration, newest_round
+from sizer.calibrate.engine import digest_of, fits_path, load_fits
+from sizer.calibrate.language.basis import accuracy_by_generation, basis_of
+from sizer.calibrate.language.calibration import calibrate, fit_steps, language_calibration, newest_round
 from sizer.calibrate.language.cases import LanguageCase, arrays, cases_of
 from sizer.calibrate.language.rows import LanguageRow, load_language_rows, number_format
 from sizer.calibrate.language.validate import MEMORY, RATE, TIME, validate_language
 from sizer.calibrate.notes import FitNote, RowUse
 from tests.factories import examples
+
+
+def test_runs_that_share_model_machine_and_software_are_counted():
+    calibration = language_calibration()
+    cases = calibration.cases
+    case = next(one for one in cases if one.row.model == "Llama3-70B" and one.levels.gpu_precision.endswith("/bf16"))
+    mine = [
+        one
+        for one in cases
+        if (one.row.model, one.levels.gpu_precision, one.levels.stack)
+        == (case.row.model, case.levels.gpu_precision, case.levels.stack)
+    ]
+    basis = basis_of(case, calibration)
+    assert basis.all_three == len(mine) >= 1
+    assert basis.most_gpus == max(one.row.gpus for one in mine)
+    assert basis.all_three <= min(basis.model, basis.gpu_precision, basis.stack)
+
+
+def test_runs_of_some_layers_of_a_model_are_no_runs_of_it():
+    calibration = language_calibration()
+    named = [one for one in calibration.cases if one.row.model == "Llama3.1-405B"]
+    whole = [one for one in named if one.row.layers in (None, 126)]  # Llama 3.1 405B: arXiv:2407.21783, table 3
+    assert len(whole) < len(named)
+    basis = basis_of(next(one for one in whole if one.levels.gpu_precision.startswith("h100")), calibration)
+    assert basis.model == len(whole)
+
+
+def test_every_fitted_run_is_in_one_group():
+    calibration, catalog = language_calibration(), examples.catalog()
+    groups = accuracy_by_generation(calibration, catalog)
+    assert sum(one.runs for one in groups) == len(calibration.cases)
+    assert len({(one.generation, one.stack) for one in groups}) == len(groups)
+    nemo = next(one for one in groups if (one.generation, one.stack) == ("blackwell", "nemo"))
+    errors = [
+        abs(error)
+        for case, error in zip(calibration.cases, calibration.steps.errors()[0], strict=True)
+        if catalog.gpus[case.gpu_id].generation == "blackwell" and case.levels.stack == "nemo"
+    ]
+    assert nemo.median == pytest.approx(float(np.median(errors)))
+    assert nemo.runs == len(errors)
+
+
+def test_the_stored_fits_are_those_of_the_shipped_rows():
+    again, stored = calibrate(load_language_rows(), examples.catalog()).stored(), language_calibration().stored()
+    assert (again.digest, list(again.fits)) == (stored.digest, list(stored.fits))
+    for name, fit in again.fits.items():
+        # Both come from the same arithmetic; processors differ in the last digits, and the fit stops at 1e-8.
+        assert fit.names == stored.fits[name].names
+        np.testing.assert_allclose(stored.fits[name].values, fit.values, rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(
+            stored.fits[name].covariance(fit.names), fit.covariance(fit.names), rtol=1e-5, atol=1e-8
+        )
+
+
+def test_fits_to_other_numbers_are_refused():
+    """A part in a hundred of one number is another catalogue; the last digits, which processors differ in, are not."""
+    column = np.array([80e9, 141e9])
+    assert digest_of("rows", [column]) == digest_of("rows", [column * (1 + 1e-9)])
+    assert digest_of("rows", [column]) != digest_of("rows", [column * 1.01])
+    with pytest.raises(CalibrationError, match="run 'sizer calibrate'"):
+        load_fits(fits_path("language"), {}, digest_of("rows", [column]))
+
 
 HEADER = "row_id,source,model,gpu,gpus,precision,seq,global_batch,micro_batch,tp,pp,cp,sharding,software,step_time_s\n"
 ROW = "a,lab-2026,Llama3-8B,H100,8,BF16,8192,128,1,1,1,2,dist_optimizer,NeMo,12.27\n"

@@ -12,9 +12,8 @@ from sizer.calibrate.serving.calibration import serving_calibration
 from sizer.calibrate.serving.cases import ServingCase, cases_of
 from sizer.calibrate.serving.fitting import fitted_cases
 from sizer.calibrate.serving.rows import load_serving_rows
-from sizer.catalog.loader import shipped_catalog
+from tests.factories.requests import CATALOG
 
-CATALOG = shipped_catalog()
 ROW = {
     "row_id": "mine",
     "source": "customer",

@@ -13,10 +13,9 @@ from sizer.calibrate.serving.cases import ServingCase, cases_of
 from sizer.calibrate.serving.deployment import Deployment, ServingPoints, missing_facts, model_of, served_model
 from sizer.calibrate.serving.rows import load_serving_rows, memory_facts
 from sizer.calibrate.serving.scenarios import TOKENS, predict
-from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.networks import TransformerShape
+from tests.factories.requests import CATALOG
 
-CATALOG = shipped_catalog()
 CALIBRATION = serving_calibration()
 
 

@@ -4,9 +4,11 @@ import dataclasses
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from sizer.perf.serving.graded import Graded, least, smooth_max
 from sizer.perf.serving.loop import Load, closed_loop
+from sizer.perf.serving.percentiles import TPOT_RATIOS, TTFT_RATIOS, queue_wait
 from sizer.perf.serving.step import FACTORS, ServingFactors, Terms, decode_step, prefill
 from tests.perf.serving.test_replica import DEEPSEEK_V3, GPT_OSS, LLAMA_70B, QWEN_35, replica
 
@@ -152,3 +154,100 @@ def test_arithmetic_of_derivatives():
     top = smooth_max(a, b)
     assert top.value[0] == pytest.approx(35 ** (1 / 3))
     assert sum(top.log_slopes.values())[0] == pytest.approx(1.0)  # both longer by a factor: so is the larger
+
+
+def test_published_ratios():
+    """183 runs of MLPerf Inference: first token 0.93, 1.55 and 2.3 at 50, 90 and 99 %; time per token 1.09 and 1.17."""
+    assert_allclose(TTFT_RATIOS.at([50, 90, 99])[0], [0.93, 1.55, 2.3], rtol=1e-6)
+    assert_allclose(TPOT_RATIOS.at([90, 99])[0], [1.09, 1.17], rtol=1e-6)
+
+
+@pytest.mark.parametrize("ratios", [TTFT_RATIOS, TPOT_RATIOS])
+def test_higher_percentiles_are_longer_and_less_certain(ratios):
+    ratio, log_sd = ratios.at(np.linspace(50, 99.9, 40))
+    assert (np.diff(ratio) > 0).all()
+    assert (np.diff(log_sd) >= 0).all()
+
+
+@pytest.mark.parametrize("percentile", [0, 49, 100, np.nan])
+def test_percentiles_that_are_none(percentile):
+    with pytest.raises(ValueError, match="percentile"):
+        TTFT_RATIOS.at(percentile)
+
+
+@pytest.mark.parametrize("busy", [0.1, 0.432, 0.7])
+def test_waits_are_those_of_simulated_arrivals(busy):
+    """Lindley's recursion with services of 1 and arrivals at random."""
+    gaps = np.random.default_rng(1).exponential(1 / busy, 300_000)
+    moved = np.cumsum(1 - gaps)
+    waits = moved - np.minimum.accumulate(np.minimum(moved, 0))
+    mean, tail = queue_wait([90, 95, 99], busy)
+    assert_allclose(mean, waits.mean(), rtol=0.05)
+    assert_allclose(tail, np.percentile(waits, [90, 95, 99]), rtol=0.05, atol=0.06)
+
+
+def test_hardly_any_load_waits_for_nothing():
+    with np.errstate(all="raise"):
+        mean, tail = queue_wait([50, 95, 99.9], [0.0, 1e-7, 1e-5])
+    assert_allclose([mean, tail], 0, atol=1e-4)
+
+
+ONE = replica(LLAMA_70B, tensor=4)
+
+
+@pytest.mark.parametrize("concurrency", [1.0, 16.0, 200.0])
+def test_little_s_law(concurrency):
+    """Requests in flight are the rate times their seconds, and those that decode the rate times the decode seconds."""
+    what = load(concurrency=concurrency)
+    found = closed_loop(ONE, ONE, what, USUAL)
+    rate = found.requests_per_s(what)[0]
+    seconds = found.ttft.value[0] + 499 * found.tpot.value[0]
+    assert rate * seconds == pytest.approx(concurrency, rel=1e-6)
+    # A request decodes all its tokens, the first among them.
+    assert rate * 500 * found.tpot.value[0] == pytest.approx(found.decoding[0], rel=5e-3)
+
+
+def test_one_request_waits_for_no_other():
+    found = closed_loop(ONE, ONE, load(concurrency=1.0), USUAL)
+    more = closed_loop(ONE, ONE, load(concurrency=2.0), USUAL)
+    assert found.tpot.value[0] < more.tpot.value[0]
+    assert found.busy_share[0] < 0.1
+
+
+def test_requests_beyond_the_memory_wait_and_add_no_rate():
+    few, many = (load(concurrency=c, most_concurrent=50.0) for c in (50.0, 400.0))
+    at, beyond = closed_loop(ONE, ONE, few, USUAL), closed_loop(ONE, ONE, many, USUAL)
+    assert beyond.requests_per_s(many)[0] == pytest.approx(at.requests_per_s(few)[0], rel=1e-6)
+    assert beyond.tpot.value[0] == pytest.approx(at.tpot.value[0], rel=1e-6)
+    assert beyond.ttft.value[0] == pytest.approx(at.ttft.value[0] + 350 / at.requests_per_s(few)[0], rel=1e-6)
+
+
+def test_a_decode_pool_knows_no_prefills():
+    # 64 requests on one replica, and on one that only decodes beside one that only prefills
+    together = closed_loop(ONE, ONE, load(concurrency=64.0, input_tokens=8000.0), USUAL)
+    apart = closed_loop(
+        ONE, ONE, load(concurrency=64.0, input_tokens=8000.0, decode_replicas=1.0, prefill_replicas=1.0), USUAL
+    )
+    assert apart.tpot.value[0] < together.tpot.value[0]
+
+
+def test_a_prefill_pool_that_is_too_small_is_the_limit():
+    """No more requests a second than the pool prefills; batches share launches, a tenth of what one prompt takes."""
+    pools = {"decode_replicas": 50.0, "prefill_replicas": 1.0}
+    what = load(concurrency=2000.0, input_tokens=8000.0, output_tokens=100.0, **pools)
+    found = closed_loop(ONE, ONE, what, USUAL)
+    alone = closed_loop(ONE, ONE, load(concurrency=1.0, input_tokens=8000.0), USUAL)
+    assert found.requests_per_s(what)[0] <= 1.1 / (alone.ttft.value[0] - 0.03 - 0.01)
+    assert np.isfinite(found.ttft.value[0])
+
+
+@pytest.mark.parametrize("buffered", [1, 8])
+def test_answers_that_end_with_the_first_token_take_a_finite_time(buffered):
+    """Without a token after the first no gap is seen: that of a token more is told."""
+    tokens = np.array([1.0, buffered, buffered + 1])
+    with np.errstate(divide="raise"):
+        found = closed_loop(
+            replica(LLAMA_70B, 8), replica(LLAMA_70B, 8), load(output_tokens=tokens, buffered_tokens=buffered), USUAL
+        )
+    assert (np.log(found.tpot.value) > -20).all()
+    assert (np.diff(found.request.value) >= 0).all()

@@ -7,15 +7,13 @@ import numpy as np
 import pytest
 
 from sizer import SizingRequest, size
-from sizer.catalog.loader import shipped_catalog
 from sizer.physical.roles import NetworkRole
-from sizer.questions.data.analysis import DataPlan, StorageQuestion, data_plan
-from sizer.questions.data.ingest import IngestLinkRole
+from sizer.questions.data.analysis import DataPlan, IngestLinkRole, StorageQuestion, data_plan
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
 from tests.factories.answers import recommended
+from tests.factories.requests import CATALOG
 
-CATALOG = shipped_catalog()
 WORK = {"dnn": "resnet50", "stack": "mxnet-ngc19.05-dali", "dataset": "imagenet-tfrecord", "target": {"gpus_busy": 16}}
 
 

@@ -1,12 +1,10 @@
 """An appliance of two controllers: one of them is lost, and its drives stay behind the other one."""
 
 from sizer import SizingRequest, failure_cases, size
-from sizer.catalog.loader import shipped_catalog
 from sizer.physical.protection import drives_survived
-from sizer.questions.failures.scenarios import NodeLost
+from sizer.questions.failures.analysis import NodeLost
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-
-CATALOG = shipped_catalog()
+from tests.factories.requests import CATALOG
 
 
 def test_reads_continue_from_the_other_controller_of_the_only_appliance():

@@ -1,13 +1,10 @@
 """Loss of a coolant distribution unit: the spare one takes over."""
 
-from sizer.catalog.loader import shipped_catalog
-from sizer.questions.failures.analysis import failure_cases
-from sizer.questions.failures.scenarios import CoolantLost
-from sizer.questions.failures.tables import single_failures_table
+from sizer.questions.failures.analysis import CoolantLost, failure_cases
+from sizer.questions.failures.text import single_failures_table
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from tests.factories import examples
-
-CATALOG = shipped_catalog()
+from tests.factories.requests import CATALOG
 
 
 def test_the_spare_unit_takes_over() -> None:

@@ -9,10 +9,16 @@ from hypothesis import strategies as st
 
 from sizer.physical.losses import Losses, Remaining, on_one_side
 from sizer.physical.protection import drives_survived, nodes_survived
-from sizer.questions.failures.after_loss import HardwareAfterLoss, rate_shares
-from sizer.questions.failures.analysis import FailureCase, failure_cases
-from sizer.questions.failures.case_text import effect_text, failure_title, remedy_text
-from sizer.questions.failures.scenarios import CapacityReduced, FeedLost, JobsRestart
+from sizer.questions.failures.analysis import (
+    CapacityReduced,
+    FailureCase,
+    FeedLost,
+    HardwareAfterLoss,
+    JobsRestart,
+    failure_cases,
+    rate_shares,
+)
+from sizer.questions.failures.text import effect_text, failure_title, remedy_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.workload.request import SizingRequest
 from tests.factories import examples

@@ -12,8 +12,7 @@ from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate
 from sizer.bom.ownership import Footprint
 from sizer.questions.ownership.analysis import OwnershipAnswer, _runs, ownership
-from sizer.questions.ownership.tables import runs_table
-from sizer.questions.ownership.text import finding, ownership_content
+from sizer.questions.ownership.text import finding, ownership_content, runs_table
 from sizer.sizing.best_design import best_design
 from sizer.workload.sentence.reader import read_sentence
 from tests.bom.test_ownership import owned

@@ -7,9 +7,8 @@ from typing import Any
 from sizer.bom.bill import Bill
 from sizer.bom.ownership import Footprint, OwnershipRates
 from sizer.bom.rental import RentOrBuy, compared
-from sizer.questions.rent.tables import rental_table
-from sizer.questions.rent.text import finding
-from sizer.workload.rental import Rental
+from sizer.questions.rent.rent_or_buy import finding, rental_table
+from sizer.workload.optional_tables import Rental
 from tests.bom.test_rental import line
 
 HALF = Decimal("0.5")

@@ -6,9 +6,8 @@ from numpy.testing import assert_allclose
 from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE
-from sizer.questions.scale.analysis import MAX_GPUS, ArrangementPair, scale_comparison
-from sizer.questions.scale.arrangements import ExclusionReason, is_same_host
-from sizer.questions.scale.comparison_text import difference, rate_comparison_text
+from sizer.questions.scale.analysis import MAX_GPUS, ArrangementPair, ExclusionReason, is_same_host, scale_comparison
+from sizer.questions.scale.text import difference, rate_comparison_text
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.project import project

@@ -2,22 +2,33 @@
 
 import math
 from collections.abc import Callable
+from decimal import Decimal
 from functools import cache
 
 import pytest
 
 from sizer.base.errors import InfeasibleError
+from sizer.catalog.schema import Device
 from sizer.physical.allowed_parts import narrowed_to
 from sizer.physical.capacity import node_limits
+from sizer.physical.platforms import platforms
 from sizer.questions.verdict.analysis import claims
 from sizer.questions.verdict.claim import Claim, LinkFacts
+from sizer.questions.verdict.simplest_design import MOST_OF_DESCRIBED, STORAGE_ORDER, _is_no_larger, simplest_design
 from sizer.questions.verdict.text import claim_arithmetic, claim_finding, claim_title, reversal_text
 from sizer.sizing.best_design import best_design
+from sizer.sizing.checks import CheckResult
+from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from sizer.sizing.project import requoted
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.sizing.size import size
 from sizer.sizing.stages.platform_columns import storage_nic_bytes_per_s
+from sizer.workload.quote import Quote
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import EXAMPLES, catalog, most_in, sized
+from tests.factories.prices import all_priced
+from tests.factories.requests import resnet_request
 
 pytestmark = pytest.mark.xdist_group("examples")  # one worker sizes all of them
 
@@ -166,3 +177,110 @@ def test_every_example_has_finite_claims_with_texts(name: str) -> None:
         for text in (claim_title(claim), claim_finding(claim), claim_arithmetic(claim), reversal_text(claim)):
             assert not any(bad in text for bad in ("nan", "inf ", "None", "{", "}")), text
         assert all(source in catalog().sources for source in claim.sources)
+
+
+def asked(target: dict[str, object], dataset: str, **platforms_: object) -> SizingRequest:
+    return resnet_request(dataset, target, platforms=platforms_)
+
+
+def simplicity_of(design: DesignAnswer) -> tuple[bool, int, int, int]:
+    """Simplicity counted by hand, from the plan's devices and the bill's networks."""
+    kinds = {net.kind for net in design.quantities.networks if net.switch is not None and int(net.ports_used[0])}
+    devices = sum(
+        int(part.quantity[0])
+        for part in design.quantities.components
+        if isinstance(catalog().item(part.item), Device) and part.category not in ("rack and power", "software")
+    )
+    return design.n_servers > 1, STORAGE_ORDER.index(design.platform.storage.kind), len(kinds), devices
+
+
+def is_no_larger(design: DesignAnswer, described: DesignAnswer) -> bool:
+    """At most as many servers, and at most 1.5 times the GPUs and watts."""
+    watts = float(design.quantities.power_max_w[0]) / float(described.quantities.power_max_w[0])
+    return design.n_servers <= described.n_servers and design.n_gpus <= 1.5 * described.n_gpus and watts <= 1.5
+
+
+REQUESTS = (
+    asked({"samples_per_s": 5000}, "145 GB", servers=["dgx-1", "c4140"], fabrics=["10gbe", "edr"]),
+    asked({"samples_per_s": 5000}, "5 TB", servers=["dgx-1"], fabrics=["100gbe", "edr"]),
+    asked({"samples_per_s": 20_000}, "20 TB", servers=["dgx-1", "apollo-6500"], storage=["isilon-f800", "wekaio"]),
+    asked({"gpus_busy": 4}, "145 GB", servers=["c4140", "v225g"], storage=["hnas", "isilon-f800", "head-node-nfs"]),
+    asked({"gpus_busy": 16}, "1 TB", servers=["apollo-6500"], fabrics=["edr"]),
+)
+
+
+@pytest.mark.parametrize("request_", most_in("laws", REQUESTS))
+def test_no_platform_has_a_simpler_design(request_: SizingRequest) -> None:
+    """Every platform that the request allows, sized alone with every number of servers it may need."""
+    result = size(request_, catalog())
+    simplest, described = simplest_design(EvaluatedDesign(result, catalog())), result.design
+    best: tuple[bool, int, int, int] | None = None
+    for one in platforms(catalog(), request_):
+        chosen = {
+            "servers": [one.server.id],
+            "gpus": [one.gpu.id],
+            "storage": [one.storage.id],
+            "fabrics": [one.fabric.id],
+        }
+        data = request_.model_dump(exclude_none=True)
+        try:
+            design = best_design(SizingRequest.from_dict({**data, "platforms": chosen}), catalog()).design
+        except InfeasibleError:
+            continue
+        if design.conditional_on or not is_no_larger(design, described):
+            continue  # nobody knows whether it is enough, or it is far larger
+        mine = simplicity_of(design)
+        best = mine if best is None else min(best, mine)
+    assert best is not None
+    assert tuple(simplest.allowed.simplicity) == best
+    assert simplicity_of(simplest.allowed.design) == best
+
+
+@pytest.mark.parametrize("name", most_in("laws", EXAMPLES))
+def test_what_is_found_is_a_design_of_its_request(name: str) -> None:
+    result = sized(name)
+    simplest = simplest_design(EvaluatedDesign(result, catalog()))
+    assert simplest.allowed.simplicity <= simplest.described
+    for rated in (simplest.allowed, simplest.unrestricted):
+        if rated is None:
+            continue
+        again = best_design(rated.request, catalog()).design
+        assert again.name == rated.design.name
+        assert again.target_check is (CheckResult.OPEN if again.conditional_on else CheckResult.MET)
+    if simplest.unrestricted is not None:
+        assert simplest.unrestricted.simplicity < simplest.allowed.simplicity
+        assert simplest.excluding_choices
+        assert all(key.startswith("platforms.") for key in simplest.excluding_choices)
+
+
+def test_the_excluding_choice_is_named() -> None:
+    """Data that fit the drives of the server that is asked for, and a request that allows shared storage only."""
+    request = asked({"samples_per_s": 5000}, "145 GB", servers=["dgx-1"], storage=["isilon-f800"])
+    simplest = simplest_design(EvaluatedDesign(size(request, catalog()), catalog()))
+    # The cheapest design need not be the simplest of those that are allowed.
+    assert simplest.allowed.simplicity <= simplest.described
+    assert simplest.unrestricted.design.platform.storage.kind == "local"
+    assert simplest.unrestricted.design.n_servers == 1
+    assert "platforms.storage" in simplest.excluding_choices
+
+
+def test_servers_to_buy_are_not_simpler_than_servers_that_are_there() -> None:
+    """Two DGX B200 would be fewer devices than three of four DGX H100 that are there; they are not bought for it."""
+    work = {"dnn": "llama-2-13b", "tokens": 3e11, "target": {"time_to_train_s": "30 d"}}
+    allowed = {"servers": ["dgx-h100", "dgx-b200"], "storage": ["ai400x2"]}
+    request = {"workload": [work], "platforms": allowed, "existing": {"servers": {"dgx-h100": 4}}}
+    result = size(SizingRequest.from_dict(request), catalog())
+    assert result.design.platform.server.id == "dgx-h100"
+    found = simplest_design(EvaluatedDesign(result, catalog()))
+    assert found.allowed.design.platform.server.id == "dgx-h100"
+
+
+def test_the_discount_of_a_copy_makes_no_other_design_too_dear() -> None:
+    """A design is as large as itself, also where the copy shows what is paid after 60 % of discount."""
+    parts = all_priced(lambda _: 1000)
+    full = size(asked({"samples_per_s": 5000}, "145 GB", servers=["dgx-1"], storage=["isilon-f800"]), parts)
+    deal = requoted(full, Quote(discount_percent=Decimal(60)), parts)
+    copy = customer_copy(deal)
+    assert copy.design.bill.is_complete
+    assert float(full.design.bill.total) > MOST_OF_DESCRIBED * float(copy.design.bill.total)
+    assert _is_no_larger(full.design, copy.design, copy.request, parts)

@@ -6,7 +6,6 @@ from functools import cache
 import pytest
 
 from sizer.calibrate.calibration import stored_calibration
-from sizer.catalog.loader import shipped_catalog
 from sizer.questions.what_if.sensitivity import LEAST_REACH, sensitivities
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.servers_needed import fewest_servers
@@ -14,10 +13,10 @@ from sizer.workload.request import SizingRequest
 from tests import factories
 from tests.factories.answers import recommended
 from tests.factories.examples import sized
+from tests.factories.requests import CATALOG
 
 pytestmark = pytest.mark.xdist_group("examples")  # one worker sizes all of them
 
-CATALOG = shipped_catalog()
 EXAMPLES = [
     "apollo-googlenet-inference",
     "apollo-weka-resnet50",

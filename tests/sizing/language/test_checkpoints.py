@@ -10,10 +10,12 @@ from sizer import SizingRequest
 from sizer.base.errors import RequestError, SizerError
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.design.spares import checkpoint_storage
+from sizer.sizing.project import project
 from sizer.sizing.reasons import RateNeed, StorageDecision
 from sizer.sizing.stages.checkpoints import goodput_of, plan_of
 from sizer.workload.checkpoints import Checkpoints
 from tests.factories.answers import recommended
+from tests.factories.requests import CATALOG
 
 DAY_S, MINUTE, TB = 86_400, 60, 1e12
 # Llama 3 70B: 70.55 G parameters, 14 bytes each (README of NVIDIA's recipes: 0.75 TB; MLPerf Storage: 0.91 TB).
@@ -145,3 +147,18 @@ def test_storage_that_cannot_write_so_fast_is_refused_with_the_reason():
             target={"gpus_busy": 1024},
         )
     assert "storage" in str(refused.value).lower()
+
+
+def test_few_clients_bound_what_the_storage_writes():
+    """One DGX H100 and an AI400X2, 65 GB/s by its vendor: one client passes less.
+
+    NVIDIA's reference architecture (RA-11333-001 V11): at least 40 GB/s for one node. DDN with DGX B200: 96 % of two
+    ports of 400 Gbit/s, 96 GB/s, more than this storage has.
+    """
+    work = {"dnn": "llama-3-8b", "sequence_tokens": 8192, "target": {"gpus_busy": 8}}
+    request = SizingRequest.from_dict({"workload": [work], "platforms": {"fabrics": ["ndr"]}})
+    design = project(request, CATALOG, server="dgx-h100", servers=1, storage="ai400x2", storage_nodes=1)
+    kept = checkpoint_storage(design, design.workloads[0].job)
+    assert kept.write_bytes_per_s == pytest.approx((40e9, 65e9))
+    assert kept.write_s == pytest.approx(kept.written_bytes / 40e9)
+    assert kept.read_bytes_per_s[0] == pytest.approx(40e9)

@@ -1,18 +1,35 @@
-"""Scaling efficiency is what a buyer measures: the whole design over one GPU, or over the fewest servers."""
+"""Language models at every number of servers."""
 
 import dataclasses
 
 import numpy as np
 import pytest
 
-from sizer import SizingRequest
 from sizer.calibrate.calibration import stored_calibration
 from sizer.physical.platforms import platforms
 from sizer.sizing.design.evaluate_design import scaling_efficiency_of
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from sizer.sizing.project import project
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.workload_run import rate_in_one_server, run_on
+from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog, sized
+from tests.factories.requests import CATALOG
+
+
+@pytest.mark.parametrize("servers", [45, 50, 55])
+def test_numbers_of_servers_that_divide_well_use_all_gpus(servers: int) -> None:
+    """Llama 3 70B has 80 layers and 64 heads, so tensor parts of 2 or 4 and 5, 8 or 10 stages divide it.
+
+    360 = 2 x 5 x 36, 400 = 2 x 10 x 20 and 440 = 2 x 10 x 22 GPUs are divided without a rest, as is a batch of as
+    many sequences. The degrees of a layout multiply to its GPUs.
+    """
+    request = SizingRequest.from_file("examples/llama-70b-dgx-h100.toml")
+    design = project(request, CATALOG, server="dgx-h100", servers=servers, storage="ai400x2", storage_nodes=1)
+    (answer,) = design.workloads
+    layout = answer.language.layout
+    assert answer.language.gpus_used == servers * 8
+    assert layout.tensor * layout.pipeline * layout.context * layout.data == servers * 8
 
 
 def test_a_network_of_mlperf_scales_as_its_one_gpu_says():

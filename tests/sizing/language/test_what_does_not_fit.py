@@ -10,9 +10,8 @@ from sizer.base.errors import RequestError
 from sizer.export.design_json import design_document
 from sizer.physical.losses import Remaining
 from sizer.present.charts import scaling_chart
-from sizer.present.training_charts import accuracy_chart
-from sizer.questions.failures.after_loss import HardwareAfterLoss, rate_shares, target_probabilities
-from sizer.questions.failures.analysis import failure_cases
+from sizer.present.workload_charts import accuracy_chart
+from sizer.questions.failures.analysis import HardwareAfterLoss, failure_cases, rate_shares, target_probabilities
 from sizer.questions.failures.text import failures_document
 from sizer.questions.scale.analysis import scale_comparison
 from sizer.questions.scale.text import scale_document

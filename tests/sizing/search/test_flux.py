@@ -4,11 +4,10 @@ import pytest
 
 from sizer import InfeasibleError, SizingRequest, size
 from sizer.calibrate.calibration import stored_calibration
-from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.sharding import Sharding, all_reduced_bytes, gradient_bytes, work_factor
+from tests.factories.requests import CATALOG
 
-CATALOG = shipped_catalog()
 RECIPE = "flux-1-mlperf-v5.1"
 
 

@@ -1,18 +1,37 @@
-"""Costs are equal where neither is likely to be the lower: what a building and a team need not change leads, then what
-is worth something beyond the target."""
+"""Ranking: ties, differences of cost, and recommenders."""
 
+import math
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from sizer import SizingRequest
+from sizer import SizingRequest, size
+from sizer.bom.cost import heights_of
+from sizer.bom.prices import price_book
+from sizer.bom.unit_prices import UnitPrices
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import shipped_catalog
-from sizer.sizing.reasons import TieBreak
+from sizer.physical.notes import ViolationKind
+from sizer.physical.platforms import platforms
+from sizer.present.text.money import difference_text
+from sizer.sizing.design.storage_need import next_sizes
+from sizer.sizing.reasons import CostDifference, ExchangeReason, TieBreak
 from sizer.sizing.recommend import search
-from sizer.sizing.search.ranking import MOST_TIED, SETTLED, Ranking, is_tied, row_difference, tie_break
+from sizer.sizing.search.ranking import (
+    MOST_TIED,
+    SETTLED,
+    PricedOrder,
+    Ranking,
+    difference,
+    is_tied,
+    row_difference,
+    tie_break,
+)
+from tests.factories.examples import catalog
+from tests.factories.prices import priced
+from tests.factories.requests import recommender_request
 
 WORK = {
     "name": "tracks",
@@ -112,3 +131,142 @@ def test_owned_equipment_on_water_speaks_of_water():
     existing = {"existing": {"servers": {"dell-xe9640": 1}}}
     designs.request = SizingRequest.from_dict({"workload": [WORK | {"target": {"samples_per_s": 10}}], **existing})
     assert tie_break(designs, 1, 0) is TieBreak.LESS_POWER
+
+
+CARDS = {"apollo-6500": "v100-sxm2-32gb", "dss-8440": "v100-pcie-32gb"}
+APOLLO, DSS = (76_000.0, 190_000.0), (63_000.0, 180_000.0)
+
+
+def at(band: tuple[float, float], height: float) -> float:
+    return band[0] * (band[1] / band[0]) ** height
+
+
+def order(server: str, count: int, parts=None) -> PricedOrder:
+    parts = parts or catalog()
+    asked = SizingRequest.from_dict(
+        {
+            "workload": [{"dnn": "resnet50", "dataset": "imagenet", "target": {"gpus_busy": 8}}],
+            "platforms": {"servers": [server], "gpus": [CARDS[server]]},
+        }
+    )
+    platform = max(platforms(parts, asked), key=lambda one: one.gpus_per_server)
+    prices = UnitPrices(parts, price_book(parts), "USD", heights_of(0.9))
+    return PricedOrder(platform, {server: count * prices.of(server, platform)}, {server: count})
+
+
+def compared(one: tuple[str, int], other: tuple[str, int], parts=None) -> CostDifference:
+    parts = parts or catalog()
+    prices = UnitPrices(parts, price_book(parts), "USD", heights_of(0.9))
+    return difference(order(*one, parts), order(*other, parts), prices)
+
+
+def test_one_more_of_the_same_costs_one_piece_more_whatever_its_price_is():
+    """Three Apollo 6500 against two: 76,000 to 190,000 USD more, never less, though 3 x 76,000 < 2 x 190,000."""
+    more = compared(("apollo-6500", 3), ("apollo-6500", 2))
+    assert (more.low, more.high) == pytest.approx(APOLLO)
+    assert more.expected == pytest.approx(math.sqrt(76_000 * 190_000))  # 120,166
+    assert more.at_confidence == pytest.approx(at(APOLLO, 0.9))  # 173,375
+    assert more.is_settled
+    assert more.quotes == ()
+
+
+def test_the_probability_that_one_costs_more_is_that_of_prices_anywhere_in_their_bands():
+    """Against draws: 76,000 to 190,000 USD is more than 63,000 to 180,000 USD in 57 % of pairs."""
+    draws = np.random.default_rng(0).uniform(0, 1, (2, 200_000))
+    apollo, dss = (low * (high / low) ** u for (low, high), u in zip((APOLLO, DSS), draws, strict=True))
+    more = compared(("apollo-6500", 1), ("dss-8440", 1))
+    assert more.p_more == pytest.approx(np.mean(apollo > dss), abs=0.06)
+    assert more.p_more + compared(("dss-8440", 1), ("apollo-6500", 1)).p_more == pytest.approx(1)
+    assert compared(("dss-8440", 2), ("dss-8440", 2)).p_more == 0.5
+
+
+def test_two_kinds_of_server_are_open_until_a_quote_settles_it():
+    """One Apollo less one DSS: 76,000 - 180,000 to 190,000 - 63,000 USD. The wider band weighs more."""
+    more = compared(("apollo-6500", 1), ("dss-8440", 1))
+    assert (more.low, more.high) == pytest.approx((-104_000, 127_000))
+    assert not more.is_settled
+    assert more.expected == pytest.approx(math.sqrt(76_000 * 190_000) - math.sqrt(63_000 * 180_000))  # 13,677
+    assert [(quote.item, quote.swing) for quote in more.quotes] == [("dss-8440", 117_000), ("apollo-6500", 114_000)]
+    # With every other price at 90 %, the order turns where both cost the same.
+    turning = {quote.item: quote.turns_at for quote in more.quotes}
+    assert turning["dss-8440"] == pytest.approx(at(APOLLO, 0.9), abs=0.01)
+    assert turning["apollo-6500"] == pytest.approx(at(DSS, 0.9), abs=0.01)
+
+
+def test_a_quote_settles_it():
+    """At 60,000 USD, below the low end of the other's band, the Apollo 6500 costs less whatever the DSS 8440 costs."""
+    more = compared(("apollo-6500", 1), ("dss-8440", 1), priced({"apollo-6500": 60_000}))
+    assert (more.low, more.high) == pytest.approx((60_000 - 180_000, 60_000 - 63_000))
+    assert more.is_settled
+    assert more.quotes == ()
+    exact = compared(("apollo-6500", 1), ("dss-8440", 1), priced({"apollo-6500": 60_000, "dss-8440": 65_000}))
+    assert exact.is_exact
+    assert exact.low == exact.expected == exact.at_confidence == -5_000
+    assert "USD 5,000 less" in difference_text(exact).replace("\u202f", ",")
+
+
+def test_what_no_source_bounds_is_never_a_saving():
+    """Of a part without price and band nobody knows what it costs: the difference is open on both sides."""
+    one = order("apollo-6500", 1)
+    unbounded = PricedOrder(one.platform, {"apollo-6500": np.array([0, math.inf, math.inf, math.inf])}, {})
+    prices = UnitPrices(catalog(), price_book(catalog()), "USD", heights_of(0.9))
+    twice = PricedOrder(one.platform, {"apollo-6500": np.array([1, math.inf, math.inf, math.inf])}, {})
+    for more in (difference(unbounded, twice, prices), difference(unbounded, order("dss-8440", 1), prices)):
+        assert not more.expected < 0
+        assert not more.is_settled
+
+
+def asked(**more: object) -> SizingRequest:
+    work = {
+        "dnn": "resnet50",
+        "stack": "mxnet-ngc19.05-dali",
+        "batch_per_gpu": 192,
+        "dataset": "imagenet",
+        "target": {"samples_per_s": 8_000},
+    }
+    servers = {"platforms": {"servers": ["dgx-1", "apollo-6500"]}}
+    return SizingRequest.from_dict({"workload": [work], "currency": "USD", **servers, **more})
+
+
+CATALOG = shipped_catalog()
+
+
+@pytest.fixture(scope="module")
+def design():
+    return size(recommender_request("c4140"), CATALOG).design
+
+
+def test_divided_tables_exchange_what_is_looked_up(design):
+    """Dense part: 5e6 / 2 FLOP = 2.5 M parameters of 2 B, 5 MB of gradients.
+
+    A sample looks up 160 B / 4 B = 40 vectors of 128 elements of 2 B, 10,240 B; 2,048 samples look up 20.97 MB. The
+    10 G parameters as a whole would be 20 GB.
+    """
+    reason = next(stage.reason for stage in design.workloads[0].stages if stage.key == "exchange")
+    assert isinstance(reason, ExchangeReason)
+    assert reason.has_tables
+    assert reason.gradient_bytes == pytest.approx(2.5e6 * 2 + 2048 * 40 * 128 * 2)
+
+
+def test_the_whole_time_has_the_interval_of_its_parts(design):
+    """One epoch of a stated number: nothing but start-up and the first epoch, whose ends the total has, too."""
+    time = design.workloads[0].time
+    parts = [time.start_up_s + float(part) for part in time.first_epoch_s]
+    assert time.epochs.low == time.epochs.high
+    assert not math.isclose(parts[0] / parts[1], parts[1] / parts[2], rel_tol=0.05)  # the ends are not symmetric
+    # Nothing is evaluated: the total is the sum.
+    assert list(time.total_s) == pytest.approx(parts, rel=1e-6)
+
+
+def test_growth_that_slows_the_training_is_not_proposed(design):
+    """The rates of the scaling curve: where 2 and 3 servers train fewer samples/s than one, none is a next size."""
+    curve = design.workloads[0].scaling
+    rate = dict(zip(curve.n_servers.tolist(), curve.throughput.value.tolist(), strict=True))
+    steps = next_sizes(design)
+    assert [step.n_servers for step in steps] == [design.n_servers + 1, design.n_servers + 2]
+    for step in steps:
+        is_slower = rate[step.n_servers] < rate[design.n_servers]
+        assert (step.limit is not None) == is_slower
+        if is_slower:
+            assert step.limit.kind is ViolationKind.SLOWER_TRAINING
+            assert step.added == ()

@@ -1,12 +1,17 @@
-"""What decides the size of the storage: hand arithmetic on published capacities and rates."""
+"""Why a design has its storage, how it fills, and its ports."""
 
 import pytest
 
 from sizer.catalog.loader import shipped_catalog
+from sizer.physical.roles import Role
 from sizer.sizing.best_design import best_design
+from sizer.sizing.constraints.stored_data import storage_demand
+from sizer.sizing.constraints.tiers import needed_of
 from sizer.sizing.project import project
 from sizer.sizing.reasons import CapacityTier, LargerDrives, StorageDecision, StorageNeed
+from sizer.sizing.stages.platform_columns import storage_nic_bytes_per_s
 from sizer.workload.request import SizingRequest
+from tests.factories import examples
 
 
 def _request(n_samples: float, samples_per_s: float, sample_bytes: str = "1.5 MB", **tables: object) -> SizingRequest:
@@ -66,3 +71,82 @@ def test_larger_drives_are_named_where_a_given_cluster_has_small_ones() -> None:
         request, shipped_catalog(), server="dgx-1", servers=2, storage="isilon-f800", storage_nodes=56, fabric="100gbe"
     )
     assert design.storage_need.larger_drives == LargerDrives("60 x 15.36 TB SSD", 8)
+
+
+def _design(n_samples, data=None, storage="isilon-h500"):
+    work = {"dnn": "resnet50", "target": {"samples_per_s": 500}}
+    dataset = {"name": "scans", "n_samples": n_samples, "sample_bytes": "1 MB", "format": "records"}
+    request = SizingRequest.from_dict(
+        {
+            "workload": [work | {"dataset": dataset}],
+            "platforms": {"servers": ["dgx-1"], "storage": [storage]},
+            "data": data or {},
+        }
+    )
+    return request, best_design(request, shipped_catalog()).design
+
+
+def test_a_tenth_of_shared_storage_stays_free():
+    """819 TB fill 819 / 0.9 = 910 TB or more; the catalogue's chassis alone decide how much more."""
+    request, design = _design(819e6)
+    demand = storage_demand(design.workloads, request.data)
+    assert needed_of(design.platform, demand, request.data) == pytest.approx(910e12)
+    assert 0.9 * design.usable_bytes >= 819e12
+
+
+def test_a_reserve_of_the_request_counts_as_free_space():
+    """500 TB with half as much again to come: 750 TB, of which 500 TB fill 67 %."""
+    request, design = _design(5e8, {"reserve_share": 0.5})
+    demand = storage_demand(design.workloads, request.data)
+    assert needed_of(design.platform, demand, request.data) == pytest.approx(750e12)
+
+
+def test_a_minimum_of_the_request_is_usable_capacity():
+    """1 PB asked, 500 TB stored: 1 PB, not 1.11 PB."""
+    request, design = _design(5e8, {"minimum_capacity_bytes": "1 PB"})
+    demand = storage_demand(design.workloads, request.data)
+    assert needed_of(design.platform, demand, request.data) == pytest.approx(1e15)
+
+
+def test_drives_of_the_servers_keep_a_tenth_free_too():
+    """5 TB on the drives of a DGX-1: 5.56 TB."""
+    request, design = _design(5e6, storage="dgx1-ssd")
+    demand = storage_demand(design.workloads, request.data)
+    assert needed_of(design.platform, demand, request.data) == pytest.approx(5e12 / 0.9)
+
+
+def test_a_small_set_on_two_servers_takes_a_small_pair_and_no_enterprise_filer():
+    """400 MB of tokens and adapters at 40,000 tokens/s: two controllers with 23 TB are enough by far."""
+    work = {
+        "name": "adapters",
+        "dnn": "llama-3-8b",
+        "method": "lora",
+        "tokens": 1e8,
+        "target": {"tokens_per_s": 40_000},
+    }
+    platforms = {"servers": ["xe7745"], "gpus": ["l40s-48gb"], "fabrics": ["25gbe"]}
+    request = SizingRequest.from_dict({"workload": [work], "platforms": platforms})
+    design = best_design(request, shipped_catalog()).design
+    assert design.n_servers == 2
+    assert design.platform.storage.id == "small-nas"
+    assert design.conditional_on == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "n_ports", "port_bytes_per_s"),
+    [
+        # 8 NVL72 of 18 trays with two ports of 400 Gbit/s, on QM9700; the storage has ports of 200 Gbit/s.
+        ("llama-405b-gb200-nvl72", 288, 50e9),
+        # 105 DGX H100 with two.
+        ("llama-70b-dgx-h100", 210, 50e9),
+        # 4 servers with two ports of 400 Gbit/s, beside storage with ports of 100 Gbit/s.
+        ("llama-8b-continued-mi300x", 8, 50e9),
+    ],
+)
+def test_the_line_rate_is_that_of_the_cables(name: str, n_ports: int, port_bytes_per_s: float) -> None:
+    design = examples.sized(name).design
+    cables = [one for one in design.plan.cables if one.run.role is Role.SERVER_STORAGE_CABLE]
+    assert sum(one.run.a_device.size for one in cables) == n_ports
+    assert {one.run.kind.bytes_per_s for one in cables} == {port_bytes_per_s}
+    ports_bytes_per_s = design.n_servers * storage_nic_bytes_per_s(design.platform)
+    assert ports_bytes_per_s == pytest.approx(n_ports * port_bytes_per_s)

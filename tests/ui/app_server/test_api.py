@@ -10,7 +10,7 @@ import pytest
 from sizer.base.errors import InfeasibleError
 from sizer.base.worker_process import REQUESTS, WorkerLostError, apart
 from sizer.batch.work import mapped_request
-from sizer.export import need_json
+from sizer.export import design_json
 from sizer.ui.app_server import api
 from sizer.workload.need import read_words
 from sizer.workload.request import SizingRequest
@@ -123,7 +123,7 @@ def test_app_command_service_and_batch_read_alike(sentence: str, monkeypatch: py
     def unanswered(*_: object) -> None:
         raise InfeasibleError("not sized here")
 
-    monkeypatch.setattr(need_json, "size", unanswered)
+    monkeypatch.setattr(design_json, "size", unanswered)
     monkeypatch.setattr(api, "_limit_resources", lambda _: None)
     of_app = SizingRequest.from_dict(read_words(sentence, catalog()).request)
     of_command = SizingRequest.from_dict(tomllib.loads(run("size", sentence, "--explain").stdout))

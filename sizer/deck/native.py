@@ -1,0 +1,438 @@
+"""Native shapes of a slide: text, tables and charts."""
+
+import io
+import re
+import zipfile
+from typing import Any
+
+from pptx.chart.data import CategoryChartData, XyChartData
+from pptx.dml.color import RGBColor
+from pptx.enum.chart import XL_CHART_TYPE, XL_LABEL_POSITION, XL_LEGEND_POSITION, XL_MARKER_STYLE
+from pptx.enum.dml import MSO_LINE_DASH_STYLE
+from pptx.enum.text import MSO_ANCHOR, PP_ALIGN
+from pptx.oxml.ns import qn
+from pptx.util import Emu, Pt
+
+from sizer.base.locale import current_locale
+from sizer.base.quantities import NARROW_SPACE
+from sizer.deck import text_fit
+from sizer.deck.blocks import FONT, Area, Chart, ColumnChart, KeyFigures, LineChart, Paragraphs
+from sizer.deck.text_fit import FittedTable
+from sizer.drawings.palette import LIGHT, Palette
+from sizer.export.files import printable
+from sizer.present.tables import Cell, Row
+
+EMU_PER_PT = 12_700
+
+
+def emu(points: float) -> Emu:
+    """A length of the file format."""
+    return Emu(round(points * EMU_PER_PT))
+
+
+def corners(area: Area) -> tuple[Emu, Emu, Emu, Emu]:
+    """Left, top, width and height of an area."""
+    return emu(area.left), emu(area.top), emu(area.width), emu(area.height)
+
+
+def add(parent: Any, tag: str, **attributes: str) -> Any:
+    """Element at the end of another."""
+    element = parent.makeelement(qn(tag), attributes)
+    parent.append(element)
+    return element
+
+
+def without_theme(shape: Any) -> None:
+    """Remove the shadows, gradients and colours of the theme."""
+    style = shape.element.find(qn("p:style"))
+    if style is not None:
+        shape.element.remove(style)
+
+
+def text_frame(shape: Any, anchor: MSO_ANCHOR) -> Any:
+    """Text frame of a shape, without margins; as wide as the shape, since without wrapping some programs centre it."""
+    text = shape.text_frame
+    text.word_wrap = True
+    text.margin_left = text.margin_right = text.margin_top = text.margin_bottom = Emu(0)
+    text.vertical_anchor = anchor
+    return text
+
+
+def write(paragraph: Any, text: str, size: float, colour: str, *, bold: bool = False, italic: bool = False) -> None:
+    """A run of text in Inter; ``colour`` as #RRGGBB."""
+    run = paragraph.add_run()
+    run.text = text
+    run.font.name, run.font.size, run.font.bold = FONT, Pt(size), bold
+    if italic:
+        run.font.italic = True
+    run.font.color.rgb = rgb(colour)
+
+
+def rgb(colour: str) -> RGBColor:
+    """A colour of the file format from #RRGGBB."""
+    return RGBColor(*channels(colour))  # type: ignore[no-untyped-call]
+
+
+def channels(colour: str) -> tuple[int, int, int]:
+    """Red, green and blue of #RRGGBB, each 0 to 255."""
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return red, green, blue
+
+
+def tint(colour: str, opacity: float) -> str:
+    """The colour as it looks over the background: shapes of a slide are opaque."""
+    pairs = zip(channels(colour), channels(LIGHT.background), strict=True)
+    return "#" + "".join(f"{round(opacity * over + (1 - opacity) * under):02X}" for over, under in pairs)
+
+
+# Room between two key figures. [pt]
+_FIGURE_GAP = 16.0
+# Size of a unit compared with its number.
+_UNIT_SIZE = 0.65
+_FIGURE_SIZES = (text_fit.FIGURE_SIZE, 22.0, 19.0, 16.0, 13.0)
+
+
+def add_line(
+    slide: Any, text: str, area: Area, size: float, colour: str, *, bold: bool = False, is_right: bool = False
+) -> Any:
+    """One text box whose text is shortened to the lines that it holds."""
+    n_lines = max(int(area.height / (text_fit.LEADING * size)), 1)
+    lines = text_fit.lines_of(text, size, area.width, semibold=bold, most=n_lines)
+    shape = slide.shapes.add_textbox(*corners(area))
+    paragraph = text_frame(shape, MSO_ANCHOR.TOP).paragraphs[0]
+    paragraph.alignment = PP_ALIGN.RIGHT if is_right else PP_ALIGN.LEFT
+    write(paragraph, " ".join(lines), size, colour, bold=bold)
+    return shape
+
+
+def add_text(slide: Any, text: Paragraphs, area: Area, size: float, palette: Palette) -> None:
+    """Paragraphs; several are bullets or numbered."""
+    size = min(size, text.largest)
+    frame = text_frame(slide.shapes.add_textbox(*corners(area)), MSO_ANCHOR.TOP)
+    paragraph = frame.paragraphs[0]
+    if text.head:
+        _spaced(paragraph, size, is_last=False)
+        write(paragraph, printable(text.head), size, palette.ink, bold=True)
+    for number, content in enumerate(text.paragraphs):
+        if number or text.head:
+            paragraph = frame.add_paragraph()
+        _spaced(paragraph, size, is_last=number == len(text.paragraphs) - 1)
+        if text_fit.has_bullets(text):
+            indent = emu(text_fit.indent(size, is_numbered=text.is_numbered))
+            properties = paragraph._p.get_or_add_pPr()
+            properties.set("marL", str(indent))
+            properties.set("indent", str(-indent))
+            fill = add(properties, "a:buClr")
+            add(fill, "a:srgbClr", val=palette.accent.lstrip("#"))
+            add(properties, "a:buFont", typeface="+mj-lt" if text.is_numbered else "Arial")
+            if text.is_numbered:
+                add(properties, "a:buAutoNum", type="arabicPeriod")
+            else:
+                add(properties, "a:buChar", char="•")
+        write(paragraph, printable(content), size, palette.colour(text.role))
+
+
+def _spaced(paragraph: Any, size: float, *, is_last: bool) -> None:
+    paragraph.line_spacing = Pt(text_fit.LEADING * size)
+    paragraph.space_after = Pt(0 if is_last else text_fit.PARAGRAPH_GAP * size)
+
+
+def add_figures(slide: Any, block: KeyFigures, area: Area, palette: Palette) -> None:
+    """Large numbers, evenly spaced, each with its words below."""
+    count = len(block.figures)
+    width = (area.width - _FIGURE_GAP * (count - 1)) / count
+    size = min(
+        next((size for size in _FIGURE_SIZES if _value_width(one.value, size) <= width), _FIGURE_SIZES[-1])
+        for one in block.figures
+    )
+    for place, figure in enumerate(block.figures):
+        left = area.left + place * (width + _FIGURE_GAP)
+        value = Area(left, area.top, width, text_fit.LEADING * text_fit.FIGURE_SIZE)
+        shown = figure.value
+        if _value_width(shown, size) > width:
+            (shown,) = text_fit.lines_of(shown, size, width, semibold=True, most=1)
+        frame = text_frame(slide.shapes.add_textbox(*corners(value)), MSO_ANCHOR.BOTTOM)
+        _value(frame.paragraphs[0], shown, size, palette)
+        label = Area(left, value.bottom + 2, width, text_fit.FIGURES_HEIGHT - value.height - 2)
+        add_line(slide, figure.label, label, text_fit.FIGURE_LABEL_SIZE, palette.muted)
+
+
+def _value(paragraph: Any, text: str, size: float, palette: Palette) -> None:
+    """A number with its unit in a lighter grey."""
+    number, unit = _split(text)
+    write(paragraph, number, size, palette.ink, bold=True)
+    if unit:
+        write(paragraph, unit, _UNIT_SIZE * size, palette.muted)
+
+
+def _split(text: str) -> tuple[str, str]:
+    """A number, and its unit with the space before it; a text without unit stays whole."""
+    number, space, unit = text.rpartition(NARROW_SPACE)
+    if not space or any(char.isdigit() for char in unit):
+        return text, ""
+    return number, f"{space}{unit}"
+
+
+def _value_width(text: str, size: float) -> float:
+    number, unit = _split(text)
+    return text_fit.width_of(number, size, semibold=True) + text_fit.width_of(unit, _UNIT_SIZE * size)
+
+
+# The style of PowerPoint without fills and lines.
+_NO_STYLE = "{2D5ABB26-0587-4C30-8999-92F81FD0307C}"
+_RULE_PT, _HAIRLINE_PT = 1.0, 0.5
+_ORDER = ("a:lnL", "a:lnR", "a:lnT", "a:lnB")
+
+
+def add_table(slide: Any, fitted: FittedTable, area: Area, palette: Palette) -> None:
+    """The table at the top of an area, its note below it."""
+    _Writer(slide, fitted, area, palette).write()
+
+
+class _Writer:
+    def __init__(self, slide: Any, fitted: FittedTable, area: Area, palette: Palette) -> None:
+        self.slide, self.fitted, self.palette, self.area = slide, fitted, palette, area
+        self.columns, self.rows = fitted.table.columns, fitted.table.rows
+        height = sum(fitted.heights)
+        place = Area(area.left, area.top, area.width, height)
+        shape = slide.shapes.add_table(len(fitted.heights), len(self.columns), *corners(place))
+        shape.name = printable(fitted.table.caption)
+        self.table, self.bottom = shape.table, place.bottom
+
+    def write(self) -> None:
+        """Head, rows and note."""
+        fitted, table = self.fitted, self.table
+        properties = self.table._tbl.tblPr
+        properties.find(qn("a:tableStyleId")).text = _NO_STYLE
+        self.table.horz_banding = False
+        self.table.first_row = self.fitted.has_head
+        for column, width in zip(table.columns, fitted.widths, strict=True):
+            column.width = emu(width)
+        for row, height in zip(table.rows, fitted.heights, strict=True):
+            row.height = emu(height)
+        first = int(fitted.has_head)
+        if fitted.has_head:
+            for place, column in enumerate(self.columns):
+                cell = table.cell(0, place)
+                self._text(cell, Cell(column.title), place, self.palette.muted, bold=True)
+                self._rules(cell, top=_RULE_PT, bottom=_RULE_PT)
+        for number, one in enumerate(self.rows, first):
+            self._row(number, one, is_first=number == 0, is_last=number == len(fitted.heights) - 1)
+        if fitted.note:
+            left, top, width = self.area.left, self.bottom + 5, self.area.width
+            height = text_fit.note_height(fitted.note, width) - 5
+            add_line(
+                self.slide, fitted.note, Area(left, top, width, height + 1), text_fit.SIZES[-1], self.palette.muted
+            )
+
+    def _row(self, number: int, row: Row, *, is_first: bool, is_last: bool) -> None:
+        bold = row.kind != ""
+        for place, _ in enumerate(self.columns):
+            cell = self.table.cell(number, place)
+            given = row.cells[place] if place < len(row.cells) else Cell("")
+            muted = given.is_unknown or (row.kind == "group" and given.is_muted)
+            colour = self.palette.muted if muted else self.palette.ink
+            if given.stage:
+                colour = self.palette.colour(given.stage)
+            self._text(cell, given, place, colour, bold=bold and not muted, italic=given.is_unknown)
+            top = _RULE_PT if is_first else _HAIRLINE_PT if row.kind == "total" else 0.0
+            self._rules(cell, top=top, bottom=_RULE_PT if is_last else 0.0)
+        if row.kind == "group" and len(self.columns) > 1:
+            self.table.cell(number, 0).merge(self.table.cell(number, len(self.columns) - 1))
+
+    def _text(self, cell: Any, given: Cell, place: int, colour: str, *, bold: bool, italic: bool = False) -> None:
+        size = self.fitted.size
+        pad = emu(text_fit.CELL_PAD * size)
+        side = emu(text_fit.CELL_SIDE * size)
+        cell.margin_top = cell.margin_bottom = pad
+        cell.margin_right = side
+        # Text of the first column begins where the rules begin.
+        cell.margin_left = 0 if place == 0 else side
+        cell.vertical_anchor = MSO_ANCHOR.TOP
+        paragraph = cell.text_frame.paragraphs[0]
+        paragraph.alignment = PP_ALIGN.RIGHT if self.columns[place].align == "right" else PP_ALIGN.LEFT
+        paragraph.line_spacing = Pt(text_fit.LEADING * size)
+        if given.text:
+            write(paragraph, printable(given.text), size, colour, bold=bold, italic=italic)
+        else:
+            # Without text the row would be as high as the default type.
+            add(paragraph._p, "a:endParaRPr", sz=str(round(100 * size)))
+
+    def _rules(self, cell: Any, *, top: float, bottom: float) -> None:
+        """Lines of a cell, in the order of the file format."""
+        properties = cell._tc.get_or_add_tcPr()
+        for place, (tag, width) in enumerate(zip(_ORDER, (0.0, 0.0, top, bottom), strict=True)):
+            line = properties.makeelement(qn(tag), {"w": str(emu(width))} if width else {"w": "0"})
+            properties.insert(place, line)
+            if width:
+                add(add(line, "a:solidFill"), "a:srgbClr", val=self._rule_colour(width).lstrip("#"))
+            else:
+                add(line, "a:noFill")
+
+    def _rule_colour(self, width: float) -> str:
+        return self.palette.ink if width == _RULE_PT else self.palette.hairline
+
+
+_TEXT_PT, _MARK_PT = 12, 8
+_CREATED = re.compile(rb"(<dcterms:(created|modified)[^>]*>)[^<]*")
+# Room above the highest value, for the text at its end.
+_HEADROOM = 1.1
+_STEPS = (1.0, 2.0, 5.0, 10.0)
+_TICKS = 6
+_DESIGN_POINTS = 3
+# Share of the axis from which a label has no room on its right.
+_NEAR_END = 0.6
+
+
+def add_chart(slide: Any, chart: Chart, area: Area, palette: Palette) -> None:
+    """A chart that fills an area."""
+    if isinstance(chart, LineChart):
+        native = _lines(slide, chart, area, palette)
+    else:
+        native = _columns(slide, chart, area, palette)
+    native.font.name, native.font.size = FONT, Pt(_TEXT_PT)
+    native.font.color.rgb = rgb(palette.muted)
+    native.has_title = False
+    native.value_axis.has_major_gridlines = True
+    native.value_axis.major_gridlines.format.line.color.rgb = rgb(palette.hairline)
+    native.value_axis.format.line.fill.background()
+    native.category_axis.format.line.color.rgb = rgb(palette.muted)
+    native.value_axis.tick_labels.number_format = _grouped()
+    native.value_axis.tick_labels.number_format_is_linked = False
+    _axis_title(native.value_axis, chart.y_title, palette)
+    data = native.part.chart_workbook.xlsx_part
+    data._blob = _undated(data.blob)
+
+
+def _lines(slide: Any, chart: LineChart, area: Area, palette: Palette) -> Any:
+    data = XyChartData()  # type: ignore[no-untyped-call]
+    for series in chart.series:
+        rows = data.add_series(printable(series.name))  # type: ignore[no-untyped-call]
+        for x, y in series.points:
+            rows.add_data_point(x, y)
+    shape = slide.shapes.add_chart(XL_CHART_TYPE.XY_SCATTER_LINES_NO_MARKERS, *corners(area), data)
+    native = shape.chart
+    native.has_legend = False
+    native.category_axis.has_major_gridlines = False
+    native.category_axis.tick_labels.number_format = _grouped()
+    native.category_axis.tick_labels.number_format_is_linked = False
+    _axis_title(native.category_axis, chart.x_title, palette)
+    points = [point for series in chart.series for point in series.points]
+    _scale(native.category_axis, max(x for x, _ in points))
+    _scale(native.value_axis, max(y for _, y in points) * _HEADROOM)
+    for series, plotted in zip(chart.series, native.plots[0].series, strict=True):
+        is_at_end = series.points[-1][0] > _NEAR_END * max(x for x, _ in points)
+        colour = palette.colour(chart.colour)
+        line, marker = plotted.format.line, plotted.marker
+        plotted.smooth = False
+        marker.style = XL_MARKER_STYLE.NONE
+        shade = colour
+        match series.role:
+            case "expected":
+                line.width = Pt(2.25)
+            case "interval":
+                line.width, shade = Pt(1.0), tint(colour, 0.5)
+            case "target":
+                line.width, shade = Pt(1.0), palette.ink
+                line.dash_style = MSO_LINE_DASH_STYLE.DASH
+            case "design":
+                shade = palette.accent
+                line.width, line.color.rgb = Pt(1.0), rgb(shade)
+            case _:
+                line.fill.background()
+                shade = palette.ink
+                marker.style, marker.size = XL_MARKER_STYLE.CIRCLE, _MARK_PT
+                marker.format.line.color.rgb = rgb(shade)
+                marker.format.fill.background()
+        if series.role == "design":
+            _drop_line(plotted, shade)
+        if series.role in ("expected", "interval", "target"):
+            line.color.rgb = rgb(shade)
+        if series.label:
+            place, position = len(series.points) - 1, XL_LABEL_POSITION.ABOVE
+            if series.role == "design":
+                # Next to the drop line, below the rising curve: to the right unless the chart ends there.
+                place, position = 1, XL_LABEL_POSITION.LEFT if is_at_end else XL_LABEL_POSITION.RIGHT
+            _label(plotted, place, series.label, colour if series.role == "interval" else shade, position)
+    return native
+
+
+def _scale(axis: Any, most: float) -> None:
+    """From zero to a round number, in round steps."""
+    power = 10.0 ** len(str(int(most / _TICKS))) / 10
+    step = next(power * step for step in _STEPS if power * step * _TICKS >= most)
+    axis.minimum_scale, axis.major_unit = 0, step
+    n_steps = -(-most // step)
+    axis.maximum_scale = step * n_steps
+
+
+def _drop_line(plotted: Any, colour: str) -> None:
+    """Mark only the upper end of the line down to the axis."""
+    marker = plotted.points[_DESIGN_POINTS - 1].marker
+    marker.style, marker.size = XL_MARKER_STYLE.CIRCLE, _MARK_PT + 2
+    marker.format.fill.solid()
+    marker.format.fill.fore_color.rgb = rgb(colour)
+    marker.format.line.color.rgb = rgb(colour)
+
+
+def _label(plotted: Any, place: int, text: str, colour: str, position: Any) -> None:
+    label = plotted.points[place].data_label
+    frame = label.text_frame
+    run = frame.paragraphs[0].add_run()
+    run.text = printable(text)
+    run.font.name, run.font.size = FONT, Pt(_TEXT_PT)
+    run.font.color.rgb = rgb(colour)
+    label.position = position
+
+
+def _columns(slide: Any, chart: ColumnChart, area: Area, palette: Palette) -> Any:
+    data = CategoryChartData(number_format="#,##0")  # type: ignore[no-untyped-call]
+    data.categories = [printable(name) for name in chart.categories]
+    for series in chart.series:
+        data.add_series(printable(series.name), [y for _, y in series.points])  # type: ignore[no-untyped-call]
+    native = slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, *corners(area), data).chart
+    native.has_legend = len(chart.series) > 1
+    if native.has_legend:
+        native.legend.position, native.legend.include_in_layout = XL_LEGEND_POSITION.BOTTOM, False
+    plot = native.plots[0]
+    plot.gap_width, plot.overlap = 60, 0
+    for series, plotted in zip(chart.series, plot.series, strict=True):
+        plotted.format.fill.solid()
+        colour = palette.colour(chart.colour) if series.role == "column" else palette.hairline
+        plotted.format.fill.fore_color.rgb = rgb(colour)
+        plotted.invert_if_negative = False
+        labels = plotted.data_labels
+        labels.show_value, labels.position = True, XL_LABEL_POSITION.OUTSIDE_END
+        labels.number_format, labels.number_format_is_linked = _grouped(), False
+        labels.font.name, labels.font.size = FONT, Pt(_TEXT_PT)
+        labels.font.color.rgb = rgb(palette.ink)
+    _scale(native.value_axis, max(y for series in chart.series for _, y in series.points) * _HEADROOM)
+    return native
+
+
+def _axis_title(axis: Any, text: str, palette: Palette) -> None:
+    axis.has_title = True
+    run = axis.axis_title.text_frame.paragraphs[0].add_run()
+    run.text = printable(text)
+    run.font.name, run.font.size, run.font.bold = FONT, Pt(_TEXT_PT), False
+    run.font.color.rgb = rgb(palette.muted)
+
+
+def _grouped() -> str:
+    """Number format with the thousands separator of the document."""
+    sign = current_locale().thousands_separator
+    if sign == ",":
+        return "#,##0"
+    return f'[>=1000000]#"{sign}"000"{sign}"000;[>=1000]#"{sign}"000;0'
+
+
+def _undated(workbook: bytes) -> bytes:
+    """The workbook behind a chart without the time at which it was made."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(workbook)) as source, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as target:
+        for entry in source.infolist():
+            content = source.read(entry)
+            if entry.filename == "docProps/core.xml":
+                content = _CREATED.sub(rb"\g<1>2000-01-01T00:00:00Z", content)
+            target.writestr(zipfile.ZipInfo(entry.filename, (2000, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED)
+    return stream.getvalue()

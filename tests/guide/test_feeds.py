@@ -1,0 +1,73 @@
+"""Power feeds in the guide, by kind of device and in the chapter on compliance."""
+
+from functools import cache
+
+import pytest
+
+from sizer.guide.chapters.compliance import requirements
+from sizer.guide.context import GuideContext
+from sizer.guide.profile import Edition
+from sizer.physical.notes import PlanNoteKind
+from sizer.physical.racks.feed_loads import FeedLoad, feed_loads
+from sizer.physical.roles import Role
+from sizer.questions.failures.analysis import failure_cases
+from sizer.questions.failures.text import effect_text
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from tests.factories import examples
+
+NAME = "llama-405b-gb200-nvl72"
+
+
+@cache
+def design():
+    return examples.sized(NAME).design
+
+
+def test_eight_nvl72_have_64_shelves_and_each_coolant_unit_two_inlets():
+    # NVL72: eight shelves of 33 kW a rack, half of which carry its 120 kW: 30 kW each. XDU1350: 20.5 kW of pumps on
+    # either of two inlets of each unit.
+    loads = feed_loads(design().plan.racks, examples.catalog())
+    assert FeedLoad("power shelf", "", 64, 30_000, 33_000) in loads
+    assert FeedLoad("inlet", "XDU1350", 4, 20_500, 20_500) in loads
+    (pdus,) = [load for load in loads if load.kind == "PDU"]
+    bought = sum(int(part.quantity[0]) for part in design().quantities.components if part.role is Role.RACK_PDU)
+    assert pdus.count == bought == 6
+    assert 20_500 < pdus.alone_w <= pdus.capacity_w
+
+
+@pytest.mark.parametrize(
+    ("name", "is_met", "words"),
+    [
+        # DGX H100 user guide: six supplies, 4+2. One of two feeds leaves three of them.
+        ("llama-70b-dgx-h100", None, "keeps 3 of 6 power supplies and needs 4"),
+        # AS-8125GS-TNMR2: six supplies of 3 kW and 12 kW at most, so four of them are needed; one feed leaves three.
+        ("llama-8b-continued-mi300x", None, "keeps 3 of 6 power supplies and needs 4"),
+        # AS-8125GS-TNHR: six supplies, of which nobody says how many it needs.
+        ("stable-diffusion-h200", None, "keeps 3 of 6 power supplies and needs an unpublished number"),
+        # DGX H100 on three circuits, the published rack: four of six remain.
+        ("superpod-h100-su", True, "on one PDU after the loss of a feed"),
+    ],
+)
+def test_a_design_with_too_few_supplies_is_not_called_met(name: str, is_met: bool | None, words: str) -> None:
+    context = GuideContext(examples.sized(name), examples.catalog(), Edition("guide"))
+    warned = any(note.kind is PlanNoteKind.FEW_SUPPLIES for note in context.design.plan.warnings)
+    (line,) = [one for one in requirements(context) if "PDUs" in one.design]
+    assert line.is_met is is_met
+    assert words in line.design
+    assert warned is (is_met is None)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_known"),
+    [
+        ("llama-70b-dgx-h100", False),
+        ("llama-8b-continued-mi300x", False),
+        ("stable-diffusion-h200", False),
+        ("superpod-h100-su", True),
+    ],
+)
+def test_the_loss_of_a_feed_keeps_targets_only_where_enough_supplies_remain(name: str, is_known: bool) -> None:
+    cases = failure_cases(EvaluatedDesign(examples.sized(name), examples.catalog()))
+    (case,) = [one for one in cases if one.key == "power-feed"]
+    assert (case.keeps_targets is not None) is is_known
+    assert ("running jobs continue" in effect_text(case)) is is_known
