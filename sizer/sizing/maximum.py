@@ -120,7 +120,8 @@ def budget_error_text(counts: PartCounts, calibration: Calibration) -> str:
     rate = f"{significant(found.samples_per_s)} {sample_unit(search.works[0].dnn)}"
     return (
         f" The most that the budget buys at {probability_text(request.confidence)} confidence is {found.n_servers} × "
-        f"{found.server_name} with {found.storage_name}: {rate}. It meets the target with "
+        f"{found.server_name} ({found.n_gpus} × {found.gpu_name}) with {found.storage_name}: {rate}. It meets the "
+        f"target with "
         f"{probability_text(_chance(counts, found))} confidence."
     )
 
@@ -128,8 +129,11 @@ def budget_error_text(counts: PartCounts, calibration: Calibration) -> str:
 def _chance(counts: PartCounts, found: LimitDesign) -> float:
     """Probability that a design meets the targets of a search."""
     evaluated = counts.evaluated
-    parts = (found.server, found.gpu, found.storage)
-    alike = [(one.server.id, one.gpu.id, one.storage.id) == parts for one in evaluated.platforms]
+    alike = [
+        (one.server.id, one.gpu.id, one.storage.id, one.gpus_per_server * found.n_servers, _memory_id(one))
+        == (found.server, found.gpu, found.storage, found.n_gpus, found.host_memory)
+        for one in evaluated.platforms
+    ]
     rows = np.outer(alike, evaluated.space.sizes == found.n_servers).reshape(-1)
     return float(evaluated.probability[rows].max(initial=0.0))
 
@@ -421,12 +425,16 @@ def _point(platform: Platform, **amounts: Any) -> LimitDesign:
         server_name=platform.server.name,
         gpu=platform.gpu.id,
         gpu_name=platform.gpu.name,
-        host_memory=None if platform.host_memory is None else platform.host_memory.id,
+        host_memory=_memory_id(platform),
         storage=platform.storage.id,
         storage_name=platform.storage.name,
         technology=platform.technology,
         **amounts,
     )
+
+
+def _memory_id(platform: Platform) -> str | None:
+    return None if platform.host_memory is None else platform.host_memory.id
 
 
 def _amount(point: LimitDesign, limit: SizeLimit) -> float:
