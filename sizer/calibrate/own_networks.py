@@ -156,7 +156,7 @@ def largest_batch(kind: str, forward_flop: float, n_samples: float) -> float:
     forward_flop : float
         Of one sample. [FLOP]
     n_samples : float
-        Of the data set. [-]
+        Of the data set. [samples]
 
     Returns
     -------

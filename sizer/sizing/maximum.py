@@ -203,7 +203,8 @@ class _MaximumSearch:
             return found
         # One server with another number of cards may be faster than any of the usual ones.
         limits = start.limits.model_copy(update={"servers": 1})
-        alone = replace(found, request=start.model_copy(update={"limits": limits}), options=every)
+        further = [one for one in every if one.gpus_per_server in one.server.n_gpus_alone]
+        alone = replace(found, request=start.model_copy(update={"limits": limits}), options=further)
         is_faster = alone.highest is not None and alone.highest > (found.highest or 0.0) * (1 + _RESOLUTION)
         return replace(found, options=every) if is_faster else found
 
