@@ -221,7 +221,7 @@ def _of_design(request: SizingRequest, design: tuple[Any, ...], draws: Draws, ca
     *kinds, servers, nodes = design
     options = [
         one
-        for one in platforms(catalog, request)
+        for one in platforms(catalog, request, alone=True)
         if [one.server.id, one.storage.id, one.gpu.id, one.fabric.id, one.gpus_per_server, _memory_bytes(one)] == kinds
     ]
     works = resolved(request, catalog, draws.calibration)

@@ -48,6 +48,13 @@ N_TERMS = 2
 # How a rate was measured: as people train, on prepared data alone, or after a vendor's tuning.
 TRAINING, TUNED = "training", "tuned"
 _SIGMA = 0.3  # scatter of a row, within which the loss is quadratic
+# A step of so many times the FLOP that half fill a GPU fills it: three quarters of what large steps reach, 8 TFLOP.
+# Vendors' tuned runs, and people's with the largest batch that fits, have 3 to 13.
+_FILLED = 3.0
+# Beyond what was published, a batch leaves so many steps in an epoch of one GPU: fewer train worse. A choice of ours.
+_LEAST_STEPS = 100
+# And has no more samples than any published one: recommenders in MLPerf train with 13,824 on each GPU.
+_MOST_SAMPLES = 16_384
 _FIT = "shares"
 PRIORS = {
     "base": Prior(math.log(0.2), 0.7, "people's own code reaches tenths of the peak"),
@@ -140,9 +147,25 @@ def trainings_of(kind: str) -> list[OwnRun]:
     return [run for run in load_runs() if run.measured == TRAINING and kind in (run.kind, OTHER_KIND)]
 
 
-def largest_batch(kind: str) -> float:
-    """Largest batch per GPU of published trainings of a kind."""
-    return max(run.batch_per_gpu for run in trainings_of(kind))
+def largest_batch(kind: str, forward_flop: float, n_samples: float) -> float:
+    """Largest batch per GPU that a network of a kind is planned with: of published trainings, or one that fills a GPU.
+
+    Parameters
+    ----------
+    kind : str
+    forward_flop : float
+        Of one sample. [FLOP]
+    n_samples : float
+        Of the data set. [samples]
+
+    Returns
+    -------
+    float
+        Whatever the GPU memory holds. [-]
+    """
+    published = max(run.batch_per_gpu for run in trainings_of(kind))
+    filling = _FILLED * math.exp(own_networks().value("fill:all")) / forward_flop
+    return max(published, min(filling, n_samples / _LEAST_STEPS, _MOST_SAMPLES))
 
 
 def estimated_rates(runs: Sequence[OwnRun]) -> Estimate:

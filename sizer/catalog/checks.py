@@ -279,6 +279,8 @@ def _server_faults(catalog: Catalog, item: Server) -> Iterator[str]:
             yield f"{name} is missing; a GPU server cannot be sized without it"
     if not item.gpus:
         yield "gpus is empty; a GPU server takes at least one"
+    if item.n_gpus_alone and max(item.n_gpus_alone) > max(item.n_gpus_choices, default=0):
+        yield f"n_gpus_alone = {list(item.n_gpus_alone)} holds more GPUs than n_gpus_choices"
     if item.n_gpus is not None and item.n_gpus_choices and item.n_gpus.value not in item.n_gpus_choices:
         yield f"n_gpus = {item.n_gpus.value} is not among n_gpus_choices {list(item.n_gpus_choices)}"
     if not item.is_workstation and not any(port.use == "compute" for port in item.ports):

@@ -115,6 +115,7 @@ class Server(Device):
     gpus: tuple[ShortText, ...] = ()  # ids in gpus/ that the server takes; the first is the default
     n_gpus: Sourced[CountInServer] | None = None
     n_gpus_choices: tuple[CountInServer, ...] = ()  # other counts that the vendor sells, e.g. (4, 8, 10)
+    n_gpus_alone: tuple[CountInServer, ...] = ()  # and of a server that is enough alone, e.g. (1, 3, 5, 6)
     intra_link: Sourced[GpuLinkId] | None = None
     cpu: Sourced[LongText] | None = None  # id in cpus/
     n_cpus: Sourced[CountInServer] | None = None

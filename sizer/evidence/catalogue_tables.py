@@ -118,6 +118,7 @@ _LABELS = {
     "load_kg": "Load that it carries",
     "metric": "Counted by",
     "n_gpus_choices": "Other numbers of GPUs",
+    "n_gpus_alone": "Further numbers of GPUs of a server alone",
     "n_ports": "Ports",
     "n_samples": "Samples",
     "n_validation_samples": "Validation samples",

@@ -28,10 +28,14 @@ DEFAULT_PDU = "ap8886"
 _OF_LOW_VOLTAGE = frozenset(("USD", "CAD", "MXN", "JPY", "TWD"))
 
 
-def gpus_fitted(server: Server, asked: int | None) -> list[int]:
-    """Numbers of GPUs that a server is sold with; where so many are asked for, the fewest that are enough."""
+def gpus_fitted(server: Server, asked: int | None, *, alone: bool = False) -> list[int]:
+    """Numbers of GPUs that a server is sold with; where so many are asked for, the fewest that are enough.
+
+    Clusters are built of the usual numbers; of a server ``alone``, or where a number is asked for, any is looked at.
+    """
     default = (server.n_gpus.value,) if server.n_gpus is not None else ()
-    choices = sorted({*server.n_gpus_choices, *default})
+    further = server.n_gpus_alone if alone or asked is not None else ()
+    choices = sorted({*server.n_gpus_choices, *further, *default})
     if asked is None:
         return choices
     return [n for n in choices if n >= asked][:1]

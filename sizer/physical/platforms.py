@@ -123,7 +123,7 @@ _FEW_OTHERS = 6
 MIN_LAN_GBIT_PER_S = 10
 
 
-def platforms(catalog: Catalog, request: SizingRequest) -> tuple[Platform, ...]:
+def platforms(catalog: Catalog, request: SizingRequest, *, alone: bool = False) -> tuple[Platform, ...]:
     """Platforms of a request: servers x GPUs x storage x capacity options x fabrics that fit together.
 
     Parameters
@@ -132,6 +132,8 @@ def platforms(catalog: Catalog, request: SizingRequest) -> tuple[Platform, ...]:
         What can be bought.
     request : SizingRequest
         ``platforms`` allows and forbids, ``site`` names rack and PDU.
+    alone : bool
+        Whether one server is enough, so that any number of cards may be fitted in it.
 
     Returns
     -------
@@ -164,16 +166,17 @@ def platforms(catalog: Catalog, request: SizingRequest) -> tuple[Platform, ...]:
             eras_asked(catalog, request),
             works := served_works(request, catalog),
             request.growth is None,
+            alone,
         ),
     )
-    return _lists(catalog).get(key, lambda: _fitting(catalog, request, sets_bytes, works))
+    return _lists(catalog).get(key, lambda: _fitting(catalog, request, sets_bytes, works, alone))
 
 
 _lists: Callable[[Catalog], StoredAnswers[tuple[Platform, ...]]] = stores_by_catalog(64)
 
 
 def _fitting(
-    catalog: Catalog, request: SizingRequest, sets_bytes: tuple[float, ...], works: tuple[ServingWork, ...]
+    catalog: Catalog, request: SizingRequest, sets_bytes: tuple[float, ...], works: tuple[ServingWork, ...], alone: bool
 ) -> tuple[Platform, ...]:
     asked, owned, eras = request.platforms, request.existing.storage_nodes, eras_asked(catalog, request)
     servers = servers_asked(catalog, asked, eras)
@@ -207,7 +210,7 @@ def _fitting(
         for cpu in (None if server.cpu is None else catalog.cpus[server.cpu.value],)
         for stores in (stores_of(server, only_local=only_local),)
         for its_kinds in ([kind for kind in kinds if kind.id in asked.fabrics or plans_unasked(server.ports, kind)],)
-        for n_gpus in gpus_fitted(server, asked.gpus_per_server)
+        for n_gpus in gpus_fitted(server, asked.gpus_per_server, alone=alone)
         for gpu in allowed_gpus(catalog, server, asked, eras)
         for fitted in considered_sizes(memory_sizes(server, catalog), asked.host_memory_bytes, n_gpus, gpu, sets_bytes)
         for storage in stores

@@ -105,36 +105,54 @@ def maximum(request: SizingRequest, catalog: Catalog, calibration: Calibration) 
     return search.at(rate), answer
 
 
+def most_of_budget(counts: PartCounts, calibration: Calibration) -> LimitDesign | None:
+    """The design of the highest rate that the budget of a request buys; None where that is no one rate.
+
+    Raises
+    ------
+    InfeasibleError
+        If it buys none of any rate.
+    """
+    request = counts.request
+    [work, *others] = request.workload
+    if others or request.team is not None or request.growth is not None or work.target.gpus_busy is not None:
+        return None
+    free = work.model_copy(update={"target": Target(maximum="rate")})
+    asked = request.model_copy(update={"workload": (free,)})
+    return _MaximumSearch.of(asked, counts.catalog, calibration).chosen[1]
+
+
 def budget_error_text(counts: PartCounts, calibration: Calibration) -> str:
     """What the budget of a request buys that no design meets, or that it buys none of any rate, as a sentence; ""
     where that is no one rate.
     """
     request = counts.request
-    [work, *others] = request.workload
-    if others or request.team is not None or request.growth is not None or work.target.gpus_busy is not None:
-        return ""
-    free = work.model_copy(update={"target": Target(maximum="rate")})
-    asked = request.model_copy(update={"workload": (free,)})
     try:
-        search = _MaximumSearch.of(asked, counts.catalog, calibration)
-        _, found = search.chosen
+        found = most_of_budget(counts, calibration)
     except InfeasibleError as error:
         return f" Slower targets do not help: {error}."
-    rate = f"{significant(found.samples_per_s)} {sample_unit(search.works[0].dnn)}"
+    if found is None:
+        return ""
+    rate = f"{significant(found.samples_per_s)} {sample_unit(counts.evaluated.works[0].dnn)}"
+    rows = rows_of(counts, found)
+    chance = float(counts.evaluated.probability[rows].max(initial=0.0))
     return (
         f" The most that the budget buys at {probability_text(request.confidence)} confidence is {found.n_servers} × "
-        f"{found.server_name} with {found.storage_name}: {rate}. It meets the target with "
-        f"{probability_text(_chance(counts, found))} confidence."
+        f"{found.server_name} ({found.n_gpus} × {found.gpu_name}) with {found.storage_name}: {rate}. It meets the "
+        f"target with "
+        f"{probability_text(chance)} confidence."
     )
 
 
-def _chance(counts: PartCounts, found: LimitDesign) -> float:
-    """Probability that a design meets the targets of a search."""
+def rows_of(counts: PartCounts, found: LimitDesign) -> Ints:
+    """Rows of a search that are a design, over any fabric and with any drives."""
     evaluated = counts.evaluated
-    parts = (found.server, found.gpu, found.storage)
-    alike = [(one.server.id, one.gpu.id, one.storage.id) == parts for one in evaluated.platforms]
-    rows = np.outer(alike, evaluated.space.sizes == found.n_servers).reshape(-1)
-    return float(evaluated.probability[rows].max(initial=0.0))
+    alike = [
+        (one.server.id, one.gpu.id, one.storage.id, one.gpus_per_server * found.n_servers, _memory_id(one))
+        == (found.server, found.gpu, found.storage, found.n_gpus, found.host_memory)
+        for one in evaluated.platforms
+    ]
+    return np.flatnonzero(np.outer(alike, evaluated.space.sizes == found.n_servers))
 
 
 def described_maximum(maximum: Maximum, design: DesignAnswer) -> Maximum:
@@ -177,11 +195,21 @@ class _MaximumSearch:
         assert place is not None  # asked by those who call it
         start = _at(request, place, _LOWEST_RATE)
         works = resolved(start, catalog, calibration)
-        options = with_tiers(platforms(catalog, request), works, start, catalog)
-        search = cls(start, place, catalog, calibration, options, works, prices_for(request, catalog))
-        check_budget(request, options, search.prices)
+        usual, every = (
+            with_tiers(platforms(catalog, request, alone=alone), works, start, catalog) for alone in (False, True)
+        )
+        search = cls(start, place, catalog, calibration, usual, works, prices_for(request, catalog))
+        check_budget(request, usual, search.prices)
         searches = (replace(search, unknowns=int(number)) for number in np.unique(search._start.unknowns))
-        return next((one for one in searches if one.highest is not None), search)
+        found = next((one for one in searches if one.highest is not None), search)
+        if len(every) == len(usual):
+            return found
+        # One server with another number of cards may be faster than any of the usual ones.
+        limits = start.limits.model_copy(update={"servers": 1})
+        further = [one for one in every if one.gpus_per_server in one.server.n_gpus_alone]
+        alone = replace(found, request=start.model_copy(update={"limits": limits}), options=further)
+        is_faster = alone.highest is not None and alone.highest > (found.highest or 0.0) * (1 + _RESOLUTION)
+        return replace(found, options=every) if is_faster else found
 
     @property
     def limits(self) -> tuple[SizeLimit, ...]:
@@ -433,12 +461,16 @@ def _point(platform: Platform, **amounts: Any) -> LimitDesign:
         server_name=platform.server.name,
         gpu=platform.gpu.id,
         gpu_name=platform.gpu.name,
-        host_memory=None if platform.host_memory is None else platform.host_memory.id,
+        host_memory=_memory_id(platform),
         storage=platform.storage.id,
         storage_name=platform.storage.name,
         technology=platform.technology,
         **amounts,
     )
+
+
+def _memory_id(platform: Platform) -> str | None:
+    return None if platform.host_memory is None else platform.host_memory.id
 
 
 def _amount(point: LimitDesign, limit: SizeLimit) -> float:

@@ -90,12 +90,15 @@ def search(
         If no platform is allowed, or no run can start in the time asked.
     """
     works = resolved(request, catalog, calibration)
-    single = platforms(catalog, request)
-    if only is not None:
-        single = tuple(option for option in single if option.key == only)
-    options = with_tiers(single, works, request, catalog)
-    space = design_space(len(options), 1, most or most_servers(request))
-    evaluated = evaluate_space(request, works, options, space, catalog, calibration)
+    for alone in (False, True):
+        single = platforms(catalog, request, alone=alone)
+        if only is not None:
+            single = tuple(option for option in single if option.key == only)
+        options = with_tiers(single, works, request, catalog)
+        space = design_space(len(options), 1, most or most_servers(request))
+        evaluated = evaluate_space(request, works, options, space, catalog, calibration)
+        if not _one_is_enough(evaluated):
+            break
     counts = larger = PartCounts(request, evaluated, catalog, prices_for(request, catalog))
     if most is not None:
         return counts
@@ -108,6 +111,13 @@ def search(
         larger = replace(counts, evaluated=evaluated)
     # Larger clusters that do not keep the limits of the room are no help.
     return larger if larger is counts or larger.candidates.any() else counts
+
+
+def _one_is_enough(evaluated: EvaluatedSpace) -> bool:
+    """Whether one server into which any number of cards may go runs the work alone."""
+    return any(
+        one.server.n_gpus_alone and runs for one, runs in zip(evaluated.platforms, evaluated.runs[:, 0], strict=True)
+    )
 
 
 def answerable(counts: PartCounts, calibration: Calibration) -> SizingRequest:

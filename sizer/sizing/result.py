@@ -612,6 +612,8 @@ class SizingResult:
     newer: Deferred[NewerDesign | None] | None = None
     planned_years: tuple[PlannedYear, ...] = ()  # of a request that grows
     run_rental: RunRental | None = None  # of one run of trainings that end; None of others, and of teams and growth
+    # Of a budget that is kept with less than the confidence asked: what keeps targets and budget together more likely.
+    likelier: Deferred[DesignAnswer | None] | None = None
 
     @property
     def less_power(self) -> NewerDesign | None:

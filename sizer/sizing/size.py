@@ -25,7 +25,7 @@ from sizer.sizing.design import assumptions
 from sizer.sizing.design.decisions import with_bills
 from sizer.sizing.design.verdict import verdict_of
 from sizer.sizing.growth.growth_plan import FirstPurchases, first_purchases, is_same
-from sizer.sizing.maximum import described_maximum, maximum
+from sizer.sizing.maximum import described_maximum, maximum, most_of_budget, rows_of
 from sizer.sizing.preference import preference_of
 from sizer.sizing.reasons import (
     IdleReason,
@@ -67,12 +67,15 @@ from sizer.sizing.search.ranking import (
     uncertainty,
 )
 from sizer.sizing.stack_default import with_stack_defaults
+from sizer.sizing.stages.evaluate import least_chance
 from sizer.sizing.stages.storage_rates import node_rates, rate_is_unknown
 from sizer.workload.eras import eras_asked
 from sizer.workload.request import SizingRequest, ranks_by_cost
 
 # Numbers of people, over those asked, that are sized, too.
 OTHER_LOADS = (0.5, 2.0)
+# A probability that is higher by less is the same to a reader. [-]
+_NOTICEABLY_LIKELIER = 0.02
 # Points of the Pareto front that documents show.
 MAX_PARETO_POINTS = 16
 
@@ -209,7 +212,35 @@ def _described(choice: _Choice, counts: PartCounts, calibration: Calibration) ->
         newer=_newer_design(request, design, catalog, calibration),
         idle_storage=idle_storage(counts, design),
         run_rental=rental_of_run(counts, design),
+        likelier=_likelier(platforms, counts, calibration),
     )
+
+
+def _likelier(
+    platforms: Sequence[DesignAnswer], counts: PartCounts, calibration: Calibration
+) -> Deferred[DesignAnswer | None] | None:
+    """What keeps targets and budget together more likely than the first of some designs; None where that keeps both as
+    surely as was asked.
+
+    One of the others, or the most that the budget buys with the confidence asked: fewer parts, which meet the targets
+    less surely.
+    """
+    check, joint = platforms[0].budget_check, platforms[0].joint_probability
+    if check is None or joint is None or (check.probability or 0.0) >= least_chance(counts.request.confidence):
+        return None
+
+    def find() -> DesignAnswer | None:
+        found = list(platforms)
+        with suppress(InfeasibleError):
+            bought = most_of_budget(counts, calibration)
+            rows = np.zeros(0, dtype=np.int64) if bought is None else rows_of(counts, bought)
+            if rows.size:
+                best = int(rows[np.argmax(counts.evaluated.probability[rows])])
+                found.append(design_of(counts, best, calibration, is_documented=False))
+        likeliest = max(found, key=lambda one: one.joint_probability or 0.0)
+        return likeliest if (likeliest.joint_probability or 0.0) > joint + _NOTICEABLY_LIKELIER else None
+
+    return Deferred(find)
 
 
 def _with_other_loads(

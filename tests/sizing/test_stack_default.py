@@ -5,9 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sizer.base.errors import RequestError
 from sizer.calibrate.calibration import stored_calibration
+from sizer.catalog.loader import shipped_catalog
 from sizer.export.design_json import design_document
 from sizer.perf.step_terms import EFFICIENCY, LAUNCH, TERM_NAMES, StepTerms
 from sizer.physical.platforms import platforms
@@ -275,3 +278,46 @@ def test_more_gpus_than_any_published_run_had_widen_the_interval(catalog):
         spreads = beyond_runs_log_sd(one, catalog.gpus[gpu], np.array([1.0, 8.0, 112.0, 1024.0]))
         assert spreads[0] == spreads[1] == 0.0
         assert 0.0 < spreads[2] < spreads[3]
+
+
+# FLOP of a sample, samples of the data set, kind, GPU, and the batches that people train such networks with on it.
+PRACTICE = [
+    # nnU-Net plans 2 patches of 128^3 for 11 GB to 32 GB, MLPerf's 3D U-Net runs 7 on 80 GB.
+    ("volume", 1.2e12, 30e6, 100_000, "v100-sxm2-32gb", 2, 4),
+    ("volume", 1.2e12, 30e6, 100_000, "a100-sxm-80gb", 4, 8),
+    ("volume", 1.2e12, 30e6, 200, "a100-sxm-80gb", 2, 2),  # two hundred scans are no reason for more
+    # Rows of tables and series are so small that batches are counted in thousands.
+    ("transformer", 1e9, 12e6, 1e8, "rtx-pro-6000-96gb", 2048, 16_384),
+    ("transformer", 1e6, 1e6, 1e9, "rtx-pro-6000-96gb", 8192, 16_384),
+    # CIFAR-10 has 50,000 images.
+    ("convolution", 1.1e9, 11e6, 50_000, "h100-sxm-80gb", 256, 512),
+    ("convolution", 8.2e9, 26e6, 1.28e6, "a100-sxm-80gb", 256, 1024),
+    # Detectors of 165 GFLOP fill a GPU with fewer images than were published of small ones, as Ultralytics' do.
+    ("detector", 165e9, 44e6, 80_000, "rtx-pro-6000-96gb", 32, 128),
+    # Audio spectrogram transformer: 10 s of AudioSet, 12 on each of 4 GPUs of 12 GB and more on larger ones.
+    ("transformer", 2e11, 87e6, 2e6, "a100-sxm-80gb", 24, 256),
+]
+
+
+@pytest.mark.parametrize(("kind", "flop", "parameters", "samples", "gpu", "least", "most"), PRACTICE)
+def test_the_default_batch_is_one_that_people_train_with(catalog, kind, flop, parameters, samples, gpu, least, most):
+    dnn = {"kind": kind, "forward_flop": flop, "parameters": parameters}
+    dataset = {"name": "d", "n_samples": samples, "sample_bytes": "10 kB", "format": "records"}
+    one = work(catalog, dnn, dataset=dataset)
+    assert least <= one.batch_on(gpu) <= most
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    kind=st.sampled_from(["convolution", "depthwise", "detector", "transformer", "volume", "point-cloud", "diffusion"]),
+    flop=st.floats(1e6, 1e14),
+    samples=st.integers(1, 10**10),
+    gpu=st.sampled_from(["t4-16gb", "rtx-pro-6000-96gb", "b300-sxm-270gb"]),
+)
+def test_a_default_batch_larger_than_one_surely_fits(kind, flop, samples, gpu):
+    dataset = {"name": "d", "n_samples": samples, "sample_bytes": "10 kB", "format": "records"}
+    catalog = shipped_catalog()
+    one = work(catalog, {"kind": kind, "forward_flop": flop}, dataset=dataset)
+    memory = memory_of(one, stored_calibration(), catalog)
+    batch = one.batch_on(gpu)
+    assert batch == 1 or memory.fit_probability(catalog.gpus[gpu].memory_bytes.value, batch, 1) >= 0.9

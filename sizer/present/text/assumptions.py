@@ -38,7 +38,8 @@ _PLAIN_UNITS = ("", "W", "kg", "m", "U")
 _DEFAULTS = {
     DefaultKind.BATCH_PER_GPU: (
         "Batch per GPU",
-        "a usual batch that fits in the GPU memory with a reserve, no larger than a published one; state yours",
+        "a usual batch that fits in the GPU memory with a reserve, no larger than a published one, or than one that "
+        "fills the GPU where the network is your own; state yours",
     ),
     DefaultKind.BATCH_OF_RUNS: (
         "Batch per GPU",

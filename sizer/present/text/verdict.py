@@ -336,8 +336,19 @@ def _budget_texts(result: SizingResult) -> list[str]:
     noun = "all targets" if len(design.workloads) > 1 else "the target"
     return [
         f"It keeps the budget of {amount} with a probability of {kept}{basis}; the probability of meeting {noun} "
-        f"within the budget is {both}."
+        f"within the budget is {both}.{_likelier_text(result)}"
     ]
+
+
+def _likelier_text(result: SizingResult) -> str:
+    """The design that keeps targets and budget together more likely than the described one; "" where none does."""
+    found = None if result.likelier is None else result.likelier.value
+    if found is None or found.budget_check is None:
+        return ""
+    chances = (found.joint_probability, found.probability, found.budget_check.probability)
+    both, met, kept = (probability_text(chance or 0.0) for chance in chances)
+    gpus = f"{found.n_gpus} × {found.platform.gpu.name}"
+    return f" {found.name} ({gpus}) is likelier to keep both, {both}: the target with {met}, the budget with {kept}."
 
 
 def _rental_texts(result: SizingResult) -> list[str]:

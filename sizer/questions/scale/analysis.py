@@ -227,7 +227,11 @@ def _options(
             servers=(server.id,), gpus=(gpu.id,), storage=(storage,), fabrics=fabrics, host_memory_bytes=memory
         )
         try:
-            found: Sequence[Platform] = platforms(catalog, request.model_copy(update={"platforms": asked}))
+            found: Sequence[Platform] = platforms(
+                catalog,
+                request.model_copy(update={"platforms": asked}),
+                alone=own.gpus_per_server in server.n_gpus_alone,
+            )
         except (InfeasibleError, RequestError):  # parts that cannot be connected, or that the catalogue no longer holds
             continue
         found = with_tier_of(own, found, catalog)

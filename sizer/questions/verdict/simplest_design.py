@@ -5,17 +5,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sizer.base.arrays import Ints
+from sizer.base.arrays import Floats, Ints
 from sizer.base.errors import InfeasibleError, RequestError
-from sizer.bom.bill import Bill
-from sizer.bom.lines import bill
-from sizer.bom.prices import prices_for
+from sizer.bom.cost import component_amounts
+from sizer.bom.unit_prices import UnitPrices
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.catalog.sale import is_sold
 from sizer.catalog.schema import Device, Gpu
 from sizer.physical.allowed_parts import narrowed_to
-from sizer.physical.components import Quantities
+from sizer.physical.components import Quantities, bought_of
 from sizer.physical.platform import Platform
 from sizer.questions.alternatives.analysis import Neighbour
 from sizer.sizing.best_design import best_design
@@ -24,6 +23,7 @@ from sizer.sizing.design.verdict import delivers_as_much
 from sizer.sizing.recommend import search
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.part_counts import PartCounts
+from sizer.sizing.search.ranking import MOST_TIED
 from sizer.workload.eras import EquipmentBasis, eras_asked
 from sizer.workload.request import Platforms, SizingRequest
 
@@ -91,7 +91,8 @@ def simplest_design(evaluated: EvaluatedDesign) -> SimplestDesign:
     NAS of several nodes, a clustered file system; fewer kinds of networks; fewer devices. Ties fall to the design that
     needs fewer choices of the request lifted, then to rack units and watts. A design with more servers than the
     described one, with more of them to buy, with more devices, a lower rate of GPUs asked for by number, or
-    with more than :data:`MOST_OF_DESCRIBED` times its GPUs, watts or price, is not simpler, whatever its storage.
+    with more than :data:`MOST_OF_DESCRIBED` times its GPUs or watts, or one that is expected to cost clearly more, is
+    not simpler, whatever its storage.
     The whole design space is searched and the design found is sized again. Storage whose rate no source
     gives counts as enough only where the servers' memory holds the data, or where there is nothing else. With a team
     the servers and GPUs of the request stay: simulating its waits for every server of the catalogue would take too
@@ -190,13 +191,13 @@ def _simplest(
         design = best_design(narrow, catalog, calibration).design
     except (InfeasibleError, RequestError):  # a limit that the row meets by less than rounding
         return None
-    if not _is_no_larger(design, described.design, request, catalog):
+    if not _is_no_larger(design, described.design, counts.unit_prices):
         return None
     return RatedDesign(narrow, design, _simplicity(design, catalog))
 
 
-def _is_no_larger(design: DesignAnswer, described: DesignAnswer, request: SizingRequest, catalog: Catalog) -> bool:
-    """Whether a design has no more servers, and not much more GPUs, watts and price; unknown prices do not count.
+def _is_no_larger(design: DesignAnswer, described: DesignAnswer, prices: UnitPrices) -> bool:
+    """Whether a design has no more servers or devices, hardly more GPUs and watts, and costs no more or about as much.
 
     Prices are those without the quote: a customer's copy has its discount in the described design alone.
     """
@@ -204,21 +205,19 @@ def _is_no_larger(design: DesignAnswer, described: DesignAnswer, request: Sizing
         (float(design.n_gpus), float(described.n_gpus)),
         (float(design.quantities.power_max_w[0]), float(described.quantities.power_max_w[0])),
     ]
-    bills = [_bill_without_quote(one, request, catalog) for one in (design, described)]
-    if all(one.is_complete for one in bills):
-        pairs.append((float(bills[0].total), float(bills[1].total)))
     # Fewer kinds of parts are no simpler where they are many more boxes.
-    if _devices(design.quantities, catalog)[0] > _devices(described.quantities, catalog)[0]:
+    if _devices(design.quantities, prices.catalog)[0] > _devices(described.quantities, prices.catalog)[0]:
         return False
     if not delivers_as_much(design, described):
         return False
     within = all(mine <= MOST_OF_DESCRIBED * other for mine, other in pairs)
-    return within and design.n_servers <= described.n_servers
+    cost, most = (_expected_cost(one.quantities, one.platform, prices)[0] for one in (design, described))
+    return within and design.n_servers <= described.n_servers and not cost > MOST_TIED * most
 
 
-def _bill_without_quote(design: DesignAnswer, request: SizingRequest, catalog: Catalog) -> Bill:
-    parts, book = design.quantities.components, prices_for(request, catalog)
-    return bill(parts, catalog, book, request.currency, request.date)
+def _expected_cost(counts: Quantities, platform: Platform, prices: UnitPrices) -> Floats:
+    """(rows,) cost of what is bought, bands at their middle where there is no price: the first height of the prices."""
+    return np.asarray(component_amounts(bought_of(counts.components), platform, prices)[0].sum(axis=0))
 
 
 def _simplest_row(counts: PartCounts, choices: Platforms, described: DesignAnswer) -> int | None:
@@ -265,7 +264,12 @@ def _best_rank(
     rows = rows[is_small[rows % sizes.size] & (counts.power_w[rows] <= most_w)]
     if not rows.size:
         return None
-    quantities, platform = counts.quantities(index, rows % sizes.size), evaluated.platforms[index]
+    platform, prices = evaluated.platforms[index], counts.unit_prices
+    most = MOST_TIED * _expected_cost(described.quantities, described.platform, prices)[0]
+    rows = rows[~(_expected_cost(counts.quantities(index, rows % sizes.size), platform, prices) > most)]
+    if not rows.size:
+        return None
+    quantities = counts.quantities(index, rows % sizes.size)
     keys = zip(
         _network_kinds(quantities).tolist(),
         _devices(quantities, counts.catalog).tolist(),

@@ -399,8 +399,11 @@ class _OwnNetworks(_AsAsked):
 
     def beyond(self, of: RateOnDesign) -> tuple[Notes, Notes]:
         kind = of.work.own_kind or ""
-        far = (note(FitNote.MEASURED_FAR, factor) for factor in far_rates(of.work, of.catalog))
-        return (note(FitNote.DNN_OF_KIND, of.work.dnn.name, len(trainings_of(kind)), kind), *far, *_of_host(of)), ()
+        notes = [note(FitNote.DNN_OF_KIND, of.work.dnn.name, len(trainings_of(kind)), kind)]
+        if of.work.request.batch_per_gpu is None and not of.work.request.measured:
+            notes.append(note(FitNote.BATCH_TAKEN, of.work.batch_on(of.platform.gpu.id)))
+        notes += [note(FitNote.MEASURED_FAR, factor) for factor in far_rates(of.work, of.catalog)]
+        return (*notes, *_of_host(of)), ()
 
 
 def design_rates(work: ResolvedWorkload, gpu_id: str) -> DesignRates:

@@ -233,6 +233,9 @@ SETTLED = 0.75
 _NOTICEABLE = 1.1
 # And where the dearer one costs at most so much more at the confidence asked: what a preference is worth. [-]
 MOST_TIED = 1.15
+# Where the first asks for a change of software or water, those that cost so much more at the confidence asked are
+# looked at, too: bands are wide, and what at most costs half more may be expected to cost as much.
+_MOST_LOOKED_AT = 1.5 * MOST_TIED
 # Designs of a platform that are counted first: a few more servers seldom cost less.
 _FIRST_COUNTED = 4
 # Stands among ranked rows behind the last one that may tie with the first.
@@ -335,14 +338,26 @@ def _in_steps(time_s: Floats) -> Floats:
 
 
 def is_tied(counts: PartCounts, first: int, other: int) -> bool:
-    """Whether two designs depend on as many unknowns and cost as much, as far as price bands tell."""
+    """Whether two designs depend on as many unknowns and cost as much, as far as price bands tell.
+
+    What asks for a change of software or water has to be clearly cheaper at the expected cost, too: the price of what
+    few sell has a narrow band because one source gives it.
+    """
     if not is_by_cost(counts.request):
         return False
     pair = np.array([first, other])
     if any(part[0] != part[1] for part in order_of(counts, pair)[:3]):
         return False
-    low, high = np.sort(counts.ranking_cost[pair])
-    return bool(high <= MOST_TIED * low) and 1 - SETTLED < row_difference(counts, other, first).p_more < SETTLED
+    cost, expected = counts.ranking_cost[pair], counts.expected_cost[pair]
+    changes = np.array([sum(_unasked_changes(counts, row)) for row in (first, other)])
+    is_near, least = bool(cost.max() <= MOST_TIED * cost.min()), 1 - SETTLED
+    if np.ptp(changes) and np.argmin(cost) == np.argmax(changes):
+        is_near |= bool(expected[np.argmin(changes)] <= MOST_TIED * expected[np.argmax(changes)])
+        least = 0.0
+    if not is_near:
+        return False
+    p_more = row_difference(counts, other, first).p_more
+    return least < (p_more if cost[1] > cost[0] else 1 - p_more) < SETTLED
 
 
 def tie_break(counts: PartCounts, row: int, other: int) -> TieBreak | None:
@@ -372,13 +387,17 @@ def tie_break(counts: PartCounts, row: int, other: int) -> TieBreak | None:
 
 
 def _unasked_changes(counts: PartCounts, row: int) -> tuple[bool, bool]:
-    """Whether a design takes water that nobody spoke of, and whether software has to be changed for it."""
+    """Whether a design takes water that nobody spoke of, and software that no server which is there runs."""
     request, platform = counts.request, counts.evaluated.platforms[int(counts.evaluated.space.platform[row])]
     is_liquid, software = platform.technology
     has_water = request.site.cooling == "liquid" or any(
         liquid_heat_w(counts.catalog.servers[item]) > 0 for item in request.existing.servers
     )
-    return is_liquid and not has_water, software is not None
+    is_changed = software is not None and not any(
+        one.server.id in request.existing.servers and one.technology[1] == software
+        for one in counts.evaluated.platforms
+    )
+    return is_liquid and not has_water, is_changed
 
 
 class UnsettledError(Exception):
@@ -444,10 +463,10 @@ class Ranking:
             if row == _NO_MORE_TIED:
                 break
             behind.append(row)
-            if not is_tied(self._counts, first, row):
+            if is_tied(self._counts, first, row):
+                leader = leader if tie_break(self._counts, row, leader) is None else row
+            elif not any(_unasked_changes(self._counts, first)):
                 break
-            if tie_break(self._counts, row, leader) is not None:
-                leader = row
         yield leader
         yield from (row for row in behind if row != leader)
         yield from (row for row in rows if row != _NO_MORE_TIED)
@@ -522,7 +541,8 @@ class Ranking:
                 continue
             if row >= 0:
                 if self._by_cost and not found:
-                    tied = (*key[:3], MOST_TIED * key[3])
+                    most = _MOST_LOOKED_AT if any(_unasked_changes(self._counts, row)) else MOST_TIED
+                    tied = (*key[:3], most * key[3])
                 found.add(platforms[index].key)
                 yield row
                 continue

@@ -135,6 +135,7 @@ def network_key(work: ResolvedWorkload) -> tuple[Hashable, ...]:
         *(work.dnn, asked.dnn, work.like, work.stack, work.mlperf, work.own_kind, asked.run, asked.measured),
         *(asked.stack, asked.precision, asked.task, asked.batch_per_gpu, work.batch_per_gpu, bool(work.batches)),
         *(tuple(work.batch_sizes), asked.target.gpus_busy if work.batch_sizes else None),
+        None if work.own_kind is None else work.n_samples,
     )
 
 
@@ -447,9 +448,11 @@ def default_batch(
 
 
 def most_measured(work: ResolvedWorkload, calibration: Calibration) -> float:
-    """Largest batch per GPU that was published of a network, of its kind, or of the one that it is like."""
+    """Largest batch per GPU that was published of a network, or of one that it is like; of a network of one's own that
+    of its kind, or one that fills a GPU.
+    """
     if work.own_kind is not None:
-        return own_networks.largest_batch(work.own_kind)
+        return own_networks.largest_batch(work.own_kind, work.dnn.forward_flop.value, work.n_samples)
     usual = float(DEFAULT_BATCH[work.request.precision])
     task = "inference" if work.is_inference else "training"
     dnn = known_as(work.request.dnn) if isinstance(work.request.dnn, CustomDnn) else work.dnn.id

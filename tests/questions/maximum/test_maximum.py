@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,9 +11,12 @@ from hypothesis import strategies as st
 
 from sizer import Catalog, SizingRequest, SizingResult, size
 from sizer.base.errors import InfeasibleError, RequestError
+from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import FactKind, SizeLimit
+from sizer.sizing.maximum import rows_of
+from sizer.sizing.recommend import search
 from sizer.sizing.result import LimitStep, Maximum
 from tests.factories.prices import all_priced
 
@@ -223,3 +227,30 @@ def test_the_most_of_a_network_whose_memory_nobody_knows_depends_on_it():
     assert result.design.n_servers == 2
     assert [fact.kind for fact in result.design.conditional_on] == [FactKind.GPU_MEMORY]
     assert result.design.probability is None
+
+
+def test_the_chance_of_what_a_budget_buys_is_that_of_its_number_of_gpus():
+    """Four cards of an eight-slot server are not eight: the rate is half, and the chance of 500 images/s is less."""
+    dnn = {"name": "ViT-L", "forward_flop": 1.23e11, "parameters": 303e6, "input_bytes": 602_112, "kind": "transformer"}
+    dataset = {"name": "tiles", "n_samples": 20e6, "sample_bytes": "100 kB", "format": "records"}
+    work = {"dnn": dnn, "dataset": dataset, "epochs": 10, "target": {"samples_per_s": 500}}
+    allowed = {"servers": ["xe7745"], "gpus": ["rtx-pro-6000-96gb"], "storage": ["xe7745-nvme"], "fabrics": ["ndr"]}
+    request = SizingRequest.from_dict({"workload": [work], "platforms": allowed})
+    counts = search(request, shipped_catalog(), stored_calibration(), most=1)
+    chances = {}
+    for n_gpus in (4, 8):
+        only = request.model_copy(
+            update={"platforms": request.platforms.model_copy(update={"gpus_per_server": n_gpus})}
+        )
+        alone = search(only, shipped_catalog(), stored_calibration(), most=1).evaluated
+        found = SimpleNamespace(
+            server="xe7745",
+            gpu="rtx-pro-6000-96gb",
+            storage="xe7745-nvme",
+            host_memory=None,
+            n_servers=1,
+            n_gpus=n_gpus,
+        )
+        chances[n_gpus] = float(counts.evaluated.probability[rows_of(counts, found)].max())
+        assert chances[n_gpus] == pytest.approx(float(alone.probability.max()), abs=1e-3)
+    assert chances[4] < 0.9 < chances[8]

@@ -8,13 +8,15 @@ from functools import cache
 import pytest
 
 from sizer.base.errors import InfeasibleError
+from sizer.bom.prices import prices_for
+from sizer.bom.unit_prices import unit_prices
 from sizer.catalog.schema import Device
 from sizer.physical.allowed_parts import narrowed_to
 from sizer.physical.capacity import node_limits
 from sizer.physical.platforms import platforms
 from sizer.questions.verdict.analysis import claims
 from sizer.questions.verdict.claim import Claim, LinkFacts
-from sizer.questions.verdict.simplest_design import MOST_OF_DESCRIBED, STORAGE_ORDER, _is_no_larger, simplest_design
+from sizer.questions.verdict.simplest_design import STORAGE_ORDER, _is_no_larger, simplest_design
 from sizer.questions.verdict.text import claim_arithmetic, claim_finding, claim_title, reversal_text
 from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import CheckResult
@@ -22,6 +24,7 @@ from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.project import requoted
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.sizing.search.ranking import MOST_TIED
 from sizer.sizing.size import size
 from sizer.sizing.stages.platform_columns import storage_nic_bytes_per_s
 from sizer.workload.quote import Quote
@@ -195,9 +198,14 @@ def simplicity_of(design: DesignAnswer) -> tuple[bool, int, int, int]:
 
 
 def is_no_larger(design: DesignAnswer, described: DesignAnswer) -> bool:
-    """At most as many servers, and at most 1.5 times the GPUs and watts."""
+    """At most as many servers, at most 1.5 times the GPUs and watts, and about the expected cost."""
     watts = float(design.quantities.power_max_w[0]) / float(described.quantities.power_max_w[0])
-    return design.n_servers <= described.n_servers and design.n_gpus <= 1.5 * described.n_gpus and watts <= 1.5
+    assert design.cost is not None
+    assert described.cost is not None
+    is_near = design.cost.expected <= MOST_TIED * described.cost.expected
+    return (
+        is_near and design.n_servers <= described.n_servers and design.n_gpus <= 1.5 * described.n_gpus and watts <= 1.5
+    )
 
 
 REQUESTS = (
@@ -282,5 +290,19 @@ def test_the_discount_of_a_copy_makes_no_other_design_too_dear() -> None:
     deal = requoted(full, Quote(discount_percent=Decimal(60)), parts)
     copy = customer_copy(deal)
     assert copy.design.bill.is_complete
-    assert float(full.design.bill.total) > MOST_OF_DESCRIBED * float(copy.design.bill.total)
-    assert _is_no_larger(full.design, copy.design, copy.request, parts)
+    assert float(full.design.bill.total) > MOST_TIED * float(copy.design.bill.total)
+    prices = unit_prices(parts, prices_for(copy.request, parts), copy.request.currency, (0.5, 0.9))
+    assert _is_no_larger(full.design, copy.design, prices)
+
+
+@pytest.mark.parametrize(("usd", "is_advised"), [(1000, True), (500_000, False)])
+def test_a_simpler_design_that_costs_clearly_more_is_not_advised(usd: int, is_advised: bool) -> None:
+    """One server with drives of its own beside one on a NAS of thousands: at half a million it is no advice."""
+    parts = all_priced(lambda item: usd if item == "dgx-1" else 1000)
+    simple, described = (
+        best_design(asked({"samples_per_s": 5000}, "145 GB", servers=[server], storage=[storage]), parts).design
+        for server, storage in (("dgx-1", "dgx1-ssd"), ("c4140", "isilon-f800"))
+    )
+    assert _is_no_larger(simple, described, unit_prices(parts, prices_for(REQUESTS[0], parts), "USD", (0.5, 0.9))) == (
+        is_advised
+    )

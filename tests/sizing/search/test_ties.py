@@ -77,6 +77,30 @@ def test_of_designs_that_cost_the_same_the_one_for_x86_and_cuda_leads():
     assert counts.ranking_cost[leader] > counts.ranking_cost[others[0]]
 
 
+def test_a_narrow_price_band_alone_puts_no_arm_server_first():
+    """A PCIe server is USD 15,000 to 40,000, its two cards 6,500 to 14,000 each: a GH200 server costs less than that at
+    90 % confidence, more in the middle."""
+    work = {
+        "dnn": "stable-diffusion-v2",
+        "epochs": 1,
+        "target": {"time_to_train_s": "24 h"},
+        "dataset": {"name": "own", "n_samples": 2e6, "sample_bytes": "300 kB"},
+    }
+    allowed = {"servers": ["s74g-2u", "xe7745"], "storage": ["xe7745-nvme", "local-nvme", "nvme-to-confirm"]}
+    racks = [{"name": "R1", "free_u": 12, "first_free_u": 20, "power_w": "6 kW"}]
+    asked = {"workload": [work], "platforms": allowed, "site": {"feeds": "N"}, "existing": {"racks": racks}}
+    counts = search(SizingRequest.from_dict(asked), shipped_catalog(), stored_calibration(), most=2)
+    arm = next(row for row in Ranking(counts).all() if is_arm(counts, row))
+    first = next(row for row in Ranking(counts).all() if not is_arm(counts, row))
+    assert counts.ranking_cost[first] > MOST_TIED * counts.ranking_cost[arm]
+    assert counts.expected_cost[first] < counts.expected_cost[arm]
+    assert Ranking(counts).first(1) == [first]
+
+
+def is_arm(counts: Any, row: int) -> bool:
+    return counts.evaluated.platforms[int(counts.evaluated.space.platform[row])].other_software == "arm"
+
+
 def test_what_cannot_cost_as_little_as_the_leader_is_not_counted():
     """A platform whose servers and storage alone cost more than a tie with the leader may is left alone."""
     work = {"dnn": "resnet50", "dataset": "imagenet-x10", "target": {"samples_per_s": 2_000}}
@@ -97,7 +121,7 @@ def two_designs(target: dict[str, Any], technology=((False, None), (False, None)
         catalog=shipped_catalog(),
         evaluated=SimpleNamespace(
             space=SimpleNamespace(platform=np.array([0, 1]), n_servers=np.array([2, 2])),
-            platforms=[SimpleNamespace(technology=one) for one in technology],
+            platforms=[SimpleNamespace(technology=one, server=SimpleNamespace(id="xe7745")) for one in technology],
             storage_nodes=np.array([0, 0]),
             time_at=lambda rows, *_confidence: np.array([1.0, 2.0])[rows],
         ),
@@ -130,6 +154,15 @@ def test_owned_equipment_on_water_speaks_of_water():
     designs = two_designs({"samples_per_s": 10}, ((True, None), (False, None)))
     existing = {"existing": {"servers": {"dell-xe9640": 1}}}
     designs.request = SizingRequest.from_dict({"workload": [WORK | {"target": {"samples_per_s": 10}}], **existing})
+    assert tie_break(designs, 1, 0) is TieBreak.LESS_POWER
+
+
+def test_owned_servers_of_another_architecture_ask_for_no_other_software():
+    designs = two_designs({"samples_per_s": 10}, ((False, "arm"), (False, None)))
+    assert tie_break(designs, 1, 0) is TieBreak.SOFTWARE
+    designs.evaluated.platforms[0].server = SimpleNamespace(id="s74g-2u")
+    work = WORK | {"target": {"samples_per_s": 10}}
+    designs.request = SizingRequest.from_dict({"workload": [work], "existing": {"servers": {"s74g-2u": 1}}})
     assert tie_break(designs, 1, 0) is TieBreak.LESS_POWER
 
 
