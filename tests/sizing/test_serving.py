@@ -277,12 +277,14 @@ def test_without_its_cache_a_design_serves_what_one_without_any_does():
 @pytest.mark.parametrize(
     ("chance", "timely", "late"),
     [
-        # Two servers make sure what one keeps with 0.92: they are asked for.
-        ([0.92, 0.99, 0.99, 0.99], [0.8, 0.95, 0.95, 0.95], [True, False, False, False]),
+        # Three servers make sure what two keep with 0.92: half as many again are asked for.
+        ([0.5, 0.92, 0.99, 0.99], [0.8, 0.8, 0.95, 0.95], [False, True, False, False]),
+        # A second one for the spread of a prefill is not.
+        ([0.92, 0.99, 0.99, 0.99], [0.8, 0.95, 0.95, 0.95], [True, True, True, True]),
         # None does: what one replica shows decides, whatever the number.
         ([0.92, 0.99, 0.99, 0.99], [0.8, 0.82, 0.84, 0.86], [True, True, True, True]),
-        # Two more than one are too many for that.
-        ([0.92, 0.99, 0.99, 0.99], [0.8, 0.85, 0.95, 0.95], [True, True, True, True]),
+        # Two more than two are too many for that.
+        ([0.5, 0.92, 0.99, 0.99], [0.8, 0.8, 0.85, 0.95], [False, True, True, True]),
         # A rate that is missed is no matter of first tokens.
         ([0.5, 0.92, 0.99, 0.99], [0.99, 0.995, 1, 1], [False, False, False, False]),
     ],
@@ -307,9 +309,20 @@ def test_the_probability_is_that_of_all_limits():
     assert of_rate > 0.9 > (answer.first_token_chance or 0.0)
     assert one.probability[0] == pytest.approx(of_rate * (answer.first_token_chance or 0.0), rel=1e-6)
     assert counts.evaluated.probability[places][0] == pytest.approx(one.probability[0], rel=1e-6)
-    assert counts.evaluated.is_late[places].tolist() == [True, False, False, False]
-    chosen = Ranking(counts).first(1)[0]
-    assert counts.evaluated.probability[chosen] >= 0.9
+    assert counts.evaluated.is_late[places].tolist() == [True, True, True, True]
+    assert counts.evaluated.space.n_servers[Ranking(counts).first(1)[0]] == 1
+    assert answer.replicas_needed == answer.replicas
+
+
+@pytest.mark.parametrize("target", [{"requests_per_s": 80}, {"concurrent_requests": 64}, {"users": 240_000}])
+def test_replicas_that_are_needed_are_those_that_are_bought_for(target):
+    """Whatever a target counts: one server keeps the rate, and first tokens within 200 ms with less than 0.9."""
+    voice = {"dnn": "llama-3-8b", "input_tokens": 800, "output_tokens": 60, "use": "chat"}
+    found = answer_of(1, target, **voice, first_token_s="120 ms", token_s="10 ms")
+    assert (found.first_token_chance or 1.0) < 0.9
+    assert found.servers_timely != 1
+    assert found.replicas_needed is not None
+    assert found.replicas_needed <= found.replicas
 
 
 def test_other_numbers_of_people_are_sized_as_the_request_is():
@@ -320,6 +333,19 @@ def test_other_numbers_of_people_are_sized_as_the_request_is():
     loads = size(asked, catalog()).design.workloads[0].other_loads
     assert loads is not None
     assert [(one.factor, one.n_servers, one.gpus_per_server) for one in loads.value] == [(0.5, 1, 2), (2.0, 1, 8)]
+
+
+def test_a_card_may_fail_where_each_replica_carries_the_load():
+    """gpt-oss-120b has 65 GB and fits one card of 96 GB: two replicas of one come before one of two; a heavy load not."""
+    work = {"dnn": "gpt-oss-120b", "precision": "mixed", "output_tokens": 800}
+    light, heavy = ({"requests_per_s": rate} for rate in (0.33, 4.0))
+    found = {}
+    for name, target in (("light", light), ("heavy", heavy)):
+        asked = request(target, "xe7745", **work)
+        only = asked.platforms.model_copy(update={"gpus": ("rtx-pro-6000-96gb",), "gpus_per_server": 2})
+        resolved_work, platform = on(asked.model_copy(update={"platforms": only}))
+        found[name] = serving_answer(resolved_work, platform, 1, 2, catalog())
+    assert (found["light"].replicas, found["light"].gpus_of_replica, found["light"].replicas_needed) == (2, 1, 1)
 
 
 def test_people_of_given_gpus_are_counted_by_the_use():

@@ -9,9 +9,10 @@ from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, pla
 from sizer.base.units import DAY_S, GIB, HOUR_S
 from sizer.bom.cost import CostInterval
 from sizer.calibrate.serving.calibration import Bound
+from sizer.calibrate.serving.rows import ServingRow
 from sizer.present.words import listed, percent, plural
 from sizer.sizing.result import DesignAnswer, OtherLoad, WorkloadAnswer
-from sizer.sizing.stages.serving_curve import nearest_run
+from sizer.sizing.stages.serving_curve import exceeded_run, nearest_run, output_of_gpu
 from sizer.sizing.stages.serving_rates import ServingAnswer
 from sizer.workload.ownership import Ownership
 from sizer.workload.serving import LoadKind, ServingWork, UseOfModel
@@ -21,6 +22,7 @@ YEARS = 4
 _YEAR_S = 365.25 * DAY_S
 # Less of a GPU's memory is told as less: nobody reads 0.00739 GiB.
 _LEAST_GIB = 0.1
+_ENGINES = {"trtllm": "TensorRT-LLM", "vllm": "vLLM", "sglang": "SGLang"}
 _BOUNDS = {
     Bound.FIRST_TOKEN: "the limit of the first token bounds them",
     Bound.LATER_TOKENS: "the limit of the later tokens bounds them",
@@ -133,13 +135,13 @@ class Condition:
         return f"on condition that {self.clause}: {self.why}"
 
 
-def conditions(answer: WorkloadAnswer) -> Iterator[Condition]:
+def conditions(design: DesignAnswer, answer: WorkloadAnswer) -> Iterator[Condition]:
     """What a model in use depends on: first tokens that are not sure enough, and a cache that soon forgets."""
     found, limit = answer.served, answer.served.work.first_token_s
-    if answer.is_late and limit is not None and found.first_token_chance is not None:
+    if any(answer is one for one in design.late) and limit is not None and found.first_token_chance is not None:
         more = ""
-        if found.replicas_timely is not None and found.replicas_timely > found.replicas:
-            more = f"; without that, {plural(found.replicas_timely, 'replica')} keep all limits as surely as asked"
+        if found.servers_timely is not None and found.servers_timely > design.n_servers:
+            more = f"; without that, {plural(found.servers_timely, 'server')} keep all limits as surely as asked"
         yield Condition(
             f"one replica, measured first, keeps the first token within {duration(limit)} at this load",
             f"its {found.work.percentile}th percentile is predicted as {_interval(found.ttft_percentile_s)}, so that "
@@ -231,7 +233,7 @@ def needed_text(found: ServingAnswer, n_servers: int) -> str:
     instead = "" if lost == 1 else f", and a server that fails takes {grouped(lost)} replicas with it"
     if spare < lost:
         return (
-            f"{text}; {others}{instead}: {by_count(lost - spare, 'one is', f'{grouped(lost - spare)} are')} missed then"
+            f"{text}; {others}: a GPU may fail{instead}: {by_count(lost - spare, 'one is', f'{grouped(lost - spare)} are')} missed then"
         )
     return f"{text}; {others}{instead}: those that are left are enough"
 
@@ -287,15 +289,25 @@ def tokens_text(found: ServingAnswer) -> str:
 
 
 def published_text(found: ServingAnswer) -> str:
-    """The published run that is nearest to what is served, whatever its latency."""
+    """The published run that is nearest to what is served."""
     row = nearest_run(found)
-    if row is None or not row.output_tokens_s or not row.gpus:
-        return f"no run of {found.work.model} on the {found.deployment.gpu.name} is published"
+    if row is None:
+        return f"no run of {found.work.model} on the {found.deployment.gpu.name} is in our catalogue"
+    return f"nearest run of the model on this GPU in our catalogue: {_run_text(row)}"
+
+
+def _run_text(row: ServingRow) -> str:
+    """What a published run gave, of what, and whether somebody waited."""
+    each = f"{significant(output_of_gpu(row))} output tokens/s per GPU"
     lengths = f"{grouped(row.input_tokens or 0.0)} tokens in and {grouped(row.output_tokens or 0.0)} out"
-    tpot = "" if not row.tpot_s else f", {duration(row.tpot_s)} for each later token"
-    each = f"{significant(row.output_tokens_s / row.gpus)} output tokens/s per GPU"
-    weights = row.weight_precision.rstrip("?").upper()
-    return f"nearest run of the model on this GPU: {each} with {lengths}{tpot}, {weights} weights ({row.source})"
+    if row.tpot_s:
+        load = f"at {duration(row.tpot_s)} for each later token"
+    elif row.tpot_limit_s:
+        load = f"each later token within {duration(row.tpot_limit_s)}"
+    else:
+        load = "within limits of latency" if row.has_limits else "without limits of latency"
+    parts = [f"{row.computed_in.upper()} weights" if row.computed_in else "", _ENGINES.get(row.engine, ""), load]
+    return f"{each} with {lengths}, {', '.join(part for part in parts if part)} ({row.source})"
 
 
 def memory_text(found: ServingAnswer, memory_bytes: float) -> str:
@@ -382,13 +394,20 @@ def other_loads_text(loads: Sequence[OtherLoad]) -> str:
 def serving_cautions(found: ServingAnswer) -> tuple[str, ...]:
     """What the figures do not say."""
     cautions = []
+    if (row := exceeded_run(found)) is not None:
+        kept = f"{significant(found.sure_tokens_per_s / found.gpus_used)} {found.work.priced}/s per GPU"
+        cautions.append(
+            f"The {kept} that count as kept with {probability_text(found.work.confidence)} confidence are more than any "
+            f"run in our catalogue with this GPU, number format and similar lengths gave ({_run_text(row)}): measure one "
+            "replica before the order"
+        )
     if found.has_four_bits:
         weights = found.weights.upper()
         cautions.append(f"{weights} weights have 4 bits: the quality of the answers is not modelled; test it")
     if found.work.adapters:
-        cautions.append("No published run has adapters: what they take follows from their bytes and launches; test it")
+        cautions.append("No run in our catalogue has adapters: what they take follows from their bytes and launches; test it")
     if found.work.is_embedding:
-        cautions.append("No published run embeds texts: the rate is that of prompts alone; test it")
+        cautions.append("No run in our catalogue embeds texts: the rate is that of prompts alone; test it")
     return tuple(cautions)
 
 
@@ -415,7 +434,7 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: boo
     rows.append(("In flight", flight_text(found)))
     if not work.is_embedding:
         rows.append(("First token", latency_text(found.ttft_s, found.ttft_percentile_s, work.percentile)))
-    rows += [("Conditional", one.text) for one in conditions(answer)]
+    rows += [("Conditional", one.text) for one in conditions(design, answer)]
     if work.output_tokens > 1:
         rows.append(("Later tokens", latency_text(found.tpot_s, found.tpot_percentile_s, work.percentile)))
     rows.append(("Output", tokens_text(found)))

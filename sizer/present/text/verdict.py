@@ -286,7 +286,7 @@ def served_cautions(result: SizingResult) -> list[str]:
         f"{f'{answer.workload.name}: this' if several else 'This'} holds {condition.text}."
         for answer in design.workloads
         if answer.serving is not None
-        for condition in conditions(answer)
+        for condition in conditions(design, answer)
     ]
     served = [answer.serving for answer in design.workloads if answer.serving is not None]
     if not served:
@@ -459,7 +459,7 @@ def proposal_text(result: SizingResult) -> str:
     """The answer without its confidence: what is proposed, what it does, and the target."""
     design, single = result.design, result.verdict.single
     served = [answer for answer in design.workloads if answer.serving is not None]
-    holds = [f"This holds on condition that {one.clause}." for answer in served for one in conditions(answer)]
+    holds = [f"This holds on condition that {one.clause}." for answer in served for one in conditions(design, answer)]
     if single is None or result.verdict.kind is VerdictKind.ONE_SERVER_TOO:
         rates = _served_texts(design) or [f"{design.name}: {_rates_text(design, result)}."]
         texts = [*rates, *holds, *equipment_texts(result)]

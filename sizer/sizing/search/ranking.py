@@ -19,6 +19,7 @@ from sizer.physical.platform import Platform, PlatformKey
 from sizer.physical.racks.site_rules import liquid_heat_w
 from sizer.sizing.reasons import CostDifference, QuoteToSettle, TieBreak
 from sizer.sizing.search.part_counts import PartCounts
+from sizer.sizing.stages.serving_rates import MOST_FOR_FIRST_TOKENS
 from sizer.workload.request import Platforms, SizingRequest, ranks_by_cost
 
 MOST_QUOTES = 3
@@ -268,16 +269,18 @@ def order_of(counts: PartCounts, rows: Ints, *, is_one_platform: bool = False) -
     what the request ranks by, cost.
 
     Then :func:`keys`. Cost is that of ownership where the request ranks by it. What a rate costs orders kinds of GPUs,
-    not the sizes of one platform: a larger cluster shares its fixed costs.
+    not the sizes of one platform: a larger cluster shares its fixed costs. Designs whose first tokens are not sure
+    count :data:`MOST_FOR_FIRST_TOKENS`.
     """
+    late = np.where(counts.evaluated.is_late[rows], MOST_FOR_FIRST_TOKENS, 1.0)
     costs_decide = is_by_cost(counts.request) or (is_one_platform and counts.request.ranks_by_rate)
-    asked = [] if costs_decide else [rank_key(counts, rows)]
+    asked = [] if costs_decide else [late * rank_key(counts, rows)]
     return [
-        uncertainty(counts, rows),
+        uncertainty(counts, rows) - counts.evaluated.is_late[rows],
         beyond_budget(counts, counts.likely_cost[rows]).astype(float),
         counts.leaves_storage_idle.reshape(-1)[rows].astype(float),
         *asked,
-        counts.ranking_cost[rows],
+        late * counts.ranking_cost[rows],
         *keys(counts, rows),
     ]
 
@@ -339,7 +342,7 @@ def is_tied(counts: PartCounts, first: int, other: int) -> bool:
     if not is_by_cost(counts.request):
         return False
     pair = np.array([first, other])
-    if any(part[0] != part[1] for part in order_of(counts, pair)[:3]):
+    if any(part[0] != part[1] for part in (uncertainty(counts, pair), *order_of(counts, pair)[:3])):
         return False
     low, high = np.sort(counts.ranking_cost[pair])
     return bool(high <= MOST_TIED * low) and 1 - SETTLED < row_difference(counts, other, first).p_more < SETTLED
@@ -545,8 +548,10 @@ class Ranking:
             # The number of GPUs gives the size: the smallest that has them.
             could = could & (np.cumsum(could, axis=1) == 1)
         # Watts that nobody knows are found when a design is counted; they only put it further behind.
-        unknown = (counts.unknowns + evaluated.is_late).reshape(evaluated.space.n_platforms, -1)[places]
-        over, least_key = self._is_beyond_budget(counts.main_cost.cost[places]), self._least_key()[places]
+        shape = evaluated.space.n_platforms, -1
+        unknown = counts.unknowns.reshape(shape)[places]
+        late = np.where(evaluated.is_late.reshape(shape), MOST_FOR_FIRST_TOKENS, 1.0)
+        over, least_key = self._is_beyond_budget(counts.main_cost.cost[places]), (late * self._least_key())[places]
         idle = counts.leaves_storage_idle[places]
         # Designs with fewer unknowns come first, whatever they cost.
         fewest = np.where(could, unknown, np.iinfo(np.int64).max).min(axis=1)
