@@ -194,7 +194,7 @@ def measured(answer: WorkloadAnswer) -> str:
     """Number of published measurements near a workload, and how many of them calibrate the model."""
     count = len(answer.evidence)
     if not count:
-        return "No published measurement is close to this workload, so its interval is wide."
+        return "No measurement in our catalogue is close to this workload, so its interval is wide."
     fitted = sum(one.calibrates for one in answer.evidence)
     runs = by_count(count, "One published measurement is", f"{grouped(count)} published measurements are")
     if fitted in (0, count):

@@ -10,7 +10,7 @@ _EVIDENCE = {
     StackEvidence.FEW_RATES: "the newest stack measured with this network or its family; few rates are published",
     StackEvidence.FRAMEWORK: "the newest stack of a framework that was measured with this network or its family",
     StackEvidence.SEVERAL_FAMILIES: "the newest stack measured with several kinds of network, but not with this one",
-    StackEvidence.NONE: "the newest stack in the catalogue; no rate is published for this network",
+    StackEvidence.NONE: "the newest stack in the catalogue; it has no published rate of this network",
     StackEvidence.OWN_CODE: "what most people train networks of their own with",
 }
 

@@ -481,7 +481,7 @@ def equipment_texts(result: SizingResult) -> list[str]:
         on_day = "" if day is None else f" on {day}"
         networks = " and ".join(dict.fromkeys(answer.dnn.name for answer in design.workloads))
         return [
-            f"No run of {networks} is published on GPUs that can be ordered{on_day}; it was sized with the "
+            f"Our catalogue has no run of {networks} on GPUs that can be ordered{on_day}; it was sized with the "
             f"{gpu.name}, which cannot be ordered then."
         ]
     newest = newest_sold(catalog, gpu, day)
@@ -597,8 +597,8 @@ def _single_text(kind: VerdictKind, single: DesignAnswer, design: DesignAnswer, 
     timed = f": {_rates_text(single, result)}{price}" if price else ""
     if kind is VerdictKind.ONE_SERVER_TOO:
         return (
-            f"{design.name} comes first in the ranking: {_rates_text(design, result)}{_price_of_time_text(design)}. "
-            f"One {server} meets the target, too{_price_of_time_text(single)}, so a cluster is a choice, not a need."
+            f"You do not need a cluster: one {server} meets the target{_price_of_time_text(single)}. "
+            f"The ranking puts {design.name} first: {_rates_text(design, result)}{_price_of_time_text(design)}."
         )
     if kind is VerdictKind.ONE_SERVER_AND_STORAGE:
         meets = f"You do not need a cluster of servers: one {server} {verb} the target with {chance} confidence{timed}."

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from heapq import heapify, heappop, heappush
 from itertools import count, islice
 from statistics import NormalDist
@@ -14,6 +15,7 @@ from sizer.bom.cost import component_amounts, heights_of
 from sizer.bom.ownership_interval import row_totals
 from sizer.bom.unit_prices import SMALL, UnitPrices, unit_prices
 from sizer.catalog.items import Item, is_of_vendor
+from sizer.catalog.sale import introduced_on
 from sizer.physical.components import Component, bought_of
 from sizer.physical.platform import Platform, PlatformKey
 from sizer.physical.racks.site_rules import liquid_heat_w
@@ -351,7 +353,8 @@ def is_tied(counts: PartCounts, first: int, other: int) -> bool:
 def tie_break(counts: PartCounts, row: int, other: int) -> TieBreak | None:
     """What puts a design before another that costs the same; None: nothing does.
 
-    What asks less of the building and the team comes first. Then what is worth something beyond the targets, by no less
+    What asks less of the building and the team comes first, then, of models in use, newer GPUs and more memory, which
+    are on sale for longer and hold what comes next. Then what is worth something beyond the targets, by no less
     than it costs more and in no more boxes: where a run ends, less time, not less surely; of a rate that is asked more
     is worth nothing, and less power in no more rack units is. Of much the same, fewer boxes do.
     """
@@ -362,6 +365,10 @@ def tie_break(counts: PartCounts, row: int, other: int) -> TieBreak | None:
     servers, nodes = counts.evaluated.space.n_servers[pair], counts.evaluated.storage_nodes[pair]
     if servers[0] > servers[1] or nodes[0] > nodes[1]:
         return None
+    if all(work.serving is not None for work in counts.evaluated.works):
+        newer, older = (_is_newer(counts, *each) for each in ((row, other), (other, row)))
+        if newer or older:
+            return TieBreak.NEWER if newer else None
     ends = any(each.target.time_to_train_s is not None for each in counts.request.workload)
     taken, cost = counts.evaluated.time_at(pair) if ends else counts.power_w[pair], counts.expected_cost[pair]
     if not (taken[1] >= _NOTICEABLE * taken[0] and taken[1] * cost[1] >= taken[0] * cost[0]):
@@ -372,6 +379,19 @@ def tie_break(counts: PartCounts, row: int, other: int) -> TieBreak | None:
         return TieBreak.LESS_POWER if is_less else None
     sure_s = counts.evaluated.time_at(pair, counts.request.confidence)
     return TieBreak.FASTER if sure_s[1] * (1 + NEAR_TIE) >= sure_s[0] else None
+
+
+def _is_newer(counts: PartCounts, row: int, other: int) -> bool:
+    """Whether the GPUs of a design are of a newer generation with no less memory, or have more memory in the same."""
+    found = []
+    for each in (row, other):
+        platform = counts.evaluated.platforms[int(counts.evaluated.space.platform[each])]
+        generation = counts.catalog.generations.get(platform.gpu.generation or "")
+        since = date.min if generation is None else introduced_on(generation)
+        gpus = counts.evaluated.space.n_servers[each] * platform.gpus_per_server
+        found.append((since, gpus * platform.gpu.memory_bytes.value))
+    here, there = found
+    return here != there and here[0] >= there[0] and here[1] >= there[1]
 
 
 def _unasked_changes(counts: PartCounts, row: int) -> tuple[bool, bool]:

@@ -127,7 +127,7 @@ class WithoutCache:
 
     requests_per_s: float  # expected, within the limits
     probability: float  # that the target and its limits are kept
-    servers: int | None  # of this kind that keep them as surely as asked; None: no number of them
+    servers: int | None  # of this kind that would then be bought; None: no number of them is enough
 
 
 @dataclass(frozen=True)
@@ -170,6 +170,7 @@ class ServingAnswer:
     servers_timely: int | None
     without_cache: WithoutCache | None  # None where nothing is cached, or no load is asked
     deployment: Deployment  # one replica
+    link: str  # name of what joins the GPUs of a server
 
     @property
     def gpus_of_replica(self) -> int:
@@ -180,6 +181,12 @@ class ServingAnswer:
     def gpus_needed(self) -> int:
         """GPUs that the asked load takes at the confidence; all of its replicas where none is asked."""
         return (self.replicas_needed or self.replicas) * self.gpus_of_replica
+
+    @property
+    def wide_cache_matters(self) -> bool:
+        """Whether keys and values, if some engine of a mixture keeps them in BF16, bound the load or what is cached."""
+        may_be_wide = self.cache_is_assumed and self.cache != "bf16" and not self.engine
+        return may_be_wide and (self.most_concurrent < 2 * self.limit_concurrency or self.prefix_bytes > 0)
 
     @property
     def has_four_bits(self) -> bool:
@@ -367,6 +374,7 @@ def serving_answer(
         servers_timely=_servers_of(layout, _needed(asked, layout, layout.timely_per_s)),
         without_cache=_without_cache(asked, one, layout, replicas, catalog),
         deployment=layout.deployment,
+        link=catalog.gpu_links[platform.intra_link].name,
     )
 
 
@@ -389,9 +397,7 @@ def _without_cache(
     margin = math.log(max(replicas * same.requests_per_s, _NEXT_TO_NOTHING) / asked) / same.log_sd
     chance = float(normal_cdf(margin) * _timely(work, same, np.array([replicas]))[0])
     needs = [
-        _servers_of(other, _needed(work, other, other.timely_per_s))
-        for other in _tables(bare, (one,), catalog)[one]
-        if other.fits
+        _servers_of(other, _bought_for(work, other)) for other in _tables(bare, (one,), catalog)[one] if other.fits
     ]
     least = min((count for count in needs if count is not None), default=None)
     return WithoutCache(replicas * same.requests_per_s, chance, least)
