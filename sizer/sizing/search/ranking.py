@@ -23,6 +23,7 @@ from sizer.sizing.reasons import CostDifference, QuoteToSettle, TieBreak
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.stages.serving_rates import MOST_FOR_FIRST_TOKENS
 from sizer.workload.request import Platforms, SizingRequest, ranks_by_cost
+from sizer.workload.serving import is_served
 
 MOST_QUOTES = 3
 # Of all that missing prices can move the difference by, the least share of a quote worth asking for.
@@ -365,7 +366,7 @@ def tie_break(counts: PartCounts, row: int, other: int) -> TieBreak | None:
     servers, nodes = counts.evaluated.space.n_servers[pair], counts.evaluated.storage_nodes[pair]
     if servers[0] > servers[1] or nodes[0] > nodes[1]:
         return None
-    if all(work.serving is not None for work in counts.evaluated.works):
+    if all(map(is_served, counts.request.workload)):
         newer, older = (_is_newer(counts, *each) for each in ((row, other), (other, row)))
         if newer or older:
             return TieBreak.NEWER if newer else None

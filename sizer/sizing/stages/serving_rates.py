@@ -371,7 +371,7 @@ def serving_answer(
         ),
         replicas_needed=_bought_for(asked, layout),
         first_token_chance=chance,
-        servers_timely=_servers_of(layout, _needed(asked, layout, layout.timely_per_s)),
+        servers_timely=_servers_of(layout, _needed(asked, layout.timely_per_s)),
         without_cache=_without_cache(asked, one, layout, replicas, catalog),
         deployment=layout.deployment,
         link=catalog.gpu_links[platform.intra_link].name,
@@ -396,16 +396,20 @@ def _without_cache(
     (same,) = _rated(bare, {one: [(layout.deployment, layout.servers)]})[one]
     margin = math.log(max(replicas * same.requests_per_s, _NEXT_TO_NOTHING) / asked) / same.log_sd
     chance = float(normal_cdf(margin) * _timely(work, same, np.array([replicas]))[0])
-    needs = [
-        _servers_of(other, _bought_for(work, other)) for other in _tables(bare, (one,), catalog)[one] if other.fits
-    ]
-    least = min((count for count in needs if count is not None), default=None)
+    layouts = [other for other in _tables(bare, (one,), catalog)[one] if other.fits]
+    of_rate, timely = (
+        min((count for count in counts if count is not None), default=None)
+        for counts in (
+            [_servers_of(other, _needed(work, other.sure_per_s)) for other in layouts],
+            [_servers_of(other, _needed(work, other.timely_per_s)) for other in layouts],
+        )
+    )
+    least = timely if _are_few(of_rate, timely) else of_rate
     return WithoutCache(replicas * same.requests_per_s, chance, least)
 
 
-def _needed(work: ServingWork, layout: _Layout, each: float | None = None) -> int | None:
-    """Replicas that the asked load takes, by default with its confidence; None without one or if none is enough."""
-    each = layout.sure_per_s if each is None else each
+def _needed(work: ServingWork, each: float) -> int | None:
+    """Replicas that the asked load takes, of so many requests a second each; None without one or if none is enough."""
     if work.requests_per_s is None or each <= 0:
         return None
     return max(1, math.ceil(work.requests_per_s / each - _ROUNDING))
@@ -418,11 +422,13 @@ def _servers_of(layout: _Layout, replicas: int | None) -> int | None:
 
 def _bought_for(work: ServingWork, layout: _Layout) -> int | None:
     """Replicas that the asked load takes, with first tokens in time where :data:`MOST_FOR_FIRST_TOKENS` do for both."""
-    of_rate, timely = _needed(work, layout), _needed(work, layout, layout.timely_per_s)
-    servers, more = _servers_of(layout, of_rate), _servers_of(layout, timely)
-    if servers is None or more is None or more > MOST_FOR_FIRST_TOKENS * servers:
-        return of_rate
-    return timely
+    of_rate, timely = (_needed(work, each) for each in (layout.sure_per_s, layout.timely_per_s))
+    return timely if _are_few(_servers_of(layout, of_rate), _servers_of(layout, timely)) else of_rate
+
+
+def _are_few(of_rate: int | None, timely: int | None) -> bool:
+    """Whether servers that make first tokens sure are few enough over those of the rate."""
+    return of_rate is not None and timely is not None and timely <= MOST_FOR_FIRST_TOKENS * of_rate
 
 
 def serving_error_text(
@@ -546,7 +552,7 @@ def _least(work: ServingWork, layouts: Sequence[_Layout]) -> tuple[int, int]:
     gpus = [
         (count or math.inf)
         * one.deployment.gpus
-        * (1.0 if count == _needed(work, one, one.timely_per_s) else MOST_FOR_FIRST_TOKENS)
+        * (1.0 if count == _needed(work, one.timely_per_s) else MOST_FOR_FIRST_TOKENS)
         for one, count in zip(layouts, bought, strict=True)
     ]
     which = min(range(len(layouts)), key=lambda place: (not layouts[place].fits, gpus[place], place))
