@@ -311,6 +311,7 @@ def serving_answer(
         return None
     (which,), (count,) = _allotted(works, layouts, np.array([n_servers]))
     layout, replicas = layouts[0][which], int(count)
+    link = catalog.gpu_links[platform.intra_link]
     if not layout.fits or not replicas:
         return None
     concurrency, load = _at_load(asked, layout, replicas)
@@ -374,7 +375,8 @@ def serving_answer(
         servers_timely=_servers_of(layout, _needed(asked, layout.timely_per_s)),
         without_cache=_without_cache(asked, one, layout, replicas, catalog),
         deployment=layout.deployment,
-        link=catalog.gpu_links[platform.intra_link].name,
+        # Cards of an earlier PCIe than their slots have its rate.
+        link=link.family if link.topology == "host" else link.name,
     )
 
 
