@@ -340,6 +340,20 @@ def si(value: float, unit: str, digits: int = 3, like: float | None = None) -> s
     return f"{number}{NARROW_SPACE}{printed}"
 
 
+def stated(value: float, unit: str) -> str:
+    """What a request states, not rounded as an estimate is: '1.05', '200 ms', '12.5 kW'. ``unit`` as for ``si``.
+
+    Examples
+    --------
+    >>> [stated(*each).replace(NARROW_SPACE, " ") for each in ((0.2, "s"), (1.25, "s"), (32_500.0, "W"), (1.05, ""))]
+    ['200 ms', '1.25 s', '32.5 kW', '1.05']
+    """
+    factor, printed = scaled_unit(value, unit, _EXACT_DIGITS)
+    if unit == "s" and value < 1:
+        factor, printed = 1e-3, "ms"
+    return f"{plain(value / factor)}{NARROW_SPACE}{printed}".strip()
+
+
 def probability_text(probability: float) -> str:
     """A probability in percent that claims no certainty and is never rounded up: 52 %, over 99 %, under 1 %."""
     # A probability that is 0.9 but for the last bit is 90 %.

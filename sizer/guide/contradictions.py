@@ -35,6 +35,8 @@ def _requirements(result: SizingResult) -> Iterator[str]:
                 yield f"{check.kind.value} is met with {check.known:g} of {check.asked:g}"
     for answer in result.design.workloads:
         chance, asked = answer.probability, result.request.confidence
+        if any(answer is late for late in result.design.late):
+            continue  # met on condition of its first tokens
         if answer.target_check is CheckResult.MET and chance is not None and chance < asked - _ROUNDED:
             yield f"{answer.workload.name} meets its target with {chance:g}, {asked:g} was requested"
     for tier in result.design.tiers:

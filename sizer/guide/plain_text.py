@@ -14,6 +14,7 @@ from sizer.present.text.calibration import NOT_PREDICTED
 from sizer.present.text.checks import check_label, open_text
 from sizer.present.text.design_size import binding_text
 from sizer.present.text.layouts import basis_sentence, layout_sentence, settings_text, stacks_sentence, step_sentence
+from sizer.present.text.limits import limits_text
 from sizer.present.text.money import (
     design_text,
     gpus_text,
@@ -45,7 +46,10 @@ from sizer.workload.target_text import target_text
 def answer_text(result: SizingResult, simple: SimplestDesign | None = None) -> str:
     """Result of a sizing: verdict, design, every workload, price, alternatives, simplest design, reasons."""
     lines = [result.request.title, "=" * len(result.request.title), verdict_text(result), ""]
-    lines += _design_lines(result.design)
+    told = _design_lines(result.design)
+    if result.maximum is None and (kept := limits_text(result)):
+        told.insert(told.index(""), f"Kept:   {kept}")  # after price and feeds
+    lines += told
     if result.planned_years:
         lines += ["", f"Plan:   {planned_years_text(result.planned_years)} (details: sizer grow)"]
     if result.request.needed_by is not None:
@@ -67,7 +71,7 @@ def answer_text(result: SizingResult, simple: SimplestDesign | None = None) -> s
     ]
     if quotes := quotes_text(result, with_amounts=True):
         lines.append(f"Quotes: {quotes}")
-    if result.runner_up is not None:
+    if result.runner_up is not None and result.design.servers_bought:
         lines.append(f"Next:   {_runner_up(result, result.runner_up)}. {runner_up_text(result)}")
     if len(result.platforms) > 1:
         lines += ["", "Alternatives:"]

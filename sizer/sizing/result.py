@@ -293,12 +293,6 @@ class WorkloadAnswer:
     batch_is_fitted: bool = False  # whether it is a default: the largest usual one that the model of GPU memory allows
 
     @property
-    def is_late(self) -> bool:
-        """Whether a target is met as surely as asked, and with it the limit of first tokens is not."""
-        is_met = self.serving is not None and self.target_check is CheckResult.MET and self.probability is not None
-        return is_met and (self.probability or 0.0) < least_chance(self.served.work.confidence)
-
-    @property
     def stack_default(self) -> StackDefault | None:
         """What the default stack is worth, of the described design; None where the request names its stack."""
         return None if self.stack_worth is None else self.stack_worth.value
@@ -458,6 +452,24 @@ class DesignAnswer:
     def budget_check(self) -> DesignCheck | None:
         """Whether the budget is kept; None where there is none."""
         return next((one for one in self.checks if one.kind is CheckKind.BUDGET), None)
+
+    @property
+    def late(self) -> tuple[WorkloadAnswer, ...]:
+        """Workloads that are met as surely as asked, but with the limit of first tokens are not: on condition of these.
+
+        None where all targets together are as sure as asked, however that is shared out among them.
+        """
+        served = [answer for answer in self.workloads if answer.serving is not None]
+        if self.probability is None or not served:
+            return ()
+        share = served[0].served.work.confidence
+        if self.probability >= least_chance(share ** len(self.workloads)):
+            return ()
+        return tuple(
+            answer
+            for answer in served
+            if answer.target_check is CheckResult.MET and (answer.probability or 1.0) < least_chance(share)
+        )
 
     @property
     def joint_probability(self) -> float | None:

@@ -67,8 +67,8 @@ def machine_values(row: LanguageRow, gpu: Gpu, precision: str, domain: int | Non
 
 
 def is_through_host(gpu: Gpu) -> bool:
-    """Whether cards reach each other through the host alone."""
-    return gpu.nvlink_bytes_per_s is None and gpu.form_factor.value.startswith("pcie")
+    """Whether GPUs of a design reach each other through the host alone: cards, as no bill has bridges between them."""
+    return gpu.form_factor.value.startswith("pcie")
 
 
 def ring_through_host_bytes_per_s(gpu: Gpu) -> float:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from sizer.base.arrays import Floats
+from sizer.calibrate.language.cases import is_through_host, pcie_bytes_per_s
 from sizer.calibrate.serving.deployment import Deployment, ServingPoints, missing_facts, replicas_of, served_model
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
@@ -71,7 +72,7 @@ def _has_groups(one: Deployment) -> bool:
     """Whether runs bear out groups of ranks with requests of their own: of the memory of a GPU nothing depends."""
     if one.model.kv_rank:
         return True
-    if not one.model.is_mixture or one.gpu.nvlink_bytes_per_s is None:
+    if not one.model.is_mixture or is_through_host(one.gpu) or one.gpu.nvlink_bytes_per_s is None:
         return False
     return float(replicas_of([replace(one, tensor=1, data=1, adapters=0)]).weight_bytes[0]) >= _LEAST_GROUPED_BYTES
 
@@ -100,6 +101,8 @@ def _deployment(
     work: ServingWork, gpu: Gpu, tensor: int, data: int, link_bytes_per_s: float | None, catalog: Catalog
 ) -> Iterator[Deployment]:
     weights = weights_on(work, gpu, catalog)
+    if link_bytes_per_s is None and is_through_host(gpu):
+        link_bytes_per_s = pcie_bytes_per_s(gpu)
     if (
         weights is None
         or not runs_on(work, gpu, catalog)
@@ -123,7 +126,7 @@ def _cache(work: ServingWork, gpu: Gpu, weights: str, catalog: Catalog) -> str:
     if work.cache is not None:
         return work.cache
     engines = engines_on(gpu, catalog) if work.engine is None else (work.engine,)
-    is_wide = weights == "bf16" or set(engines) <= set(_WIDE_CACHE) or "fp8" not in gpu.peak_flop_per_s
+    is_wide = weights == "bf16" or set(engines) <= set(_WIDE_CACHE) or "fp8" not in formats_of(gpu, catalog)
     return "bf16" if is_wide else "fp8"
 
 

@@ -98,6 +98,16 @@ class ServingRow:
     flag: str = ""
 
     @property
+    def computed_in(self) -> str:
+        """Number format of the weights as they are served; "" where nobody says."""
+        return (self.engine_precision or self.weight_precision).rstrip("?")
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether somebody waited: not where as much as possible was served, however late."""
+        return self.kind != OFFLINE and self.scenario != "Offline"
+
+    @property
     def month(self) -> float | None:
         """Year x 12 + month - 1 of its date, with the day as a fraction; None without a date."""
         found = re.match(r"(20[0-9]{2})-([0-9]{2})(?:-([0-9]{2}))?", self.date)

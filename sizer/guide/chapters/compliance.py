@@ -1,9 +1,8 @@
 """Table of compliance: every requirement with what the design provides, and the chapter that shows it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from sizer.base.quantities import NARROW_SPACE, duration, grouped, si, significant
+from sizer.base.quantities import NARROW_SPACE, si, significant, stated
 from sizer.catalog.labels import item_name
 from sizer.drawings.racks import at_least
 from sizer.guide.context import GuideContext
@@ -14,7 +13,7 @@ from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text.calibration import throughput_text, time_text
 from sizer.present.text.checks import ONE_LOST, amount_text, known_text, missing_text, open_text
 from sizer.present.text.design_size import asked_target_text
-from sizer.present.text.money import budget_text, price_range_text
+from sizer.present.text.limits import Requirement, checked, limit_requirements
 from sizer.present.text.plan import FEEDS_OF_RACKS, feed_counts, feed_names, few_supplies_text
 from sizer.questions.failures.text import targets_text
 from sizer.questions.growth.text import demand_text, recommendation
@@ -24,17 +23,6 @@ from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import TierContent
 from sizer.sizing.result import WorkloadAnswer
 from sizer.sizing.stages.storage_rates import node_rates, node_write_rates, rate_is_unknown, write_rate_is_unknown
-
-
-@dataclass(frozen=True)
-class Requirement:
-    """One requirement and what the design provides; ``is_met`` is None where that is not known."""
-
-    text: str
-    design: str
-    is_met: bool | None
-    chapter: str  # id of the chapter that shows it
-    is_even: bool = False  # met and missed with about the same probability
 
 
 def compliance_table(context: GuideContext) -> Table:
@@ -72,9 +60,7 @@ def requirements(context: GuideContext) -> Iterator[Requirement]:
         worst = min(failures, key=lambda failure: (bool(failure.keeps_targets), sum(failure.probability)))
         yield Requirement(text, f"{targets_text(worst)} after the loss", worst.keeps_targets, "risks")
     yield from _growth(context)
-    yield from _budget(context)
-    yield from _counts(context)
-    yield from _power(context)
+    yield from limit_requirements(context.result)
     yield from _components(context)
     yield from _feeds(context)
 
@@ -119,7 +105,7 @@ def _latencies(answer: WorkloadAnswer, name: str) -> Iterator[Requirement]:
         ("each later token", work.token_s, found.tpot_percentile_s, found.token_chance),
     ):
         if limit is not None and chance is not None:
-            text = f"{name}{what} within {duration(limit)} for {work.percentile}{NARROW_SPACE}% of the requests"
+            text = f"{name}{what} within {stated(limit, 's')} for {work.percentile}{NARROW_SPACE}% of the requests"
             design = f"{words.estimate(time_s, 's')}, probability {words.chance(chance)}"
             yield Requirement(words.capital(text), design, chance >= work.confidence, "performance")
 
@@ -173,9 +159,9 @@ def _capacity(context: GuideContext) -> Iterator[Requirement]:
         if tier.storage is None:
             yield Requirement(f"Capacity for {needed} of {what}", OBJECT_STORAGE, None, "storage")
         elif tier.content is TierContent.EVERYTHING and stored.is_minimum:
-            yield _checked(context, kind, f"Usable capacity of at least {needed}", "storage", "")
+            yield checked(context.result, kind, f"Usable capacity of at least {needed}", "storage")
         else:
-            yield _checked(context, kind, f"Capacity for {needed} of {what}", "storage", " usable")
+            yield checked(context.result, kind, f"Capacity for {needed} of {what}", "storage", " usable")
 
 
 def _storage_rates(context: GuideContext) -> Iterator[Requirement]:
@@ -197,54 +183,7 @@ def _storage_rates(context: GuideContext) -> Iterator[Requirement]:
             reached = count * min(rate, line)
             text = "not published" if is_unknown else f"{si(reached, 'B/s')}, lower end"
             is_met = None if is_unknown else reached >= least
-            yield Requirement(f"Storage {verb} at least {si(least, 'B/s')}", text, is_met, "storage")
-
-
-def _checked(context: GuideContext, kind: CheckKind, text: str, chapter: str, after: str = "") -> Requirement:
-    """Requirement that the design's own checks decide, with what is missing where it is open."""
-    check = next(check for check in context.design.checks if check.kind is kind)
-    known = known_text(check, context.result.request.currency)
-    known = f"{known}{after}" if check.known is not None else known
-    open_ = open_text(check)
-    return Requirement(text, f"{known}; {open_}" if open_ else known, check.result.is_met, chapter)
-
-
-def _budget(context: GuideContext) -> Iterator[Requirement]:
-    budget = context.result.request.limits.budget
-    if budget is None:
-        return
-    text = f"Budget of {words.money(words.whole(budget), context.result.request.currency)}"
-    check = next(check for check in context.design.checks if check.kind is CheckKind.BUDGET)
-    likely = budget_text(check)
-    price = price_range_text(context.design)
-    yield Requirement(text, f"{price}; {likely}" if likely else price, check.result.is_met, "bill")
-
-
-def _counts(context: GuideContext) -> Iterator[Requirement]:
-    limits, quantities = context.result.request.limits, context.design.quantities
-    racks, existing = int(quantities.racks[0]), int(quantities.existing_racks[0])
-    # The limit is on racks that are bought; the guide counts all that hold the design.
-    racks_text = f"{grouped(racks)} new, {grouped(existing)} existing" if existing else grouped(racks)
-    units, servers = float(quantities.rack_units[0]), context.design.n_servers
-    counts = (
-        ("racks", limits.racks, racks, racks_text),
-        ("rack units", limits.rack_units, units, grouped(units)),
-        ("servers", limits.servers, servers, grouped(servers)),
-        ("GPUs", limits.gpus, context.design.n_gpus, grouped(context.design.n_gpus)),
-    )
-    for noun, most, count, text in counts:
-        if most is not None:
-            yield Requirement(f"At most {grouped(most)} {noun}", text, count <= most, "facility")
-
-
-def _power(context: GuideContext) -> Iterator[Requirement]:
-    limits = context.result.request.limits
-    for scope, most_w, kind in (
-        ("per rack", limits.rack_power_w, CheckKind.RACK_POWER),
-        ("in total", limits.power_w, CheckKind.POWER),
-    ):
-        if most_w is not None:
-            yield _checked(context, kind, f"At most {si(most_w, 'W')} {scope}", "facility")
+            yield Requirement(f"Storage {verb} at least {stated(least, 'B/s')}", text, is_met, "storage")
 
 
 def _components(context: GuideContext) -> Iterator[Requirement]:
@@ -262,7 +201,7 @@ def _components(context: GuideContext) -> Iterator[Requirement]:
         )
     least, memory = allowed.host_memory_bytes, platform.server.memory_bytes
     if least is not None and memory is not None:
-        text = f"At least {si(least, 'B')} of host memory per server"
+        text = f"At least {stated(least, 'B')} of host memory per server"
         yield Requirement(text, si(memory.value, "B"), memory.value >= least, "architecture")
     if allowed.fabrics and context.design.n_servers > 1:
         names = words.listed((item_name(id_, context.catalog) for id_ in allowed.fabrics), "or")

@@ -246,7 +246,7 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
     if design.platform.other_software is not None:
         yield Risk("Software of the GPUs", other_software_text(design), "run the work on one such server first")
     for answer in context.answers:
-        for condition in conditions(answer) if answer.serving is not None else ():
+        for condition in conditions(context.design, answer) if answer.serving is not None else ():
             yield Risk("Condition of the answer", f"{condition.clause}: {condition.why}", condition.action)
         if answer.unmeasured and answer.rate_is_predicted:
             yield Risk(

@@ -6,6 +6,7 @@ from typing import Any
 from sizer.base.provenance import Sourced
 from sizer.base.quantities import grouped, si, significant
 from sizer.base.units import GIB
+from sizer.calibrate.language.cases import is_through_host
 from sizer.catalog.labels import fact_value, item_name, with_vendor
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Gpu, Server, Storage
@@ -108,7 +109,7 @@ def gpu_table(chosen: Gpu, others: Sequence[Gpu]) -> Table:
         return Cell(words.NOT_PUBLISHED) if fact is None else Cell(significant(fact.value / factor))
 
     def link(gpu: Gpu) -> Cell:
-        if gpu.nvlink_bytes_per_s is None and gpu.form_factor.value == "pcie":
+        if is_through_host(gpu):
             return Cell("over PCIe", is_muted=True)
         return scaled(gpu.nvlink_bytes_per_s, 1e9)
 

@@ -17,9 +17,12 @@ from sizer.sizing.result import DesignAnswer, PlannedYear, SizingResult
 
 # How designs compare whose finished bills are in another order than that in which they are ranked.
 BUT_FOR_CABLES = "the same but for cables, accessories and changes of the quote"
+# Share of a price below which a difference is no reason: prices are known to no such share.
+_LEAST_TOLD = 0.01
 _TIE_BREAKS: dict[TieBreak | None, str] = {
     TieBreak.AIR: "the first is cooled by air",
     TieBreak.SOFTWARE: "the first runs software for x86 and CUDA as it is",
+    TieBreak.NEWER: "the first has newer GPUs or more GPU memory",
     TieBreak.FASTER: "the first is the faster one",
     TieBreak.LESS_POWER: "the first takes less power",
     TieBreak.FEWER_BOXES: "the first has fewer devices",
@@ -117,6 +120,9 @@ def cost_reason_text(result: SizingResult, *, with_amounts: bool) -> str:
     if reason.kind is not RunnerUpKind.DEARER or len(result.platforms) < 2:
         return ""
     chosen, other = _told_apart(result.platforms[0], result.platforms[1])
+    more, cost = reason.difference, result.platforms[0].cost
+    if more is not None and cost is not None and abs(more.at_confidence) < _LEAST_TOLD * cost.expected:
+        return ""
     verb = "costs" if result.platforms[0].n_servers == 1 else "cost"
     less = "less"
     if with_amounts and reason.difference is not None:

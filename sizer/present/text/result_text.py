@@ -36,7 +36,7 @@ _EVIDENCE = {
     StackEvidence.FEW_RATES: "the newest stack measured with this network or its family; few rates are published",
     StackEvidence.FRAMEWORK: "the newest stack of a framework that was measured with this network or its family",
     StackEvidence.SEVERAL_FAMILIES: "the newest stack measured with several kinds of network, but not with this one",
-    StackEvidence.NONE: "the newest stack in the catalogue; no rate is published for this network",
+    StackEvidence.NONE: "the newest stack in the catalogue; it has no published rate of this network",
     StackEvidence.OWN_CODE: "what most people train networks of their own with",
 }
 
@@ -256,7 +256,7 @@ def measured(answer: WorkloadAnswer) -> str:
     """Number of published measurements near a workload, and how many of them calibrate the model."""
     count = len(answer.evidence)
     if not count:
-        return "No published measurement is close to this workload, so its interval is wide."
+        return "No measurement in our catalogue is close to this workload, so its interval is wide."
     fitted = sum(one.calibrates for one in answer.evidence)
     runs = by_count(count, "One published measurement is", f"{grouped(count)} published measurements are")
     if fitted in (0, count):

@@ -5,13 +5,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sizer.base.estimate import Estimate
-from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, plain, probability_text, si, significant
+from sizer.base.quantities import (
+    NARROW_SPACE,
+    by_count,
+    duration,
+    grouped,
+    plain,
+    probability_text,
+    si,
+    significant,
+    stated,
+)
 from sizer.base.units import DAY_S, GIB, HOUR_S
 from sizer.bom.cost import CostInterval
 from sizer.calibrate.serving.calibration import Bound
+from sizer.calibrate.serving.rows import ServingRow
 from sizer.present.words import listed, percent, plural
 from sizer.sizing.result import DesignAnswer, OtherLoad, WorkloadAnswer
-from sizer.sizing.stages.serving_curve import nearest_run
+from sizer.sizing.stages.serving_curve import exceeded_run, nearest_run, output_of_gpu
 from sizer.sizing.stages.serving_rates import ServingAnswer
 from sizer.workload.optional_tables import Ownership
 from sizer.workload.serving import LoadKind, ServingWork, UseOfModel
@@ -21,6 +32,9 @@ YEARS = 4
 _YEAR_S = 365.25 * DAY_S
 # Less of a GPU's memory is told as less: nobody reads 0.00739 GiB.
 _LEAST_GIB = 0.1
+# Of a number of a vector: single precision, as libraries return and index them.
+_VECTOR_ELEMENT_BYTES = 4
+_ENGINES = {"trtllm": "TensorRT-LLM", "vllm": "vLLM", "sglang": "SGLang"}
 _BOUNDS = {
     Bound.FIRST_TOKEN: "the limit of the first token bounds them",
     Bound.LATER_TOKENS: "the limit of the later tokens bounds them",
@@ -82,7 +96,7 @@ def limits_text(work: ServingWork) -> str:
     if work.first_token_s is None or work.token_s is None:
         return "none: nobody waits"
     return (
-        f"first token within {duration(work.first_token_s)}, each later one within {duration(work.token_s)}, for "
+        f"first token within {stated(work.first_token_s, 's')}, each later one within {stated(work.token_s, 's')}, for "
         f"{work.percentile}{NARROW_SPACE}% of the requests"
     )
 
@@ -99,10 +113,12 @@ def _bound_text(found: ServingAnswer) -> str:
 
 
 def replicas_text(found: ServingAnswer) -> str:
-    """Replicas and their layout: '8 replicas of 1 GPU (TP 1)'."""
+    """Replicas, their layout and what joins their GPUs: '8 replicas of 1 GPU (TP 1)', '(TP 2 over PCIe 5.0)'."""
     each = plural(found.gpus_of_replica, "GPU")
     over = "" if found.servers_of_replica == 1 else f" over {found.servers_of_replica} servers"
     layout = f"TP {found.tensor}" + (f", attention DP {found.data} with the experts over all" if found.data > 1 else "")
+    if found.gpus_of_replica > 1:
+        layout = f"{layout}, over {found.link}{' and the fabric' if over else ''}"
     return f"{plural(found.replicas, 'replica')} of {each}{over} ({layout})"
 
 
@@ -133,15 +149,15 @@ class Condition:
         return f"on condition that {self.clause}: {self.why}"
 
 
-def conditions(answer: WorkloadAnswer) -> Iterator[Condition]:
+def conditions(design: DesignAnswer, answer: WorkloadAnswer) -> Iterator[Condition]:
     """What a model in use depends on: first tokens that are not sure enough, and a cache that soon forgets."""
     found, limit = answer.served, answer.served.work.first_token_s
-    if answer.is_late and limit is not None and found.first_token_chance is not None:
+    if any(answer is one for one in design.late) and limit is not None and found.first_token_chance is not None:
         more = ""
-        if found.replicas_timely is not None and found.replicas_timely > found.replicas:
-            more = f"; without that, {plural(found.replicas_timely, 'replica')} keep all limits as surely as asked"
+        if found.servers_timely is not None and found.servers_timely > design.n_servers:
+            more = f"; without that, {plural(found.servers_timely, 'server')} keep all limits as surely as asked"
         yield Condition(
-            f"one replica, measured first, keeps the first token within {duration(limit)} at this load",
+            f"one replica, measured first, keeps the first token within {stated(limit, 's')} at this load",
             f"its {found.work.percentile}th percentile is predicted as {_interval(found.ttft_percentile_s)}, so that "
             f"the limit is kept with {probability_text(found.first_token_chance)}{more}",
             "measure one replica under this load before the order",
@@ -166,13 +182,17 @@ def without_cache_text(found: ServingAnswer) -> str:
     if without.probability >= found.work.confidence:
         return kept
     if without.servers is None:
-        return f"{kept}; no number of such servers keeps it as surely as asked"
-    return f"{kept}; {plural(without.servers, 'such server')} keep it as surely as asked"
+        return f"{kept}; no number of such servers is enough then"
+    return f"{kept}; it takes {plural(without.servers, 'such server')} then"
 
 
 def software_text(found: ServingAnswer) -> str:
     """Number formats of the weights and of keys and values, and the software."""
-    cache = f"{found.cache.upper()}{' (assumed)' if found.cache_is_assumed else ''}"
+    note = "assumed"
+    if found.wide_cache_matters:
+        half = grouped(found.most_concurrent / 2)
+        note = f"assumed; in BF16, as vLLM and SGLang do unless told, memory has room for {half} requests"
+    cache = f"{found.cache.upper()}{f' ({note})' if found.cache_is_assumed else ''}"
     mixture = f"a mixture of {listed(found.engines)}, as none is named"
     return f"{found.weights.upper()} weights, keys and values in {cache}; {found.engine or mixture}"
 
@@ -204,6 +224,15 @@ def batch_text(found: ServingAnswer) -> str:
     )
 
 
+def vectors_text(work: ServingWork) -> str:
+    """What vectors take where they are stored; their store is no part of the design."""
+    each = _VECTOR_ELEMENT_BYTES * work.shape.hidden
+    return (
+        f"one of {grouped(work.shape.hidden)} numbers of {_VECTOR_ELEMENT_BYTES} bytes takes {si(each, 'B')}, "
+        f"a million {si(1e6 * each, 'B')} and their index more: out of scope, not on the bill"
+    )
+
+
 def energy_text(design: DesignAnswer, found: ServingAnswer) -> str:
     """Energy of the equipment for a million tokens at the load; "" of several workloads."""
     if len(design.workloads) > 1:
@@ -230,9 +259,8 @@ def needed_text(found: ServingAnswer, n_servers: int) -> str:
     lost = math.ceil(found.replicas / n_servers)  # servers fail, and not replicas
     instead = "" if lost == 1 else f", and a server that fails takes {grouped(lost)} replicas with it"
     if spare < lost:
-        return (
-            f"{text}; {others}{instead}: {by_count(lost - spare, 'one is', f'{grouped(lost - spare)} are')} missed then"
-        )
+        missed = by_count(lost - spare, "one is", f"{grouped(lost - spare)} are")
+        return f"{text}; {others}: a GPU may fail{instead}: {missed} missed then"
     return f"{text}; {others}{instead}: those that are left are enough"
 
 
@@ -287,15 +315,25 @@ def tokens_text(found: ServingAnswer) -> str:
 
 
 def published_text(found: ServingAnswer) -> str:
-    """The published run that is nearest to what is served, whatever its latency."""
+    """The published run that is nearest to what is served."""
     row = nearest_run(found)
-    if row is None or not row.output_tokens_s or not row.gpus:
-        return f"no run of {found.work.model} on the {found.deployment.gpu.name} is published"
+    if row is None:
+        return f"no run of {found.work.model} on the {found.deployment.gpu.name} is in our catalogue"
+    return f"nearest run of the model on this GPU in our catalogue: {_run_text(row)}"
+
+
+def _run_text(row: ServingRow) -> str:
+    """What a published run gave, of what, and whether somebody waited."""
+    each = f"{significant(output_of_gpu(row))} output tokens/s per GPU"
     lengths = f"{grouped(row.input_tokens or 0.0)} tokens in and {grouped(row.output_tokens or 0.0)} out"
-    tpot = "" if not row.tpot_s else f", {duration(row.tpot_s)} for each later token"
-    each = f"{significant(row.output_tokens_s / row.gpus)} output tokens/s per GPU"
-    weights = row.weight_precision.rstrip("?").upper()
-    return f"nearest run of the model on this GPU: {each} with {lengths}{tpot}, {weights} weights ({row.source})"
+    if row.tpot_s:
+        load = f"at {duration(row.tpot_s)} for each later token"
+    elif row.tpot_limit_s:
+        load = f"each later token within {stated(row.tpot_limit_s, 's')}"
+    else:
+        load = "within limits of latency" if row.has_limits else "without limits of latency"
+    parts = [f"{row.computed_in.upper()} weights" if row.computed_in else "", _ENGINES.get(row.engine, ""), load]
+    return f"{each} with {lengths}, {', '.join(part for part in parts if part)} ({row.source})"
 
 
 def memory_text(found: ServingAnswer, memory_bytes: float) -> str:
@@ -320,7 +358,8 @@ _LONG_PROMPT = 4.0
 def cost_text(design: DesignAnswer, found: ServingAnswer) -> str:
     """Hardware for a million tokens at the load, written off over some years; "" without an estimate."""
     cost, work = design.cost, found.work
-    if cost is None or cost.expected == 0 or len(design.workloads) > 1:
+    # With a cost of owning, that alone is told: of other years and hours it would be another number.
+    if cost is None or cost.expected == 0 or design.ownership is not None or len(design.workloads) > 1:
         return ""
     seconds = YEARS * _YEAR_S
     text = f"{_each_text(cost, _millions(found, seconds))} of hardware for a million {work.priced}"
@@ -346,21 +385,26 @@ def _clock_text(found: ServingAnswer) -> str:
 
 
 def asked_cost_text(design: DesignAnswer, asked: Ownership | None) -> str:
-    """Whether a million output tokens cost no more than was asked; "" where nothing was, or it is open."""
+    """What a million tokens cost to own, and whether that is no more than was asked; "" without [ownership]."""
     limit, cost = None if asked is None else asked.cost_per_million_tokens, design.ownership
     found = design.workloads[0].serving
-    if asked is None or limit is None or cost is None or found is None or len(design.workloads) > 1:
+    if asked is None or cost is None or found is None or len(design.workloads) > 1:
         return ""
     millions, share = _millions(found, asked.years * _YEAR_S), asked.utilization_fraction
-    most, load = float(limit), _clock_text(found)
+    load = _clock_text(found)
     if share is not None:
         millions *= share
         load = f"{significant(found.served_per_s, 2)} requests/s in {percent(share)} of all hours"
-    is_met = "met" if cost.high / millions <= most else "missed" if cost.low / millions > most else "open"
     amount, years = _each_text(cost, millions), plural(asked.years, "year")
     text = (
-        f"A million {found.work.priced} at {load} cost {amount} over {years} of owning, all that the GPUs do among it; "
-        f"the limit of {cost.currency}{NARROW_SPACE}{significant(most, 2)} is {is_met}"
+        f"A million {found.work.priced} at {load} cost {amount} over {years} of owning, all that the GPUs do among it"
+    )
+    if limit is None:
+        return text
+    most = float(limit)
+    is_met = "met" if cost.high / millions <= most else "missed" if cost.low / millions > most else "open"
+    text = (
+        f"{text}; the limit of {cost.currency}{NARROW_SPACE}{plain(most)} is {is_met}"
         f"{' until quotes are there' if is_met == 'open' else ''}"
     )
     if is_met != "met" or share is not None or found.work.first_token_s is None:
@@ -382,13 +426,22 @@ def other_loads_text(loads: Sequence[OtherLoad]) -> str:
 def serving_cautions(found: ServingAnswer) -> tuple[str, ...]:
     """What the figures do not say."""
     cautions = []
+    if (row := exceeded_run(found)) is not None:
+        each = significant(found.sure_tokens_per_s / found.gpus_used)
+        cautions.append(
+            f"{each} {found.work.priced}/s per GPU, kept with {probability_text(found.work.confidence)} confidence by "
+            "the model, are more than any run in our catalogue with this GPU, number format and similar lengths gave: "
+            f"{_run_text(row)}. Measure one replica before the order"
+        )
     if found.has_four_bits:
         weights = found.weights.upper()
         cautions.append(f"{weights} weights have 4 bits: the quality of the answers is not modelled; test it")
     if found.work.adapters:
-        cautions.append("No published run has adapters: what they take follows from their bytes and launches; test it")
+        cautions.append(
+            "No run in our catalogue has adapters: what they take follows from their bytes and launches; test it"
+        )
     if found.work.is_embedding:
-        cautions.append("No published run embeds texts: the rate is that of prompts alone; test it")
+        cautions.append("No run in our catalogue embeds texts: the rate is that of prompts alone; test it")
     return tuple(cautions)
 
 
@@ -415,7 +468,7 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: boo
     rows.append(("In flight", flight_text(found)))
     if not work.is_embedding:
         rows.append(("First token", latency_text(found.ttft_s, found.ttft_percentile_s, work.percentile)))
-    rows += [("Conditional", one.text) for one in conditions(answer)]
+    rows += [("Conditional", one.text) for one in conditions(design, answer)]
     if work.output_tokens > 1:
         rows.append(("Later tokens", latency_text(found.tpot_s, found.tpot_percentile_s, work.percentile)))
     rows.append(("Output", tokens_text(found)))
@@ -428,6 +481,8 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: boo
     rows.append(("Ingress", ingress_text(found)))
     if work.first_token_s is None:
         rows.append(("Batch", batch_text(found)))
+    if work.is_embedding:
+        rows.append(("Vectors", vectors_text(work)))
     if energy := energy_text(design, found):
         rows.append(("Energy", energy))
     if with_cost and (cost := cost_text(design, found)):

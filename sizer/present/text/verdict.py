@@ -281,7 +281,7 @@ def served_cautions(result: SizingResult) -> list[str]:
         f"{f'{answer.workload.name}: this' if several else 'This'} holds {condition.text}."
         for answer in design.workloads
         if answer.serving is not None
-        for condition in conditions(answer)
+        for condition in conditions(design, answer)
     ]
     served = [answer.serving for answer in design.workloads if answer.serving is not None]
     if not served:
@@ -465,7 +465,7 @@ def proposal_text(result: SizingResult) -> str:
     """The answer without its confidence: what is proposed, what it does, and the target."""
     design, single = result.design, result.verdict.single
     served = [answer for answer in design.workloads if answer.serving is not None]
-    holds = [f"This holds on condition that {one.clause}." for answer in served for one in conditions(answer)]
+    holds = [f"This holds on condition that {one.clause}." for answer in served for one in conditions(design, answer)]
     if single is None or result.verdict.kind is VerdictKind.ONE_SERVER_TOO:
         rates = _served_texts(design) or [f"{design.name}: {_rates_text(design, result)}."]
         texts = [*rates, *holds, *equipment_texts(result)]
@@ -487,7 +487,7 @@ def equipment_texts(result: SizingResult) -> list[str]:
         on_day = "" if day is None else f" on {day}"
         networks = " and ".join(dict.fromkeys(answer.dnn.name for answer in design.workloads))
         return [
-            f"No run of {networks} is published on GPUs that can be ordered{on_day}; it was sized with the "
+            f"Our catalogue has no run of {networks} on GPUs that can be ordered{on_day}; it was sized with the "
             f"{gpu.name}, which cannot be ordered then."
         ]
     newest = newest_sold(catalog, gpu, day)
@@ -603,8 +603,8 @@ def _single_text(kind: VerdictKind, single: DesignAnswer, design: DesignAnswer, 
     timed = f": {_rates_text(single, result)}{price}" if price else ""
     if kind is VerdictKind.ONE_SERVER_TOO:
         return (
-            f"{design.name} comes first in the ranking: {_rates_text(design, result)}{_price_of_time_text(design)}. "
-            f"One {server} meets the target, too{_price_of_time_text(single)}, so a cluster is a choice, not a need."
+            f"You do not need a cluster: one {server} meets the target{_price_of_time_text(single)}. "
+            f"The ranking puts {design.name} first: {_rates_text(design, result)}{_price_of_time_text(design)}."
         )
     if kind is VerdictKind.ONE_SERVER_AND_STORAGE:
         meets = f"You do not need a cluster of servers: one {server} {verb} the target with {chance} confidence{timed}."

@@ -1,7 +1,7 @@
 """The most that the limits give, in sentences."""
 
 from sizer.base.formats.json_document import fields_of
-from sizer.base.quantities import by_count, plain, si, significant
+from sizer.base.quantities import by_count, plain, si, significant, stated
 from sizer.catalog.labels import sample_unit
 from sizer.present.words import listed, money, percent, whole
 from sizer.sizing.checks import SizeLimit
@@ -63,7 +63,7 @@ def amount_text(limit: SizeLimit, amount: float, currency: str, *, is_exact: boo
     if limit is SizeLimit.BUDGET:
         return money(whole(amount if is_exact else float(f"{amount:.3g}")), currency)
     if limit is SizeLimit.POWER:
-        return si(amount, "W")
+        return stated(amount, "W") if is_exact else si(amount, "W")
     noun = LIMIT_NAMES[limit].removesuffix("s")
     return by_count(round(amount), f"{plain(amount)} {noun}", f"{plain(amount)} {noun}s")
 

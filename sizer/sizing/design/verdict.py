@@ -49,7 +49,7 @@ def verdict_of(design: DesignAnswer, platforms: Sequence[DesignAnswer], catalog:
         for other in platforms
         if other.n_hosts == 1
         and not other.conditional_on
-        and not any(answer.is_late for answer in other.workloads)
+        and not other.late
         and delivers_as_much(other, design)
         # A server to buy is no simpler than servers that are there.
         and other.servers_bought <= design.servers_bought

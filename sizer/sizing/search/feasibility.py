@@ -35,6 +35,7 @@ from sizer.sizing.stages.joint_targets import NOTHING_KNOWN, JointTargets, Known
 from sizer.sizing.stages.laid_out_models import laid_out_model
 from sizer.sizing.stages.own_networks import operators_are_unknown
 from sizer.sizing.stages.platform_columns import Columns, columns, fabric_shares, is_narrowed, narrowed
+from sizer.sizing.stages.serving_rates import MOST_FOR_FIRST_TOKENS
 from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unknown, write_rate_is_unknown
 from sizer.workload.data import DataRequest
 from sizer.workload.request import SizingRequest
@@ -202,8 +203,6 @@ def _in_order(codes: Ints) -> tuple[Ints, Ints]:
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
-# Servers that sure first tokens may take, over those of the rate alone.
-_MOST_FOR_FIRST_TOKENS = 1.5
 # Designs evaluated at once: the arrays of a block stay in a processor's cache.
 _BLOCK_ROWS = 65_536
 
@@ -429,12 +428,11 @@ def evaluate_space(
 def _is_late(chance: Floats, timely: Floats, sizes: Ints, asked: float) -> Bools:
     """Designs that keep the rate as surely as asked, and first tokens less surely. (classes, sizes)
 
-    So count all where that takes more than one server more, or half as many again: what one replica shows costs less.
+    So count all where :data:`MOST_FOR_FIRST_TOKENS` are too few for both.
     """
     is_sure, is_timely = chance >= asked, chance * timely >= asked
     first, first_timely = (np.where(one, sizes, np.inf).min(axis=1, keepdims=True) for one in (is_sure, is_timely))
-    most = np.maximum(first + 1, _MOST_FOR_FIRST_TOKENS * first)
-    return np.asarray(is_sure & ~(is_timely & (first_timely <= most)))
+    return np.asarray(is_sure & ~(is_timely & (first_timely <= MOST_FOR_FIRST_TOKENS * first)))
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from heapq import heapify, heappop, heappush
 from itertools import count, islice
 from statistics import NormalDist
@@ -14,12 +15,15 @@ from sizer.bom.cost import component_amounts, heights_of
 from sizer.bom.ownership_interval import row_totals
 from sizer.bom.unit_prices import SMALL, UnitPrices, unit_prices
 from sizer.catalog.items import Item, is_of_vendor
+from sizer.catalog.sale import introduced_on
 from sizer.physical.components import Component, bought_of
 from sizer.physical.platform import Platform, PlatformKey
 from sizer.physical.racks.site_rules import liquid_heat_w
 from sizer.sizing.reasons import CostDifference, QuoteToSettle, TieBreak
 from sizer.sizing.search.part_counts import PartCounts
+from sizer.sizing.stages.serving_rates import MOST_FOR_FIRST_TOKENS
 from sizer.workload.request import Platforms, SizingRequest, ranks_by_cost
+from sizer.workload.serving import is_served
 
 MOST_QUOTES = 3
 # Of all that missing prices can move the difference by, the least share of a quote worth asking for.
@@ -271,16 +275,18 @@ def order_of(counts: PartCounts, rows: Ints, *, is_one_platform: bool = False) -
     what the request ranks by, cost.
 
     Then :func:`keys`. Cost is that of ownership where the request ranks by it. What a rate costs orders kinds of GPUs,
-    not the sizes of one platform: a larger cluster shares its fixed costs.
+    not the sizes of one platform: a larger cluster shares its fixed costs. Designs whose first tokens are not sure
+    count :data:`MOST_FOR_FIRST_TOKENS`.
     """
+    late = np.where(counts.evaluated.is_late[rows], MOST_FOR_FIRST_TOKENS, 1.0)
     costs_decide = is_by_cost(counts.request) or (is_one_platform and counts.request.ranks_by_rate)
-    asked = [] if costs_decide else [rank_key(counts, rows)]
+    asked = [] if costs_decide else [late * rank_key(counts, rows)]
     return [
-        uncertainty(counts, rows),
+        uncertainty(counts, rows) - counts.evaluated.is_late[rows],
         beyond_budget(counts, counts.likely_cost[rows]).astype(float),
         counts.leaves_storage_idle.reshape(-1)[rows].astype(float),
         *asked,
-        counts.ranking_cost[rows],
+        late * counts.ranking_cost[rows],
         *keys(counts, rows),
     ]
 
@@ -346,7 +352,7 @@ def is_tied(counts: PartCounts, first: int, other: int) -> bool:
     if not is_by_cost(counts.request):
         return False
     pair = np.array([first, other])
-    if any(part[0] != part[1] for part in order_of(counts, pair)[:3]):
+    if any(part[0] != part[1] for part in (uncertainty(counts, pair), *order_of(counts, pair)[:3])):
         return False
     cost, expected = counts.ranking_cost[pair], counts.expected_cost[pair]
     changes = np.array([sum(_unasked_changes(counts, row)) for row in (first, other)])
@@ -363,7 +369,8 @@ def is_tied(counts: PartCounts, first: int, other: int) -> bool:
 def tie_break(counts: PartCounts, row: int, other: int) -> TieBreak | None:
     """What puts a design before another that costs the same; None: nothing does.
 
-    What asks less of the building and the team comes first. Then what is worth something beyond the targets, by no less
+    What asks less of the building and the team comes first, then, of models in use, newer GPUs and more memory, which
+    are on sale for longer and hold what comes next. Then what is worth something beyond the targets, by no less
     than it costs more and in no more boxes: where a run ends, less time, not less surely; of a rate that is asked more
     is worth nothing, and less power in no more rack units is. Of much the same, fewer boxes do.
     """
@@ -374,6 +381,10 @@ def tie_break(counts: PartCounts, row: int, other: int) -> TieBreak | None:
     servers, nodes = counts.evaluated.space.n_servers[pair], counts.evaluated.storage_nodes[pair]
     if servers[0] > servers[1] or nodes[0] > nodes[1]:
         return None
+    if all(map(is_served, counts.request.workload)):
+        newer, older = (_is_newer(counts, *each) for each in ((row, other), (other, row)))
+        if newer or older:
+            return TieBreak.NEWER if newer else None
     ends = any(each.target.time_to_train_s is not None for each in counts.request.workload)
     taken, cost = counts.evaluated.time_at(pair) if ends else counts.power_w[pair], counts.expected_cost[pair]
     if not (taken[1] >= _NOTICEABLE * taken[0] and taken[1] * cost[1] >= taken[0] * cost[0]):
@@ -384,6 +395,19 @@ def tie_break(counts: PartCounts, row: int, other: int) -> TieBreak | None:
         return TieBreak.LESS_POWER if is_less else None
     sure_s = counts.evaluated.time_at(pair, counts.request.confidence)
     return TieBreak.FASTER if sure_s[1] * (1 + NEAR_TIE) >= sure_s[0] else None
+
+
+def _is_newer(counts: PartCounts, row: int, other: int) -> bool:
+    """Whether the GPUs of a design are of a newer generation with no less memory, or have more memory in the same."""
+    found = []
+    for each in (row, other):
+        platform = counts.evaluated.platforms[int(counts.evaluated.space.platform[each])]
+        generation = counts.catalog.generations.get(platform.gpu.generation or "")
+        since = date.min if generation is None else introduced_on(generation)
+        gpus = counts.evaluated.space.n_servers[each] * platform.gpus_per_server
+        found.append((since, gpus * platform.gpu.memory_bytes.value))
+    here, there = found
+    return here != there and here[0] >= there[0] and here[1] >= there[1]
 
 
 def _unasked_changes(counts: PartCounts, row: int) -> tuple[bool, bool]:
@@ -565,8 +589,10 @@ class Ranking:
             # The number of GPUs gives the size: the smallest that has them.
             could = could & (np.cumsum(could, axis=1) == 1)
         # Watts that nobody knows are found when a design is counted; they only put it further behind.
-        unknown = (counts.unknowns + evaluated.is_late).reshape(evaluated.space.n_platforms, -1)[places]
-        over, least_key = self._is_beyond_budget(counts.main_cost.cost[places]), self._least_key()[places]
+        shape = evaluated.space.n_platforms, -1
+        unknown = counts.unknowns.reshape(shape)[places]
+        late = np.where(evaluated.is_late.reshape(shape), MOST_FOR_FIRST_TOKENS, 1.0)
+        over, least_key = self._is_beyond_budget(counts.main_cost.cost[places]), (late * self._least_key())[places]
         idle = counts.leaves_storage_idle[places]
         # Designs with fewer unknowns come first, whatever they cost.
         fewest = np.where(could, unknown, np.iinfo(np.int64).max).min(axis=1)

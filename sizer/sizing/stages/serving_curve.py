@@ -17,6 +17,10 @@ from sizer.sizing.stages.serving_rates import ServingAnswer
 _LOADS, _BEYOND = 24, 1.3
 # A published run is shown where the lengths of its requests lie within this factor of those asked.
 _ALIKE = 2.0
+# Distance of a run that was as fast as possible from one with limits: as much as twice the length. A choice of ours.
+_OTHER_LOAD = 2.0
+# Share of the highest published output from which on a load needs it. Below, a design does not rest on the difference.
+_NEEDED = 0.8
 
 
 @dataclass(frozen=True)
@@ -39,18 +43,45 @@ class ServingCurve:
 
 
 def nearest_run(found: ServingAnswer) -> ServingRow | None:
-    """The published run of the same model on the same GPU that is nearest in lengths, and of these the fastest."""
+    """The published run of the same model on the same GPU that is nearest: by the number format of the weights, by the
+    engine where one is named, then by lengths and load, and of these the fastest.
+    """
+    work, layout = found.work, found.deployment
 
-    def distance(row: ServingRow) -> tuple[float, float]:
-        pairs = ((row.input_tokens, found.work.input_tokens), (row.output_tokens, found.work.output_tokens))
+    def distance(row: ServingRow) -> tuple[bool, bool, float, float]:
+        pairs = [(row.input_tokens, work.input_tokens), (row.output_tokens, work.output_tokens)]
+        if row.tpot_s:
+            pairs.append((row.tpot_s, float(found.tpot_s.value)))
+        elif row.has_limits and work.token_s is not None:
+            pairs.append((row.tpot_limit_s, work.token_s))
+        elif row.has_limits or work.token_s is not None:
+            pairs.append((_OTHER_LOAD, 1.0))
         far = sum(abs(math.log(published / asked)) for published, asked in pairs if published)
-        return round(far, 1), -(row.output_tokens_s or 0.0) / (row.gpus or 1.0)
+        is_other = bool(layout.engine) and row.engine != layout.engine
+        return row.computed_in != layout.weights, is_other, round(far, 1), -output_of_gpu(row)
 
-    rows = [
-        row for row in load_serving_rows() if (row.model, row.gpu) == (found.work.model_id, found.deployment.gpu.id)
-    ]
-    known = (row for row in rows if row.output_tokens_s and row.gpus and row.input_tokens and row.output_tokens)
-    return min((row for row in known if not row.speculative.startswith("mtp")), key=distance, default=None)
+    return min(_runs(work.model_id, layout.gpu.id), key=distance, default=None)
+
+
+def highest_run(found: ServingAnswer) -> ServingRow | None:
+    """The published run with the highest output of a GPU, of the same model, GPU, number format and similar lengths."""
+    alike = (row for row in _runs(found.work.model_id, found.deployment.gpu.id) if _is_like(row, found))
+    return max(alike, key=output_of_gpu, default=None)
+
+
+def exceeded_run(found: ServingAnswer) -> ServingRow | None:
+    """The highest published run, where the rate that is kept as surely as asked is above it, and the load needs it."""
+    row = None if found.work.is_embedding else highest_run(found)
+    if row is None:
+        return None
+    load = found.served_per_s * found.work.priced_tokens / found.gpus_used
+    is_above = found.sure_tokens_per_s / found.gpus_used > output_of_gpu(row)
+    return row if is_above and load > _NEEDED * output_of_gpu(row) else None
+
+
+def output_of_gpu(row: ServingRow) -> float:
+    """Output tokens of a GPU of a published run; 0 where it does not say. [1/s]"""
+    return (row.output_tokens_s or 0.0) / (row.gpus or math.inf)
 
 
 def serving_curve(found: ServingAnswer) -> ServingCurve:
@@ -66,16 +97,17 @@ def serving_curve(found: ServingAnswer) -> ServingCurve:
         tokens_per_s=Estimate.log_normal(each[order], rates.log_sd[order]),
         at=(float(rates.tpot_s[-1]), float(each[-1])),
         published=tuple(
-            PublishedPoint(row.tpot_s, row.output_tokens_s / row.gpus, row.source)
+            PublishedPoint(row.tpot_s, output_of_gpu(row), row.source)
             for row in _runs(work.model_id, layout.gpu.id)
-            if row.weight_precision.rstrip("?") == layout.weights
-            and row.tpot_s
-            and row.output_tokens_s
-            and row.gpus
-            and _is_alike(row.input_tokens, work.input_tokens)
-            and _is_alike(row.output_tokens, work.output_tokens)
+            if row.kind == CLOSED_LOOP and row.tpot_s and _is_like(row, found)
         ),
     )
+
+
+def _is_like(row: ServingRow, found: ServingAnswer) -> bool:
+    """Whether a run has the number format of an answer and similar lengths."""
+    lengths = ((row.input_tokens, found.work.input_tokens), (row.output_tokens, found.work.output_tokens))
+    return row.computed_in == found.deployment.weights and all(_is_alike(*pair) for pair in lengths)
 
 
 def _is_alike(published: float | None, asked: float) -> bool:
@@ -84,11 +116,14 @@ def _is_alike(published: float | None, asked: float) -> bool:
 
 @lru_cache(maxsize=64)
 def _runs(model: str, gpu: str) -> tuple[ServingRow, ...]:
-    """Published runs of one pool with a fixed number of requests in flight, without speculation."""
+    """Published runs of one pool with their output and lengths, without speculation."""
     return tuple(
         row
         for row in load_serving_rows()
-        if (row.model, row.gpu, row.kind) == (model, gpu, CLOSED_LOOP)
+        if (row.model, row.gpu) == (model, gpu)
+        and output_of_gpu(row)
+        and row.input_tokens
+        and row.output_tokens
         and row.split != "apart"
         and not row.speculative.rstrip("?").startswith("mtp")
     )

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from sizer.base.arrays import Floats, Ints
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.estimate import Estimate, normal_cdf, normal_quantile
 from sizer.base.quantities import duration, si
 from sizer.base.units import HOUR_S
@@ -50,6 +50,10 @@ _MOST_SCORE = 40.0
 # Rates that are tried where the highest one with first tokens in time is sought.
 _TRIES = 192
 _ROUNDING = 1e-6
+# Servers that sure first tokens may take, over those of the rate alone, and so never a second for one; and what they
+# may cost, over another design: the spread of a prefill is no matter of more servers, and what one replica shows in an
+# hour settles it.
+MOST_FOR_FIRST_TOKENS = 1.5
 # Stay in the cache from which on its share is no condition: twice the pause of somebody who chats. Assumed.
 ENOUGH_STAY_S = 600.0
 # Share of the longest stay from which on a faster layout is worth more. Assumed.
@@ -123,7 +127,7 @@ class WithoutCache:
 
     requests_per_s: float  # expected, within the limits
     probability: float  # that the target and its limits are kept
-    servers: int | None  # of this kind that keep them as surely as asked; None: no number of them
+    servers: int | None  # of this kind that would then be bought; None: no number of them is enough
 
 
 @dataclass(frozen=True)
@@ -159,12 +163,14 @@ class ServingAnswer:
     reserve_bytes: float
     prefix_bytes: float  # keys and values of the cached part of one prompt, on all GPUs of its group
     longest_tokens: float  # longest context that the model and the room take
-    replicas_needed: int | None  # for the asked load at the confidence; None where no load is asked
+    # For the asked load at the confidence, with first tokens where few more servers do; None where no load is asked.
+    replicas_needed: int | None
     first_token_chance: float | None  # that first tokens keep their limit at the load; None where nobody waits
-    # Replicas that make it as sure as the confidence; None where no number does, or where no load is asked.
-    replicas_timely: int | None
+    # Servers that make it as sure as the confidence; None where no number does, or where no load is asked.
+    servers_timely: int | None
     without_cache: WithoutCache | None  # None where nothing is cached, or no load is asked
     deployment: Deployment  # one replica
+    link: str  # name of what joins the GPUs of a server
 
     @property
     def gpus_of_replica(self) -> int:
@@ -177,6 +183,12 @@ class ServingAnswer:
         return (self.replicas_needed or self.replicas) * self.gpus_of_replica
 
     @property
+    def wide_cache_matters(self) -> bool:
+        """Whether keys and values, if some engine of a mixture keeps them in BF16, bound the load or what is cached."""
+        may_be_wide = self.cache_is_assumed and self.cache != "bf16" and not self.engine
+        return may_be_wide and (self.most_concurrent < 2 * self.limit_concurrency or self.prefix_bytes > 0)
+
+    @property
     def has_four_bits(self) -> bool:
         """Whether weights have four bits, which may cost quality of the answers."""
         return self.weights in FOUR_BITS
@@ -186,6 +198,13 @@ class ServingAnswer:
         """Requests of all replicas, the most within the limits."""
         one, each = self.tokens_per_s, self.work.priced_tokens
         return Estimate(one.value / each, one.low / each, one.high / each)
+
+    @property
+    def sure_tokens_per_s(self) -> float:
+        """Tokens of all replicas, the most within the limits that is kept with the confidence asked for."""
+        return float(self.tokens_per_s.value) * math.exp(
+            -normal_quantile(self.work.confidence) * self.tokens_per_s.log_sd
+        )
 
     @property
     def active_users(self) -> float | None:
@@ -292,6 +311,7 @@ def serving_answer(
         return None
     (which,), (count,) = _allotted(works, layouts, np.array([n_servers]))
     layout, replicas = layouts[0][which], int(count)
+    link = catalog.gpu_links[platform.intra_link]
     if not layout.fits or not replicas:
         return None
     concurrency, load = _at_load(asked, layout, replicas)
@@ -350,11 +370,13 @@ def serving_answer(
         longest_tokens=min(
             layout.most_concurrent / layout.deployment.data * length, asked.shape.context_tokens or math.inf
         ),
-        replicas_needed=_needed(asked, layout),
+        replicas_needed=_bought_for(asked, layout),
         first_token_chance=chance,
-        replicas_timely=None if asked.first_token_s is None else _needed(asked, layout, layout.timely_per_s),
+        servers_timely=_servers_of(layout, _needed(asked, layout.timely_per_s)),
         without_cache=_without_cache(asked, one, layout, replicas, catalog),
         deployment=layout.deployment,
+        # Cards of an earlier PCIe than their slots have its rate.
+        link=link.family if link.topology == "host" else link.name,
     )
 
 
@@ -376,20 +398,39 @@ def _without_cache(
     (same,) = _rated(bare, {one: [(layout.deployment, layout.servers)]})[one]
     margin = math.log(max(replicas * same.requests_per_s, _NEXT_TO_NOTHING) / asked) / same.log_sd
     chance = float(normal_cdf(margin) * _timely(work, same, np.array([replicas]))[0])
-    needs = [
-        -(-(_needed(work, other, other.timely_per_s) or 0) // other.replicas) * other.servers
-        for other in _tables(bare, (one,), catalog)[one]
-        if other.fits and other.timely_per_s > 0
-    ]
-    return WithoutCache(replicas * same.requests_per_s, chance, min(needs, default=None))
+    layouts = [other for other in _tables(bare, (one,), catalog)[one] if other.fits]
+    of_rate, timely = (
+        min((count for count in counts if count is not None), default=None)
+        for counts in (
+            [_servers_of(other, _needed(work, other.sure_per_s)) for other in layouts],
+            [_servers_of(other, _needed(work, other.timely_per_s)) for other in layouts],
+        )
+    )
+    least = timely if _are_few(of_rate, timely) else of_rate
+    return WithoutCache(replicas * same.requests_per_s, chance, least)
 
 
-def _needed(work: ServingWork, layout: _Layout, each: float | None = None) -> int | None:
-    """Replicas that the asked load takes, by default with its confidence; None without one or if none is enough."""
-    each = layout.sure_per_s if each is None else each
+def _needed(work: ServingWork, each: float) -> int | None:
+    """Replicas that the asked load takes, of so many requests a second each; None without one or if none is enough."""
     if work.requests_per_s is None or each <= 0:
         return None
     return max(1, math.ceil(work.requests_per_s / each - _ROUNDING))
+
+
+def _servers_of(layout: _Layout, replicas: int | None) -> int | None:
+    """Servers that hold some replicas."""
+    return None if replicas is None else -(-replicas // layout.replicas) * layout.servers
+
+
+def _bought_for(work: ServingWork, layout: _Layout) -> int | None:
+    """Replicas that the asked load takes, with first tokens in time where :data:`MOST_FOR_FIRST_TOKENS` do for both."""
+    of_rate, timely = (_needed(work, each) for each in (layout.sure_per_s, layout.timely_per_s))
+    return timely if _are_few(_servers_of(layout, of_rate), _servers_of(layout, timely)) else of_rate
+
+
+def _are_few(of_rate: int | None, timely: int | None) -> bool:
+    """Whether servers that make first tokens sure are few enough over those of the rate."""
+    return of_rate is not None and timely is not None and timely <= MOST_FOR_FIRST_TOKENS * of_rate
 
 
 def serving_error_text(
@@ -477,22 +518,31 @@ def _tables(work: ServingWork, alike: tuple[_Servers, ...], catalog: Catalog) ->
 def _chosen(work: ServingWork, layouts: Sequence[_Layout], n_servers: Ints) -> tuple[Ints, Ints]:
     """Which of some layouts serves the most on each number of servers, and how many replicas it has there.
 
-    Of a number of GPUs that is asked for, no more of them count. Where requests find earlier prompts in a cache, of the
-    layouts that carry the load those lead whose memory keeps these for longest.
+    Of a number of GPUs that is asked for, no more of them count. Layouts that carry an asked load lead; where requests
+    find earlier prompts in a cache, those of them whose memory keeps these for longest; and of these those that carry
+    it with one replica fewer: a card may then fail.
     """
     most = work.number if work.load_kind is LoadKind.GPUS else math.inf
     # Where none serves anything in time surely, the first of those for which there are GPUs comes nearest.
     nearest = _NEXT_TO_NOTHING * np.arange(len(layouts), 0, -1)[:, None]
-    parts = [(one.servers, one.replicas, one.timely_per_s, one.deployment.gpus) for one in layouts]
-    servers, replicas, timely, gpus = np.array(parts, dtype=float).T[:, :, None]
+    parts = [(one.servers, one.replicas, one.timely_per_s, one.sure_per_s, one.deployment.gpus) for one in layouts]
+    servers, replicas, timely, sure, gpus = np.array(parts, dtype=float).T[:, :, None]
     counts = np.minimum(n_servers // servers * replicas, np.floor(most / gpus))
     served = counts * timely + nearest * (counts > 0)
-    if work.prefix_cached and work.requests_per_s is not None and not work.counts_people:
-        stays = [one.stay_s(work.requests_per_s, count) for one, count in zip(layouts, counts, strict=True)]
-        stay = np.where(counts * timely >= work.requests_per_s, np.minimum(stays, ENOUGH_STAY_S), 0.0)
-        served = np.where(stay >= _ALIKE_STAY * stay.max(axis=0), served, 0.0)
+    if (asked := work.requests_per_s) is not None:
+        served = _preferred(served, counts * sure >= asked)
+        if work.prefix_cached and not work.counts_people:
+            stays = [one.stay_s(asked, count) for one, count in zip(layouts, counts, strict=True)]
+            stay = np.where(counts * timely >= asked, np.minimum(stays, ENOUGH_STAY_S), 0.0)
+            served = np.where(stay >= _ALIKE_STAY * stay.max(axis=0), served, 0.0)
+        served = _preferred(served, ((counts - 1) * timely >= asked) & (served > 0))
     which = np.argmax(served, axis=0)
     return which, counts[which, np.arange(len(n_servers))].astype(np.int64)
+
+
+def _preferred(served: Floats, is_better: Bools) -> Floats:
+    """What layouts serve, of those that are better where any is; shape (layouts, numbers of servers)."""
+    return np.where(is_better | ~is_better.any(axis=0), served, 0.0)
 
 
 def _least(work: ServingWork, layouts: Sequence[_Layout]) -> tuple[int, int]:
@@ -500,13 +550,15 @@ def _least(work: ServingWork, layouts: Sequence[_Layout]) -> tuple[int, int]:
     if work.requests_per_s is None:
         (which,), (count,) = _chosen(work, layouts, np.array([max(work.number, 1.0)]))
         return int(which), max(int(count), 1)
-    # Of as many GPUs the layout that does with fewer on condition of its first tokens, as a model alone is sized.
+    bought = [_bought_for(work, one) for one in layouts]
     gpus = [
-        tuple((_needed(work, one, each) or math.inf) * one.deployment.gpus for each in (one.timely_per_s, None))
-        for one in layouts
+        (count or math.inf)
+        * one.deployment.gpus
+        * (1.0 if count == _needed(work, one.timely_per_s) else MOST_FOR_FIRST_TOKENS)
+        for one, count in zip(layouts, bought, strict=True)
     ]
     which = min(range(len(layouts)), key=lambda place: (not layouts[place].fits, gpus[place], place))
-    return which, _needed(work, layouts[which]) or 1
+    return which, bought[which] or 1
 
 
 def _allotted(works: Sequence[ServingWork], layouts: Sequence[Sequence[_Layout]], n_servers: Ints) -> tuple[Ints, Ints]:
