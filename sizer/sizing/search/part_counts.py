@@ -28,7 +28,7 @@ from sizer.physical.roles import Role
 from sizer.sizing.checks import AnyLimit, Limit
 from sizer.sizing.search.feasibility import EvaluatedSpace
 from sizer.sizing.search.main_items import MainItems, check_budget, main_items_cost, ranking_prices
-from sizer.workload.eras import most_of_kind
+from sizer.workload.eras import most_nodes_of_kind, most_of_kind
 from sizer.workload.request import Fabric, Limits, SizingRequest
 
 # Rack units, kilograms and watts: what every device takes of a rack.
@@ -283,8 +283,19 @@ class PartCounts:
 
     @cached_property
     def cannot_be_bought(self) -> Bools:
-        """(platforms, sizes) designs with more servers than are there, of a kind that can no longer be ordered."""
-        return np.asarray(self.evaluated.space.sizes > self._most_servers[:, None])
+        """(platforms, sizes) designs with more servers or storage than is there, of a kind that is no longer sold."""
+        evaluated, request = self.evaluated, self.request
+        most = [most_nodes_of_kind(self.catalog, request, one.storage) for one in evaluated.platforms]
+        is_more = evaluated.class_nodes[evaluated.class_of] > np.array(most)[:, None]
+        return np.asarray(is_more | (evaluated.space.sizes > self._most_servers[:, None]))
+
+    @cached_property
+    def storage_is_assumed(self) -> Floats:
+        """(platforms,) 1 for storage that no source describes."""
+        found = [
+            one.storage.media is not None and one.storage.media.basis == "assumed" for one in self.evaluated.platforms
+        ]
+        return np.array(found, dtype=float)
 
     @cached_property
     def _most_servers(self) -> Floats:
