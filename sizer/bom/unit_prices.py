@@ -29,6 +29,8 @@ _CHASSIS_FRACTION = 0.25
 _CHASSIS_OF_SMALLEST = 0.5
 # Prices that are remembered: several times those of a catalogue. Drives of storage that requests describe may be many.
 _MOST_FOUND = 8192
+# Row of the bands by the terabyte for drives in a server.
+_DRIVES = "NVMe SSD"
 # Folders whose parts never decide between designs, so that their prices, known or not, leave the order as it is.
 SMALL = ("cables", "accessories")
 
@@ -150,7 +152,7 @@ class UnitPrices:
                 platform, storage=platform.capacity_storage, capacity_option=platform.second_tier.capacity_option
             )
         holds_data = item_id == platform.storage.id or _is_storage_server(item_id, platform)
-        raw_tb = self.raw_tb(platform) if holds_data else 0.0
+        raw_tb = self.raw_tb(platform) if holds_data else platform.held_bytes / 1e12 if gpus else 0.0
         least_tb = _least_raw_tb(platform) if holds_data else 0.0
         key = (item_id, gpus, gpu, raw_tb, least_tb)
         known = self._found.get(key)
@@ -194,7 +196,7 @@ class UnitPrices:
             each = self._per_usd * each
         match part:
             case Server():
-                return self._server(part, band, each, gpus, gpu)
+                return self._server(part, band, each, gpus, gpu, raw_tb)
             case MemoryOption() if band.unit == "gigabyte":
                 return each * self._added_gigabytes(part)
             case Switch() | Gateway() if band.unit == "port":
@@ -207,7 +209,11 @@ class UnitPrices:
         standard = self.catalog.servers[option.server].memory_bytes
         return (option.memory_bytes.value - (0.0 if standard is None else standard.value)) / units.GIB
 
-    def _server(self, server: Server, band: PriceBand, each: Floats, gpus: int, gpu: str) -> Floats:
+    def _server(self, server: Server, band: PriceBand, each: Floats, gpus: int, gpu: str, held_tb: float) -> Floats:
+        if band.unit == "server-without-gpus" and held_tb:  # of its drives it has those to boot from
+            drives = self.catalog.bands.band("storage", _DRIVES)
+            assert drives is not None  # the row of the category stands for it
+            each = each + self._per_usd * held_tb * amount_at(drives.low, drives.high, self.heights)
         card = self.catalog.bands.band("gpus", gpu) if gpus else None
         if card is None:
             return each

@@ -96,7 +96,7 @@ def _sold_in_servers(catalog: Catalog, request: SizingRequest) -> frozenset[str 
 
 
 def _kept_in_use(catalog: Catalog, request: SizingRequest) -> set[str | None]:
-    """Servers that are there with their GPUs and generations, and storage: a dated request that names them keeps them."""
+    """Servers that are there, with their GPUs, and storage: a dated request that names them has them stay in use."""
     if request.date is None:
         return set()
     servers = [catalog.servers[name] for name in request.existing.servers]

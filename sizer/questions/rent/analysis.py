@@ -15,8 +15,7 @@ def rent_or_buy(result: SizingResult, rental: Rental | None = None) -> RentOrBuy
 
     Rented GPUs do the same work: the hours in which the cluster's GPUs are used, divided by ``speed_ratio``. Every data
     set is stored once, with its snapshots and checkpoints; spare capacity is not rented. Energy is the racks' typical
-    draw at all hours, as in the guide: the idle draw of these systems is not published. Existing equipment costs only
-    its energy.
+    draw while the GPUs are used, and a share of it otherwise. Existing equipment costs only its energy.
 
     ``result``: the whole answer or a customer's copy: both give the same comparison, based on the customer's price.
     ``rental``: Default: that of the request. None if the request has no offer.

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from sizer.base.money import percent as money_percent
 from sizer.base.quantities import by_count, grouped, plain, si
+from sizer.bom.ownership import IDLE_SHARE
 from sizer.bom.rental import RentOrBuy
 from sizer.physical.racks.power import HOURS_PER_YEAR
 from sizer.present import words
@@ -37,8 +38,8 @@ def rental_table(comparison: RentOrBuy, use: Decimal | None) -> Table:
     # Assumptions of the table, and costs that it does not include.
     note = (
         f"Rates of “{comparison.rental.offer}” as in the request. A year has {grouped(HOURS_PER_YEAR)} hours. "
-        "Electricity: typical draw at all hours, because the idle draw is not published. Interest, taxes and residual "
-        "value are not included."
+        f"Electricity: typical draw, {share_text(Fraction(repr(IDLE_SHARE)))} of it while idle (assumed). Interest, "
+        "taxes and residual value are not included."
     )
     missing: list[str] = [key for key in comparison.owning.missing if key != "prices"]
     if comparison.is_rent_at_least:
@@ -122,7 +123,7 @@ def _break_even_rows(comparison: RentOrBuy, use: Decimal | None) -> Iterator[Fac
     if own.n_open:
         budget = comparison.open_budget(hours)
         limit = f"for buying to cost no more than renting at {share_text(hours)} utilization"
-        yield "Maximum for all lines to be quoted", _amount(budget) if budget > 0 else "nothing", limit
+        yield "Maximum for all lines to be quoted", _amount(budget) if budget > 0 else "none: rent", limit
 
 
 def break_even_text(comparison: RentOrBuy) -> str:

@@ -2,12 +2,15 @@
 
 import textwrap
 from decimal import Decimal
+from math import isfinite
 from typing import Any
 
 from sizer.base.formats.json_document import fields_of, json_document
 from sizer.bom.rental import RentOrBuy
 from sizer.present import words
 from sizer.present.plain_table import WIDTH, table_text
+from sizer.present.text.money import range_text
+from sizer.questions.rent.analysis import rent_or_buy, use_of
 from sizer.questions.rent.tables import (
     break_even_text,
     money_text,
@@ -17,6 +20,7 @@ from sizer.questions.rent.tables import (
     share_text,
     years_text,
 )
+from sizer.sizing.result import SizingResult
 
 
 def rental_document(comparison: RentOrBuy, use: Decimal | None) -> dict[str, Any]:
@@ -60,6 +64,25 @@ def rental_text(comparison: RentOrBuy, use: Decimal | None) -> str:
     """Rent or buy as plain text for a terminal."""
     lines = "\n".join(textwrap.wrap(finding(comparison, use), WIDTH))
     return f"{lines}\n\n{table_text(rental_table(comparison, use))}"
+
+
+def offer_text(result: SizingResult) -> str:
+    """What the offer of a request costs, what buying does, and which of the two to take; "" without an offer."""
+    comparison, offer = rent_or_buy(result), result.request.rental
+    if comparison is None or offer is None:
+        return ""
+    use, cost = use_of(offer), result.design.cost
+    if cost is None or not isfinite(cost.high) or not cost.high:
+        return finding(comparison, use)
+    low, high = comparison.buying(cost.low), comparison.buying(cost.high)
+    share = Decimal(1) if use is None else use
+    rent, hours = float(comparison.renting(share)), "all hours" if use is None else f"{share_text(use)} of all hours"
+    renting = range_text(comparison.currency, rent, rent)
+    buying = f"buying and running cost {range_text(comparison.currency, low, high)}"
+    advice = "rent" if rent < low else "buy" if rent > high else "both cost the same within the price ranges"
+    return (
+        f"{words.capital(hours)} of {years_text(comparison)} from “{offer.offer}” cost {renting}; {buying}: {advice}."
+    )
 
 
 def finding(comparison: RentOrBuy, use: Decimal | None) -> str:

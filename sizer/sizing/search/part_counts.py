@@ -26,6 +26,7 @@ from sizer.physical.racks.power import device_power
 from sizer.physical.racks.site_rules import most_kg_on_floor
 from sizer.physical.roles import Role
 from sizer.sizing.checks import AnyLimit, Limit
+from sizer.sizing.result import design_name
 from sizer.sizing.search.feasibility import EvaluatedSpace
 from sizer.sizing.search.main_items import MainItems, check_budget, main_items_cost, ranking_prices
 from sizer.workload.eras import most_nodes_of_kind, most_of_kind
@@ -307,6 +308,13 @@ class PartCounts:
     def at_least(self) -> dict[str, Floats]:
         """(platforms, sizes) rack units, watts and new racks of servers and storage alone."""
         return least_room(self.evaluated, self.request)
+
+    def name_of(self, row: int) -> str:
+        """Name of the design of a row, with the fabric that joins its servers or leads to its storage."""
+        evaluated = self.evaluated
+        platform, servers = evaluated.platforms[int(evaluated.space.platform[row])], int(evaluated.space.n_servers[row])
+        name = design_name(platform, servers, int(evaluated.storage_nodes[row]))
+        return f"{name} over {platform.fabric.name}" if servers > 1 or platform.storage.kind != "local" else name
 
     def feasible_of(self, index: int) -> Ints:
         """Rows of one platform that keep every limit."""
