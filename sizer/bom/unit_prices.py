@@ -210,7 +210,7 @@ class UnitPrices:
         return (option.memory_bytes.value - (0.0 if standard is None else standard.value)) / units.GIB
 
     def _server(self, server: Server, band: PriceBand, each: Floats, gpus: int, gpu: str, held_tb: float) -> Floats:
-        if band.unit == "server-without-gpus" and held_tb:  # of its drives it has those to boot from
+        if held_tb and has_boot_drives_only(band):
             drives = self.catalog.bands.band("storage", _DRIVES)
             assert drives is not None  # the row of the category stands for it
             each = each + self._per_usd * held_tb * amount_at(drives.low, drives.high, self.heights)
@@ -222,6 +222,11 @@ class UnitPrices:
             return each + gpus * cards
         most = max([gpus, *server.n_gpus_choices, server.n_gpus.value if server.n_gpus is not None else 0])
         return np.maximum(each - (most - gpus) * cards, each * _CHASSIS_FRACTION)
+
+
+def has_boot_drives_only(band: PriceBand | None) -> bool:
+    """Whether a server costs what its band says without drives for data."""
+    return band is not None and band.unit == "server-without-gpus"
 
 
 def unit_prices(

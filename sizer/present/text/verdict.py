@@ -733,7 +733,7 @@ def _choice_text(result: SizingResult, *, with_amounts: bool) -> str:
     match selection.kind:
         case SelectionKind.GROWTH:
             text = "It is what the growth plan buys in the first year."
-            return f"{text} In the last year:" if selection.preference is not None else text
+            return text if selection.preference is None else f"{text} The preference acts on designs of the last year."
         case SelectionKind.PREFERRED:
             return f"{grouped(selection.n_platforms)} platforms meet the request."
         case SelectionKind.ONLY:

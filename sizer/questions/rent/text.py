@@ -92,7 +92,7 @@ def finding(comparison: RentOrBuy, use: Decimal | None) -> str:
         budget, hours = comparison.open_budget(share), "all hours" if use is None else f"{share_text(use)} of all hours"
         lines = f"{words.capital(words.plural(comparison.owning.n_open, 'line'))} of the purchase to be quoted."
         if budget <= 0:
-            return f"{lines} Renting {hours} of {years_text(comparison)} costs less than the other lines alone."
+            return f"{lines} Renting {hours} of {years_text(comparison)} costs less than the other lines alone: rent."
         return (
             f"{lines} Up to {money_text(budget, comparison)} for them, buying costs no more than renting {hours} of "
             f"{years_text(comparison)}."

@@ -44,6 +44,16 @@ class CheckpointedJob:
     replicas: int  # data parallel
     counts: bool  # whether rates and times of the answer count interruptions
 
+    @property
+    def loaded_bytes(self) -> float:
+        """What a restart reads."""
+        return self.checkpoints.restart_bytes + self.checkpoints.replica_bytes * (self.replicas - 1)
+
+    @property
+    def load_s(self) -> float:
+        """Time in which the storage is to read that."""
+        return plan_of(self.checkpoints, self.plan.gpus).load_s
+
 
 @dataclass(frozen=True)
 class CheckpointRates:
