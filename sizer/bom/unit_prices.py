@@ -152,7 +152,7 @@ class UnitPrices:
                 platform, storage=platform.capacity_storage, capacity_option=platform.second_tier.capacity_option
             )
         holds_data = item_id == platform.storage.id or _is_storage_server(item_id, platform)
-        raw_tb = self.raw_tb(platform) if holds_data else platform.held_bytes / 1e12 if gpus else 0.0
+        raw_tb = self.raw_tb(platform) if holds_data else platform.stored_bytes / 1e12 if gpus else 0.0
         least_tb = _least_raw_tb(platform) if holds_data else 0.0
         key = (item_id, gpus, gpu, raw_tb, least_tb)
         known = self._found.get(key)

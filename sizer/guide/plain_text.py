@@ -155,8 +155,8 @@ def _design_lines(design: DesignAnswer, request: SizingRequest | None = None) ->
     platform, usable = design.platform, design.usable_bytes
     capacity = f"{si(usable, 'B')} usable" if usable > 0 else "usable capacity not published"
     band = design.plan.catalog.bands.band("servers", platform.server.id, platform.gpu.id)
-    if platform.held_bytes and has_boot_drives_only(band):
-        capacity += f" in all drives, of which the price has {si(platform.held_bytes, 'B')}"
+    if platform.stored_bytes and has_boot_drives_only(band):
+        capacity += f" in all drives, of which the price has {si(platform.stored_bytes, 'B')}"
     lines = [
         f"Design: {design.name}, {gpus_text(design)}",
         f"        {_place(design)}, {power(design)} maximum power, {capacity}",

@@ -53,7 +53,7 @@ def test_drives_that_hold_the_data_are_added_to_a_server_that_is_priced_with_tho
         work = {"dnn": "resnet50", "target": {"gpus_busy": 8}}
         asked = {"workload": [work], "platforms": {"servers": [server], "storage_tier": "local"}}
         platform = platforms(catalog(), SizingRequest.from_dict(asked))[0]
-        empty, full = (unit_prices().of(server, replace(platform, held_bytes=size)) for size in (0.0, 80e12))
+        empty, full = (unit_prices().of(server, replace(platform, stored_bytes=size)) for size in (0.0, 80e12))
         assert_allclose((full - empty)[[0, -1]], np.array(per_tb) * 80)
 
 

@@ -188,10 +188,10 @@ def with_tier_of(own: Platform, platforms: Sequence[Platform], catalog: Catalog)
 
 
 @lru_cache(maxsize=4096)  # as below
-def _holding(platform: Platform, held_bytes: float) -> Platform:
+def _holding(platform: Platform, stored_bytes: float) -> Platform:
     """A platform whose drives hold so much, the same object for the same question."""
-    few = None if platform.few is None else replace(platform.few, held_bytes=held_bytes)
-    return replace(platform, held_bytes=held_bytes, few=few)
+    few = None if platform.few is None else replace(platform.few, stored_bytes=stored_bytes)
+    return replace(platform, stored_bytes=stored_bytes, few=few)
 
 
 @lru_cache(maxsize=4096)  # requests of a batch, and variants of one, ask for the same tiers again and again
