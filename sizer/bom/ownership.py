@@ -21,6 +21,8 @@ Missing = Literal["prices", "renewals", "electricity", "watts", "cooling", "spac
 # Categories of the bill that support, as a share of a price, is not paid for.
 UNSUPPORTED = ("support", "service")
 _NOTHING = Decimal("0.00")
+# Draw of a cluster without work, as a share of its typical draw: assumed, no source gives what these servers draw idle.
+IDLE_SHARE = 0.3
 
 
 @dataclass(frozen=True)
@@ -36,18 +38,25 @@ class OwnershipRates:
     care_percent: Decimal = Decimal(0)  # a year, of the purchase: staff, space and maintenance
     asks_space: bool = False  # whether a missing price of space makes the total "at least"
     grows: bool = False  # whether more is bought later, which no rate here counts
+    utilization_fraction: float | None = None  # share of all hours in which the cluster works; None: all of them
 
     @property
     def has_space(self) -> bool:
         """Whether a price of space is stated."""
         return self.space_per_rack_unit_month is not None or self.space_per_rack_month is not None
 
+    @property
+    def draw_fraction(self) -> float:
+        """Mean of the draw over all hours, as a share of the typical draw."""
+        use = 1.0 if self.utilization_fraction is None else self.utilization_fraction
+        return use + (1 - use) * IDLE_SHARE
+
 
 @dataclass(frozen=True)
 class Footprint:
     """What the running costs of a cluster depend on besides its bill."""
 
-    typical_w: float  # at all hours: no source gives what these servers draw idle
+    typical_w: float  # while it works
     is_draw_at_least: bool = False  # some part's draw is unknown
     rack_units: float = 0.0
     racks: int = 0
@@ -137,6 +146,8 @@ def rates_of(request: SizingRequest, years: int | None = None) -> OwnershipRates
         Default: those of [ownership], else of [rental].
     """
     asked, rental = request.ownership, request.rental
+    tables = (asked, rental) if years is None else (rental, asked)
+    uses = [one.utilization_fraction for one in tables if one is not None]
     # A rental offer is compared with owning the same first purchase.
     grows = years is None and request.growth is not None
     if years is None:
@@ -151,6 +162,7 @@ def rates_of(request: SizingRequest, years: int | None = None) -> OwnershipRates
         care_percent=Decimal(0) if rental is None else rental.yearly_cost_percent,
         asks_space=asked is not None,
         grows=grows and years > 1,
+        utilization_fraction=next((use for use in uses if use is not None), None),
     )
 
 
@@ -182,10 +194,11 @@ def ownership_cost(bill: Bill, rates: OwnershipRates, footprint: Footprint) -> O
     Notes
     -----
     Purchase (year 1) = net total of the bill. Support = its support and subscriptions beyond their terms, at their
-    price; with ``support_percent`` that share of what is bought once, from the end of the shortest priced support term
-    on, in place of the support (not the subscriptions). Energy = typical draw x PUE x 8,760 h x price. Space = rack
-    units or racks x 12 months x price. Care = share of the purchase. Every sum from year 1 on is rounded to cents, and
-    a year is the difference of two of them. No interest, tax, price change or residual value is counted.
+    price; with ``support_percent`` that share of what is bought once, from the end of the shortest priced support
+    term on, in place of the support (not the subscriptions). Energy = typical draw, ``IDLE_SHARE`` of it without
+    work, x PUE x 8,760 h x price. Space = rack units or racks x 12 months x price. Care = share of the purchase.
+    Every sum from year 1 on is rounded to cents, and a year is the difference of two of them. No interest, tax,
+    price change or residual value is counted.
     """
     if rates.years < 1 or not (footprint.typical_w >= 0 and footprint.rack_units >= 0 and footprint.racks >= 0):
         raise ValueError(
@@ -193,7 +206,8 @@ def ownership_cost(bill: Bill, rates: OwnershipRates, footprint: Footprint) -> O
             f"{rates.years} years, {footprint.typical_w} W, {footprint.rack_units} U, {footprint.racks} racks"
         )
     support, n_open_terms = _support(bill, rates)
-    yearly_kwh = _exact(footprint.typical_w) / 1000 * _exact(rates.pue_ratio or 1.0) * HOURS_PER_YEAR
+    typical_w = _exact(footprint.typical_w) * _exact(rates.draw_fraction)
+    yearly_kwh = typical_w / 1000 * _exact(rates.pue_ratio or 1.0) * HOURS_PER_YEAR
     rate = rates.electricity_per_kwh
     energy = None if rate is None else [yearly_kwh * Fraction(rate) * year for year in range(rates.years + 1)]
     space = None

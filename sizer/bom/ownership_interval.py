@@ -47,7 +47,7 @@ def yearly_cost(rates: OwnershipRates, typical_w: Floats, rack_units: Floats, ra
     racks : ndarray, shape (rows,)
         Racks used. [-]
     """
-    kwh = np.asarray(typical_w) * energy_kwh_per_year(1.0, rates.pue_ratio or 1.0)
+    kwh = np.asarray(typical_w) * energy_kwh_per_year(rates.draw_fraction, rates.pue_ratio or 1.0)
     monthly = np.asarray(rack_units) * float(rates.space_per_rack_unit_month or 0)
     monthly = monthly + np.asarray(racks) * float(rates.space_per_rack_month or 0)
     return np.asarray(kwh * float(rates.electricity_per_kwh or 0) + monthly * MONTHS_A_YEAR)

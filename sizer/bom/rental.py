@@ -68,6 +68,11 @@ class RentOrBuy:
         """
         return cents(Fraction(_share(use)) * self._full_rent) + (self.storage_rent or Decimal("0.00"))
 
+    def buying(self, purchase: float) -> float:
+        """Cost of owning over the years what is bought for so much, supported as its bill says."""
+        running = sum(Fraction(one or 0) for one in (self.owning.support, self.owning.energy, self.owning.space))
+        return purchase * float(1 + _share_of_purchase(self.owning.rates)) + float(running)
+
     def own_gpu_hour(self, use: Decimal | Fraction) -> Decimal:
         """What one used hour of one GPU of the own cluster costs.
 

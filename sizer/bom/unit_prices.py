@@ -29,6 +29,8 @@ _CHASSIS_FRACTION = 0.25
 _CHASSIS_OF_SMALLEST = 0.5
 # Prices that are remembered: several times those of a catalogue. Drives of storage that requests describe may be many.
 _MOST_FOUND = 8192
+# Row of the bands by the terabyte for drives in a server.
+_DRIVES = "NVMe SSD"
 # Folders whose parts never decide between designs, so that their prices, known or not, leave the order as it is.
 SMALL = ("cables", "accessories")
 
@@ -187,7 +189,7 @@ class UnitPrices:
             each = self._per_usd * each
         match part:
             case Server():
-                return self._server(part, band, each, gpus, gpu)
+                return self._server(part, band, each, gpus, gpu, raw_tb)
             case MemoryOption() if band.unit == "gigabyte":
                 return each * self._added_gigabytes(part)
             case Switch() | Gateway() if band.unit == "port":
@@ -200,7 +202,11 @@ class UnitPrices:
         standard = self.catalog.servers[option.server].memory_bytes
         return (option.memory_bytes.value - (0.0 if standard is None else standard.value)) / units.GIB
 
-    def _server(self, server: Server, band: PriceBand, each: Floats, gpus: int, gpu: str) -> Floats:
+    def _server(self, server: Server, band: PriceBand, each: Floats, gpus: int, gpu: str, held_tb: float) -> Floats:
+        if held_tb and has_boot_drives_only(band):
+            drives = self.catalog.bands.band("storage", _DRIVES)
+            assert drives is not None  # the row of the category stands for it
+            each = each + self._per_usd * held_tb * amount_at(drives.low, drives.high, self.heights)
         card = self.catalog.bands.band("gpus", gpu) if gpus else None
         if card is None:
             return each
@@ -209,6 +215,11 @@ class UnitPrices:
             return each + gpus * cards
         most = max([gpus, *server.n_gpus_choices, server.n_gpus.value if server.n_gpus is not None else 0])
         return np.maximum(each - (most - gpus) * cards, each * _CHASSIS_FRACTION)
+
+
+def has_boot_drives_only(band: PriceBand | None) -> bool:
+    """Whether a server costs what its band says without drives for data."""
+    return band is not None and band.unit == "server-without-gpus"
 
 
 def unit_prices(
@@ -229,8 +240,8 @@ def piece_of(item_id: str, platform: Platform) -> tuple[str, int, str, float, fl
     """What the price of a part depends on as a platform uses it: its id, GPUs and their kind, raw and least raw TB."""
     gpus, gpu = (platform.gpus_per_server, platform.gpu.id) if item_id == platform.server.id else (0, "")
     holds_data = item_id == platform.storage.id or _is_storage_server(item_id, platform)
-    tb = (UnitPrices.raw_tb(platform), _least_raw_tb(platform)) if holds_data else (0.0, 0.0)
-    return item_id, gpus, gpu, *tb
+    raw_tb = UnitPrices.raw_tb(platform) if holds_data else platform.stored_bytes / 1e12 if gpus else 0.0
+    return item_id, gpus, gpu, raw_tb, _least_raw_tb(platform) if holds_data else 0.0
 
 
 def _least_raw_tb(platform: Platform) -> float:

@@ -5,13 +5,17 @@ from collections.abc import Sequence
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import by_count, duration, grouped, si, significant
 from sizer.base.units import TIB
+from sizer.bom.unit_prices import has_boot_drives_only
+from sizer.catalog.fabrics import joining
 from sizer.drawings.datapath import is_limit
+from sizer.physical.roles import NetworkRole
 from sizer.present.availability import checkpoint_sentence, goodput_sentence
 from sizer.present.storage_streams import tiers_sentence
 from sizer.present.tables import table_text
 from sizer.present.text.bill_warnings import bill_warning_sentences, delivery_sentences, need_dangers
 from sizer.present.text.calibration import NOT_PREDICTED
 from sizer.present.text.checks import check_label, open_text
+from sizer.present.text.decisions import rack_texts
 from sizer.present.text.design_size import binding_text
 from sizer.present.text.layouts import basis_sentence, layout_sentence, settings_text, stacks_sentence, step_sentence
 from sizer.present.text.limits import limits_text
@@ -28,25 +32,30 @@ from sizer.present.text.result_text import cautions, power, whole_run_text
 from sizer.present.text.serving import serving_rows, used_stack_text
 from sizer.present.text.verdict import reason_texts, runner_up_text, selection_text, verdict_text
 from sizer.present.text.warnings import design_warnings, memory_text
-from sizer.present.words import chance, name, percent, plural, sample_unit
+from sizer.present.words import chance, listed, name, percent, plural, sample_unit
 from sizer.present.words import stage as stage_name
 from sizer.questions.maximum.text import maximum_text
 from sizer.questions.ownership.analysis import ownership
 from sizer.questions.ownership.text import finding as ownership_finding
+from sizer.questions.rent.rent_or_buy import offer_text
 from sizer.questions.team.text import wait_text
 from sizer.questions.verdict.claim import Claim
 from sizer.questions.verdict.simplest_design import SimplestDesign
 from sizer.questions.verdict.text import arithmetic_table, claims_table, simplest_table, simplest_text
 from sizer.sizing.checks import FactKind
+from sizer.sizing.design.decisions import RackLimit, rack_choice
 from sizer.sizing.reasons import ExchangeReason
 from sizer.sizing.result import STAGES, DesignAnswer, ParetoPoint, SizingResult, WorkloadAnswer
+from sizer.workload.request import SizingRequest
 from sizer.workload.target_text import target_text
 
 
 def answer_text(result: SizingResult, simple: SimplestDesign | None = None) -> str:
     """Result of a sizing: verdict, design, every workload, price, alternatives, simplest design, reasons."""
-    lines = [result.request.title, "=" * len(result.request.title), verdict_text(result), ""]
-    told = _design_lines(result.design)
+    offer = offer_text(result)
+    lines = [result.request.title, "=" * len(result.request.title), verdict_text(result)]
+    lines += [*([f"Rent:   {offer}"] if offer else []), ""]
+    told = _design_lines(result.design, result.request)
     if result.maximum is None and (kept := limits_text(result)):
         told.insert(told.index(""), f"Kept:   {kept}")  # after price and feeds
     lines += told
@@ -89,10 +98,8 @@ def answer_text(result: SizingResult, simple: SimplestDesign | None = None) -> s
 
 
 def projection_text(design: DesignAnswer) -> str:
-    """Performance of a given cluster; the fabric is named, as the request may leave the choice open."""
-    fabric = design.platform.fabric.name
-    head = [design.name, "=" * len(design.name), f"Fabric: {fabric}"]
-    return "\n".join([*head, *_design_lines(design), *_existing(design)])
+    """Performance of a given cluster."""
+    return "\n".join([design.name, "=" * len(design.name), *_design_lines(design), *_existing(design)])
 
 
 def _existing(design: DesignAnswer) -> list[str]:
@@ -119,12 +126,45 @@ def _place(design: DesignAnswer) -> str:
     return f"{by_count(units, '1 rack unit', f'{units:g} rack units')} in {racks}"
 
 
-def _design_lines(design: DesignAnswer) -> list[str]:
-    usable = design.usable_bytes
+def _fabric_line(design: DesignAnswer) -> str:
+    """The network of the servers: its link, adapters and switches; "" where no network joins them."""
+    platform, kind = design.platform, design.platform.fabric
+    net = next((one for one in design.quantities.networks if one.role is NetworkRole.COMPUTE), None)
+    if design.n_servers < 2 or net is None or net.switch is None:
+        return ""
+    catalog = design.plan.catalog
+    groups = joining(platform.server.ports, kind)
+    nics = listed(dict.fromkeys(catalog.nics[port.nic].name for port in groups if port.nic is not None))
+    ports = plural(sum(port.count for port in groups), "port")
+    switches = int(net.leaves[0] + net.spines[0] + net.cores[0])
+    of_ports = f" ({nics})" if nics else ""
+    return (
+        f"{kind.name}, {ports} of {si(kind.bytes_per_s, 'B/s')} a server{of_ports}, "
+        f"{grouped(switches)} × {catalog.switches[net.switch].name}"
+    )
+
+
+def _racks_line(design: DesignAnswer, request: SizingRequest | None) -> str:
+    """Why so many racks, where a rack and its PDUs that nobody stated decide it."""
+    if request is None or request.limits.rack_power_w is not None or request.site.pdu is not None:
+        return ""
+    choice = rack_choice(design)
+    if choice.limit not in (RackLimit.POWER, RackLimit.PLACEMENT):
+        return ""
+    return f"{' '.join(rack_texts(choice))} Assumed: {design.platform.rack.name} with {design.platform.pdu.name}."
+
+
+def _design_lines(design: DesignAnswer, request: SizingRequest | None = None) -> list[str]:
+    platform, usable = design.platform, design.usable_bytes
     capacity = f"{si(usable, 'B')} usable" if usable > 0 else "usable capacity not published"
+    band = design.plan.catalog.bands.band("servers", platform.server.id, platform.gpu.id)
+    if platform.stored_bytes and has_boot_drives_only(band):
+        capacity += f" in all drives, of which the price has {si(platform.stored_bytes, 'B')}"
     lines = [
         f"Design: {design.name}, {gpus_text(design)}",
         f"        {_place(design)}, {power(design)} maximum power, {capacity}",
+        *(f"Fabric: {text}" for text in (_fabric_line(design),) if text),
+        *(f"Racks:  {text}" for text in (_racks_line(design, request),) if text),
         f"Price:  {price_text(design)}",
     ]
     if any(rack.feeds for rack in design.plan.racks) and not _is_at_desk(design):

@@ -48,10 +48,6 @@ def larger_cache_bytes(catalog: Catalog, size_bytes: float) -> float:
     return caches[place] if place < len(caches) else math.inf
 
 
-# Drives of servers of which no source prints them.
-DRIVES_TO_CONFIRM = "nvme-to-confirm"
-
-
 @lru_cache(maxsize=8)
 def _page_caches(catalog: Catalog) -> list[float]:
     """Page caches of all GPU servers with all their GPUs and published sizes of memory, rising. [B]"""
@@ -78,9 +74,7 @@ def allowed_gpus(catalog: Catalog, server: Server, asked: Platforms, eras: ErasA
     ]
 
 
-def allowed_storage(
-    catalog: Catalog, server: Server, asked: Platforms, owned: Collection[str], owned_servers: Collection[str] = ()
-) -> list[Storage]:
+def allowed_storage(catalog: Catalog, server: Server, asked: Platforms, owned: Collection[str]) -> list[Storage]:
     """Storage of the tier asked for that a server can have; what is named or ``owned`` joins servers of any era."""
     found, named = [], {*asked.storage, *owned}
     for storage in allowed_items(catalog.storage, asked.storage, asked.forbidden_storage):
@@ -89,25 +83,13 @@ def allowed_storage(
         if storage.id not in named and not fits_era(storage.era, era_of(catalog, server)):
             continue
         if storage.kind == "local":
-            # Local drives come with the server that lists them. Those that are assumed are no reason to plan a server
-            # that nobody named in place of another one with the same GPUs, whose drives are printed.
-            is_wanted = server.id in asked.servers or server.id in owned_servers
-            fits = storage.id == server.local_storage and (
-                is_wanted or storage.id != DRIVES_TO_CONFIRM or not _printed_elsewhere(catalog, server)
-            )
+            fits = storage.id == server.local_storage  # of the server that lists them
         else:
             # Storage that cannot be ordered is there only where the head node serves it or the request names it.
             fits = storage.orderable or storage.server is not None or storage.id in named
         if fits:
             found.append(storage)
     return found
-
-
-@lru_cache(maxsize=1024)
-def _printed_elsewhere(catalog: Catalog, server: Server) -> bool:
-    """Whether another server with a GPU of this one has drives that a source prints."""
-    others = (one for one in catalog.servers.values() if one.orderable and set(one.gpus) & set(server.gpus))
-    return any(one.local_storage not in (None, DRIVES_TO_CONFIRM) for one in others)
 
 
 def fits_era(era: str | None, of_server: str | None) -> bool:

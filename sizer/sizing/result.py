@@ -546,6 +546,7 @@ class IdleServers:
     equipment: Equipment
     samples_per_s: float | None  # None: their GPUs do not hold it
     time_s: float | None  # None likewise, and where its length is not known
+    gpu: str = ""  # name of the one that they are taken to hold; "" where they are sold with one kind only
 
 
 @dataclass(frozen=True)

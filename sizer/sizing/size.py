@@ -48,7 +48,6 @@ from sizer.sizing.result import (
     OtherLoad,
     ParetoPoint,
     SizingResult,
-    design_name,
 )
 from sizer.sizing.search.front import front_rows
 from sizer.sizing.search.nearest_design import counts_ruled_out
@@ -168,7 +167,7 @@ def _first_of_plan(first_year: _Choice, planned: FirstPurchases) -> _Choice:
     listed = [replace(point, is_documented=False) for point in first_year.pareto]
     return _Choice(
         platforms=planned.designs,
-        selection=Selection(SelectionKind.GROWTH, first_year.selection.n_platforms),
+        selection=Selection(SelectionKind.GROWTH, first_year.selection.n_platforms, preference=planned.preference),
         quotes=planned.quotes_to_settle,
         runner_up=replace(before, is_documented=False),
         reason=RunnerUpReason(RunnerUpKind.FIRST_YEAR),
@@ -301,8 +300,10 @@ def _idle_servers(counts: PartCounts, design: DesignAnswer) -> tuple[IdleServers
             continue
         rates = evaluated.rates_at(rows)[0]
         best = rows[[int(np.argmax(rates))]]
-        is_timed = work.target.time_to_train_s is not None
-        found.append(IdleServers(one, float(rates.max()), float(evaluated.time_at(best)[0]) if is_timed else None))
+        time_s = float(evaluated.time_at(best)[0]) if work.target.time_to_train_s is not None else None
+        platform = evaluated.platforms[int(evaluated.space.platform[best[0]])]
+        taken = platform.gpu.name if len(platform.server.gpus) > 1 else ""
+        found.append(IdleServers(one, float(rates.max()), time_s, taken))
     return tuple(found)
 
 
@@ -345,7 +346,7 @@ def _selection(counts: PartCounts, order: Sequence[int], ranking: Ranking) -> Se
     rank_by = "rate" if counts.request.ranks_by_rate else counts.request.rank_by
     n_found = len(ranking.first(MAX_PLATFORMS_SHOWN))
     n_platforms = n_found if n_found < MAX_PLATFORMS_SHOWN else ranking.n_compared()
-    preference = preference_of(counts, ranking, order[0], lambda row: _points([row], order[0], counts)[0].name)
+    preference = preference_of(counts, ranking, order[0], counts.name_of)
     if preference is not None and preference.kind is PreferenceKind.LEADS:
         return Selection(SelectionKind.PREFERRED, n_platforms, rank_by, preference)
     if n_platforms == 1:
@@ -389,11 +390,8 @@ def _point(row: int, chosen: int, counts: PartCounts, rate: float, time_s: float
     index = int(evaluated.space.platform[row])
     platform = evaluated.platforms[index]
     servers, nodes = int(evaluated.space.n_servers[row]), int(evaluated.storage_nodes[row])
-    name = design_name(platform, servers, nodes)
-    if servers > 1 or platform.storage.kind != "local":
-        name = f"{name} over {platform.fabric.name}"
     return ParetoPoint(
-        name=name,
+        name=counts.name_of(row),
         server=platform.server.id,
         server_name=with_vendor(platform.server),
         gpu=platform.gpu.id,

@@ -11,8 +11,8 @@ from sizer.workload.request import SizingRequest, Target
 # Weights and momentum in single precision. Assumed: no published design of the catalogue states the size of a
 # checkpoint of an image network.
 CHECKPOINT_BYTES_PER_PARAMETER = 8.0
-# Time in which a checkpoint is written while training waits for it, and the shortest interval of a language model. A
-# choice of ours.
+# Shortest time in which a checkpoint is to be written while training waits for it, and shortest interval of a language
+# model. A choice of ours.
 CHECKPOINT_WAIT_S = 60.0
 
 

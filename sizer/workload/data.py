@@ -38,7 +38,7 @@ class DataRequest(RequestTable):
     # Of a language model: training waits until a checkpoint is written, instead of for its copy into host memory only.
     checkpoint_waits: Annotated[bool, Field(strict=True)] = False
     # Of a language model: where a checkpoint waits while it is written. On drives of the servers it may take until the
-    # next one, in their memory five minutes.
+    # next one, in their memory as long as that costs next to nothing at an interruption.
     checkpoint_buffer: Literal["host-memory", "local-drives"] = "host-memory"
     # At a restart replicas of a language model share what they read, or each reads its weights for itself.
     restart_reads: Literal["shared", "each-replica"] = "shared"

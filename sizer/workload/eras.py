@@ -9,7 +9,7 @@ from sizer.base.dates import days_of
 from sizer.catalog.generations import eras_of, newer_eras, usual_eras
 from sizer.catalog.model import Catalog
 from sizer.catalog.sale import is_sold
-from sizer.catalog.schema import Gpu, Server
+from sizer.catalog.schema import Gpu, Server, Storage
 from sizer.workload.request import SizingRequest
 from sizer.workload.transformer.custom_transformer import CustomTransformer
 
@@ -96,10 +96,13 @@ def _sold_in_servers(catalog: Catalog, request: SizingRequest) -> frozenset[str 
 
 
 def _kept_in_use(catalog: Catalog, request: SizingRequest) -> set[str | None]:
-    """Servers that are there with their GPUs and generations: a dated request that names them has them stay in use."""
-    servers = [catalog.servers[name] for name in request.existing.servers] if request.date is not None else []
+    """Servers that are there, with their GPUs, and storage: a dated request that names them has them stay in use."""
+    if request.date is None:
+        return set()
+    servers = [catalog.servers[name] for name in request.existing.servers]
     gpus = [catalog.gpus[name] for server in servers for name in server.gpus]
-    return {*(one.id for one in servers), *(one.id for one in gpus), *(one.generation for one in gpus)}
+    there = {*request.existing.servers, *request.existing.storage_nodes}
+    return {*there, *(one.id for one in gpus), *(one.generation for one in gpus)}
 
 
 def most_of_kind(catalog: Catalog, request: SizingRequest, server: Server) -> float:
@@ -111,18 +114,25 @@ def most_of_kind(catalog: Catalog, request: SizingRequest, server: Server) -> fl
     return math.inf if any(eras.offers(catalog, server, catalog.gpus[gpu]) for gpu in server.gpus) else there
 
 
+def most_nodes_of_kind(catalog: Catalog, request: SizingRequest, storage: Storage) -> float:
+    """Most storage nodes of a kind that a design may have, as :func:`most_of_kind`; by the date of the request."""
+    there = request.existing.storage_nodes.get(storage.id)
+    if there is None or request.date is None or is_sold(catalog, catalog.storage[storage.id], request.date):
+        return math.inf
+    return there
+
+
 def extended_by_what_is_sold(catalog: Catalog, request: SizingRequest) -> SizingRequest | None:
-    """The request with what can be ordered beside servers that are there and that it names to stay in use.
+    """The request with what can be ordered beside servers and storage that are there and that it names to stay in use.
 
     None where all that it names can be bought, or where it asks what its equipment does at most.
     """
     asked, kept = request.platforms, _kept_in_use(catalog, request)
-    sold = _sold_in_servers(catalog, request) | {
-        name for name in asked.servers if is_sold(catalog, catalog.servers[name], request.date)
-    }
+    named = (*(catalog.servers[name] for name in asked.servers), *(catalog.storage[name] for name in asked.storage))
+    sold = _sold_in_servers(catalog, request) | {one.id for one in named if is_sold(catalog, one, request.date)}
     opened = {
         key: tuple(name for name in names if name in sold)
-        for key in ("servers", "gpus", "generations")
+        for key in ("servers", "gpus", "generations", "storage")
         if (names := getattr(asked, key)) and kept.issuperset(set(names) - sold)
     }
     is_maximum = any(work.target.maximum is not None for work in request.workload)

@@ -47,6 +47,16 @@ def unit_prices(parts: Catalog | None = None) -> UnitPrices:
     return UnitPrices(of, price_book(of), "USD", HEIGHTS)
 
 
+def test_drives_that_hold_the_data_are_added_to_a_server_that_is_priced_with_those_to_boot_from():
+    """NVMe drives cost USD 57 to 1,150 a terabyte; the price of an AS-8125GS-TNHR is that of a whole system."""
+    for server, per_tb in (("xe7745", (57, 1150)), ("as-8125gs-tnhr", (0, 0))):
+        work = {"dnn": "resnet50", "target": {"gpus_busy": 8}}
+        asked = {"workload": [work], "platforms": {"servers": [server], "storage_tier": "local"}}
+        platform = platforms(catalog(), SizingRequest.from_dict(asked))[0]
+        empty, full = (unit_prices().of(server, replace(platform, stored_bytes=size)) for size in (0.0, 80e12))
+        assert_allclose((full - empty)[[0, -1]], np.array(per_tb) * 80)
+
+
 def test_the_middle_of_a_band_is_its_geometric_mean():
     """sqrt(84,000 x 190,000) = 126,333; 84,000 x (190/84)^0.9 = 175,108."""
     assert_allclose(amount_at(84_000, 190_000, np.array(HEIGHTS)), [84_000, 126_333, 175_108, 190_000], rtol=1e-5)

@@ -45,6 +45,12 @@ def test_two_dgx_1_over_three_years_by_hand() -> None:
     assert not found.missing
 
 
+def test_a_cluster_without_work_draws_a_share_of_its_typical_draw() -> None:
+    """1 kW for a year: 8,760 kWh at work; used 4 % of the hours, the others at 0.3: 8,760 x (0.04 + 0.96 x 0.3)."""
+    draws = [owned(watts=1000.0, years=1, utilization_fraction=use).energy_kwh for use in (None, 1.0, 0.04)]
+    assert draws == [8760, 8760, Decimal("2873.28")]
+
+
 def test_racks_are_paid_by_the_month() -> None:
     """Two racks at 900 USD a month for five years: 2 x 60 x 900 = 108,000 USD."""
     assert owned(racks=2, years=5, space_per_rack_month="900").space == Decimal("108000.00")

@@ -15,7 +15,7 @@ from sizer.physical.platforms import platforms
 from sizer.physical.roles import NetworkRole, Role
 from sizer.sizing.best_design import best_design
 from sizer.sizing.project import project
-from sizer.workload.eras import EquipmentBasis, eras_asked, extended_by_what_is_sold, most_of_kind
+from sizer.workload.eras import EquipmentBasis, eras_asked, extended_by_what_is_sold, most_nodes_of_kind, most_of_kind
 from sizer.workload.request import Target
 from tests.factories import examples
 
@@ -156,6 +156,26 @@ def test_what_is_named_and_no_longer_sold_is_planned_and_owned_it_is_extended_by
     assert {"dgx-a100", "dgx-b200"} <= {one.server.id for one in platforms(catalog, extended)}
     work = owned.workload[0].model_copy(update={"target": Target(maximum="rate")})
     assert extended_by_what_is_sold(catalog, owned.model_copy(update={"workload": (work,)})) is None
+
+
+def test_owned_storage_that_is_no_longer_sold_is_not_extended():
+    """The AFF A800 has no order number; the AFF A1K has one."""
+    catalog, owned = examples.catalog(), {"storage_nodes": {"netapp-a800": 2, "netapp-a1k": 2}}
+    named = {"servers": ["dgx-a100"], "storage": ["netapp-a800"]}
+    asked = request(date=TODAY, platforms=named, existing=owned | {"servers": {"dgx-a100": 4}})
+    most = {key: most_nodes_of_kind(catalog, asked, catalog.storage[key]) for key in ("netapp-a800", "netapp-a1k")}
+    assert most == {"netapp-a800": 2, "netapp-a1k": math.inf}
+    # What is named and not owned is meant.
+    assert most_nodes_of_kind(catalog, request(date=TODAY), catalog.storage["netapp-a800"]) == math.inf
+    assert extended_by_what_is_sold(catalog, asked).platforms.storage == ()
+
+
+def test_servers_whose_drives_no_source_prints_have_local_drives_as_others_have():
+    """The XD670 and the UCS C885A are sold with H200 as the AS-8125GS-TNHR is, whose drives are printed."""
+    found = platforms(examples.catalog(), request(date=TODAY, platforms={"gpus": ["h200-sxm-141gb"]}))
+    assert {"as-8125gs-tnhr", "cray-xd670", "cisco-c885a"} <= {
+        one.server.id for one in found if one.storage.kind == "local"
+    }
 
 
 def test_pcie_servers_come_with_the_cards_that_are_asked_for_and_draw_and_cost_less():

@@ -2,9 +2,10 @@
 
 import pytest
 
-from sizer.present.text.design_size import binding_text, required_rate_text
+from sizer.present.text.design_size import binding_limit_text, binding_text, required_rate_text
 from sizer.present.text.verdict import reason_texts, verdict_text
 from sizer.sizing.best_design import best_design
+from sizer.sizing.reasons import Binding, BindingKind
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from tests.factories import examples
@@ -19,6 +20,10 @@ def test_the_required_rate_is_samples_over_time() -> None:
     assert answer.required_samples_per_s == pytest.approx(22.2e12 / 113e3 * 10 / 43_200, rel=1e-3)
     assert answer.required_bytes_per_s == pytest.approx(5.14e9 * (1 - answer.cache_hit_fraction), rel=2e-3)
     assert required_rate_text(answer).startswith("45")
+
+
+def test_a_smaller_size_that_is_enough_is_told() -> None:
+    assert binding_limit_text(Binding(BindingKind.NONE, 3)).startswith("Three servers are enough")
 
 
 def test_a_smaller_size_is_judged_by_its_rate_and_its_probability() -> None:

@@ -14,7 +14,7 @@ from sizer.questions.team.analysis import team_model
 from sizer.questions.what_if.input_grid import changed_works, fixed_design_rates
 from sizer.questions.what_if.varied_input import DATASET_SIZE
 from sizer.sizing.best_design import best_design
-from sizer.sizing.constraints.stored_data import data_sets, storage_demand
+from sizer.sizing.constraints.stored_data import data_sets, lacks_shared_storage, storage_demand
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.servers_needed import fewest_servers
@@ -261,6 +261,23 @@ def readers(asked: SizingRequest) -> Any:
 
 
 ON_F800 = {"platforms": {"servers": ["dgx-1"], "storage": ["isilon-f800"], "fabrics": ["100gbe"]}}
+
+
+@pytest.mark.parametrize(
+    ("tables", "is_shared"),
+    [
+        ({}, False),
+        ({"data": {"minimum_capacity_bytes": "60 TB"}}, True),
+        ({"resilience": {"keeps_targets_without": ["storage-node"]}}, True),
+        ({"data": {"minimum_capacity_bytes": "60 TB"}, "platforms": {"storage_tier": "local"}}, False),
+    ],
+    ids=["data", "capacity", "node", "local"],
+)
+def test_copies_in_several_servers_are_no_shared_storage(tables, is_shared):
+    """A capacity that is demanded, and the loss of a storage node, take storage that all servers reach."""
+    asked = request({}, **tables)
+    lacks = lacks_shared_storage(readers(asked), asked, CATALOG, [1, 1, 0], [1, 4, 4])
+    assert lacks.tolist() == [False, is_shared, False]
 
 
 def test_a_set_that_two_workloads_read_counts_once_and_two_sets_add_up():

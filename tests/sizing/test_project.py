@@ -41,7 +41,7 @@ def test_a_given_cluster_stands_on_a_fabric_that_the_request_allows(catalog):
     assert free.platform.fabric.id == "edr"
     bound = project(request(target, platforms={"fabrics": ["100gbe"]}), catalog, **parts)
     assert bound.platform.fabric.id == "100gbe"
-    assert "Fabric: 100 GbE" in projection_text(bound).splitlines()
+    assert "\nFabric: 100 GbE, " in projection_text(bound)
     named = project(request(target, platforms={"fabrics": ["100gbe"]}), catalog, **parts, fabric="edr")
     assert named.platform.fabric.id == "edr"
 

@@ -122,10 +122,14 @@ def spare_sentence(cost: SpareCost, currency: str, plan: Plan | None = None, *, 
     a feed open. ``with_amounts``: whether to say what parts that need a quote are expected to cost, for use in the
     house.
     """
-    sure, open_ = cost.losses, ""
+    # Drives of the servers are no storage node.
+    is_local = cost.without.platform.storage.kind == "local" and cost.is_free
+    sure, open_ = tuple(loss for loss in cost.losses if not (is_local and loss == "storage-node")), ""
+    if not sure:
+        return ""
     if plan is not None and "feed" in cost.losses and feed_loss_is_open(plan):
         # Whether devices with too few power supplies run on, or how many supplies they need, is not published.
-        sure = tuple(loss for loss in cost.losses if loss != "feed")
+        sure = tuple(loss for loss in sure if loss != "feed")
         open_ = f" Whether it tolerates the loss of one power feed is open: {few_supplies_text(plan)}."
     tolerates = f"The design tolerates the loss of {listed_losses(sure)}" if sure else "The design is redundant"
     if cost.is_free:

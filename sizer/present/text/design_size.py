@@ -70,7 +70,8 @@ def binding_limit_text(binding: Binding, platform: Platform | None = None) -> st
     if binding.kind is BindingKind.SMALLEST:
         return "One server is the smallest size."
     if binding.limit is None:
-        return ""
+        enough = f"{_servers(binding.n_servers)} {by_count(binding.n_servers, 'is', 'are')} enough, too"
+        return f"{enough}: this size leads by what the request ranks by." if binding.n_servers else ""
     verb, servers = by_count(binding.n_servers, "is", "are"), _servers(binding.n_servers)
     if platform is not None:
         servers += f" with {grouped(binding.n_servers * platform.gpus_per_server)} × {platform.gpu.name}"

@@ -375,6 +375,7 @@ def _idle_texts(result: SizingResult) -> list[str]:
     free = "do not take part and are free for other work"
     for idle in result.idle_servers:
         servers = f"The existing {grouped(idle.equipment.count)} × {idle.equipment.name}"
+        servers += f", taken to hold the {idle.gpu}," if idle.gpu else ""
         if idle.samples_per_s is None:
             texts.append(f"{servers} {free}: their GPUs do not hold {answer.dnn.name}.")
         elif idle.time_s is not None:
@@ -716,19 +717,14 @@ def _of_two_servers(design: DesignAnswer) -> str:
 
 def _in_memory_text(design: DesignAnswer, answer: WorkloadAnswer, memory_bytes: float, read_s: float) -> str:
     """Why a data set in memory asks little of storage."""
-    text = (
+    source = " from its own drives" if design.platform.storage.kind == "local" else ""
+    takes = f", in {duration(read_s)} at the rate of one {design.platform.fabric.name} link" if not source else ""
+    if answer.time is not None:
+        takes = f", in the first epoch of {duration(float(answer.time.first_epoch_s.value))}"
+    return (
         f"{answer.workload.name}: the data set of {si(answer.dataset_bytes, 'B')} fits in the memory of one server "
-        f"({memory_bytes / units.GIB:.0f} GiB). {_first_read_text(design, read_s)}, and then serves it from memory."
+        f"({memory_bytes / units.GIB:.0f} GiB). The server reads it once{source}{takes}, then serves it from memory."
     )
-    if answer.time is None:
-        return text
-    return f"{text} The first epoch takes {duration(float(answer.time.first_epoch_s.value))}."
-
-
-def _first_read_text(design: DesignAnswer, read_s: float) -> str:
-    if design.platform.storage.kind == "local":
-        return "The server reads it once from its own drives"
-    return f"The server reads it once, in {duration(read_s)} at the rate of one {design.platform.fabric.name} link"
 
 
 def selection_text(result: SizingResult, *, with_amounts: bool = False) -> str:
@@ -743,9 +739,7 @@ def _choice_text(result: SizingResult, *, with_amounts: bool) -> str:
     match selection.kind:
         case SelectionKind.GROWTH:
             text = "It is what the growth plan buys in the first year."
-            if result.request.platforms.prefer_vendors:
-                text = f"{text} The preferred vendors were taken into account in the last year of the plan."
-            return text
+            return text if selection.preference is None else f"{text} The preference acts on designs of the last year."
         case SelectionKind.PREFERRED:
             return f"{grouped(selection.n_platforms)} platforms meet the request."
         case SelectionKind.ONLY:

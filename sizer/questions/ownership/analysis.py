@@ -83,7 +83,7 @@ def ownership(result: SizingResult) -> OwnershipAnswer | None:
     footprint = footprint_of(design.plan, design.quantities)
     bill = design.bill if design.bill.is_customer_copy else customer_bill(design.bill)
     cost = ownership_cost(bill, rates_of(request), footprint)
-    use = _utilization(result)
+    use = cost.rates.utilization_fraction
     return OwnershipAnswer(
         cost=cost,
         utilization_fraction=use,
@@ -91,12 +91,6 @@ def ownership(result: SizingResult) -> OwnershipAnswer | None:
         interval=design.ownership,
         asked_per_million_tokens=request.ownership.cost_per_million_tokens,
     )
-
-
-def _utilization(result: SizingResult) -> float | None:
-    asked, rental = result.request.ownership, result.request.rental
-    stated = (table.utilization_fraction for table in (asked, rental) if table is not None)
-    return next((use for use in stated if use is not None), None)
 
 
 def _hourly(cost: OwnershipCost, use: float | None) -> Fraction:

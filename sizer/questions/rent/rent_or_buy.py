@@ -4,17 +4,19 @@ import textwrap
 from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
+from math import isfinite
 from typing import Any, TypeAlias
 
 from sizer.base.formats.json_document import fields_of, json_document
 from sizer.base.money import percent as money_percent
 from sizer.base.quantities import by_count, grouped, plain, si
 from sizer.bom.bill import customer_bill
-from sizer.bom.ownership import footprint_of, rates_of
+from sizer.bom.ownership import IDLE_SHARE, footprint_of, rates_of
 from sizer.bom.rental import RentOrBuy, compared
 from sizer.physical.racks.power import HOURS_PER_YEAR
 from sizer.present import words
 from sizer.present.tables import WIDTH, Cell, Row, Table, fact_table, row, table_text
+from sizer.present.text.money import range_text
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.result import SizingResult
 from sizer.workload.optional_tables import Rental
@@ -25,8 +27,7 @@ def rent_or_buy(result: SizingResult, rental: Rental | None = None) -> RentOrBuy
 
     Rented GPUs do the same work: the hours in which the cluster's GPUs are used, divided by ``speed_ratio``. Every data
     set is stored once, with its snapshots and checkpoints; spare capacity is not rented. Energy is the racks' typical
-    draw at all hours, as in the guide: the idle draw of these systems is not published. Existing equipment costs only
-    its energy.
+    draw while the GPUs are used, and a share of it otherwise. Existing equipment costs only its energy.
 
     ``result``: the whole answer or a customer's copy: both give the same comparison, based on the customer's price.
     ``rental``: Default: that of the request. None if the request has no offer.
@@ -76,8 +77,8 @@ def rental_table(comparison: RentOrBuy, use: Decimal | None) -> Table:
     # Assumptions of the table, and costs that it does not include.
     note = (
         f"Rates of “{comparison.rental.offer}” as in the request. A year has {grouped(HOURS_PER_YEAR)} hours. "
-        "Electricity: typical draw at all hours, because the idle draw is not published. Interest, taxes and residual "
-        "value are not included."
+        f"Electricity: typical draw, {share_text(Fraction(repr(IDLE_SHARE)))} of it while idle (assumed). Interest, "
+        "taxes and residual value are not included."
     )
     missing: list[str] = [key for key in comparison.owning.missing if key != "prices"]
     if comparison.is_rent_at_least:
@@ -161,7 +162,7 @@ def _break_even_rows(comparison: RentOrBuy, use: Decimal | None) -> Iterator[Fac
     if own.n_open:
         budget = comparison.open_budget(hours)
         limit = f"for buying to cost no more than renting at {share_text(hours)} utilization"
-        yield "Maximum for all lines to be quoted", _amount(budget) if budget > 0 else "nothing", limit
+        yield "Maximum for all lines to be quoted", _amount(budget) if budget > 0 else "none: rent", limit
 
 
 def break_even_text(comparison: RentOrBuy) -> str:
@@ -267,6 +268,25 @@ def rental_text(comparison: RentOrBuy, use: Decimal | None) -> str:
     return f"{lines}\n\n{table_text(rental_table(comparison, use))}"
 
 
+def offer_text(result: SizingResult) -> str:
+    """What the offer of a request costs, what buying does, and which of the two to take; "" without an offer."""
+    comparison, offer = rent_or_buy(result), result.request.rental
+    if comparison is None or offer is None:
+        return ""
+    use, cost = use_of(offer), result.design.cost
+    if cost is None or not isfinite(cost.high) or not cost.high:
+        return finding(comparison, use)
+    low, high = comparison.buying(cost.low), comparison.buying(cost.high)
+    share = Decimal(1) if use is None else use
+    rent, hours = float(comparison.renting(share)), "all hours" if use is None else f"{share_text(use)} of all hours"
+    renting = range_text(comparison.currency, rent, rent)
+    buying = f"buying and running cost {range_text(comparison.currency, low, high)}"
+    advice = "rent" if rent < low else "buy" if rent > high else "both cost the same within the price ranges"
+    return (
+        f"{words.capital(hours)} of {years_text(comparison)} from “{offer.offer}” cost {renting}; {buying}: {advice}."
+    )
+
+
 def finding(comparison: RentOrBuy, use: Decimal | None) -> str:
     """The answer in a sentence or two."""
     if comparison.owning.is_unpriced:
@@ -274,7 +294,7 @@ def finding(comparison: RentOrBuy, use: Decimal | None) -> str:
         budget, hours = comparison.open_budget(share), "all hours" if use is None else f"{share_text(use)} of all hours"
         lines = f"{words.capital(words.plural(comparison.owning.n_open, 'line'))} of the purchase to be quoted."
         if budget <= 0:
-            return f"{lines} Renting {hours} of {years_text(comparison)} costs less than the other lines alone."
+            return f"{lines} Renting {hours} of {years_text(comparison)} costs less than the other lines alone: rent."
         return (
             f"{lines} Up to {money_text(budget, comparison)} for them, buying costs no more than renting {hours} of "
             f"{years_text(comparison)}."

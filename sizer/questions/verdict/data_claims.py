@@ -27,7 +27,7 @@ from sizer.questions.verdict.claim import (
 from sizer.questions.verdict.reversal import RequestInput, ResizedRequests
 from sizer.questions.verdict.simplest_design import STORAGE_ORDER, rows_of_known_rate
 from sizer.questions.what_if.varied_input import DATASET_SIZE, SAMPLE_SIZE, TARGET
-from sizer.sizing.constraints.stored_data import asks_for_local_drives, lacks_shared_storage
+from sizer.sizing.constraints.stored_data import lacks_shared_storage
 from sizer.sizing.design.cluster_need import (
     consumption,
     first_read_s,
@@ -189,8 +189,8 @@ def _simple_storage(result: SizingResult, resized: ResizedRequests) -> ClaimDraf
         return storage_meets(request, server.id, simple, servers, resized)
 
     # The trial requests below name their storage; whether local drives are asked for is what the real one says.
-    is_asked = asks_for_local_drives(result.request, resized.catalog)
-    apart = lacks_shared_storage([model.work for model in resized.models], is_asked, True, result.design.n_hosts)
+    works, n_hosts = [model.work for model in resized.models], result.design.n_hosts
+    apart = lacks_shared_storage(works, result.request, resized.catalog, True, n_hosts)
     ruled_out = {"local"} if apart else set()
     simple = [kind for kind in SIMPLE_KINDS if kind not in ruled_out]
     order = [kind for kind in STORAGE_ORDER if kind not in ruled_out]

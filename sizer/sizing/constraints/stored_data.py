@@ -181,14 +181,19 @@ def asks_for_local_drives(request: SizingRequest, catalog: Catalog) -> bool:
     return asked.storage_tier == "local" or any(catalog.storage[name].kind == "local" for name in asked.storage)
 
 
-def lacks_shared_storage(readers: Sequence[Reader], is_asked: bool, is_local: ArrayLike, n_hosts: ArrayLike) -> Bools:
-    """Designs whose hosts keep checkpoints of one model apart, which nobody can restart from after a loss.
+def lacks_shared_storage(
+    readers: Sequence[Reader], request: SizingRequest, catalog: Catalog, is_local: ArrayLike, n_hosts: ArrayLike
+) -> Bools:
+    """Designs whose hosts (servers, or trays of a system that arrives as a rack) keep apart what all must reach.
 
-    A language model on several hosts (servers, or trays of a system that arrives as a rack) needs storage that all of
-    them reach, unless the request asks for local drives.
+    That are checkpoints of a language model, which nobody can restart from after a loss, a capacity that is demanded,
+    and storage that tolerates the loss of a node. A request that asks for local drives gets them all the same.
     """
-    trains = any(reader.dnn.transformer is not None for reader in readers) and not is_asked
-    return np.asarray((np.asarray(is_local) > 0) & (np.asarray(n_hosts) > 1) & trains)
+    is_shared = request.data.minimum_capacity_bytes is not None
+    is_shared |= "storage-node" in request.resilience.keeps_targets_without
+    is_shared |= any(reader.dnn.transformer is not None for reader in readers)
+    is_shared &= not asks_for_local_drives(request, catalog)
+    return np.asarray((np.asarray(is_local) > 0) & (np.asarray(n_hosts) > 1) & is_shared)
 
 
 def is_transformed(data_request: DataRequest) -> bool:

@@ -145,10 +145,12 @@ def with_tiers(
     InfeasibleError
         If the named tier cannot stand behind any storage of these platforms.
     """
-    data = request.data
+    data, demand = request.data, storage_demand(works, request.data)
+    platforms = tuple(
+        _holding(one, needed_of(one, demand, data)) if one.storage.kind == "local" else one for one in platforms
+    )
     if data.working_set_bytes is None:
         return platforms
-    demand = storage_demand(works, data)
     if data.working_set_bytes >= demand.data_bytes:
         return platforms  # everything is read: a second tier would hold nothing else
     tiers = [
@@ -183,6 +185,13 @@ def with_tier_of(own: Platform, platforms: Sequence[Platform], catalog: Catalog)
         for one, network in joined
         if network is not None
     ]
+
+
+@lru_cache(maxsize=4096)  # as below
+def _holding(platform: Platform, stored_bytes: float) -> Platform:
+    """A platform whose drives hold so much, the same object for the same question."""
+    few = None if platform.few is None else replace(platform.few, stored_bytes=stored_bytes)
+    return replace(platform, stored_bytes=stored_bytes, few=few)
 
 
 @lru_cache(maxsize=4096)  # requests of a batch, and variants of one, ask for the same tiers again and again

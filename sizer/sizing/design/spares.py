@@ -13,7 +13,7 @@ from sizer.perf.availability.goodput import (
 )
 from sizer.physical.networks.ports import nodes_of
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
-from sizer.sizing.stages.checkpoints import TRANSFER_S, CheckpointedJob
+from sizer.sizing.stages.checkpoints import CheckpointedJob
 from sizer.sizing.stages.platform_columns import storage_nic_bytes_per_s
 from sizer.sizing.stages.storage_rates import mount_rates, node_rates, node_write_rates, write_rate_is_unknown
 
@@ -130,18 +130,18 @@ def checkpoint_storage(design: DesignAnswer, job: CheckpointedJob) -> Checkpoint
     write = min(slow, line, slow_clients), min(fast, line, fast_clients)
     weights = min(_WEIGHT_BYTES * job.parameters, kept.restart_bytes)
     storm = kept.restart_bytes + (job.replicas - 1) * weights
-    loaded = storm if kept.replica_bytes else kept.restart_bytes
     nodes = float(servers_of_eight(design.n_servers, platform.gpus_per_server))
+    published = platform.storage.node_write_bytes_per_s
     is_known = not (platform.storage.kind == "local" or write_rate_is_unknown(platform.storage))
     return CheckpointStorage(
         written_bytes=kept.written_bytes,
         write_need_bytes_per_s=kept.written_bytes / plan.write_s,
         write_allowed_s=plan.write_s,
         write_bytes_per_s=write,
-        write_is_published=platform.storage.node_write_bytes_per_s is not None,
-        restart_bytes=loaded,
-        restart_need_bytes_per_s=loaded / TRANSFER_S,
-        restart_allowed_s=TRANSFER_S,
+        write_is_published=published is not None and published.basis != "assumed",
+        restart_bytes=job.loaded_bytes,
+        restart_need_bytes_per_s=job.loaded_bytes / job.load_s,
+        restart_allowed_s=job.load_s,
         read_bytes_per_s=read,
         storm_bytes=storm,
         level=storage_level(read[0], write[0], nodes) if is_known else None,

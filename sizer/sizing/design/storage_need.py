@@ -18,7 +18,7 @@ from sizer.sizing.constraints.tiers import needed_of, network_of_tier
 from sizer.sizing.reasons import CapacityTier, LargerDrives, MinimumCapacity, RateNeed, StorageDecision, StorageNeed
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages import evaluate
-from sizer.sizing.stages.checkpoints import TRANSFER_S, CheckpointRates
+from sizer.sizing.stages.checkpoints import CheckpointRates
 from sizer.sizing.stages.storage_rates import capacity_is_unknown, node_rates, rate_is_unknown
 from sizer.sizing.stages.workload_run import WorkloadRun
 from sizer.workload.checkpoints import OtherStreams, other_streams
@@ -257,8 +257,8 @@ def _of_workload(answer: WorkloadAnswer) -> Iterator[StorageStream]:
     plan, kept = job.plan, job.checkpoints
     share = _checkpoint_share(answer, plan)
     yield StorageStream(StreamKind.CHECKPOINTS, name, True, kept.written_bytes / plan.write_s, share)
-    loaded = kept.restart_bytes + kept.replica_bytes * (job.replicas - 1)
-    yield StorageStream(StreamKind.RESTART, name, False, loaded / TRANSFER_S, min(1.0, TRANSFER_S / plan.between_s[0]))
+    restart_share = min(1.0, job.load_s / plan.between_s[0])
+    yield StorageStream(StreamKind.RESTART, name, False, job.loaded_bytes / job.load_s, restart_share)
 
 
 def _of_data(others: OtherStreams) -> Iterator[StorageStream]:
@@ -275,8 +275,7 @@ def _peaks(answer: WorkloadAnswer, others: OtherStreams) -> Iterator[tuple[float
     job = answer.job
     written = restart = 0.0
     if job is not None and job.checkpoints.is_asked:
-        written = job.checkpoints.written_bytes / job.plan.write_s
-        restart = (job.checkpoints.restart_bytes + job.checkpoints.replica_bytes * (job.replicas - 1)) / TRANSFER_S
+        written, restart = job.checkpoints.written_bytes / job.plan.write_s, job.loaded_bytes / job.load_s
     waits = job is not None and job.checkpoints.waits
     rates = CheckpointRates(np.array([written]), np.array([restart]), waits, others)
     for read, write in rates.at_one_time(np.array([_reads(answer)])):

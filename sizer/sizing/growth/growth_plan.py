@@ -19,7 +19,8 @@ from sizer.sizing.growth.parts_by_size import SizeQuantities, count_sizes
 from sizer.sizing.growth.purchase_planner import PurchasePlanner
 from sizer.sizing.growth.result import ClusterSize, GrowthPlan, PlatformGrowth, UnmetYear
 from sizer.sizing.growth.yearly_requests import growth_of, yearly_requests
-from sizer.sizing.reasons import Binding, BindingKind, QuoteToSettle
+from sizer.sizing.preference import preference_of
+from sizer.sizing.reasons import Binding, BindingKind, Preference, QuoteToSettle
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, search
 from sizer.sizing.result import DesignAnswer, PlannedYear
 from sizer.sizing.search.feasibility import evaluate_space
@@ -259,6 +260,7 @@ class FirstPurchases:
     designs: tuple[DesignAnswer, ...]  # the first is the one to buy
     quotes_to_settle: tuple[QuoteToSettle, ...]  # that could change which platform that is
     years: tuple[PlannedYear, ...]  # of the first
+    preference: Preference | None = None  # what it does in the last year
 
 
 def first_purchases(
@@ -299,7 +301,10 @@ def first_purchases(
     )
     if only_first:
         return FirstPurchases(designs, (), ())
-    return FirstPurchases(designs, covered.quotes_to_settle(), tuple(_planned_years(planners[0], designs[0])))
+    last = covered.last
+    preference = preference_of(last, Ranking(last), covered.order[0], last.name_of)
+    years = tuple(_planned_years(planners[0], designs[0]))
+    return FirstPurchases(designs, covered.quotes_to_settle(), years, preference)
 
 
 def _planned_years(planner: PurchasePlanner, design: DesignAnswer) -> Iterator[PlannedYear]:

@@ -23,7 +23,7 @@ from sizer.physical import capacity
 from sizer.physical.platform import Platform
 from sizer.sizing.checks import COMPUTE_LIMITS, LOSS_LIMITS, STAGE_LIMITS, AnyLimit, Limit
 from sizer.sizing.constraints.redundancy import after_losses
-from sizer.sizing.constraints.stored_data import asks_for_local_drives, lacks_shared_storage, storage_demand
+from sizer.sizing.constraints.stored_data import lacks_shared_storage, storage_demand
 from sizer.sizing.constraints.team_limits import TeamLimits, team_limits
 from sizer.sizing.constraints.tiers import needed_of
 from sizer.sizing.search.space import Space
@@ -366,7 +366,7 @@ def evaluate_space(
         _evaluate_block(slice(start, start + step), found, space, alike, servers, spare)
     passes: dict[AnyLimit, Bools] = {name: kept[alike.kind_of] for name, kept in servers.limits.items()}
     is_local, hosts = alike.class_cols.is_local, alike.class_cols.hosts
-    apart = lacks_shared_storage(works, asks_for_local_drives(request, catalog), is_local, space.sizes[None, :] * hosts)
+    apart = lacks_shared_storage(works, request, catalog, is_local, space.sizes[None, :] * hosts)
     passes[Limit.STORAGE_CAPACITY] = np.broadcast_to(alike.class_units.holds_data[:, None], shape) & ~apart
     passes[Limit.STORAGE_RATE] = found.enough
     if request.fabric.oversubscription > 1:

@@ -26,9 +26,10 @@ from sizer.physical.racks.power import device_power
 from sizer.physical.racks.site_rules import most_kg_on_floor
 from sizer.physical.roles import Role
 from sizer.sizing.checks import AnyLimit, Limit
+from sizer.sizing.result import design_name
 from sizer.sizing.search.feasibility import EvaluatedSpace
 from sizer.sizing.search.main_items import MainItems, check_budget, main_items_cost, ranking_prices
-from sizer.workload.eras import most_of_kind
+from sizer.workload.eras import most_nodes_of_kind, most_of_kind
 from sizer.workload.request import Fabric, Limits, SizingRequest
 
 # Rack units, kilograms and watts: what every device takes of a rack.
@@ -283,8 +284,19 @@ class PartCounts:
 
     @cached_property
     def cannot_be_bought(self) -> Bools:
-        """(platforms, sizes) designs with more servers than are there, of a kind that can no longer be ordered."""
-        return np.asarray(self.evaluated.space.sizes > self._most_servers[:, None])
+        """(platforms, sizes) designs with more servers or storage than is there, of a kind that is no longer sold."""
+        evaluated, request = self.evaluated, self.request
+        most = [most_nodes_of_kind(self.catalog, request, one.storage) for one in evaluated.platforms]
+        is_more = evaluated.class_nodes[evaluated.class_of] > np.array(most)[:, None]
+        return np.asarray(is_more | (evaluated.space.sizes > self._most_servers[:, None]))
+
+    @cached_property
+    def storage_is_assumed(self) -> Floats:
+        """(platforms,) 1 for storage that no source describes."""
+        found = [
+            one.storage.media is not None and one.storage.media.basis == "assumed" for one in self.evaluated.platforms
+        ]
+        return np.array(found, dtype=float)
 
     @cached_property
     def _most_servers(self) -> Floats:
@@ -298,6 +310,13 @@ class PartCounts:
     def at_least(self) -> dict[str, Floats]:
         """(platforms, sizes) rack units, watts and new racks of servers and storage alone."""
         return least_room(self.evaluated, self.request)
+
+    def name_of(self, row: int) -> str:
+        """Name of the design of a row, with the fabric that joins its servers or leads to its storage."""
+        evaluated = self.evaluated
+        platform, servers = evaluated.platforms[int(evaluated.space.platform[row])], int(evaluated.space.n_servers[row])
+        name = design_name(platform, servers, int(evaluated.storage_nodes[row]))
+        return f"{name} over {platform.fabric.name}" if servers > 1 or platform.storage.kind != "local" else name
 
     def feasible_of(self, index: int) -> Ints:
         """Rows of one platform that keep every limit."""

@@ -247,10 +247,11 @@ _NO_MORE_TIED = -1
 
 
 def keys(counts: PartCounts, rows: Ints) -> list[Floats]:
-    """Order of designs of equal cost: fewest servers, storage nodes, rack units, watts, slower fabric, smaller drives.
+    """Order of designs of equal cost: fewest servers, storage nodes, rack units, watts, storage that is not assumed,
+    slower fabric, smaller drives.
 
-    Before these, where servers or storage are there, what must be bought and the kinds that are left idle. The last two
-    keep out a faster network and larger drives than are needed.
+    Before these, where servers or storage are there, what must be bought and the kinds that are left idle. The last
+    two keep out a faster network and larger drives than are needed.
     """
     evaluated = counts.evaluated
     platform = rows // len(evaluated.space.sizes)
@@ -260,6 +261,7 @@ def keys(counts: PartCounts, rows: Ints) -> list[Floats]:
         evaluated.storage_nodes[rows].astype(float),
         counts.rack_units[rows],
         counts.power_w[rows],
+        counts.storage_is_assumed[platform],
         evaluated.exchange_bytes_per_s[platform],
         counts.raw_bytes[rows],
     ]

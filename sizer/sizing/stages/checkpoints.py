@@ -21,9 +21,11 @@ from sizer.perf.availability.goodput import (
 from sizer.sizing.stages.platform_columns import Columns
 from sizer.workload.checkpoints import CHECKPOINT_WAIT_S, Checkpoints, OtherStreams
 
-# What storage is sized for: a checkpoint is read back, and where training goes on meanwhile written, in so long a time.
-# A choice of ours: longer adds to every restart, shorter pays for storage that is idle between checkpoints.
-TRANSFER_S = 300.0
+# What storage is sized for: a checkpoint is written while training goes on, and read back, in so long a time, or in
+# longer as long as that costs a thousandth of the time at most: slower writing is paid at interruptions only. While
+# training waits for it, writing takes a hundredth of the interval. Choices of ours.
+_TRANSFER_S = 300.0
+_TRANSFER_COST, _WAIT_COST = 1e-3, 1e-2
 # Copying the state of a GPU into the memory of its server: 0.5 to 5 s are published; the upper end.
 COPY_S = 5.0
 
@@ -41,6 +43,16 @@ class CheckpointedJob:
     parameters: float
     replicas: int  # data parallel
     counts: bool  # whether rates and times of the answer count interruptions
+
+    @property
+    def loaded_bytes(self) -> float:
+        """What a restart reads."""
+        return self.checkpoints.restart_bytes + self.checkpoints.replica_bytes * (self.replicas - 1)
+
+    @property
+    def load_s(self) -> float:
+        """Time in which the storage is to read that."""
+        return plan_of(self.checkpoints, self.plan.gpus).load_s
 
 
 @dataclass(frozen=True)
@@ -114,18 +126,19 @@ def plan_of(checkpoints: Checkpoints, gpus: int) -> CheckpointPlan:
     rates = INTERRUPTIONS if stated is None else (stated, stated, stated)
     median = float(time_between_interruptions(rates[0], gpus))
     copy_s = None if checkpoints.waits else COPY_S
-    write_s = CHECKPOINT_WAIT_S if checkpoints.every_s is None else min(CHECKPOINT_WAIT_S, checkpoints.every_s)
-    if copy_s is not None:
-        # A checkpoint is written before the next one starts.
-        interval = checkpoints.every_s or float(best_interval(copy_s, median))
-        write_s = interval if checkpoints.on_local_drives else min(TRANSFER_S, interval)
+    interval = checkpoints.every_s or float(best_interval(copy_s or CHECKPOINT_WAIT_S, median))
+    # A checkpoint is written before the next one starts.
+    load_s = min(max(_TRANSFER_S, _TRANSFER_COST * median), interval)
+    write_s = interval if checkpoints.on_local_drives else load_s
+    if copy_s is None:
+        write_s = min(max(CHECKPOINT_WAIT_S, _WAIT_COST * interval), interval)
     return checkpoint_plan(
         gpus,
         checkpoints.written_bytes,
         checkpoints.written_bytes / write_s,
-        checkpoints.written_bytes / TRANSFER_S,
+        checkpoints.written_bytes / load_s,
         copy_s=copy_s,
-        interval_s=checkpoints.every_s,
+        interval_s=interval,
         rates=rates,
     )
 
@@ -190,8 +203,9 @@ def checkpoint_rates(
     distinct, places = np.unique(gpus, return_inverse=True)
     plans = [plan_of(checkpoints, int(count)) for count in distinct]
     written = np.array([plan.checkpoint_bytes / plan.write_s for plan in plans])
+    load_s = np.array([plan.load_s for plan in plans])[places].reshape(gpus.shape)
     more = 0.0 if replicas is None else checkpoints.replica_bytes * np.maximum(replicas - 1, 0)
-    restart = (np.full(gpus.shape, checkpoints.restart_bytes) + more) / TRANSFER_S
+    restart = (checkpoints.restart_bytes + more) / load_s
     return CheckpointRates(written[places].reshape(gpus.shape), restart, checkpoints.waits, others)
 
 

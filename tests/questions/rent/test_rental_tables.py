@@ -53,7 +53,12 @@ def test_the_table_adds_up_and_names_what_is_missing() -> None:
     assert said["Maximum for all lines to be quoted"] == "103974.77"  # (328,867.20 - 193,700) / 1.3
 
 
+def test_buying_for_a_budgetary_price_counts_what_running_costs() -> None:
+    """USD 200,000 with 10 % a year for three years, and nothing drawn."""
+    assert put(None, yearly_cost_percent=10).buying(200e3) == 260e3
+
+
 def test_no_row_promises_a_budget_below_nothing() -> None:
     too_much, tenth = put("160833.60", None), Decimal("0.1")
-    assert cells(too_much, tenth)["Maximum for all lines to be quoted"] == "nothing"
+    assert cells(too_much, tenth)["Maximum for all lines to be quoted"] == "none: rent"
     assert not re.search(r"[-\N{MINUS SIGN}]\d", finding(too_much, tenth))
