@@ -146,6 +146,7 @@ class Deployment:
     data: int = 1
     expert: int = 0  # ranks over which whole experts are spread; 0: all with several data ranks, else none
     is_speculative: bool = False
+    beams: int = 1  # continuations of a request that are searched side by side
     buffered_tokens: int = 1  # tokens gathered before the first is sent
     burst_share: float = 0.0  # of a benchmark that starts all its requests at once: half of one over its rounds
     is_lockstep: bool = False  # a benchmark whose requests all start and end together, prefills first
@@ -275,9 +276,10 @@ class ServingPoints:
         """Requests in flight for which memory has room, and which the engine takes; 0: the weights leave none."""
         kept = np.array([RESERVED_OUTPUT.get(one.engine, USUAL_RESERVED_OUTPUT) for one in self.deployments])
         pools = np.array([max(one.decode_replicas, 1) for one in self.deployments], dtype=float)
+        beams = np.array([one.beams for one in self.deployments])
         filled = np.array([FILLED.get(one.engine, USUAL_FILLED) for one in self.deployments])
         found = most_concurrent(
-            self.table.at(self.of), self.input_tokens, self.output_tokens, kept[self.of], filled[self.of]
+            self.table.at(self.of), self.input_tokens, self.output_tokens, (kept * beams)[self.of], filled[self.of]
         )
         running = np.array([one.most_running for one in self.deployments])
         return np.asarray(np.minimum(found, running[self.of]) * pools[self.of])
@@ -288,7 +290,8 @@ class ServingPoints:
         column = {
             name: np.array([getattr(one, name) for one in self.deployments], dtype=float)[self.of] for name in names
         }
-        verified = np.array([SPECULATIVE_TOKENS if one.is_speculative else 1.0 for one in self.deployments])
+        verified = np.array([SPECULATIVE_TOKENS if one.is_speculative else one.beams for one in self.deployments])
+        guessed = np.array([one.is_speculative for one in self.deployments], dtype=float)
         return Load(
             concurrency=self.concurrency,
             most_concurrent=np.maximum(self.room, 1.0),
@@ -296,6 +299,7 @@ class ServingPoints:
             output_tokens=self.output_tokens,
             cached_share=self.cached_share,
             verified=verified[self.of],
+            is_guessed=guessed[self.of],
             **column,
         )
 

@@ -125,7 +125,7 @@ class DecodeStep:
         )
 
 
-def decode_step(one: Replicas, by: Terms, context: Floats, verified: Floats) -> DecodeStep:
+def decode_step(one: Replicas, by: Terms, context: Floats, verified: Floats, guessed: Floats) -> DecodeStep:
     """One step of replicas, by the number of requests that decode.
 
     Parameters
@@ -135,7 +135,9 @@ def decode_step(one: Replicas, by: Terms, context: Floats, verified: Floats) -> 
     context : ndarray, shape (n,)
         Tokens that each request has behind it, mean. [-]
     verified : ndarray, shape (n,)
-        Tokens that a step works on for each of them: 1, more where some were guessed. [-]
+        Tokens that a step works on for each of them: 1, more where some were guessed, or of several beams. [-]
+    guessed : ndarray, shape (n,)
+        1 where some of them were guessed, else 0. [-]
 
     Notes
     -----
@@ -163,8 +165,8 @@ def decode_step(one: Replicas, by: Terms, context: Floats, verified: Floats) -> 
         attention=smooth_max(cache, scored),
         per_request=by.times(sums * ring, "reduce_traffic")
         + by.times(traffic, "expert_traffic")
-        + by.times((q <= 1) / d, "sequence_s")
-        + by.times((q > 1) / d, "sequence_s", "speculative_host")
+        + by.times((1 - guessed) / d, "sequence_s")
+        + by.times(guessed / d, "sequence_s", "speculative_host")
         + _token_traffic(one, by, q / d),
         fixed=by.times(one.layers, "layer_s")
         + by.times(one.mixture_layers * one.active_experts / _USUAL_EXPERTS, "expert_layer_s")
