@@ -133,8 +133,9 @@ def _together(row: ServingRow, base: Deployment, guessed: list[str]) -> tuple[De
         # One printed number of ranks, each with requests of its own.
         each = replace(base, data=tensor, expert=tensor, most_running=base.most_running * tensor)
         return each, max(1.0, gpus / tensor)
-    # Stages of a pipeline hold layers of their own: at full load about as tensor ranks without their sums.
-    found = replace(base, tensor=tensor * int(pipeline), data=data, expert=int(row.ep or 0))
+    found = replace(
+        base, tensor=tensor * int(pipeline), pipeline=int(pipeline), data=data, expert=int(row.ep or 0)
+    )
     return found, max(1.0, (gpus or tensor * pipeline * data) / (tensor * pipeline * data))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
-from sizer.calibrate.language.cases import pcie_bytes_per_s
+from sizer.calibrate.language.cases import USUAL_MATMUL_SHARE, matmul_flop_per_s, pcie_bytes_per_s
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.catalog.networks import TransformerShape
 from sizer.catalog.schema import Dnn, Gpu
@@ -144,6 +144,7 @@ class Deployment:
     cache: str = ""  # empty: as engines choose by default
     tensor: int = 1
     data: int = 1
+    pipeline: int = 1  # stages, with layers of their own, that the tensor ranks form: at full load each sums within one
     expert: int = 0  # ranks over which whole experts are spread; 0: all with several data ranks, else none
     is_speculative: bool = False
     beams: int = 1  # continuations of a request that are searched side by side
@@ -321,30 +322,32 @@ def replicas_of(deployments: Sequence[Deployment]) -> Replicas:
     machines = np.array([_machine(one) for one in deployments], dtype=float).reshape(-1, 5).T
     weights = np.array([weight_bytes_of(one.weights, one.model.is_mixture) for one in deployments]).reshape(-1, 2).T
     element = [CACHE_BYTES[one.cache or _USUAL_CACHE.get(one.weights, "fp8")] for one in deployments]
-    tensor, data, *adapters = (
-        [getattr(one, name) for one in deployments] for name in ("tensor", "data", "adapters", "adapter_rank")
+    tensor, data, *more = (
+        [getattr(one, name) for one in deployments] for name in ("tensor", "data", "pipeline", "adapters", "adapter_rank")
     )
     expert = [one.expert or (one.tensor * one.data if one.data > 1 else 1) for one in deployments]
     narrow, wide = weights
-    found = replicas(models, ServingGpus(*machines), tensor, data, expert, narrow, wide, element, *adapters)
-    more = np.array(
+    found = replicas(models, ServingGpus(*machines), tensor, data, expert, narrow, wide, element, *more)
+    texts = np.array(
         [(1 + _TEXTS_HALF_WIDTH / one.model.hidden) / _TEXTS_ALONE if one.is_embedding else 1.0 for one in deployments]
     )
     return replace(
         found,
-        prefill_dense_flop=found.prefill_dense_flop * more,
-        prefill_expert_flop=found.prefill_expert_flop * more,
+        prefill_dense_flop=found.prefill_dense_flop * texts,
+        prefill_expert_flop=found.prefill_expert_flop * texts,
     )
 
 
 def _machine(one: Deployment) -> tuple[float, ...]:
     gpu = one.gpu
     link = one.link_bytes_per_s or link_of(gpu)
+    # Clocks under load: large BF16 products on this GPU, where they were measured, against those on a usual one.
+    reached = matmul_flop_per_s(gpu, "bf16") / (USUAL_MATMUL_SHARE["bf16"] * gpu.peak_mixed_flop_per_s.value)
     return (
         gpu.memory_bytes.value,
         gpu.memory_bytes_per_s.value if gpu.memory_bytes_per_s else math.nan,
-        _peak(gpu, one.computed_in) or math.nan,
-        gpu.peak_mixed_flop_per_s.value,
+        reached * (_peak(gpu, one.computed_in) or math.nan),
+        reached * gpu.peak_mixed_flop_per_s.value,
         # Of one GPU, which sums nothing over others, no link is asked.
         link or math.inf,
     )
