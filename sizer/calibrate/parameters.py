@@ -108,7 +108,7 @@ PRIORS: dict[str, Prior] = {
     "host-per-byte:dali": Prior(math.log(4.7e-9), 0.55, "the other half: entropy decoding stays on the host"),
     "host-fixed:tensors": Prior(math.log(20e-6), 1.0, "assumed: finding and batching one record"),
     "host-per-byte:tensors": Prior(math.log(1e-9), 0.7, "assumed: a core copies, crops and flips about 1 GB/s"),
-    "host-fixed:volumes": Prior(math.log(1.0), 0.6, "nnU-Net transforms a patch in 1.02 core-s (nnunet-augmentation)"),
+    "host-fixed:volumes": Prior(math.log(0.1), 0.8, "assumed: flips, brightness and noise of one patch of 128 cubed"),
     "host-per-byte:volumes": Prior(math.log(1e-9), 0.6, "assumed: reading and cropping an array at 1 GB/s a core"),
     "host-fixed:tokens": Prior(math.log(10e-6), 1.0, "assumed: finding and batching one record of numbers"),
     "host-per-byte:tokens": Prior(math.log(2e-9), 1.0, "assumed: masking and copying small numbers"),

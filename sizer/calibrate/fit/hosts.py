@@ -248,7 +248,7 @@ _LINE_SOURCES: dict[str, tuple[str, ...]] = {
     SampleFormat.JPEG: ("dell-isilon-dgx1-blog-2018", "dell-ready-ai-nvidia-2018", "imread-benchmark", "ffcv-docs"),
     DALI: ("mlperf-v0.6",),
     SampleFormat.TENSORS: ("ffcv-docs",),
-    SampleFormat.VOLUMES: ("nnunet-augmentation", "mlperf-storage-v1.0"),
+    SampleFormat.VOLUMES: ("mlperf-storage-v1.0",),
     SampleFormat.TABULAR: ("nv-dle-dlrm",),
     SampleFormat.TEXT: ("presto-2022",),
 }

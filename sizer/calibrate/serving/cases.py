@@ -133,9 +133,7 @@ def _together(row: ServingRow, base: Deployment, guessed: list[str]) -> tuple[De
         # One printed number of ranks, each with requests of its own.
         each = replace(base, data=tensor, expert=tensor, most_running=base.most_running * tensor)
         return each, max(1.0, gpus / tensor)
-    found = replace(
-        base, tensor=tensor * int(pipeline), pipeline=int(pipeline), data=data, expert=int(row.ep or 0)
-    )
+    found = replace(base, tensor=tensor * int(pipeline), pipeline=int(pipeline), data=data, expert=int(row.ep or 0))
     return found, max(1.0, (gpus or tensor * pipeline * data) / (tensor * pipeline * data))
 
 

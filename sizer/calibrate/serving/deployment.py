@@ -317,14 +317,12 @@ def replicas_of(deployments: Sequence[Deployment]) -> Replicas:
         if (missing := missing_facts(one.gpu, one.tensor * one.data, one.link_bytes_per_s)) is not None:
             raise ValueError(f"{missing.values[0]}: {missing.values[1]} is not known")
     columns = np.array([astuple(one.model)[1:] for one in deployments], dtype=float).reshape(len(deployments), -1).T
-    names = [one.name for one in fields(ServedModel)][1:]
-    models = ServedModels(**dict(zip(names, columns, strict=True)))
+    models = ServedModels(**dict(zip([one.name for one in fields(ServedModel)][1:], columns, strict=True)))
     machines = np.array([_machine(one) for one in deployments], dtype=float).reshape(-1, 5).T
     weights = np.array([weight_bytes_of(one.weights, one.model.is_mixture) for one in deployments]).reshape(-1, 2).T
     element = [CACHE_BYTES[one.cache or _USUAL_CACHE.get(one.weights, "fp8")] for one in deployments]
-    tensor, data, *more = (
-        [getattr(one, name) for one in deployments] for name in ("tensor", "data", "pipeline", "adapters", "adapter_rank")
-    )
+    names = ("tensor", "data", "pipeline", "adapters", "adapter_rank")
+    tensor, data, *more = ([getattr(one, name) for one in deployments] for name in names)
     expert = [one.expert or (one.tensor * one.data if one.data > 1 else 1) for one in deployments]
     narrow, wide = weights
     found = replicas(models, ServingGpus(*machines), tensor, data, expert, narrow, wide, element, *more)

@@ -118,7 +118,13 @@ def test_layouts_of_mlperf_rows(file_of):
     """deepseek-r1 on eight GPUs with a batch of at most 512 has 1,235 requests in flight: each rank has its own.
     Two stages of four ranks sum in their own layers; GPT-J is decoded with four beams; one GPU has no two ranks."""
     rows = [
-        {"model": "deepseek-v3", "benchmark": "deepseek-r1", "weight_precision": "nvfp4", "max_batch": "512", "tp": "8"},
+        {
+            "model": "deepseek-v3",
+            "benchmark": "deepseek-r1",
+            "max_batch": "512",
+            "tp": "8",
+            "weight_precision": "nvfp4",
+        },
         {"model": "llama-3.1-405b", "benchmark": "llama3.1-405b", "tp": "4", "pp": "2"},
         {"model": "gpt-j-6b", "benchmark": "gptj-99", "tp": "1"},
         {"model": "llama-2-70b", "benchmark": "llama2-70b-99", "tp": "2", "gpus": "1"},
