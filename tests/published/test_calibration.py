@@ -161,13 +161,12 @@ def test_accuracy_in_sample(report):
 
 # What falls short of what is asked, and by how much at most.
 FALLS_SHORT = {
-    # A source held out: 8.9 % instead of 8 with a known stack, 16.4 % instead of 13 with an unknown one, which comes
-    # out 12.2 % too fast instead of 5, as the stacks that only one source ran are the slower ones.
-    AccuracyMeasure.LANGUAGE_SOURCE_MEDIAN: 0.089,
-    AccuracyMeasure.LANGUAGE_STRANGE_BIAS: 0.122,
-    AccuracyMeasure.LANGUAGE_STRANGE_MEDIAN: 0.165,
-    # MLPerf v5.1 held out: rates 6.1 % off instead of 6, times 8.5 % instead of 8.
-    AccuracyMeasure.LANGUAGE_ROUND_RATES: 0.061,
+    # A source held out: 8.7 % instead of 8 with a known stack, 14.4 % instead of 13 with an unknown one, which comes
+    # out 10.4 % too fast instead of 5, as the stacks that only one source ran are the slower ones.
+    AccuracyMeasure.LANGUAGE_SOURCE_MEDIAN: 0.088,
+    AccuracyMeasure.LANGUAGE_STRANGE_BIAS: 0.104,
+    AccuracyMeasure.LANGUAGE_STRANGE_MEDIAN: 0.145,
+    # MLPerf v5.1 held out: times 8.5 % off instead of 8.
     AccuracyMeasure.LANGUAGE_ROUND_TIMES: 0.085,
     # GPU memory of a source held out: 10.6 % instead of 10.
     AccuracyMeasure.LANGUAGE_MEMORY_SOURCE_MEDIAN: 0.107,
@@ -175,17 +174,14 @@ FALLS_SHORT = {
     AccuracyMeasure.SERIES_MEDIAN: 0.0615,
     # Intervals that are too narrow: of 38 rates of MLPerf v5.1 from earlier rounds 32 are inside, 84.2 % instead of 85.
     AccuracyMeasure.MODERN_COVERAGE_LEAST: 0.843,
-    # Serving with a combination held out: time per token 11.1 % off instead of 10, tokens/s 9.8 %.
-    AccuracyMeasure.SERVING_CELL_TPOT: 0.112,
+    # Serving with a combination held out: time per token 10.4 % off instead of 10. The interval is 26 % either way
+    # instead of 25: one of 25 % holds 84 % of the rows.
+    AccuracyMeasure.SERVING_CELL_TPOT: 0.105,
+    AccuracyMeasure.SERVING_WIDTH_CELL: 0.262,
     # Its interval of what was measured: 16 % either way instead of 12, which would hold 79 % of the rows.
     AccuracyMeasure.SERVING_WIDTH: 0.159,
-    # Stacks tuned for MLPerf from the public runs of others: offline 20 %, interactive 22 % instead of 15, bias 6.7 %
-    # instead of 5; layouts of attention and beams of four are not printed.
-    AccuracyMeasure.SERVING_OFFLINE: 0.201,
-    AccuracyMeasure.SERVING_INTERACTIVE: 0.223,
-    AccuracyMeasure.SERVING_MLPERF_BIAS: 0.068,
-    # With half of MLPerf's systems fitted, the other half: 9.6 % instead of 8.
-    AccuracyMeasure.SERVING_TUNED: 0.097,
+    # Stacks tuned for MLPerf from the public runs of others: interactive 18 % off instead of 15.
+    AccuracyMeasure.SERVING_INTERACTIVE: 0.182,
 }
 
 

@@ -40,7 +40,7 @@ from sizer.perf.language.step import (
 )
 
 # Measured rate of large matrix products over the peak where nobody measured it: the median of those measured.
-_USUAL_MATMUL_SHARE = {"bf16": 0.75, "fp8": 0.72, "fp4": 0.45}
+USUAL_MATMUL_SHARE = {"bf16": 0.75, "fp8": 0.72, "fp4": 0.45}
 _NEAR_BF16 = ("bf16", "fp16")
 GBIT = 1e9 / 8
 # Logarithm of the ratio of two sizes of memory, below which they are one rounded differently.
@@ -54,7 +54,7 @@ _RING_THROUGH_HOST = 0.7
 
 def machine_values(row: LanguageRow, gpu: Gpu, precision: str, domain: int | None) -> dict[str, float]:
     """Fields of :class:`sizer.perf.language.step.Machines` of a row, and the memory of its GPU."""
-    matmul = {name: _matmul(gpu, name) for name in ("bf16", precision)}
+    matmul = {name: matmul_flop_per_s(gpu, name) for name in ("bf16", precision)}
     return {
         "matmul_flop_per_s": matmul[precision],
         "attention_flop_per_s": matmul["bf16"],
@@ -88,16 +88,16 @@ def _memory_bytes(row: LanguageRow, gpu: Gpu) -> float:
     return named if abs(math.log(named / gpu.memory_bytes.value)) > _SAME_SIZE else gpu.memory_bytes.value
 
 
-def _matmul(gpu: Gpu, precision: str) -> float:
+def matmul_flop_per_s(gpu: Gpu, precision: str) -> float:
     """Rate of large matrix products, measured where it was, else the usual share of the peak. [FLOP/s]"""
     name = "bf16" if precision in _NEAR_BF16 else precision
     if name in gpu.matmul_flop_per_s:
         return gpu.matmul_flop_per_s[name].value
     if name == "bf16":
-        return gpu.peak_mixed_flop_per_s.value * _USUAL_MATMUL_SHARE[name]
+        return gpu.peak_mixed_flop_per_s.value * USUAL_MATMUL_SHARE[name]
     peak = gpu.peak_flop_per_s.get(name)
     # A GPU without the format computes in the next wider one.
-    return peak.value * _USUAL_MATMUL_SHARE[name] if peak else _matmul(gpu, "fp8" if name == "fp4" else "bf16")
+    return peak.value * USUAL_MATMUL_SHARE[name] if peak else matmul_flop_per_s(gpu, "fp8" if name == "fp4" else "bf16")
 
 
 def _nic_gbit(row: LanguageRow, gpu: Gpu) -> float:

@@ -47,7 +47,7 @@ PRIOR_SD = {
 # Levels of a run and the spread of their effects on the logarithm of the step time.
 EFFECT_SD = {
     "gpu_precision": 0.12,
-    "stack_group": 0.10,
+    "stack_group": 0.20,
     "stack": 0.20,  # nine fitted stacks differ by 19 %
     "release": 0.05,
     "family": 0.08,

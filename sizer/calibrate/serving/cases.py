@@ -24,6 +24,8 @@ _USUAL_RUNNING = 2048.0
 _LINEAR_WIDTH, _LINEAR_KEYS = 2.0, 128.0
 # Window of layers that see the last tokens only, where a row does not state it.
 _USUAL_ROPE = 0.5
+# Beams with which MLPerf's rules have GPT-J decode.
+_BEAMS = 4
 # GPUs of a server, and the rate of the adapter of each of them.
 _USUAL_DOMAIN, _NIC_BYTES_PER_S = 8, 50e9
 
@@ -64,6 +66,7 @@ def _case(row: ServingRow, catalog: Catalog) -> ServingCase | CalibrationNote:
         weights=_weights(row, gpu, guessed),
         cache=row.kv_precision.rstrip("?") if row.kv_precision.rstrip("?") in ("bf16", "fp8") else "",
         is_speculative=row.speculative.rstrip("?") == "mtp",
+        beams=_BEAMS if row.benchmark.startswith("gptj") else 1,
         # Only SGLang counts the tokens that it gathers before it sends to the first one.
         buffered_tokens=int(row.stream_interval or 1) if row.engine == "sglang" else 1,
         is_lockstep=row.engine == "sglang" and row.kind == CLOSED_LOOP and row.length_mean_ratio == 1.0,
@@ -123,8 +126,14 @@ def _together(row: ServingRow, base: Deployment, guessed: list[str]) -> tuple[De
         if not gpus:
             return note(FitNote.COUNTS_NOT_STATED)
     pipeline = row.pp or 1.0
-    # Stages of a pipeline hold layers of their own: at full load about as tensor ranks without their sums.
-    found = replace(base, tensor=tensor * int(pipeline), data=data, expert=int(row.ep or 0))
+    if gpus and tensor * pipeline > gpus:
+        # The file of another system.
+        tensor, pipeline = int(gpus), 1.0
+    if row.kind == MLPERF and base.model.kv_rank and not row.dp:
+        # One printed number of ranks, each with requests of its own.
+        each = replace(base, data=tensor, expert=tensor, most_running=base.most_running * tensor)
+        return each, max(1.0, gpus / tensor)
+    found = replace(base, tensor=tensor * int(pipeline), pipeline=int(pipeline), data=data, expert=int(row.ep or 0))
     return found, max(1.0, (gpus or tensor * pipeline * data) / (tensor * pipeline * data))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
-from sizer.calibrate.language.cases import pcie_bytes_per_s
+from sizer.calibrate.language.cases import USUAL_MATMUL_SHARE, matmul_flop_per_s, pcie_bytes_per_s
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.catalog.networks import TransformerShape
 from sizer.catalog.schema import Dnn, Gpu
@@ -144,8 +144,10 @@ class Deployment:
     cache: str = ""  # empty: as engines choose by default
     tensor: int = 1
     data: int = 1
+    pipeline: int = 1  # stages, with layers of their own, that the tensor ranks form: at full load each sums within one
     expert: int = 0  # ranks over which whole experts are spread; 0: all with several data ranks, else none
     is_speculative: bool = False
+    beams: int = 1  # continuations of a request that are searched side by side
     buffered_tokens: int = 1  # tokens gathered before the first is sent
     burst_share: float = 0.0  # of a benchmark that starts all its requests at once: half of one over its rounds
     is_lockstep: bool = False  # a benchmark whose requests all start and end together, prefills first
@@ -275,9 +277,10 @@ class ServingPoints:
         """Requests in flight for which memory has room, and which the engine takes; 0: the weights leave none."""
         kept = np.array([RESERVED_OUTPUT.get(one.engine, USUAL_RESERVED_OUTPUT) for one in self.deployments])
         pools = np.array([max(one.decode_replicas, 1) for one in self.deployments], dtype=float)
+        beams = np.array([one.beams for one in self.deployments])
         filled = np.array([FILLED.get(one.engine, USUAL_FILLED) for one in self.deployments])
         found = most_concurrent(
-            self.table.at(self.of), self.input_tokens, self.output_tokens, kept[self.of], filled[self.of]
+            self.table.at(self.of), self.input_tokens, self.output_tokens, (kept * beams)[self.of], filled[self.of]
         )
         running = np.array([one.most_running for one in self.deployments])
         return np.asarray(np.minimum(found, running[self.of]) * pools[self.of])
@@ -288,7 +291,8 @@ class ServingPoints:
         column = {
             name: np.array([getattr(one, name) for one in self.deployments], dtype=float)[self.of] for name in names
         }
-        verified = np.array([SPECULATIVE_TOKENS if one.is_speculative else 1.0 for one in self.deployments])
+        verified = np.array([SPECULATIVE_TOKENS if one.is_speculative else one.beams for one in self.deployments])
+        guessed = np.array([one.is_speculative for one in self.deployments], dtype=float)
         return Load(
             concurrency=self.concurrency,
             most_concurrent=np.maximum(self.room, 1.0),
@@ -296,6 +300,7 @@ class ServingPoints:
             output_tokens=self.output_tokens,
             cached_share=self.cached_share,
             verified=verified[self.of],
+            is_guessed=guessed[self.of],
             **column,
         )
 
@@ -312,35 +317,35 @@ def replicas_of(deployments: Sequence[Deployment]) -> Replicas:
         if (missing := missing_facts(one.gpu, one.tensor * one.data, one.link_bytes_per_s)) is not None:
             raise ValueError(f"{missing.values[0]}: {missing.values[1]} is not known")
     columns = np.array([astuple(one.model)[1:] for one in deployments], dtype=float).reshape(len(deployments), -1).T
-    names = [one.name for one in fields(ServedModel)][1:]
-    models = ServedModels(**dict(zip(names, columns, strict=True)))
+    models = ServedModels(**dict(zip([one.name for one in fields(ServedModel)][1:], columns, strict=True)))
     machines = np.array([_machine(one) for one in deployments], dtype=float).reshape(-1, 5).T
     weights = np.array([weight_bytes_of(one.weights, one.model.is_mixture) for one in deployments]).reshape(-1, 2).T
     element = [CACHE_BYTES[one.cache or _USUAL_CACHE.get(one.weights, "fp8")] for one in deployments]
-    tensor, data, *adapters = (
-        [getattr(one, name) for one in deployments] for name in ("tensor", "data", "adapters", "adapter_rank")
-    )
+    names = ("tensor", "data", "pipeline", "adapters", "adapter_rank")
+    tensor, data, *more = ([getattr(one, name) for one in deployments] for name in names)
     expert = [one.expert or (one.tensor * one.data if one.data > 1 else 1) for one in deployments]
     narrow, wide = weights
-    found = replicas(models, ServingGpus(*machines), tensor, data, expert, narrow, wide, element, *adapters)
-    more = np.array(
+    found = replicas(models, ServingGpus(*machines), tensor, data, expert, narrow, wide, element, *more)
+    texts = np.array(
         [(1 + _TEXTS_HALF_WIDTH / one.model.hidden) / _TEXTS_ALONE if one.is_embedding else 1.0 for one in deployments]
     )
     return replace(
         found,
-        prefill_dense_flop=found.prefill_dense_flop * more,
-        prefill_expert_flop=found.prefill_expert_flop * more,
+        prefill_dense_flop=found.prefill_dense_flop * texts,
+        prefill_expert_flop=found.prefill_expert_flop * texts,
     )
 
 
 def _machine(one: Deployment) -> tuple[float, ...]:
     gpu = one.gpu
     link = one.link_bytes_per_s or link_of(gpu)
+    # Clocks under load: large BF16 products on this GPU, where they were measured, against those on a usual one.
+    reached = matmul_flop_per_s(gpu, "bf16") / (USUAL_MATMUL_SHARE["bf16"] * gpu.peak_mixed_flop_per_s.value)
     return (
         gpu.memory_bytes.value,
         gpu.memory_bytes_per_s.value if gpu.memory_bytes_per_s else math.nan,
-        _peak(gpu, one.computed_in) or math.nan,
-        gpu.peak_mixed_flop_per_s.value,
+        reached * (_peak(gpu, one.computed_in) or math.nan),
+        reached * gpu.peak_mixed_flop_per_s.value,
         # Of one GPU, which sums nothing over others, no link is asked.
         link or math.inf,
     )

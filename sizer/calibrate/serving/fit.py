@@ -76,6 +76,7 @@ EFFECT_SD = {
     (TIME, "engine"): 0.06,
     (TIME, "gpu"): 0.06,
     (TIME, "precision"): 0.05,
+    (TIME, "family"): 0.05,
     (TIME, "model"): 0.06,
     (TIME, "cell"): 0.10,
     (TIME, "tuned"): 0.15,
@@ -90,8 +91,8 @@ _EFFECTS = {f"{term}/{level}": sd for (term, level), sd in EFFECT_SD.items()}
 # Stacks that are tuned for a benchmark come within a fifth of the rate that was measured of large products, 0.71 of the
 # peak of Hopper and 0.76 of Blackwell in FP8: a fifth more than the usual share.
 _MEANS = {"prefill_rate/tuned": 0.2}
-# Spread of levels that no row has, where the rows of models left out show more than the priors, which fit best.
-_UNSEEN_SD = {"time/model": 0.16}
+# Spread of levels that no row has, where rows left out show more than the priors, which fit best.
+_UNSEEN_SD = {"time/model": 0.16, "time/cell": 0.113}
 _FIRST_MONTHS = -4.0
 _DRIFT = Prior(-0.025, 0.01, "software becomes faster, each month")
 # Scatter of a measurement about its prediction, and more of what is harder: routing, pools of their own, speculation,
@@ -126,6 +127,7 @@ def levels_of(one: Deployment) -> dict[str, str]:
         "weights": one.weights,
         "format": one.computed_in,
         "gpu": one.gpu.id,
+        "family": one.model.family,
         "model": one.model.id,
         "precision": f"{one.weights}/{generation}",
         "engine_generation": f"{engine}/{generation}",

@@ -29,7 +29,8 @@ class Load:
     input_tokens: Floats
     output_tokens: Floats
     cached_share: Floats  # of the input
-    verified: Floats  # tokens that a step works on: 1, or 4 with three guessed
+    verified: Floats  # tokens of a request that a step works on: 1, or 4 with three guessed or with four beams
+    is_guessed: Floats  # 1: some of them are guesses, of which those that prove right are kept; else 0
     buffered_tokens: Floats  # tokens that the server gathers before it sends the first
     burst_share: Floats  # of the prefills of all requests in flight, that a mean first token waits for
     is_lockstep: Floats  # 1: all requests start together, and prefills run before decode steps; else 0
@@ -112,7 +113,7 @@ class _Loop:
         self.is_apart = load.prefill_replicas > 0
         apart: Floats = self.is_apart.astype(float)
         self.workers = np.where(self.is_apart, np.maximum(load.decode_replicas, 1), 1.0)
-        self.step = decode_step(decode, by, load.context, load.verified)
+        self.step = decode_step(decode, by, load.context, load.verified, load.is_guessed)
         filling: Prefill = prefill(fill, by, load.input_tokens, load.cached_share)
         self.work, self.overhead = filling.work * (1 - apart), filling.overhead * (1 - apart)
         # Of the pool's prefills, as one request after the other sees them.
@@ -121,7 +122,7 @@ class _Loop:
         self.batched = filling.work * (apart / np.maximum(load.prefill_replicas, 1.0)) + (1 - apart)
         self.half_step = 0.5 * (1 - apart)
         # Steps a token.
-        is_guessed = load.verified > 1
+        is_guessed = load.is_guessed > 0
         accepted = np.where(is_guessed, by.value("accepted"), 1.0)
         self.steps = Graded(1 / accepted, by.slope("accepted", np.where(is_guessed, -1 / accepted, 0.0)))
         bytes_of_request = load.input_tokens * decode.transfer_bytes

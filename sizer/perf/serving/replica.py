@@ -120,6 +120,7 @@ class Replicas(_Columns):
     is_linear: Floats
     # Layout.
     tensor: Floats
+    summing: Floats  # tensor ranks that sum what they multiplied: those of one stage
     data: Floats
     # One GPU.
     memory_bytes: Floats
@@ -166,6 +167,7 @@ def replicas(
     weight_bytes: ArrayLike,
     dense_weight_bytes: ArrayLike,
     cache_element_bytes: ArrayLike,
+    pipeline: ArrayLike = 1.0,
     adapters: ArrayLike = 0.0,
     adapter_rank: ArrayLike = 0.0,
 ) -> Replicas:
@@ -184,6 +186,8 @@ def replicas(
         :func:`weight_bytes_of`. [B]
     cache_element_bytes : array_like, shape (n,)
         Bytes of an element of keys and values. [B]
+    pipeline : array_like, shape (n,)
+        Stages that the tensor ranks form. [-]
     adapters, adapter_rank : array_like, shape (n,)
         Adapters (LoRA) in memory, of which a step reads each, as its requests choose among them; their rank. [-]
 
@@ -220,6 +224,7 @@ def replicas(
         "is_latent": latent * 1.0,
         "is_linear": (one.linear_layers > 0) * 1.0,
         "tensor": t,
+        "summing": t / np.asarray(pipeline, dtype=float),
         "data": d,
         **{field.name: getattr(gpus, field.name) for field in fields(gpus)},
         "weight_bytes": (wide * others + 2 * _WIDE * head) / t + narrow * routed / ranks + adapter_bytes,

@@ -125,7 +125,7 @@ class DecodeStep:
         )
 
 
-def decode_step(one: Replicas, by: Terms, context: Floats, verified: Floats) -> DecodeStep:
+def decode_step(one: Replicas, by: Terms, context: Floats, verified: Floats, guessed: Floats) -> DecodeStep:
     """One step of replicas, by the number of requests that decode.
 
     Parameters
@@ -135,7 +135,9 @@ def decode_step(one: Replicas, by: Terms, context: Floats, verified: Floats) -> 
     context : ndarray, shape (n,)
         Tokens that each request has behind it, mean. [-]
     verified : ndarray, shape (n,)
-        Tokens that a step works on for each of them: 1, more where some were guessed. [-]
+        Tokens that a step works on for each of them: 1, more where some were guessed, or of several beams. [-]
+    guessed : ndarray, shape (n,)
+        1 where some of them were guessed, else 0. [-]
 
     Notes
     -----
@@ -143,14 +145,14 @@ def decode_step(one: Replicas, by: Terms, context: Floats, verified: Floats) -> 
     sums over ranks, exchange of experts and the host's scheduler add up. A step that works on n tokens touches
     1 - (1 - e/E)^(s n) of the experts.
     """
-    q, t, d = verified, one.tensor, one.data
+    q, d = verified, one.data
     usual, few = _expert_work(one, by, q * one.expert_flop, "decode_rate")
     each = one.cache_bytes(context) + state_traffic_bytes(one)
     cache = by.times(each / d / one.memory_bytes_per_s, over=("cache_bandwidth",))
     scores = one.full_flop * context + one.window_flop * np.minimum(context, one.window)
     scored = by.times(q / d * scores / one.attention_flop_per_s, over=("attention_rate",))
-    sums = _REDUCTIONS * one.layers * (t > 1)
-    ring = _ELEMENT_BYTES * one.hidden * q / d * (t - 1) / t / one.link_bytes_per_s
+    sums = _REDUCTIONS * one.layers * (one.summing > 1)
+    ring = q / d * _ring_s(one)
     exchanged = one.mixture_layers * (d > 1)
     traffic = exchanged * _EXPERT_BYTES * one.hidden * one.active_experts * q / one.gpus / one.link_bytes_per_s
     return DecodeStep(
@@ -163,8 +165,8 @@ def decode_step(one: Replicas, by: Terms, context: Floats, verified: Floats) -> 
         attention=smooth_max(cache, scored),
         per_request=by.times(sums * ring, "reduce_traffic")
         + by.times(traffic, "expert_traffic")
-        + by.times((q <= 1) / d, "sequence_s")
-        + by.times((q > 1) / d, "sequence_s", "speculative_host")
+        + by.times((1 - guessed) / d, "sequence_s")
+        + by.times(guessed / d, "sequence_s", "speculative_host")
         + _token_traffic(one, by, q / d),
         fixed=by.times(one.layers, "layer_s")
         + by.times(one.mixture_layers * one.active_experts / _USUAL_EXPERTS, "expert_layer_s")
@@ -172,7 +174,7 @@ def decode_step(one: Replicas, by: Terms, context: Floats, verified: Floats) -> 
         + by.times(one.layers * one.is_linear, "linear_layer_s")
         + by.times(np.ones_like(one.layers), "step_s")
         + by.times(one.adapter_layers * _ADAPTER_LAYER_S)
-        + by.times(sums * np.log2(t) + 2 * exchanged, "reduce_s"),
+        + by.times(sums * np.log2(one.summing) + 2 * exchanged, "reduce_s"),
         log_missed=_log_missed(one, by) * q,
         graded=by.graded,
     )
@@ -191,6 +193,11 @@ def _expert_work(one: Replicas, by: Terms, flop: Floats, rate: str) -> tuple[Gra
     seconds = flop / one.peak_flop_per_s
     wide = by.times(1 / one.expert_width, "half_width") + 1.0
     return by.times(seconds, over=(rate,)) * wide, by.times(seconds, "half_rows", over=(rate,)) * wide
+
+
+def _ring_s(one: Replicas) -> Floats:
+    """Seconds of one sum over ranks for each token; each stage of a pipeline sums in its own layers alone."""
+    return np.asarray(_ELEMENT_BYTES * one.hidden * (one.summing - 1) / one.tensor / one.link_bytes_per_s)
 
 
 def _token_traffic(one: Replicas, by: Terms, tokens: Floats) -> Graded:
@@ -227,7 +234,6 @@ def prefill(one: Replicas, by: Terms, input_tokens: Floats, cached_share: Floats
     cached_share : ndarray, shape (n,)
         Share of it whose keys and values are there already. [-]
     """
-    t = one.tensor
     new = input_tokens * (1 - cached_share)
     work = by.times(new * one.prefill_dense_flop / one.peak_flop_per_s, over=("prefill_rate",))
     usual, few = _expert_work(one, by, new * one.prefill_expert_flop, "prefill_rate")
@@ -241,8 +247,8 @@ def prefill(one: Replicas, by: Terms, input_tokens: Floats, cached_share: Floats
     seen = new * (input_tokens - new / 2)
     near = new * np.minimum(input_tokens - new / 2, one.window)
     scores = (one.prefill_flop * seen + one.window_flop * near) / one.attention_flop_per_s
-    sums = _REDUCTIONS * one.layers * (t > 1)
-    ring = _ELEMENT_BYTES * one.hidden * new * (t - 1) / t / one.link_bytes_per_s
+    sums = _REDUCTIONS * one.layers * (one.summing > 1)
+    ring = new * _ring_s(one)
     rest = by.times(scores, over=("prefill_attention_rate",)) + by.times(sums * ring, "reduce_traffic")
     rest = rest + _token_traffic(one, by, new)
     mix = by.times(1.0, "mix")

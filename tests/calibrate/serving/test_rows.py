@@ -113,6 +113,34 @@ def test_ids_are_unique(file_of):
         load_serving_rows([file_of(ROW, ROW)])
 
 
+def test_layouts_of_mlperf_rows(file_of):
+    """deepseek-r1 on eight GPUs with a batch of at most 512 has 1,235 requests in flight: each rank has its own.
+    Two stages of four ranks sum in their own layers; GPT-J is decoded with four beams; one GPU has no two ranks."""
+    rows = [
+        {
+            "model": "deepseek-v3",
+            "benchmark": "deepseek-r1",
+            "max_batch": "512",
+            "tp": "8",
+            "weight_precision": "nvfp4",
+        },
+        {"model": "llama-3.1-405b", "benchmark": "llama3.1-405b", "tp": "4", "pp": "2"},
+        {"model": "gpt-j-6b", "benchmark": "gptj-99", "tp": "1"},
+        {"model": "llama-2-70b", "benchmark": "llama2-70b-99", "tp": "2", "gpus": "1"},
+    ]
+    usual = {"kind": "mlperf", "engine": "trtllm", "gpus": "8", "scenario": "Offline", "gpu": "b200-sxm-180gb"}
+    path = file_of(*({**ROW, **usual, **row, "row_id": str(number)} for number, row in enumerate(rows)))
+    cases = cases_of(load_serving_rows([path]), CATALOG)
+    found = [one.deployment for one in cases if isinstance(one, ServingCase)]
+    assert [(one.tensor, one.data, one.pipeline, one.beams) for one in found] == [
+        (1, 8, 1, 1),
+        (8, 1, 2, 1),
+        (1, 1, 1, 4),
+        (1, 1, 1, 1),
+    ]
+    assert found[0].most_running == 8 * 512
+
+
 def test_only_sglang_holds_tokens_back():
     cases = [case for case in cases_of(load_serving_rows(), CATALOG) if isinstance(case, ServingCase)]
     assert {case.deployment.engine for case in cases if case.deployment.buffered_tokens > 1} == {"sglang"}

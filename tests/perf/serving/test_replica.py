@@ -88,10 +88,10 @@ def model(**given: float) -> ServedModels:
 H100 = ServingGpus(*(np.array([value]) for value in (85.899e9, 3.35e12, 1.979e15, 0.989e15, 450e9)))
 
 
-def replica(shape, tensor=1, data=1, expert=1, precision="fp8", element=1.0, gpu=H100):
+def replica(shape, tensor=1, data=1, expert=1, precision="fp8", element=1.0, gpu=H100, pipeline=1):
     one = model(**shape)
     narrow, wide = weight_bytes_of(precision, bool(one.is_mixture[0]))
-    return replicas(one, gpu, [tensor], [data], [expert], [narrow], [wide], [element])
+    return replicas(one, gpu, [tensor], [data], [expert], [narrow], [wide], [element], [pipeline])
 
 
 def test_concurrency_of_70b_on_two_h100_by_hand():

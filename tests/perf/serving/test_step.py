@@ -74,6 +74,7 @@ def load(**given: float) -> Load:
         "output_tokens": 500.0,
         "cached_share": 0.0,
         "verified": 1.0,
+        "is_guessed": 0.0,
         "buffered_tokens": 1.0,
         "burst_share": 0.0,
         "is_lockstep": 0.0,
@@ -85,7 +86,7 @@ def load(**given: float) -> Load:
 
 def test_one_request_reads_the_weights_once():
     """68.45 GB of layers and 2.1 GB of head at 3.35 TB/s, two GPUs: 10.5 ms, the decode bound."""
-    step = decode_step(replica(LLAMA_70B, tensor=2), Terms(IDEAL, graded=False), np.zeros(1), np.ones(1))
+    step = decode_step(replica(LLAMA_70B, tensor=2), Terms(IDEAL, graded=False), np.zeros(1), np.ones(1), np.zeros(1))
     assert float(step.seconds(np.ones(1)).value[0]) == pytest.approx((68.45e9 + 2 * 1.0507e9) / 2 / 3.35e12, rel=0.01)
 
 
@@ -106,11 +107,36 @@ def test_a_cached_prefix_is_not_computed_again():
 
 def test_experts_that_tokens_touch():
     """256 experts, 8 a token: 1 - (1 - 8/256)^32 = 64 % of them are touched by 32 tokens that choose alone."""
-    step = decode_step(replica(DEEPSEEK_V3, tensor=8), Terms(IDEAL, graded=False), np.zeros(1), np.ones(1))
+    step = decode_step(replica(DEEPSEEK_V3, tensor=8), Terms(IDEAL, graded=False), np.zeros(1), np.ones(1), np.zeros(1))
     seconds = [float(step.seconds(np.array([n])).value[0]) for n in (32.0, 1e4)]
     read = 653.9e9 / 8 / 3.35e12
     assert seconds[0] == pytest.approx(float(step.dense_reads.value[0]) + 0.638 * read, rel=0.01)
     assert seconds[1] > read
+
+
+def test_stages_of_a_pipeline_sum_in_their_own_layers():
+    """Eight ranks pass 7/8 of each vector to each other in every layer; two stages of four pass 3/4 in half of them."""
+    spared = {}
+    for stages in (1, 2, 8):
+        one = replica(LLAMA_70B, tensor=8, pipeline=stages)
+        with_sums, without = (
+            prefill(one, Terms(by, graded=False), np.array([1000.0]), np.zeros(1)).work.value[0]
+            for by in (dataclasses.replace(IDEAL, reduce_traffic=np.array(1.0)), IDEAL)
+        )
+        spared[stages] = float(with_sums - without)
+    whole = 2 * 80 * 2 * 8192 * 1000 * 7 / 8 / 450e9
+    assert spared == pytest.approx({1: whole, 2: whole * (3 / 4) / (7 / 8) / 2, 8: 0.0}, rel=0.01)
+
+
+def test_beams_multiply_work_and_are_not_guesses():
+    """Four beams are four rows of each product; a token of each counts, where of guesses some are dropped."""
+    one = replica(LLAMA_70B)
+    plain, beams, guesses = (
+        closed_loop(one, one, load(concurrency=400.0, verified=n, is_guessed=g), USUAL)
+        for n, g in ((1.0, 0.0), (4.0, 0.0), (4.0, 1.0))
+    )
+    assert plain.tpot.value[0] < beams.tpot.value[0] < 4 * plain.tpot.value[0]
+    assert guesses.tpot.value[0] < beams.tpot.value[0]
 
 
 def test_small_shares_of_experts_are_slow():
@@ -128,7 +154,7 @@ def test_small_shares_of_experts_are_slow():
     [
         {"concurrency": 2.0},
         {"concurrency": 300.0, "most_concurrent": 100.0, "burst_share": 0.05},
-        {"concurrency": 64.0, "verified": 4.0, "buffered_tokens": 20.0},
+        {"concurrency": 64.0, "verified": 4.0, "is_guessed": 1.0, "buffered_tokens": 20.0},
         {"concurrency": 64.0, "is_lockstep": 1.0},
         {"concurrency": 200.0, "decode_replicas": 3.0, "prefill_replicas": 2.0},
     ],
