@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from sizer.workload.sentence.grammar import FILLERS, GRAMMAR
+from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
 
 # --- numbers
 
@@ -215,6 +215,8 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
     is_grouped = _GERMAN.search(text) is not None or (kind in _WHOLE and not (scale or per))
     if kind == "n" and scale in ("b", "bn", "billion"):
         kind = "parameters" if scale == "b" else "n"
+    if kind == "n" and rule("<YEAR_SAID>").search(text[max(0, start - 20) : match.end("number")]):
+        kind = "year"
     ambiguous = _AMBIGUOUS.fullmatch(match["number"]) or _AMBIGUOUS.fullmatch(match["low"] or "")
     if ambiguous and not is_grouped:
         texts = (f"{float(ambiguous[1] + mark + ambiguous[2]):,.12g}" for mark in ("", "."))

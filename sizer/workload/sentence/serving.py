@@ -93,6 +93,9 @@ def _texts(notes: Notes, found: Match, _: str) -> None:
     if each := found.quantities("tokens/time"):
         seconds = each[-1].per_s
         notes.set("w.input_tokens", round(each[-1].high * seconds), found, f"{grouped(count)} requests")
+        if (time := text.find(r"<TIME>")) is not None and seconds >= LEAST_PERIOD_S:
+            seconds = parse(SECONDS, time_text(time.value.low, time.value.unit))
+            text.record(time, f"every time within {duration(seconds)}")
     elif times := found.quantities("time"):
         seconds = parse(SECONDS, time_text(times[0].high, times[0].unit))
     else:
@@ -189,7 +192,9 @@ def _percentile(notes: Notes, found: Match, key: str) -> None:
 def _active(notes: Notes, found: Match, _: str) -> None:
     """A share of the users: those who ask, read and ask again at the same time."""
     target, people = notes.work.get("target", {}), found.quantities("people")
-    users = people[0].high if people else target.get("users")
+    start = notes.text.span(found.start, found.end)[0]
+    before = [one.high for one in notes.text.things if one.kind == "people" and one.end <= start]  # the nearest
+    users = people[0].high if people else before[-1] if before else target.get("users")
     is_bare = re.fullmatch(r"[\d., %]+|\w+ per ?cent", found.words) is not None
     if users is None or is_bare or (people and target):
         notes.ask_place(found, "a share of whom? Write the number of users, or of requests at once")

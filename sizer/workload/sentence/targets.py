@@ -301,7 +301,12 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
     catalog, dnn = notes.catalog, work["dnn"]
     if isinstance(dnn, str):
         is_newer = bool(eras_meant(notes) & newer_eras(catalog))
-        recipes = [one for one in catalog.recipes.values() if one.dnn == dnn and (is_newer or not one.mlperf)]
+        every = [one for one in catalog.recipes.values() if one.dnn == dnn]
+        recipes = [one for one in every if is_newer or not one.mlperf]
+        for found in notes.text.each(r"\bv\d\.\d(?!\w)"):
+            if told := [one for one in every if one.id.endswith(found.words.lower())]:
+                recipes = told
+                notes.text.record(found, f"rules of {told[0].name}")
         if recipes:
             _take_recipe(notes, work, max(recipes, key=lambda one: ("epochs" in one.id, one.id)))
             return
