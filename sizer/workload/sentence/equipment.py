@@ -45,23 +45,25 @@ def read_setting(notes: Notes) -> None:
         for found in notes.text.each(source):
             if not found.names("gpu", "server", "outside") and source != r"<REPLACED>":
                 continue
-            notes.gone |= set(found.names("gpu", "server", "outside", "maker"))
-            notes.text.record(found, "not part of the design")
-            notes.text.assume(f"{found.words}: not part of the design")
+            _let_go(notes, found)
             for why in notes.text.each(r"<ENDS>(?:<WHEN>)?"):
                 notes.text.mark(why.start, why.end)
     for found in notes.text.each(r"<THEY_GO>"):
         shape = notes.text.shape
-        low = shape.rfind(".", 0, max(shape.rfind(".", 0, found.start), 0)) + 1
+        low = shape.rfind(".", 0, max(shape.rfind(".", 0, found.start), 0)) + 1  # of the sentence before
         for gone in map(notes.text.match_of, list(rule("<THINGS_GONE>").finditer(shape, low, found.start))):
-            notes.gone |= set(gone.names("gpu", "server", "outside", "maker"))
-            notes.text.record(gone, "not part of the design")
-            notes.text.assume(f"{gone.words}: not part of the design")
+            _let_go(notes, gone)
         notes.text.record(found, "not part of the design")
     _read_stances(notes)
     for cooling, source in GRAMMAR["cooling"].items():
         for found in notes.text.each(source):
             notes.set("site.cooling", cooling, found, f"{cooling} cooling")
+
+
+def _let_go(notes: Notes, found: Match) -> None:
+    notes.gone |= set(found.names("gpu", "server", "outside", "maker"))
+    notes.text.record(found, "not part of the design")
+    notes.text.assume(f"{found.words}: not part of the design")
 
 
 # --- fabrics
@@ -88,9 +90,6 @@ def read_fabrics(notes: Notes) -> None:
             ask_unavailable(notes, "fabric", found, fabric)
             continue
         told = stance(notes.text.unblanked, found.match.start("name"), found.match.end("name"))
-        if told.kind == "optional":
-            _leave_open(notes, found, told)
-            continue
         is_excluded = told.kind == "exclude"
         (excluded if is_excluded else allowed).extend(fabric.ids)
         called = [notes.catalog.links[kind].name for kind in fabric.ids]
@@ -365,6 +364,15 @@ def settle_gpus(notes: Notes) -> None:
     if len(allowed) < len(usual):
         sold = [key for key in usable_gpus(notes.catalog) if is_sold(notes.catalog, notes.catalog.gpus[key], None)]
         notes.table("platforms")["gpus"] = allowed or [key for key in sold if key not in notes.excluded_gpus]
+    names = {notes.catalog.gpus[key].name for key in notes.excluded_gpus}
+    notes.questions = [  # nobody is offered what is excluded
+        replace(
+            one,
+            available=tuple(name for name in one.available if name not in names),
+            answers=tuple(answer for answer in one.answers if answer.label not in names),
+        )
+        for one in notes.questions
+    ]
 
 
 def _settle_variants(notes: Notes) -> None:
@@ -707,27 +715,21 @@ def read_storage_kind(notes: Notes) -> None:
 
 
 def read_precision(notes: Notes) -> None:
-    """The precision of the training."""
-    for found in notes.text.each(r"<FORMAT>"):
-        if notes.dnns and not notes.is_language:
-            ask_unavailable(notes, "precision", found)
-            continue
-        # MXFP4 is the FP4 of GPUs that have no NVFP4.
-        value = found["name"].lower().replace("mxfp4", "fp4")
-        notes.set("w.precision", value, found, value.upper())
+    """The precision of the training, or of the weights of a model in use; a format that is named rules over a kind."""
     for precision, source in GRAMMAR["precisions"].items():
         for found in notes.text.each(source):
             told = stance(notes.text.unblanked, found.start, found.end)
-            is_fp16 = notes.is_language and precision == "mixed" and re.search("(?:FP ?|float)16", found.words, re.I)
-            value = "fp16" if is_fp16 else "mixed" if precision == "bf16" and not notes.is_language else precision
-            if told.kind != "exclude":
-                if not re.search(r"\d", found.words):  # "BF16 mixed precision": the format rules
+            value = precision if notes.is_language or precision[-1] in "248" else "mixed"
+            if precision[-1] in "48" and notes.dnns and not notes.is_language:
+                ask_unavailable(notes, "precision", found)
+            elif told.kind != "exclude":
+                if not re.search(r"\d", found.words):  # "BF16 mixed precision"
                     value = notes.work.get("precision", value)
                 notes.set("w.precision", value, found, f"{value} precision")
-                continue
-            notes.text.record(found, f"not {precision}", *told.place)
-            if precision != "fp32":
-                notes.work.setdefault("precision", "fp32")
+            else:
+                notes.text.record(found, f"not {precision}", *told.place)
+                if value == "mixed":
+                    notes.work.setdefault("precision", "fp32")
 
 
 def read_software(notes: Notes) -> None:

@@ -224,15 +224,9 @@ def read_networks(notes: Notes) -> None:
 def _tell_rename(notes: Notes, words: str, one: Name) -> None:
     """Say of which model of the catalogue a language model has the shape, where its name is another."""
     dnn = notes.catalog.dnns[one.ids[0]]
-    called = {*pieces(words)} - {
-        *pieces(f"{dnn.name} {dnn.id} {dnn.vendor}"),
-        "instruct",
-        "chat",
-        "base",
-        "model",
-        "hf",
-    }
-    if len(one.ids) == 1 and dnn.transformer is not None and called:
+    texts = (words, f"{dnn.name} {dnn.id} {dnn.vendor} instruct chat base model hf")
+    parts, held = (set(re.findall(r"[a-z]+|\d+(?:\.\d+)?", text.lower())) for text in texts)
+    if len(one.ids) == 1 and dnn.transformer is not None and parts - held:
         notes.text.assume(f"{words}: as {short_name(dnn)}, whose shape it has")
 
 

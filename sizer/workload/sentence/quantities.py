@@ -3,9 +3,8 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 
-from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
+from sizer.workload.sentence.grammar import GRAMMAR, rule
 
 # --- numbers
 
@@ -108,7 +107,6 @@ _PER = re.compile(
 _GERMAN = re.compile(r"\b(?:mit|für|und|auf|wir|ich|zu|von|Tagen|Wochen|Stunden|Modell|trainieren)\b")
 # What comes in whole numbers.
 _WHOLE = ("people", "documents", "tokens", "requests", "gpus", "servers", "pages")
-_LONG_WORD = re.compile(r" ([A-Za-zé]{5,12})\b(?! ?/)")
 _HOUR = re.compile(r"[ -](?:hours?|hrs?|h)\b", re.I)
 # What is counted in billions and trillions.
 _LARGE = ("n", "tokens", "parameters", "samples", "documents", "money", "pages", "requests")
@@ -124,35 +122,19 @@ _QUANTITY = re.compile(
 
 @dataclass(frozen=True)
 class Amount:
-    """A number or a range with its unit.
+    """A number or a range with its unit."""
 
-    Attributes
-    ----------
-    kind : str
-        What is counted and for what: "bytes", "samples/time", "gpus", "money/gpu/time"; "n": a bare number.
-    low, high : float
-        Ends of the range, in ``unit``; of a rate a second.
-    unit : str
-        As a request writes it: "TB", "h", "images", "EUR"; "" of a bare number.
-    noun : str
-        The unit as it is written; of a number with two readings why it has them, where not for its point.
-    is_kilo : bool
-        Whether the number has a k, as lengths of sequences have (8k tokens are 8,192).
-    readings : tuple of str
-        Of "40.000 images/s" the two texts that it may mean.
-    """
-
-    kind: str
+    kind: str  # what is counted and for what: "bytes", "samples/time", "gpus", "money/gpu/time"; "n": a bare number
     start: int
     end: int
-    low: float
+    low: float  # ends of the range, in ``unit``; of a rate a second
     high: float
-    unit: str = ""
-    noun: str = ""
-    is_kilo: bool = False
+    unit: str = ""  # as a request writes it: "TB", "h", "images", "EUR"; "" of a bare number
+    noun: str = ""  # the unit as written; of a number with two readings why it has them, where not for its point
+    is_kilo: bool = False  # whether the number has a k, as lengths of sequences have (8k tokens are 8,192)
     is_scaled: bool = False
     per_s: float = 1.0
-    readings: tuple[str, ...] = ()
+    readings: tuple[str, ...] = ()  # of "40.000 images/s" the two texts that it may mean
 
     @property
     def length(self) -> int:
@@ -185,10 +167,6 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
     ]
     if match["low_unit"] and units != units[:1] * 2:
         return _first_of_two(match, text)  # "2 hours to 3 TB" is no range
-    if not (written or match["scale"]) and (near := _misspelt_scale(text, end, limit)):
-        word, meant = near
-        readings = tuple(f"{match['number']} {one}" for one in meant)
-        return Amount("ambiguous", start, word.end(), 0, 0, noun=f"{word[1]} is no number", readings=readings)
     name = re.sub(r"[ -]+", " ", (written or "").lower())
     if name and name not in UNITS and written not in _CASED:
         unit = ("money", currency_of(name[1:].strip()), _SCALES[name[0]])
@@ -239,15 +217,6 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
 
 def _scale(written: str | None) -> str:
     return re.sub(r"\.? d[e'’]$", "", (written or "").strip(" -").lower()).rstrip(".")
-
-
-def _misspelt_scale(text: str, end: int, limit: int) -> tuple[re.Match[str], list[str]] | None:
-    """A word behind a number that is nearly a million or a billion, and what it may mean."""
-    word = _LONG_WORD.match(text, end, limit)
-    if word is None or word[1].lower() in FILLERS | UNITS.keys():
-        return None
-    meant = get_close_matches(word[1].lower(), [one for one in _SCALES if len(one) > 5], n=2, cutoff=0.8)
-    return (word, meant) if meant else None
 
 
 def _noun(match: re.Match[str], kind: str, text: str, limit: int) -> re.Match[str] | None:

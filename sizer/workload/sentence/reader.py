@@ -200,19 +200,15 @@ def _share_time(works: list[dict[str, Any]], sentence: str, catalog: Catalog) ->
     times = {work.get("target", {}).get(TIME) for work in works}
     if len(works) < 2 or len(times) > 1 or times == {None} or not rule("<IN_A_ROW>").search(sentence):
         return []
-    whole = str(*times)
-    dnns = [catalog.dnns[dnn].parameters.value if isinstance(dnn := work["dnn"], str) else dnn for work in works]
-    is_known = all(
-        "tokens" in work and (isinstance(dnn, float) or "parameters" in dnn)
-        for work, dnn in zip(works, dnns, strict=True)
-    )
-    parts = [
-        (dnn if isinstance(dnn, float) else dnn["parameters"]) * work["tokens"] if is_known else 1.0
-        for work, dnn in zip(works, dnns, strict=True)
-    ]
-    for work, part in zip(works, parts, strict=True):
-        days = parse(SECONDS, whole) / 86_400 * part / sum(parts)
-        work["target"] = {TIME: time_text(float(f"{days:.4g}"), "d")}
+    whole, parts = str(*times), []
+    for work in works:
+        dnn = work["dnn"]
+        size = dnn.get("parameters", 0.0) if isinstance(dnn, dict) else catalog.dnns[dnn].parameters.value
+        parts.append(size * work.get("tokens", 0.0))
+    is_known = all(parts)
+    shares = [part / sum(parts) if is_known else 1 / len(parts) for part in parts]
+    for work, share in zip(works, shares, strict=True):
+        work["target"] = {TIME: time_text(float(f"{parse(SECONDS, whole) / 86_400 * share:.4g}"), "d")}
     by = "in proportion to parameters and tokens" if is_known else "in equal parts"
     return [Phrase("", f"one after the other: the trainings share {whole} {by}")]
 
@@ -467,14 +463,12 @@ def _request(notes: Notes) -> dict[str, Any]:
 
 def _ask_rates(notes: Notes, works: list[dict[str, Any]]) -> None:
     """Ask for the rate of a network that reads no images, beside one whose images a second are stated."""
-    reads = {key: notes.catalog.dnns[key].sample for key in notes.dnns}
-    for work in works if {*reads.values()} & {"image", "volume"} else ():
-        dnn = work["dnn"]
-        if reads.get(dnn if isinstance(dnn, str) else "") not in (None, "image", "volume"):
-            if not str(work.get("target", {}).get(RATE)).endswith("images/s"):
-                continue
+    for work in works if len(works) > 1 else ():
+        dnn = notes.catalog.dnns.get(str(work["dnn"]))
+        is_rate = str(work.get("target", {}).get(RATE)).endswith("images/s")
+        if dnn is not None and is_rate and dnn.sample not in ("image", "volume"):
             del work["target"]
-            one = next(one for one in notes.names("dnn") if one.ids[0] == dnn)
+            one = next(one for one in notes.names("dnn") if one.ids == (dnn.id,))
             answer = Answer("Size without it", notes.replaced(one.start, one.end, ""))
             words = notes.text.sentence[one.start : one.end]
             notes.questions.append(Question("place", words, "the images a second are not its rate", answers=(answer,)))

@@ -123,18 +123,14 @@ def _streams(notes: Notes, found: Match, _: str) -> None:
     notes.text.record(found, f"inference on {written_number(rate)} images/s")
 
 
-# What needs more than the table of statements says.
-_TAKES: dict[str, Take] = {
-    "budget": _budget,
-    "checkpoints_kept": _checkpoints_kept,
-    "racks_of": _racks_of,
-    "rental": _rental,
-    "source": _source,
-    "storage_rate": _storage_rate,
-    "streams": _streams,
-    "working_set": _working_set,
-    "years": _years,
-}
+def taken_by(*functions: Take) -> dict[str, Take]:
+    """Functions by the names of their rules, for what needs more than the table of statements says."""
+    return {getattr(one, "__name__", "").strip("_"): one for one in functions}
+
+
+_TAKES = taken_by(
+    _budget, _checkpoints_kept, _racks_of, _rental, _source, _storage_rate, _streams, _working_set, _years
+)
 _LIMITS = ("limits", "racks", "servers")
 
 

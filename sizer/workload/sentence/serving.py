@@ -9,7 +9,7 @@ from sizer.workload.request import SERVING_TASKS
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.notes import LEAST_PERIOD_S, Notes, period_in, time_text
 from sizer.workload.sentence.quantities import Amount, written_number
-from sizer.workload.sentence.rules import Take, read_rules
+from sizer.workload.sentence.rules import Take, read_rules, taken_by
 from sizer.workload.sentence.text import Match
 from sizer.workload.serving import USES
 
@@ -193,7 +193,8 @@ def _active(notes: Notes, found: Match, _: str) -> None:
     """A share of the users: those who ask, read and ask again at the same time."""
     target, people = notes.work.get("target", {}), found.quantities("people")
     start = notes.text.span(found.start, found.end)[0]
-    before = [one.high for one in notes.text.things if one.kind == "people" and one.end <= start]  # the nearest
+    counted = [one for one in notes.text.things if isinstance(one, Amount) and one.kind == "people"]
+    before = [one.high for one in counted if one.end <= start]  # the nearest are meant
     users = people[0].high if people else before[-1] if before else target.get("users")
     is_bare = re.fullmatch(r"[\d., %]+|\w+ per ?cent", found.words) is not None
     if users is None or is_bare or (people and target):
@@ -243,24 +244,11 @@ def _adapters(notes: Notes, found: Match, key: str) -> None:
 
 
 _TAKES: dict[str, Take] = {
-    "first_token_s": _latency,
-    "token_s": _latency,
-    "token_s by speed": _latency,
+    **dict.fromkeys(("first_token_s", "token_s", "token_s by speed"), _latency),
+    **dict.fromkeys(("input_tokens", "output_tokens"), _length),
+    **dict.fromkeys(("requests_per_s", "tokens_per_s"), _rate),
     "latency_percentile": _percentile,
-    "lengths": _lengths,
-    "input_tokens": _length,
-    "output_tokens": _length,
-    "requests_per_s": _rate,
-    "texts": _texts,
-    "tokens_per_s": _rate,
-    "people": _people,
-    "users": _users,
-    "active share": _active,
-    "limit of what": _limit,
-    "total": _total,
-    "engine": _engine,
-    "offline": _offline,
-    "adapters": _adapters,
+    **taken_by(_active, _adapters, _engine, _lengths, _limit, _offline, _people, _texts, _total, _users),
 }
 
 

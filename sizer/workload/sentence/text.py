@@ -39,24 +39,13 @@ class Phrase:
 
 @dataclass(frozen=True)
 class Name:
-    """A name in the text.
+    """A name in the text: of an item of the catalogue, a date, pixels, or of what the catalogue does not hold."""
 
-    Attributes
-    ----------
-    kind : str
-        "dnn", "dataset", "gpu", "server", "storage", "maker", "fabric", "software", "date", "pixels"; or "outside":
-        a thing of the field that the catalogue does not hold.
-    ids : tuple of str
-        The items that it may mean; of a maker its names, of a date its day, of what is not held what kind of thing.
-    qualifier : str
-        Further words that belong to it and narrow it: the board HGX, the speed of an InfiniBand.
-    """
-
-    kind: str
+    kind: str  # "dnn", "dataset", "gpu", "server", "storage", "maker", "fabric", "software", "date", ..., or "outside"
     start: int
     end: int
-    ids: tuple[str, ...]
-    qualifier: str = ""
+    ids: tuple[str, ...]  # items that it may mean; names of a maker, a day, or what kind of thing is not held
+    qualifier: str = ""  # what narrows it: the board HGX, the speed of an InfiniBand, the GPUs of a server
 
 
 Thing = Name | Amount
