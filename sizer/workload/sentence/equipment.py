@@ -310,11 +310,9 @@ def read_gpus(notes: Notes) -> None:
 def _read_stances(notes: Notes) -> None:
     """Names to compare with, or acceptable only; GPUs that are not wanted, in all their variants, or preferred."""
     kinds = set()
-    for found in notes.text.each(r"{gpu|server|storage|maker}"):
-        (one,), told = (
-            found.names("gpu", "server", "storage", "maker"),
-            stance(notes.text.unblanked, found.start, found.end),
-        )
+    for found in notes.text.each(r"{gpu|server|storage|maker|fabric}"):
+        one = found.names("gpu", "server", "storage", "maker", "fabric")[0]
+        told = stance(notes.text.unblanked, found.start, found.end)
         if told.kind == "optional":
             _leave_open(notes, found, told)
         elif one.kind != "gpu":
