@@ -61,9 +61,13 @@ def read_setting(notes: Notes) -> None:
 
 
 def _let_go(notes: Notes, found: Match) -> None:
-    notes.gone |= set(found.names("gpu", "server", "outside", "maker"))
-    notes.text.record(found, "not part of the design")
-    notes.text.assume(f"{found.words}: not part of the design")
+    """Take equipment as none of the design, wherever the sentence names it: "the V100 will be retired"."""
+    ids = set() if found.quantities() else set(found.ids("gpu", "server"))
+    others = map(notes.text.match_of, list(rule("<THINGS_GONE>").finditer(notes.text.shape)))
+    for one in (found, *(other for other in others if ids & set(other.ids("gpu", "server")))):
+        notes.gone |= set(one.names("gpu", "server", "outside", "maker"))
+        notes.text.record(one, "not part of the design")
+        notes.text.assume(f"{one.words}: not part of the design")
 
 
 # --- fabrics

@@ -33,7 +33,7 @@ _VALUES: dict[str, Callable[[Amount], Any]] = {
 def state(notes: Notes, found: Match, name: str) -> None:
     """Take the last quantity of some words as the value that the table of statements says."""
     path, of, meaning = GRAMMAR["statements"][name]
-    quantity = found.quantities()[-1]
+    quantity = (found.quantities("percent") if of == "share" else found.quantities())[-1]
     if quantity.kind.startswith("money") and not notes.state_currency(found, quantity):
         return
     if of == "size" and (fault := _fault_of(quantity)):

@@ -165,14 +165,18 @@ def _settle_today(text: SentenceText) -> None:
         today += found.quantities()
         text.set_aside(found, "the value of today; the target is stated otherwise")
     is_slow, was_else = (rule(words).search(text.shape) is not None for words in (r"<FASTER>", r"<PAST>"))
-    for clause in list(rule(r"<CLAUSE>").finditer(text.shape)):
+    clauses = list(rule(r"<CLAUSE>").finditer(text.shape))
+    # "It takes 20 hours. We want it in 4": what it takes is of today.
+    is_slow |= any(rule(r"<WISHES>").search(one[0]) and rule(r"{time}").search(one[0]) for one in clauses)
+    for clause in clauses:
         is_past, takes = (rule(words).search(clause[0]) is not None for words in (r"<PAST>", r"<IT_TAKES>"))
         tried = [at for at in lent if at < clause.end() and not re.search(r"[.;!?]", text.shape[at : clause.start()])]
         is_measured = bool(tried) or rule(r"<MEASURED>").search(clause[0]) is not None
         # Beside what was, "now" is what is wished.
         is_now = rule(r"<NOW_IS>").search(clause[0]) is not None and not was_else
         is_today = is_now or is_measured or (is_slow and takes)
-        if not (is_past or (is_today and not rule(r"<WISHES>").search(clause[0]))):
+        is_trial = any(clause.start() <= at < clause.end() for at in tried)
+        if not (is_past or is_trial or (is_today and not rule(r"<WISHES>").search(clause[0]))):
             continue
         values = list(rule(rf"{{{kinds}}}").finditer(text.shape, *clause.span()))
         for found in map(text.match_of, values):

@@ -200,6 +200,9 @@ def _active(notes: Notes, found: Match, _: str) -> None:
     if users is None or is_bare or (people and target):
         notes.ask_place(found, "a share of whom? Write the number of users, or of requests at once")
         return
+    if {"concurrent_requests", "active_users"} & target.keys():
+        notes.leave(found)  # those at the same time are stated
+        return
     active = max(1, round(users * found.quantities("percent")[0].high / 100))
     notes.work["target"] = {"active_users": active}
     notes.text.record(found, f"{grouped(active)} {_MEANINGS['active_users']}")
