@@ -736,12 +736,7 @@ def read_precision(notes: Notes) -> None:
 
 def read_software(notes: Notes) -> None:
     """The newest stack of a named framework that runs the task in the precision asked for."""
-    matches = list(
-        notes.text.each(
-            r"(?:\b(?:in|with|using|on|via) (?:the )?)?(?:{maker} )?{software}"
-            r"(?:[ -]?(?:framework|(?:software )?stack|software|core|LM|native|based|\d|{n}))?(?!\w)"
-        )
-    )
+    matches = list(notes.text.each("<SOFTWARE>"))
     frameworks = {stack.framework.casefold() for stack in notes.catalog.stacks.values()}
     matches.sort(key=lambda found: found.ids("software")[0].casefold() not in frameworks)
     if not matches:

@@ -50,33 +50,17 @@ MAX_CHARACTERS = 2_000
 _ORDER = {about: place for place, about in enumerate(get_args(About))}
 _PARTS = ("gpu", "server", "storage", "maker", "fabric")
 _VERBS = ("<TUNES>", "<PRE_TRAINS>", "<TRAINS>")
-_OF_TARGETS = (
-    "time",
-    "samples/time",
-    "frames/time",
-    "n/time",
-    "tokens/time",
-    "requests/time",
-    "requests",
-    "people",
-    "gpus",
-)
 _WORD = re.compile(rf"[^\s,;.!?(){READ}\ue000-\uf8ff\"]+(?:[.,]\d+)*")
-# Keys that only language models, or only other networks, have; and those that tell a training.
+# Keys that only language models, or only other networks, have; those that tell a training; what states a target.
 _KEYS = {of: frozenset(keys.split()) for of, keys in GRAMMAR["keys"].items()}
 _ARTICLES = ("one", "single", "a", "une", "un")
 _UNKNOWN = "this number is not understood"
 
 
 def read_sentence(sentence: str, catalog: Catalog) -> Reading:
-    """Read a need. No text is an error: what is missing or has two readings becomes a question.
+    """Read a need in English, or with the usual German and French phrases, with the names of a catalogue.
 
-    Parameters
-    ----------
-    sentence : str
-        As people write, in English or with the usual German and French phrases: 22.2 TB, 12 h, 40k images/s, 16 V100.
-    catalog : Catalog
-        Whose networks, data sets, GPUs, servers, storage and vendors are known by name.
+    No text is an error: what is missing or has two readings becomes a question.
     """
     plain = normal(sentence[: 2 * MAX_CHARACTERS])
     if len(sentence) > MAX_CHARACTERS or len(plain) > MAX_CHARACTERS:
@@ -149,7 +133,7 @@ def _jobs_in(text: str, things: list[Thing]) -> list[str]:
         networks = [one for one in inside if one.kind in ("dnn", "parameters")]
         verbs = {verb for verb in _VERBS if rule(verb).search(text, low, high)}
         is_often = any(rule(habit).search(text, low, high) for habit in GRAMMAR["habits"].values())
-        part = _Job(low, high, networks, is_often or any(one.kind in _OF_TARGETS for one in inside), verbs)
+        part = _Job(low, high, networks, is_often or any(one.kind in _KEYS["targets"] for one in inside), verbs)
         if jobs and not jobs[-1].is_other(part):
             last = jobs[-1]
             jobs[-1] = _Job(
@@ -176,7 +160,7 @@ def _paired(text: str, things: list[Thing]) -> list[str]:
     """The text once for each network of a list beside as many values: "A and B for 150 and 50 users"."""
     if sum(one.kind in ("dnn", "parameters") for one in things) < 2:
         return []
-    signs, last = SentenceText(text, things, text), "|".join(_OF_TARGETS)
+    signs, last = SentenceText(text, things, text), "|".join(sorted(_KEYS["targets"]))
     lists = signs.each(r"{dnn|parameters}(?:<JOIN>{dnn|parameters})+")
     values = list(signs.each(rf"(?:{{n|{last}}}<JOIN>)+{{{last}}}"))
     pairs = [(some, of) for some in lists for of in values if len(some.things) == len(of.things)]
@@ -425,12 +409,7 @@ def _request(notes: Notes) -> dict[str, Any]:
     if not (notes.dnns or notes.own_model or notes.own_network or {"network", "unavailable"} & asked):
         ask_network(notes)
     if not _tells_job(notes):
-        words = (
-            ("Training", "training"),
-            ("Serving users", "serve it to users"),
-            ("Batch inference on a test set", "inference"),
-        )
-        notes.ask("job", answers=tuple(notes.answer(label, text) for label, text in words))
+        notes.ask("job", answers=tuple(notes.answer(*words) for words in GRAMMAR["purposes"]["jobs"]))
     if not notes.has_target and not {"limit", "number"} & asked:
         ask_target(notes)
     if is_served(notes) and notes.has_target:

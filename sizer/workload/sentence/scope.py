@@ -31,12 +31,7 @@ class Stance:
 def stance(shape: str, start: int, end: int) -> Stance:
     """The nearest operator of the clause of a name: before it or behind it, else before or behind its list.
 
-    Parameters
-    ----------
-    shape : str
-        A text in which nothing is blanked out: a name may be governed by words that were read with another.
-    start, end : int
-        Place of the name.
+    In the shape nothing is blanked out: a name may be governed by words that were read with another.
     """
     low, listed, follows = max(0, start - _WINDOW), None, None
     for kinds, join in _ALIKE.items():
@@ -154,9 +149,8 @@ def _settle_today(text: SentenceText) -> None:
     served = [one for one in text.things if one.kind == _SERVED]
     today: list[Amount] = []
     lent: dict[int, Match] = {}
-    for found in (
-        text.each(r"(?:{n} )?<LENT> ?(?:<THINGS_GONE>)") if not text.find("{money/gpu/time|money/time/gpu}") else ()
-    ):
+    is_offer = text.find("{money/gpu/time|money/time/gpu}") is not None  # rented GPUs with their price
+    for found in text.each(r"(?!)" if is_offer else r"(?:{n} )?<LENT> ?(?:<THINGS_GONE>)"):
         lent[found.start] = found
         text.set_aside(found, "lent or rented, on which something was tried")
     kinds = f"time|{_RATES}|samples/time/gpu|tokens/time/gpu"

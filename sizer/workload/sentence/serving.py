@@ -109,13 +109,6 @@ def _texts(notes: Notes, found: Match, _: str) -> None:
     _target(notes, found, "requests_per_s", rate, meaning)
 
 
-_MEANINGS = {
-    "concurrent_requests": "requests in flight at once",
-    "active_users": "users who ask, read and ask again",
-    "users": "users in all",
-}
-
-
 def _people(notes: Notes, found: Match, _: str) -> None:
     """People or requests: in flight at once, active, or all who may ask."""
     amount, words = found.quantities()[-1], found.words
@@ -138,13 +131,13 @@ def _people(notes: Notes, found: Match, _: str) -> None:
     if {"tokens_per_s", "requests_per_s"} & notes.work.get("target", {}).keys():
         notes.text.record(found, "who asks; the rate of their requests is stated")
         return
-    _target(notes, found, key, count, f"{grouped(count)} {_MEANINGS[key]}")
+    _target(notes, found, key, count, f"{grouped(count)} {GRAMMAR['called'][key]}")
 
 
 def _users(notes: Notes, found: Match, key: str) -> None:
     """People by whatever they are called: for 300 notaries."""
     if notes.work["task"] == "serving" and not notes.has_target and found.value.high > 1:
-        _target(notes, found, key, round(found.value.high), f"{grouped(found.value.high)} {_MEANINGS[key]}")
+        _target(notes, found, key, round(found.value.high), f"{grouped(found.value.high)} {GRAMMAR['called'][key]}")
 
 
 def _length(notes: Notes, found: Match, key: str) -> None:
@@ -205,7 +198,7 @@ def _active(notes: Notes, found: Match, _: str) -> None:
         return
     active = max(1, round(users * found.quantities("percent")[0].high / 100))
     notes.work["target"] = {"active_users": active}
-    notes.text.record(found, f"{grouped(active)} {_MEANINGS['active_users']}")
+    notes.text.record(found, f"{grouped(active)} {GRAMMAR['called']['active_users']}")
 
 
 def _limit(notes: Notes, found: Match, _: str) -> None:
@@ -262,10 +255,3 @@ def ask_lengths(notes: Notes) -> None:
     if is_by_rate and "use" not in work and not {"input_tokens", "output_tokens"} <= work.keys():
         texts = ("500 tokens in, 500 out", "2,000 tokens in, 200 out", "200 tokens in, 1,000 out")
         notes.ask("length", answers=tuple(notes.answer(text) for text in texts))
-
-
-def serving_answers(notes: Notes) -> list[str]:
-    """Targets to choose among where the sentence states none."""
-    if notes.work["task"] == "generation":
-        return ["8 GPUs", "1 billion tokens a day", "10 requests/s"]
-    return ["300 users", "50 concurrent requests", "10 requests/s", "8 GPUs"]

@@ -18,7 +18,7 @@ from sizer.workload.sentence.notes import RATE, TIME, Notes, period_in, ranged, 
 from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.reading import Answer
 from sizer.workload.sentence.rules import read_rules
-from sizer.workload.sentence.serving import is_served, serving_answers
+from sizer.workload.sentence.serving import is_served
 from sizer.workload.sentence.text import Name
 from sizer.workload.serving import EMBEDDING, EMBEDS
 from sizer.workload.table import DEFAULT_DATASET
@@ -258,7 +258,8 @@ def _purposes(sentence: str) -> list[Any]:
 def ask_target(notes: Notes) -> None:
     """Offer targets that suit what the sentence says: of a team, of training, of a language model."""
     if is_served(notes):
-        notes.ask("target", answers=tuple(notes.answer(text) for text in serving_answers(notes)))
+        usual = GRAMMAR["usual_targets"][notes.work["task"]]
+        notes.ask("target", answers=tuple(map(notes.answer, usual)))
         return
     people = notes.request.get("team", {}).get("data_scientists")
     sample = notes.networks[0].sample if notes.dnns else "token" if notes.means_language else ""
