@@ -13,7 +13,7 @@ from sizer.catalog.model import vendors_of
 from sizer.catalog.sale import is_sold, usable_gpus
 from sizer.catalog.schema import Server, Stack
 from sizer.workload.sentence.grammar import GRAMMAR, rule
-from sizer.workload.sentence.names import alike, pieces, short_name
+from sizer.workload.sentence.names import names_of, pieces, short_name
 from sizer.workload.sentence.notes import Notes, ranged
 from sizer.workload.sentence.rules import read_rules
 from sizer.workload.sentence.scope import Stance, is_existing, stance
@@ -184,7 +184,9 @@ def read_counts(notes: Notes) -> None:
                 notes.table("existing").setdefault(path, {})[ids[0]] = count
                 notes.text.record(found, f"existing: {count} x {_names(notes, ids)}")
                 if kind == "server":
-                    _allow_variant(notes, {named.qualifier, *(named_gpus if len(named_gpus) == 1 else ())}, ids)
+                    others = notes.catalog.servers[ids[0]].gpus[1:]  # a DGX A100 of 320 GB has not the usual ones
+                    told = {named.qualifier, *(named_gpus if len(named_gpus) == 1 else ())}
+                    _allow(notes, "gpus", [key for key in others if key in told])
         elif kind == "server":
             _want_servers(notes, found, list(named.ids), count, had_target)
         elif kind == "storage" and count > 1:
@@ -324,7 +326,7 @@ def _read_stances(notes: Notes) -> None:
         kinds.add(told.kind)
         if told.kind == "exclude":
             notes.gone.add(one)
-            family = alike(notes.catalog, notes.text.sentence[one.start : one.end])
+            family = names_of(notes.catalog).alike(notes.text.sentence[one.start : one.end])
             notes.excluded_gpus |= {*family, *one.ids}
             notes.text.record(found, f"no {found.words} of any variant", *told.place)
         elif told.kind == "prefer" and not rule(r"{n|gpus|servers}(?: ?x)? ?$").search(notes.text.before(found.start)):
@@ -384,12 +386,6 @@ def _settle_variants(notes: Notes) -> None:
     if named and gpus and not any(gpus & set(servers[key].gpus) for key in named):
         kinds = [key for key in servers if any(key.startswith(f"{own}-") for own in named)]
         platforms["servers"] = [key for key in kinds if gpus & set(servers[key].gpus)] or named
-
-
-def _allow_variant(notes: Notes, gpus: Iterable[str], servers: Iterable[str]) -> None:
-    """Allow the GPUs of existing servers where they are not the usual ones: a DGX A100 of 320 GB."""
-    others = {key for server in servers for key in notes.catalog.servers[server].gpus[1:]}
-    _allow(notes, "gpus", [key for key in gpus if key in others])
 
 
 def _usual_gpus(notes: Notes) -> list[str]:
@@ -473,7 +469,7 @@ def _are_held(notes: Notes, found: Match) -> bool:
     allowed = [key for key in found.ids("gpu") if key in usable]
     for one in gpus:
         words = notes.text.sentence[one.start : one.end].strip()
-        if len(one.ids) == 1 and one.ids[0] in allowed and len(alike(notes.catalog, words)) > 1:
+        if len(one.ids) == 1 and one.ids[0] in allowed and len(names_of(notes.catalog).alike(words)) > 1:
             notes.text.assume(f"{words}: {notes.catalog.gpus[one.ids[0]].name}")
     newer = rule(r"<NEWER>").match(notes.text.shape, found.end)
     if newer or (not found.quantities() and rule(r"<NEWER_BEFORE>").search(notes.text.before(found.start))):

@@ -63,7 +63,9 @@ class Names:
             name: {kind: tuple(sorted(keys)) for kind, keys in found.items()} for name, found in known.items()
         }
         self._longest = min(_MOST_PIECES, max(map(len, self._known), default=1))
-        self._fabrics = _fabric_pattern(catalog)
+        bands = "|".join(re.escape(link.id) for link in catalog.links.values() if link.is_infiniband) or "(?!)"
+        self._fabrics = rule(GRAMMAR["patterns"]["FABRIC_NAME"].replace("BANDS", bands))
+        self._gpus = {key: {*pieces(gpu.name)} for key, gpu in catalog.gpus.items()}
         sizes: defaultdict[str, list[str]] = defaultdict(list)
         for dnn in catalog.dnns.values():
             for word in short_name(dnn).upper().split():
@@ -93,6 +95,10 @@ class Names:
                     count += 1  # "V100 32 GB": its memory belongs to the name
             place += max(count, 1)
         return found
+
+    def alike(self, words: str) -> tuple[str, ...]:
+        """GPUs in whose names some words stand: the variants of a V100."""
+        return tuple(key for key, own in self._gpus.items() if {*pieces(words)} <= own)
 
     def is_known(self, word: str) -> bool:
         """Whether a word is a name, or the first piece of one, of the catalogue or elsewhere."""
@@ -165,7 +171,7 @@ class Names:
         forms = (after["form"] or before["form"] or after["after"], after["without"])
         form, without = (re.sub(r"[^a-z0-9]", "", (one or "").lower()) for one in forms)
         # "A100 40GB": of the variant that the name alone means, else of the others of this name.
-        for keys in (ids, alike(self._catalog, text[start:end])):
+        for keys in (ids, self.alike(text[start:end])):
             if kept := tuple(
                 key
                 for key in keys
@@ -209,11 +215,6 @@ class Names:
             )
 
 
-def _fabric_pattern(catalog: Catalog) -> re.Pattern[str]:
-    bands = "|".join(re.escape(link.id) for link in catalog.links.values() if link.is_infiniband) or "(?!)"
-    return rule(GRAMMAR["patterns"]["FABRIC_NAME"].replace("BANDS", bands))
-
-
 def _has_form(gpu: Gpu, form: str) -> bool:
     """Whether a GPU has the form asked for; boards of HGX and GPUs with NVLink are SXM modules."""
     kind = str(gpu.form_factor.value)
@@ -229,16 +230,6 @@ def _has_form(gpu: Gpu, form: str) -> bool:
 def names_of(catalog: Catalog) -> Names:
     """Names of a catalogue, collected once."""
     return Names(catalog)
-
-
-@cache
-def _pieces_of_gpus(catalog: Catalog) -> dict[str, set[str]]:
-    return {key: {*pieces(gpu.name)} for key, gpu in catalog.gpus.items()}
-
-
-def alike(catalog: Catalog, words: str) -> tuple[str, ...]:
-    """GPUs in whose names some words stand: the variants of a V100."""
-    return tuple(key for key, own in _pieces_of_gpus(catalog).items() if {*pieces(words)} <= own)
 
 
 def pieces(name: str) -> Pieces:

@@ -3,13 +3,14 @@
 import re
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, get_args
+from typing import Any
 
 from sizer.base.errors import RequestError
 from sizer.base.quantities import SECONDS, parse
 from sizer.catalog.model import Catalog
 from sizer.workload.kinds import KINDS, ToldKind, trains_in
 from sizer.workload.request import SERVING_TASKS, SizingRequest
+from sizer.workload.sentence import rules, targets
 from sizer.workload.sentence.dates import days_between, need_in
 from sizer.workload.sentence.equipment import read_fabrics, read_gpu_memory, read_parts, read_setting, read_tier
 from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
@@ -17,37 +18,15 @@ from sizer.workload.sentence.models import read_kind_of_model, read_language, re
 from sizer.workload.sentence.names import names_of, short_name
 from sizer.workload.sentence.notes import RATE, TIME, Notes, time_text
 from sizer.workload.sentence.quantities import Amount, currency_of, quantities_in
-from sizer.workload.sentence.reading import About, Answer, Question, Reading
-from sizer.workload.sentence.rules import (
-    assume_exchange_rate,
-    read_exchange_rate,
-    read_growth,
-    read_losses,
-    read_ranking,
-    read_rules,
-    read_samples,
-    read_sizes,
-    read_team,
-)
+from sizer.workload.sentence.reading import Answer, Question, Reading
 from sizer.workload.sentence.scope import clause_of, settle_values, without_denied_work
 from sizer.workload.sentence.serving import ask_lengths, is_served, read_serving
-from sizer.workload.sentence.targets import (
-    ask_network,
-    ask_target,
-    default_dataset,
-    default_length,
-    read_measured,
-    read_most,
-    read_targets,
-    read_task,
-    read_times,
-)
 from sizer.workload.sentence.text import READ, Name, Phrase, SentenceText, Thing, normal
 from sizer.workload.sentence.unavailable import is_sized, read_outside
 
 MAX_CHARACTERS = 2_000
 
-_ORDER = {about: place for place, about in enumerate(get_args(About))}
+_ORDER = {about: place for place, about in enumerate(GRAMMAR["asked"].split())}
 _PARTS = ("gpu", "server", "storage", "maker", "fabric")
 _VERBS = ("<TUNES>", "<PRE_TRAINS>", "<TRAINS>")
 _WORD = re.compile(rf"[^\s,;.!?(){READ}\ue000-\uf8ff\"]+(?:[.,]\d+)*")
@@ -331,40 +310,46 @@ def _read(notes: Notes) -> None:
         text.record(found, f"needed by {notes.request['needed_by']}")
     for found in text.each(r"{ambiguous}"):
         notes.choose("number", found, found.value.noun, found.value.readings)
-    read_rules(notes, "first")
-    read_exchange_rate(notes)
+    rules.read_rules(notes, "first")
+    rules.read_exchange_rate(notes)
     for found in notes.text.each(r"<PRICES_IN>"):
         if notes.state_currency(found, Amount("money", 0, 0, 1, 1, currency_of(found["currency"]))):
             notes.text.record(found, f"prices in {notes.currency}")
-    for read in (read_losses, read_kind_of_model, read_setting, read_outside, read_networks):
+    for read in (rules.read_losses, read_kind_of_model, read_setting, read_outside, read_networks):
         read(notes)
     if not is_sized(notes):
         return
     served = is_served(notes)
     (read_serving if served else read_language)(notes)
     read_fabrics(notes)
-    read_growth(notes)
-    read_rules(notes, "early")
+    rules.read_growth(notes)
+    rules.read_rules(notes, "early")
     if "ownership" in notes.request:
-        read_rules(notes, "years")
-    read_ranking(notes)
+        rules.read_rules(notes, "years")
+    rules.read_ranking(notes)
     read_tier(notes)
     if not served:
-        read_team(notes)
-    read_rules(notes, "limits")
+        rules.read_team(notes)
+    rules.read_rules(notes, "limits")
     if not served:
-        read_task(notes)
+        targets.read_task(notes)
     read_gpu_memory(notes)
-    read_rules(notes, "memory")
+    rules.read_rules(notes, "memory")
     if not served:
-        read_rules(notes, "batches")
-        for read in (read_targets, read_measured, read_sizes, read_samples, read_times):
+        rules.read_rules(notes, "batches")
+        for read in (
+            targets.read_targets,
+            targets.read_measured,
+            rules.read_sizes,
+            rules.read_samples,
+            targets.read_times,
+        ):
             read(notes)
     read_parts(notes, served)
-    read_rules(notes, "servers")
-    read_most(notes)
-    read_rules(notes, "last")
-    assume_exchange_rate(notes)
+    rules.read_rules(notes, "servers")
+    targets.read_most(notes)
+    rules.read_rules(notes, "last")
+    rules.assume_exchange_rate(notes)
 
 
 def _ask_places(notes: Notes) -> None:
@@ -407,19 +392,19 @@ def _request(notes: Notes) -> dict[str, Any]:
     catalog, works = notes.catalog, []
     asked = {question.about for question in notes.questions}
     if not (notes.dnns or notes.own_model or notes.own_network or {"network", "unavailable"} & asked):
-        ask_network(notes)
+        targets.ask_network(notes)
     if not _tells_job(notes):
         notes.ask("job", answers=tuple(notes.answer(*words) for words in GRAMMAR["purposes"]["jobs"]))
     if not notes.has_target and not {"limit", "number"} & asked:
-        ask_target(notes)
+        targets.ask_target(notes)
     if is_served(notes) and notes.has_target:
         ask_lengths(notes)
     every: list[Any] = [*notes.dnns, notes.own_model, notes.own_network]
     for dnn in filter(None, every):
         work = {"dnn": dnn, **_data_of(notes, dnn)}
         if isinstance(dnn, str):
-            default_dataset(notes, work)
-        default_length(notes, work)
+            targets.default_dataset(notes, work)
+        targets.default_length(notes, work)
         kind = work.get("task", "training").removesuffix("-inference")
         name = short_name(catalog.dnns[dnn]) if isinstance(dnn, str) else str(dnn["name"])
         works.append({"name": f"{name} {kind}", **work})

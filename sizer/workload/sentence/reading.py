@@ -1,26 +1,11 @@
 """What a sentence was read as: the request, the words of each value, what is assumed, and what has to be asked."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from sizer.workload.sentence.grammar import GRAMMAR
 from sizer.workload.sentence.text import Phrase
 
-# Kinds of questions in the order in which they are asked.
-About = Literal[
-    "number",
-    "refused",
-    "unavailable",
-    "server",
-    "task",
-    "place",
-    "network",
-    "job",
-    "layout",
-    "target",
-    "limit",
-    "length",
-]
 _LONGEST_LIST = 12  # names in a sentence
 _TEXTS: dict[str, str] = GRAMMAR["questions"]
 
@@ -40,7 +25,7 @@ class Question:
     # ``number``: two readings; ``unavailable``: not in the catalogue; ``server``: which one the customer's GPUs are in;
     # ``place``: a quantity that no request of this work can state; ``refused``: a value that no request may have;
     # the others are missing or have several readings.
-    about: About
+    about: str
     words: str = ""  # that raise it; "" where something is missing
     reason: str = ""  # why, as a sentence; of what is not held, its kind in words
     available: tuple[str, ...] = ()  # of what is not held: what the catalogue has instead
