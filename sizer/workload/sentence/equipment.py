@@ -283,9 +283,7 @@ def read_gpus(notes: Notes) -> None:
             notes.text.record(found, f"{count} GPUs in each server")
         else:
             notes.ask_place(found, "no server of the catalogue has so many of these GPUs")
-    for found in notes.text.each(
-        r"{n} {n} ?x <GPU> (?:box|chassis|system)\b|<GPUS>(?!\w)|<GPU> ?[x*] ?{n}(?!\w)|<MORE_GPUS>"
-    ):
+    for found in notes.text.each(r"<NUMBER_OF_GPUS>"):
         if not _are_held(notes, found):
             continue
         quantity = found.quantities()[-1]
@@ -694,9 +692,7 @@ def read_storage_kind(notes: Notes) -> None:
         found = notes.text.find(source)
         if found is None:
             continue
-        if is_existing(notes.text, found) or rule(r"\b(?:old|current|legacy|present) $").search(
-            notes.text.before(found.start)
-        ):
+        if is_existing(notes.text, found) or rule("<OLD_BEFORE>").search(notes.text.before(found.start)):
             notes.ask_place(found, "which storage is there, and how many nodes of it, the request has to know")
             continue
         if "storage" in notes.request.get("platforms", {}):  # named: the kind says how it is reached

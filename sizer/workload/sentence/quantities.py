@@ -44,25 +44,18 @@ _PERIODS |= GRAMMAR["periods"]
 # What may be counted whatever stands between: 5B synthetic tokens, 3M customer emails.
 _OF_ANY = ("samples", "documents", "tokens", "requests", "people", "pages")
 _COUNTED = {name: unit for name, unit in UNITS.items() if unit[0] in _OF_ANY and len(name) > 2}
-GRAMMAR["patterns"] |= {
-    "ADJECTIVE": GRAMMAR["adjectives"],
+_WORDS_OF = GRAMMAR["patterns"]
+_WORDS_OF |= {"TENS": _any(_TENS), "NINE": _any(ONES[:9]), "NINETEEN": _any(ONES[:19]), "POWERS": _any(_POWERS)}
+_WORDS_OF |= {"GERMAN_ONE": _any(_GERMAN_ONES), "GERMAN_TEN": _any(_GERMAN_TENS), "UNIT_WORD": _any(UNITS)}
+_WORDS_OF |= {"PER_THING": _any(_THINGS), "PER_WORD": _any([*_PERIODS, *_THINGS]), "COUNTED_WORDS": _any(_COUNTED)}
+_WORDS_OF |= {
     "CASED_UNITS": "|".join(_CASED),
     "COUNTED_NOUNS": _any(name for name in _COUNTED if name.endswith(("s", "en"))),
-    "COUNTED_WORDS": _any(_COUNTED),
-    "GERMAN_ONE": _any(_GERMAN_ONES),
-    "GERMAN_TEN": _any(_GERMAN_TENS),
     "LONG_SCALE": _any(one for one in _SCALES if len(one) > 1),
     "MONEY_WORD": _any(one for one, of in UNITS.items() if of[0] == "money" and of[1] != "cents" and one.isalpha()),
-    "NINE": _any(ONES[:9]),
-    "NINETEEN": _any(ONES[:19]),
-    "PER_WORD": _any([*_PERIODS, *_THINGS]),
-    "PER_THING": _any(_THINGS),
     "PHRASES": _any(word for word in _WORDS if " " in word),
-    "POWERS": _any(_POWERS),
     "SINGLE": _any(word for word in _WORDS if " " not in word and word not in ONES),
-    "TENS": _any(_TENS),
     "TIME_WORD": _any(name for name, unit in UNITS.items() if unit[0] in ("time", "years")),
-    "UNIT_WORD": _any(UNITS),
 }
 _WORD_OF_NUMBER = re.compile(_any((*_SUMMANDS, *_POWERS)))
 _AMBIGUOUS = re.compile(r"([1-9]\d{0,2})\.(\d{3})")

@@ -56,8 +56,8 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
 
 def _untold(reading: Reading, things: list[Thing]) -> list[str]:
     """Numbers of the sentence that are in nothing that is told, whichever branch took them."""
-    told = [*reading.unread, *(f"{one.words} {one.reason}" for one in reading.questions)]
-    told += [phrase.words for phrase in reading.phrases]
+    asked = (f"{one.words} {one.reason}" for one in reading.questions)
+    told = [*reading.unread, *asked, *(phrase.words for phrase in reading.phrases)]
     lost = []
     for one in things:
         words = reading.sentence[one.start : one.end].strip(" ,;.")

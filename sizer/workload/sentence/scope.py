@@ -186,10 +186,7 @@ def _settle_today(text: SentenceText) -> None:
             today += found.quantities()
             text.set_aside(found, "the value of today; the target is stated otherwise")
         if is_past or (takes and values):
-            used = rule(r"(?:\b(?:on|with|using) )?(?:<GPUS>|{servers}|<SERVERS>)(?!\w)").finditer(
-                text.shape, *clause.span()
-            )
-            for found in map(text.match_of, list(used)):
+            for found in map(text.match_of, list(rule("<RAN_ON>").finditer(text.shape, *clause.span()))):
                 if not is_existing(text, found):
                     text.set_aside(found, "what it ran on before")
     if multiple is not None and today:

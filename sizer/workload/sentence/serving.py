@@ -253,5 +253,4 @@ def ask_lengths(notes: Notes) -> None:
     work = notes.work
     is_by_rate = work["task"] == "generation" and not {"gpus_busy", "maximum"} & work["target"].keys()
     if is_by_rate and "use" not in work and not {"input_tokens", "output_tokens"} <= work.keys():
-        texts = ("500 tokens in, 500 out", "2,000 tokens in, 200 out", "200 tokens in, 1,000 out")
-        notes.ask("length", answers=tuple(notes.answer(text) for text in texts))
+        notes.ask("length", answers=tuple(map(notes.answer, GRAMMAR["usual_lengths"]["served"])))

@@ -7,7 +7,6 @@ from typing import Any
 from sizer.base.quantities import SECONDS, duration, grouped, parse
 from sizer.catalog.generations import newer_eras
 from sizer.catalog.sale import usable_gpus
-from sizer.catalog.schema import Recipe
 from sizer.workload.kinds import trains_in
 from sizer.workload.request import SIZE_LIMITS
 from sizer.workload.resolve import usual_dataset
@@ -195,8 +194,7 @@ def read_most(notes: Notes) -> None:
             notes.text.record(found, f"the highest rate of {limits['gpus']} GPUs")
             return
         if not set(SIZE_LIMITS) & limits.keys():
-            labels = ("500,000 USD", "1 million USD", "50 kW", "2 racks", "8 servers")
-            notes.ask("limit", found, answers=tuple(notes.answer(words) for words in labels))
+            notes.ask("limit", found, answers=tuple(map(notes.answer, GRAMMAR["usual_limits"])))
             notes.text.record(found, "the highest rate within limits")
             return
         notes.work["target"] = {"maximum": "rate"}
@@ -309,7 +307,13 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
                 recipes = told
                 notes.text.record(found, f"rules of {told[0].name}")
         if recipes:
-            _take_recipe(notes, work, max(recipes, key=lambda one: ("epochs" in one.id, one.id)))
+            # The common schedule of fixed length where there is one, else the newest rules of a benchmark.
+            recipe = max(recipes, key=lambda one: ("epochs" in one.id, one.id))
+            work["recipe"] = recipe.id
+            start = ", from its checkpoint" if recipe.starts_from_checkpoint else ""
+            notes.text.assume(f"training length not given: {recipe.name}{start}")
+            if recipe.starts_from_checkpoint and (scratch := notes.text.find(r"\bfrom scratch\b")):
+                notes.leave(scratch)
             return
     if not has_time:
         return
@@ -320,12 +324,3 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
         counts = "tuning" if method in ("fine-tuning", "lora") else "tokens"
     called = catalog.dnns[dnn].name if isinstance(dnn, str) else str(dnn["name"])
     notes.ask("length", reason=called, answers=tuple(notes.answer(count) for count in GRAMMAR["usual_lengths"][counts]))
-
-
-def _take_recipe(notes: Notes, work: dict[str, Any], recipe: Recipe) -> None:
-    # The common schedule of fixed length where there is one, else the newest rules of a benchmark.
-    work["recipe"] = recipe.id
-    start = ", from its checkpoint" if recipe.starts_from_checkpoint else ""
-    notes.text.assume(f"training length not given: {recipe.name}{start}")
-    if recipe.starts_from_checkpoint and (found := notes.text.find(r"\bfrom scratch\b")):
-        notes.leave(found)
