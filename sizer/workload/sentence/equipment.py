@@ -13,7 +13,7 @@ from sizer.catalog.model import vendors_of
 from sizer.catalog.sale import is_sold, usable_gpus
 from sizer.catalog.schema import Server, Stack
 from sizer.workload.sentence.grammar import GRAMMAR, rule
-from sizer.workload.sentence.names import pieces, short_name
+from sizer.workload.sentence.names import names_of, pieces, short_name
 from sizer.workload.sentence.notes import Notes, ranged
 from sizer.workload.sentence.rules import read_rules
 from sizer.workload.sentence.scope import Stance, is_existing, stance
@@ -45,15 +45,29 @@ def read_setting(notes: Notes) -> None:
         for found in notes.text.each(source):
             if not found.names("gpu", "server", "outside") and source != r"<REPLACED>":
                 continue
-            notes.gone |= set(found.names("gpu", "server", "outside", "maker"))
-            notes.text.record(found, "not part of the design")
-            notes.text.assume(f"{found.words}: not part of the design")
+            _let_go(notes, found)
             for why in notes.text.each(r"<ENDS>(?:<WHEN>)?"):
                 notes.text.mark(why.start, why.end)
+    for found in notes.text.each(r"<THEY_GO>"):
+        shape = notes.text.shape
+        low = shape.rfind(".", 0, max(shape.rfind(".", 0, found.start), 0)) + 1  # of the sentence before
+        for gone in map(notes.text.match_of, list(rule("<THINGS_GONE>").finditer(shape, low, found.start))):
+            _let_go(notes, gone)
+        notes.text.record(found, "not part of the design")
     _read_stances(notes)
     for cooling, source in GRAMMAR["cooling"].items():
         for found in notes.text.each(source):
             notes.set("site.cooling", cooling, found, f"{cooling} cooling")
+
+
+def _let_go(notes: Notes, found: Match) -> None:
+    """Take equipment as none of the design, wherever the sentence names it: "the V100 will be retired"."""
+    ids = set() if found.quantities() else set(found.ids("gpu", "server"))
+    others = map(notes.text.match_of, list(rule("<THINGS_GONE>").finditer(notes.text.shape)))
+    for one in (found, *(other for other in others if ids & set(other.ids("gpu", "server")))):
+        notes.gone |= set(one.names("gpu", "server", "outside", "maker"))
+        notes.text.record(one, "not part of the design")
+        notes.text.assume(f"{one.words}: not part of the design")
 
 
 # --- fabrics
@@ -80,9 +94,6 @@ def read_fabrics(notes: Notes) -> None:
             ask_unavailable(notes, "fabric", found, fabric)
             continue
         told = stance(notes.text.unblanked, found.match.start("name"), found.match.end("name"))
-        if told.kind == "optional":
-            _leave_open(notes, found, told)
-            continue
         is_excluded = told.kind == "exclude"
         (excluded if is_excluded else allowed).extend(fabric.ids)
         called = [notes.catalog.links[kind].name for kind in fabric.ids]
@@ -153,7 +164,8 @@ def read_counts(notes: Notes) -> None:
     had_target = notes.has_target
     for found in notes.text.each(r"<COUNTED>"):
         (named,) = found.names("server", "storage", "switch")
-        count, kind = round(found.value.high) if found.quantities() else 1, named.kind
+        counts, kind = found.quantities(), named.kind
+        count = round(counts[-1 if kind == "storage" else 0].high) if counts else 1
         if not 1 <= count <= 100_000:
             continue
         is_there = is_existing(notes.text, found)
@@ -171,6 +183,10 @@ def read_counts(notes: Notes) -> None:
                 path = {"server": "servers", "storage": "storage_nodes", "switch": "switches"}[kind]
                 notes.table("existing").setdefault(path, {})[ids[0]] = count
                 notes.text.record(found, f"existing: {count} x {_names(notes, ids)}")
+                if kind == "server":
+                    others = notes.catalog.servers[ids[0]].gpus[1:]  # a DGX A100 of 320 GB has not the usual ones
+                    told = {named.qualifier, *(named_gpus if len(named_gpus) == 1 else ())}
+                    _allow(notes, "gpus", [key for key in others if key in told])
         elif kind == "server":
             _want_servers(notes, found, list(named.ids), count, had_target)
         elif kind == "storage" and count > 1:
@@ -254,7 +270,7 @@ def read_gpus(notes: Notes) -> None:
         # "Ten servers with 80 GPUs" counts the GPUs of all of them: no server has so many.
         is_of_each = found["each"] or first.kind == "n" or count <= most
         _want(notes, found, count * round(first.high) if is_of_each else count, had_target)
-    for found in notes.text.each(r"(?:with )?<GPUS>(?!\w)<EACH>|{gpus/server}"):
+    for found in notes.text.each(r"(?:with )?<GPUS>(?!\w)<EACH>|{gpus/server}|{n/server}(?! \w)"):
         if not _are_held(notes, found):
             continue
         count, counted = round(found.value.high), notes.text.find(r"{servers}")
@@ -267,9 +283,7 @@ def read_gpus(notes: Notes) -> None:
             notes.text.record(found, f"{count} GPUs in each server")
         else:
             notes.ask_place(found, "no server of the catalogue has so many of these GPUs")
-    for found in notes.text.each(
-        r"{n} {n} ?x <GPU> (?:box|chassis|system)\b|<GPUS>(?!\w)|<GPU> ?[x*] ?{n}(?!\w)|<MORE_GPUS>"
-    ):
+    for found in notes.text.each(r"<NUMBER_OF_GPUS>"):
         if not _are_held(notes, found):
             continue
         quantity = found.quantities()[-1]
@@ -298,21 +312,27 @@ def read_gpus(notes: Notes) -> None:
 
 
 def _read_stances(notes: Notes) -> None:
-    """GPUs by name that are not wanted, in all their variants; and those preferred, which no request can state."""
-    for found in notes.text.each(r"{gpu}"):
-        (one,), told = found.names("gpu"), stance(notes.text.unblanked, found.start, found.end)
+    """Names to compare with, or acceptable only; GPUs that are not wanted, in all their variants, or preferred."""
+    kinds = set()
+    for found in notes.text.each(r"{gpu|server|storage|maker|fabric}"):
+        one = found.names("gpu", "server", "storage", "maker", "fabric")[0]
+        told = stance(notes.text.unblanked, found.start, found.end)
+        if told.kind == "optional":
+            _leave_open(notes, found, told)
+        elif one.kind != "gpu":
+            continue
+        kinds.add(told.kind)
         if told.kind == "exclude":
             notes.gone.add(one)
-            words = set(pieces(notes.text.sentence[one.start : one.end]))
-            family = {key for key, gpu in notes.catalog.gpus.items() if words <= set(pieces(gpu.name))}
-            notes.excluded_gpus |= family | set(one.ids)
+            family = names_of(notes.catalog).alike(notes.text.sentence[one.start : one.end])
+            notes.excluded_gpus |= {*family, *one.ids}
             notes.text.record(found, f"no {found.words} of any variant", *told.place)
-        elif told.kind == "optional":
-            _leave_open(notes, found, told)
         elif told.kind == "prefer" and not rule(r"{n|gpus|servers}(?: ?x)? ?$").search(notes.text.before(found.start)):
             notes.preferred_gpus |= set(one.ids)
             notes.text.assume(f"{found.words} preferred: a request has no order of GPUs, and all of them are compared")
             notes.text.record(found, "preferred, not required", *told.place)
+    if "only" in kinds:  # "we hoped for H200, but only A100 is available"
+        notes.preferred_gpus.clear()
 
 
 def _leave_open(notes: Notes, found: Match, told: Stance) -> None:
@@ -322,7 +342,21 @@ def _leave_open(notes: Notes, found: Match, told: Stance) -> None:
 
 
 def settle_gpus(notes: Notes) -> None:
-    """Of the GPUs that a sentence means, else of those that it would get without these words, none that is excluded."""
+    """Of the GPUs that a sentence means, else of those that it would get without these words, none that is excluded.
+
+    "How many B200" asks for B200, whatever is owned; where servers are added, those that are there may be used, too.
+    """
+    shape, things = notes.text.unblanked, dict(notes.text.places())
+    counted = [key for match in rule(r"<HOW_MANY>{gpu}").finditer(shape) for key in things[match.end() - 1].ids]
+    if counted := [key for key in counted if key in usable_gpus(notes.catalog)]:
+        notes.table("platforms")["gpus"] = counted
+    there = notes.request.get("existing", {}).get("servers", {})
+    if there and "gpus" in notes.request.get("platforms", {}) and rule("<ADDED>").search(shape):
+        owned = {key for server in there for key in notes.catalog.servers[server].gpus}
+        if not owned & set(notes.request["platforms"]["gpus"]):
+            _allow(notes, "gpus", [notes.catalog.servers[server].gpus[0] for server in there])
+            notes.text.assume("the existing servers may be used next to what is added")
+    _settle_variants(notes)
     if notes.preferred_gpus and "gpus" in notes.request.get("platforms", {}):
         _allow(notes, "gpus", sorted(notes.preferred_gpus & set(usable_gpus(notes.catalog))))
     if not notes.excluded_gpus:
@@ -332,6 +366,24 @@ def settle_gpus(notes: Notes) -> None:
     if len(allowed) < len(usual):
         sold = [key for key in usable_gpus(notes.catalog) if is_sold(notes.catalog, notes.catalog.gpus[key], None)]
         notes.table("platforms")["gpus"] = allowed or [key for key in sold if key not in notes.excluded_gpus]
+    names = {notes.catalog.gpus[key].name for key in notes.excluded_gpus}
+    notes.questions = [  # nobody is offered what is excluded
+        replace(
+            one,
+            available=tuple(name for name in one.available if name not in names),
+            answers=tuple(answer for answer in one.answers if answer.label not in names),
+        )
+        for one in notes.questions
+    ]
+
+
+def _settle_variants(notes: Notes) -> None:
+    """Of a server that comes in several kinds, the one with the GPUs that are named: a DSS 8440 with T4."""
+    servers, platforms = notes.catalog.servers, notes.request.get("platforms", {})
+    named, gpus = platforms.get("servers", []), set(platforms.get("gpus", []))
+    if named and gpus and not any(gpus & set(servers[key].gpus) for key in named):
+        kinds = [key for key in servers if any(key.startswith(f"{own}-") for own in named)]
+        platforms["servers"] = [key for key in kinds if gpus & set(servers[key].gpus)] or named
 
 
 def _usual_gpus(notes: Notes) -> list[str]:
@@ -413,6 +465,10 @@ def _are_held(notes: Notes, found: Match) -> bool:
         return True
     usable = usable_gpus(notes.catalog)
     allowed = [key for key in found.ids("gpu") if key in usable]
+    for one in gpus:
+        words = notes.text.sentence[one.start : one.end].strip()
+        if len(one.ids) == 1 and one.ids[0] in allowed and len(names_of(notes.catalog).alike(words)) > 1:
+            notes.text.assume(f"{words}: {notes.catalog.gpus[one.ids[0]].name}")
     newer = rule(r"<NEWER>").match(notes.text.shape, found.end)
     if newer or (not found.quantities() and rule(r"<NEWER_BEFORE>").search(notes.text.before(found.start))):
         allowed = _since(notes, found.ids("gpu"))
@@ -495,9 +551,7 @@ def read_named(notes: Notes) -> None:
     for found, told in _groups(notes):
         servers, storage, vendors = (found.ids(kind) for kind in ("server", "storage", "maker"))
         is_told_there = is_existing(notes.text, found) and told.kind not in ("exclude", "prefer")
-        if told.kind == "optional":
-            _leave_open(notes, found, told)
-        elif told.kind == "contrast":
+        if told.kind == "contrast":
             notes.leave(found)  # "rather Dell than HPE" excludes nobody
         elif is_told_there and (storage or found["storage"] or found["part_before"].lower() == "storage"):
             notes.ask_place(found, "how many nodes of which model are there, the request has to know")
@@ -638,9 +692,7 @@ def read_storage_kind(notes: Notes) -> None:
         found = notes.text.find(source)
         if found is None:
             continue
-        if is_existing(notes.text, found) or rule(r"\b(?:old|current|legacy|present) $").search(
-            notes.text.before(found.start)
-        ):
+        if is_existing(notes.text, found) or rule("<OLD_BEFORE>").search(notes.text.before(found.start)):
             notes.ask_place(found, "which storage is there, and how many nodes of it, the request has to know")
             continue
         if "storage" in notes.request.get("platforms", {}):  # named: the kind says how it is reached
@@ -657,34 +709,26 @@ def read_storage_kind(notes: Notes) -> None:
 
 
 def read_precision(notes: Notes) -> None:
-    """The precision of the training."""
-    for found in notes.text.each(r"<FORMAT>"):
-        if notes.dnns and not notes.is_language:
-            ask_unavailable(notes, "precision", found)
-            continue
-        # MXFP4 is the FP4 of GPUs that have no NVFP4.
-        value = found["name"].lower().replace("mxfp4", "fp4")
-        notes.set("w.precision", value, found, value.upper())
+    """The precision of the training, or of the weights of a model in use; a format that is named rules over a kind."""
     for precision, source in GRAMMAR["precisions"].items():
         for found in notes.text.each(source):
             told = stance(notes.text.unblanked, found.start, found.end)
-            is_fp16 = notes.is_language and precision == "mixed" and re.search("(?:FP ?|float)16", found.words, re.I)
-            if told.kind != "exclude":
-                notes.set("w.precision", "fp16" if is_fp16 else precision, found, f"{precision} precision")
-                continue
-            notes.text.record(found, f"not {precision}", *told.place)
-            if precision == "mixed":
-                notes.work.setdefault("precision", "fp32")
+            value = precision if notes.is_language or precision[-1] in "248" else "mixed"
+            if precision[-1] in "48" and notes.dnns and not notes.is_language:
+                ask_unavailable(notes, "precision", found)
+            elif told.kind != "exclude":
+                if not re.search(r"\d", found.words):  # "BF16 mixed precision"
+                    value = notes.work.get("precision", value)
+                notes.set("w.precision", value, found, f"{value} precision")
+            else:
+                notes.text.record(found, f"not {precision}", *told.place)
+                if value == "mixed":
+                    notes.work.setdefault("precision", "fp32")
 
 
 def read_software(notes: Notes) -> None:
     """The newest stack of a named framework that runs the task in the precision asked for."""
-    matches = list(
-        notes.text.each(
-            r"(?:\b(?:in|with|using|on|via) (?:the )?)?(?:{maker} )?{software}"
-            r"(?:[ -]?(?:framework|(?:software )?stack|software|core|LM|native|based|\d|{n}))?(?!\w)"
-        )
-    )
+    matches = list(notes.text.each("<SOFTWARE>"))
     frameworks = {stack.framework.casefold() for stack in notes.catalog.stacks.values()}
     matches.sort(key=lambda found: found.ids("software")[0].casefold() not in frameworks)
     if not matches:
@@ -701,6 +745,7 @@ def read_software(notes: Notes) -> None:
         return
     newest = max(fitting, key=lambda stack: (stack.released.value, stack.id))
     notes.work["stack"] = newest.id
+    notes.text.assume(f"{matches[0].words}: software stack {newest.name}, the newest of the catalogue with it")
     for found, words in zip(matches, named, strict=True):
         if words <= _words(newest):
             notes.text.record(found, f"software stack {newest.name}")

@@ -120,6 +120,8 @@ def _read_shape(notes: Notes) -> None:
             first = parts["layers"][0]
             notes.own_model = {"name": "Own model", **shape}
             notes.own_model_at = notes.text.span(first.start, first.end)[0]
+            for found in notes.text.each("{parameters}(?: <NOUN>)?"):
+                notes.text.record(found, "parameters, which its shape gives")
         return
     for found in notes.text.each(r"<OWN_SIZE>"):
         _read_size(notes, found)
@@ -204,6 +206,7 @@ def read_networks(notes: Notes) -> None:
         one = next((one for one in named if one.start == found.things[0].start), None)
         if one is not None:
             text.record(found, catalog.dnns[one.ids[0]].name if len(one.ids) == 1 else "kind of network")
+            _tell_rename(notes, found.words, one)
             if len(one.ids) == 1 and found.quantities("parameters"):
                 text.assume(
                     f"{found.words}: {catalog.dnns[one.ids[0]].name}, the network of the catalogue of this size"
@@ -216,6 +219,15 @@ def read_networks(notes: Notes) -> None:
     for found in text.each(r"(?:\b(?:on|auf|sur) )?{dataset}"):
         if _take_dataset(notes, found.names("dataset")[0], single):
             text.record(found, f"data set {catalog.datasets[found.ids('dataset')[0]].name}")
+
+
+def _tell_rename(notes: Notes, words: str, one: Name) -> None:
+    """Say of which model of the catalogue a language model has the shape, where its name is another."""
+    dnn = notes.catalog.dnns[one.ids[0]]
+    texts = (words, f"{dnn.name} {dnn.id} {dnn.vendor} instruct chat base model hf")
+    parts, held = (set(re.findall(r"[a-z]+|\d+(?:\.\d+)?", text.lower())) for text in texts)
+    if len(one.ids) == 1 and dnn.transformer is not None and parts - held:
+        notes.text.assume(f"{words}: as {short_name(dnn)}, whose shape it has")
 
 
 def _reads_other_samples(notes: Notes, one: Name) -> bool:
@@ -301,6 +313,9 @@ def read_language(notes: Notes) -> None:
         for source in (*(source for source, _ in GRAMMAR["methods"]), r"<ADAPTERS>"):
             for tuning in notes.text.each(source):
                 name = short_name(notes.networks[0])
+                if notes.text.find("{epochs}"):
+                    notes.text.record(tuning, "as so many epochs of the whole network")
+                    continue
                 reason = f"a request cannot state the fine-tuning of {name}, which takes less than its training"
                 notes.choose("task", tuning, reason, ("training",))
         return

@@ -63,7 +63,9 @@ class Names:
             name: {kind: tuple(sorted(keys)) for kind, keys in found.items()} for name, found in known.items()
         }
         self._longest = min(_MOST_PIECES, max(map(len, self._known), default=1))
-        self._fabrics = _fabric_pattern(catalog)
+        bands = "|".join(re.escape(link.id) for link in catalog.links.values() if link.is_infiniband) or "(?!)"
+        self._fabrics = rule(GRAMMAR["patterns"]["FABRIC_NAME"].replace("BANDS", bands))
+        self._gpus = {key: {*pieces(gpu.name)} for key, gpu in catalog.gpus.items()}
         sizes: defaultdict[str, list[str]] = defaultdict(list)
         for dnn in catalog.dnns.values():
             for word in short_name(dnn).upper().split():
@@ -93,6 +95,10 @@ class Names:
                     count += 1  # "V100 32 GB": its memory belongs to the name
             place += max(count, 1)
         return found
+
+    def alike(self, words: str) -> tuple[str, ...]:
+        """GPUs in whose names some words stand: the variants of a V100."""
+        return tuple(key for key, own in self._gpus.items() if {*pieces(words)} <= own)
 
     def is_known(self, word: str) -> bool:
         """Whether a word is a name, or the first piece of one, of the catalogue or elsewhere."""
@@ -153,7 +159,8 @@ class Names:
             return Name("outside", start, other.end(), (kind,))  # "DGX-1V", "Isilon X99": another of the family
         if kind.startswith("outside"):
             return Name("outside", start, end, found[kind])
-        return self._gpu(text, start, end, found[kind]) if kind == "gpu" else Name(kind, start, end, found[kind])
+        sized = {"gpu": self._gpu, "server": self._server}.get(kind)
+        return sized(text, start, end, found[kind]) if sized else Name(kind, start, end, found[kind])
 
     def _gpu(self, text: str, start: int, end: int, ids: tuple[str, ...]) -> Name:
         """The name of a GPU with its memory and form: V100 SXM2 32 GB, HGX B200."""
@@ -161,12 +168,29 @@ class Names:
         assert before is not None
         assert after is not None
         memory = after["gb"] or before["gb"]
-        form = re.sub(r"[^a-z0-9]", "", (after["form"] or before["form"] or after["after"] or "").lower())
-        gpus = [self._catalog.gpus[key] for key in ids]
-        kept = tuple(
-            one.id for one in gpus if (not memory or f" {memory} gb" in one.name.lower()) and _has_form(one, form)
-        )
+        forms = (after["form"] or before["form"] or after["after"], after["without"])
+        form, without = (re.sub(r"[^a-z0-9]", "", (one or "").lower()) for one in forms)
+        # "A100 40GB": of the variant that the name alone means, else of the others of this name.
+        for keys in (ids, self.alike(text[start:end])):
+            if kept := tuple(
+                key
+                for key in keys
+                if (not memory or f" {memory} gb" in self._catalog.gpus[key].name.lower())
+                and _has_form(self._catalog.gpus[key], form)
+                and not (without and _has_form(self._catalog.gpus[key], without))
+            ):
+                break
         return Name("gpu", before.start(), after.end(), kept, "board" if form == "hgx" else "")
+
+    def _server(self, text: str, start: int, end: int, ids: tuple[str, ...]) -> Name:
+        """The name of a server with the memory of its GPUs, of each or of all: DGX A100 640GB."""
+        if memory := rule("<SERVER_MEMORY>").match(text, end):
+            for server in (self._catalog.servers[key] for key in ids):
+                sizes = {f" {float(memory['gb']) / n:g} gb" for n in (1.0, server.n_gpus.value if server.n_gpus else 1)}
+                gpus = [key for key in server.gpus if any(one in self._catalog.gpus[key].name.lower() for one in sizes)]
+                if gpus:
+                    return Name("server", start, memory.end(), (server.id,), gpus[0])
+        return Name("server", start, end, ids)
 
     def _fabric_names(self, text: str) -> Iterator[Name]:
         """Fabrics by speed or kind: EDR, InfiniBand, 400G NDR, 100 GbE."""
@@ -191,15 +215,15 @@ class Names:
             )
 
 
-def _fabric_pattern(catalog: Catalog) -> re.Pattern[str]:
-    bands = "|".join(re.escape(link.id) for link in catalog.links.values() if link.is_infiniband) or "(?!)"
-    return rule(GRAMMAR["patterns"]["FABRIC_NAME"].replace("BANDS", bands))
-
-
 def _has_form(gpu: Gpu, form: str) -> bool:
     """Whether a GPU has the form asked for; boards of HGX and GPUs with NVLink are SXM modules."""
     kind = str(gpu.form_factor.value)
-    return not form or kind.startswith(form) or (form in ("nvlink", "hgx") and kind.startswith("sxm"))
+    return (
+        not form
+        or kind.startswith(form)
+        or form in pieces(gpu.name)
+        or (form in ("nvlink", "hgx") and kind.startswith("sxm"))
+    )
 
 
 @lru_cache(maxsize=8)
@@ -245,7 +269,7 @@ def _vendor_names(catalog: Catalog) -> dict[Pieces, str]:
                 if part.lower() not in FILLERS:  # "Storage" is no name of Pure Storage
                     names.setdefault(pieces(part), part)
         for series in GRAMMAR["names"]["series"].get(words[0], ()):
-            names.setdefault((series,), words[0])
+            names.setdefault(pieces(series), words[0])
     return names
 
 

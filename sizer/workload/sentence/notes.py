@@ -86,13 +86,13 @@ class Notes:
             place[key] = value
         self.text.record(found, meaning)
 
-    def ask(self, about: Any, found: Match | None = None, reason: str = "", answers: tuple[Answer, ...] = ()) -> None:
+    def ask(self, about: str, found: Match | None = None, reason: str = "", answers: tuple[Answer, ...] = ()) -> None:
         """Ask something that has to be known before the request is complete."""
         self.questions.append(Question(about, found.words if found else "", reason, answers=answers))
         if found is not None:
             self.text.mark(found.start, found.end)
 
-    def choose(self, about: Any, found: Match, reason: str, labels: Iterable[str]) -> None:
+    def choose(self, about: str, found: Match, reason: str, labels: Iterable[str]) -> None:
         """Ask which words are meant in the place of some."""
         self.ask(about, found, reason, tuple(self.replacing(found, label) for label in labels))
 

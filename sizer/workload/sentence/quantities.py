@@ -1,11 +1,10 @@
 """Numbers, ranges and quantities with units as people write them: 40k images/s, 1,5 Mio. Bilder, 2 to 3 days, $1.2M."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 
-from sizer.workload.sentence.grammar import FILLERS, GRAMMAR
+from sizer.workload.sentence.grammar import GRAMMAR, rule
 
 # --- numbers
 
@@ -17,37 +16,8 @@ _WORDS |= {f"{word} cents": 100 * number for word, number in _WORDS.items() if n
 _GERMAN_ONES = {word: float(n) for n, word in enumerate(GRAMMAR["numbers"]["german_ones"].split(), 1)}
 _GERMAN_TENS = {word: 10.0 * n for n, word in enumerate(GRAMMAR["numbers"]["german_tens"].split(), 2)}
 _SUMMANDS = _TENS | {word: float(n) for n, word in enumerate(ONES, 1)} | _GERMAN_ONES | _GERMAN_TENS
-_ONE, _TEN = ("|".join(sorted(words, key=len)[::-1]) for words in (_GERMAN_ONES, _GERMAN_TENS))
-_BELOW_1000 = rf"(?:(?:{_ONE})?hundert(?:und)?)?(?:(?:(?:{_ONE})und)?(?:{_TEN})|{_ONE})?"
-_JOINED = rf"(?!ein\b)(?=\w)(?:{_BELOW_1000}tausend(?:und)?)?{_BELOW_1000}"
-_WORD_OF_NUMBER = re.compile("|".join(sorted((*_SUMMANDS, *_POWERS), key=len)[::-1]))
 # What follows the digits: a word, or a letter that is no unit. "To" is a terabyte in French, and "M" a million.
 _SCALES = {word: float(scale) for scale, words in GRAMMAR["numbers"]["scales"].items() for word in words.split()}
-# Digits in groups of three, or plain with decimals. The lengths are bounded, so that matching stays linear.
-_DIGITS = (
-    r"(?:\d{1,3}(?:[ ,_']\d{3}){1,4}(?!\d)(?:\.\d{1,6})?|\d{1,3}(?:\.\d{3}){2,4}(?!\d)|\d{1,15}(?:[.,]\d{1,9})?)"
-    r"(?:e\+?\d{1,2})?(?!\d)"
-)
-_SCALE = (
-    rf"(?:[ -]?(?:{'|'.join(sorted((one for one in _SCALES if len(one) > 1), key=len)[::-1])})\b\.?(?: d[e'’])?"
-    r"| ?[kmgbt](?![^\W_]|/(?!s|\d)))"
-)
-_ARTICLE = r"(?:an?|une?|eine[mrn]?|ein|the)"
-_UNITS = "|".join(ONES[:9])
-_BELOW_100 = (
-    rf"(?:(?:{'|'.join(_TENS)})(?:[ -](?:{_UNITS})\b|(?![ -](?:{_UNITS})\b))"
-    rf"|{'|'.join(sorted(ONES[:19], key=len, reverse=True))})"
-)
-# Sixty-four, five hundred and twelve, two thousand forty-eight, a thousand.
-_WORDED = (
-    rf"(?:{_BELOW_100}|an?(?= (?:{'|'.join(_POWERS)})\b))"
-    rf"(?: (?:hundred(?:(?: and)? {_BELOW_100}\b)?|(?:thousand|million)(?: {_BELOW_100}\b)?)){{0,4}}"
-)
-_PHRASES, _SINGLE = (
-    "|".join(sorted((word for word in _WORDS if word not in ONES and (" " in word) is many), key=len)[::-1])
-    for many in (True, False)
-)
-_AMBIGUOUS = re.compile(r"([1-9]\d{0,2})\.(\d{3})")
 
 # --- units: kind of quantity, unit as a request writes it, how many of it, and the words
 
@@ -59,100 +29,58 @@ def _units(table: str) -> dict[str, Unit]:
     return {name.replace("-", " "): (of, unit, float(factor)) for of, unit, factor, *names in lines for name in names}
 
 
+def _any(names: Iterable[str]) -> str:
+    words = sorted({re.escape(one).replace(r"\ ", "[ -]").replace(r"\-", "[ -]") for one in names}, key=len)
+    return "|".join(words[::-1])
+
+
 # In some units their case decides: a Gb has bits, and "10 to 20" no terabytes.
 UNITS, _CASED = {name.lower(): unit for name, unit in _units("units").items()}, _units("cased_units")
-CURRENCY = r"(?:US ?\$|[$€£¥]|(?:{})\b)".format(
-    "|".join(name for name, unit in UNITS.items() if unit[0] == "money" and unit[1] != "cents" and name.isalpha())
-)
 # What something is counted for: time, with its seconds, and things.
 _PER_TIME = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "weeks": 604800.0, "y": 31_557_600.0}
 _THINGS = {word.lower(): thing for thing, words in GRAMMAR["per"].items() for word in words.split()}
 _PERIODS = {name: _PER_TIME[unit] * factor for name, (of, unit, factor) in UNITS.items() if of in ("time", "years")}
 _PERIODS |= GRAMMAR["periods"]
-
-
-def _any(names: object) -> str:
-    words = sorted({re.escape(str(one)).replace(r"\ ", "[ -]").replace(r"\-", "[ -]") for one in names}, key=len)  # type: ignore[attr-defined]
-    return "|".join(words[::-1])
-
-
-_OF_TIME = "|".join(name for name, unit in UNITS.items() if unit[0] in ("time", "years"))
-COUNT = (
-    rf"(?:(?<![\w.,]){_DIGITS}|(?<!\w)(?:{_PHRASES}|{_WORDED}|{_SINGLE}|{_JOINED}(?<=\w))\b"
-    rf"|(?<!\w)(?:an?|une?|eine[mrn]?)(?= (?:{_OF_TIME}|Schrank|baie|million|billion|trillion)\b)"
-    r"(?! second (?:one|of|\w*servers?|nodes?|box)\b))"
-)
-_UNIT = rf"(?:(?-i:{'|'.join(_CASED)})|[km]{CURRENCY}|{_any(UNITS)})"
-# What may stand between a number and what it counts.
-_ADJECTIVE = GRAMMAR["adjectives"].replace("\n", "")
 # What may be counted whatever stands between: 5B synthetic tokens, 3M customer emails.
-_COUNTED = {
-    name: unit
-    for name, unit in UNITS.items()
-    if unit[0] in ("samples", "documents", "tokens", "requests", "people", "pages") and len(name) > 2
+_OF_ANY = ("samples", "documents", "tokens", "requests", "people", "pages")
+_COUNTED = {name: unit for name, unit in UNITS.items() if unit[0] in _OF_ANY and len(name) > 2}
+_WORDS_OF = GRAMMAR["patterns"]
+_WORDS_OF |= {"TENS": _any(_TENS), "NINE": _any(ONES[:9]), "NINETEEN": _any(ONES[:19]), "POWERS": _any(_POWERS)}
+_WORDS_OF |= {"GERMAN_ONE": _any(_GERMAN_ONES), "GERMAN_TEN": _any(_GERMAN_TENS), "UNIT_WORD": _any(UNITS)}
+_WORDS_OF |= {"PER_THING": _any(_THINGS), "PER_WORD": _any([*_PERIODS, *_THINGS]), "COUNTED_WORDS": _any(_COUNTED)}
+_WORDS_OF |= {
+    "CASED_UNITS": "|".join(_CASED),
+    "COUNTED_NOUNS": _any(name for name in _COUNTED if name.endswith(("s", "en"))),
+    "LONG_SCALE": _any(one for one in _SCALES if len(one) > 1),
+    "MONEY_WORD": _any(one for one, of in UNITS.items() if of[0] == "money" and of[1] != "cents" and one.isalpha()),
+    "PHRASES": _any(word for word in _WORDS if " " in word),
+    "SINGLE": _any(word for word in _WORDS if " " not in word and word not in ONES),
+    "TIME_WORD": _any(name for name, unit in UNITS.items() if unit[0] in ("time", "years")),
 }
-_LOOSE = re.compile(
-    rf"(?P<words>(?: (?-i:[a-zäöüéèß][a-zäöüéèß-]{{2,20}})){{1,2}}) (?P<unit>{_any(_COUNTED)})(?![\w-])", re.I
-)
-_NOUN = re.compile(rf"[ -](?P<unit>{_any(name for name in _COUNTED if name.endswith(('s', 'en')))})(?![\w-])", re.I)
+_WORD_OF_NUMBER = re.compile(_any((*_SUMMANDS, *_POWERS)))
+_AMBIGUOUS = re.compile(r"([1-9]\d{0,2})\.(\d{3})")
 # Between the size of a model and what it reads: "a 13B dense model".
-_CONNECTORS = frozenset(GRAMMAR["connectors"].split())
-_OF_MODELS = frozenset(GRAMMAR["words_of_models"].split())
-_PER = re.compile(
-    rf"(?: ?/ ?| ?-? ?(?:per|pro|je|par)[ -](?:an? )?| (?:an?|each|every|jede[nr]?) )"
-    rf"(?P<count>(?:1 ?)?(?:million|M|mn|Mio\.?) ?)?(?P<what>{_any([*_PERIODS, *_THINGS])})s?\b"
-    rf"|(?: (?:in|for|on|to) (?:each|every|a) | and (?=person))(?P<thing>{_any(_THINGS)})s?\b",
-    re.I,
-)
-# In German a Billion is a trillion.
-_GERMAN = re.compile(r"\b(?:mit|für|und|auf|wir|ich|zu|von|Tagen|Wochen|Stunden|Modell|trainieren)\b")
-# What comes in whole numbers.
+_CONNECTORS, _OF_MODELS = (frozenset(GRAMMAR[words].split()) for words in ("connectors", "words_of_models"))
+# What comes in whole numbers, and what is counted in billions and trillions.
 _WHOLE = ("people", "documents", "tokens", "requests", "gpus", "servers", "pages")
-_LONG_WORD = re.compile(r" ([A-Za-zé]{5,12})\b(?! ?/)")
-_HOUR = re.compile(r"[ -](?:hours?|hrs?|h)\b", re.I)
-# What is counted in billions and trillions.
 _LARGE = ("n", "tokens", "parameters", "samples", "documents", "money", "pages", "requests")
-_QUANTITY = re.compile(
-    rf"(?:(?P<between>between )|from |von )?(?:(?P<low_sign>{CURRENCY}) ?)?"
-    rf"(?:(?P<low>{COUNT})(?P<low_scale>{_SCALE})?(?:[ -]?(?P<low_unit>{_UNIT})(?!\w))?"
-    rf"(?: ?- ?| (?:to|or|bis|oder) |(?(between) and |(?!))))?(?:(?P<sign>{CURRENCY}) ?)?"
-    rf"(?P<number>{COUNT})(?P<scale>{_SCALE})?"
-    rf"(?:(?:[ -]{_ADJECTIVE}(?=[ -])){{0,3}}[ -]?(?P<unit>{_UNIT})(?![^\W_]|-?\d|(?<=chat) (?:models?|LLMs?)\b))?",
-    re.I,
-)
 
 
 @dataclass(frozen=True)
 class Amount:
-    """A number or a range with its unit.
+    """A number or a range with its unit."""
 
-    Attributes
-    ----------
-    kind : str
-        What is counted and for what: "bytes", "samples/time", "gpus", "money/gpu/time"; "n": a bare number.
-    low, high : float
-        Ends of the range, in ``unit``; of a rate a second.
-    unit : str
-        As a request writes it: "TB", "h", "images", "EUR"; "" of a bare number.
-    noun : str
-        The unit as it is written; of a number with two readings why it has them, where not for its point.
-    is_kilo : bool
-        Whether the number has a k, as lengths of sequences have (8k tokens are 8,192).
-    readings : tuple of str
-        Of "40.000 images/s" the two texts that it may mean.
-    """
-
-    kind: str
+    kind: str  # what is counted and for what: "bytes", "samples/time", "gpus", "money/gpu/time"; "n": a bare number
     start: int
     end: int
-    low: float
+    low: float  # ends of the range, in ``unit``; of a rate a second
     high: float
-    unit: str = ""
-    noun: str = ""
-    is_kilo: bool = False
+    unit: str = ""  # as a request writes it: "TB", "h", "images", "EUR"; "" of a bare number
+    noun: str = ""  # the unit as written; of a number with two readings why it has them, where not for its point
+    is_kilo: bool = False  # whether the number has a k, as lengths of sequences have (8k tokens are 8,192)
     is_scaled: bool = False
     per_s: float = 1.0
-    readings: tuple[str, ...] = ()
+    readings: tuple[str, ...] = ()  # of "40.000 images/s" the two texts that it may mean
 
     @property
     def length(self) -> int:
@@ -163,7 +91,7 @@ class Amount:
 def quantities_in(text: str, start: int, end: int) -> Iterator[Amount]:
     """Quantities between two places of a text, from left to right."""
     place = start
-    while match := _QUANTITY.search(text, place, end):
+    while match := rule("<QUANTITY>").search(text, place, end):
         quantity = _quantity(match, text, end)
         place = quantity.end if quantity is not None else match.end("number")
         if quantity is not None:
@@ -185,10 +113,6 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
     ]
     if match["low_unit"] and units != units[:1] * 2:
         return _first_of_two(match, text)  # "2 hours to 3 TB" is no range
-    if not (written or match["scale"]) and (near := _misspelt_scale(text, end, limit)):
-        word, meant = near
-        readings = tuple(f"{match['number']} {one}" for one in meant)
-        return Amount("ambiguous", start, word.end(), 0, 0, noun=f"{word[1]} is no number", readings=readings)
     name = re.sub(r"[ -]+", " ", (written or "").lower())
     if name and name not in UNITS and written not in _CASED:
         unit = ("money", currency_of(name[1:].strip()), _SCALES[name[0]])
@@ -204,7 +128,7 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
     scale = _scale(match["scale"])
     if len(scale) == 1 and scale in "gbt" and unit[0] not in _LARGE:
         unit, name, end = ("n", "", 1.0), "", match.end("scale")  # "671B training"
-    if scale == "billion" and _GERMAN.search(text):
+    if scale == "billion" and rule("<IN_GERMAN>").search(text):
         number = value_of(match["number"], is_grouped=True)
         texts = (f"{number * factor:,.0f}{text[match.end('scale') : end]}" for factor in (1e12, 1e9))
         said = "a billion is 10^12 in German and 10^9 in English"
@@ -212,9 +136,11 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
     kind, unit_name, factor = unit
     per, rate_end = _per(kind, text, end, limit)
     # In German a point groups thousands; and there is no half a person, wherever a number has no scale.
-    is_grouped = _GERMAN.search(text) is not None or (kind in _WHOLE and not (scale or per))
+    is_grouped = rule("<IN_GERMAN>").search(text) is not None or (kind in _WHOLE and not (scale or per))
     if kind == "n" and scale in ("b", "bn", "billion"):
         kind = "parameters" if scale == "b" else "n"
+    if kind == "n" and rule("<YEAR_SAID>").search(text[max(0, start - 20) : match.end("number")]):
+        kind = "year"
     ambiguous = _AMBIGUOUS.fullmatch(match["number"]) or _AMBIGUOUS.fullmatch(match["low"] or "")
     if ambiguous and not is_grouped:
         texts = (f"{float(ambiguous[1] + mark + ambiguous[2]):,.12g}" for mark in ("", "."))
@@ -239,20 +165,11 @@ def _scale(written: str | None) -> str:
     return re.sub(r"\.? d[e'’]$", "", (written or "").strip(" -").lower()).rstrip(".")
 
 
-def _misspelt_scale(text: str, end: int, limit: int) -> tuple[re.Match[str], list[str]] | None:
-    """A word behind a number that is nearly a million or a billion, and what it may mean."""
-    word = _LONG_WORD.match(text, end, limit)
-    if word is None or word[1].lower() in FILLERS | UNITS.keys():
-        return None
-    meant = get_close_matches(word[1].lower(), [one for one in _SCALES if len(one) > 5], n=2, cutoff=0.8)
-    return (word, meant) if meant else None
-
-
 def _noun(match: re.Match[str], kind: str, text: str, limit: int) -> re.Match[str] | None:
     """What is counted behind words that qualify it."""
     if kind in ("people", "samples", "documents", "requests") and not match["unit"].endswith("s"):
-        return _NOUN.match(text, match.end(), limit)
-    if kind != "n" or not (found := _LOOSE.match(text, match.end(), limit)):
+        return rule("<SECOND_NOUN>").match(text, match.end(), limit)
+    if kind != "n" or not (found := rule("<LOOSE_NOUN>").match(text, match.end(), limit)):
         return None
     counted = UNITS[re.sub(r"[ -]+", " ", found["unit"].lower())][0]
     words = found["words"].lower().split()
@@ -265,7 +182,7 @@ def _means_more(word: str, counted: str) -> bool:
 
 
 def _first_of_two(match: re.Match[str], text: str) -> Amount | None:
-    again = _QUANTITY.match(
+    again = rule("<QUANTITY>").match(
         text, match.start("low_sign") if match["low_sign"] else match.start("low"), match.start("number") - 1
     )
     return _quantity(again, text, match.start("number")) if again and not again["low"] else None
@@ -274,7 +191,7 @@ def _first_of_two(match: re.Match[str], text: str) -> Amount | None:
 def _per(kind: str, text: str, end: int, limit: int) -> tuple[list[tuple[str, float]], int]:
     """What a quantity is counted for, with the seconds of a time, and where these words end."""
     found: list[tuple[str, float]] = []
-    while len(found) < 2 and (match := _PER.match(text, end, limit)):
+    while len(found) < 2 and (match := rule("<COUNTED_FOR>").match(text, end, limit)):
         word = re.sub(r"[ -]+", " ", (match["what"] or match["thing"]).lower())
         is_time = word in _PERIODS and not (word == "an" and match[0].strip()[:3] != "par")
         is_when = kind == "time" or (kind == "bytes" and match[0].startswith((" e", " j")))
@@ -284,7 +201,7 @@ def _per(kind: str, text: str, end: int, limit: int) -> tuple[list[tuple[str, fl
             break
         found.append(("time", _PERIODS[word]) if is_time else (_THINGS[word], 1.0))
         end = match.end()
-        if word in _THINGS and _THINGS[word] == "gpu" and (hour := _HOUR.match(text, end, limit)):
+        if word in _THINGS and _THINGS[word] == "gpu" and (hour := rule("<OF_HOURS>").match(text, end, limit)):
             found.append(("time", 3600.0))
             end = hour.end()
     return found, end
@@ -300,7 +217,7 @@ def value_of(written: str, is_grouped: bool = False) -> float:
     text = " ".join(written.lower().split())
     if text in _WORDS:
         return _WORDS[text]
-    if re.fullmatch(_ARTICLE, text):
+    if rule("<ARTICLE>").fullmatch(text):
         return 1.0
     if not text[0].isdigit():
         return _worded(text)

@@ -3,95 +3,77 @@
 import re
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, get_args
+from typing import Any
 
 from sizer.base.errors import RequestError
+from sizer.base.quantities import SECONDS, parse
 from sizer.catalog.model import Catalog
 from sizer.workload.kinds import KINDS, ToldKind, trains_in
 from sizer.workload.request import SERVING_TASKS, SizingRequest
+from sizer.workload.sentence import rules, targets
 from sizer.workload.sentence.dates import days_between, need_in
 from sizer.workload.sentence.equipment import read_fabrics, read_gpu_memory, read_parts, read_setting, read_tier
 from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
 from sizer.workload.sentence.models import read_kind_of_model, read_language, read_networks
 from sizer.workload.sentence.names import names_of, short_name
-from sizer.workload.sentence.notes import Notes
+from sizer.workload.sentence.notes import RATE, TIME, Notes, time_text
 from sizer.workload.sentence.quantities import Amount, currency_of, quantities_in
-from sizer.workload.sentence.reading import About, Answer, Question, Reading
-from sizer.workload.sentence.rules import (
-    assume_exchange_rate,
-    read_exchange_rate,
-    read_growth,
-    read_losses,
-    read_ranking,
-    read_rules,
-    read_samples,
-    read_sizes,
-    read_team,
-)
+from sizer.workload.sentence.reading import Answer, Question, Reading
 from sizer.workload.sentence.scope import clause_of, settle_values, without_denied_work
 from sizer.workload.sentence.serving import ask_lengths, is_served, read_serving
-from sizer.workload.sentence.targets import (
-    ask_network,
-    ask_target,
-    default_dataset,
-    default_length,
-    read_measured,
-    read_most,
-    read_targets,
-    read_task,
-    read_times,
-)
-from sizer.workload.sentence.text import READ, Name, SentenceText, Thing, normal
+from sizer.workload.sentence.text import READ, Name, Phrase, SentenceText, Thing, normal
 from sizer.workload.sentence.unavailable import is_sized, read_outside
 
 MAX_CHARACTERS = 2_000
 
-_ORDER = {about: place for place, about in enumerate(get_args(About))}
+_ORDER = {about: place for place, about in enumerate(GRAMMAR["asked"].split())}
 _PARTS = ("gpu", "server", "storage", "maker", "fabric")
 _VERBS = ("<TUNES>", "<PRE_TRAINS>", "<TRAINS>")
-_OF_TARGETS = (
-    "time",
-    "samples/time",
-    "frames/time",
-    "n/time",
-    "tokens/time",
-    "requests/time",
-    "requests",
-    "people",
-    "gpus",
-)
 _WORD = re.compile(rf"[^\s,;.!?(){READ}\ue000-\uf8ff\"]+(?:[.,]\d+)*")
-# Keys that only language models, or only other networks, have; and those that tell a training.
+# Keys that only language models, or only other networks, have; those that tell a training; what states a target.
 _KEYS = {of: frozenset(keys.split()) for of, keys in GRAMMAR["keys"].items()}
+_ARTICLES = ("one", "single", "a", "une", "un")
 _UNKNOWN = "this number is not understood"
 
 
 def read_sentence(sentence: str, catalog: Catalog) -> Reading:
-    """Read a need. No text is an error: what is missing or has two readings becomes a question.
+    """Read a need in English, or with the usual German and French phrases, with the names of a catalogue.
 
-    Parameters
-    ----------
-    sentence : str
-        As people write, in English or with the usual German and French phrases: 22.2 TB, 12 h, 40k images/s, 16 V100.
-    catalog : Catalog
-        Whose networks, data sets, GPUs, servers, storage and vendors are known by name.
+    No text is an error: what is missing or has two readings becomes a question.
     """
     plain = normal(sentence[: 2 * MAX_CHARACTERS])
     if len(sentence) > MAX_CHARACTERS or len(plain) > MAX_CHARACTERS:
         reason = f"has {len(sentence):,} characters; write at most {MAX_CHARACTERS:,}"
         return Reading("", {}, (), (Question("refused", reason=reason),), ())
     sentence, denied = without_denied_work(plain)
-    reading = _reading(sentence, catalog, plain)
-    is_read = reading.request or reading.questions
-    return replace(reading, phrases=(*reading.phrases, *denied)) if is_read else reading
+    things = _things_in(sentence, catalog)
+    reading = _reading(sentence, catalog, plain, things)
+    if not (reading.request or reading.questions):
+        return reading
+    reading = replace(reading, phrases=(*reading.phrases, *denied))
+    return reading if reading.refused else replace(reading, unread=(*reading.unread, *_untold(reading, things)))
 
 
-def _reading(plain: str, catalog: Catalog, whole: str, is_part: bool = False) -> Reading:
-    text = SentenceText(plain, _things_in(plain, catalog), whole)
+def _untold(reading: Reading, things: list[Thing]) -> list[str]:
+    """Numbers of the sentence that are in nothing that is told, whichever branch took them."""
+    asked = (f"{one.words} {one.reason}" for one in reading.questions)
+    told = [*reading.unread, *asked, *(phrase.words for phrase in reading.phrases)]
+    lost = []
+    for one in things:
+        words = reading.sentence[one.start : one.end].strip(" ,;.")
+        is_read = any(phrase.start < one.end and one.start < phrase.end for phrase in reading.phrases if phrase.words)
+        is_told = is_read or any(re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text) for text in told)
+        if isinstance(one, Amount) and not is_told and words.lower() not in _ARTICLES:
+            lost.append(words)
+    return lost
+
+
+def _reading(plain: str, catalog: Catalog, whole: str, things: list[Thing], is_part: bool = False) -> Reading:
+    text = SentenceText(plain, things, whole)
     settle_values(text)
     parts = [] if is_part else _jobs_in(plain, list(text.things))
     if len(parts) > 1:
-        readings = [_reading(part, catalog, whole, is_part=True) for part in parts]
+        readings = [_reading(part, catalog, whole, _things_in(part, catalog), is_part=True) for part in parts]
         works = [reading.request.get("workload", ()) for reading in readings]
         served = [any(work.get("task") in SERVING_TASKS for work in every) for every in works]
         if any(served) and not all(served):
@@ -100,7 +82,7 @@ def _reading(plain: str, catalog: Catalog, whole: str, is_part: bool = False) ->
             low, high = len(clause) - len(clause.lstrip()), len(clause.rstrip())
             return _training_of(plain, ToldKind(kind, low, high, (low, high)), catalog)
         if all(reading.request for reading in readings):
-            return _together(whole, readings)
+            return _together(whole, readings, catalog)
     notes = Notes(text, catalog)
     _read(notes)
     if notes.is_refused:  # what else the sentence says belongs to work that no request can state
@@ -120,6 +102,8 @@ def _jobs_in(text: str, things: list[Thing]) -> list[str]:
     A job has a network and a target of its own; or it is a fine-tuning next to a pre-training, of the same network
     where it names none.
     """
+    if paired := _paired(text, things):
+        return paired
     jobs: list[_Job] = []
     joints = {joint.start() for joint in rule("<JOB_JOINT>").finditer(text)}
     joints |= {one.start for one in things if one.kind == "dnn" and text[: one.start].endswith(", ")}
@@ -128,7 +112,7 @@ def _jobs_in(text: str, things: list[Thing]) -> list[str]:
         networks = [one for one in inside if one.kind in ("dnn", "parameters")]
         verbs = {verb for verb in _VERBS if rule(verb).search(text, low, high)}
         is_often = any(rule(habit).search(text, low, high) for habit in GRAMMAR["habits"].values())
-        part = _Job(low, high, networks, is_often or any(one.kind in _OF_TARGETS for one in inside), verbs)
+        part = _Job(low, high, networks, is_often or any(one.kind in _KEYS["targets"] for one in inside), verbs)
         if jobs and not jobs[-1].is_other(part):
             last = jobs[-1]
             jobs[-1] = _Job(
@@ -151,6 +135,47 @@ def _jobs_in(text: str, things: list[Thing]) -> list[str]:
     return texts
 
 
+def _paired(text: str, things: list[Thing]) -> list[str]:
+    """The text once for each network of a list beside as many values: "A and B for 150 and 50 users"."""
+    if sum(one.kind in ("dnn", "parameters") for one in things) < 2:
+        return []
+    signs, last = SentenceText(text, things, text), "|".join(sorted(_KEYS["targets"]))
+    lists = signs.each(r"{dnn|parameters}(?:<JOIN>{dnn|parameters})+")
+    values = list(signs.each(rf"(?:{{n|{last}}}<JOIN>)+{{{last}}}"))
+    pairs = [(some, of) for some in lists for of in values if len(some.things) == len(of.things)]
+    if not pairs:
+        return []
+    networks, counted = (one.things for one in pairs[0])
+    start, end = counted[0].start, counted[-1].end
+    unit = re.sub(r"^(?:[\d.,]+k?|[^\W\d_]+)", "", text[counted[-1].start : end])
+    texts = []
+    for network, value in zip(networks, counted, strict=True):
+        words = text[value.start : value.end] + (unit if value.kind == "n" else "")
+        part = f"{text[:start]}{words:>{end - start}}{text[end:]}"
+        for other in (one for one in networks if one is not network):
+            part = f"{part[: other.start]}{' ' * (other.end - other.start)}{part[other.end :]}"
+        texts.append(part)
+    return texts
+
+
+def _share_time(works: list[dict[str, Any]], sentence: str, catalog: Catalog) -> list[Phrase]:
+    """Give trainings that run one after the other their shares of the time, by parameters and tokens; say so."""
+    times = {work.get("target", {}).get(TIME) for work in works}
+    if len(works) < 2 or len(times) > 1 or times == {None} or not rule("<IN_A_ROW>").search(sentence):
+        return []
+    whole, parts = str(*times), []
+    for work in works:
+        dnn = work["dnn"]
+        size = dnn.get("parameters", 0.0) if isinstance(dnn, dict) else catalog.dnns[dnn].parameters.value
+        parts.append(size * work.get("tokens", 0.0))
+    is_known = all(parts)
+    shares = [part / sum(parts) if is_known else 1 / len(parts) for part in parts]
+    for work, share in zip(works, shares, strict=True):
+        work["target"] = {TIME: time_text(float(f"{parse(SECONDS, whole) / 86_400 * share:.4g}"), "d")}
+    by = "in proportion to parameters and tokens" if is_known else "in equal parts"
+    return [Phrase("", f"one after the other: the trainings share {whole} {by}")]
+
+
 @dataclass(frozen=True)
 class _Job:
     low: int
@@ -169,7 +194,7 @@ class _Job:
         return is_apart and ("<PRE_TRAINS>" in both or bool(own and its and own != its))
 
 
-def _together(plain: str, readings: list[Reading]) -> Reading:
+def _together(plain: str, readings: list[Reading], catalog: Catalog) -> Reading:
     """Jobs of one sentence as one request: what limits one of them limits the cluster."""
     request: dict[str, Any] = {"title": " and ".join(one.request["title"] for one in readings)[:120], "workload": []}
     questions = [question for one in readings for question in one.questions]
@@ -185,6 +210,7 @@ def _together(plain: str, readings: list[Reading]) -> Reading:
     if targets:  # of all, where only one job states it
         request["workload"] = [{"target": targets[0], **work} for work in request["workload"]]
         questions = [question for question in questions if question.about != "target"]
+    shared = _share_time(request["workload"], plain, catalog)
     for work in (one for one in request["workload"] if "method" in one):
         called = {"lora": "LoRA", "continued": "continued pre-training"}.get(work["method"], work["method"])
         work["name"] = work["name"].removesuffix("training") + called
@@ -193,9 +219,9 @@ def _together(plain: str, readings: list[Reading]) -> Reading:
     return Reading(
         plain,
         request,
-        tuple(phrase for one in readings for phrase in one.phrases),
+        (*shared, *(phrase for one in readings for phrase in one.phrases)),
         tuple(sorted(dict.fromkeys(questions), key=lambda question: _ORDER[question.about])),
-        tuple(words for one in readings for words in one.unread),
+        tuple(dict.fromkeys(words for one in readings for words in one.unread)),
     )
 
 
@@ -219,7 +245,7 @@ def _training_of(plain: str, job: ToldKind, catalog: Catalog) -> Reading:
     is_shared = all(start <= one.start < end for one in named)  # "fine-tune the same model"
     kept = " ".join(plain[one.start : one.end] for one in named) if is_shared else ""
     rest = f"{plain[:start]}{kept:{end - start}}{plain[end:]}"
-    training = _reading(rest, catalog, rest)
+    training = _reading(rest, catalog, rest, _things_in(rest, catalog))
     clause = re.sub(r"^[\s,;.]+|[\s,;.]+(?:and|then|plus|und|et)?$", "", plain[start:end])
     rest = " ".join(re.sub(r"(?:[\s,;.]+(?:and|then|plus|und|et))+$", "", training.sentence.rstrip()).split())
     answers, reason = [Answer("Training", rest)], job.kind.refusal
@@ -243,10 +269,14 @@ def _things_in(text: str, catalog: Catalog) -> list[Thing]:
         things += [Name("clock", *from_day.span(), ()), Amount("time", *to_day.span(), days, days, "d", "d")]
     elif need:
         things.append(Name("date", *need[0].span(), (need[1].isoformat(),)))
-    things += [Name("pixels", *match.span(), ()) for match in rule("<PIXELS>").finditer(text)]
+    words = GRAMMAR["numbers"]["fractions"]
     things += [
-        Name("pixels", *match.span(), ())
-        for match in rule("<ANY_DATE>").finditer(text)
+        Amount("percent", *one.span(), words[one[1].lower()], words[one[1].lower()], "%")
+        for one in rule("<FRACTION>").finditer(text)
+    ]
+    things += [
+        Name(match.lastgroup or "", *match.span(), ())
+        for match in rule("(?P<pixels><PIXELS>|<ANY_DATE>)|(?P<idiom><IDIOM>)").finditer(text)
         if not any(one.start <= match.start() < one.end for one in things)
     ]
     covered = list(text)
@@ -280,40 +310,46 @@ def _read(notes: Notes) -> None:
         text.record(found, f"needed by {notes.request['needed_by']}")
     for found in text.each(r"{ambiguous}"):
         notes.choose("number", found, found.value.noun, found.value.readings)
-    read_rules(notes, "first")
-    read_exchange_rate(notes)
+    rules.read_rules(notes, "first")
+    rules.read_exchange_rate(notes)
     for found in notes.text.each(r"<PRICES_IN>"):
         if notes.state_currency(found, Amount("money", 0, 0, 1, 1, currency_of(found["currency"]))):
             notes.text.record(found, f"prices in {notes.currency}")
-    for read in (read_losses, read_kind_of_model, read_setting, read_outside, read_networks):
+    for read in (rules.read_losses, read_kind_of_model, read_setting, read_outside, read_networks):
         read(notes)
     if not is_sized(notes):
         return
     served = is_served(notes)
     (read_serving if served else read_language)(notes)
     read_fabrics(notes)
-    read_growth(notes)
-    read_rules(notes, "early")
+    rules.read_growth(notes)
+    rules.read_rules(notes, "early")
     if "ownership" in notes.request:
-        read_rules(notes, "years")
-    read_ranking(notes)
+        rules.read_rules(notes, "years")
+    rules.read_ranking(notes)
     read_tier(notes)
     if not served:
-        read_team(notes)
-    read_rules(notes, "limits")
+        rules.read_team(notes)
+    rules.read_rules(notes, "limits")
     if not served:
-        read_task(notes)
+        targets.read_task(notes)
     read_gpu_memory(notes)
-    read_rules(notes, "memory")
+    rules.read_rules(notes, "memory")
     if not served:
-        read_rules(notes, "batches")
-        for read in (read_targets, read_measured, read_sizes, read_samples, read_times):
+        rules.read_rules(notes, "batches")
+        for read in (
+            targets.read_targets,
+            targets.read_measured,
+            rules.read_sizes,
+            rules.read_samples,
+            targets.read_times,
+        ):
             read(notes)
     read_parts(notes, served)
-    read_rules(notes, "servers")
-    read_most(notes)
-    read_rules(notes, "last")
-    assume_exchange_rate(notes)
+    rules.read_rules(notes, "servers")
+    targets.read_most(notes)
+    rules.read_rules(notes, "last")
+    rules.assume_exchange_rate(notes)
 
 
 def _ask_places(notes: Notes) -> None:
@@ -328,7 +364,7 @@ def _ask_places(notes: Notes) -> None:
         notes.ask_place(found, "the most of what?")
     for found in text.each(r"{n}(?: ?x)?[ -](?P<unit>[^\W\d_]{2,})"):
         # A year, and a number before a name, as of a place, count nothing.
-        counts = not re.match(r"20\d\d(?!\d)|\d{4,5} [A-ZÄÖÜ]", found.words)
+        counts = not re.match(r"(?:19|20)\d\d(?!\d)|\d{4,5} [A-ZÄÖÜ]", found.words)
         if found["unit"].lower() not in FILLERS and counts:
             notes.ask_place(found, _UNKNOWN)
 
@@ -356,29 +392,26 @@ def _request(notes: Notes) -> dict[str, Any]:
     catalog, works = notes.catalog, []
     asked = {question.about for question in notes.questions}
     if not (notes.dnns or notes.own_model or notes.own_network or {"network", "unavailable"} & asked):
-        ask_network(notes)
+        targets.ask_network(notes)
     if not _tells_job(notes):
-        words = (
-            ("Training", "training"),
-            ("Serving users", "serve it to users"),
-            ("Batch inference on a test set", "inference"),
-        )
-        notes.ask("job", answers=tuple(notes.answer(label, text) for label, text in words))
+        notes.ask("job", answers=tuple(notes.answer(*words) for words in GRAMMAR["purposes"]["jobs"]))
     if not notes.has_target and not {"limit", "number"} & asked:
-        ask_target(notes)
+        targets.ask_target(notes)
     if is_served(notes) and notes.has_target:
         ask_lengths(notes)
     every: list[Any] = [*notes.dnns, notes.own_model, notes.own_network]
     for dnn in filter(None, every):
         work = {"dnn": dnn, **_data_of(notes, dnn)}
         if isinstance(dnn, str):
-            default_dataset(notes, work)
-        default_length(notes, work)
+            targets.default_dataset(notes, work)
+        targets.default_length(notes, work)
         kind = work.get("task", "training").removesuffix("-inference")
         name = short_name(catalog.dnns[dnn]) if isinstance(dnn, str) else str(dnn["name"])
         works.append({"name": f"{name} {kind}", **work})
     if not works and notes.work:
         works = [{"name": notes.work.get("task", "training"), **notes.work}]
+    notes.text.phrases += _share_time(works, notes.text.sentence, catalog)
+    _ask_rates(notes, works)
     is_named = re.search(r"\bpre-?train|\bscratch\b|Vortrain|vorzutrain|pré-?entraîn", notes.text.sentence, re.I)
     language = [notes.own_model, *(one.id for one in notes.networks if one.transformer is not None)]
     of_text = [work for work in works if "dnn" in work and work["dnn"] in language]
@@ -390,6 +423,19 @@ def _request(notes: Notes) -> dict[str, Any]:
     if not notes.questions:
         notes.questions = _refusal(request)
     return request
+
+
+def _ask_rates(notes: Notes, works: list[dict[str, Any]]) -> None:
+    """Ask for the rate of a network that reads no images, beside one whose images a second are stated."""
+    for work in works if len(works) > 1 else ():
+        dnn = notes.catalog.dnns.get(str(work["dnn"]))
+        is_rate = str(work.get("target", {}).get(RATE)).endswith("images/s")
+        if dnn is not None and is_rate and dnn.sample not in ("image", "volume"):
+            del work["target"]
+            one = next(one for one in notes.names("dnn") if one.ids == (dnn.id,))
+            answer = Answer("Size without it", notes.replaced(one.start, one.end, ""))
+            words = notes.text.sentence[one.start : one.end]
+            notes.questions.append(Question("place", words, "the images a second are not its rate", answers=(answer,)))
 
 
 def _refusal(request: dict[str, Any]) -> list[Question]:
@@ -410,6 +456,7 @@ def _tells_job(notes: Notes) -> bool:
     is_refused = any(one.about == "refused" for one in notes.questions)
     by_samples = notes.own_network or notes.describes_own or "n_samples" in str(work.get("dataset"))
     shares = "team" in notes.request and (not notes.is_language or rule("<TEAM_WORK>").search(sentence) is not None)
+    by_samples = by_samples or "checkpoint_every_s" in notes.request.get("data", {})
     is_told = is_refused or by_samples or shares or "samples_per_s" in work.get("target", {})
     return bool(
         is_told or _KEYS["training"] & work.keys() or trains_in(sentence) or rule("<TRAINING>").search(sentence)
@@ -435,9 +482,7 @@ def _unread(notes: Notes) -> tuple[str, ...]:
     fillers = FILLERS | {word.lower() for dnn in notes.networks for word in dnn.vendor.split()}
     for at, thing in text.places():
         words = text.sentence[thing.start : thing.end].strip(" ,;.")
-        is_article = (
-            isinstance(thing, Amount) and thing.kind == "n" and words.lower() in ("one", "single", "a", "une", "un")
-        )
+        is_article = isinstance(thing, Amount) and thing.kind == "n" and words.lower() in _ARTICLES
         if text.shape[at] != READ and not is_article:
             left.append((thing.start, words))
     for match in _WORD.finditer(text.shape):

@@ -1,26 +1,11 @@
 """What a sentence was read as: the request, the words of each value, what is assumed, and what has to be asked."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from sizer.workload.sentence.grammar import GRAMMAR
 from sizer.workload.sentence.text import Phrase
 
-# Kinds of questions in the order in which they are asked.
-About = Literal[
-    "number",
-    "refused",
-    "unavailable",
-    "server",
-    "task",
-    "place",
-    "network",
-    "job",
-    "layout",
-    "target",
-    "limit",
-    "length",
-]
 _LONGEST_LIST = 12  # names in a sentence
 _TEXTS: dict[str, str] = GRAMMAR["questions"]
 
@@ -35,31 +20,16 @@ class Answer:
 
 @dataclass(frozen=True)
 class Question:
-    """One thing that has to be known before the request is complete.
+    """One thing that has to be known before the request is complete."""
 
-    Attributes
-    ----------
-    about : str
-        ``number``: two readings; ``unavailable``: not in the catalogue; ``server``: which server the customer's GPUs
-        are in; ``place``: a quantity that no request of this work can state; ``task``, ``job``, ``network``,
-        ``layout``, ``target``, ``length`` (of the training) and ``limit``: missing or with several readings;
-        ``refused``: a value no request may have.
-    words : str
-        Words of the sentence that raise it; "" where something is missing.
-    reason : str
-        Of a refusal, a place, a network or a layout, the sentence that says why; of what is not held, its kind in
-        words.
-    available : tuple of str
-        Of what is not held: what the catalogue has instead.
-    answers : tuple of Answer
-        The nearest first.
-    """
-
-    about: About
-    words: str = ""
-    reason: str = ""
-    available: tuple[str, ...] = ()
-    answers: tuple[Answer, ...] = ()
+    # ``number``: two readings; ``unavailable``: not in the catalogue; ``server``: which one the customer's GPUs are in;
+    # ``place``: a quantity that no request of this work can state; ``refused``: a value that no request may have;
+    # the others are missing or have several readings.
+    about: str
+    words: str = ""  # that raise it; "" where something is missing
+    reason: str = ""  # why, as a sentence; of what is not held, its kind in words
+    available: tuple[str, ...] = ()  # of what is not held: what the catalogue has instead
+    answers: tuple[Answer, ...] = ()  # the nearest first
 
     @property
     def labels(self) -> list[str]:
@@ -84,27 +54,13 @@ class Question:
 
 @dataclass(frozen=True)
 class Reading:
-    """A sentence read as a request.
+    """A sentence read as a request."""
 
-    Attributes
-    ----------
-    sentence : str
-        As it was read: on one line, with plain signs. Places of phrases are places in it.
-    request : dict
-        A request as its file would have it; valid where nothing is asked, else what is known of it.
-    phrases : tuple of Phrase
-        In the order of the sentence; assumptions last.
-    questions : tuple of Question
-        What is asked, the first thing first.
-    unread : tuple of str
-        Words that were not understood, or have no place in a request.
-    """
-
-    sentence: str
-    request: dict[str, Any]
-    phrases: tuple[Phrase, ...]
-    questions: tuple[Question, ...]
-    unread: tuple[str, ...]
+    sentence: str  # on one line, with plain signs: places of phrases are places in it
+    request: dict[str, Any]  # as its file would have it; valid where nothing is asked, else what is known of it
+    phrases: tuple[Phrase, ...]  # in the order of the sentence; assumptions last
+    questions: tuple[Question, ...]  # the first thing first
+    unread: tuple[str, ...]  # words that were not understood, or have no place in a request
 
     def __post_init__(self) -> None:
         phrases = sorted(dict.fromkeys(self.phrases), key=lambda phrase: (not phrase.words, phrase.start))

@@ -1,15 +1,16 @@
 """What a sentence states about limits, data, costs, people, growth and losses."""
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from sizer.base.money import USUAL_RATES_USD
-from sizer.base.quantities import BYTES, BYTES_PER_S, grouped, parse
+from sizer.base.quantities import BYTES, BYTES_PER_S, SECONDS, grouped, parse
 from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.grammar import GRAMMAR, rule
-from sizer.workload.sentence.notes import Notes, ranged, size_text, time_text
+from sizer.workload.sentence.notes import RATE, Notes, ranged, size_text, time_text
 from sizer.workload.sentence.quantities import Amount, currency_of, written_number
 from sizer.workload.sentence.scope import is_wish
 from sizer.workload.sentence.text import Match
@@ -24,6 +25,7 @@ _VALUES: dict[str, Callable[[Amount], Any]] = {
     "price": lambda one: float(f"{one.high * one.per_s:.6g}"),
     "per hour": lambda one: round(one.high * 3600, 6),
     "time": lambda one: time_text(one.low, one.unit),
+    "days": lambda one: round(parse(SECONDS, time_text(one.low, one.unit)) / 86_400),
     "size": lambda one: size_text(one, one.high),
 }
 
@@ -31,7 +33,7 @@ _VALUES: dict[str, Callable[[Amount], Any]] = {
 def state(notes: Notes, found: Match, name: str) -> None:
     """Take the last quantity of some words as the value that the table of statements says."""
     path, of, meaning = GRAMMAR["statements"][name]
-    quantity = found.quantities()[-1]
+    quantity = (found.quantities("percent") if of == "share" else found.quantities())[-1]
     if quantity.kind.startswith("money") and not notes.state_currency(found, quantity):
         return
     if of == "size" and (fault := _fault_of(quantity)):
@@ -114,17 +116,21 @@ def _working_set(notes: Notes, found: Match, name: str) -> None:
         state(notes, found, name)
 
 
-# What needs more than the table of statements says.
-_TAKES: dict[str, Take] = {
-    "budget": _budget,
-    "checkpoints_kept": _checkpoints_kept,
-    "racks_of": _racks_of,
-    "rental": _rental,
-    "source": _source,
-    "storage_rate": _storage_rate,
-    "working_set": _working_set,
-    "years": _years,
-}
+def _streams(notes: Notes, found: Match, _: str) -> None:
+    """Frames of so many cameras a second, which a network looks at as they come."""
+    rate = math.prod(one.high for one in found.quantities("n", "frames/time", "samples/time"))
+    notes.work |= {"task": "validation-inference", "target": {RATE: f"{written_number(rate)} images/s"}}
+    notes.text.record(found, f"inference on {written_number(rate)} images/s")
+
+
+def taken_by(*functions: Take) -> dict[str, Take]:
+    """Functions by the names of their rules, for what needs more than the table of statements says."""
+    return {getattr(one, "__name__", "").strip("_"): one for one in functions}
+
+
+_TAKES = taken_by(
+    _budget, _checkpoints_kept, _racks_of, _rental, _source, _storage_rate, _streams, _working_set, _years
+)
 _LIMITS = ("limits", "racks", "servers")
 
 
@@ -136,6 +142,8 @@ def read_rules(notes: Notes, rules: str, takes: dict[str, Take] = _TAKES) -> Non
                 notes.leave(found)
             elif name == "ask":
                 notes.ask_place(found, *said)
+            elif name == "aside":
+                notes.text.set_aside(found, *said)
             elif name in ("record", "assume") or (rules in _LIMITS and is_wish(notes.text, found)):
                 meaning = said[0] if said else GRAMMAR["reasons"]["wish"]
                 if name != "record":
@@ -214,7 +222,7 @@ def read_sizes(notes: Notes) -> None:
 
 def read_samples(notes: Notes) -> None:
     """A number of samples makes an own data set: with a stated size, else with that of the network's usual data."""
-    found = notes.text.find(r"{samples}")
+    found = notes.text.find(r"{samples}") or notes.text.find(r"{n} of (?:them|these|those)\b")
     if found is None or not 1 <= found.value.high <= 1e15 or notes.is_language:
         return
     n_samples, size, whole = found.value.high, notes.work.get("sample_bytes"), notes.work.get("dataset_bytes")
@@ -222,7 +230,11 @@ def read_samples(notes: Notes) -> None:
     if size is None and whole is not None:
         own["sample_bytes"] = parse(BYTES, whole) / n_samples
     elif size is None:
-        if not notes.networks or "dataset" in notes.work or notes.own_datasets:
+        if "dataset" in notes.work or notes.own_datasets:
+            return
+        if not notes.networks:  # whose usual data tell the size
+            notes.work["dataset"] = {"name": "Own data", "n_samples": n_samples, "format": "raw files"}
+            notes.text.record(found, f"own data set of {grouped(n_samples)}")
             return
         data = notes.catalog.datasets[usual_dataset(notes.networks[0])]
         own |= {"sample_bytes": data.sample_bytes.value, "format": data.format}
@@ -243,10 +255,12 @@ def read_team(notes: Notes) -> None:
     found = notes.text.find(r"<PEOPLE>")
     if found is None or not 1 <= found.value.high <= 100_000:
         return
-    is_stated = "tokens" in notes.work or notes.text.find(
-        r"\b(?:in|within|over|innerhalb von|en) (?:about |around |less than |under )?{time}|\bover ?night\b"
-    )
+    is_stated = "tokens" in notes.work or notes.text.find(r"{time}|\bover ?night\b")
     shares = rule(r"<SHARES>").search(notes.text.sentence) is not None
+    trains = rule(r"<WHO_TRAINS>").search(found.words) or rule(r"<TEAM_WORK>").search(notes.text.sentence)
+    if not (trains or notes.dnns):
+        notes.leave(found)  # an office that trains nothing
+        return
     if rule(r"<CUSTOMERS>").fullmatch(found.value.noun) or (found.value.high > MOST_WHO_TRAIN and not shares):
         notes.ask_place(found, GRAMMAR["reasons"]["people"])
         return

@@ -1,5 +1,6 @@
 """What the words of a clause say of its names and numbers: excluded, preferred, corrected, or of another time."""
 
+import re
 from dataclasses import dataclass, replace
 
 from sizer.workload.sentence.grammar import GRAMMAR, rule
@@ -30,12 +31,7 @@ class Stance:
 def stance(shape: str, start: int, end: int) -> Stance:
     """The nearest operator of the clause of a name: before it or behind it, else before or behind its list.
 
-    Parameters
-    ----------
-    shape : str
-        A text in which nothing is blanked out: a name may be governed by words that were read with another.
-    start, end : int
-        Place of the name.
+    In the shape nothing is blanked out: a name may be governed by words that were read with another.
     """
     low, listed, follows = max(0, start - _WINDOW), None, None
     for kinds, join in _ALIKE.items():
@@ -69,7 +65,7 @@ def is_existing(text: SentenceText, found: Match) -> bool:
     had = [one for one in rule(r"<EXISTING>").finditer(before) if not rule(r"<WISHES>").search(before, one.end())]
     if not found.quantities() and found.names("server"):  # "we have 20 TB for a DGX-1"
         had = [one for one in had if rule(r"<OTHER_PARTS>").fullmatch(before, one.end())]
-    return bool(had) or rule(r"<EXISTING_AFTER>").match(text.shape, found.end) is not None
+    return bool(had) or rule(r"<EXISTING_AFTER>").match(text.unblanked, found.end) is not None
 
 
 def clause_of(shape: str, start: int, end: int) -> tuple[int, int]:
@@ -151,26 +147,38 @@ def _settle_today(text: SentenceText) -> None:
     """Set aside what is reached today, and take what is told as so many times that."""
     multiple = text.find(r"<TIMES_TODAY>")
     served = [one for one in text.things if one.kind == _SERVED]
-    kinds = f"time|{_RATES}|samples/time/gpu|tokens/time/gpu" + (f"|{_SERVED}" if multiple or len(served) > 1 else "")
     today: list[Amount] = []
+    lent: dict[int, Match] = {}
+    is_offer = text.find("{money/gpu/time|money/time/gpu}") is not None  # rented GPUs with their price
+    for found in text.each(r"(?!)" if is_offer else r"(?:{n} )?<LENT> ?(?:<THINGS_GONE>)"):
+        lent[found.start] = found
+        text.set_aside(found, "lent or rented, on which something was tried")
+    kinds = f"time|{_RATES}|samples/time/gpu|tokens/time/gpu"
+    kinds += f"|{_SERVED}" if multiple or lent or len(served) > 1 else ""
     for found in text.each(r"<OLD_VALUE>"):
         today += found.quantities()
         text.set_aside(found, "the value of today; the target is stated otherwise")
     is_slow, was_else = (rule(words).search(text.shape) is not None for words in (r"<FASTER>", r"<PAST>"))
-    for clause in list(rule(r"<CLAUSE>").finditer(text.shape)):
+    clauses = list(rule(r"<CLAUSE>").finditer(text.shape))
+    # "It takes 20 hours. We want it in 4": what it takes is of today.
+    is_slow |= any(rule(r"<WISHES>").search(one[0]) and rule(r"{time}").search(one[0]) for one in clauses)
+    for clause in clauses:
         is_past, takes = (rule(words).search(clause[0]) is not None for words in (r"<PAST>", r"<IT_TAKES>"))
-        is_measured = rule(r"<MEASURED>").search(clause[0]) is not None
+        tried = [at for at in lent if at < clause.end() and not re.search(r"[.;!?]", text.shape[at : clause.start()])]
+        is_measured = bool(tried) or rule(r"<MEASURED>").search(clause[0]) is not None
         # Beside what was, "now" is what is wished.
         is_now = rule(r"<NOW_IS>").search(clause[0]) is not None and not was_else
         is_today = is_now or is_measured or (is_slow and takes)
-        if not (is_past or (is_today and not rule(r"<WISHES>").search(clause[0]))):
+        is_trial = any(clause.start() <= at < clause.end() for at in tried)
+        if not (is_past or is_trial or (is_today and not rule(r"<WISHES>").search(clause[0]))):
             continue
         values = list(rule(rf"{{{kinds}}}").finditer(text.shape, *clause.span()))
         for found in map(text.match_of, values):
             is_of_one = found.value.kind.endswith("gpu")
             on = rule(r"<MEASURED_ON>").search(text.shape, found.end, clause.end())
-            if is_measured and (on or is_of_one):
-                text.measured = (found.value, *(text.match_of(on).things if on else ()))
+            if is_measured and (on or is_of_one or lent):
+                gear = text.match_of(on).things if on else next((one.things for one in lent.values()), ())
+                text.measured = (found.value, *gear)
                 if on:
                     text.set_aside(text.match_of(on), "on which it was measured")
             elif is_of_one:
@@ -178,10 +186,7 @@ def _settle_today(text: SentenceText) -> None:
             today += found.quantities()
             text.set_aside(found, "the value of today; the target is stated otherwise")
         if is_past or (takes and values):
-            gear = rule(r"(?:\b(?:on|with|using) )?(?:<GPUS>|{servers}|<SERVERS>)(?!\w)").finditer(
-                text.shape, *clause.span()
-            )
-            for found in map(text.match_of, list(gear)):
+            for found in map(text.match_of, list(rule("<RAN_ON>").finditer(text.shape, *clause.span()))):
                 if not is_existing(text, found):
                     text.set_aside(found, "what it ran on before")
     if multiple is not None and today:

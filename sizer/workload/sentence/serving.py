@@ -9,7 +9,7 @@ from sizer.workload.request import SERVING_TASKS
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.notes import LEAST_PERIOD_S, Notes, period_in, time_text
 from sizer.workload.sentence.quantities import Amount, written_number
-from sizer.workload.sentence.rules import Take, read_rules
+from sizer.workload.sentence.rules import Take, read_rules, taken_by
 from sizer.workload.sentence.text import Match
 from sizer.workload.serving import USES
 
@@ -93,6 +93,9 @@ def _texts(notes: Notes, found: Match, _: str) -> None:
     if each := found.quantities("tokens/time"):
         seconds = each[-1].per_s
         notes.set("w.input_tokens", round(each[-1].high * seconds), found, f"{grouped(count)} requests")
+        if (time := text.find(r"<TIME>")) is not None and seconds >= LEAST_PERIOD_S:
+            seconds = parse(SECONDS, time_text(time.value.low, time.value.unit))
+            text.record(time, f"every time within {duration(seconds)}")
     elif times := found.quantities("time"):
         seconds = parse(SECONDS, time_text(times[0].high, times[0].unit))
     else:
@@ -104,13 +107,6 @@ def _texts(notes: Notes, found: Match, _: str) -> None:
     rate = float(f"{count / seconds:.4g}")
     meaning = f"{grouped(count)} requests in {duration(seconds)}: {rate:g} a second"
     _target(notes, found, "requests_per_s", rate, meaning)
-
-
-_MEANINGS = {
-    "concurrent_requests": "requests in flight at once",
-    "active_users": "users who ask, read and ask again",
-    "users": "users in all",
-}
 
 
 def _people(notes: Notes, found: Match, _: str) -> None:
@@ -135,13 +131,13 @@ def _people(notes: Notes, found: Match, _: str) -> None:
     if {"tokens_per_s", "requests_per_s"} & notes.work.get("target", {}).keys():
         notes.text.record(found, "who asks; the rate of their requests is stated")
         return
-    _target(notes, found, key, count, f"{grouped(count)} {_MEANINGS[key]}")
+    _target(notes, found, key, count, f"{grouped(count)} {GRAMMAR['called'][key]}")
 
 
 def _users(notes: Notes, found: Match, key: str) -> None:
     """People by whatever they are called: for 300 notaries."""
     if notes.work["task"] == "serving" and not notes.has_target and found.value.high > 1:
-        _target(notes, found, key, round(found.value.high), f"{grouped(found.value.high)} {_MEANINGS[key]}")
+        _target(notes, found, key, round(found.value.high), f"{grouped(found.value.high)} {GRAMMAR['called'][key]}")
 
 
 def _length(notes: Notes, found: Match, key: str) -> None:
@@ -189,14 +185,20 @@ def _percentile(notes: Notes, found: Match, key: str) -> None:
 def _active(notes: Notes, found: Match, _: str) -> None:
     """A share of the users: those who ask, read and ask again at the same time."""
     target, people = notes.work.get("target", {}), found.quantities("people")
-    users = people[0].high if people else target.get("users")
+    start = notes.text.span(found.start, found.end)[0]
+    counted = [one for one in notes.text.things if isinstance(one, Amount) and one.kind == "people"]
+    before = [one.high for one in counted if one.end <= start]  # the nearest are meant
+    users = people[0].high if people else before[-1] if before else target.get("users")
     is_bare = re.fullmatch(r"[\d., %]+|\w+ per ?cent", found.words) is not None
     if users is None or is_bare or (people and target):
         notes.ask_place(found, "a share of whom? Write the number of users, or of requests at once")
         return
+    if {"concurrent_requests", "active_users"} & target.keys():
+        notes.leave(found)  # those at the same time are stated
+        return
     active = max(1, round(users * found.quantities("percent")[0].high / 100))
     notes.work["target"] = {"active_users": active}
-    notes.text.record(found, f"{grouped(active)} {_MEANINGS['active_users']}")
+    notes.text.record(found, f"{grouped(active)} {GRAMMAR['called']['active_users']}")
 
 
 def _limit(notes: Notes, found: Match, _: str) -> None:
@@ -238,24 +240,11 @@ def _adapters(notes: Notes, found: Match, key: str) -> None:
 
 
 _TAKES: dict[str, Take] = {
-    "first_token_s": _latency,
-    "token_s": _latency,
-    "token_s by speed": _latency,
+    **dict.fromkeys(("first_token_s", "token_s", "token_s by speed"), _latency),
+    **dict.fromkeys(("input_tokens", "output_tokens"), _length),
+    **dict.fromkeys(("requests_per_s", "tokens_per_s"), _rate),
     "latency_percentile": _percentile,
-    "lengths": _lengths,
-    "input_tokens": _length,
-    "output_tokens": _length,
-    "requests_per_s": _rate,
-    "texts": _texts,
-    "tokens_per_s": _rate,
-    "people": _people,
-    "users": _users,
-    "active share": _active,
-    "limit of what": _limit,
-    "total": _total,
-    "engine": _engine,
-    "offline": _offline,
-    "adapters": _adapters,
+    **taken_by(_active, _adapters, _engine, _lengths, _limit, _offline, _people, _texts, _total, _users),
 }
 
 
@@ -264,12 +253,4 @@ def ask_lengths(notes: Notes) -> None:
     work = notes.work
     is_by_rate = work["task"] == "generation" and not {"gpus_busy", "maximum"} & work["target"].keys()
     if is_by_rate and "use" not in work and not {"input_tokens", "output_tokens"} <= work.keys():
-        texts = ("500 tokens in, 500 out", "2,000 tokens in, 200 out", "200 tokens in, 1,000 out")
-        notes.ask("length", answers=tuple(notes.answer(text) for text in texts))
-
-
-def serving_answers(notes: Notes) -> list[str]:
-    """Targets to choose among where the sentence states none."""
-    if notes.work["task"] == "generation":
-        return ["8 GPUs", "1 billion tokens a day", "10 requests/s"]
-    return ["300 users", "50 concurrent requests", "10 requests/s", "8 GPUs"]
+        notes.ask("length", answers=tuple(map(notes.answer, GRAMMAR["usual_lengths"]["served"])))

@@ -7,7 +7,6 @@ from typing import Any
 from sizer.base.quantities import SECONDS, duration, grouped, parse
 from sizer.catalog.generations import newer_eras
 from sizer.catalog.sale import usable_gpus
-from sizer.catalog.schema import Recipe
 from sizer.workload.kinds import trains_in
 from sizer.workload.request import SIZE_LIMITS
 from sizer.workload.resolve import usual_dataset
@@ -18,7 +17,7 @@ from sizer.workload.sentence.notes import RATE, TIME, Notes, period_in, ranged, 
 from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.reading import Answer
 from sizer.workload.sentence.rules import read_rules
-from sizer.workload.sentence.serving import is_served, serving_answers
+from sizer.workload.sentence.serving import is_served
 from sizer.workload.sentence.text import Name
 from sizer.workload.serving import EMBEDDING, EMBEDS
 from sizer.workload.table import DEFAULT_DATASET
@@ -195,8 +194,7 @@ def read_most(notes: Notes) -> None:
             notes.text.record(found, f"the highest rate of {limits['gpus']} GPUs")
             return
         if not set(SIZE_LIMITS) & limits.keys():
-            labels = ("500,000 USD", "1 million USD", "50 kW", "2 racks", "8 servers")
-            notes.ask("limit", found, answers=tuple(notes.answer(words) for words in labels))
+            notes.ask("limit", found, answers=tuple(map(notes.answer, GRAMMAR["usual_limits"])))
             notes.text.record(found, "the highest rate within limits")
             return
         notes.work["target"] = {"maximum": "rate"}
@@ -258,7 +256,8 @@ def _purposes(sentence: str) -> list[Any]:
 def ask_target(notes: Notes) -> None:
     """Offer targets that suit what the sentence says: of a team, of training, of a language model."""
     if is_served(notes):
-        notes.ask("target", answers=tuple(notes.answer(text) for text in serving_answers(notes)))
+        usual = GRAMMAR["usual_targets"][notes.work["task"]]
+        notes.ask("target", answers=tuple(map(notes.answer, usual)))
         return
     people = notes.request.get("team", {}).get("data_scientists")
     sample = notes.networks[0].sample if notes.dnns else "token" if notes.means_language else ""
@@ -301,9 +300,20 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
     catalog, dnn = notes.catalog, work["dnn"]
     if isinstance(dnn, str):
         is_newer = bool(eras_meant(notes) & newer_eras(catalog))
-        recipes = [one for one in catalog.recipes.values() if one.dnn == dnn and (is_newer or not one.mlperf)]
+        every = [one for one in catalog.recipes.values() if one.dnn == dnn]
+        recipes = [one for one in every if is_newer or not one.mlperf]
+        for found in notes.text.each(r"\bv\d\.\d(?!\w)"):
+            if told := [one for one in every if one.id.endswith(found.words.lower())]:
+                recipes = told
+                notes.text.record(found, f"rules of {told[0].name}")
         if recipes:
-            _take_recipe(notes, work, max(recipes, key=lambda one: ("epochs" in one.id, one.id)))
+            # The common schedule of fixed length where there is one, else the newest rules of a benchmark.
+            recipe = max(recipes, key=lambda one: ("epochs" in one.id, one.id))
+            work["recipe"] = recipe.id
+            start = ", from its checkpoint" if recipe.starts_from_checkpoint else ""
+            notes.text.assume(f"training length not given: {recipe.name}{start}")
+            if recipe.starts_from_checkpoint and (scratch := notes.text.find(r"\bfrom scratch\b")):
+                notes.leave(scratch)
             return
     if not has_time:
         return
@@ -314,12 +324,3 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
         counts = "tuning" if method in ("fine-tuning", "lora") else "tokens"
     called = catalog.dnns[dnn].name if isinstance(dnn, str) else str(dnn["name"])
     notes.ask("length", reason=called, answers=tuple(notes.answer(count) for count in GRAMMAR["usual_lengths"][counts]))
-
-
-def _take_recipe(notes: Notes, work: dict[str, Any], recipe: Recipe) -> None:
-    # The common schedule of fixed length where there is one, else the newest rules of a benchmark.
-    work["recipe"] = recipe.id
-    start = ", from its checkpoint" if recipe.starts_from_checkpoint else ""
-    notes.text.assume(f"training length not given: {recipe.name}{start}")
-    if recipe.starts_from_checkpoint and (found := notes.text.find(r"\bfrom scratch\b")):
-        notes.leave(found)

@@ -14,12 +14,15 @@ READ = "\x00"
 _SIGNS = str.maketrans({**dict.fromkeys("‐‑‒–—―−", "-"), **dict.fromkeys("’‘ʼ´`", "'"), "×": "x", "⁄": "/"})
 _TIMES = re.compile(r"(?<![\w.])(\d{1,6})x(?=[A-Za-z])")  # 16xV100
 _PRODUCT = re.compile(r"(?<![\w.])(\d{1,3})x(?=\d{1,3} (?:[A-Z]+\d|GPU))")  # 4x4 H100
+_POWER = re.compile(r"(?<![\w.])(\d+(?:[.,]\d+)?) ?[x*·] ?10 ?\^ ?(\d{1,2})\b|(?<![\w.])10\^(\d{1,2})\b")  # 2 x 10^12
+_RAISED = re.compile(r"(?<=\b10)[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _TRAILING = re.compile(r"[\s,;.!?()]+$")
 
 
 def normal(text: str) -> str:
     """Text on one line with plain spaces, hyphens and apostrophes, without control characters."""
-    plain = unicodedata.normalize("NFKC", text).translate(_SIGNS)
+    plain = unicodedata.normalize("NFKC", _RAISED.sub(r"^\g<0>", text)).translate(_SIGNS)
+    plain = _POWER.sub(lambda match: f"{match[1] or 1}e{match[2] or match[3]}", plain)
     visible = "".join(" " if unicodedata.category(sign)[0] in "CZ" else sign for sign in plain)
     return " ".join(_PRODUCT.sub(r"\1 x ", _TIMES.sub(r"\1 x ", visible)).split())
 
@@ -36,24 +39,13 @@ class Phrase:
 
 @dataclass(frozen=True)
 class Name:
-    """A name in the text.
+    """A name in the text: of an item of the catalogue, a date, pixels, or of what the catalogue does not hold."""
 
-    Attributes
-    ----------
-    kind : str
-        "dnn", "dataset", "gpu", "server", "storage", "maker", "fabric", "software", "date", "pixels"; or "outside":
-        a thing of the field that the catalogue does not hold.
-    ids : tuple of str
-        The items that it may mean; of a maker its names, of a date its day, of what is not held what kind of thing.
-    qualifier : str
-        Further words that belong to it and narrow it: the board HGX, the speed of an InfiniBand.
-    """
-
-    kind: str
+    kind: str  # "dnn", "dataset", "gpu", "server", "storage", "maker", "fabric", "software", "date", ..., or "outside"
     start: int
     end: int
-    ids: tuple[str, ...]
-    qualifier: str = ""
+    ids: tuple[str, ...]  # items that it may mean; names of a maker, a day, or what kind of thing is not held
+    qualifier: str = ""  # what narrows it: the board HGX, the speed of an InfiniBand, the GPUs of a server
 
 
 Thing = Name | Amount

@@ -28,7 +28,7 @@ def read_outside(notes: Notes) -> None:
         kind = found.names("outside")[0].ids[0]
         notes.means_language |= kind == "token"
         start, end = found.match.span("name")
-        if kind not in ("gpu", "server") or not is_existing(notes.text, found):
+        if kind not in ("gpu", "server", "storage") or not is_existing(notes.text, found):
             end = found.end if found.quantities("parameters") else end
             ask_unavailable(notes, kind, part_of(notes, found, start, end))
             notes.text.mark(found.start if kind in ("gpu", "server") else start, found.end)
@@ -39,6 +39,9 @@ def read_outside(notes: Notes) -> None:
             notes.ask_place(found, GRAMMAR["reasons"]["owned"])
     for found in notes.text.each(r"<UNKNOWN>"):
         group = "counted" if found["counted"] else "named"
+        if is_existing(notes.text, found):
+            notes.ask_place(found, GRAMMAR["reasons"]["owned"])
+            continue
         what = (found["what"] or found["kind"] or "gpu").lower()
         kind = "storage" if what in ("storage", "filer", "filers") else "server" if what[0] in "snb" else "gpu"
         ask_unavailable(notes, kind, part_of(notes, found, *found.match.span(group)))

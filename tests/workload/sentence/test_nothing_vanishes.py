@@ -23,6 +23,15 @@ SOUND = (
     "3D U-Net in a day on DGX H100 , no AMD",
 )
 NUMBERS = ("7 widgets", "12,345", "90 kg", "3.5 parsecs", "11 GB per fortnight", "17 requests/s", "40 pages", "250 ms")
+# What raises a question, or belongs to another job: its numbers are told, too.
+BRANCHES = (
+    "",
+    "64 Rubin GPUs ,",
+    "we still run 10 V100S in R740xd servers ,",
+    "and serve it to 400 agents with 1,500 tokens in and 250 out ,",
+    "measured 62,000 tokens/s on a rented 8x H100 node ,",
+    "not like a DGX H200 640GB bought in 2022 ,",
+)
 # The page of the app waits; ten times the aim of tests/bench.
 MOST_CPU_S = 0.5
 
@@ -42,9 +51,9 @@ def test_a_word_of_work_or_a_vendor_in_a_sound_sentence_is_told(word: str, sente
         assert any(part.lower() in told(reading) for part in re.findall(r"[\w:&-]+", word))
 
 
-@given(number=st.sampled_from(NUMBERS), sentence=st.sampled_from(SOUND))
-def test_every_number_of_a_sentence_is_told(number: str, sentence: str) -> None:
-    reading = read_sentence(f"{sentence} , {number}", catalog())
+@given(number=st.sampled_from(NUMBERS), sentence=st.sampled_from(SOUND), branch=st.sampled_from(BRANCHES))
+def test_every_number_of_a_sentence_is_told(number: str, sentence: str, branch: str) -> None:
+    reading = read_sentence(f"{sentence} , {branch} {number}", catalog())
     if reading.refused and not reading.request:
         return
     for quantity in quantities_in(reading.sentence, 0, len(reading.sentence)):
