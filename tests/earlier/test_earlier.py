@@ -8,7 +8,6 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from sizer.library.design_file import _File
 
 from sizer import __version__
 from sizer.base.errors import RequestError
@@ -17,7 +16,7 @@ from sizer.base.formats.json_document import SCHEMA_VERSION
 from sizer.batch.columns import COLUMNS_VERSION, schema
 from sizer.catalog.price_books import COLUMNS, Price
 from sizer.guide.profile import Profile
-from sizer.library.compare import answer_in_file, differences, figure_pairs, sized_today
+from sizer.library.compare import _File, answer_in_file, differences, figure_pairs, sized_today
 from sizer.library.library import Library, answer_of_revision
 from sizer.library.opening import DATABASE_VERSION, metadata
 from sizer.library.snapshot import SNAPSHOT_VERSION, Snapshot

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import InfeasibleError
 from sizer.base.estimate import Estimate
+from sizer.base.provenance import Sourced
 from sizer.catalog.model import Catalog, Items
 from sizer.catalog.schema import Gpu
 from sizer.perf import pipeline
@@ -154,19 +155,20 @@ def hardware_along(model: WorkloadOnDesign, x: VariedInput, others: Mapping[str,
 
 
 def with_gpu_speed(catalog: Catalog, gpu: Gpu, factor: float) -> Catalog:
-    """Catalogue in which the arithmetic peak of one GPU is so many times what it is."""
+    """Catalogue in which the arithmetic of one GPU is so many times as fast."""
     if factor == 1.0:
         return catalog
-    faster = gpu.model_copy(
-        update={
-            name: peak.model_copy(update={"value": peak.value * factor})
-            for name, peak in (
-                ("peak_mixed_flop_per_s", gpu.peak_mixed_flop_per_s),
-                ("peak_fp32_flop_per_s", gpu.peak_fp32_flop_per_s),
-            )
-            if peak is not None
-        }
-    )
+
+    def times(peak: Sourced[float] | None) -> Sourced[float] | None:
+        return None if peak is None else peak.model_copy(update={"value": peak.value * factor})
+
+    # In all number formats, and what large matrix products reach of them.
+    update: dict[str, Any] = {
+        name: times(getattr(gpu, name)) for name in ("peak_mixed_flop_per_s", "peak_fp32_flop_per_s")
+    }
+    for name in ("peak_flop_per_s", "matmul_flop_per_s"):
+        update[name] = {kind: times(peak) for kind, peak in getattr(gpu, name).items()}
+    faster = gpu.model_copy(update=update)
     return replace(catalog, gpus=Items("gpus", {**catalog.gpus, gpu.id: faster}))
 
 

@@ -135,7 +135,7 @@ def network_key(work: ResolvedWorkload) -> tuple[Hashable, ...]:
         *(work.dnn, asked.dnn, work.like, work.stack, work.mlperf, work.own_kind, asked.run, asked.measured),
         *(asked.stack, asked.precision, asked.task, asked.batch_per_gpu, work.batch_per_gpu, bool(work.batches)),
         *(tuple(work.batch_sizes), asked.target.gpus_busy if work.batch_sizes else None),
-        None if work.own_kind is None else work.n_samples,
+        None if work.own_kind is None else float(np.max(work.n_samples)),
     )
 
 
@@ -452,7 +452,7 @@ def most_measured(work: ResolvedWorkload, calibration: Calibration) -> float:
     of its kind, or one that fills a GPU.
     """
     if work.own_kind is not None:
-        return own_networks.largest_batch(work.own_kind, work.dnn.forward_flop.value, work.n_samples)
+        return own_networks.largest_batch(work.own_kind, work.dnn.forward_flop.value, float(np.max(work.n_samples)))
     usual = float(DEFAULT_BATCH[work.request.precision])
     task = "inference" if work.is_inference else "training"
     dnn = known_as(work.request.dnn) if isinstance(work.request.dnn, CustomDnn) else work.dnn.id
