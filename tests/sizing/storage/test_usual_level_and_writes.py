@@ -22,7 +22,7 @@ def test_a_level_that_nobody_asked_for_makes_no_target_conditional():
 
 
 def test_a_need_beyond_the_smallest_system_stays_conditional():
-    """Llama 3 70B: 70.6 G parameters x 14 B = 988 GB every 4 min are 4.1 GB/s, more than a tenth of three F710's reads."""
+    """Llama 3 70B: 70.6 G parameters x 14 B = 988 GB every 4 min are 4.1 GB/s, above a tenth of three F710's reads."""
     request = sized("hgx-b200-400gbe").request
     often = request.model_copy(update={"data": request.data.model_copy(update={"checkpoint_every_s": 240.0})})
     design = recommended(often).design
