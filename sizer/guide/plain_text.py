@@ -130,13 +130,13 @@ def _fabric_line(design: DesignAnswer) -> str:
     """The network of the servers: its link, adapters and switches; "" where no network joins them."""
     platform, kind = design.platform, design.platform.fabric
     net = next((one for one in design.quantities.networks if one.role is NetworkRole.COMPUTE), None)
-    if design.n_servers < 2 or net is None or net.switch is None:
+    switches = 0 if net is None else int(net.leaves[0] + net.spines[0] + net.cores[0])
+    if design.n_servers < 2 or net is None or net.switch is None or not switches:
         return ""
     catalog = design.plan.catalog
     groups = joining(platform.server.ports, kind)
     nics = listed(dict.fromkeys(catalog.nics[port.nic].name for port in groups if port.nic is not None))
     ports = plural(sum(port.count for port in groups), "port")
-    switches = int(net.leaves[0] + net.spines[0] + net.cores[0])
     of_ports = f" ({nics})" if nics else ""
     return (
         f"{kind.name}, {ports} of {si(kind.bytes_per_s, 'B/s')} a server{of_ports}, "

@@ -46,6 +46,20 @@ def test_a_given_cluster_stands_on_a_fabric_that_the_request_allows(catalog):
     assert named.platform.fabric.id == "edr"
 
 
+def test_of_servers_that_no_switch_joins_no_fabric_is_printed(catalog):
+    """Copies of a model in use share no work."""
+    work = {"dnn": "llama-3-8b", "task": "serving", "use": "chat", "target": {"requests_per_s": 1}}
+    apart = project(
+        SizingRequest.from_dict({"workload": [work]}),
+        catalog,
+        server="as-8125gs-tnhr",
+        servers=2,
+        storage="as-8125gs-tnhr-nvme",
+    )
+    assert apart.n_servers == 2
+    assert "\nFabric:" not in projection_text(apart)
+
+
 def test_a_fabric_that_the_server_lacks_is_refused(catalog):
     """The four network ports of a DGX-1 run EDR and what is slower, not XDR."""
     asked = request({"samples_per_s": 5_000}, platforms={"fabrics": ["xdr"]})
