@@ -11,7 +11,7 @@ stated.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -38,6 +38,7 @@ from sizer.calibrate.engine import (
     load_fits,
     with_spreads,
 )
+from sizer.catalog.schema import Gpu
 from sizer.perf.training_step import TRAINING_PASSES
 from sizer.workload.custom_network import OTHER_KIND
 
@@ -147,8 +148,11 @@ def trainings_of(kind: str) -> list[OwnRun]:
     return [run for run in load_runs() if run.measured == TRAINING and kind in (run.kind, OTHER_KIND)]
 
 
-def largest_batch(kind: str, forward_flop: float, n_samples: float) -> float:
-    """Largest batch per GPU that a network of a kind is planned with: of published trainings, or one that fills a GPU.
+def largest_batch(
+    kind: str, forward_flop: float, n_samples: float, memory_bytes: float, gpus: Mapping[str, Gpu]
+) -> float:
+    """Largest batch per GPU that a network of a kind is planned with: one that fills a GPU, in no larger step than
+    published ones of its kind for the memory of their GPUs.
 
     Parameters
     ----------
@@ -157,15 +161,24 @@ def largest_batch(kind: str, forward_flop: float, n_samples: float) -> float:
         Of one sample. [FLOP]
     n_samples : float
         Of the data set. [samples]
+    memory_bytes : float
+        Of the GPU. [B]
+    gpus : mapping of str to Gpu
+        Those of the published trainings, by id.
 
     Returns
     -------
     float
-        Whatever the GPU memory holds. [-]
+        Whatever that memory holds. [-]
     """
-    published = max(run.batch_per_gpu for run in trainings_of(kind))
-    filling = _FILLED * math.exp(own_networks().value("fill:all")) / forward_flop
-    return max(published, min(filling, n_samples / _LEAST_STEPS, _MOST_SAMPLES))
+    steps = [
+        run.batch_per_gpu * run.forward_flop / gpus[run.gpu].memory_bytes.value
+        for run in trainings_of(kind)
+        if run.gpu in gpus
+    ]
+    filling_flop = _FILLED * math.exp(own_networks().value("fill:all"))
+    step_flop = min(max(steps, default=math.inf) * memory_bytes, filling_flop)
+    return max(1.0, min(step_flop / forward_flop, n_samples / _LEAST_STEPS, _MOST_SAMPLES))
 
 
 def estimated_rates(runs: Sequence[OwnRun]) -> Estimate:

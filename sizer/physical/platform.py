@@ -78,7 +78,7 @@ class Platform:
     has_spare_head: bool = False
     # Memory in place of the standard one, which ``server.memory_bytes`` then is; None: the standard one.
     host_memory: MemoryOption | None = None
-    # Data that drives of a server hold; 0 of shared storage. [B]
+    # Drives for data in a server whose price has none; 0 of others. [B]
     stored_bytes: float = 0.0
     # None: one tier holds everything.
     second_tier: SecondTier | None = None

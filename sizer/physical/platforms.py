@@ -214,6 +214,8 @@ def _fitting(
         for gpu in allowed_gpus(catalog, server, asked, eras)
         for fitted in considered_sizes(memory_sizes(server, catalog), asked.host_memory_bytes, n_gpus, gpu, sets_bytes)
         for storage in stores
+        # Any number of cards is for small work: it has drives of its own, or storage that is named.
+        if storage.kind == "local" or names_storage or asked.gpus_per_server or n_gpus not in server.n_gpus_alone
         for kind in its_kinds
         for platform in next(
             filter(

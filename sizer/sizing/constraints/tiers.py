@@ -1,5 +1,6 @@
 """Two tiers of storage: a fast one for the data that trainings read now, a capacity tier for everything."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -9,6 +10,7 @@ import numpy as np
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.units import WEEK_S
+from sizer.bom.unit_prices import has_boot_drives_only
 from sizer.catalog.generations import era_of
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
@@ -27,6 +29,8 @@ from sizer.workload.resolve import ResolvedWorkload
 # Time in which another working set is brought to the fast tier, where the request states none: once a week. A choice
 # of ours.
 USUAL_STAGING_S = WEEK_S
+# Drives of servers come in this size, of which whole ones are bought. Assumed.
+_DRIVE_BYTES = 3.84e12
 
 
 def staging_bytes_per_s(data: DataRequest) -> float:
@@ -146,9 +150,8 @@ def with_tiers(
         If the named tier cannot stand behind any storage of these platforms.
     """
     data, demand = request.data, storage_demand(works, request.data)
-    platforms = tuple(
-        _holding(one, needed_of(one, demand, data)) if one.storage.kind == "local" else one for one in platforms
-    )
+    drives = math.ceil(planned_bytes(demand.total_bytes, demand.stored_bytes - demand.reserve_bytes) / _DRIVE_BYTES)
+    platforms = _with_drives(platforms, drives * _DRIVE_BYTES, catalog)
     if data.working_set_bytes is None:
         return platforms
     if data.working_set_bytes >= demand.data_bytes:
@@ -187,11 +190,18 @@ def with_tier_of(own: Platform, platforms: Sequence[Platform], catalog: Catalog)
     ]
 
 
-@lru_cache(maxsize=4096)  # as below
-def _holding(platform: Platform, stored_bytes: float) -> Platform:
-    """A platform whose drives hold so much, the same object for the same question."""
-    few = None if platform.few is None else replace(platform.few, stored_bytes=stored_bytes)
-    return replace(platform, stored_bytes=stored_bytes, few=few)
+@lru_cache(maxsize=256)  # requests of a batch have few sizes in whole drives
+def _with_drives(platforms: tuple[Platform, ...], held_bytes: float, catalog: Catalog) -> tuple[Platform, ...]:
+    """Platforms with drives for so much in servers that hold the data and are priced without."""
+
+    def holding(platform: Platform) -> Platform:
+        band = catalog.bands.band("servers", platform.server.id, platform.gpu.id)
+        if platform.storage.kind != "local" or not has_boot_drives_only(band):
+            return platform
+        few = None if platform.few is None else replace(platform.few, stored_bytes=held_bytes)
+        return replace(platform, stored_bytes=held_bytes, few=few)
+
+    return tuple(holding(one) for one in platforms)
 
 
 @lru_cache(maxsize=4096)  # requests of a batch, and variants of one, ask for the same tiers again and again

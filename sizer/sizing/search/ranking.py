@@ -491,7 +491,7 @@ class Ranking:
             behind.append(row)
             if is_tied(self._counts, first, row):
                 leader = leader if tie_break(self._counts, row, leader) is None else row
-            elif not any(_unasked_changes(self._counts, first)):
+            elif not any(_unasked_changes(self._counts, leader)):
                 break
         yield leader
         yield from (row for row in behind if row != leader)
