@@ -11,7 +11,7 @@ stated.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -38,7 +38,6 @@ from sizer.calibrate.engine import (
     load_fits,
     with_spreads,
 )
-from sizer.catalog.schema import Gpu
 from sizer.perf.training_step import TRAINING_PASSES
 from sizer.workload.custom_network import OTHER_KIND
 
@@ -49,9 +48,9 @@ N_TERMS = 2
 # How a rate was measured: as people train, on prepared data alone, or after a vendor's tuning.
 TRAINING, TUNED = "training", "tuned"
 _SIGMA = 0.3  # scatter of a row, within which the loss is quadratic
-# A step of so many times the FLOP that half fill a GPU fills it: three quarters of what large steps reach, 8 TFLOP.
+# A step of so many times the FLOP that half fill a GPU fills it: two thirds of what large steps reach, 6 TFLOP.
 # Vendors' tuned runs, and people's with the largest batch that fits, have 3 to 13.
-_FILLED = 3.0
+_FILLED = 2.0
 # Beyond what was published, a batch leaves so many steps in an epoch of one GPU: fewer train worse. A choice of ours.
 _LEAST_STEPS = 100
 # And has no more samples than any published one: recommenders in MLPerf train with 13,824 on each GPU.
@@ -148,11 +147,8 @@ def trainings_of(kind: str) -> list[OwnRun]:
     return [run for run in load_runs() if run.measured == TRAINING and kind in (run.kind, OTHER_KIND)]
 
 
-def largest_batch(
-    kind: str, forward_flop: float, n_samples: float, memory_bytes: float, gpus: Mapping[str, Gpu]
-) -> float:
-    """Largest batch per GPU that a network of a kind is planned with: one that fills a GPU, in no larger step than
-    published ones of its kind for the memory of their GPUs.
+def largest_batch(kind: str, forward_flop: float, n_samples: float) -> float:
+    """Largest batch per GPU that a network of a kind is planned with: of published trainings, or one that fills a GPU.
 
     Parameters
     ----------
@@ -161,24 +157,15 @@ def largest_batch(
         Of one sample. [FLOP]
     n_samples : float
         Of the data set. [samples]
-    memory_bytes : float
-        Of the GPU. [B]
-    gpus : mapping of str to Gpu
-        Those of the published trainings, by id.
 
     Returns
     -------
     float
-        Whatever that memory holds. [-]
+        Whatever the GPU memory holds. [-]
     """
-    steps = [
-        run.batch_per_gpu * run.forward_flop / gpus[run.gpu].memory_bytes.value
-        for run in trainings_of(kind)
-        if run.gpu in gpus
-    ]
-    filling_flop = _FILLED * math.exp(own_networks().value("fill:all"))
-    step_flop = min(max(steps, default=math.inf) * memory_bytes, filling_flop)
-    return max(1.0, min(step_flop / forward_flop, n_samples / _LEAST_STEPS, _MOST_SAMPLES))
+    published = max(run.batch_per_gpu for run in trainings_of(kind))
+    filling = _FILLED * math.exp(own_networks().value("fill:all")) / forward_flop
+    return max(published, min(filling, n_samples / _LEAST_STEPS, _MOST_SAMPLES))
 
 
 def estimated_rates(runs: Sequence[OwnRun]) -> Estimate:

@@ -437,13 +437,7 @@ def default_batch(
         # How much of the memory divided state takes depends on the GPUs of a design: half of it is left to it.
         memory -= max(memory - found.whole_bytes - found.fixed_bytes, 0.0) / 2
     whole = replace(found, divided_bytes=0.0, ran=found.ran if work.own_kind is not None else ())
-    if work.own_kind is None:
-        most = most_measured(work, calibration)
-    else:
-        flop, n_samples = work.dnn.forward_flop.value, float(np.max(work.n_samples))
-        room = catalog.gpus[gpu_id].memory_bytes.value
-        most = own_networks.largest_batch(work.own_kind, flop, n_samples, room, catalog.gpus)
-    largest = float(whole.largest_batch(memory, 1))
+    most, largest = most_measured(work, calibration), float(whole.largest_batch(memory, 1))
     own = [rate.batch_per_gpu for rate in work.request.measured if rate.batch_per_gpu is not None]
     if own and max(own) <= largest:
         return max(own)  # another one trains otherwise, and how much faster nobody measured
@@ -454,7 +448,11 @@ def default_batch(
 
 
 def most_measured(work: ResolvedWorkload, calibration: Calibration) -> float:
-    """Largest batch per GPU that was published of a network, or of the one that it is like."""
+    """Largest batch per GPU that was published of a network, or of one that it is like; of a network of one's own that
+    of its kind, or one that fills a GPU.
+    """
+    if work.own_kind is not None:
+        return own_networks.largest_batch(work.own_kind, work.dnn.forward_flop.value, float(np.max(work.n_samples)))
     usual = float(DEFAULT_BATCH[work.request.precision])
     task = "inference" if work.is_inference else "training"
     dnn = known_as(work.request.dnn) if isinstance(work.request.dnn, CustomDnn) else work.dnn.id
