@@ -229,7 +229,7 @@ def _teams(years: Sequence[PartCounts], index: int, first: ClusterSize) -> list[
             return []
         kind = evaluated.kind_of_class[evaluated.class_of[index]]
         enough = evaluated.space.sizes[team.waits[kind]]
-        reads = team.bytes_per_s[kind, first.n_servers - int(evaluated.space.sizes[0])]
+        reads = team.bytes_per_s[kind, np.searchsorted(evaluated.space.sizes, first.n_servers)]
         demands.append(TeamDemand(float(enough.min()) if enough.size else np.inf, float(reads)))
     return demands
 
@@ -242,7 +242,7 @@ def _meets(years: Sequence[PartCounts], index: int, sizes: Sequence[ClusterSize]
         class_index = evaluated.class_of[index]
         runs = np.logical_and.reduce([passes[class_index] for passes in evaluated.class_passes.values()])
         for place, size in enumerate(sizes):
-            at = size.n_servers - int(evaluated.space.sizes[0])
+            at = int(np.searchsorted(evaluated.space.sizes, size.n_servers))  # large sizes are steps apart
             meets[number, place] = runs[at] and size.storage_nodes >= evaluated.class_nodes[class_index, at]
     return meets
 
