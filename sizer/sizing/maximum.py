@@ -139,8 +139,7 @@ def budget_error_text(counts: PartCounts, calibration: Calibration) -> str:
     return (
         f" The most that the budget buys at {probability_text(request.confidence)} confidence is {found.n_servers} × "
         f"{found.server_name} ({found.n_gpus} × {found.gpu_name}) with {found.storage_name}: {rate}. It meets the "
-        f"target with "
-        f"{probability_text(chance)} confidence."
+        f"target with {probability_text(chance)} confidence."
     )
 
 
@@ -200,7 +199,9 @@ class _MaximumSearch:
         )
         search = cls(start, place, catalog, calibration, usual, works, prices_for(request, catalog))
         check_budget(request, usual, search.prices)
-        searches = (replace(search, unknowns=int(number)) for number in np.unique(search._start.unknowns))
+        # The first is evaluated already.
+        further_unknowns = (int(number) for number in np.unique(search._start.unknowns) if number)
+        searches = (search, *(replace(search, unknowns=number) for number in further_unknowns))
         found = next((one for one in searches if one.highest is not None), search)
         if len(every) == len(usual):
             return found

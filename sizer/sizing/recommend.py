@@ -14,7 +14,7 @@ from sizer.bom.rental import RunRental, run_rental
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
-from sizer.physical.platform import PlatformKey
+from sizer.physical.platform import Platform, PlatformKey
 from sizer.physical.platforms import platforms
 from sizer.sizing.checks import COMPUTE_LIMITS, Limit, bound_of
 from sizer.sizing.constraints.tiers import with_tiers
@@ -90,15 +90,21 @@ def search(
         If no platform is allowed, or no run can start in the time asked.
     """
     works = resolved(request, catalog, calibration)
-    for alone in (False, True):
-        single = platforms(catalog, request, alone=alone)
-        if only is not None:
-            single = tuple(option for option in single if option.key == only)
+
+    def allowed(*, alone: bool) -> tuple[Platform, ...]:
+        every = platforms(catalog, request, alone=alone)
+        return every if only is None else tuple(option for option in every if option.key == only)
+
+    def evaluated_on(single: tuple[Platform, ...]) -> EvaluatedSpace:
         options = with_tiers(single, works, request, catalog)
         space = design_space(len(options), 1, most or most_servers(request))
-        evaluated = evaluate_space(request, works, options, space, catalog, calibration)
-        if not _one_is_enough(evaluated):
-            break
+        return evaluate_space(request, works, options, space, catalog, calibration)
+
+    usual = allowed(alone=False)
+    evaluated = evaluated_on(usual)
+    if _one_is_enough(evaluated) and len(every := allowed(alone=True)) > len(usual):
+        evaluated = evaluated_on(every)
+    options = evaluated.platforms
     counts = larger = PartCounts(request, evaluated, catalog, prices_for(request, catalog))
     if most is not None:
         return counts

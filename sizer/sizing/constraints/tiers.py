@@ -55,6 +55,10 @@ def needed_of(platform: Platform, demand: StorageDemand, data: DataRequest) -> f
     """Usable capacity that the fast storage of a platform must have, with the free space that it keeps. [B]"""
     if platform.second_tier is not None:
         return fast_tier_bytes(demand, data)
+    return _of_one_tier(demand)
+
+
+def _of_one_tier(demand: StorageDemand) -> float:
     return float(planned_bytes(demand.total_bytes, demand.stored_bytes - demand.reserve_bytes))
 
 
@@ -150,7 +154,7 @@ def with_tiers(
         If the named tier cannot stand behind any storage of these platforms.
     """
     data, demand = request.data, storage_demand(works, request.data)
-    drives = math.ceil(planned_bytes(demand.total_bytes, demand.stored_bytes - demand.reserve_bytes) / _DRIVE_BYTES)
+    drives = math.ceil(_of_one_tier(demand) / _DRIVE_BYTES)
     platforms = _with_drives(platforms, drives * _DRIVE_BYTES, catalog)
     if data.working_set_bytes is None:
         return platforms
