@@ -7,6 +7,7 @@ from typing import Literal
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Gateway, Gpu, MemoryOption, Pdu, Rack, Server, Storage, Switch
+from sizer.physical.networks.ports import largest_group
 from sizer.physical.racks.site_rules import ANY_SITE, SiteRules
 
 # Most servers whose networks are those of a few.
@@ -102,6 +103,28 @@ class Platform:
     def device(self, catalog: Catalog, item: str) -> Device:
         """A device of the design by its catalogue id: the server as it is fitted, every other one as it is sold."""
         return self.server if item == self.server.id else catalog.device(item)
+
+    @property
+    def front_end_kind(self) -> LinkType:
+        """Link that the storage nodes attach with; storage servers run what the fabric runs."""
+        front = self.storage.front_end_kind
+        return self.fabric if self.storage_server is not None or front is None else front.value
+
+    @property
+    def server_storage_kind(self) -> LinkType:
+        """Link of the servers' ports on a storage network of its own: the fastest that they and the switch can run."""
+        front, switch = self.front_end_kind, self.storage_switch
+        own = None if switch is None else largest_group(switch, front)
+        if own is None:
+            return front
+        kinds = [
+            kind
+            for port in self.server.ports
+            if port.use == "storage-network" and port.runs(front)
+            for kind in (own.kind, *own.also)
+            if port.runs(kind) and kind.is_infiniband == front.is_infiniband
+        ]
+        return max(kinds, key=lambda kind: kind.gbit_per_s.value, default=front)
 
     @property
     def intra_link(self) -> str:

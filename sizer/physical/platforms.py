@@ -457,6 +457,10 @@ def _few_switches(catalog: Catalog, era: str | None, platform: Platform) -> tupl
         if switch is None or link.is_infiniband or not ports:
             continue
         smaller = _smaller_switch(catalog, era, switch, link, also)
+        if name == "storage_switch" and smaller is not None:
+            # Ports that a smaller switch would let run faster make another data path, not the same of fewer servers.
+            same = replace(platform, storage_switch=smaller).server_storage_kind == platform.server_storage_kind
+            smaller = smaller if same else None
         fits = 0 if smaller is None else (leaf_ports(smaller, link) - _FEW_OTHERS) // ports
         if fits >= _FEWEST:
             found[name], most = smaller, min(most, fits)

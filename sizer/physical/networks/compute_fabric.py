@@ -30,7 +30,6 @@ from sizer.physical.networks.ports import (
 from sizer.physical.networks.rails import RailRule
 from sizer.physical.networks.storage_networks import (
     capacity_ends,
-    front_end_kind,
     front_end_ports,
     gateway_uplink_count,
     head_storage_ends,
@@ -200,7 +199,7 @@ def _others_on_fabric(platform: Platform, rows: Shape) -> list[Ends]:
 
 def _fabric_storage(platform: Platform, rows: Shape) -> Ends:
     """Storage that joins the fabric; the head node's own port serves its files."""
-    storage, kind = platform.storage, front_end_kind(platform)
+    storage, kind = platform.storage, platform.front_end_kind
     if not counts_nodes(storage):
         return Ends(Role.STORAGE_CABLE, kind, np.zeros_like(rows.nodes), None, NO_NUMBERS)
     return Ends(Role.STORAGE_CABLE, kind, rows.nodes * front_end_ports(platform), *storage_end(platform, kind))
@@ -287,5 +286,5 @@ def _own_kind(switch: Switch, kind: LinkType) -> LinkType:
 
 def _uplink_ratio(platform: Platform, switch: Switch) -> float:
     """Speed of a link between switches over that of the fastest end point of the compute fabric."""
-    ends = [platform.fabric, *([front_end_kind(platform)] if platform.attachment in ("fabric", "spine") else [])]
+    ends = [platform.fabric, *([platform.front_end_kind] if platform.attachment in ("fabric", "spine") else [])]
     return max(_own_kind(switch, platform.fabric).gbit_per_s.value / max(kind.gbit_per_s.value for kind in ends), 1.0)

@@ -44,7 +44,7 @@ GATEWAY_HEADROOM = 1.25
 def gateway_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
     """Front end behind gateways: storage on one side, uplinks into the compute fabric on the other."""
     assert platform.gateway is not None
-    gateway, kind = platform.gateway, front_end_kind(platform)
+    gateway, kind = platform.gateway, platform.front_end_kind
     capacity = capacity_ports(platform, rows)
     ports = rows.nodes * front_end_ports(platform) + capacity
     # From the lowest port; the uplinks take the highest.
@@ -76,7 +76,7 @@ def gateway_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
 def own_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
     """Front end on switches of its own, by ports of the servers that are not on the compute fabric."""
     assert platform.storage_switch is not None
-    kind, switch = server_storage_kind(platform), platform.storage_switch
+    kind, switch = platform.server_storage_kind, platform.storage_switch
     numbers = storage_network_numbers(platform.server, kind, platform.fabric)
     servers = Ends(
         Role.SERVER_STORAGE_CABLE,
@@ -89,7 +89,7 @@ def own_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
         is_spread=numbers.size > 1,
         cage=device_ports(platform.server)[int(numbers[0])].group.connector if numbers.size else "",
     )
-    front = front_end_kind(platform)
+    front = platform.front_end_kind
     storage = Ends(
         Role.STORAGE_CABLE,
         front,
@@ -252,33 +252,9 @@ def storage_cage(platform: Platform, kind: LinkType) -> str:
     return device_ports(device)[int(numbers[0])].group.connector if numbers.size else ""
 
 
-def server_storage_kind(platform: Platform) -> LinkType:
-    """Link of the servers' ports on a storage network of its own: the fastest that they and the switch can run."""
-    front, switch = front_end_kind(platform), platform.storage_switch
-    own = None if switch is None else largest_group(switch, front)
-    if own is None:
-        return front
-    kinds = [
-        kind
-        for port in platform.server.ports
-        if port.use == "storage-network" and port.runs(front)
-        for kind in (own.kind, *own.also)
-        if port.runs(kind) and kind.is_infiniband == front.is_infiniband
-    ]
-    return max(kinds, key=lambda kind: kind.gbit_per_s.value, default=front)
-
-
 def storage_role(storage: Storage) -> Role:
     """Role of the units that a storage system is bought in."""
     return Role.STORAGE_CHASSIS if nodes_per_unit(storage) > 1 else Role.STORAGE_NODE
-
-
-def front_end_kind(platform: Platform) -> LinkType:
-    """Link that the storage nodes attach with; storage servers run what the fabric runs."""
-    storage: Storage = platform.storage
-    if platform.storage_server is not None or storage.front_end_kind is None:
-        return platform.fabric
-    return storage.front_end_kind.value
 
 
 def front_end_ports(platform: Platform) -> int:
@@ -316,7 +292,7 @@ def gateway_port_bytes_per_s(platform: Platform) -> float:
 def front_end_bytes_per_s(platform: Platform, rows: Shape) -> Floats:
     """Line rate of the whole front end; inf where there is none. [B/s]"""
     if counts_nodes(platform.storage):
-        return np.asarray(rows.nodes * (front_end_ports(platform) * front_end_kind(platform).bytes_per_s), float)
+        return np.asarray(rows.nodes * (front_end_ports(platform) * platform.front_end_kind.bytes_per_s), float)
     if platform.storage.server is not None:
         return np.full(rows.nodes.shape, platform.fabric.bytes_per_s)
     return np.full(rows.nodes.shape, np.inf)

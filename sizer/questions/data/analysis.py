@@ -17,7 +17,7 @@ from sizer.perf.data_transfer import break_even_epoch, fill_time_s, lost_fractio
 from sizer.perf.pipeline import read_demand_bytes_per_s
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.networks.ports import DevicePort, device_ports
-from sizer.physical.networks.storage_networks import front_end_kind, front_end_ports
+from sizer.physical.networks.storage_networks import front_end_ports
 from sizer.physical.platform import Attachment
 from sizer.physical.quantities import quantities
 from sizer.physical.roles import NetworkRole, Role
@@ -291,7 +291,7 @@ def _front_end(design: DesignAnswer) -> IngestRoute | None:
         if platform.attachment != "lan":
             return None
         return IngestRoute("front-end", IngestEntry.CUSTOMER_LAN, ())
-    kind = front_end_kind(platform)
+    kind = platform.front_end_kind
     fact = storage.front_end_ports_per_node
     used = front_end_ports(platform)
     free = (fact.value if fact is not None else used) - used

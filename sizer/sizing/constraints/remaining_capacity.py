@@ -16,7 +16,7 @@ from sizer.physical.capacity import counts_nodes
 from sizer.physical.networks.compute_fabric import compute_fabric, rail_rule
 from sizer.physical.networks.fat_tree import SwitchTree
 from sizer.physical.networks.members import shape
-from sizer.physical.networks.storage_networks import front_end_ports, own_front_end, server_storage_kind
+from sizer.physical.networks.storage_networks import front_end_ports, own_front_end
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import own_network_ports
 from sizer.physical.protection import nodes_survived
@@ -93,7 +93,7 @@ def _without_switch(
             yield from _above(platform, plane.tree, whole, len(planes), has_files=has_files)
     if platform.attachment == "own network":
         tree = own_front_end(platform, rows).planes[0].tree
-        ports = own_network_ports(platform.server, server_storage_kind(platform), platform.fabric)
+        ports = own_network_ports(platform.server, platform.server_storage_kind, platform.fabric)
         leaf = _leaf_lost(platform, tree, sizes, ports, whole, has_files=True)
         yield _where_any(tree, replace(leaf, exchange=whole.exchange), whole)
         for above in _above(platform, tree, whole, 1, has_files=True):

@@ -18,7 +18,6 @@ from sizer.physical.capacity import counts_nodes, node_limits
 from sizer.physical.host_memory import page_cache_bytes
 from sizer.physical.networks.counts import fabric_share
 from sizer.physical.networks.ports import nodes_of
-from sizer.physical.networks.storage_networks import server_storage_kind
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import MIN_LAN_GBIT_PER_S, lan_ports, own_network_ports
 from sizer.sizing.stages.storage_rates import mount_rates, node_rates, node_write_rates
@@ -221,7 +220,7 @@ def storage_nic_bytes_per_s(platform: Platform) -> float:
     if platform.attachment == "local":
         return np.inf
     if platform.attachment == "own network":
-        kind = server_storage_kind(platform)
+        kind = platform.server_storage_kind
         return max(own_network_ports(server, kind, platform.fabric), 1) * kind.bytes_per_s
     if has_storage_nics(platform):
         return max(lan_ports(server), 1) * bytes_per_s_from_gbit_per_s(MIN_LAN_GBIT_PER_S)
