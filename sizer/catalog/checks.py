@@ -191,7 +191,7 @@ def _source_faults(catalog: Catalog, item: Item) -> Iterator[str]:
 
 def _unknown_source(catalog: Catalog, field: str, source: str) -> Iterator[str]:
     if source not in catalog.sources:
-        hint = nearest(source, list(catalog.sources)) or "; add it there, or write 'assumption' for an estimate of yours"
+        hint = nearest(source, list(catalog.sources)) or "; add it, or write 'assumption' for an estimate of yours"
         yield f"{field}: source {source!r} is not in sources.toml{hint}"
 
 
