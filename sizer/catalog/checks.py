@@ -12,6 +12,7 @@ from sizer.catalog.schema import (
     CATEGORIES,
     Cable,
     Device,
+    Dnn,
     Gateway,
     Generation,
     Gpu,
@@ -168,6 +169,8 @@ def _faults_of(catalog: Catalog, item: Item) -> Iterator[str]:
         yield from _memory_faults(catalog, item)
     if isinstance(item, Switch):
         yield from _switch_faults(item)
+    if isinstance(item, Dnn) and item.kind and (item.mlperf or item.transformer):
+        yield "kind is of a network without runs of MLPerf and without a [transformer], which tell its rate"
     if isinstance(item, Software | Support):
         yield from _scope_faults(catalog, item)
     if isinstance(item, Cable) and item.media in ("dac", "aoc", "copper") and item.length_m is None:
