@@ -515,12 +515,10 @@ def simplest_text(simplest: SimplestDesign, result: SizingResult) -> list[str]:
         sentences = [f"A simpler design is also enough: {design_text(design)}{over}."]
     if simplest.unrestricted is not None:
         choices = listed(_CHOICES[key] for key in simplest.excluding_choices)
-        sentences.append(
-            f"{design_text(simplest.unrestricted.design)} would be enough and simpler; excluded by the request "
-            f"({choices})."
-        )
+        other, why = simplest.unrestricted.design, "simpler" if simplest.is_simpler_without_choices else "far cheaper"
+        sentences.append(f"{design_text(other)} would be enough and {why}; excluded by the request ({choices}).")
     elif result.request.platforms != type(result.request.platforms)():
-        sentences.append("Without the choices of the request, no design would be simpler either.")
+        sentences.append("Without the choices of the request, no design would be simpler or far cheaper either.")
     return sentences
 
 
