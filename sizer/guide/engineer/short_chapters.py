@@ -65,18 +65,16 @@ def performance_chapter(context: GuideContext) -> dict[str, Any]:
 
 
 def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> dict[str, Any]:
-    # The guide draws the time to train of a single workload.
-    draws = {"time": True, "epoch": True, "accuracy": context.has_many_workloads}
     return {
         "name": answer.workload.name,
         "measured": result_text.measured(answer),
         "has_evidence": bool(answer.evidence),
         # Of a language model in use: what its users see.
         "stages": serving_table(context.design, answer, number) or stage_table(answer, number),
-        "charts": {
-            name: workload_figure(name, answer, number, context.design.n_gpus, context.palette) if is_drawn else None
-            for name, is_drawn in draws.items()
-        },
+        # The guide draws the time to train of a single workload.
+        "accuracy": workload_figure("accuracy", answer, number, context.design.n_gpus, context.palette)
+        if context.has_many_workloads
+        else None,
         "cautions": [words.sentence(text) for text in result_text.cautions(answer)],
     }
 
