@@ -56,7 +56,7 @@ def test_charts_of_the_examples_say_their_finding_and_draw_it(name):
             assert line in svg.replace("&lt;", "<"), (name, line)
         assert "nan" not in svg.lower().replace("inance", ""), name
         assert "url(#" not in svg.replace("url(#c", ""), name  # clips only, under names of their own
-        assert "Gradient" not in svg
+        assert "linearGradient" not in svg
         assert svg.count("<path") >= 3, name
 
 
