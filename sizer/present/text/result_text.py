@@ -403,14 +403,6 @@ def dataset_text(answer: WorkloadAnswer) -> str:
     )
 
 
-def fits(size_bytes: float, room_bytes: float) -> str:
-    """Whether a data set fits somewhere."""
-    share = size_bytes / room_bytes
-    if share <= 1:
-        return f"fits ({words.percent(share)} of it)"
-    return f"does not fit ({significant(share, 2)} times as large)"
-
-
 def cautions(answer: WorkloadAnswer) -> tuple[str, ...]:
     """Cautions about a workload: defaults, what was not measured, extrapolations."""
     notes = (*note_texts(answer.unmeasured), *note_texts(answer.extrapolations))
