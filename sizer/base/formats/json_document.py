@@ -15,7 +15,6 @@ import numpy as np
 from pydantic import BaseModel
 
 from sizer import __version__
-from sizer.base.estimate import Estimate
 from sizer.base.money import round_money
 
 SCHEMA_VERSION = 1
@@ -88,6 +87,7 @@ def to_plain(value: object) -> Any:
 
     Examples
     --------
+    >>> from sizer.base.estimate import Estimate
     >>> to_plain({"rate": Estimate.exact(2.0), "price": Decimal("149000"), "wait_s": math.inf})
     {'rate': {'value': 2.0, 'low': 2.0, 'high': 2.0}, 'price': '149000.00', 'wait_s': None}
     """
@@ -106,8 +106,6 @@ def to_plain(value: object) -> Any:
             return portable(float(value))
         case datetime.date():
             return value.isoformat()
-        case Estimate():
-            return to_plain(value.as_dict())
         case BaseModel():
             return value.model_dump(mode="json")
         case Mapping():
