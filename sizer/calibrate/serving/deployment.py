@@ -176,8 +176,14 @@ class Deployment:
 
     @property
     def computed_in(self) -> str:
-        """Format in which the weights are multiplied: the next wider one where the GPU lacks that of the weights."""
-        return next(name for name in _widening(COMPUTED_IN[self.weights]) if _peak(self.gpu, name) is not None)
+        """Format in which the weights are multiplied: BF16 where the GPU lacks that of the weights."""
+        wanted = COMPUTED_IN[self.weights]
+        return "bf16" if _peak(self.gpu, wanted) is None else wanted
+
+    @property
+    def is_widened(self) -> bool:
+        """Whether weights of fewer bits are widened to BF16 as they are multiplied."""
+        return self.computed_in == "bf16" and self.weights != "bf16"
 
 
 def missing_facts(gpu: Gpu, tensor: int = 1, link_bytes_per_s: float | None = None) -> CalibrationNote | None:
@@ -204,11 +210,6 @@ def link_of(gpu: Gpu) -> float | None:
     if gpu.form_factor.value.startswith("pcie"):
         return pcie_bytes_per_s(gpu)
     return None
-
-
-def _widening(name: str) -> tuple[str, ...]:
-    order = ("fp4", "fp8", "bf16")
-    return order[order.index(name) :]
 
 
 def _peak(gpu: Gpu, name: str) -> float | None:
