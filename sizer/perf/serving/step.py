@@ -198,7 +198,7 @@ def _expert_work(one: Replicas, by: Terms, flop: Floats, rate: str) -> tuple[Gra
 
 def _ring_s(one: Replicas) -> Floats:
     """Seconds of one sum over ranks for each token; each stage of a pipeline sums in its own layers alone."""
-    return np.asarray(_ELEMENT_BYTES * one.hidden * (one.summing - 1) / one.tensor / one.link_bytes_per_s)
+    return np.asarray(_ELEMENT_BYTES * one.hidden * (one.summing - 1) / one.tensor / one.sum_bytes_per_s)
 
 
 def _token_traffic(one: Replicas, by: Terms, tokens: Floats) -> Graded:
