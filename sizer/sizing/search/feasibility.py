@@ -204,7 +204,7 @@ def _in_order(codes: Ints) -> tuple[Ints, Ints]:
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 # Designs evaluated at once: the arrays of a block stay in a processor's cache.
-_BLOCK_ROWS = 65_536
+BLOCK_ROWS = 16_384
 
 
 @dataclass(frozen=True)
@@ -217,6 +217,7 @@ class EvaluatedSpace:
 
     space: Space
     platforms: tuple[Platform, ...]
+    compiled: tuple[Platform, ...]  # the same whatever drives hold, which changes prices alone: facts go by these
     works: tuple[ResolvedWorkload, ...]
     gpus_per_server: Floats  # (platforms,)
     exchange_bytes_per_s: Floats  # (platforms,) line rate of a server's ports on the fabric
@@ -352,7 +353,7 @@ def evaluate_space(
     and what the target asks once a kind of server on a kind of fabric; storage, mounts and network once a class of
     platforms with equal rates.
     """
-    platforms = tuple(platforms)
+    priced, platforms = tuple(platforms), tuple(one.without_drives or one for one in platforms)
     alike = Alike.of(request, works, platforms, space, catalog)
     servers = _Servers.of(request, works, platforms, space, alike, catalog, calibration, known)
     shape = (len(alike.first), len(space.sizes))
@@ -360,7 +361,7 @@ def evaluate_space(
     after = after_losses(request, works, platforms, space.sizes, *rest)
     spare = np.max([loss.nodes() for loss in after], axis=0) if after else None
     found = _Classes.empty(shape)
-    step = max(_BLOCK_ROWS // len(space.sizes), 1)
+    step = max(BLOCK_ROWS // len(space.sizes), 1)
     for start in range(0, len(alike.first), step):
         pause_point()
         _evaluate_block(slice(start, start + step), found, space, alike, servers, spare)
@@ -395,7 +396,8 @@ def evaluate_space(
     first = _FirstWorkload(works[0], targets.computes[0], servers.epochs, alike, space, calibration.start_up_s)
     return EvaluatedSpace(
         space=space,
-        platforms=tuple(platforms),
+        platforms=priced,
+        compiled=platforms,
         works=tuple(works),
         gpus_per_server=alike.facts.gpus_per_server,
         exchange_bytes_per_s=alike.facts.exchange_bytes_per_s,
