@@ -64,8 +64,8 @@ def test_of_designs_that_cost_the_same_the_faster_leads():
 
 
 def test_of_designs_that_cost_the_same_the_one_for_x86_and_cuda_leads():
-    """Two GH200 in an Arm server and eight L40S in an x86 one: a tenth of the price decides nothing."""
-    work = WORK | {"dataset": WORK["dataset"] | {"n_samples": 1e5}, "target": {"time_to_train_s": "7 d"}}
+    """Two Arm servers with two GH200 and two x86 ones with four L40S: a twentieth of the price decides nothing."""
+    work = WORK | {"batch_per_gpu": 1, "dataset": WORK["dataset"] | {"n_samples": 1e5}}
     platforms = {"servers": ["hpe-dl384", "xe7745"], "gpus": ["gh200-144gb", "l40s-48gb"]}
     local = {"storage": ["nvme-to-confirm", "xe7745-nvme"]}
     asked = SizingRequest.from_dict({"workload": [work], "platforms": platforms | local})
