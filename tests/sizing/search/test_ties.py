@@ -26,6 +26,7 @@ from sizer.sizing.search.ranking import (
     Ranking,
     difference,
     is_tied,
+    rank_key,
     row_difference,
     tie_break,
 )
@@ -95,6 +96,23 @@ def test_a_narrow_price_band_alone_puts_no_arm_server_first():
     assert counts.ranking_cost[first] > MOST_TIED * counts.ranking_cost[arm]
     assert counts.expected_cost[first] < counts.expected_cost[arm]
     assert Ranking(counts).first(1) == [first]
+
+
+@pytest.mark.parametrize("target", [{"time_to_train_s": "5 d"}, {"gpus_busy": 72}])
+def test_water_and_other_software_each_have_to_save(target: dict[str, Any]):
+    """Nine B200 servers cost a fifth more than a rack of 72 GB200 (water, Arm): that pays for one change, not for two."""
+    frames = {"name": "frames", "n_samples": 1.5e9, "sample_bytes": "2 MB"}
+    work = {"dnn": "retinanet", "epochs": 3, "dataset": frames, "target": target}
+    allowed = {"servers": ["gb200-nvl72", "as-a126gs-tnbr"], "storage": ["clusterstor-e1000d"]}
+    leaders = []
+    for site in ({}, {"cooling": "liquid"}):
+        asked = SizingRequest.from_dict({"workload": [work], "platforms": allowed, "site": site})
+        counts = search(asked, shipped_catalog(), stored_calibration())
+        rows = Ranking(counts).first(2)
+        cost = dict(zip([is_arm(counts, row) for row in rows], rank_key(counts, np.array(rows)), strict=True))
+        assert MOST_TIED < cost[False] / cost[True] < MOST_TIED**2
+        leaders.append(is_arm(counts, rows[0]))
+    assert leaders == [False, True]
 
 
 def is_arm(counts: Any, row: int) -> bool:
