@@ -168,6 +168,11 @@ def largest_batch(kind: str, forward_flop: float, n_samples: float) -> float:
     return max(published, min(filling, n_samples / _LEAST_STEPS, _MOST_SAMPLES))
 
 
+def filled_share(step_flop: float) -> float:
+    """Share of its rate that a GPU reaches in a step; ``step_flop``: of its forward pass. [FLOP]"""
+    return step_flop / (step_flop + math.exp(own_networks().value("fill:all")))
+
+
 def estimated_rates(runs: Sequence[OwnRun]) -> Estimate:
     """Rates of published runs by the shipped fit, with 90 % intervals, shape (runs,). [samples/s]"""
     fit = own_networks()

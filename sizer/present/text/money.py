@@ -14,19 +14,20 @@ from sizer.present import words
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck
 from sizer.sizing.reasons import CostDifference, QuoteToSettle, RunnerUpKind, SelectionKind, TieBreak
 from sizer.sizing.result import DesignAnswer, PlannedYear, SizingResult
+from sizer.sizing.search.ranking import MOST_TIED
 
 # How designs compare whose finished bills are in another order than that in which they are ranked.
 BUT_FOR_CABLES = "the same but for cables, accessories and changes of the quote"
 # Share of a price below which a difference is no reason: prices are known to no such share.
 _LEAST_TOLD = 0.01
 _TIE_BREAKS: dict[TieBreak | None, str] = {
-    TieBreak.AIR: "the first is cooled by air",
-    TieBreak.SOFTWARE: "the first runs software for x86 and CUDA as it is",
     TieBreak.NEWER: "the first has newer GPUs or more GPU memory",
     TieBreak.FASTER: "the first is the faster one",
     TieBreak.LESS_POWER: "the first takes less power",
     TieBreak.FEWER_BOXES: "the first has fewer devices",
 }
+# What has to save :data:`MOST_TIED` to come first.
+_UNASKED_CHANGES = "water cooling that the request does not mention, and a change of software,"
 
 
 class Priced(Protocol):
@@ -143,11 +144,8 @@ def least_cost_text(result: SizingResult, *, with_amounts: bool) -> str:
     elif selection.years is not None:
         least = f"costs least{owned(selection.years)}"
     of = f"Of {selection.n_platforms} platforms compared"
-    is_tied = result.runner_up_reason.kind is RunnerUpKind.TIED and len(result.platforms) > 1
-    if is_tied:
-        chosen, other = _told_apart(result.platforms[0], result.platforms[1])
-        same = f"{chosen} and {other} cost the same{owned(selection.years)} within the price ranges"
-        return f"{of} {same}; {tie_text(result)}."
+    if tie := tie_text(result):
+        return f"{of} {tie}"
     if selection.less_on_bill:
         chosen, other = _told_apart(result.platforms[0], result.platforms[selection.less_on_bill[0]])
         return f"{of} {chosen} and {other} cost {BUT_FOR_CABLES}."
@@ -160,9 +158,22 @@ def least_cost_text(result: SizingResult, *, with_amounts: bool) -> str:
 
 
 def tie_text(result: SizingResult) -> str:
-    """What puts the described design before one that costs the same."""
-    first_by = result.runner_up_reason.tie_break
-    return _TIE_BREAKS.get(first_by, "which of them is bought, quotes and the house standard may decide")
+    """What puts the described design before one that costs as much; "" where nothing does."""
+    reason = result.runner_up_reason
+    if reason.kind is not RunnerUpKind.TIED or len(result.platforms) < 2:
+        return ""
+    chosen, other = _told_apart(result.platforms[0], result.platforms[1])
+    if change := savings_text(reason.tie_break):
+        return f"{chosen} comes before {other}: {change}."
+    first_by = _TIE_BREAKS.get(reason.tie_break, "which of them is bought, quotes and the house standard may decide")
+    return f"{chosen} and {other} cost the same{owned(reason.years)} within the price ranges; {first_by}."
+
+
+def savings_text(first_by: TieBreak | None) -> str:
+    """What changes that the request does not ask for have to save; "" where none decides."""
+    if first_by not in (TieBreak.AIR, TieBreak.SOFTWARE):
+        return ""
+    return f"{_UNASKED_CHANGES} have to save {words.percent(MOST_TIED - 1)} of the cost each"
 
 
 def cost_at(confidence: float, claim: str, expected: str, years: int | None) -> str:

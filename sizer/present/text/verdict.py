@@ -27,7 +27,16 @@ from sizer.present.text.bill_warnings import life_cycle_sentences, sale_end_sent
 from sizer.present.text.calibration import compared_time_s, evidence_warning
 from sizer.present.text.checks import conditional_sentence, spare_sentence
 from sizer.present.text.design_size import asked_target_text, highest_rate_text, one_server_text
-from sizer.present.text.money import BUT_FOR_CABLES, cost_at, least_cost_text, owned, price_range_text, range_text
+from sizer.present.text.money import (
+    BUT_FOR_CABLES,
+    cost_at,
+    least_cost_text,
+    owned,
+    price_range_text,
+    range_text,
+    savings_text,
+    tie_text,
+)
 from sizer.present.text.serving import (
     asked_cost_text,
     conditions,
@@ -746,8 +755,8 @@ def _choice_text(result: SizingResult, *, with_amounts: bool) -> str:
             return "It is the only platform that the request allows and that meets it."
         case SelectionKind.RANKED:
             assert selection.rank_by is not None  # the kind says that the request ranks
-            key = BEST_BY_KEY[selection.rank_by]
-            return f"Of {selection.n_platforms} platforms compared it has the {key}."
+            text = tie_text(result) or f"it has the {BEST_BY_KEY[selection.rank_by]}."
+            return f"Of {selection.n_platforms} platforms compared {text}"
         case SelectionKind.CHEAPEST | SelectionKind.LIKELY_CHEAPEST:
             return least_cost_text(result, with_amounts=with_amounts)
 
@@ -784,7 +793,9 @@ def runner_up_text(result: SizingResult) -> str:
             return f"It costs more{owned(reason.years)}."
         return f"It {cost_at(result.request.confidence, 'costs more', 'is expected to cost more', reason.years)}."
     if reason.kind is RunnerUpKind.TIED:
-        return f"It costs the same{owned(reason.years)} within the price ranges."
+        change = savings_text(reason.tie_break)
+        same = f"It costs the same{owned(reason.years)} within the price ranges."
+        return f"{change[0].upper()}{change[1:]}." if change else same
     if reason.kind is RunnerUpKind.DEARER_RATE:
         return "It costs more for the work that its GPUs do."
     if reason.kind is RunnerUpKind.NOT_PREFERRED:
