@@ -16,14 +16,16 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from sizer.base.interruption import ask_at_pause_points
 
-# How often a calculation looks around.
+# How often a calculation looks around: after so much time of the processor, as all times here but those of a clock on
+# the wall, so that what else the machine does changes no share.
 _LOOK_S = 0.02
 # A run of the script gives way to those that have used the processor for so much less: pages go before long sizings.
 LEAD_S = 0.1
 # A run that lasts longer than this and used little waits for something else, such as documents that are drawn.
 _WAITING_S = 10.0
-# At each look a calculation waits at most so long, so that it goes on, too, while others come and go.
-_LONGEST_WAIT_S = 0.2
+# At each look a calculation waits until others have used so much: it goes on, too, while others come and go; and
+# on the wall at most so long, since they may all wait for something.
+_LONGEST_WAIT_S, _LONGEST_PAUSE_S = 0.2, 2.0
 _WAIT_S = 0.01
 
 
@@ -97,14 +99,14 @@ def for_session(make: Callable[[], bytes]) -> Callable[[], bytes]:
 
 
 def _look_around() -> None:
-    if time.monotonic() < _look.next_s:
+    if time.thread_time() < _look.next_s:
         return
     _stop_if_over()
-    end = time.monotonic() + _LONGEST_WAIT_S
-    while time.monotonic() < end and _gives_way():
+    end, used_end = time.monotonic() + _LONGEST_PAUSE_S, time.process_time() + _LONGEST_WAIT_S
+    while time.monotonic() < end and time.process_time() < used_end and _gives_way():
         time.sleep(_WAIT_S)
         _stop_if_over()
-    _look.next_s = time.monotonic() + _LOOK_S
+    _look.next_s = time.thread_time() + _LOOK_S
 
 
 def _stop_if_over() -> None:
