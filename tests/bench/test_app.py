@@ -55,7 +55,7 @@ def opened(chromium: "Browser", port: int, need: str) -> "Page":
     field = page.get_by_role("textbox", name="Describe the need")
     field.fill(need)
     page.get_by_role("button", name="Size it").click()
-    page.locator(".st-key-chips button").first.wait_for(timeout=60_000)
+    page.locator(".st-key-chips button").first.wait_for()
     settled(page)
     return page
 
@@ -132,7 +132,7 @@ def test_first_page_of_a_warm_server(benchmark, port, chromium) -> None:
 def switch(page: "Page", name: str) -> None:
     """From the click on a page's link until it is drawn."""
     page.get_by_role("link", name=name, exact=True).first.click()
-    page.get_by_role("heading", name=HEADS[name], exact=True).first.wait_for(timeout=60_000)
+    page.get_by_role("heading", name=HEADS[name], exact=True).first.wait_for()
     page.wait_for_function(_IDLE)
 
 
@@ -175,8 +175,8 @@ def test_growth_and_failures(benchmark, port, chromium, question) -> None:
 
         def ask() -> None:
             page.get_by_text(question, exact=True).first.click()
-            page.get_by_role("heading", name=heads[question], exact=True).wait_for(timeout=60_000)
-            page.wait_for_function(_IDLE, timeout=60_000)
+            page.get_by_role("heading", name=heads[question], exact=True).wait_for()
+            page.wait_for_function(_IDLE)
 
         return ask
 
@@ -200,14 +200,14 @@ def test_an_edit_of_the_bill(benchmark, port, chromium) -> None:
             page.keyboard.press("ArrowRight")
             page.wait_for_timeout(300)
         page.keyboard.press("Enter")
-        page.locator("#portal textarea, #portal input").first.wait_for(timeout=30_000)
+        page.locator("#portal textarea, #portal input").first.wait_for()
         page.keyboard.press("Control+a")
         page.keyboard.type(str(41 + place), delay=100)  # the editor of a cell takes a key with the next picture
         page.wait_for_timeout(200)
 
         def enter() -> None:
             page.keyboard.press("Enter")
-            page.get_by_text(re.compile(f"quantity {41 + place} instead of")).first.wait_for(timeout=30_000)
+            page.get_by_text(re.compile(f"quantity {41 + place} instead of")).first.wait_for()
 
         return enter
 
@@ -228,7 +228,7 @@ def test_guide_as_pdf(benchmark, port, chromium) -> None:
         to_page(page, "Document")
 
         def download() -> None:
-            with page.expect_download(timeout=120_000) as file:
+            with page.expect_download() as file:
                 page.get_by_role("button", name="Guide, PDF", exact=True).click()
             file.value.path()
 
