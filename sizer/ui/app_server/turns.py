@@ -24,8 +24,8 @@ LEAD_S = 0.1
 # A run that used nothing for so long waits for something else, such as documents or what another stores.
 _WAITING_S = 1.0
 _LEAST_USED_S = 0.001
-# At each look a calculation waits until others have used so much: it goes on, too, while others come and go.
-_LONGEST_WAIT_S = 0.2
+# A calculation that gives way goes on, too, while others come and go: once these have used so many times what it used.
+_MOST_OF_OTHERS = 10
 _WAIT_S = 0.01
 
 
@@ -54,7 +54,7 @@ _lock = threading.Lock()
 
 
 class _Look(threading.local):
-    next_s = 0.0
+    last_s = 0.0
     session = ""  # for which a thread without a session works
 
 
@@ -102,14 +102,15 @@ def for_session(make: Callable[[], bytes]) -> Callable[[], bytes]:
 
 
 def _look_around() -> None:
-    if time.thread_time() < _look.next_s:
+    since_s = time.thread_time() - _look.last_s
+    if since_s < _LOOK_S:
         return
     _stop_if_over()
-    used_end_s = time.process_time() + _LONGEST_WAIT_S
+    used_end_s = time.process_time() + _MOST_OF_OTHERS * since_s
     while time.process_time() < used_end_s and _gives_way():
         time.sleep(_WAIT_S)
         _stop_if_over()
-    _look.next_s = time.thread_time() + _LOOK_S
+    _look.last_s = time.thread_time()
 
 
 def _stop_if_over() -> None:
