@@ -14,7 +14,7 @@ import pytest
 
 from sizer.base.quantities import grouped
 from tests.ui.browser import conftest, driving
-from tests.ui.browser.driving import FIGURE, settled, to_page, window
+from tests.ui.browser.driving import FIGURE, settled, to_page, type_into_cell, window
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -193,17 +193,7 @@ def test_an_edit_of_the_bill(benchmark, port, chromium) -> None:
 
     def prepare(place: int) -> Callable[[], None]:
         settled(page)
-        page.get_by_test_id("stDataFrame").first.locator("canvas").first.focus()
-        # The canvas emits nothing to wait for. After an edit the cell below is selected.
-        page.wait_for_timeout(500)
-        for _ in range(0 if place else 3):
-            page.keyboard.press("ArrowRight")
-            page.wait_for_timeout(300)
-        page.keyboard.press("Enter")
-        page.locator("#portal textarea, #portal input").first.wait_for()
-        page.keyboard.press("Control+a")
-        page.keyboard.type(str(41 + place), delay=100)  # the editor of a cell takes a key with the next picture
-        page.wait_for_timeout(200)
+        type_into_cell(page, "Quantity", str(41 + place))
 
         def enter() -> None:
             page.keyboard.press("Enter")

@@ -236,6 +236,28 @@ def to_page(page: "Page", name: str) -> None:
     settled(page)
 
 
+def type_into_cell(page: "Page", column: str, text: str) -> None:
+    """Type digits into a column of the first grid, in the row that is selected; Enter would take them.
+
+    Inside its canvas the grid has a table for screen readers, which tells the cell that keys act on.
+    """
+    grid = page.get_by_test_id("stDataFrame").first.locator("canvas").first
+    wanted = int(grid.locator("th", has_text=column).get_attribute("aria-colindex") or 0)
+    grid.focus()
+    selected = grid.locator("td[aria-selected='true']").first
+    selected.wait_for(state="attached")
+    while (at := int(selected.get_attribute("aria-colindex") or 0)) != wanted:
+        page.keyboard.press("ArrowRight" if at < wanted else "ArrowLeft")
+        following = at + 1 if at < wanted else at - 1
+        grid.locator(f"td[aria-colindex='{following}'][aria-selected='true']").wait_for(state="attached")
+    page.keyboard.press("Enter")
+    editor = page.locator("#portal textarea, #portal input").first
+    editor.fill(text)  # keys that come before the editor has the focus are lost
+    page.wait_for_function(
+        "([one, text]) => one.value.replace(/\\D/g, '') === text", arg=[editor.element_handle(), text]
+    )
+
+
 def assert_clean(page: "Page") -> None:
     """No exception, no raw markup, nothing wider than the window."""
     assert page.locator('[data-testid="stException"]').count() == 0
