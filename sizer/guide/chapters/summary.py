@@ -11,7 +11,7 @@ from sizer.present import words
 from sizer.present.facts.storage_tiers import system_name, tier_label, tier_text
 from sizer.present.tables import Cell, Row, Table, fact_table, row
 from sizer.present.text import result_text
-from sizer.present.text.bill_warnings import delivery_text, excluded_text, sale_ended
+from sizer.present.text.bill_warnings import delivery_text, excluded_text, not_ordered
 from sizer.present.text.calibration import evidence_warning, throughput_text, time_text
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.decisions import confidence_texts
@@ -19,7 +19,7 @@ from sizer.present.text.design_size import asked_target_text
 from sizer.present.text.money import price_basis_text, price_range_text
 from sizer.present.text.plan import existing_text, few_supplies_text
 from sizer.present.text.serving import serving_need_text
-from sizer.present.text.verdict import proposal_text
+from sizer.present.text.verdict import measure_texts, proposal_text
 from sizer.questions.team.text import least_served, wait_text
 from sizer.questions.what_if.sensitivity import Influence
 from sizer.sizing.constraints.tiers import StorageTier
@@ -43,7 +43,12 @@ def content(context: GuideContext) -> dict[str, Any]:
         "proposal": words.sentence(proposal_text(context.result)),
         "options": options_table(context),
         "existing": existing_text(context.design.existing) if context.design.existing is not None else "",
-        "confidence": [*_confidence(context), *further_answers(context), *cautions(context)],
+        "confidence": [
+            *_confidence(context),
+            *measure_texts(context.result, names_key=False),
+            *further_answers(context),
+            *cautions(context),
+        ],
         "excluded": excluded_text(context.design.bill),
         "decisions": decisions(context),
     }
@@ -105,12 +110,6 @@ def _option_rows(context: GuideContext, option: DecisionOption) -> Iterator[tupl
     design = option.design
     yield "GPU servers", f"{grouped(design.n_servers)} × {design.platform.server.name}"
     yield "GPUs", f"{grouped(design.n_gpus)} × {design.platform.gpu.name}"
-    for tier in design.tiers:
-        yield tier_label(tier, "Storage"), f"{_storage(design, tier)}, {system_name(tier)}"
-    heads = sum(device.role is Role.HEAD_NODE for device in design.plan.devices)
-    yield "Switches", grouped(result_text.switches(design)) or "none"
-    yield "Loss of a server", "tolerated" if option.has_spare_server else "no server in reserve"
-    yield "Management", words.plural(heads, "server") if heads else "none"
     for answer in design.workloads:
         name = answer.workload.name if context.has_many_workloads else ""
         for one in _performance_rows(answer, name, is_brief=True):
@@ -119,8 +118,15 @@ def _option_rows(context: GuideContext, option: DecisionOption) -> Iterator[tupl
     yield "Confidence", words.chance(design.probability)
     yield "Price", price_range_text(design)
     yield "Racks and power", f"{result_text.racks(design)}, {result_text.power(design)}"
-    yield "Delivery", delivery_text(design)
     yield "Main risk", _risk(design, option)
+    yield "Delivery", delivery_text(design, option.request.date)
+    yield "Loss of a server", "tolerated" if option.has_spare_server else "no server in reserve"
+    for tier in design.tiers:
+        yield tier_label(tier, "Storage"), f"{_storage(design, tier)}, {system_name(tier)}"
+    switches = result_text.switches(design)
+    heads = sum(device.role is Role.HEAD_NODE for device in design.plan.devices)
+    yield "Switches", grouped(switches) if switches else "none"
+    yield "Management", words.plural(heads, "server") if heads else "none"
 
 
 def _risk(design: DesignAnswer, option: DecisionOption) -> str:
@@ -130,7 +136,7 @@ def _risk(design: DesignAnswer, option: DecisionOption) -> str:
         return "a rate is not published"
     if chance < USUAL_CONFIDENCE:
         return f"misses the target with {words.chance(1 - chance)} probability"
-    if ended := sale_ended(design):
+    if ended := not_ordered(design, option.request.date):
         return f"stock of {words.listed(ended)}"
     if few_supplies_text(design.plan):
         return "servers may stop with a power feed"

@@ -162,7 +162,7 @@ def least_cost_text(result: SizingResult, *, with_amounts: bool) -> str:
 def tie_text(result: SizingResult) -> str:
     """What puts the described design before one that costs the same."""
     first_by = result.runner_up_reason.tie_break
-    return _TIE_BREAKS.get(first_by, "which of them is bought, quotes and the house standard may decide")
+    return _TIE_BREAKS.get(first_by, "quotes or a preferred vendor decide between them")
 
 
 def cost_at(confidence: float, claim: str, expected: str, years: int | None) -> str:
@@ -210,8 +210,8 @@ def _configuration_text(design: DesignAnswer) -> str:
     if not is_open or band is None or not band.configuration:
         return ""
     return (
-        f"The price range of the {server.name} without its GPUs is that of {band.configuration}; its memory, drives "
-        "and ports are listed as its vendor published them: quote what the data need; fewer cost less."
+        f"The price range of the {server.name} holds {band.configuration} besides its GPUs. The bill lists memory, "
+        "drives and ports as its vendor published them: ask for a quote without those that are not needed."
     )
 
 
@@ -243,7 +243,7 @@ def _quote(quote: QuoteToSettle) -> str:
         return quote.name
     text = f"moves the difference by up to {quote.currency} {significant(quote.swing, 2)}"
     if quote.turns_at is not None:
-        text = f"{text}, and the order turns at {quote.currency} {significant(quote.turns_at)} each"
+        text = f"{text}; the order changes at {quote.currency} {significant(quote.turns_at)} each"
     return f"{quote.name} ({text})"
 
 
