@@ -1,6 +1,7 @@
 """Executive summary: requirement, proposal and confidence, as a chapter and as the one-page summary."""
 
 from collections.abc import Iterator
+from math import floor
 from typing import Any
 
 from sizer.base.quantities import duration, grouped, si
@@ -89,11 +90,11 @@ def options_table(context: GuideContext) -> Table:
     notes = ["Power is the maximum."]
     if context.built is not None:
         notes.append(
-            "“As we would build it”: at least 90\u202f% confidence, two feeds, and of several servers one in reserve "
-            "and redundant management."
+            "“As we would build it”: at least 90\u202f% confidence, two feeds; of several servers one in reserve and "
+            "redundant management."
         )
     if context.on_sale is not None:
-        notes.append("“On products sold today” is built likewise, of parts that the request excludes.")
+        notes.append("“On products sold today”: likewise, of parts that the request excludes.")
     return fact_table(
         "options",
         "Options",
@@ -135,7 +136,7 @@ def _risk(design: DesignAnswer, option: DecisionOption) -> str:
     if chance is None:
         return "a rate is not published"
     if chance < USUAL_CONFIDENCE:
-        return f"misses the target with {words.chance(1 - chance)} probability"
+        return f"misses the target with {words.percent(1 - floor(100 * chance) / 100)} probability"
     if ended := not_ordered(design, option.request.date):
         return f"stock of {words.listed(ended)}"
     if few_supplies_text(design.plan):

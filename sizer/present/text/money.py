@@ -107,7 +107,8 @@ def planned_years_text(years: Sequence[PlannedYear]) -> str:
         price = words.TO_BE_QUOTED
         if one.cost is not None and isfinite(one.cost.high):
             price = range_text(one.cost.currency, one.cost.low, one.cost.high)
-        texts.append(f"year {one.year}: {words.plural(one.servers_bought, 'server')}{more}, {price}")
+        servers = words.plural(one.servers_bought, "server") if one.servers_bought else "no server"
+        texts.append(f"year {one.year}: {servers}{more}, {price}")
     return "; ".join(texts)
 
 

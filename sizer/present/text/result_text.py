@@ -240,10 +240,9 @@ def cold_epoch(answer: WorkloadAnswer) -> str:
     """Storage reads of the first epoch, and of the later ones."""
     assert answer.time is not None
     if answer.kind.trains_language:
-        rest = "evaluations are not part of it"
         if answer.time.whole_run is not None:
-            rest = "it is longer than length over rate, as published trainings were"
-        return f"The time counts checkpoints, interruptions and restarts; {rest}."
+            return "The time counts checkpoints, interruptions, restarts and the overhead of a whole run."
+        return "The time counts checkpoints, interruptions and restarts; evaluations are not part of it."
     first, later = words.rounded(answer.time.first_epoch_s, "s"), words.rounded(answer.time.epoch_s, "s")
     cold, hits = words.estimate(answer.cold_storage_bytes_per_s, "B/s"), answer.cache_hit_fraction
     if answer.is_one_epoch:
