@@ -59,7 +59,6 @@ _KEY_FACTS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("memory_bytes",),
         ("memory_bytes_per_s",),
         ("peak_mixed_flop_per_s",),
-        ("peak_fp32_flop_per_s",),
         ("tdp_w",),
     ),
     "cpus": (("cores",), ("threads",), ("base_clock_hz",), ("tdp_w",)),

@@ -63,7 +63,7 @@ def places(result: SizingResult) -> dict[str, str]:
         "key figures": numbers["Price"],
         "chapter": chapter["price"],
         "by category": f"{result.request.currency} {cost['Price']}",
-        "verdict slide": " ".join(verdict.columns[1].blocks[1].paragraphs),
+        "verdict slide": " ".join(verdict.columns[-1].blocks[-1].paragraphs),
         "bill slide": outlook.bill(context).title,
         "compare": next(row.cells[1].text for row in compared.rows if row.cells[0].text == "Price"),
         "workbook": next(str(row[1]) for row in sheet.values if row[0] == "Price"),

@@ -86,7 +86,7 @@ def _phases(design: DesignAnswer, ingest: IngestPlan, has_head: bool) -> Iterato
 
 def _ingest_text(design: DesignAnswer, ingest: IngestPlan) -> str:
     """Ingest of the data by the route of the plan, with the shortest time that its links allow."""
-    text = f"Copy the data sets to {design.platform.storage.name}"
+    text = f"Copy the data sets to {(design.platform.capacity_storage or design.platform.storage).name}"
     route = ingest.chosen
     if route is None:
         return text

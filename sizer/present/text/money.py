@@ -108,7 +108,8 @@ def planned_years_text(years: Sequence[PlannedYear]) -> str:
         price = words.TO_BE_QUOTED
         if one.cost is not None and isfinite(one.cost.high):
             price = range_text(one.cost.currency, one.cost.low, one.cost.high)
-        texts.append(f"year {one.year}: {words.plural(one.servers_bought, 'server')}{more}, {price}")
+        servers = words.plural(one.servers_bought, "server") if one.servers_bought else "no server"
+        texts.append(f"year {one.year}: {servers}{more}, {price}")
     return "; ".join(texts)
 
 
@@ -165,7 +166,7 @@ def tie_text(result: SizingResult) -> str:
     chosen, other = _told_apart(result.platforms[0], result.platforms[1])
     if change := savings_text(reason.tie_break):
         return f"{chosen} comes before {other}: {change}."
-    first_by = _TIE_BREAKS.get(reason.tie_break, "which of them is bought, quotes and the house standard may decide")
+    first_by = _TIE_BREAKS.get(reason.tie_break, "quotes or a preferred vendor decide between them")
     return f"{chosen} and {other} cost the same{owned(reason.years)} within the price ranges; {first_by}."
 
 
@@ -221,8 +222,8 @@ def _configuration_text(design: DesignAnswer) -> str:
     if not is_open or band is None or not band.configuration:
         return ""
     return (
-        f"The price range of the {server.name} without its GPUs is that of {band.configuration}; its memory, drives "
-        "and ports are listed as its vendor published them: quote what the data need; fewer cost less."
+        f"The price range of the {server.name} holds {band.configuration} besides its GPUs. The bill lists memory, "
+        "drives and ports as its vendor published them: ask for a quote without those that are not needed."
     )
 
 
@@ -254,7 +255,7 @@ def _quote(quote: QuoteToSettle) -> str:
         return quote.name
     text = f"moves the difference by up to {quote.currency} {significant(quote.swing, 2)}"
     if quote.turns_at is not None:
-        text = f"{text}, and the order turns at {quote.currency} {significant(quote.turns_at)} each"
+        text = f"{text}; the order changes at {quote.currency} {significant(quote.turns_at)} each"
     return f"{quote.name} ({text})"
 
 
