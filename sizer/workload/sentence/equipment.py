@@ -55,9 +55,10 @@ def read_setting(notes: Notes) -> None:
             _let_go(notes, gone)
         notes.text.record(found, "not part of the design")
     _read_stances(notes)
-    for cooling, source in GRAMMAR["cooling"].items():
-        for found in notes.text.each(source):
-            notes.set("site.cooling", cooling, found, f"{cooling} cooling")
+    for key, choices in GRAMMAR["site"].items():
+        for choice, source in choices.items():
+            for found in notes.text.each(source):
+                notes.set(f"site.{key}", choice, found, f"{choice} {key}")
 
 
 def _let_go(notes: Notes, found: Match) -> None:
@@ -213,6 +214,10 @@ def _want_servers(notes: Notes, found: Match, ids: list[str], count: int, had_ta
         return
     per_server = {server.n_gpus.value for key in ids if (server := notes.catalog.servers[key]).n_gpus is not None}
     _allow(notes, "servers", orderable)
+    if notes.request.get("limits", {}).get("servers", count) != count:  # "two of these, or one of those"
+        del notes.request["limits"]["servers"]
+        notes.text.record(found, f"or {count} x {_names(notes, ids)}")
+        return
     if had_target or notes.has_target or len(per_server) != 1:
         notes.set("limits.servers", count, found, f"at most {count} servers: {_names(notes, ids)}")
         return

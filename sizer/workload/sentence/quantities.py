@@ -136,7 +136,8 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
     kind, unit_name, factor = unit
     per, rate_end = _per(kind, text, end, limit)
     # In German a point groups thousands; and there is no half a person, wherever a number has no scale.
-    is_grouped = rule("<IN_GERMAN>").search(text) is not None or (kind in _WHOLE and not (scale or per))
+    # And amounts of money have no three decimals.
+    is_grouped = rule("<IN_GERMAN>").search(text) is not None or (kind in (*_WHOLE, "money") and not (scale or per))
     if kind == "n" and scale in ("b", "bn", "billion"):
         kind = "parameters" if scale == "b" else "n"
     if kind == "n" and rule("<YEAR_SAID>").search(text[max(0, start - 20) : match.end("number")]):

@@ -123,13 +123,18 @@ def _streams(notes: Notes, found: Match, _: str) -> None:
     notes.text.record(found, f"inference on {written_number(rate)} images/s")
 
 
+def _samples(notes: Notes, found: Match, _: str) -> None:
+    """What each has a size is a sample, whatever it is called: 12,000 studies of 90 MB."""
+    notes.text.put_at(found, replace(found.value, kind="samples", unit="samples"))
+
+
 def taken_by(*functions: Take) -> dict[str, Take]:
     """Functions by the names of their rules, for what needs more than the table of statements says."""
     return {getattr(one, "__name__", "").strip("_"): one for one in functions}
 
 
 _TAKES = taken_by(
-    _budget, _checkpoints_kept, _racks_of, _rental, _source, _storage_rate, _streams, _working_set, _years
+    _budget, _checkpoints_kept, _racks_of, _rental, _samples, _source, _storage_rate, _streams, _working_set, _years
 )
 _LIMITS = ("limits", "racks", "servers")
 
@@ -258,7 +263,7 @@ def read_team(notes: Notes) -> None:
     is_stated = "tokens" in notes.work or notes.text.find(r"{time}|\bover ?night\b")
     shares = rule(r"<SHARES>").search(notes.text.sentence) is not None
     trains = rule(r"<WHO_TRAINS>").search(found.words) or rule(r"<TEAM_WORK>").search(notes.text.sentence)
-    if not (trains or notes.dnns):
+    if not (trains or notes.dnns) or rule(r"<STAFF>").fullmatch(found.value.noun):
         notes.leave(found)  # an office that trains nothing
         return
     if rule(r"<CUSTOMERS>").fullmatch(found.value.noun) or (found.value.high > MOST_WHO_TRAIN and not shares):

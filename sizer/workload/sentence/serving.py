@@ -82,6 +82,10 @@ def _per_second(notes: Notes, amount: Amount, words: str) -> float:
 
 
 def _rate(notes: Notes, found: Match, key: str) -> None:
+    is_of_documents = found.value.kind.startswith(("documents", "samples"))
+    if is_of_documents and notes.work.get("use") in ("chat", "rag", "code") and notes.text.find(r"{people}|<SOME_OF>"):
+        notes.leave(found)  # people ask, of whose requests the documents are none
+        return
     rate = _per_second(notes, found.value, found.words)
     counted = "requests" if key == "requests_per_s" else "output tokens"
     _target(notes, found, key, rate, f"{rate:,.12g} {counted} a second")
@@ -113,6 +117,9 @@ def _people(notes: Notes, found: Match, _: str) -> None:
     """People or requests: in flight at once, active, or all who may ask."""
     amount, words = found.quantities()[-1], found.words
     target = notes.work.get("target", {})
+    if "users" in target and amount.kind == "people" and not rule(r"<FOR_THEM>").match(words):
+        notes.leave(found)  # for whom it is, is told
+        return
     if re.search(r"\bactive\b|\bshift", words, re.I) and not amount.kind.startswith("requests"):
         key = "active_users"
     elif rule(r"<AT_ONCE>").search(words):

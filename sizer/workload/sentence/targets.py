@@ -17,12 +17,13 @@ from sizer.workload.sentence.notes import RATE, TIME, Notes, period_in, ranged, 
 from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.reading import Answer
 from sizer.workload.sentence.rules import read_rules
+from sizer.workload.sentence.scope import DENIED
 from sizer.workload.sentence.serving import is_served
 from sizer.workload.sentence.text import Name
 from sizer.workload.serving import EMBEDDING, EMBEDS
 from sizer.workload.table import DEFAULT_DATASET
 
-_SPANS = {"day": 86_400.0, "night": 43_200.0, "week": 604_800.0}
+_SPANS = {"day": 86_400.0, "night": 43_200.0, "week": 604_800.0, "month": 2_592_000.0}
 
 
 def read_task(notes: Notes) -> None:
@@ -39,7 +40,7 @@ def read_task(notes: Notes) -> None:
             Answer("Batch inference on a test set", notes.replaced(first, last + (after.end() if after else 0), "")),
         )
         notes.ask("task", found, answers=answers)
-    elif found:
+    elif found and not (DENIED in found.words and notes.is_language):
         notes.work["task"] = "validation-inference"
         text.record(found, "batch inference on a test set")
         read_rules(notes, "inference")
@@ -203,12 +204,12 @@ def read_most(notes: Notes) -> None:
             notes.text.record(thing, "the highest rate within the limits")
     servers = notes.request.get("existing", {}).get("servers", {})
     how_long = notes.text.find(r"<HOW_LONG>")
-    n_gpus = existing_gpus(notes)
+    n_gpus = existing_gpus(notes) or notes.request.get("limits", {}).get("gpus")
     if how_long is not None and n_gpus and not notes.has_target:
         notes.work["target"] = {"gpus_busy": n_gpus}
         if servers:
             notes.table("platforms").setdefault("servers", list(servers))
-        notes.text.record(how_long, f"time to train on the {n_gpus} existing GPUs")
+        notes.text.record(how_long, f"time to train on {n_gpus} GPUs")
 
 
 # --- what is missing
