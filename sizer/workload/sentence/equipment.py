@@ -235,7 +235,7 @@ def _read_owned_gpus(notes: Notes) -> None:
         if found.quantities("n") and own and found.value.high == own:
             notes.text.record(found, "GPUs of the existing servers")
             continue
-        first, *others = found.quantities()
+        first, *others = (one for one in found.quantities() if not one.kind.startswith("bytes"))
         is_server = bool(found["server"] or found["after"] or first.kind == "servers" or others)
         count, answers = round(first.high), []
         servers = [notes.catalog.servers[key] for key in _servers_with(notes, found, with_discontinued=True)]

@@ -303,7 +303,9 @@ def read_language(notes: Notes) -> None:
     found = _statements(notes)
     if notes.dnns and not notes.is_language:
         for one in found:
-            if one.key in (TOKENS, "tokens_per_s", "batch_tokens"):
+            if one.key == TOKENS and one.value < _LEAST_PARAMETERS:
+                notes.leave(one.found)  # the length of a sequence
+            elif one.key in (TOKENS, "tokens_per_s", "batch_tokens"):
                 notes.ask_place(one.found, f"the training of {short_name(notes.networks[0])} is not counted in tokens")
             elif one.key == "batch_sequences" and notes.text.find(r"<INFERENCE>|<CLASSIFY>"):
                 notes.set("w.batch_per_gpu", one.value, one.found, f"batch of {one.value} per GPU")

@@ -123,6 +123,10 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
         written, end = noun["unit"], noun.end()
         name = re.sub(r"[ -]+", " ", written.lower())
         unit = UNITS[name]
+    if not (sign or written) and (other := rule("<OTHER_RATE>").match(text, end, limit)):
+        words = other[0].split()
+        if not any(_means_more(word, "n") for word in words):
+            unit, end = ("other", words[-1], 1.0), other.end()
     if sign and unit[0] in ("n", "money"):
         unit = ("money", currency_of(sign), unit[2])
     scale = _scale(match["scale"])

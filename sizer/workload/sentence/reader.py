@@ -358,7 +358,8 @@ def _ask_places(notes: Notes) -> None:
     if not (notes.dnns or notes.own_model or notes.own_network):
         return
     text = notes.text
-    kinds = {one.kind for one in text.things if isinstance(one, Amount)} - {"n"}
+    kinds = {one.kind for one in text.things if isinstance(one, Amount)} - {"n", "percent"}
+    kinds = {one for one in kinds if not one.startswith("other/")} - ({"people"} if notes.has_target else set())
     for found in text.each("{" + "|".join(sorted(kinds)) + "}") if kinds else ():
         # Where nothing else of its sentence was read, it tells nothing of the need, and is listed as unread.
         at = found.things[0].start

@@ -260,7 +260,7 @@ def read_team(notes: Notes) -> None:
     found = notes.text.find(r"<PEOPLE>")
     if found is None or not 1 <= found.value.high <= 100_000:
         return
-    is_stated = "tokens" in notes.work or notes.text.find(r"{time}|\bover ?night\b")
+    is_stated = "tokens" in notes.work or notes.text.find(r"{time|samples/time|frames/time|epochs}|\bover ?night\b")
     shares = rule(r"<SHARES>").search(notes.text.sentence) is not None
     trains = rule(r"<WHO_TRAINS>").search(found.words) or rule(r"<TEAM_WORK>").search(notes.text.sentence)
     if not (trains or notes.dnns) or rule(r"<STAFF>").fullmatch(found.value.noun):

@@ -179,7 +179,7 @@ def _settle_today(text: SentenceText) -> None:
     for found in text.each(r"(?!)" if is_offer else r"(?:{n} )?<LENT> ?(?:<THINGS_GONE>)"):
         lent[found.start] = found
         text.set_aside(found, "lent or rented, on which something was tried")
-    kinds = f"time|{_RATES}|samples/time/gpu|tokens/time/gpu"
+    kinds = f"time|time/job|{_RATES}|samples/time/gpu|tokens/time/gpu"
     kinds += f"|{_SERVED}" if multiple or lent or len(served) > 1 else ""
     for found in text.each(r"<OLD_VALUE>"):
         today += found.quantities()

@@ -17,7 +17,7 @@ _TIMES = re.compile(r"(?<![\w.])(\d{1,6})x(?=[A-Za-z])")  # 16xV100
 _PRODUCT = re.compile(r"(?<![\w.])(\d{1,3})x(?=\d{1,3} (?:[A-Z]+\d|GPU))")  # 4x4 H100
 _POWER = re.compile(r"(?<![\w.])(\d+(?:[.,]\d+)?) ?[x*·] ?10 ?\^ ?(\d{1,2})\b|(?<![\w.])10\^(\d{1,2})\b")  # 2 x 10^12
 _RAISED = re.compile(r"(?<=\b10)[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
-_POINT = re.compile(r"[-*•·–] |\(?\d{1,2}[.)] ")  # of a list
+_POINT = re.compile(r"[-*•·–] |\(?(?:\d{1,2}|[a-z])[.)] ")  # of a list
 _FULL_LINE = 60  # characters; after a shorter line a sentence ends where the next starts with a capital or a digit
 _TRAILING = re.compile(r"[\s,;.!?()]+$")
 
