@@ -200,7 +200,8 @@ def _per(kind: str, text: str, end: int, limit: int) -> tuple[list[tuple[str, fl
         word = re.sub(r"[ -]+", " ", (match["what"] or match["thing"]).lower())
         is_time = word in _PERIODS and not (word == "an" and match[0].strip()[:3] != "par")
         is_when = kind == "time" or (kind == "bytes" and match[0].startswith((" e", " j")))
-        if (not is_time and word not in _THINGS) or (is_time and is_when):
+        is_when = is_when or (kind == "money" and match[0].startswith(" for a "))  # 30,000 EUR for a server
+        if (not is_time and word not in _THINGS) or (is_when and (is_time or kind == "money")):
             break  # "images of 113 kB every night": how often the images come
         if match["count"] and word not in ("token", "tokens", "tok"):
             break

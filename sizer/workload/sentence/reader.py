@@ -147,6 +147,8 @@ def _paired(text: str, things: list[Thing]) -> list[str]:
     if not pairs:
         return []
     networks, counted = (one.things for one in pairs[0])
+    if re.search(r"\bor\b", text[networks[0].end : networks[-1].start]):
+        return []
     start, end = counted[0].start, counted[-1].end
     unit = re.sub(r"^(?:[\d.,]+k?|[^\W\d_]+)", "", text[counted[-1].start : end])
     texts = []

@@ -85,7 +85,11 @@ def _per_second(notes: Notes, amount: Amount, words: str) -> float:
 
 def _rate(notes: Notes, found: Match, key: str) -> None:
     is_of_documents = found.value.kind.startswith(("documents", "samples"))
-    if is_of_documents and notes.work.get("use") in ("chat", "rag", "code") and notes.text.find(r"<FOR_THEM>{people}|<SOME_OF>"):
+    if (
+        is_of_documents
+        and notes.work.get("use") in ("chat", "rag", "code")
+        and notes.text.find(r"<FOR_THEM>{people}|<SOME_OF>")
+    ):
         notes.leave(found)  # people ask, of whose requests the documents are none
         return
     rate = _per_second(notes, found.value, found.words)
@@ -127,7 +131,9 @@ def _people(notes: Notes, found: Match, _: str) -> None:
     """People or requests: in flight at once, active, or all who may ask."""
     amount, words = found.quantities()[-1], found.words
     target = notes.work.get("target", {})
-    is_told = "users" in target or notes.work.get("use") == EMBEDDING
+    nouns = [one[1].lower() for one in rule(r"<FOR_THEM>(\w+)").finditer(notes.text.sentence)]
+    of_others = any(one.kind == "people" and one.noun in nouns for one in notes.text.things if isinstance(one, Amount))
+    is_told = "users" in target or notes.work.get("use") == EMBEDDING or (of_others and amount.noun not in nouns)
     if is_told and amount.kind == "people" and not rule(r"<FOR_THEM>").match(words):
         notes.leave(found)  # for whom it is, is told
         return

@@ -72,7 +72,7 @@ def read_time(notes: Notes) -> None:
         notes.text.record(found, "tokens that the given GPUs read")
         for time in notes.text.each(r"<TIME>"):
             notes.leave(time)
-    for found in notes.text.each(r"<TIME>"):
+    for found in [*notes.text.each(r"<TIME_LIMIT>"), *notes.text.each(r"<TIME>")]:
         written = time_text(found.value.low, found.value.unit)
         try:
             parse(SECONDS, written)
