@@ -104,10 +104,8 @@ def _racks_of(notes: Notes, found: Match, _: str) -> None:
 
 
 def _checkpoints_kept(notes: Notes, found: Match, name: str) -> None:
-    if "checkpoint_every_s" in notes.request.get("data", {}):
+    if "checkpoint_every_s" in notes.request.get("data", {}):  # without it they say nothing
         state(notes, found, name)
-    else:
-        notes.leave(found)  # how many are there says nothing without how often they are written
 
 
 def _working_set(notes: Notes, found: Match, name: str) -> None:
@@ -263,11 +261,9 @@ def read_team(notes: Notes) -> None:
     is_stated = "tokens" in notes.work or notes.text.find(r"{time|samples/time|frames/time|epochs}|\bover ?night\b")
     shares = rule(r"<SHARES>").search(notes.text.sentence) is not None
     trains = rule(r"<WHO_TRAINS>").search(found.words) or rule(r"<TEAM_WORK>").search(notes.text.sentence)
-    if not (trains or notes.dnns) or rule(r"<STAFF>").fullmatch(found.value.noun):
+    is_other = rule(r"<STAFF>|<CUSTOMERS>").fullmatch(found.value.noun) is not None
+    if is_other or not (trains or notes.dnns) or (found.value.high > MOST_WHO_TRAIN and not shares):
         notes.leave(found)  # an office that trains nothing
-        return
-    if rule(r"<CUSTOMERS>").fullmatch(found.value.noun) or (found.value.high > MOST_WHO_TRAIN and not shares):
-        notes.ask_place(found, GRAMMAR["reasons"]["people"])
         return
     if is_stated and not shares:
         notes.text.record(found, f"{round(found.value.high)} people of this training; no jobs of theirs are added")

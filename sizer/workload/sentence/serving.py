@@ -64,7 +64,6 @@ def _assume(notes: Notes) -> None:
 def _target(notes: Notes, found: Match, key: str, value: Any, meaning: str) -> None:
     target = notes.work.setdefault("target", {})
     if target and target != {key: value}:
-        notes.ask_place(found, "the sentence states another target")
         return
     target[key] = value
     notes.text.record(found, meaning)
@@ -214,11 +213,7 @@ def _active(notes: Notes, found: Match, _: str) -> None:
     before = [one.high for one in counted if one.end <= start]  # the nearest are meant
     users = people[0].high if people else before[-1] if before else target.get("users")
     is_bare = re.fullmatch(r"[\d., %]+|\w+ per ?cent", found.words) is not None
-    if users is None or is_bare or (people and target):
-        notes.ask_place(found, "a share of whom? Write the number of users, or of requests at once")
-        return
-    if {"concurrent_requests", "active_users"} & target.keys():
-        notes.leave(found)  # those at the same time are stated
+    if users is None or is_bare or (people and target) or {"concurrent_requests", "active_users"} & target.keys():
         return
     active = max(1, round(users * found.quantities("percent")[0].high / 100))
     notes.work["target"] = {"active_users": active}
@@ -245,7 +240,6 @@ def _engine(notes: Notes, found: Match, key: str) -> None:
         if stack.serves_language and {stack.framework.casefold(), *map(str.casefold, stack.aliases)} & names:
             notes.set(f"w.{key}", stack.id, found, f"served by {stack.name}")
             return
-    notes.leave(found)
 
 
 def _offline(notes: Notes, found: Match, _: str) -> None:
