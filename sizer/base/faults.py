@@ -41,6 +41,7 @@ _LEAST_ALIKE = 0.6  # "dxg" and "dgx" share two of three letters in order
 _PATTERNS = {
     "^[A-Z]{3}$": "is not three capital letters, such as 'USD'",
     "^[A-Za-z0-9][A-Za-z0-9 _.+-]*$": "is not an id of the catalogue, such as 'dgx-1'",
+    "^[a-z0-9-]+$": "may have small letters, digits and hyphens only",
 }
 # What earlier versions had and this one does not: key of a file, document, verb or key of JSON -> its successor.
 SUCCESSORS = {

@@ -12,6 +12,7 @@ from sizer.catalog.schema import (
     CATEGORIES,
     Cable,
     Device,
+    Dnn,
     Gateway,
     Generation,
     Gpu,
@@ -30,6 +31,8 @@ from sizer.catalog.schema import (
 _BLOCKING = ("height_u", "depth_m", "power_inlets", "inlet_kind")
 # What no vendor sells, so that nobody can be asked.
 _NOT_SOLD = ("links", "gpu_links", "power_inlets", "generations", "dnns", "datasets", "stacks", "recipes")
+# Folders whose items requests name: one name, one item.
+_READ_BY_NAME = ("gpus", "dnns")
 # What a line of a bill can hold: each category has a price band for every part.
 _SOLD = tuple(name for name in CATEGORIES if name not in (*_NOT_SOLD, "cpus"))
 # (low end, high end, both needed)
@@ -49,12 +52,19 @@ _ORDERED = (
 def check_catalog(catalog: Catalog) -> list[str]:
     """Faults that no file shows alone, one line each; empty when there are none.
 
-    Every source and every referenced item exists, ids are unique, a disagreement between sources is explained, what is
-    assumed is explained, GPUs fit their server, ranges run upwards, orderable devices can be placed, prices belong to
-    items.
+    Every source and every referenced item exists, ids are unique and names that requests go by, a disagreement between
+    sources is explained, what is assumed is explained, GPUs fit their server, ranges run upwards, orderable devices can
+    be placed, prices belong to items.
     """
     uses = Counter(item.id for _, item in catalog.items())
     faults = [f"id {name!r} is used in {times} folders; ids are unique" for name, times in uses.items() if times > 1]
+    for folder in _READ_BY_NAME:
+        first: dict[str, str] = {}
+        faults += [
+            f"{folder}/{item.id}.toml: name = {item.name!r} is that of {other!r}, too; a request could mean either"
+            for item in catalog.folder(folder).values()
+            if (other := first.setdefault(item.name, item.id)) != item.id
+        ]
     for folder, item in catalog.items():
         place = f"{folder}/{item.id}.toml"
         faults += [f"{place}: {fault}" for fault in _faults_of(catalog, item)]
@@ -111,6 +121,8 @@ def _faults_of(catalog: Catalog, item: Item) -> Iterator[str]:
         yield from _memory_faults(catalog, item)
     if isinstance(item, Switch):
         yield from _switch_faults(item)
+    if isinstance(item, Dnn) and item.kind and (item.mlperf or item.transformer):
+        yield "kind is of a network without runs of MLPerf and without a [transformer], which tell its rate"
     if isinstance(item, Software | Support):
         yield from _scope_faults(catalog, item)
     if isinstance(item, Cable) and item.media in ("dac", "aoc", "copper") and item.length_m is None:
@@ -134,7 +146,8 @@ def _source_faults(catalog: Catalog, item: Item) -> Iterator[str]:
 
 def _unknown_source(catalog: Catalog, field: str, source: str) -> Iterator[str]:
     if source not in catalog.sources:
-        yield f"{field}: source {source!r} is not in sources.toml{nearest(source, list(catalog.sources))}"
+        hint = nearest(source, list(catalog.sources)) or "; add it, or write 'assumption' for an estimate of yours"
+        yield f"{field}: source {source!r} is not in sources.toml{hint}"
 
 
 def _value(item: Item, field: str) -> float | None:

@@ -7,6 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from sizer.base.texts import LongText, ShortText
 from sizer.catalog.items import Frozen
 
+# Kinds of networks whose published trainings tell what share of a GPU's peak people reach.
+NetworkKind = Literal["convolution", "depthwise", "detector", "transformer", "diffusion", "volume", "point-cloud"]
 SampleKind = Literal[
     "image", "sentence pair", "sequence", "user-item pair", "volume", "utterance", "table row", "graph node", "sample"
 ]

@@ -41,7 +41,7 @@ from sizer.catalog.devices import PortUse as PortUse
 from sizer.catalog.devices import Rack as Rack
 from sizer.catalog.items import Frozen, Item
 from sizer.catalog.links import FormFactor, GpuLink, GpuLinkId, LinkId, LinkType, PowerInlet
-from sizer.catalog.networks import EpochPoint, ObservedAs, SampleKind, Transformer
+from sizer.catalog.networks import EpochPoint, NetworkKind, ObservedAs, SampleKind, Transformer
 
 # Number format of a matrix product: "bf16", "fp8".
 Precision = Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=20)]
@@ -288,6 +288,7 @@ class Dnn(Item):
     input_bytes: Sourced[InputBytes]  # one decoded uint8 sample as the GPU gets it
     sample: SampleKind | Literal["token", "request"] = "image"  # "request": of a language model in use
     family: ShortText = ""  # name of the effect pool that an unseen DNN borrows from, e.g. "vgg"
+    kind: NetworkKind | None = None  # of one whose rate trainings in benchmarks/networks/ tell; absent: runs of its own
     transformer: Transformer | None = None  # of a language model, whose samples are tokens
     mlperf: ShortText = ""  # name in the rows of MLPerf Training v1.0 and later; empty: not among them
     dataset: ShortText = ""  # id in datasets/ that its runs read

@@ -22,17 +22,7 @@ from sizer.cli.evidence import calibrate_command, validate_command
 from sizer.cli.fabric import fabric_command
 from sizer.cli.options import print_error
 from sizer.cli.project import layout_command, project_command
-from sizer.cli.questions import (
-    failures_command,
-    goodput_command,
-    grow_command,
-    ingest_command,
-    ownership_command,
-    rent_command,
-    scale_command,
-    team_command,
-    verdict_command,
-)
+from sizer.cli.questions import questions_app
 from sizer.cli.serve import api_command, app_command, doctor_command
 from sizer.cli.size import size_command
 from sizer.cli.sweep import sweep_command
@@ -76,22 +66,15 @@ app.command("batch")(batch_command)
 app.command("sweep")(sweep_command)
 app.command("project")(project_command)
 app.command("diff")(diff_command)
-app.command("scale")(scale_command)
-app.command("team")(team_command)
-app.command("ownership")(ownership_command)
-app.command("rent")(rent_command)
-app.command("verdict")(verdict_command)
-app.command("ingest")(ingest_command)
-app.command("grow")(grow_command)
 app.command("fabric")(fabric_command)
 app.command("layout")(layout_command)
-app.command("failures")(failures_command)
-app.command("goodput")(goodput_command)
 app.command("validate")(validate_command)
 app.command("calibrate")(calibrate_command)
 app.command("doctor")(doctor_command)
 app.command("app")(app_command)
 app.command("api")(api_command)
+
+app.add_typer(questions_app)
 
 catalog_app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Show the catalogue, check it, and import parts."

@@ -1,4 +1,4 @@
-"""Commands that answer one question about a request: verdict, data, team, growth, scale, cost, failures."""
+"""Commands that answer one question about a request, each a verb of its own."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -11,6 +11,9 @@ from sizer.cli.options import AsJson, CatalogDir, CustomerCopy, print_document, 
 if TYPE_CHECKING:
     from sizer.sizing.design.evaluated_design import EvaluatedDesign
     from sizer.workload.request import SizingRequest
+
+
+questions_app = typer.Typer()  # its commands stand beside the others
 
 
 def _request(request_file: Path) -> "SizingRequest":
@@ -28,6 +31,7 @@ def _sized(request: "SizingRequest", catalog_dir: Path | None) -> "EvaluatedDesi
     return EvaluatedDesign(size(request, catalog), catalog)
 
 
+@questions_app.command("verdict")
 def verdict_command(
     request_file: Annotated[Path, typer.Argument(help="Request file, TOML or JSON.", metavar="REQUEST")],
     as_json: AsJson = False,
@@ -47,6 +51,7 @@ def verdict_command(
         print(verdict_answer_text(evaluated.result, *answers))
 
 
+@questions_app.command("ingest")
 def ingest_command(
     request_file: Annotated[
         Path, typer.Argument(help="Request file, with a [data] table if needed.", metavar="REQUEST")
@@ -67,6 +72,7 @@ def ingest_command(
         print(data_text(request.title, evaluated.result.design.name, plan))
 
 
+@questions_app.command("team")
 def team_command(
     request_file: Annotated[Path, typer.Argument(help="Request file with a [team] table.", metavar="REQUEST")],
     as_json: AsJson = False,
@@ -88,6 +94,7 @@ def team_command(
         print(team_text(request.title, evaluated.result.design.name, answer))
 
 
+@questions_app.command("grow")
 def grow_command(
     request_file: Annotated[Path, typer.Argument(help="Request file with a [growth] table.", metavar="REQUEST")],
     as_json: AsJson = False,
@@ -114,6 +121,7 @@ _MAX_DIGITS = 6
 _Order = Literal["listed", "rate", "rack-units", "watts", "ports"]
 
 
+@questions_app.command("scale")
 def scale_command(
     request_file: Annotated[Path, typer.Argument(help="Request file, TOML or JSON.", metavar="REQUEST")],
     gpus: Annotated[
@@ -153,6 +161,7 @@ def _count(text: str) -> int:
     return int(text)
 
 
+@questions_app.command("ownership")
 def ownership_command(
     request_file: Annotated[Path, typer.Argument(help="Request file with an [ownership] table.", metavar="REQUEST")],
     years: Annotated[int | None, typer.Option(help="Years of ownership, e.g. 5. Default: as in the request.")] = None,
@@ -181,6 +190,7 @@ def ownership_command(
         print(ownership_text(answer))
 
 
+@questions_app.command("rent")
 def rent_command(
     request_file: Annotated[Path, typer.Argument(help="Request file with a [rental] table.", metavar="REQUEST")],
     rate: Annotated[str | None, typer.Option(help="Price per GPU-hour, e.g. 2.48. Default: as in the request.")] = None,
@@ -216,6 +226,7 @@ def _with_table(request: "SizingRequest", name: str, request_file: Path, **chang
     return request.from_dict({**data, name: {**data.get(name, {}), **changed}}, str(request_file))
 
 
+@questions_app.command("failures")
 def failures_command(
     request_file: Annotated[Path, typer.Argument(help="Request file, TOML or JSON.", metavar="REQUEST")],
     without: Annotated[
@@ -247,6 +258,7 @@ def failures_command(
         print(failures_text(evaluated.result, cases, cost))
 
 
+@questions_app.command("goodput")
 def goodput_command(
     job: Annotated[str, typer.Argument(help="GPUs of the job, or a request file.", metavar="GPUS|REQUEST")],
     parameters: Annotated[float | None, typer.Option(help="Parameters of the model, e.g. 70e9.")] = None,

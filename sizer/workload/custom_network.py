@@ -1,17 +1,16 @@
 """A neural network that a request describes: by its numbers, or a language model by its shape."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from sizer.base.quantities import Bytes, Flop
 from sizer.base.texts import Name
 from sizer.catalog.bounds import INPUT_BYTES, Parameters
+from sizer.catalog.networks import NetworkKind
 from sizer.workload.table import ItemId, RequestTable
 from sizer.workload.transformer.custom_transformer import CustomTransformer, is_shape
 
-# Kinds of networks whose published trainings tell what share of a GPU's peak people reach.
-NetworkKind = Literal["convolution", "depthwise", "detector", "transformer", "diffusion", "volume", "point-cloud"]
 OTHER_KIND = "other"  # of a network of which nothing is said
 # Kind of the networks of a family of the catalogue; of the other families arithmetic alone does not tell the rate.
 KIND_OF_FAMILY: dict[str, NetworkKind] = {

@@ -243,7 +243,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
         defaults += [WorkloadDefault(kind, value) for kind, value in counted.defaults]
     dataset = dataset_of(work, place, catalog)
     is_newer = asks_for_newer(catalog, request)
-    own_kind = _own_kind(work, like, catalog)
+    own_kind = _own_kind(work, dnn, like, catalog)
     stack, choice = _stack(work, dnn, like, place, catalog, measured, is_newer, own_kind)
     recipe = None
     if work.recipe is not None:
@@ -272,7 +272,9 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     found_format, basis = sample_format(work, dataset, dnn, likeness, stored.sample_bytes, catalog.datasets)
     read = read_bytes(found_format, stored.sample_bytes, dnn.input_bytes.value)
     others = with_usual_level(other_streams(request), request, work.target, found_format)
-    takes_rates = language is not None or (isinstance(work.dnn, CustomDnn) and work.task == "training")
+    takes_rates = (
+        language is not None or own_kind is not None or (isinstance(work.dnn, CustomDnn) and work.task == "training")
+    )
     old = _check_measured(work, takes_rates, place, request, catalog)
     warnings: tuple[str, ...] = (old,) if old else ()
     if read < stored.sample_bytes:
@@ -358,9 +360,13 @@ def _check_measured(work: Workload, takes_rates: bool, place: str, request: Sizi
     return old
 
 
-def _own_kind(work: Workload, like: str | None, catalog: Catalog) -> str | None:
-    """Kind of the published trainings that tell the rate of a network of one's own; None where others do."""
-    if not isinstance(work.dnn, CustomDnn) or work.dnn.version_of is not None or work.task != "training":
+def _own_kind(work: Workload, dnn: Dnn, like: str | None, catalog: Catalog) -> str | None:
+    """Kind of the published trainings that tell the rate of a network; None where runs of its own, or others, do."""
+    if work.task != "training":
+        return None
+    if not isinstance(work.dnn, CustomDnn):
+        return dnn.kind
+    if work.dnn.version_of is not None:
         return None
     if work.dnn.kind is not None or like is None:
         return work.dnn.kind or OTHER_KIND

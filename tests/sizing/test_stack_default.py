@@ -1,6 +1,7 @@
 """What the default software stack is worth, and requests that rest on it, compared with published rates."""
 
 import datetime
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -110,7 +111,13 @@ V100 = "v100-sxm2-16gb"
 
 
 def work(catalog, dnn=None, date=None, **workload):
-    found = {"name": "w", "dnn": {**DNN, **(dnn or {})}, "epochs": 1, "target": {"gpus_busy": 1}, **workload}
+    found = {
+        "name": "w",
+        "dnn": dnn if isinstance(dnn, str) else {**DNN, **(dnn or {})},
+        "epochs": 1,
+        "target": {"gpus_busy": 1},
+        **workload,
+    }
     request = {"workload": [found], "platforms": {"servers": ["dgx-1"]}}
     request |= {} if date is None else {"date": date}
     return resolved(SizingRequest.from_dict(request), catalog, stored_calibration())[0]
@@ -127,6 +134,20 @@ def work(catalog, dnn=None, date=None, **workload):
 )
 def test_the_kind_is_what_is_said_or_that_of_the_network_that_it_is_like(catalog, dnn, kind):
     assert work(catalog, dnn).own_kind == kind
+
+
+def test_a_network_has_the_same_rate_by_its_id_as_by_its_numbers(catalog):
+    ours = catalog.dnns["vgg19"].model_copy(update={"id": "ours", "kind": "convolution"})
+    added = replace(catalog, dnns={**catalog.dnns, "ours": ours})
+    keys = ("forward_flop", "parameters", "input_bytes")
+    numbers = {"kind": "convolution"} | {key: getattr(ours, key).value for key in keys}
+    gpu, none = catalog.gpus[V100], StepTerms(np.zeros(len(TERM_NAMES)), np.zeros((len(TERM_NAMES),) * 2), np.zeros(()))
+    found = []
+    for one in (work(added, dnn, batch_per_gpu=16) for dnn in ("ours", numbers)):
+        fit = own_fit(one, gpu, added)
+        spread = rate_log_sd(one, gpu, fit, np.array([16.0])).tolist()
+        found.append((one.stack, own_terms(one, gpu, fit, none, added.gpus).values.tolist(), spread))
+    assert found[0] == found[1]
 
 
 def test_software_and_batch_are_those_of_published_trainings_of_its_kind(catalog):

@@ -47,12 +47,15 @@ def operators_are_unknown(work: ResolvedWorkload, gpu: Gpu, catalog: Catalog) ->
 
 
 def run_on(work: ResolvedWorkload, gpu: Gpu, rate: Measured | None = None) -> OwnRun:
-    """The training of a workload on a GPU as a run among the published ones: its network and its team are its own."""
+    """The training of a workload on a GPU as a run among the published ones: its team is its own.
+
+    So is its network, but one of the catalogue, which published trainings may name by its id.
+    """
     batch = (rate and rate.batch_per_gpu) or work.batch_on(gpu.id)
     return OwnRun(
         id=work.request.name,
         team=_THIS,
-        network=_THIS,
+        network=work.request.dnn if isinstance(work.request.dnn, str) else _THIS,
         kind=work.own_kind or "",
         forward_flop=work.dnn.forward_flop.value,
         gpu=gpu.id,
