@@ -149,7 +149,7 @@ class Stage:
 
     key: str  # of STAGES
     capacity: Estimate  # samples/s that the stage alone could pass; inf where it is not used
-    load_fraction: float  # throughput over capacity, 0..1
+    load_fraction: float  # rate at which the design works over capacity, 0..1
     is_limiting: bool
     reason: StageReason  # what the capacity consists of
     sources: tuple[str, ...]  # keys of catalog/sources.toml
@@ -259,7 +259,7 @@ class WorkloadAnswer:
     storage_bytes_per_s: Estimate  # from the storage, warm
     cold_storage_bytes_per_s: Estimate  # in the first epoch
     cpu_utilization_fraction: Estimate
-    gpu_busy_fraction: float  # throughput over what the GPUs (with exchange) could pass
+    gpu_busy_fraction: float  # rate at which the design works over what the GPUs (with exchange) could pass
     cache_hit_fraction: float
     scaling_efficiency: float  # throughput over GPUs x throughput of one GPU
     stages: tuple[Stage, ...]
