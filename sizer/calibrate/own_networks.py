@@ -22,8 +22,8 @@ from sizer.base.arrays import Floats
 from sizer.base.estimate import Z90, Estimate
 from sizer.base.formats.csv_rows import bounded, rows_of_file, typed_row
 from sizer.base.resources import data_dir
-from sizer.calibrate.accuracy_targets import AccuracyTarget
 from sizer.calibrate.engine import (
+    AccuracyTarget,
     Effect,
     ErrorStatistics,
     Fit,

@@ -309,10 +309,7 @@ class ServingPoints:
 def replicas_of(deployments: Sequence[Deployment]) -> Replicas:
     """Replicas of deployments, shape (deployments,).
 
-    Raises
-    ------
-    ValueError
-        Naming the GPU of which the catalogue does not know enough: see :func:`missing_facts`.
+    Raises ValueError naming the GPU of which the catalogue does not know enough: see :func:`missing_facts`.
     """
     for one in deployments:
         if (missing := missing_facts(one.gpu, one.tensor * one.data, one.link_bytes_per_s)) is not None:
