@@ -15,10 +15,7 @@ _PARTS = re.compile(r"[0-9]{4}(-[0-9]{2}){0,2}")
 def days_of(date: str) -> tuple[datetime.date, datetime.date]:
     """First and last day that an ISO date or its first part may mean.
 
-    Raises
-    ------
-    ValueError
-        If the text is no date of the calendar.
+    Raises ValueError if the text is no date of the calendar.
 
     Examples
     --------
@@ -41,10 +38,7 @@ def days_of(date: str) -> tuple[datetime.date, datetime.date]:
 def years_after(day: datetime.date, years: int) -> datetime.date:
     """The same day so many years later; 28 February where that year has no 29th.
 
-    Raises
-    ------
-    ValueError
-        If the year is beyond 9999.
+    Raises ValueError if the year is beyond 9999.
 
     Examples
     --------

@@ -10,10 +10,7 @@ T = TypeVar("T")
 class Deferred(Generic[T]):
     """A value and how it is found; two of them are equal where their values are.
 
-    Parameters
-    ----------
-    find : callable
-        A pure function without arguments; it is called once.
+    ``find``: a pure function without arguments; it is called once.
     """
 
     def __init__(self, find: Callable[[], T]) -> None:

@@ -21,10 +21,7 @@ def normal_cdf(x: ArrayLike) -> Floats:
 def normal_quantile(probability: ArrayLike) -> Floats:
     """Value that a standard normal variable stays below with ``probability``, shape (...); infinite at 0 and 1.
 
-    Raises
-    ------
-    ValueError
-        If a probability is outside 0..1.
+    Raises ValueError if a probability is outside 0..1.
     """
     p = np.asarray(probability, float)
     if not ((p >= 0) & (p <= 1)).all():

@@ -13,17 +13,9 @@ MAX_DEPTH = 20
 def check_size(data: object, place: str) -> None:
     """Refuse data with more, longer or deeper tables and lists than any file that a person writes.
 
-    Parameters
-    ----------
-    data : object
-        Tables, lists and values, as a TOML or JSON parser returns them.
-    place : str
-        Name of the file in the error.
-
-    Raises
-    ------
-    RequestError
-        Naming the first bound that is exceeded. The work is bounded by ``MAX_VALUES``, not by the size of the data.
+    ``data``: tables, lists and values, as a TOML or JSON parser returns them. ``place``: name of the file in the error.
+    Raises RequestError naming the first bound that is exceeded. The work is bounded by ``MAX_VALUES``, not by the size
+    of the data.
     """
     level, n_values = [data], 0
     for _ in range(MAX_DEPTH + 1):

@@ -57,10 +57,7 @@ def current_locale() -> Locale:
 def use_locale(name: str) -> Iterator[None]:
     """Write numbers and dates as in the locale ``name`` inside the block.
 
-    Raises
-    ------
-    RequestError
-        If the name is not one of ``LOCALES``.
+    Raises RequestError if the name is not one of ``LOCALES``.
     """
     token = _CURRENT.set(locale_named(name))
     try:
@@ -73,10 +70,7 @@ def use_locale(name: str) -> Iterator[None]:
 def locale_named(name: str) -> Locale:
     """Locale of a name such as 'en-GB'.
 
-    Raises
-    ------
-    RequestError
-        If the name is not one of ``LOCALES``.
+    Raises RequestError if the name is not one of ``LOCALES``.
     """
     if name not in LOCALES:
         raise RequestError(

@@ -41,20 +41,8 @@ _GROUPED = re.compile(r"[0-9]{1,3}(?:[,\s'\u2019][0-9]{3})+\.[0-9]{2}")
 def parse_amount(written: object) -> Decimal:
     """Amount of money as a person writes it: digits, a point or comma and at most two decimals; no sign.
 
-    Parameters
-    ----------
-    written : str, int, float or Decimal
-        "149000", "149000.00" or "149.000,00".
-
-    Returns
-    -------
-    Decimal
-        The amount as written.
-
-    Raises
-    ------
-    ValueError
-        If it is anything else: NaN, infinities, signs, exponents, parts of a cent, more than ten digits and a point.
+    ``written``: "149000", "149000.00" or "149.000,00". Returns the amount as written. Raises ValueError if it is
+    anything else: NaN, infinities, signs, exponents, parts of a cent, more than ten digits and a point.
     """
     text = _text(written)
     if not _AMOUNT.fullmatch(text):
@@ -67,10 +55,7 @@ def parse_amount(written: object) -> Decimal:
 def parse_rate(written: object) -> Decimal:
     """Money for one unit of what is used (an hour, a kilowatt-hour), with at most four decimals.
 
-    Raises
-    ------
-    ValueError
-        If it is anything else.
+    Raises ValueError if it is anything else.
 
     Examples
     --------
@@ -88,10 +73,7 @@ def parse_rate(written: object) -> Decimal:
 def parse_percent(written: object) -> Decimal:
     """Discount in per cent, 0 to 100 with at most two decimals.
 
-    Raises
-    ------
-    ValueError
-        If it is anything else.
+    Raises ValueError if it is anything else.
 
     Examples
     --------

@@ -20,12 +20,8 @@ def checkout_dir() -> Path | None:
 def resource_path(in_checkout: str, installed: str) -> Path:
     """Path of a file or folder that the project ships; it may not exist.
 
-    Parameters
-    ----------
-    in_checkout : str
-        Where it lies in a checkout, relative to its top folder.
-    installed : str
-        Where the wheel puts it, relative to ``sizer/_data``.
+    ``in_checkout``: where it lies in a checkout, relative to its top folder. ``installed``: where the wheel puts it,
+    relative to ``sizer/_data``.
     """
     checkout = checkout_dir()
     return _PACKAGE / "_data" / installed if checkout is None else checkout / in_checkout
@@ -34,22 +30,9 @@ def resource_path(in_checkout: str, installed: str) -> Path:
 def data_dir(name: DataName) -> Path:
     """Folder of shipped data.
 
-    Parameters
-    ----------
-    name : {"catalog", "reports", "examples"}
-        Which folder.
-
-    Returns
-    -------
-    Path
-        The checkout's folder, or ``sizer/_data/<name>`` in an installed package.
-
-    Raises
-    ------
-    ValueError
-        If the name is none of the three.
-    FileNotFoundError
-        If the folder is missing, which means a damaged checkout or installation.
+    ``name``: which folder. Returns the checkout's folder, or ``sizer/_data/<name>`` in an installed package. Raises
+    ValueError if the name is none of the three. Raises FileNotFoundError if the folder is missing, which means a
+    damaged checkout or installation.
     """
     if name not in get_args(DataName):
         raise ValueError(f"no data folder is called {name!r}; there are {', '.join(get_args(DataName))}")
@@ -62,12 +45,7 @@ def data_dir(name: DataName) -> Path:
 def require_file(path: Path) -> None:
     """Refuse a device or a pipe: it has no end, or none for a long time. A folder fails where it is opened.
 
-    Raises
-    ------
-    RequestError
-        If the path is a device or a pipe.
-    OSError
-        If there is nothing.
+    Raises RequestError if the path is a device or a pipe. Raises OSError if there is nothing.
     """
     mode = path.stat().st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):

@@ -35,10 +35,7 @@ def running(folder: Path) -> Iterator[None]:
 def taken(folder: Path) -> Iterator[bool]:
     """Mark the folder as used by this run; False where another run uses it.
 
-    Raises
-    ------
-    FileNotFoundError
-        If it has just been removed.
+    Raises FileNotFoundError if it has just been removed.
     """
     if not _HAS_LOCKS:
         yield True
@@ -56,10 +53,7 @@ def taken(folder: Path) -> Iterator[bool]:
 def left_behind(folder: Path) -> Iterator[bool]:
     """Whether the run that made the folder is over; meanwhile no other run takes it.
 
-    Raises
-    ------
-    FileNotFoundError
-        If it has just been removed.
+    Raises FileNotFoundError if it has just been removed.
     """
     if not _HAS_LOCKS:
         yield time.time() - folder.stat().st_mtime > _LEFT_BEHIND_S

@@ -26,10 +26,7 @@ def with_times_sign(text: str) -> str:
 def paragraphs(text: str) -> str:
     """Text that may have several lines.
 
-    Raises
-    ------
-    ValueError
-        If it has a control character, a mark that reverses text, or a code point that is no character.
+    Raises ValueError if it has a control character, a mark that reverses text, or a code point that is no character.
     """
     match = _FORBIDDEN_CHARACTER.search(text)
     if match:
@@ -42,10 +39,7 @@ def paragraphs(text: str) -> str:
 def line(text: str) -> str:
     """Text of one line.
 
-    Raises
-    ------
-    ValueError
-        As for :func:`paragraphs`, and if it has a tab or a line break.
+    Raises ValueError as for :func:`paragraphs`, and if it has a tab or a line break.
     """
     match = _LINE_END.search(text)
     if match:

@@ -50,23 +50,10 @@ class WorkerLostError(Exception):
 def apart(function: Callable[..., Any], *arguments: object, progress: Progress | None = None, pool: str = PAGES) -> Any:
     """What ``function(*arguments, told)`` returns, called in another process.
 
-    Parameters
-    ----------
-    function : callable
-        A function of a module. Its last argument is a callable, whose calls reach ``progress``.
-    *arguments
-        Picklable.
-    progress : callable, optional
-        Called in this thread.
-    pool : str, default :data:`PAGES`
-        Whose workers are called.
-
-    Raises
-    ------
-    WorkerLostError
-        If the process is lost: native code aborted, or it was killed.
-    Exception
-        Whatever the function raises.
+    ``function``: a function of a module. Its last argument is a callable, whose calls reach ``progress``.
+    ``*arguments``: picklable. ``progress``: called in this thread. ``pool``: whose workers are called. Raises
+    WorkerLostError if the process is lost: native code aborted, or it was killed. Raises what the function
+    raises.
     """
     return _pools[pool].call(function, arguments, progress)
 

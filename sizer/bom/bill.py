@@ -298,19 +298,12 @@ class Bill:
 def customer_bill(bill: Bill) -> Bill:
     """Copy of a bill for the customer.
 
-    Parameters
-    ----------
-    bill : Bill
-
-    Returns
-    -------
-    Bill
-        Same lines in the same order, numbers of lines included. Bought lines cost what is paid for them, their share
-        of the discount of the deal taken off, and add up to ``bill.total``; options cost their own net price, because
-        the deal is on what is bought; a line without a price stays without. Where the list price of a published
-        document is what is paid, its source stays; every other source, date and note of a price goes, and so does
-        every note and change of the quote but the computed number of a changed quantity. A bill without any of these
-        comes back with its lines as they were.
+    Returns the same lines in the same order, numbers of lines included. Bought lines cost what is paid for them, their
+    share of the discount of the deal taken off, and add up to ``bill.total``; options cost their own net price, because
+    the deal is on what is bought; a line without a price stays without. Where the list price of a published document is
+    what is paid, its source stays; every other source, date and note of a price goes, and so does every note and change
+    of the quote but the computed number of a changed quantity. A bill without any of these comes back with its lines as
+    they were.
 
     Notes
     -----

@@ -43,16 +43,9 @@ def warnings(
 ) -> tuple[BillWarning, ...]:
     """Warnings of a bill, each once.
 
-    Parameters
-    ----------
-    bill : Bill
-        Its bought lines are looked at.
-    catalog : Catalog
-        Ends of sale and service, prices in other currencies.
-    quote_date : datetime.date, optional
-        Without it nothing is called old or ended.
-    needed_by : datetime.date, optional
-        Day on which everything must be there; with it lead times become dates of order.
+    ``bill``: its bought lines are looked at. ``catalog``: ends of sale and service, prices in other currencies.
+    ``quote_date``: without it nothing is called old or ended. ``needed_by``: day on which everything must be there;
+    with it lead times become dates of order.
     """
     found: dict[BillWarning, None] = {}
     unconfirmed: dict[str, None] = {}
@@ -80,10 +73,7 @@ def warnings(
 def price_warnings(bill: Bill, catalog: Catalog, quote_date: datetime.date | None) -> _Numbered:
     """Of the warnings those about prices, with the number of their line: a customer's copy may have to leave them out.
 
-    Parameters
-    ----------
-    bill, catalog, quote_date
-        As for ``warnings``.
+    ``bill``, ``catalog``, ``quote_date``: as for ``warnings``.
     """
     return tuple(
         (line.line, warning) for line in bill.bought for warning in _price_warnings(line, bill, catalog, quote_date)
@@ -189,12 +179,8 @@ _SERVICE = ("management", "bmc")
 def server_contents(item: Item, catalog: Catalog, *, has_memory: bool, has_drives: bool) -> str:
     """Processors, memory, ports and drives: '2 × Xeon Gold 6148, 384 GiB memory, ...'; "" of an appliance.
 
-    Parameters
-    ----------
-    item : Item
-    catalog : Catalog
-    has_memory, has_drives : bool
-        Whether memory and drives are those of the server itself; else the bill states them elsewhere.
+    ``has_memory``, ``has_drives``: whether memory and drives are those of the server itself; else the bill states them
+    elsewhere.
     """
     if not isinstance(item, Server) or item.role == "fabric-manager":
         return ""
@@ -276,37 +262,16 @@ def bill(
 ) -> Bill:
     """Bill of one design.
 
-    Parameters
-    ----------
-    components : sequence of Component
-        Of one row (``slice_row``).
-    catalog : Catalog
-        Names, part numbers, ends of sale.
-    book : PriceBook
-        Unit prices.
-    currency : str
-        ISO 4217; a price in another currency is unknown.
-    quote_date : datetime.date, optional
-        Day that ends of sale and prices are judged by; without it they are stated, not judged.
-    quote : Quote
-        Overrides, lines of its own, discount of the deal, days of validity. The search never sees them.
-    needed_by : datetime.date, optional
-        Day on which everything must be there; lead times and ends of sale and service are judged by it.
-    is_documented : bool, default True
-        False for a design beside the one described: an override of an item that it does not have is passed over.
-    server : Server, optional
-        The GPU server as it is fitted; its lines have the draw of what is in it. By default as the catalogue has it.
-
-    Returns
-    -------
-    Bill
-        Lines in the order of ``CATEGORIES``, equal items of one status and note on one line. Totals are over what is
-        bought: existing equipment is not, options are not chosen, and others deliver what is by others.
-
-    Raises
-    ------
-    RequestError
-        If a documented design does not have what the quote overrides, or a quantity fits no single line.
+    ``components``: of one row (``slice_row``). ``catalog``: names, part numbers, ends of sale. ``book``: unit prices.
+    ``currency``: ISO 4217; a price in another currency is unknown. ``quote_date``: day that ends of sale and prices are
+    judged by; without it they are stated, not judged. ``quote``: overrides, lines of its own, discount of the deal,
+    days of validity. The search never sees them. ``needed_by``: day on which everything must be there; lead times and
+    ends of sale and service are judged by it. ``is_documented``: false for a design beside the one described: an
+    override of an item that it does not have is passed over. ``server``: the GPU server as it is fitted; its lines have
+    the draw of what is in it. By default as the catalogue has it. Returns lines in the order of ``CATEGORIES``, equal
+    items of one status and note on one line. Totals are over what is bought: existing equipment is not, options are not
+    chosen, and others deliver what is by others. Raises RequestError if a documented design does not have what the
+    quote overrides, or a quantity fits no single line.
     """
     merged = _merged(components, whole_items(quote))
     has_memory = all(part.role is not Role.HOST_MEMORY for part, _ in merged)

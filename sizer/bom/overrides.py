@@ -41,22 +41,10 @@ def editable_lines(
 ) -> tuple[EditableLine, ...]:
     """Lines that a quote can change.
 
-    Parameters
-    ----------
-    computed : iterable of BillLine
-        Of a bill without a quote. What is at hand already and what the quote adds is left out.
-    overrides : sequence of QuoteOverride
-        Those that fit no line are passed over.
-    currency : str
-        Of the bill.
-    quote_date : datetime.date, optional
-        Date of the prices that the quote gives.
-
-    Returns
-    -------
-    tuple of EditableLine
-        In the order of the bill. Lines of one item and category are one, as the quote gives their number in one piece;
-        it is an option only where all of them are.
+    ``computed``: of a bill without a quote. What is at hand already and what the quote adds is left out. ``overrides``:
+    those that fit no line are passed over. ``currency``: of the bill. ``quote_date``: date of the prices that the quote
+    gives. They are in the order of the bill. Lines of one item and category are one, as the quote gives their number in
+    one piece; it is an option only where all of them are.
     """
     merged: dict[tuple[str, str], BillLine] = {}
     for line in computed:
@@ -123,22 +111,9 @@ def overridden(
 ) -> list[BillLine]:
     """Lines with the quote's overrides.
 
-    Parameters
-    ----------
-    lines : sequence of BillLine
-        As computed, not numbered yet.
-    quote : Quote
-    currency : str
-        Of the bill, for notes.
-    quote_date : datetime.date, optional
-        Date of the prices that the request gives.
-    is_documented : bool
-        Whether an override that fits no line is an error.
-
-    Raises
-    ------
-    RequestError
-        Naming the override, its item and the items that are in the bill.
+    ``lines``: as computed, not numbered yet. ``currency``: of the bill, for notes. ``quote_date``: date of the prices
+    that the request gives. ``is_documented``: whether an override that fits no line is an error. Raises RequestError
+    naming the override, its item and the items that are in the bill.
     """
     found = list(lines)
     for number, one in enumerate(quote.override):

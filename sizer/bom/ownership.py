@@ -139,11 +139,7 @@ class OwnershipCost:
 def rates_of(request: SizingRequest, years: int | None = None) -> OwnershipRates:
     """Rates that a request states, in whichever of its tables.
 
-    Parameters
-    ----------
-    request : SizingRequest
-    years : int, optional
-        Default: those of [ownership], else of [rental].
+    ``years``: default: those of [ownership], else of [rental].
     """
     asked, rental = request.ownership, request.rental
     tables = (asked, rental) if years is None else (rental, asked)
@@ -179,17 +175,8 @@ def footprint_of(plan: Plan, quantities: Quantities) -> Footprint:
 def ownership_cost(bill: Bill, rates: OwnershipRates, footprint: Footprint) -> OwnershipCost:
     """Cost of owning what a bill lists.
 
-    Parameters
-    ----------
-    bill : Bill
-        What is bought, or a customer's copy of it.
-    rates : OwnershipRates
-    footprint : Footprint
-
-    Raises
-    ------
-    ValueError
-        If there are no years, or a draw, a number of racks or rack units is below 0.
+    ``bill``: what is bought, or a customer's copy of it. Raises ValueError if there are no years, or a draw, a number
+    of racks or rack units is below 0.
 
     Notes
     -----
@@ -250,12 +237,7 @@ def ownership_cost(bill: Bill, rates: OwnershipRates, footprint: Footprint) -> O
 def supported_years(priced_terms: Sequence[int | None], years: float) -> float:
     """Years in which support costs a stated share: those after the shortest term of priced support.
 
-    Parameters
-    ----------
-    priced_terms : sequence of int or None
-        Months that each priced support line pays for; None: not known, a year.
-    years : float
-        Of the period.
+    ``priced_terms``: months that each priced support line pays for; None: not known, a year. ``years``: of the period.
     """
     covered = min((MONTHS_A_YEAR if term is None else term for term in priced_terms), default=0)
     return max(years - covered / MONTHS_A_YEAR, 0.0)

@@ -20,12 +20,8 @@ BAND_CURRENCY = "USD"
 class PriceBook:
     """Unit prices. Of several prices of one item in one currency the youngest counts; at one date the later row.
 
-    Parameters
-    ----------
-    prices : iterable of Price
-        Rows of price books. An overlay's rows are already in place of the catalogue's (``Catalog.prices``).
-    usd_per_unit : mapping, optional
-        Currency -> US dollars for one unit of it, of currencies that amounts in USD are converted to.
+    ``prices``: rows of price books. An overlay's rows are already in place of the catalogue's (``Catalog.prices``).
+    ``usd_per_unit``: currency -> US dollars for one unit of it, of currencies that amounts in USD are converted to.
     """
 
     def __init__(self, prices: Iterable[Price], usd_per_unit: Mapping[str, float] | None = None) -> None:

@@ -56,15 +56,7 @@ class RentOrBuy:
     def renting(self, use: Decimal | Fraction) -> Decimal:
         """Cost of renting as much work as the cluster does while its GPUs are used a share of all hours.
 
-        Parameters
-        ----------
-        use : Decimal or Fraction
-            Share of the hours, 0 or more.
-
-        Raises
-        ------
-        ValueError
-            If the share is below 0.
+        ``use``: share of the hours, 0 or more. Raises ValueError if the share is below 0.
         """
         return cents(Fraction(_share(use)) * self._full_rent) + (self.storage_rent or Decimal("0.00"))
 
@@ -76,10 +68,7 @@ class RentOrBuy:
     def own_gpu_hour(self, use: Decimal | Fraction) -> Decimal:
         """What one used hour of one GPU of the own cluster costs.
 
-        Raises
-        ------
-        ValueError
-            If the share of the hours is not above 0.
+        Raises ValueError if the share of the hours is not above 0.
         """
         share = _share(use)
         if share == 0:
@@ -101,16 +90,9 @@ class RentOrBuy:
     def open_budget(self, use: Decimal | Fraction) -> Decimal:
         """What all bought lines without a price may cost together, so that renting and buying tie.
 
-        Parameters
-        ----------
-        use : Decimal or Fraction
-            Share of the hours in which the GPUs are used.
-
-        Returns
-        -------
-        Decimal
-            Below 0 where renting costs less already than what is known of owning. Costs that are stated as a share of
-            the purchase grow with it; renewals of the open lines are left out.
+        ``use``: share of the hours in which the GPUs are used. Below 0 where renting costs less already than
+        what is known of owning. Costs that are stated as a share of the purchase grow with it; renewals of the open
+        lines are left out.
         """
         left = Fraction(self.renting(use)) - Fraction(self.owning.total)
         return cents(left / (1 + _share_of_purchase(self.owning.rates)))

@@ -70,18 +70,9 @@ def amount_at(low: float, high: float, heights: Floats) -> Floats:
 class UnitPrices:
     """Prices of one piece at some heights of the bands.
 
-    Parameters
-    ----------
-    catalog : Catalog
-        Parts and bands.
-    book : PriceBook
-        Known prices: a price book's, then those of published sources. They go before bands.
-    currency : str
-        ISO 4217 of the known prices that count.
-    heights : sequence of float
-        Where in their bands unknown prices lie.
-    bands_only : collection of str
-        Folders of the catalogue whose known prices are left aside.
+    ``catalog``: parts and bands. ``book``: known prices: a price book's, then those of published sources. They go
+    before bands. ``currency``: ISO 4217 of the known prices that count. ``heights``: where in their bands unknown
+    prices lie. ``bands_only``: folders of the catalogue whose known prices are left aside.
     """
 
     def __init__(

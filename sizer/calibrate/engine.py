@@ -28,7 +28,6 @@ from scipy.sparse.linalg import SuperLU, splu
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Z90, Estimate
-from sizer.calibrate.accuracy_targets import AccuracyTarget
 from sizer.calibrate.observations import read_stored, stored_path, write_stored
 
 Effect = tuple[int, str, float]  # term, name and coefficient
@@ -529,6 +528,22 @@ def with_spreads(fit: Fit, *tests: tuple[Floats, Floats]) -> Fit:
 
 
 # --- storage --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class AccuracyTarget:
+    """One measure of accuracy and the range that the calibration must reach."""
+
+    measure: str  # key of :data:`sizer.evidence.validation_text.MEASURES`
+    value: float  # a fraction
+    low: float  # what is asked for: low <= value <= high
+    high: float
+    rows: int  # rows that it was measured on
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether it lies where it must."""
+        return self.low <= self.value <= self.high
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -14,35 +14,6 @@ from sizer.base.formats.csv_rows import CsvRecord, csv_records, is_stated, numbe
 from sizer.base.resources import data_dir, require_file
 from sizer.base.texts import paragraphs
 
-COLUMNS = (
-    "id",
-    "source",
-    "where",
-    "basis",
-    "task",
-    "dnn",
-    "framework",
-    "software",
-    "precision",
-    "batch_per_gpu",
-    "gpu",
-    "server",
-    "servers",
-    "gpus",
-    "intra_link",
-    "inter_link",
-    "nics_per_server",
-    "loader",
-    "data",
-    "storage",
-    "storage_nodes",
-    "sample_bytes",
-    "dataset_bytes",
-    "quantity",
-    "value",
-    "extra",
-    "notes",
-)
 # What the words of the other columns stand for in the catalogue. Files of others may do without these columns.
 ID_COLUMNS = ("stack", "gpu_id", "server_id", "assumed")
 # Quantity -> allowed range in its SI unit; the unit is the end of the name, a pure number where there is none.
@@ -125,6 +96,10 @@ class Observation:
         if not self.gpus or not self.servers:
             return None
         return max(1, self.gpus // self.servers)
+
+
+_FIELDS = [column.name for column in fields(Observation)]
+COLUMNS = tuple(_FIELDS[: _FIELDS.index(ID_COLUMNS[0])])
 
 
 def load_observations(path: Path | str | None = None) -> tuple[Observation, ...]:

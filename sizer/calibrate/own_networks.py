@@ -22,8 +22,8 @@ from sizer.base.arrays import Floats
 from sizer.base.estimate import Z90, Estimate
 from sizer.base.formats.csv_rows import bounded, rows_of_file, typed_row
 from sizer.base.resources import data_dir
-from sizer.calibrate.accuracy_targets import AccuracyTarget
 from sizer.calibrate.engine import (
+    AccuracyTarget,
     Effect,
     ErrorStatistics,
     Fit,
@@ -166,6 +166,11 @@ def largest_batch(kind: str, forward_flop: float, n_samples: float) -> float:
     published = max(run.batch_per_gpu for run in trainings_of(kind))
     filling = _FILLED * math.exp(own_networks().value("fill:all")) / forward_flop
     return max(published, min(filling, n_samples / _LEAST_STEPS, _MOST_SAMPLES))
+
+
+def filled_share(step_flop: float) -> float:
+    """Share of its rate that a GPU reaches in a step; ``step_flop``: of its forward pass. [FLOP]"""
+    return step_flop / (step_flop + math.exp(own_networks().value("fill:all")))
 
 
 def estimated_rates(runs: Sequence[OwnRun]) -> Estimate:

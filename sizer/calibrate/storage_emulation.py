@@ -11,7 +11,7 @@ from sizer.base.arrays import Bools, Floats
 from sizer.base.estimate import Z90, Estimate
 from sizer.base.formats.csv_rows import is_stated, number_within, rows_of_file
 from sizer.base.resources import data_dir
-from sizer.calibrate.accuracy_targets import AccuracyTarget
+from sizer.calibrate.engine import AccuracyTarget
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.validate import ValidatedRow
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from sizer.base.estimate import Z90
 from sizer.base.units import bytes_per_s_from_gbit_per_s
-from sizer.calibrate.accuracy_targets import AccuracyTarget
+from sizer.calibrate.engine import AccuracyTarget
 from sizer.calibrate.storage_emulation import EmulationRow, load_emulation
 
 Limit = Literal["nodes", "client", "network", "drive"]

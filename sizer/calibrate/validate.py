@@ -9,9 +9,9 @@ import numpy as np
 
 from sizer.base.arrays import Floats
 from sizer.base.errors import CalibrationError
-from sizer.calibrate.accuracy_targets import AccuracyTarget
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cross_validation import CrossValidation
+from sizer.calibrate.engine import AccuracyTarget
 from sizer.calibrate.fit.rates import is_rate
 from sizer.calibrate.ids import UnknownName
 from sizer.calibrate.language.basis import GroupAccuracy

@@ -30,11 +30,11 @@ from sizer.catalog.schema import (
 # Without these no rack can be drawn, so an orderable device carries them, assumed if need be.
 _BLOCKING = ("height_u", "depth_m", "power_inlets", "inlet_kind")
 # What no vendor sells, so that nobody can be asked.
-_NOT_SOLD = ("links", "gpu_links", "power_inlets", "generations", "dnns", "datasets", "stacks", "recipes")
+NOT_SOLD = ("links", "gpu_links", "power_inlets", "generations", "dnns", "datasets", "stacks", "recipes")
 # Folders whose items requests name: one name, one item.
 _READ_BY_NAME = ("gpus", "dnns")
 # What a line of a bill can hold: each category has a price band for every part.
-_SOLD = tuple(name for name in CATEGORIES if name not in (*_NOT_SOLD, "cpus"))
+_SOLD = tuple(name for name in CATEGORIES if name not in (*NOT_SOLD, "cpus"))
 # (low end, high end, both needed)
 _ORDERED = (
     ("power_low_w", "power_high_w", False),
@@ -79,7 +79,7 @@ def unknown_facts(catalog: Catalog) -> list[tuple[str, str]]:
     asked = [
         (item.id, name)
         for folder, item in catalog.items()
-        if folder not in _NOT_SOLD and (item.orderable or folder == "storage")
+        if folder not in NOT_SOLD and (item.orderable or folder == "storage")
         for name in (*_absent(item), *(said.field for said in statements(item) if said.basis == "assumed"))
     ]
     return list(dict.fromkeys(asked))

@@ -143,22 +143,23 @@ def verdict(context: GuideContext) -> Slide:
     """What to buy, whether it does the job, and what it costs."""
     result, design = context.result, context.design
     is_brief = len(context.answers) > _MOST_DETAILED
-    table = summary.numbers_table(context, is_brief=is_brief)
-    if len(summary.options(context)) > 1:
-        table = summary.options_table(context)
     rates = [f"{_named(context, answer)}{throughput_text(answer)}." for answer in context.answers]
     told = confidence_texts(result) or [*filter(None, [conditional_sentence(design)])]
     job = [*rates, *told, *further_answers(context), *cautions(context, is_brief=True)]
     cost = [budget_line(result), result_text.open_prices(design.bill)]
+    columns: tuple[SlideColumn, ...]
+    if len(summary.options(context)) > 1:
+        # What each option does and costs stands in the table, which takes the whole width.
+        options = TableBlock(summary.options_table(context), "the guide lists all key figures")
+        columns = (SlideColumn((options, Paragraphs((cost[0], *told)))),)
+    else:
+        table = TableBlock(summary.numbers_table(context, is_brief=is_brief), "the guide lists all key figures")
+        asked = (Paragraphs(tuple(job), "Does it do the job?"), Paragraphs(tuple(cost), "What does it cost?"))
+        columns = (SlideColumn((table,), 58), SlideColumn(asked, 42))
     return Slide(
         topic="The verdict",
         title=_verdict_finding(context),
-        columns=(
-            SlideColumn((TableBlock(table, "the guide lists all key figures"),), 58),
-            SlideColumn(
-                (Paragraphs(tuple(job), "Does it do the job?"), Paragraphs(tuple(cost), "What does it cost?")), 42
-            ),
-        ),
+        columns=columns,
         notes=notes(context, [*reason_texts(result), selection_text(result)]),
     )
 

@@ -266,7 +266,7 @@ def bill(context: GuideContext) -> Slide:
         texts.append(rental_finding(context.rental, use_of(context.rental.rental)))
     return Slide(
         topic="Bill of materials",
-        title=budget_line(context.result).rstrip("."),
+        title=budget_line(context.result, in_short=True).rstrip("."),
         columns=(
             SlideColumn((TableBlock(cost_table(context.result, context.catalog)),), 64),
             SlideColumn((Paragraphs(tuple(texts)),), 36),

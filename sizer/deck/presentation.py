@@ -60,6 +60,7 @@ _TOPIC_TOP, _TITLE_TOP = 24.0, 42.0
 _TOPIC_SIZE, _TITLE_SIZES = 12.0, (24.0, 20.0)
 _FOOTER_TOP, _FOOTER_SIZE, _NUMBER_WIDTH = 508.0, 12.0, 60.0
 _LOGO_WIDTH, _LOGO_HEIGHT = 110.0, 32.0
+_SUBTITLE_SIZES = (17.0, 15.0, 13.0)
 _COVER_TITLE_SIZES = (40.0, 34.0, 28.0, 24.0)
 
 
@@ -127,7 +128,11 @@ class _File:
         n_lines = len(text_fit.lines_of(content.title, size, width, semibold=True, most=2))
         title = Area(MARGIN, 116, width, 1.2 * size * n_lines + 8)
         self._title(slide, content.title, title, _COVER_TITLE_SIZES)
-        add_line(slide, content.subtitle, Area(MARGIN, title.bottom + 8, width, 68), 17.0, palette.ink)
+        subtitle = Area(MARGIN, title.bottom + 8, width, 68)
+        text = Paragraphs((content.subtitle,))
+        fits = (one for one in _SUBTITLE_SIZES if text_fit.text_height(text, width, one) <= subtitle.height)
+        size = next(fits, _SUBTITLE_SIZES[-1])
+        add_line(slide, content.subtitle, subtitle, size, palette.ink)
         add_figures(slide, content.figures, Area(MARGIN, 312, width, text_fit.FIGURES_HEIGHT), palette)
         add_line(slide, " · ".join(content.facts), Area(MARGIN, 412, width, 36), 14.0, palette.ink)
         add_line(slide, content.small_print, Area(MARGIN, 450, width, 50), text_fit.SIZES[-1], palette.muted)

@@ -8,7 +8,7 @@ from typing import Any
 
 from sizer.base.provenance import Sourced
 from sizer.base.quantities import grouped
-from sizer.catalog.checks import unknown_facts
+from sizer.catalog.checks import NOT_SOLD, unknown_facts
 from sizer.catalog.devices import DeliveredRack
 from sizer.catalog.items import Item, Sku
 from sizer.catalog.labels import capital, fact_label, fact_text, fact_value, item_name, name, with_vendor
@@ -20,82 +20,42 @@ from sizer.present.tables import Align, Cell, Row, Table, columns, port_text, ro
 from sizer.present.words import NOT_PUBLISHED, listed, money, percent, plural
 from sizer.sizing.result import DesignAnswer
 
-# Folder of the catalogue -> its name on a page.
-KINDS = {
-    "gpus": "GPUs",
-    "cpus": "Processors",
-    "servers": "Servers",
-    "memory": "Host memory",
-    "storage": "Storage",
-    "switches": "Switches",
-    "gateways": "Gateways",
-    "nics": "Network adapters",
-    "cables": "Cables",
-    "racks": "Racks",
-    "pdus": "Power distribution units",
-    "cooling": "Coolant distribution units",
-    "accessories": "Rack accessories",
-    "software": "Software",
-    "support": "Support",
-    "links": "Network links",
-    "gpu_links": "Links between GPUs",
-    "power_inlets": "Power inlets",
-    "generations": "GPU generations",
-    "dnns": "Neural networks",
-    "datasets": "Data sets",
-    "stacks": "Software stacks",
-    "recipes": "Training recipes",
-}
-NOT_SOLD = ("links", "gpu_links", "power_inlets", "generations", "dnns", "datasets", "stacks", "recipes")
-# Folder -> facts by which its parts are compared. A tuple: the first of them that is known.
-_KEY_FACTS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "links": (("technology",), ("gbit_per_s",)),
-    "gpu_links": (("topology",), ("form_factors",), ("domain_gpus",)),
-    "power_inlets": (("outlet",), ("phases",), ("low_v",), ("high_v",)),
-    "generations": (("era",), ("pdu",)),
+# Folder of the catalogue -> its name on a page, and the facts by which its parts are compared; of facts with a slash
+# between them the first one that is known.
+_KINDS = {
     "gpus": (
-        ("generation",),
-        ("form_factor",),
-        ("memory_bytes",),
-        ("memory_bytes_per_s",),
-        ("peak_mixed_flop_per_s",),
-        ("peak_fp32_flop_per_s",),
-        ("tdp_w",),
+        "GPUs",
+        "generation form_factor memory_bytes memory_bytes_per_s peak_mixed_flop_per_s tdp_w",
     ),
-    "cpus": (("cores",), ("threads",), ("base_clock_hz",), ("tdp_w",)),
-    "servers": (
-        ("n_gpus",),
-        ("intra_link",),
-        ("memory_bytes",),
-        ("height_u",),
-        ("power_max_w", "power_high_w"),
-        ("weight_kg",),
-    ),
-    "memory": (("server",), ("memory_bytes",)),
+    "cpus": ("Processors", "cores threads base_clock_hz tdp_w"),
+    "servers": ("Servers", "n_gpus intra_link memory_bytes height_u power_max_w/power_high_w weight_kg"),
+    "memory": ("Host memory", "server memory_bytes"),
     "storage": (
-        ("kind",),
-        ("media",),
-        ("min_nodes",),
-        ("node_read_high_bytes_per_s", "mount_high_bytes_per_s"),
-        ("height_u",),
-        ("power_max_w", "power_high_w"),
-        ("weight_kg",),
+        "Storage",
+        "kind media min_nodes node_read_high_bytes_per_s/mount_high_bytes_per_s height_u power_max_w/power_high_w "
+        "weight_kg",
     ),
-    "switches": (("ports",), ("height_u",), ("power_max_w", "power_high_w"), ("latency_s",), ("weight_kg",)),
-    "gateways": (("ports",), ("uplink_kind",), ("front_end_kind",), ("height_u",), ("power_max_w", "power_high_w")),
-    "nics": (("kinds",), ("n_ports",), ("host_interface",), ("usable_bytes_per_s",)),
-    "cables": (("kinds",), ("media",), ("length_m",), ("power_end_w",)),
-    "racks": (("height_u",), ("load_kg",), ("depth_m",), ("usable_depth_m",), ("weight_kg",)),
-    "pdus": (("capacity_w",), ("high_v",), ("phases",), ("inlet",)),
-    "cooling": (("place",), ("capacity_w",), ("height_u",), ("power_max_w", "power_high_w"), ("weight_kg",)),
-    "accessories": (("use",), ("length_m",)),
-    "software": (("metric",), ("purpose",), ("optional",)),
-    "support": (("metric",), ("purpose",), ("optional",)),
-    "dnns": (("sample",), ("forward_flop",), ("parameters",), ("input_bytes",)),
-    "datasets": (("n_samples",), ("sample_bytes",), ("n_validation_samples",), ("format",)),
-    "stacks": (("framework",), ("released",), ("precisions",), ("loader",), ("task",)),
-    "recipes": (("dnn",), ("target",), ("points",)),
+    "switches": ("Switches", "ports height_u power_max_w/power_high_w latency_s weight_kg"),
+    "gateways": ("Gateways", "ports uplink_kind front_end_kind height_u power_max_w/power_high_w"),
+    "nics": ("Network adapters", "kinds n_ports host_interface usable_bytes_per_s"),
+    "cables": ("Cables", "kinds media length_m power_end_w"),
+    "racks": ("Racks", "height_u load_kg depth_m usable_depth_m weight_kg"),
+    "pdus": ("Power distribution units", "capacity_w high_v phases inlet"),
+    "cooling": ("Coolant distribution units", "place capacity_w height_u power_max_w/power_high_w weight_kg"),
+    "accessories": ("Rack accessories", "use length_m"),
+    "software": ("Software", "metric purpose optional"),
+    "support": ("Support", "metric purpose optional"),
+    "links": ("Network links", "technology gbit_per_s"),
+    "gpu_links": ("Links between GPUs", "topology form_factors domain_gpus"),
+    "power_inlets": ("Power inlets", "outlet phases low_v high_v"),
+    "generations": ("GPU generations", "era pdu"),
+    "dnns": ("Neural networks", "sample forward_flop parameters input_bytes"),
+    "datasets": ("Data sets", "n_samples sample_bytes n_validation_samples format"),
+    "stacks": ("Software stacks", "framework released precisions loader task"),
+    "recipes": ("Training recipes", "dnn target points"),
 }
+KINDS = {folder: title for folder, (title, _) in _KINDS.items()}
+_KEY_FACTS = {folder: [fact.split("/") for fact in facts.split()] for folder, (_, facts) in _KINDS.items()}
 # Names of facts where the guide's are too short to stand alone.
 _LABELS = {
     "applies_to": "Goes with",

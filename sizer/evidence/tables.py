@@ -4,13 +4,14 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from sizer.base.quantities import NARROW_SPACE, grouped, significant
-from sizer.calibrate.accuracy_targets import AccuracyTarget
+from sizer.calibrate.engine import AccuracyTarget
 from sizer.calibrate.language.basis import GroupAccuracy
 from sizer.calibrate.validate import Summary, ValidatedRow, summaries, summarise
 from sizer.catalog.schema import Source
 from sizer.evidence import rows as facts
 from sizer.evidence.parity import source_title
 from sizer.evidence.rows import Key
+from sizer.evidence.validation_text import MEASURES
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
 from sizer.present.words import capital, percent, plural
 
@@ -31,7 +32,7 @@ def figures_table(figures: Sequence[AccuracyTarget]) -> Table | None:
         "Accuracy targets of the calibration",
         figures,
         [
-            Field("Measure", lambda one: capital(one.text), width=46),
+            Field("Measure", lambda one: capital(MEASURES[one.measure]), width=46),
             Field("Target", _target, "right", 17),
             Field("Measured", _measured, "right", 12),
             Field("Rows", lambda one: grouped(one.rows), "right", 9),

@@ -9,7 +9,7 @@ from sizer.present import words
 from sizer.present.tables import Table, fact_table
 from sizer.present.text import result_text
 from sizer.present.text.calibration import NOT_PREDICTED, compared_time_s
-from sizer.present.text.money import price_text
+from sizer.present.text.money import price_range_text, price_text
 from sizer.sizing.result import SizingResult
 
 LEGAL_NOTICE = (
@@ -69,17 +69,18 @@ def key_figures(result: SizingResult) -> list[tuple[str, str]]:
     if len(design.workloads) > 1:
         speed = (f"{speed[0]}, {words.shortened(first.workload.name)}", speed[1])
     racks = design.quantities.n_racks
+    place = (words.plural_of(racks, "rack"), grouped(racks))
     return [
         speed,
         (words.plural_of(design.n_gpus, "GPU"), grouped(design.n_gpus)),
-        (words.plural_of(racks, "rack"), grouped(racks)),
+        ("place", "at a desk") if design.is_at_desk else place,
         ("maximum power", result_text.power(design)),
     ]
 
 
-def budget_line(result: SizingResult) -> str:
-    """What the design costs, and the budget where the request states one."""
-    text = f"Price: {price_text(result.design)}"
+def budget_line(result: SizingResult, *, in_short: bool = False) -> str:
+    """What the design costs, and the budget where the request states one; ``in_short``: without its basis."""
+    text = f"Price: {price_range_text(result.design) if in_short else price_text(result.design)}"
     budget = result.request.limits.budget
     if budget is not None:
         text += f". Budget: {words.money(words.whole(budget), result.request.currency)}"

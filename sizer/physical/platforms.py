@@ -126,26 +126,11 @@ MIN_LAN_GBIT_PER_S = 10
 def platforms(catalog: Catalog, request: SizingRequest, *, alone: bool = False) -> tuple[Platform, ...]:
     """Platforms of a request: servers x GPUs x storage x capacity options x fabrics that fit together.
 
-    Parameters
-    ----------
-    catalog : Catalog
-        What can be bought.
-    request : SizingRequest
-        ``platforms`` allows and forbids, ``site`` names rack and PDU.
-    alone : bool
-        Whether one server is enough, so that any number of cards may be fitted in it.
-
-    Returns
-    -------
-    tuple of Platform
-        In a fixed order: server, GPU, storage, capacity option and fabric as the catalogue and the request list them.
-
-    Raises
-    ------
-    RequestError
-        If a name is not in the catalogue: place, value and nearest known name.
-    InfeasibleError
-        If what is allowed leaves nothing that fits together.
+    ``catalog``: what can be bought. ``request``: ``platforms`` allows and forbids, ``site`` names rack and PDU.
+    ``alone``: whether one server is enough, so that any number of cards may be fitted in it. In a fixed order:
+    server, GPU, storage, capacity option and fabric as the catalogue and the request list them. Raises RequestError if
+    a name is not in the catalogue: place, value and nearest known name. Raises InfeasibleError if what is allowed
+    leaves nothing that fits together.
 
     Notes
     -----

@@ -1,6 +1,6 @@
 """Tables of what the design consists of and costs."""
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from decimal import Decimal
 from math import isfinite
 
@@ -36,11 +36,10 @@ CATEGORY_TITLES = {
     "support": "Support",
     "service": "Services",
 }
-# What a status other than "computed" means to a reader.
+# What a status means to a reader where the column of prices does not say it.
 STATUS_WORDS = {
     "overridden": "changed by the quote",
     "added": "added by the quote",
-    "existing": "at hand, not bought",
     "optional": "optional, not in the total",
     "by others": "provided by others, not in the total",
 }
@@ -76,22 +75,26 @@ def _at_hand(part: Component) -> str:
     return ", at hand" if part.status == "existing" else ""
 
 
-def bill_table(bill: Bill, documents: Container[str] = ()) -> Table:
-    """The bill by category. Unknown prices read 'to be quoted'.
+def bill_table(bill: Bill, documents: Container[str] = (), ranges: Mapping[str, str] | None = None) -> Table:
+    """The bill by category. Unknown prices read 'to be quoted'; what is free of charge is named below.
 
     ``documents`` are the keys of the sources that can be cited; other sources of prices are named in words.
+    ``ranges``: budgetary price of a category, which its head says.
     """
     lines = [line for category in CATEGORIES for line in bill.part(category).lines]
+    free = [line for line in lines if line.unit_price == 0 and line.status == "computed" and not line.extended_net]
+    names = words.listed(with_maker(line.manufacturer, line.description) for line in free)
+    heads = {**CATEGORY_TITLES, **{key: f"{CATEGORY_TITLES[key]}: {text}" for key, text in (ranges or {}).items()}}
     fields = _fields(bill, documents)
     blank = [""] * (len(fields) - 3)
     return record_table(
         "bill",
         "Bill of materials",
-        lines,
+        [line for line in lines if line not in free],
         fields,
-        group=lambda line: CATEGORY_TITLES[line.category],
+        group=lambda line: heads[line.category],
         totals=[row("", label, *blank, amount, kind="total") for label, amount in total_rows(bill)],
-        note=price_note(bill),
+        note=price_note(bill) + (f" Free of charge: {names}." if free else ""),
         style="bill",
     )
 
@@ -143,6 +146,8 @@ def total_rows(bill: Bill) -> list[tuple[str, str]]:
         taken = words.TO_BE_QUOTED if net.is_unknown else f"\u2212{amount_text(bill.deal_reduction)}"
         share = f"{percent(bill.deal_discount_percent)}{words.NO_BREAK}%"
         rows.append((f"Discount of the deal, {share}", taken))
+    if bill.purchase.is_unknown:
+        return rows
     return [*rows, (f"{'Total' if bill.is_complete else PRICED}, {bill.currency}", sum_text(bill.purchase))]
 
 
@@ -211,14 +216,9 @@ def cost_table(result: SizingResult, catalog: Catalog) -> Table:
     if request.electricity_per_kwh is not None:
         where = "cost of ownership" if request.ownership is not None else "comparison with renting"
         tariff = f"The {where} below includes its cost."
-    ranges = {}
-    if not bill.is_complete and design.cost is not None:
-        prices = unit_prices(catalog, prices_for(request, catalog), bill.currency, [0.0, 1.0])
-        ranges = category_ranges(bill, design.platform, prices)
     parts = [
-        (CATEGORY_TITLES[category], _part_text(part, ranges.get(category)), _known(part))
-        for category in CATEGORIES
-        if (part := bill.part(category)).bought
+        (CATEGORY_TITLES[category], text, _known(bill.part(category)))
+        for category, text in category_prices(result, catalog).items()
     ]
     total = price_range_text(design).removeprefix(f"{bill.currency} ")
     deal = f"\u2212{grouped(bill.deal_reduction)}" if bill.deal_reduction and bill.is_complete else None
@@ -241,12 +241,23 @@ def cost_table(result: SizingResult, catalog: Catalog) -> Table:
                 f"PUE {plain(site.pue_ratio)}" if site.pue_ratio is not None else "without cooling: no PUE given",
             ),
         ],
-        titles=("Part", f"Amount, {bill.currency}", "Known"),
+        titles=("Part", f"Amount, {bill.currency}", "Lines with a price"),
         widths=(34, 26, 40),
         aligns=("left", "right", "left"),
         note=f"Energy is that of the typical draw, all year round. {tariff}",
         style="",
     )
+
+
+def category_prices(result: SizingResult, catalog: Catalog) -> dict[str, str]:
+    """Price of each category that something is bought of, a range of the market where lines await a quote."""
+    bill, design = result.design.bill, result.design
+    ranges = {}
+    if not bill.is_complete and design.cost is not None:
+        prices = unit_prices(catalog, prices_for(result.request, catalog), bill.currency, [0.0, 1.0])
+        ranges = category_ranges(bill, design.platform, prices)
+    parts = ((category, bill.part(category)) for category in CATEGORIES)
+    return {category: _part_text(part, ranges.get(category)) for category, part in parts if part.bought}
 
 
 def _known(part: Bill) -> str:

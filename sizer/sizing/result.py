@@ -410,6 +410,11 @@ class DesignAnswer:
         return self.n_servers * nodes_of(self.platform.server)
 
     @property
+    def is_at_desk(self) -> bool:
+        """Whether it is a workstation: its plan draws a rack, and nothing of it is bought or fed."""
+        return self.platform.server.is_workstation and not self.storage_nodes
+
+    @property
     def name(self) -> str:
         """Short name: '9 x DGX-1 + 8 x Isilon F800 nodes'."""
         return design_name(self.platform, self.n_servers, self.storage_nodes)

@@ -87,7 +87,7 @@ def table(data: Table | None, sources: Mapping[str, Source], fold: str = "") -> 
         cells = (f'<th scope="col" class="{column.align[0]}">{escape(column.title)}</th>' for column in data.columns)
         head = f"<thead><tr>{''.join(cells)}</tr></thead>"
     body = "".join(_row(row, data, sources) for row in data.rows)
-    kind = "sz" if head else "sz headless"
+    kind = f"sz {data.style}" if head else "sz headless"
     st.html(
         # What may be wider than the window is scrolled by keys, too.
         f'<div class="sz-scroll" tabindex="0"><table class="{kind}" aria-label="{escape(data.caption)}">'
@@ -177,8 +177,13 @@ def figures(key: str, shown: Iterable[tuple[str, str, str | None]]) -> None:
 
 
 def chart(spec: Spec | None) -> None:
-    """A chart as wide as the column, with its finding as the text that screen readers speak."""
-    if spec is not None:
-        title = spec["title"]["text"]
-        finding = title if isinstance(title, str) else " ".join(title)
-        st.vega_lite_chart(copy.deepcopy(spec), theme=None, width="stretch", alt=finding)
+    """A chart as wide as the column; its finding stands above it, where its lines break, and is what is spoken."""
+    if spec is None:
+        return
+    title = spec["title"]
+    finding, marks = (
+        text if isinstance(text, str) else " ".join(text) for text in (title["text"], title.get("subtitle", ""))
+    )
+    st.html(f'<p class="sz-finding">{escape(finding)}<small>{escape(marks)}</small></p>')
+    drawn = copy.deepcopy({key: value for key, value in spec.items() if key != "title"})
+    st.vega_lite_chart(drawn, theme=None, width="stretch", alt=finding)

@@ -271,6 +271,7 @@ def take(data: dict[str, Any], origin: str) -> None:
     st.session_state.setdefault("steps", []).append(copy.deepcopy(draft))
     st.session_state.undone = []
     st.session_state.origin = origin
+    st.session_state.answered = ""  # what another request was answered with is no answer to this one
     st.session_state.workload = 0
     st.session_state.refused = ""
     refresh()

@@ -11,6 +11,7 @@ from sizer.drawings.racks import at_least
 from sizer.explain.figure import CAPACITY, GPUS, POWER, PRICE, RACK_UNITS, STAGE, rate_key
 from sizer.present.text.calibration import NOT_PREDICTED
 from sizer.present.text.checks import amount_text, check_label, missing_text, open_text
+from sizer.present.text.design_size import asked_target_text
 from sizer.present.text.money import price_basis_text, price_range_text, quotes_text
 from sizer.present.text.plan import existing_text
 from sizer.present.text.result_text import stack_worth_text
@@ -20,7 +21,6 @@ from sizer.present.words import NOT_PUBLISHED, TO_BE_QUOTED, chance, estimate_te
 from sizer.questions.maximum.text import maximum_sentences
 from sizer.sizing.checks import CheckKind, CheckResult
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult
-from sizer.workload.target_text import target_text
 
 
 class HeadlineItem(NamedTuple):
@@ -134,16 +134,22 @@ def _purchase(design: DesignAnswer) -> Tile:
     count = design.storage_nodes
     nodes = f"{count} × {storage} {by_count(count, 'node', 'nodes')}" if count else storage
     gpus = f"{grouped(design.n_gpus)} × {design.platform.gpu.name}"
-    size = f"{gpus}, {grouped(units)} {by_count(units, 'rack unit', 'rack units')} in {plural(racks, 'rack')}, {power}"
-    value = f"{design.n_servers} × {with_vendor(design.platform.server)}"
-    return Tile("What to buy", HeadlineItem(GPUS, f"with {nodes}", value, size), None)
+    size = f"{grouped(units)} {by_count(units, 'rack unit', 'rack units')} in {plural(racks, 'rack')}, {power}"
+    value = f"{grouped(design.servers_bought)} × {with_vendor(design.platform.server)}"
+    there = design.n_servers - design.servers_bought
+    at_hand = f", besides {plural(there, 'server')} at hand" if there else ""
+    if not design.servers_bought:
+        value = f"No {with_vendor(design.platform.server)}"
+    return Tile(
+        "What to buy", HeadlineItem(GPUS, f"GPU servers{at_hand}", value, f"{gpus}, with {nodes}; {size}"), None
+    )
 
 
 def _performance(result: SizingResult) -> Tile:
     design = result.design
     first = design.workloads[0]
     item = rate(design, 0)
-    under = f"{item.under}; target {target_text(first.workload, first.dnn)}" if item.under else item.under
+    under = f"{item.under}; target {asked_target_text(result, first)}" if item.under else item.under
     return Tile("Will it do the job?", item._replace(under=under), _verdict(result), f"with {_software(design)}")
 
 

@@ -46,7 +46,7 @@ def target_text(workload: Workload, dnn: Dnn, digits: int = 3) -> str:
     if workload.tokens is not None and dnn.transformer is not None:
         return f"{trained_tokens_text(workload)} within {time}"
     if workload.epochs is None:
-        return f"the target accuracy within {time}"
+        return f"accuracy reached within {time}"
     return by_count(workload.epochs, "1 epoch", f"{plain(workload.epochs)} epochs") + f" within {time}"
 
 

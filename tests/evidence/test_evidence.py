@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 
 from sizer.base.errors import ReportError
 from sizer.base.estimate import Z90
-from sizer.calibrate.accuracy_targets import AccuracyTarget
+from sizer.calibrate.engine import AccuracyTarget
 from sizer.calibrate.notes import PREDICTED, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.validate import Summary, ValidatedRow, ValidationReport, summarise
 from sizer.drawings.palette import DARK, LIGHT

@@ -8,7 +8,6 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sizer.base.errors import CalibrationError
-from sizer.calibrate.accuracy_targets import MEASURES
 from sizer.calibrate.calibration import load_calibration, save_calibration
 from sizer.calibrate.cross_validation import load_cross_validation, without_source
 from sizer.calibrate.extrapolation import unmeasured
@@ -20,6 +19,7 @@ from sizer.calibrate.predict import predict, predict_all
 from sizer.calibrate.reports import built_in_report
 from sizer.calibrate.validate import validate
 from sizer.catalog.sample_formats import SampleFormat
+from sizer.evidence.validation_text import MEASURES
 from sizer.perf.exchange import gradient_bytes
 from sizer.perf.training_step import TrainingRun
 from sizer.workload.custom_network import CustomDnn

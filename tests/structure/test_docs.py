@@ -9,8 +9,8 @@ import typer
 import sizer
 from sizer import SizingRequest, size
 from sizer.base.resources import data_dir
-from sizer.calibrate.accuracy_targets import AccuracyTarget
 from sizer.calibrate.calibration import stored_calibration
+from sizer.calibrate.engine import AccuracyTarget
 from sizer.calibrate.language.calibration import language_calibration
 from sizer.calibrate.modern.calibration import modern_calibration
 from sizer.calibrate.observations import load_observations

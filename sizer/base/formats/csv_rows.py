@@ -45,12 +45,7 @@ def csv_records(text: str | Iterable[str], delimiter: str = ",") -> Iterator[Csv
 
     After a quotation mark that is not closed the reading goes on in the next line: no row that follows is lost.
 
-    Parameters
-    ----------
-    text : str or iterable of str
-        The file, or its lines with their ends.
-    delimiter : str
-        What separates the cells.
+    ``text``: the file, or its lines with their ends. ``delimiter``: what separates the cells.
     """
     # newline="": a quoted cell may hold line ends of either kind.
     lines = _Lines(io.StringIO(text, newline="") if isinstance(text, str) else text)
@@ -110,21 +105,10 @@ T = TypeVar("T")
 def rows_of_file(path: Path, what: str, make: Callable[[dict[str, str], str], T], key: str = "") -> list[T]:
     """What ``make`` makes of the cells of each record, by their columns, and of its place ``file:line``.
 
-    Parameters
-    ----------
-    path : path-like
-    what : str
-        What the file holds, for messages.
-    make : callable
-        Raises ValueError for what is wrong with a record; a message of several lines names several faults.
-    key : str, optional
-        Column whose values name the records: no two are alike.
-
-    Raises
-    ------
-    CalibrationError
-        If the file cannot be read, is too large or has a column twice, or naming the faults of its records: file, line,
-        column, value.
+    ``what``: what the file holds, for messages. ``make``: raises ValueError for what is wrong with a record; a message
+    of several lines names several faults. ``key``: column whose values name the records: no two are alike. Raises
+    CalibrationError if the file cannot be read, is too large or has a column twice, or naming the faults of its
+    records: file, line, column, value.
     """
     try:
         records = csv_records(text_of_file(path, MAX_FILE_BYTES, what))
@@ -167,20 +151,9 @@ def typed_row(kind: type[T], cells: dict[str, str], number: Callable[[str, str],
 
     An empty cell leaves a field its default; without one, text is empty and what may be None is None.
 
-    Parameters
-    ----------
-    kind : type
-        Fields are text, whole numbers and numbers.
-    cells : dict of str to str
-    number : callable
-        Makes a number of a column and its cell, or raises ValueError.
-    **others : object
-        Fields that are no cell of their own.
-
-    Raises
-    ------
-    ValueError
-        Naming the columns of all cells that are wrong, and those without which a row says nothing.
+    ``kind``: fields are text, whole numbers and numbers. ``number``: makes a number of a column and its cell, or raises
+    ValueError. ``**others``: fields that are no cell of their own. Raises ValueError naming the columns of all cells
+    that are wrong, and those without which a row says nothing.
     """
     columns = fields(kind)  # type: ignore[arg-type]  # a dataclass
     kinds, values, faults = {column.name: column.type for column in columns}, dict(others), []
@@ -206,10 +179,7 @@ def typed_row(kind: type[T], cells: dict[str, str], number: Callable[[str, str],
 def number_within(text: str, low: float, high: float, *, or_zero: bool = False) -> float:
     """Number of a cell within bounds.
 
-    Raises
-    ------
-    ValueError
-        If it is none, or outside them.
+    Raises ValueError if it is none, or outside them.
     """
     try:
         value = number_of(text)

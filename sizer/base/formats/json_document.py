@@ -36,22 +36,8 @@ def portable(value: float) -> float:
 def json_document(kind: str, **content: object) -> dict[str, Any]:
     """Document of one kind as plain data: its heading, then its content in the forms of :func:`to_plain`.
 
-    Parameters
-    ----------
-    kind : str
-        What the document is, such as "design".
-    **content : object
-        Its keys and values.
-
-    Returns
-    -------
-    dict
-        What ``json.dumps`` writes without further help.
-
-    Raises
-    ------
-    TypeError
-        If a value has no form in JSON.
+    ``kind``: what the document is, such as "design". ``**content``: its keys and values. Returns what ``json.dumps``
+    writes without further help. Raises TypeError if a value has no form in JSON.
     """
     heading = {"kind": kind, "schema_version": SCHEMA_VERSION, "tool_version": __version__}
     return {**heading, **{key: to_plain(value) for key, value in content.items()}}
@@ -60,10 +46,7 @@ def json_document(kind: str, **content: object) -> dict[str, Any]:
 def fields_of(record: object, *names: str, **more: object) -> dict[str, object]:
     """The named attributes of a record under their own names, then further keys with their values.
 
-    Raises
-    ------
-    AttributeError
-        If the record lacks one of them.
+    Raises AttributeError if the record lacks one of them.
 
     Examples
     --------
@@ -80,10 +63,7 @@ def to_plain(value: object) -> Any:
     Decimal) is text with two decimals, because a float would not hold every cent. An estimate is its ``value`` and the
     ``low`` and ``high`` end of its 90 % interval. A record is its fields, an array a list, a date ISO 8601 text.
 
-    Raises
-    ------
-    TypeError
-        If the value, or one inside it, has no form in JSON.
+    Raises TypeError if the value, or one inside it, has no form in JSON.
 
     Examples
     --------
@@ -120,12 +100,8 @@ def to_plain(value: object) -> Any:
 def parse_json(text: str) -> Any:
     """Plain data of JSON text.
 
-    Raises
-    ------
-    ValueError
-        If it is not JSON, or an object names a key twice: which of the two is meant nobody knows.
-    RecursionError
-        If it is nested too deeply.
+    Raises ValueError if it is not JSON, or an object names a key twice: which of the two is meant nobody knows. Raises
+    RecursionError if it is nested too deeply.
     """
     return json.loads(text, object_pairs_hook=_keys_once)
 

@@ -14,12 +14,8 @@ _MAX_DOTS_SQUARED = 4_000_000
 def parse_toml(text: str) -> dict[str, Any]:
     """Data of TOML text from outside.
 
-    Raises
-    ------
-    ValueError
-        If it is not valid TOML, or has keys of so many parts that reading it would take long.
-    RecursionError
-        If it is nested too deep.
+    Raises ValueError if it is not valid TOML, or has keys of so many parts that reading it would take long. Raises
+    RecursionError if it is nested too deep.
     """
     work = 0
     for number, line in enumerate(text.split("\n"), 1):

@@ -39,10 +39,8 @@ def is_zip(content: bytes) -> bool:
 def xlsx_rows(content: bytes, max_rows: int) -> list[list[str]]:
     """Rows of the first sheet, from its first row on, with empty texts where cells are empty.
 
-    Raises
-    ------
-    ValueError
-        If it is no workbook or too large, or a cell holds a formula, an error or part of a merged cell: with its name.
+    Raises ValueError if it is no workbook or too large, or a cell holds a formula, an error or part of a merged cell:
+    with its name.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as book:

@@ -52,17 +52,8 @@ class YamlText:
 def read_yaml(text: str, name: str) -> YamlText:
     """Data of one YAML document.
 
-    Parameters
-    ----------
-    text : str
-        The document.
-    name : str
-        What errors call it, e.g. the file's name.
-
-    Raises
-    ------
-    RequestError
-        ``name:line:column`` and what is wrong there.
+    ``text``: the document. ``name``: what errors call it, e.g. the file's name. Raises RequestError with
+    ``name:line:column`` and what is wrong there.
     """
     if len(text) > MAX_CHARACTERS:
         raise RequestError(f"{name}: {len(text)} characters are more than is read ({MAX_CHARACTERS})")
@@ -84,10 +75,7 @@ def read_yaml(text: str, name: str) -> YamlText:
 def plain_scalar(text: str) -> Any:
     """What YAML 1.2 (core schema) takes an unquoted text for: nothing, truth value, number or text.
 
-    Raises
-    ------
-    ValueError
-        If a number has more digits than any fact.
+    Raises ValueError if a number has more digits than any fact.
     """
     if text in _WORDS:
         return _WORDS[text]

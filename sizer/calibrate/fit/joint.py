@@ -77,10 +77,7 @@ class JointFit:
 def fit_joint(blocks: Sequence[FitBlock]) -> JointFit:
     """Fit all blocks at once.
 
-    Raises
-    ------
-    CalibrationError
-        If there are no rows or the fit does not converge.
+    Raises CalibrationError if there are no rows or the fit does not converge.
 
     Notes
     -----

@@ -129,19 +129,8 @@ _SCATTER_LOG_SD = float(np.sqrt(2)) * MIN_SCATTER_LOG_SD
 def fit_scaling(pairs: tuple[tuple[RateCase, RateCase], ...], joint: Fit) -> tuple[frozenset[str], Fit]:
     """Fit speed-ups by the effects that the joint fit does not have; those that it has keep their values.
 
-    Parameters
-    ----------
-    pairs : tuple of (RateCase, RateCase)
-        The run of every speed-up, and the run that it is over.
-    joint : Fit
-        To the rates.
-
-    Returns
-    -------
-    ids : frozenset of str
-        Speed-ups that it is fitted to.
-    fit : Fit
-        The joint fit with the effects that they tell.
+    ``pairs``: the run of every speed-up, and the run that it is over. ``joint``: to the rates. Returns the speed-ups
+    that it is fitted to, and the joint fit with the effects that they tell.
 
     Notes
     -----

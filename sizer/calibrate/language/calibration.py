@@ -9,8 +9,16 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats
 from sizer.base.estimate import Estimate, normal_cdf
-from sizer.calibrate.accuracy_targets import AccuracyTarget
-from sizer.calibrate.engine import ErrorStatistics, Fit, FittedModel, StoredFits, digest_of, fits_path, load_fits
+from sizer.calibrate.engine import (
+    AccuracyTarget,
+    ErrorStatistics,
+    Fit,
+    FittedModel,
+    StoredFits,
+    digest_of,
+    fits_path,
+    load_fits,
+)
 from sizer.calibrate.language import fit, gpu_memory
 from sizer.calibrate.language.cases import LanguageCase, arrays, cases_of, runtimes, work_flop
 from sizer.calibrate.language.fit import STEPS, StepInputs, effects_of, step_law

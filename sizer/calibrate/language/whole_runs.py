@@ -25,7 +25,7 @@ from sizer.base.estimate import Z90, Estimate
 from sizer.base.formats.csv_rows import bounded, rows_of_file, typed_row
 from sizer.base.resources import data_dir
 from sizer.base.units import DAY_S
-from sizer.calibrate.accuracy_targets import AccuracyTarget
+from sizer.calibrate.engine import AccuracyTarget
 from sizer.calibrate.observations import read_stored, stored_path, write_stored
 from sizer.catalog.model import Catalog
 from sizer.catalog.networks import TransformerShape

@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats
-from sizer.calibrate.accuracy_targets import AccuracyTarget
 from sizer.calibrate.engine import (
+    AccuracyTarget,
     ErrorStatistics,
     FittedModel,
     StoredFits,

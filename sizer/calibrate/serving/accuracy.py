@@ -8,8 +8,7 @@ import numpy as np
 from sizer.base.arrays import Bools, Floats
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Z90
-from sizer.calibrate.accuracy_targets import AccuracyTarget
-from sizer.calibrate.engine import ErrorStatistics, Fit, FittedModel, StoredFits, digest_of
+from sizer.calibrate.engine import AccuracyTarget, ErrorStatistics, Fit, FittedModel, StoredFits, digest_of
 from sizer.calibrate.notes import CalibrationNote
 from sizer.calibrate.serving.calibration import RATES, ServingCalibration
 from sizer.calibrate.serving.cases import ServingCase

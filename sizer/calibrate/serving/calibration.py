@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.calibrate.accuracy_targets import AccuracyTarget
-from sizer.calibrate.engine import Fit, fits_path, load_fits
+from sizer.calibrate.engine import AccuracyTarget, Fit, fits_path, load_fits
 from sizer.calibrate.serving.deployment import Deployment, ServingPoints
 from sizer.calibrate.serving.fit import N_TERMS, ServingTime, effects_of, factors_of, log_times, scatter_of, unseen
 from sizer.perf.serving.loop import closed_loop

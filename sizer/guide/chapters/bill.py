@@ -1,14 +1,10 @@
 """Chapter on the bill of materials: lines, cost as far as prices are known, cost of ownership, rent or buy."""
 
-from dataclasses import replace
 from typing import Any
 
-from sizer.catalog.labels import with_maker
 from sizer.guide.context import GuideContext
-from sizer.present import words
 from sizer.present.bill_tables import bill_table, cost_table
 from sizer.present.figures import charted
-from sizer.present.tables import Table
 from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import bill_warning_sentences, unsupported_text
 from sizer.present.text.money import price_text
@@ -25,7 +21,7 @@ def content(context: GuideContext) -> dict[str, Any]:
     bill = context.design.bill
     return {
         "open_prices": result_text.open_prices(bill),
-        "bill": _bill_table(context),
+        "bill": bill_table(context.design.bill, context.catalog.sources),
         "price": f"Price: {price_text(context.design)}.",
         "cost": cost_table(context.result, context.catalog),
         "warnings": [
@@ -35,19 +31,6 @@ def content(context: GuideContext) -> dict[str, Any]:
         "ownership": _ownership(context),
         "rental": _rental(context),
     }
-
-
-def _bill_table(context: GuideContext) -> Table:
-    """Lines with a price or to be quoted; those free of charge are named below."""
-    bill = context.design.bill
-    free = [line for line in bill.lines if line.unit_price == 0 and line.status == "computed"]
-    table = bill_table(
-        replace(bill, lines=tuple(line for line in bill.lines if line not in free)), context.catalog.sources
-    )
-    if not free:
-        return table
-    names = words.listed(with_maker(line.manufacturer, line.description) for line in free)
-    return replace(table, note=f"{table.note} Free of charge: {names}.")
 
 
 def _ownership(context: GuideContext) -> dict[str, Any] | None:

@@ -1,6 +1,7 @@
 """Executive summary: requirement, proposal and confidence, as a chapter and as the one-page summary."""
 
 from collections.abc import Iterator
+from math import floor
 from typing import Any
 
 from sizer.base.quantities import duration, grouped, si
@@ -11,7 +12,7 @@ from sizer.present import words
 from sizer.present.facts.storage_tiers import system_name, tier_label, tier_text
 from sizer.present.tables import Cell, Row, Table, fact_table, row
 from sizer.present.text import result_text
-from sizer.present.text.bill_warnings import delivery_text, excluded_text, sale_ended
+from sizer.present.text.bill_warnings import delivery_text, excluded_text, not_ordered
 from sizer.present.text.calibration import evidence_warning, throughput_text, time_text
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.decisions import confidence_texts
@@ -19,7 +20,7 @@ from sizer.present.text.design_size import asked_target_text
 from sizer.present.text.money import price_basis_text, price_range_text
 from sizer.present.text.plan import existing_text, few_supplies_text
 from sizer.present.text.serving import serving_need_text
-from sizer.present.text.verdict import proposal_text
+from sizer.present.text.verdict import measure_texts, proposal_text
 from sizer.questions.team.text import least_served, wait_text
 from sizer.questions.what_if.sensitivity import Influence
 from sizer.sizing.constraints.tiers import StorageTier
@@ -43,7 +44,12 @@ def content(context: GuideContext) -> dict[str, Any]:
         "proposal": words.sentence(proposal_text(context.result)),
         "options": options_table(context),
         "existing": existing_text(context.design.existing) if context.design.existing is not None else "",
-        "confidence": [*_confidence(context), *further_answers(context), *cautions(context)],
+        "confidence": [
+            *_confidence(context),
+            *measure_texts(context.result, names_key=False),
+            *further_answers(context),
+            *cautions(context),
+        ],
         "excluded": excluded_text(context.design.bill),
         "decisions": decisions(context),
     }
@@ -84,11 +90,11 @@ def options_table(context: GuideContext) -> Table:
     notes = ["Power is the maximum."]
     if context.built is not None:
         notes.append(
-            "“As we would build it”: at least 90\u202f% confidence, two feeds, and of several servers one in reserve "
-            "and redundant management."
+            "“As we would build it”: at least 90\u202f% confidence, two feeds; of several servers one in reserve and "
+            "redundant management."
         )
     if context.on_sale is not None:
-        notes.append("“On products sold today” is built likewise, of parts that the request excludes.")
+        notes.append("“On products sold today”: likewise, of parts that the request excludes.")
     return fact_table(
         "options",
         "Options",
@@ -105,12 +111,6 @@ def _option_rows(context: GuideContext, option: DecisionOption) -> Iterator[tupl
     design = option.design
     yield "GPU servers", f"{grouped(design.n_servers)} × {design.platform.server.name}"
     yield "GPUs", f"{grouped(design.n_gpus)} × {design.platform.gpu.name}"
-    for tier in design.tiers:
-        yield tier_label(tier, "Storage"), f"{_storage(design, tier)}, {system_name(tier)}"
-    heads = sum(device.role is Role.HEAD_NODE for device in design.plan.devices)
-    yield "Switches", grouped(result_text.switches(design)) or "none"
-    yield "Loss of a server", "tolerated" if option.has_spare_server else "no server in reserve"
-    yield "Management", words.plural(heads, "server") if heads else "none"
     for answer in design.workloads:
         name = answer.workload.name if context.has_many_workloads else ""
         for one in _performance_rows(answer, name, is_brief=True):
@@ -119,8 +119,15 @@ def _option_rows(context: GuideContext, option: DecisionOption) -> Iterator[tupl
     yield "Confidence", words.chance(design.probability)
     yield "Price", price_range_text(design)
     yield "Racks and power", f"{result_text.racks(design)}, {result_text.power(design)}"
-    yield "Delivery", delivery_text(design)
     yield "Main risk", _risk(design, option)
+    yield "Delivery", delivery_text(design, option.request.date)
+    yield "Loss of a server", "tolerated" if option.has_spare_server else "no server in reserve"
+    for tier in design.tiers:
+        yield tier_label(tier, "Storage"), f"{_storage(design, tier)}, {system_name(tier)}"
+    switches = result_text.switches(design)
+    heads = sum(device.role is Role.HEAD_NODE for device in design.plan.devices)
+    yield "Switches", grouped(switches) if switches else "none"
+    yield "Management", words.plural(heads, "server") if heads else "none"
 
 
 def _risk(design: DesignAnswer, option: DecisionOption) -> str:
@@ -129,8 +136,8 @@ def _risk(design: DesignAnswer, option: DecisionOption) -> str:
     if chance is None:
         return "a rate is not published"
     if chance < USUAL_CONFIDENCE:
-        return f"misses the target with {words.chance(1 - chance)} probability"
-    if ended := sale_ended(design):
+        return f"misses the target with {words.percent(1 - floor(100 * chance) / 100)} probability"
+    if ended := not_ordered(design, option.request.date):
         return f"stock of {words.listed(ended)}"
     if few_supplies_text(design.plan):
         return "servers may stop with a power feed"

@@ -117,7 +117,6 @@ def gpu_table(chosen: Gpu, others: Sequence[Gpu]) -> Table:
         Field[Gpu]("GPU", lambda g: f"{g.name} (this design)" if g is chosen else g.name, "left", 29),
         Field[Gpu]("Memory, GiB", lambda g: grouped(g.memory_bytes.value / GIB), "right", 11),
         Field[Gpu]("Peak, mixed, TFLOP/s", lambda g: scaled(g.peak_mixed_flop_per_s, 1e12), "right", 14),
-        Field[Gpu]("Peak, single, TFLOP/s", lambda g: scaled(g.peak_fp32_flop_per_s, 1e12), "right", 14),
         Field[Gpu]("Memory, GB/s", lambda g: scaled(g.memory_bytes_per_s, 1e9), "right", 11),
         Field[Gpu]("Between GPUs, GB/s", link, "right", 12),
         Field[Gpu]("Power, W", lambda g: scaled(g.tdp_w, 1.0), "right", 9),

@@ -76,21 +76,9 @@ class _Draft:
 def address_plan(plan: Plan) -> AddressPlan:
     """Subnets and addresses of a building plan.
 
-    Parameters
-    ----------
-    plan : Plan
-        Its links say which ports there are.
-
-    Returns
-    -------
-    AddressPlan
-        In the order of the plan's networks and links. Empty for a server without networks of its own: the customer's
-        LAN has its addresses already.
-
-    Raises
-    ------
-    InfeasibleError
-        If the subnets do not fit :data:`PRIVATE_SPACE`.
+    ``plan``: its links say which ports there are. In the order of the plan's networks and links; empty for a
+    server without networks of its own: the customer's LAN has its addresses already. Raises InfeasibleError if the
+    subnets do not fit :data:`PRIVATE_SPACE`.
 
     Notes
     -----

@@ -1,5 +1,6 @@
 """The bill in words: the basis of its lines, and warnings about prices, sales and life cycles."""
 
+import datetime
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 
@@ -11,6 +12,7 @@ from sizer.catalog.model import Catalog
 from sizer.physical.notes import PlanNote
 from sizer.present.text import plan
 from sizer.present.words import listed, money, plural, sentence
+from sizer.sizing import decision_options
 from sizer.sizing.result import DesignAnswer
 
 
@@ -191,9 +193,15 @@ def sale_ended(design: DesignAnswer) -> list[str]:
     return [str(one.values[0]) for one in _ends(design) if one.kind is BillWarningKind.SALE_ENDED]
 
 
-def delivery_text(design: DesignAnswer) -> str:
+def not_ordered(design: DesignAnswer, day: datetime.date | None) -> list[str]:
+    """Main parts that can no longer be ordered on a day, by a published end or by the age of their generation."""
+    can_be_bought = decision_options.can_be_bought(design, design.plan.catalog, day)
+    return sale_ended(design) or ([] if can_be_bought else [design.platform.server.name])
+
+
+def delivery_text(design: DesignAnswer, day: datetime.date | None) -> str:
     """When a design can be there, as far as known: 'sale of DGX H100 ended', '14 weeks', 'lead times to be quoted'."""
-    if ended := sale_ended(design):
+    if ended := not_ordered(design, day):
         return f"sale of {listed(ended)} ended"
     longest = (one for one in design.bill.warnings if one.kind is BillWarningKind.LONGEST_LEAD_TIME)
     weeks = next((plural(int(str(one.values[0])), "week") for one in longest), "")

@@ -173,10 +173,13 @@ def _is_enough(answer: WorkloadAnswer, size: SmallerSize) -> bool:
 
 
 def asked_target_text(result: SizingResult, answer: WorkloadAnswer) -> str:
-    """The target as the request states it: of the highest rate, the limits and the confidence, not the rate found."""
+    """The target as the request states it: the limits of the highest rate and its confidence; users with their rate."""
     found = result.maximum
     if found is None or result.design.workloads[found.workload].workload != answer.workload:
-        return target_text(answer.workload, answer.dnn)
+        reached = target_text(answer.workload, answer.dnn)
+        stated = [work for work in result.request.workload if work.name == answer.workload.name]
+        people = [target_text(work, answer.dnn) for work in stated if work.target.users or work.target.active_users]
+        return f"{people[0]}, {reached}" if people else reached
     return f"{highest_rate_text(result)}, with {probability_text(found.confidence)} confidence"
 
 

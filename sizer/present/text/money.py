@@ -14,19 +14,20 @@ from sizer.present import words
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck
 from sizer.sizing.reasons import CostDifference, QuoteToSettle, RunnerUpKind, SelectionKind, TieBreak
 from sizer.sizing.result import DesignAnswer, PlannedYear, SizingResult
+from sizer.sizing.search.ranking import MOST_TIED
 
 # How designs compare whose finished bills are in another order than that in which they are ranked.
 BUT_FOR_CABLES = "the same but for cables, accessories and changes of the quote"
 # Share of a price below which a difference is no reason: prices are known to no such share.
 _LEAST_TOLD = 0.01
 _TIE_BREAKS: dict[TieBreak | None, str] = {
-    TieBreak.AIR: "the first is cooled by air",
-    TieBreak.SOFTWARE: "the first runs software for x86 and CUDA as it is",
     TieBreak.NEWER: "the first has newer GPUs or more GPU memory",
     TieBreak.FASTER: "the first is the faster one",
     TieBreak.LESS_POWER: "the first takes less power",
     TieBreak.FEWER_BOXES: "the first has fewer devices",
 }
+# What has to save :data:`MOST_TIED` to come first.
+_UNASKED_CHANGES = "water cooling that the request does not mention, and a change of software,"
 
 
 class Priced(Protocol):
@@ -107,7 +108,8 @@ def planned_years_text(years: Sequence[PlannedYear]) -> str:
         price = words.TO_BE_QUOTED
         if one.cost is not None and isfinite(one.cost.high):
             price = range_text(one.cost.currency, one.cost.low, one.cost.high)
-        texts.append(f"year {one.year}: {words.plural(one.servers_bought, 'server')}{more}, {price}")
+        servers = words.plural(one.servers_bought, "server") if one.servers_bought else "no server"
+        texts.append(f"year {one.year}: {servers}{more}, {price}")
     return "; ".join(texts)
 
 
@@ -143,11 +145,8 @@ def least_cost_text(result: SizingResult, *, with_amounts: bool) -> str:
     elif selection.years is not None:
         least = f"costs least{owned(selection.years)}"
     of = f"Of {selection.n_platforms} platforms compared"
-    is_tied = result.runner_up_reason.kind is RunnerUpKind.TIED and len(result.platforms) > 1
-    if is_tied:
-        chosen, other = _told_apart(result.platforms[0], result.platforms[1])
-        same = f"{chosen} and {other} cost the same{owned(selection.years)} within the price ranges"
-        return f"{of} {same}; {tie_text(result)}."
+    if tie := tie_text(result):
+        return f"{of} {tie}"
     if selection.less_on_bill:
         chosen, other = _told_apart(result.platforms[0], result.platforms[selection.less_on_bill[0]])
         return f"{of} {chosen} and {other} cost {BUT_FOR_CABLES}."
@@ -160,9 +159,22 @@ def least_cost_text(result: SizingResult, *, with_amounts: bool) -> str:
 
 
 def tie_text(result: SizingResult) -> str:
-    """What puts the described design before one that costs the same."""
-    first_by = result.runner_up_reason.tie_break
-    return _TIE_BREAKS.get(first_by, "which of them is bought, quotes and the house standard may decide")
+    """What puts the described design before one that costs as much; "" where nothing does."""
+    reason = result.runner_up_reason
+    if reason.kind is not RunnerUpKind.TIED or len(result.platforms) < 2:
+        return ""
+    chosen, other = _told_apart(result.platforms[0], result.platforms[1])
+    if change := savings_text(reason.tie_break):
+        return f"{chosen} comes before {other}: {change}."
+    first_by = _TIE_BREAKS.get(reason.tie_break, "quotes or a preferred vendor decide between them")
+    return f"{chosen} and {other} cost the same{owned(reason.years)} within the price ranges; {first_by}."
+
+
+def savings_text(first_by: TieBreak | None) -> str:
+    """What changes that the request does not ask for have to save; "" where none decides."""
+    if first_by not in (TieBreak.AIR, TieBreak.SOFTWARE):
+        return ""
+    return f"{_UNASKED_CHANGES} have to save {words.percent(MOST_TIED - 1)} of the cost each"
 
 
 def cost_at(confidence: float, claim: str, expected: str, years: int | None) -> str:
@@ -210,8 +222,8 @@ def _configuration_text(design: DesignAnswer) -> str:
     if not is_open or band is None or not band.configuration:
         return ""
     return (
-        f"The price range of the {server.name} without its GPUs is that of {band.configuration}; its memory, drives "
-        "and ports are listed as its vendor published them: quote what the data need; fewer cost less."
+        f"The price range of the {server.name} holds {band.configuration} besides its GPUs. The bill lists memory, "
+        "drives and ports as its vendor published them: ask for a quote without those that are not needed."
     )
 
 
@@ -243,7 +255,7 @@ def _quote(quote: QuoteToSettle) -> str:
         return quote.name
     text = f"moves the difference by up to {quote.currency} {significant(quote.swing, 2)}"
     if quote.turns_at is not None:
-        text = f"{text}, and the order turns at {quote.currency} {significant(quote.turns_at)} each"
+        text = f"{text}; the order changes at {quote.currency} {significant(quote.turns_at)} each"
     return f"{quote.name} ({text})"
 
 

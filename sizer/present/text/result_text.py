@@ -30,6 +30,7 @@ from sizer.workload.request import Method
 from sizer.workload.stack_choice import StackEvidence
 from sizer.workload.transformer.number_formats import format_text
 
+_LEAST_SPREAD = 0.005  # of a rate; what is smaller reads 0 %
 _EVIDENCE = {
     StackEvidence.NETWORK: "the newest stack measured with this network",
     StackEvidence.FAMILY: "the newest stack measured with networks of this family",
@@ -178,6 +179,8 @@ def switches(design: DesignAnswer) -> int:
 
 def racks(design: DesignAnswer) -> str:
     """Rack units and racks."""
+    if design.is_at_desk:
+        return "at a desk"
     counts = design.quantities
     return _inside(fact_value(float(counts.rack_units[0]), "U"), words.plural(counts.n_racks, "rack"))
 
@@ -239,6 +242,8 @@ def cold_epoch(answer: WorkloadAnswer) -> str:
     """Storage reads of the first epoch, and of the later ones."""
     assert answer.time is not None
     if answer.kind.trains_language:
+        if answer.time.whole_run is not None:
+            return "The time counts checkpoints, interruptions, restarts and the overhead of a whole run."
         return "The time counts checkpoints, interruptions and restarts; evaluations are not part of it."
     first, later = words.rounded(answer.time.first_epoch_s, "s"), words.rounded(answer.time.epoch_s, "s")
     cold, hits = words.estimate(answer.cold_storage_bytes_per_s, "B/s"), answer.cache_hit_fraction
@@ -272,11 +277,14 @@ def measured(answer: WorkloadAnswer) -> str:
 
 def spread_text(answer: WorkloadAnswer) -> str:
     """Parts of the uncertainty of the GPUs' rate."""
-    parts = answer.gpu_spread
-    return (
-        f"GPU-rate uncertainty (1 sigma): {words.percent(parts.parameters)} from limited data, "
-        f"{words.percent(parts.within)} within sources, {words.percent(parts.between)} between sources."
-    )
+    spread = answer.gpu_spread
+    causes = {
+        "from limited data": spread.parameters,
+        "within sources": spread.within,
+        "between sources": spread.between,
+    }
+    shares = [f"{words.percent(share)} {cause}" for cause, share in causes.items() if share >= _LEAST_SPREAD]
+    return f"GPU-rate uncertainty (1 sigma): {words.listed(shares) or 'under 1 %'}."
 
 
 def width(answer: WorkloadAnswer) -> str:
@@ -284,7 +292,8 @@ def width(answer: WorkloadAnswer) -> str:
     spread = spread_text(answer)
     if answer.extrapolations:
         return f"{spread} The rate is an extrapolation: {'; '.join(note_texts(answer.extrapolations))}."
-    return f"{spread} Batch and number of GPUs are within the measured range."
+    # Without a measurement near by there is no range to lie in.
+    return f"{spread} Batch and number of GPUs are within the measured range." if answer.evidence else spread
 
 
 def gap(published: float, predicted: float) -> str:

@@ -27,7 +27,16 @@ from sizer.present.text.bill_warnings import life_cycle_sentences, sale_end_sent
 from sizer.present.text.calibration import compared_time_s, evidence_warning
 from sizer.present.text.checks import conditional_sentence, spare_sentence
 from sizer.present.text.design_size import asked_target_text, highest_rate_text, one_server_text
-from sizer.present.text.money import BUT_FOR_CABLES, cost_at, least_cost_text, owned, price_range_text, range_text
+from sizer.present.text.money import (
+    BUT_FOR_CABLES,
+    cost_at,
+    least_cost_text,
+    owned,
+    price_range_text,
+    range_text,
+    savings_text,
+    tie_text,
+)
 from sizer.present.text.serving import (
     asked_cost_text,
     conditions,
@@ -171,14 +180,17 @@ def verdict_text(result: SizingResult) -> str:
     text = " ".join(part for part in (_owned_text(result), *_served_texts(design), text, _small_text(design)) if part)
     told = (
         *(served_cautions(result), site_texts(result)),
-        *(_measure_texts(result), _shared_memory_texts(result)),
+        *(measure_texts(result), _shared_memory_texts(result)),
         *(_budget_texts(result), _idle_texts(result), equipment_texts(result), life_cycle_sentences(design)),
     )
     return " ".join([text, *(sentence for sentences in told for sentence in sentences), *_rental_texts(result)])
 
 
-def _measure_texts(result: SizingResult) -> list[str]:
-    """How many servers, and which share of the price, are there for what is not known alone; what narrows that."""
+def measure_texts(result: SizingResult, *, names_key: bool = True) -> list[str]:
+    """How many servers, and which share of the price, are there for what is not known alone; what narrows that.
+
+    ``names_key``: the table of the request that states a measured rate is named.
+    """
     design = result.design
     expected = [answer.servers_at_even_odds for answer in design.workloads]
     known = [count for count in expected if count is not None]
@@ -193,10 +205,10 @@ def _measure_texts(result: SizingResult) -> list[str]:
         amount = design.cost.expected * more / design.servers_bought
         money = f", {range_text(design.cost.currency, amount, amount)} by their share of the price,"
     enough = by_count(least, "one server is", f"{grouped(least)} servers are")
-    others = f"{grouped(more)} of {grouped(design.n_servers)} servers{money}"
+    others = f"{grouped(more)} of the {grouped(design.n_servers)} servers{money}"
     odds = design.workloads[0].chance_at_even_odds if len(expected) == 1 else None
     chance = "" if odds is None else f" ({probability_text(odds)})"
-    what = f"{others} {by_count(more, 'is', 'are')} for what is not known of it"
+    what = f"{others} {by_count(more, 'covers', 'cover')} the uncertainty of that rate"
     text = f"At the expected rate {enough} enough{chance}; {what}."
     if any(answer.workload.measured for answer in design.workloads):
         return [text]
@@ -205,8 +217,8 @@ def _measure_texts(result: SizingResult) -> list[str]:
     can_state = all(
         answer.kind.trains_language or isinstance(answer.workload.dnn, CustomDnn) for answer in design.workloads
     )
-    stated = ", stated as [[workload.measured]]," if can_state else ""
-    return [f"{text} An hour of this work on the fewest GPUs that hold it{stated} narrows that most."]
+    stated = ", stated as [[workload.measured]]," if can_state and names_key else ""
+    return [f"{text} Measuring this work for an hour on the fewest GPUs that hold it{stated} reduces it most."]
 
 
 def _of_team_text(team: Team, design: DesignAnswer) -> str:
@@ -746,8 +758,8 @@ def _choice_text(result: SizingResult, *, with_amounts: bool) -> str:
             return "It is the only platform that the request allows and that meets it."
         case SelectionKind.RANKED:
             assert selection.rank_by is not None  # the kind says that the request ranks
-            key = BEST_BY_KEY[selection.rank_by]
-            return f"Of {selection.n_platforms} platforms compared it has the {key}."
+            text = tie_text(result) or f"it has the {BEST_BY_KEY[selection.rank_by]}."
+            return f"Of {selection.n_platforms} platforms compared {text}"
         case SelectionKind.CHEAPEST | SelectionKind.LIKELY_CHEAPEST:
             return least_cost_text(result, with_amounts=with_amounts)
 
@@ -784,7 +796,9 @@ def runner_up_text(result: SizingResult) -> str:
             return f"It costs more{owned(reason.years)}."
         return f"It {cost_at(result.request.confidence, 'costs more', 'is expected to cost more', reason.years)}."
     if reason.kind is RunnerUpKind.TIED:
-        return f"It costs the same{owned(reason.years)} within the price ranges."
+        change = savings_text(reason.tie_break)
+        same = f"It costs the same{owned(reason.years)} within the price ranges."
+        return f"{change[0].upper()}{change[1:]}." if change else same
     if reason.kind is RunnerUpKind.DEARER_RATE:
         return "It costs more for the work that its GPUs do."
     if reason.kind is RunnerUpKind.NOT_PREFERRED:

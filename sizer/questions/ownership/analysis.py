@@ -12,7 +12,7 @@ from sizer.bom.bill import customer_bill
 from sizer.bom.cost import CostInterval
 from sizer.bom.ownership import Footprint, OwnershipCost, cents, footprint_of, ownership_cost, rates_of
 from sizer.physical.racks.power import HOURS_PER_YEAR, energy_kwh_per_year
-from sizer.sizing.result import SizingResult, WorkloadAnswer
+from sizer.sizing.result import PlannedYear, SizingResult, WorkloadAnswer
 
 _SECONDS_PER_HOUR = 3600
 # Samples whose cost is given for a workload without a training length and, in addition to its run, a language model.
@@ -52,6 +52,7 @@ class OwnershipAnswer:
     # With price bands where prices are missing; None where bands are in another currency.
     interval: CostInterval | None
     asked_per_million_tokens: Decimal | None = None  # at most
+    later: tuple[PlannedYear, ...] = ()  # purchases of the growth plan that the cost leaves out
 
     def meets_cost_per_token(self, run: RunCost) -> bool | None:
         """Whether a million tokens cost at most what was asked; None if not asked, or not known."""
@@ -90,6 +91,7 @@ def ownership(result: SizingResult) -> OwnershipAnswer | None:
         runs=tuple(run for answer in design.workloads for run in _runs(answer, cost, use, footprint)),
         interval=design.ownership,
         asked_per_million_tokens=request.ownership.cost_per_million_tokens,
+        later=result.planned_years[1 : cost.rates.years],
     )
 
 

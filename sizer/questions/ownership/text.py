@@ -13,7 +13,7 @@ from sizer.bom.ownership import COST_KINDS, CostKind, Missing, OwnershipCost, Ye
 from sizer.physical.racks.power import HOURS_PER_YEAR
 from sizer.present import words
 from sizer.present.tables import WIDTH, Cell, Field, Table, record_table, row, table_text
-from sizer.present.text.money import range_text
+from sizer.present.text.money import planned_years_text, range_text
 from sizer.questions.ownership.analysis import OwnershipAnswer, RunCost
 
 KIND_NAMES: dict[CostKind, str] = {
@@ -233,7 +233,12 @@ def ownership_text(answer: OwnershipAnswer) -> str:
 
 
 def finding(answer: OwnershipAnswer) -> str:
-    """The answer in a sentence or two."""
+    """The answer in a sentence or two, and what the growth plan buys besides."""
+    later = planned_years_text(answer.later)
+    return _finding(answer) + (f" The growth plan adds, at the prices of its years: {later}." if later else "")
+
+
+def _finding(answer: OwnershipAnswer) -> str:
     cost = answer.cost
     period = years_text(cost.rates.years)
     if "growth" in cost.missing:

@@ -235,11 +235,12 @@ NEAR_TIE = 0.01
 SETTLED = 0.75
 # From here on a design takes less: a smaller factor is hardly visible within the intervals of rates and watts. [-]
 _NOTICEABLE = 1.1
-# And where the dearer one costs at most so much more at the confidence asked: what a preference is worth. [-]
+# And where the dearer one costs at most so much more at the confidence asked: what a preference is worth, and what each
+# change of software or water must save. [-]
 MOST_TIED = 1.15
-# Where the first asks for a change of software or water, those that cost so much more at the confidence asked are
-# looked at, too: bands are wide, and what at most costs half more may be expected to cost as much.
-_MOST_LOOKED_AT = 1.5 * MOST_TIED
+# Where the first asks for such changes, those that cost so much more at the confidence asked beyond what the changes
+# must save are looked at, too: bands are wide, and what at most costs half more may be expected to cost as much.
+_MOST_LOOKED_AT = 1.5
 # Designs of a platform that are counted first: a few more servers seldom cost less.
 _FIRST_COUNTED = 4
 # Stands among ranked rows behind the last one that may tie with the first.
@@ -348,24 +349,26 @@ def _in_steps(time_s: Floats) -> Floats:
 def is_tied(counts: PartCounts, first: int, other: int) -> bool:
     """Whether two designs depend on as many unknowns and cost as much, as far as price bands tell.
 
-    What asks for a change of software or water has to be clearly cheaper at the expected cost, too: the price of what
-    few sell has a narrow band because one source gives it.
+    A change of software, and water, each have to save 15 % at the confidence asked and at the expected cost: the price
+    of what few sell has a narrow band because one source gives it. Of a number of GPUs these changes alone count, by
+    what the rate of the GPUs costs.
     """
-    if not is_by_cost(counts.request):
+    if not ranks_by_cost(counts.request.rank_by):
         return False
     pair = np.array([first, other])
     if any(part[0] != part[1] for part in (uncertainty(counts, pair), *order_of(counts, pair)[:3])):
         return False
-    cost, expected = counts.ranking_cost[pair], counts.expected_cost[pair]
+    cost, expected = rank_key(counts, pair), counts.expected_cost[pair]
     changes = np.array([sum(_unasked_changes(counts, row)) for row in (first, other)])
-    is_near, least = bool(cost.max() <= MOST_TIED * cost.min()), 1 - SETTLED
     if np.ptp(changes) and np.argmin(cost) == np.argmax(changes):
-        is_near |= bool(expected[np.argmin(changes)] <= MOST_TIED * expected[np.argmax(changes)])
-        least = 0.0
-    if not is_near:
+        if counts.request.ranks_by_rate:
+            expected = expected / counts.evaluated.gpu_rate_at(pair)
+        fewer, more = np.argsort(changes)
+        return bool(min(each[fewer] / each[more] for each in (cost, expected)) <= MOST_TIED ** np.ptp(changes))
+    if counts.request.ranks_by_rate or cost.max() > MOST_TIED * cost.min():
         return False
     p_more = row_difference(counts, other, first).p_more
-    return least < (p_more if cost[1] > cost[0] else 1 - p_more) < SETTLED
+    return 1 - SETTLED < (p_more if cost[1] > cost[0] else 1 - p_more) < SETTLED
 
 
 def tie_break(counts: PartCounts, row: int, other: int) -> TieBreak | None:
@@ -419,9 +422,9 @@ def _unasked_changes(counts: PartCounts, row: int) -> tuple[bool, bool]:
     has_water = request.site.cooling == "liquid" or any(
         liquid_heat_w(counts.catalog.servers[item]) > 0 for item in request.existing.servers
     )
-    is_changed = software is not None and not any(
-        one.server.id in request.existing.servers and one.technology[1] == software
-        for one in counts.evaluated.platforms
+    there = request.existing.servers
+    is_changed = software is not None and not (
+        there and any(one.server.id in there and one.technology[1] == software for one in counts.evaluated.platforms)
     )
     return is_liquid and not has_water, is_changed
 
@@ -452,9 +455,9 @@ class Ranking:
     def __init__(self, counts: PartCounts, *, goes_on: bool = False) -> None:
         self._counts, self._goes_on = counts, goes_on
         self._found: list[int] = []  # the first
-        self._by_cost = is_by_cost(counts.request)
+        self._has_ties = ranks_by_cost(counts.request.rank_by)
         ranked = self._in_order()
-        self._further = self._best_of_tie_first(ranked) if self._by_cost else ranked  # those after them
+        self._further = self._best_of_tie_first(ranked) if self._has_ties else ranked  # those after them
         asked = counts.request.platforms
         self._parts = preferred_parts(counts.evaluated.platforms, asked) if asked.prefer_vendors else None
 
@@ -489,7 +492,7 @@ class Ranking:
             if row == _NO_MORE_TIED:
                 break
             behind.append(row)
-            if is_tied(self._counts, first, row):
+            if all(is_tied(self._counts, each, row) for each in {first, leader}):
                 leader = leader if tie_break(self._counts, row, leader) is None else row
             elif not any(_unasked_changes(self._counts, leader)):
                 break
@@ -566,8 +569,9 @@ class Ranking:
             if platforms[index].key in found:
                 continue
             if row >= 0:
-                if self._by_cost and not found:
-                    most = _MOST_LOOKED_AT if any(_unasked_changes(self._counts, row)) else MOST_TIED
+                if self._has_ties and not found:
+                    changes = sum(_unasked_changes(self._counts, row))
+                    most = _MOST_LOOKED_AT * MOST_TIED**changes if changes else MOST_TIED
                     tied = (*key[:3], most * key[3])
                 found.add(platforms[index].key)
                 yield row
@@ -615,7 +619,7 @@ class Ranking:
         """(platforms, sizes) what :func:`rank_key` of a design is at the least."""
         counts, evaluated = self._counts, self._counts.evaluated
         shape = (evaluated.space.n_platforms, len(evaluated.space.sizes))
-        if self._by_cost:
+        if is_by_cost(counts.request):
             return counts.main_cost.cost
         if counts.request.ranks_by_rate:
             with np.errstate(divide="ignore"):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from sizer.bom.bill import Bill
-from sizer.present.bill_tables import bill_table
+from sizer.present.bill_tables import bill_table, category_prices
 from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import (
     bill_warning_sentences,
@@ -93,7 +93,11 @@ def _price(result: SizingResult) -> str:
 
 def _bill(view: View, result: SizingResult) -> None:
     bill = result.design.bill
-    printed = bill_table(bill, view.catalog.sources)
+    prices = {
+        category: f"{bill.currency} {text}" if text[0].isdigit() else text
+        for category, text in category_prices(result, view.catalog).items()
+    }
+    printed = bill_table(bill, view.catalog.sources, {} if bill.is_complete else prices)
     # The widths are those of a printed page; a wide window has more room for the descriptions.
     columns = tuple(replace(one, width=16 if one.title == "Part number" else 0) for one in printed.columns)
     look.table(replace(printed, columns=columns), view.catalog.sources)

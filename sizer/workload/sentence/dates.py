@@ -15,7 +15,8 @@ def need_in(sentence: str) -> tuple[re.Match[str], datetime.date] | None:
     "By March 2027" is read as its first day, the safe reading; "by the end of March 2027" as its last.
     """
     for date in (*GRAMMAR["dates"], r"(?<=end\sof\s)<YEAR>"):
-        if match := rule(rf"<DATE_LEAD>{date}(?![\w-])").search(sentence):
+        match = rule(rf"<DATE_LEAD>{date}(?![\w-])").search(sentence)
+        if match and not rule(r"<OTHER_DATE>").search(sentence, 0, match.start()):
             try:
                 first, last = _days(match.groupdict())
             except ValueError:

@@ -55,9 +55,10 @@ def read_setting(notes: Notes) -> None:
             _let_go(notes, gone)
         notes.text.record(found, "not part of the design")
     _read_stances(notes)
-    for cooling, source in GRAMMAR["cooling"].items():
-        for found in notes.text.each(source):
-            notes.set("site.cooling", cooling, found, f"{cooling} cooling")
+    for key, choices in GRAMMAR["site"].items():
+        for choice, source in choices.items():
+            for found in notes.text.each(source):
+                notes.set(f"site.{key}", choice, found, f"{choice} {key}")
 
 
 def _let_go(notes: Notes, found: Match) -> None:
@@ -145,7 +146,6 @@ def _settle_rate(notes: Notes, found: Match) -> None:
         and usual_ports(server.ports, link) * link.gbit_per_s.value >= asked * (server.n_gpus.value if is_gpu else 1)
     }
     if not enough:
-        notes.leave(found)
         return
     platforms = notes.table("platforms")
     with_ports = [server.id for server in servers if any(one == server.id for one, _ in enough)]
@@ -189,8 +189,6 @@ def read_counts(notes: Notes) -> None:
                     _allow(notes, "gpus", [key for key in others if key in told])
         elif kind == "server":
             _want_servers(notes, found, list(named.ids), count, had_target)
-        elif kind == "storage" and count > 1:
-            notes.ask_place(found, GRAMMAR["reasons"]["nodes"])
     for found in notes.text.each(r"<COUNTED_AFTER>"):
         ids = found.ids("server")
         if not found.quantities("racks") or all(notes.catalog.servers[key].delivered is not None for key in ids):
@@ -200,8 +198,6 @@ def read_counts(notes: Notes) -> None:
         notes.table("platforms").setdefault("servers", list(notes.request.get("existing", {}).get("servers", ())))
         notes.text.record(found, "what is added is of the existing kind")
     if "existing" in notes.request or any(question.about == "server" for question in notes.questions):
-        for found in notes.text.each(r"<EXISTING_WORDS>"):
-            notes.text.mark(found.start, found.end)
         for found in notes.text.each(r"\b(?:the|these|those|both|our|all|die|diese|beiden|les|ces) (?:the )?{servers}"):
             notes.text.record(found, "the existing servers")
 
@@ -213,6 +209,10 @@ def _want_servers(notes: Notes, found: Match, ids: list[str], count: int, had_ta
         return
     per_server = {server.n_gpus.value for key in ids if (server := notes.catalog.servers[key]).n_gpus is not None}
     _allow(notes, "servers", orderable)
+    if notes.request.get("limits", {}).get("servers", count) != count:  # "two of these, or one of those"
+        del notes.request["limits"]["servers"]
+        notes.text.record(found, f"or {count} x {_names(notes, ids)}")
+        return
     if had_target or notes.has_target or len(per_server) != 1:
         notes.set("limits.servers", count, found, f"at most {count} servers: {_names(notes, ids)}")
         return
@@ -230,7 +230,7 @@ def _read_owned_gpus(notes: Notes) -> None:
         if found.quantities("n") and own and found.value.high == own:
             notes.text.record(found, "GPUs of the existing servers")
             continue
-        first, *others = found.quantities()
+        first, *others = (one for one in found.quantities() if not one.kind.startswith("bytes"))
         is_server = bool(found["server"] or found["after"] or first.kind == "servers" or others)
         count, answers = round(first.high), []
         servers = [notes.catalog.servers[key] for key in _servers_with(notes, found, with_discontinued=True)]
@@ -281,8 +281,6 @@ def read_gpus(notes: Notes) -> None:
             _want(notes, found, count * round(counted.value.high), had_target)
         elif is_had:
             notes.text.record(found, f"{count} GPUs in each server")
-        else:
-            notes.ask_place(found, "no server of the catalogue has so many of these GPUs")
     for found in notes.text.each(r"<NUMBER_OF_GPUS>"):
         if not _are_held(notes, found):
             continue
@@ -552,14 +550,12 @@ def read_named(notes: Notes) -> None:
         servers, storage, vendors = (found.ids(kind) for kind in ("server", "storage", "maker"))
         is_told_there = is_existing(notes.text, found) and told.kind not in ("exclude", "prefer")
         if told.kind == "contrast":
-            notes.leave(found)  # "rather Dell than HPE" excludes nobody
-        elif is_told_there and (storage or found["storage"] or found["part_before"].lower() == "storage"):
+            continue  # "rather Dell than HPE" excludes nobody
+        if is_told_there and (storage or found["storage"] or found["part_before"].lower() == "storage"):
             notes.ask_place(found, "how many nodes of which model are there, the request has to know")
         elif servers or storage:
             _items(notes, found, told, servers, storage)
-        elif vendors and (found["switches"] or found["part_before"].lower() in ("switches", "networking")):
-            notes.leave(found)  # a request chooses no vendor of switches
-        elif vendors:
+        elif vendors and not (found["switches"] or found["part_before"].lower() in ("switches", "networking")):
             _vendors(notes, found, told, vendors)
 
 
@@ -590,8 +586,7 @@ def _vendors(notes: Notes, found: Match, told: Stance, vendors: list[str]) -> No
     of_gpus_only = found["gpus"] or not any(is_of_vendor(each, one) for one in vendors for each in every)
     # Who wants one maker of GPUs only, wants its GPUs, in servers of whoever builds them.
     if of_gpus_only or (told.kind == "only" and makers == vendors and is_all):
-        if told.kind == "prefer":
-            notes.leave(found)  # a preference among GPUs has no place in a request
+        if told.kind == "prefer":  # which has no place in a request
             return
         _limit_gpus(notes, vendors, is_excluded)
         notes.text.record(found, f"{'no ' if is_excluded else ''}GPUs of {listed}", *told.place)
@@ -693,7 +688,6 @@ def read_storage_kind(notes: Notes) -> None:
         if found is None:
             continue
         if is_existing(notes.text, found) or rule("<OLD_BEFORE>").search(notes.text.before(found.start)):
-            notes.ask_place(found, "which storage is there, and how many nodes of it, the request has to know")
             continue
         if "storage" in notes.request.get("platforms", {}):  # named: the kind says how it is reached
             notes.text.record(found, "access to the storage")
@@ -740,8 +734,6 @@ def read_software(notes: Notes) -> None:
     fitting = [stack for stack in fitting if stack.framework.casefold() in first] or fitting
     fitting = fitting or [stack for stack in stacks if named[0] <= _words(stack)]
     if not fitting or not (notes.dnns or notes.own_model):
-        for found in matches:
-            notes.leave(found)
         return
     newest = max(fitting, key=lambda stack: (stack.released.value, stack.id))
     notes.work["stack"] = newest.id
@@ -749,8 +741,6 @@ def read_software(notes: Notes) -> None:
     for found, words in zip(matches, named, strict=True):
         if words <= _words(newest):
             notes.text.record(found, f"software stack {newest.name}")
-        else:
-            notes.leave(found)  # no stack has both
 
 
 def _is_candidate(notes: Notes, stack: Stack) -> bool:

@@ -9,6 +9,9 @@ from typing import Any
 GRAMMAR: dict[str, Any] = tomllib.loads(Path(__file__).with_name("grammar.toml").read_text(encoding="utf-8"))
 GRAMMAR["patterns"]["MONTH"] = rf"(?P<month>{'|'.join(' '.join(GRAMMAR['months']).split())})\b\.?"
 GRAMMAR["patterns"]["FRACTION"] += rf"({'|'.join(GRAMMAR['numbers']['fractions'])})<OF_PEOPLE>"
+GRAMMAR["language"][:0] = [
+    [key, GRAMMAR["patterns"]["DEGREE"].replace("NAMES", names)] for key, names in GRAMMAR["degrees"].items()
+]
 FILLERS = frozenset(re.findall(r"[\w']+", GRAMMAR["fillers"]))
 ELSEWHERE = {
     kind: tuple(" ".join(name.split()) for name in names.split(",")) for kind, names in GRAMMAR["elsewhere"].items()

@@ -90,8 +90,6 @@ def _ask_mixture(notes: Notes) -> None:
             known = {count for shape in shapes for count in (shape.experts, shape.active_experts)}
             if known >= {round(one.high) for one in found.quantities("experts", "n")}:
                 notes.text.record(found, f"as {short_name(dnns[0])} has it")
-            else:
-                notes.leave(found)
             continue
         sizes = [one.high for one in found.quantities("parameters", "n") if one.high > 1e6]
         items = [one for one in notes.catalog.dnns.values() if one.transformer and one.transformer.experts > 1]
@@ -111,11 +109,8 @@ def _read_shape(notes: Notes) -> None:
         shape = {key: round(found.value.high) for key, (found, _) in parts.items()}
         named = [one.transformer for one in _dnns_named(notes) if one.transformer]
         same = [one for one in named if (one.layers, one.hidden) == (shape["layers"], shape["hidden"])]
-        for key, (found, meaning) in parts.items():
-            if named and not same:
-                notes.leave(found)
-            else:
-                notes.text.record(found, f"{shape[key]:,} {meaning}")
+        for key, (found, meaning) in parts.items() if same or not named else ():
+            notes.text.record(found, f"{shape[key]:,} {meaning}")
         if not named:
             first = parts["layers"][0]
             notes.own_model = {"name": "Own model", **shape}
@@ -156,8 +151,6 @@ def _read_size(notes: Notes, found: Match) -> None:
     if listed and not any(rule(r"<LISTS>").search(words) for words in between):
         if any(abs(one.parameters.value / parameters - 1) < 0.1 for one in _dnns_named(notes)):
             notes.text.record(found, "size of the model")
-        else:
-            notes.ask_place(found, "no network that is named has so many parameters")
         return
     billions = f"{parameters / 1e9:g}"
     if notes.own_model is None:
@@ -303,7 +296,7 @@ def read_language(notes: Notes) -> None:
     found = _statements(notes)
     if notes.dnns and not notes.is_language:
         for one in found:
-            if one.key in (TOKENS, "tokens_per_s", "batch_tokens"):
+            if one.key == TOKENS and one.value >= _LEAST_PARAMETERS:
                 notes.ask_place(one.found, f"the training of {short_name(notes.networks[0])} is not counted in tokens")
             elif one.key == "batch_sequences" and notes.text.find(r"<INFERENCE>|<CLASSIFY>"):
                 notes.set("w.batch_per_gpu", one.value, one.found, f"batch of {one.value} per GPU")
@@ -339,8 +332,7 @@ def read_language(notes: Notes) -> None:
 def _take(notes: Notes, one: _Statement, sequence: int) -> None:
     if one.key == "tokens_per_s":
         if notes.has_target:
-            notes.ask_place(one.found, "the sentence states another target")
-            return
+            return notes.leave(one.found)
         notes.work["target"] = {"tokens_per_s": one.value}
     elif one.key == "batch_tokens":
         notes.work["batch_sequences"] = max(1, round(one.value / sequence))
@@ -447,8 +439,7 @@ def _recompute(notes: Notes, found: Match) -> _Statement | None:
         kind = {"no": "none", "without": "none", "off": "none"}.get(how, how)
         return _Statement(found, "layout.recompute", kind, f"{'no' if kind == 'none' else kind} recomputation")
     if re.search("recompu|activation", found.words, re.I):  # "checkpointing" alone is of storage
-        labels = ("full recompute", "selective recompute")
-        notes.choose("layout", found, "of all activations, or of those of attention", labels)
+        return _Statement(found, "layout.recompute", "full", "full recomputation")
     return None
 
 
@@ -460,9 +451,7 @@ def _without_lengths(notes: Notes, statements: list[_Statement]) -> list[_Statem
     for one in statements:
         if one.key != TOKENS or one.length or one.value * _LEAST_SEQUENCES > most:
             kept.append(one)
-        elif one.value >= _MOST_TOKENS or any(other.key == SEQUENCE for other in statements):
-            notes.ask_place(one.found, f"the training length is {tokens_text(most)}")
-        else:
+        elif one.value < _MOST_TOKENS and not any(other.key == SEQUENCE for other in statements):
             reason = f"the training length is {tokens_text(most)}; these may be those of a sequence or of a step"
             labels = (f"sequences of {one.found.words}", f"batch of {one.found.words}")
             notes.choose("layout", one.found, reason, labels)

@@ -123,6 +123,10 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
         written, end = noun["unit"], noun.end()
         name = re.sub(r"[ -]+", " ", written.lower())
         unit = UNITS[name]
+    if not (sign or written) and (other := rule("<OTHER_RATE>").match(text, end, limit)):
+        words = other[0].split()
+        if not any(_means_more(word, "n") for word in words):
+            unit, end = ("other", words[-1], 1.0), other.end()
     if sign and unit[0] in ("n", "money"):
         unit = ("money", currency_of(sign), unit[2])
     scale = _scale(match["scale"])
@@ -136,7 +140,8 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
     kind, unit_name, factor = unit
     per, rate_end = _per(kind, text, end, limit)
     # In German a point groups thousands; and there is no half a person, wherever a number has no scale.
-    is_grouped = rule("<IN_GERMAN>").search(text) is not None or (kind in _WHOLE and not (scale or per))
+    # And amounts of money have no three decimals.
+    is_grouped = rule("<IN_GERMAN>").search(text) is not None or (kind in (*_WHOLE, "money") and not (scale or per))
     if kind == "n" and scale in ("b", "bn", "billion"):
         kind = "parameters" if scale == "b" else "n"
     if kind == "n" and rule("<YEAR_SAID>").search(text[max(0, start - 20) : match.end("number")]):
@@ -195,7 +200,8 @@ def _per(kind: str, text: str, end: int, limit: int) -> tuple[list[tuple[str, fl
         word = re.sub(r"[ -]+", " ", (match["what"] or match["thing"]).lower())
         is_time = word in _PERIODS and not (word == "an" and match[0].strip()[:3] != "par")
         is_when = kind == "time" or (kind == "bytes" and match[0].startswith((" e", " j")))
-        if (not is_time and word not in _THINGS) or (is_time and is_when):
+        is_when = is_when or (kind == "money" and match[0].startswith(" for a "))  # 30,000 EUR for a server
+        if (not is_time and word not in _THINGS) or (is_when and (is_time or kind == "money")):
             break  # "images of 113 kB every night": how often the images come
         if match["count"] and word not in ("token", "tokens", "tok"):
             break

@@ -19,7 +19,7 @@ from sizer.workload.sentence.names import names_of, short_name
 from sizer.workload.sentence.notes import RATE, TIME, Notes, time_text
 from sizer.workload.sentence.quantities import Amount, currency_of, quantities_in
 from sizer.workload.sentence.reading import Answer, Question, Reading
-from sizer.workload.sentence.scope import clause_of, settle_values, without_denied_work
+from sizer.workload.sentence.scope import clause_of, settle_values, without_asides
 from sizer.workload.sentence.serving import ask_lengths, is_served, read_serving
 from sizer.workload.sentence.text import READ, Name, Phrase, SentenceText, Thing, normal
 from sizer.workload.sentence.unavailable import is_sized, read_outside
@@ -33,7 +33,6 @@ _WORD = re.compile(rf"[^\s,;.!?(){READ}\ue000-\uf8ff\"]+(?:[.,]\d+)*")
 # Keys that only language models, or only other networks, have; those that tell a training; what states a target.
 _KEYS = {of: frozenset(keys.split()) for of, keys in GRAMMAR["keys"].items()}
 _ARTICLES = ("one", "single", "a", "une", "un")
-_UNKNOWN = "this number is not understood"
 
 
 def read_sentence(sentence: str, catalog: Catalog) -> Reading:
@@ -45,12 +44,14 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
     if len(sentence) > MAX_CHARACTERS or len(plain) > MAX_CHARACTERS:
         reason = f"has {len(sentence):,} characters; write at most {MAX_CHARACTERS:,}"
         return Reading("", {}, (), (Question("refused", reason=reason),), ())
-    sentence, denied = without_denied_work(plain)
+    networks = [one for one in _things_in(plain, catalog) if one.kind in ("dnn", "parameters", "outside")]
+    sentence, asides = without_asides(plain, networks)
     things = _things_in(sentence, catalog)
     reading = _reading(sentence, catalog, plain, things)
     if not (reading.request or reading.questions):
         return reading
-    reading = replace(reading, phrases=(*reading.phrases, *denied))
+    told = [one.words for one in asides if one.meaning in GRAMMAR["asides"] and re.search(r"\d", one.words)]
+    reading = replace(reading, phrases=(*reading.phrases, *asides), unread=(*reading.unread, *told))
     return reading if reading.refused else replace(reading, unread=(*reading.unread, *_untold(reading, things)))
 
 
@@ -146,6 +147,8 @@ def _paired(text: str, things: list[Thing]) -> list[str]:
     if not pairs:
         return []
     networks, counted = (one.things for one in pairs[0])
+    if re.search(r"\bor\b", text[networks[0].end : networks[-1].start]):
+        return []
     start, end = counted[0].start, counted[-1].end
     unit = re.sub(r"^(?:[\d.,]+k?|[^\W\d_]+)", "", text[counted[-1].start : end])
     texts = []
@@ -357,16 +360,16 @@ def _ask_places(notes: Notes) -> None:
     if not (notes.dnns or notes.own_model or notes.own_network):
         return
     text = notes.text
-    kinds = {one.kind for one in text.things if isinstance(one, Amount)} - {"n"}
+    kinds = {one.kind for one in text.things if isinstance(one, Amount)} - {"n", "percent"}
+    kinds = {one for one in kinds if not one.startswith("other/")} - ({"people"} if notes.has_target else set())
     for found in text.each("{" + "|".join(sorted(kinds)) + "}") if kinds else ():
-        notes.ask_place(found, GRAMMAR["places"].get(found.value.kind, _UNKNOWN))
+        # Where nothing else of its sentence was read, it tells nothing of the need, and is listed as unread.
+        at = found.things[0].start
+        whole = next(one for one in rule(r"<SENTENCE>").finditer(text.sentence) if at < one.end())
+        if any(one.words and whole.start() <= one.start < whole.end() for one in text.phrases):
+            notes.ask_place(found, GRAMMAR["places"].get(found.value.kind, "this number is not understood"))
     for found in text.each(r"<BARE_BOUND>"):
         notes.ask_place(found, "the most of what?")
-    for found in text.each(r"{n}(?: ?x)?[ -](?P<unit>[^\W\d_]{2,})"):
-        # A year, and a number before a name, as of a place, count nothing.
-        counts = not re.match(r"(?:19|20)\d\d(?!\d)|\d{4,5} [A-ZÄÖÜ]", found.words)
-        if found["unit"].lower() not in FILLERS and counts:
-            notes.ask_place(found, _UNKNOWN)
 
 
 def _ask_denials(notes: Notes) -> None:

@@ -104,10 +104,8 @@ def _racks_of(notes: Notes, found: Match, _: str) -> None:
 
 
 def _checkpoints_kept(notes: Notes, found: Match, name: str) -> None:
-    if "checkpoint_every_s" in notes.request.get("data", {}):
+    if "checkpoint_every_s" in notes.request.get("data", {}):  # without it they say nothing
         state(notes, found, name)
-    else:
-        notes.leave(found)  # how many are there says nothing without how often they are written
 
 
 def _working_set(notes: Notes, found: Match, name: str) -> None:
@@ -123,13 +121,18 @@ def _streams(notes: Notes, found: Match, _: str) -> None:
     notes.text.record(found, f"inference on {written_number(rate)} images/s")
 
 
+def _samples(notes: Notes, found: Match, _: str) -> None:
+    """What each has a size is a sample, whatever it is called: 12,000 studies of 90 MB."""
+    notes.text.put_at(found, replace(found.value, kind="samples", unit="samples"))
+
+
 def taken_by(*functions: Take) -> dict[str, Take]:
     """Functions by the names of their rules, for what needs more than the table of statements says."""
     return {getattr(one, "__name__", "").strip("_"): one for one in functions}
 
 
 _TAKES = taken_by(
-    _budget, _checkpoints_kept, _racks_of, _rental, _source, _storage_rate, _streams, _working_set, _years
+    _budget, _checkpoints_kept, _racks_of, _rental, _samples, _source, _storage_rate, _streams, _working_set, _years
 )
 _LIMITS = ("limits", "racks", "servers")
 
@@ -255,14 +258,12 @@ def read_team(notes: Notes) -> None:
     found = notes.text.find(r"<PEOPLE>")
     if found is None or not 1 <= found.value.high <= 100_000:
         return
-    is_stated = "tokens" in notes.work or notes.text.find(r"{time}|\bover ?night\b")
+    is_stated = "tokens" in notes.work or notes.text.find(r"{time|samples/time|frames/time|epochs}|\bover ?night\b")
     shares = rule(r"<SHARES>").search(notes.text.sentence) is not None
     trains = rule(r"<WHO_TRAINS>").search(found.words) or rule(r"<TEAM_WORK>").search(notes.text.sentence)
-    if not (trains or notes.dnns):
+    is_other = rule(r"<STAFF>|<CUSTOMERS>").fullmatch(found.value.noun) is not None
+    if is_other or not (trains or notes.dnns) or (found.value.high > MOST_WHO_TRAIN and not shares):
         notes.leave(found)  # an office that trains nothing
-        return
-    if rule(r"<CUSTOMERS>").fullmatch(found.value.noun) or (found.value.high > MOST_WHO_TRAIN and not shares):
-        notes.ask_place(found, GRAMMAR["reasons"]["people"])
         return
     if is_stated and not shares:
         notes.text.record(found, f"{round(found.value.high)} people of this training; no jobs of theirs are added")

@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.quantities import Amount
-from sizer.workload.sentence.text import Match, Phrase, SentenceText, Thing
+from sizer.workload.sentence.text import Match, Name, Phrase, SentenceText, Thing
 
 # Names that stand in one list, and what joins them there.
 _ALIKE = {"gpu": "<JOIN>", "server|storage|maker": "<JOIN>", "fabric": " (?:and|or|und|oder|et|ou) "}
+DENIED = "\x04"  # in the place of a training that is not wished
 _WINDOW = 140  # characters on both sides of a name in which words may be about it
 _RATES = "samples/time|frames/time|tokens/time"
 _SERVED = "requests/time"
@@ -85,16 +86,42 @@ def is_wish(text: SentenceText, found: Match) -> bool:
     return is_about or rule(r",? <SOFT>(?=[.;,]|$)").match(shape, found.end) is not None
 
 
-def without_denied_work(sentence: str) -> tuple[str, list[Phrase]]:
-    """A sentence without the kinds of work that it says no to, and the words that do."""
-    denied = []
+def without_asides(sentence: str, networks: list[Name]) -> tuple[str, list[Phrase]]:
+    """A text without what states no need, and those words: kinds of work that it says no to, and asides.
+
+    Asides are the signature, and by the words of the grammar what a sentence tells of the sender, of another time or
+    as said by others; of a sentence that wishes something, the clauses that do not. The only network is no aside.
+    """
+    asides = [
+        Phrase(one[0], meaning, *one.span())
+        for source, meaning in ((r"<SIGNATURE>", "a signature"), (r"<REFERENCE>", "of the sender"))
+        for one in rule(source).finditer(sentence)
+    ]
     for match in rule(r"<WORK_WORDS>").finditer(sentence):
         found = stance(sentence, match.start(), match.end())
         if found.kind == "exclude" and not rule(r"<UNABLE>").search(sentence, 0, match.start()):
-            denied.append(Phrase(sentence[found.start : found.end], f"no {match[0]}", found.start, found.end))
-    for one in denied:
-        sentence = f"{sentence[: one.start]}{' ' * len(one.words)}{sentence[one.end :]}"
-    return sentence, denied
+            asides.append(Phrase(sentence[found.start : found.end], f"no {match[0]}", found.start, found.end))
+    sentence = _blanked(sentence, asides)
+    for whole in (r"(?<=\()[^()]*", r"<SENTENCE>"):
+        told = []
+        for part in rule(whole).finditer(sentence):
+            wishes = rule(r"<WISHES>|<NEED_WORDS>")
+            parts = rule(r"<COMMA_PART>").finditer(sentence, *part.span()) if wishes.search(part[0]) else (part,)
+            for one in (one for one in parts if not wishes.search(one[0]) or rule(r"<HEARSAY>").search(one[0])):
+                inside = [one.start() <= network.start < one.end() for network in networks]
+                if inside and all(inside):
+                    continue
+                of = (meaning for meaning, words in GRAMMAR["asides"].items() if rule(words).search(one[0]))
+                told += [Phrase(one[0].strip(), meaning, *one.span()) for meaning in of][:1]
+        sentence, asides = _blanked(sentence, told), [*asides, *told]
+    return sentence, asides
+
+
+def _blanked(text: str, parts: list[Phrase]) -> str:
+    for one in parts:
+        sign = DENIED if one.meaning.startswith("no train") else " "
+        text = f"{text[: one.start]}{sign * (one.end - one.start)}{text[one.end :]}"
+    return text
 
 
 def settle_values(text: SentenceText) -> None:
@@ -119,10 +146,9 @@ def settle_values(text: SentenceText) -> None:
     if not any(text.find(source) for source in GRAMMAR["growth"]):
         _settle_today(text)
     networks = [one for one in text.things if one.kind in ("dnn", "parameters")]
-    for source in (r"<LATER>", r"<EARLIER>"):
-        for found in text.each(source):
-            if not networks or any(one not in found.things for one in networks):
-                text.set_aside(found, "of another time than what is sized")
+    for found in text.each(r"<LATER>"):
+        if not networks or any(one not in found.things for one in networks):
+            text.set_aside(found, "of another time than what is sized")
 
 
 def _meant_before(text: SentenceText, at: int, new: Thing) -> Thing | None:
@@ -153,7 +179,7 @@ def _settle_today(text: SentenceText) -> None:
     for found in text.each(r"(?!)" if is_offer else r"(?:{n} )?<LENT> ?(?:<THINGS_GONE>)"):
         lent[found.start] = found
         text.set_aside(found, "lent or rented, on which something was tried")
-    kinds = f"time|{_RATES}|samples/time/gpu|tokens/time/gpu"
+    kinds = f"time|time/job|{_RATES}|samples/time/gpu|tokens/time/gpu"
     kinds += f"|{_SERVED}" if multiple or lent or len(served) > 1 else ""
     for found in text.each(r"<OLD_VALUE>"):
         today += found.quantities()

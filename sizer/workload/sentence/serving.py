@@ -11,7 +11,7 @@ from sizer.workload.sentence.notes import LEAST_PERIOD_S, Notes, period_in, time
 from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.rules import Take, read_rules, taken_by
 from sizer.workload.sentence.text import Match
-from sizer.workload.serving import USES
+from sizer.workload.serving import EMBEDDING, USES
 
 _NOT_OFFLINE = frozenset(("users", "active_users", "concurrent_requests", "first_token_s", "token_s"))
 # A longer text is no request: the tokens of all of them.
@@ -35,6 +35,8 @@ def read_serving(notes: Notes) -> None:
             notes.work.setdefault("use", name)
         for found in notes.text.each(source):
             notes.text.record(found, f"use: {notes.work['use']}")
+    if notes.work.get("use") in ("chat", "code"):
+        notes.work["task"] = "serving"
     read_rules(notes, "serving", _TAKES)
     if _NOT_OFFLINE & {*notes.work, *notes.work.get("target", {})}:  # somebody waits
         notes.work["task"] = "serving"
@@ -62,7 +64,6 @@ def _assume(notes: Notes) -> None:
 def _target(notes: Notes, found: Match, key: str, value: Any, meaning: str) -> None:
     target = notes.work.setdefault("target", {})
     if target and target != {key: value}:
-        notes.ask_place(found, "the sentence states another target")
         return
     target[key] = value
     notes.text.record(found, meaning)
@@ -82,14 +83,24 @@ def _per_second(notes: Notes, amount: Amount, words: str) -> float:
 
 
 def _rate(notes: Notes, found: Match, key: str) -> None:
+    is_of_documents = found.value.kind.startswith(("documents", "samples"))
+    if (
+        is_of_documents
+        and notes.work.get("use") in ("chat", "rag", "code")
+        and notes.text.find(r"<FOR_THEM>{people}|<SOME_OF>")
+    ):
+        notes.leave(found)  # people ask, of whose requests the documents are none
+        return
     rate = _per_second(notes, found.value, found.words)
+    for each in found.quantities("requests"):
+        rate *= each.high
     counted = "requests" if key == "requests_per_s" else "output tokens"
     _target(notes, found, key, rate, f"{rate:,.12g} {counted} a second")
 
 
 def _texts(notes: Notes, found: Match, _: str) -> None:
     """A number of texts and the time for all of them: 400,000 documents of 6k tokens a night."""
-    text, count = notes.text, found.quantities("documents", "samples", "requests")[0].high
+    text, count = notes.text, found.quantities("documents", "samples", "requests", "n")[0].high
     if each := found.quantities("tokens/time"):
         seconds = each[-1].per_s
         notes.set("w.input_tokens", round(each[-1].high * seconds), found, f"{grouped(count)} requests")
@@ -100,7 +111,7 @@ def _texts(notes: Notes, found: Match, _: str) -> None:
         seconds = parse(SECONDS, time_text(times[0].high, times[0].unit))
     else:
         period = period_in(text)
-        if period is None or text.find(r"{people}") or "target" in notes.work:
+        if period is None or text.find(r"<FOR_THEM>{people}") or "target" in notes.work:
             return
         text.record(period[1], f"within {period[0]}")
         seconds = parse(SECONDS, period[0])
@@ -109,10 +120,22 @@ def _texts(notes: Notes, found: Match, _: str) -> None:
     _target(notes, found, "requests_per_s", rate, meaning)
 
 
+def _things(notes: Notes, found: Match, _: str) -> None:
+    """Texts by whatever they are called, where nothing else is counted that is generated from."""
+    if notes.work["task"] == "generation" and not notes.has_target and "input_tokens" in notes.work:
+        _texts(notes, found, "")
+
+
 def _people(notes: Notes, found: Match, _: str) -> None:
     """People or requests: in flight at once, active, or all who may ask."""
     amount, words = found.quantities()[-1], found.words
     target = notes.work.get("target", {})
+    nouns = [one[1].lower() for one in rule(r"<FOR_THEM>(\w+)").finditer(notes.text.sentence)]
+    of_others = any(one.kind == "people" and one.noun in nouns for one in notes.text.things if isinstance(one, Amount))
+    is_told = "users" in target or notes.work.get("use") == EMBEDDING or (of_others and amount.noun not in nouns)
+    if is_told and amount.kind == "people" and not rule(r"<FOR_THEM>").match(words):
+        notes.leave(found)  # for whom it is, is told
+        return
     if re.search(r"\bactive\b|\bshift", words, re.I) and not amount.kind.startswith("requests"):
         key = "active_users"
     elif rule(r"<AT_ONCE>").search(words):
@@ -190,11 +213,7 @@ def _active(notes: Notes, found: Match, _: str) -> None:
     before = [one.high for one in counted if one.end <= start]  # the nearest are meant
     users = people[0].high if people else before[-1] if before else target.get("users")
     is_bare = re.fullmatch(r"[\d., %]+|\w+ per ?cent", found.words) is not None
-    if users is None or is_bare or (people and target):
-        notes.ask_place(found, "a share of whom? Write the number of users, or of requests at once")
-        return
-    if {"concurrent_requests", "active_users"} & target.keys():
-        notes.leave(found)  # those at the same time are stated
+    if users is None or is_bare or (people and target) or {"concurrent_requests", "active_users"} & target.keys():
         return
     active = max(1, round(users * found.quantities("percent")[0].high / 100))
     notes.work["target"] = {"active_users": active}
@@ -221,7 +240,6 @@ def _engine(notes: Notes, found: Match, key: str) -> None:
         if stack.serves_language and {stack.framework.casefold(), *map(str.casefold, stack.aliases)} & names:
             notes.set(f"w.{key}", stack.id, found, f"served by {stack.name}")
             return
-    notes.leave(found)
 
 
 def _offline(notes: Notes, found: Match, _: str) -> None:
@@ -244,7 +262,7 @@ _TAKES: dict[str, Take] = {
     **dict.fromkeys(("input_tokens", "output_tokens"), _length),
     **dict.fromkeys(("requests_per_s", "tokens_per_s"), _rate),
     "latency_percentile": _percentile,
-    **taken_by(_active, _adapters, _engine, _lengths, _limit, _offline, _people, _texts, _total, _users),
+    **taken_by(_active, _adapters, _engine, _lengths, _limit, _offline, _people, _texts, _things, _total, _users),
 }
 
 

@@ -17,12 +17,13 @@ from sizer.workload.sentence.notes import RATE, TIME, Notes, period_in, ranged, 
 from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.reading import Answer
 from sizer.workload.sentence.rules import read_rules
+from sizer.workload.sentence.scope import DENIED
 from sizer.workload.sentence.serving import is_served
 from sizer.workload.sentence.text import Name
 from sizer.workload.serving import EMBEDDING, EMBEDS
 from sizer.workload.table import DEFAULT_DATASET
 
-_SPANS = {"day": 86_400.0, "night": 43_200.0, "week": 604_800.0}
+_SPANS = {"day": 86_400.0, "night": 43_200.0, "week": 604_800.0, "month": 2_592_000.0}
 
 
 def read_task(notes: Notes) -> None:
@@ -39,7 +40,7 @@ def read_task(notes: Notes) -> None:
             Answer("Batch inference on a test set", notes.replaced(first, last + (after.end() if after else 0), "")),
         )
         notes.ask("task", found, answers=answers)
-    elif found:
+    elif found and not (DENIED in found.words and notes.is_language):
         notes.work["task"] = "validation-inference"
         text.record(found, "batch inference on a test set")
         read_rules(notes, "inference")
@@ -53,8 +54,7 @@ def read_rate(notes: Notes) -> None:
         if not 1e-6 <= quantity.high <= 1e12 or (quantity.kind == "n/time" and quantity.per_s != 1):
             continue
         if rule(r"<RATE_AT_MOST>").search(notes.text.before(found.start)):
-            notes.ask_place(found, "a request has a least rate, and no highest one")
-            continue
+            continue  # a request has a least rate
         per_s = float(f"{quantity.high:.4g}") if quantity.per_s >= 3600 else quantity.high
         unit = quantity.unit or "samples"
         if unit == "samples" and notes.networks and notes.networks[0].sample == "image":
@@ -71,7 +71,7 @@ def read_time(notes: Notes) -> None:
         notes.text.record(found, "tokens that the given GPUs read")
         for time in notes.text.each(r"<TIME>"):
             notes.leave(time)
-    for found in notes.text.each(r"<TIME>"):
+    for found in [*notes.text.each(r"<TIME_LIMIT>"), *notes.text.each(r"<TIME>")]:
         written = time_text(found.value.low, found.value.unit)
         try:
             parse(SECONDS, written)
@@ -203,12 +203,12 @@ def read_most(notes: Notes) -> None:
             notes.text.record(thing, "the highest rate within the limits")
     servers = notes.request.get("existing", {}).get("servers", {})
     how_long = notes.text.find(r"<HOW_LONG>")
-    n_gpus = existing_gpus(notes)
+    n_gpus = existing_gpus(notes) or notes.request.get("limits", {}).get("gpus")
     if how_long is not None and n_gpus and not notes.has_target:
         notes.work["target"] = {"gpus_busy": n_gpus}
         if servers:
             notes.table("platforms").setdefault("servers", list(servers))
-        notes.text.record(how_long, f"time to train on the {n_gpus} existing GPUs")
+        notes.text.record(how_long, f"time to train on {n_gpus} GPUs")
 
 
 # --- what is missing

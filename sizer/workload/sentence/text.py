@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 from sizer.workload.sentence.grammar import rule, sign
@@ -16,11 +17,25 @@ _TIMES = re.compile(r"(?<![\w.])(\d{1,6})x(?=[A-Za-z])")  # 16xV100
 _PRODUCT = re.compile(r"(?<![\w.])(\d{1,3})x(?=\d{1,3} (?:[A-Z]+\d|GPU))")  # 4x4 H100
 _POWER = re.compile(r"(?<![\w.])(\d+(?:[.,]\d+)?) ?[x*·] ?10 ?\^ ?(\d{1,2})\b|(?<![\w.])10\^(\d{1,2})\b")  # 2 x 10^12
 _RAISED = re.compile(r"(?<=\b10)[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+_POINT = re.compile(r"[-*•·–] |\(?(?:\d{1,2}|[a-z])[.)] ")  # of a list
+_FULL_LINE = 60  # characters; after a shorter line a sentence ends where the next starts with a capital or a digit
 _TRAILING = re.compile(r"[\s,;.!?()]+$")
+
+
+def _joined(text: str) -> str:
+    """The lines of a text as one; what paragraphs, points of a list and short lines divide, full stops divide."""
+    lines, joined = [line.strip() for line in text.strip().splitlines()], ""
+    for line, after in pairwise([*lines, ""]):
+        is_end = not after or _POINT.match(after) or (len(line) < _FULL_LINE and not after[0].islower())
+        is_divided = not is_end or not line or line[-1] in ".,;:!?"
+        joined += _POINT.sub("", line, count=1) if _POINT.match(line) else line
+        joined += " " if is_divided else ". "
+    return joined.removesuffix(". ")
 
 
 def normal(text: str) -> str:
     """Text on one line with plain spaces, hyphens and apostrophes, without control characters."""
+    text = _joined(text) if "\n" in text.strip() else text
     plain = unicodedata.normalize("NFKC", _RAISED.sub(r"^\g<0>", text)).translate(_SIGNS)
     plain = _POWER.sub(lambda match: f"{match[1] or 1}e{match[2] or match[3]}", plain)
     visible = "".join(" " if unicodedata.category(sign)[0] in "CZ" else sign for sign in plain)

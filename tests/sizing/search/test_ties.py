@@ -26,6 +26,7 @@ from sizer.sizing.search.ranking import (
     Ranking,
     difference,
     is_tied,
+    rank_key,
     row_difference,
     tie_break,
 )
@@ -64,8 +65,8 @@ def test_of_designs_that_cost_the_same_the_faster_leads():
 
 
 def test_of_designs_that_cost_the_same_the_one_for_x86_and_cuda_leads():
-    """Two GH200 in an Arm server and eight L40S in an x86 one: a tenth of the price decides nothing."""
-    work = WORK | {"dataset": WORK["dataset"] | {"n_samples": 1e5}, "target": {"time_to_train_s": "7 d"}}
+    """Two Arm servers with two GH200 and two x86 ones with four L40S: a twentieth of the price decides nothing."""
+    work = WORK | {"batch_per_gpu": 1, "dataset": WORK["dataset"] | {"n_samples": 1e5}}
     platforms = {"servers": ["hpe-dl384", "xe7745"], "gpus": ["gh200-144gb", "l40s-48gb"]}
     local = {"storage": ["nvme-to-confirm", "xe7745-nvme"]}
     asked = SizingRequest.from_dict({"workload": [work], "platforms": platforms | local})
@@ -95,6 +96,23 @@ def test_a_narrow_price_band_alone_puts_no_arm_server_first():
     assert counts.ranking_cost[first] > MOST_TIED * counts.ranking_cost[arm]
     assert counts.expected_cost[first] < counts.expected_cost[arm]
     assert Ranking(counts).first(1) == [first]
+
+
+@pytest.mark.parametrize("target", [{"time_to_train_s": "5 d"}, {"gpus_busy": 72}])
+def test_water_and_other_software_each_have_to_save(target: dict[str, Any]):
+    """Nine B200 servers cost a fifth more than a rack of 72 GB200 (water, Arm): that pays for one change, not for two."""
+    frames = {"name": "frames", "n_samples": 1.5e9, "sample_bytes": "2 MB"}
+    work = {"dnn": "retinanet", "epochs": 3, "dataset": frames, "target": target}
+    allowed = {"servers": ["gb200-nvl72", "as-a126gs-tnbr"], "storage": ["clusterstor-e1000d"]}
+    leaders = []
+    for site in ({}, {"cooling": "liquid"}):
+        asked = SizingRequest.from_dict({"workload": [work], "platforms": allowed, "site": site})
+        counts = search(asked, shipped_catalog(), stored_calibration())
+        rows = Ranking(counts).first(2)
+        cost = dict(zip([is_arm(counts, row) for row in rows], rank_key(counts, np.array(rows)), strict=True))
+        assert MOST_TIED < cost[False] / cost[True] < MOST_TIED**2
+        leaders.append(is_arm(counts, rows[0]))
+    assert leaders == [False, True]
 
 
 def is_arm(counts: Any, row: int) -> bool:
