@@ -94,7 +94,8 @@ test-app: $(STAMP) ## draw every page of the app without a browser, with every k
 	@$(BIN)/pytest tests/ui -m app -n 2
 
 browser: $(STAMP) ## drive the app with Chromium
-	@browser=$$(tools/chromium.sh) && SIZER_CHROMIUM=$$browser $(BIN)/pytest tests/ui/browser -m browser
+	@browser=$$(tools/chromium.sh) && SIZER_CHROMIUM=$$browser $(BIN)/pytest tests/ui/browser -m browser \
+		--override-ini faulthandler_timeout=7200
 
 test-workers: $(STAMP) ## batches on several processes, some of them killed, and many writers of one file
 	@$(BIN)/pytest tests/batch tests/base tests/library -m "workers and not postgres" -n 2 --dist loadgroup

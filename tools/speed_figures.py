@@ -42,6 +42,7 @@ class Run:
     """One run of all benchmarks on one machine."""
 
     date: str
+    sizer: str  # its version
     machine: Mapping[str, Any]
     benches: Mapping[str, Bench]
 
@@ -51,7 +52,7 @@ class Run:
         benches = {
             name: Bench(one["median_s"], one["rounds"], one["extra"]) for name, one in data["benchmarks"].items()
         }
-        return cls(data["date"], data["machine"], benches)
+        return cls(data["date"], data["sizer"], data["machine"], benches)
 
 
 def stripped(raw: Mapping[str, Any]) -> dict[str, Any]:

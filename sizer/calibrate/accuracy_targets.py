@@ -1,97 +1,104 @@
 """Measures of accuracy and the range that each must reach."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 
-
-class AccuracyMeasure(StrEnum):
-    """What an accuracy target is about. Errors are |ln(predicted / published)|."""
-
-    RATES_PREDICTED = "rates-predicted"  # share, of rates with neural network, GPU and precision
-    IN_SAMPLE_MEDIAN = "in-sample-median"
-    IN_SAMPLE_P90 = "in-sample-p90"
-    SERIES_MEDIAN = "held-out-series-median"
-    SOURCE_MEDIAN = "held-out-source-median"
-    CLUSTERS_MEDIAN = "held-out-clusters-median"
-    SOURCE_COVERAGE = "held-out-source-coverage"  # share inside the 90 % interval
-    TIME_MEDIAN = "time-to-train-median"
-    HOST_MEDIAN = "host-source-median"  # host data path, its source held out
-    HOST_COVERAGE = "host-source-coverage"
+# Key of a measure -> what it is about. Errors are |ln(predicted / published)|.
+MEASURES = {
+    "rates-predicted": "rates predicted, of those with neural network, GPU and precision",
+    "in-sample-median": "error in sample, median",
+    "in-sample-p90": "error in sample, 90th percentile",
+    "held-out-series-median": "error with the series held out, median",
+    "held-out-source-median": "error with the source held out, median",
+    "held-out-clusters-median": "error with clusters above 8 GPUs held out, median",
+    "held-out-source-coverage": "share inside the 90 % interval, source held out",
+    "time-to-train-median": "error of the time to train of public logs, median",
+    "host-source-median": "error of the host data path with the source held out, median",
+    "host-source-coverage": "share of the host data path inside the 90 % interval, source held out",
     # Step times of language models.
-    LANGUAGE_MEDIAN = "language-median"
-    LANGUAGE_P90 = "language-p90"
-    LANGUAGE_SERIES_MEDIAN = "language-held-out-series-median"
-    LANGUAGE_SOURCE_MEDIAN = "language-held-out-source-median"  # its stack known from other sources
-    LANGUAGE_BETTER = "language-better-than-utilization"  # share of sources
-    LANGUAGE_STRANGE_MEDIAN = "language-unknown-stack-median"  # a source with a stack of its own
-    LANGUAGE_ROUND_RATES = "language-newest-round-rates"
-    LANGUAGE_ROUND_TIMES = "language-newest-round-times"
-    LANGUAGE_COVERAGE = "language-coverage"
-    LANGUAGE_SERIES_COVERAGE = "language-held-out-series-coverage"
-    LANGUAGE_SOURCE_COVERAGE = "language-held-out-source-coverage"
-    LANGUAGE_STRANGE_COVERAGE = "language-unknown-stack-coverage"
-    LANGUAGE_MEMORY_MEDIAN = "language-memory-median"
-    LANGUAGE_MEMORY_SOURCE_MEDIAN = "language-memory-held-out-source-median"
-    LANGUAGE_MEMORY_COVERAGE = "language-memory-held-out-source-coverage"
-    LANGUAGE_MEMORY_RAN = "language-memory-refused-that-ran"  # share
-    LANGUAGE_BIAS = "language-bias"
-    LANGUAGE_SOURCE_BIAS = "language-held-out-source-bias"
-    LANGUAGE_STRANGE_BIAS = "language-unknown-stack-bias"
+    "language-median": "language models, error in sample, median",
+    "language-p90": "language models, error in sample, 90th percentile",
+    "language-held-out-series-median": "language models, error with the series held out, median",
+    "language-held-out-source-median": "language models, source held out, stack known elsewhere, median",
+    "language-better-than-utilization": "language models, share of sources better than one utilization per GPU",
+    "language-unknown-stack-median": "language models, source held out, stack unknown, median",
+    "language-newest-round-rates": "language models, MLPerf v5.1 held out, rates, median",
+    "language-newest-round-times": "language models, MLPerf v5.1 held out, time to train, median",
+    "language-coverage": "language models, share inside the 90 % interval, in sample",
+    "language-held-out-series-coverage": "language models, share inside the 90 % interval, series held out",
+    "language-held-out-source-coverage": "language models, share inside the 90 % interval, source held out",
+    "language-unknown-stack-coverage": "language models, share inside the 90 % interval, stack unknown",
+    "language-memory-median": "language models, GPU memory in sample, median",
+    "language-memory-held-out-source-median": "language models, GPU memory, source held out, median",
+    "language-memory-held-out-source-coverage": "language models, GPU memory, share inside the 90 % interval",
+    "language-memory-refused-that-ran": "language models, published layouts refused for GPU memory",
+    "language-bias": "language models, bias in sample",
+    "language-held-out-source-bias": "language models, bias with the source held out",
+    "language-unknown-stack-bias": "language models, bias with the stack unknown",
     # Days of whole trainings of language models, their family of models left out.
-    WHOLE_RUN_COVERAGE = "whole-run-coverage"
-    WHOLE_RUN_BIAS = "whole-run-bias"
-    WHOLE_RUN_WIDTH = "whole-run-half-width"  # of the 90 % interval, above the prediction, in the median
+    "whole-run-coverage": "whole trainings, share of days inside the 90 % interval, family held out",
+    "whole-run-bias": "whole trainings, bias of days, family held out",
+    "whole-run-half-width": "whole trainings, half width of the 90 % interval, median",
     # Trainings of networks of one's own, their team left out.
-    OWN_COVERAGE = "own-networks-coverage"
-    OWN_BIAS = "own-networks-bias"
-    OWN_WIDTH = "own-networks-half-width"  # of the 90 % interval, above the prediction, in the median
+    "own-networks-coverage": "own networks, 90 % interval of rates, team held out",
+    "own-networks-bias": "own networks, bias of rates, team held out",
+    "own-networks-half-width": "own networks, half width of the 90 % interval, median",
     # Other networks of MLPerf Training v1.0 and later.
-    MODERN_RATE = "modern-rate-in-sample-median"
-    MODERN_RATE_SYSTEM = "modern-rate-system-left-out-median"
-    MODERN_RATE_ROUND = "modern-rate-newest-round-left-out-median"
-    MODERN_TIME = "modern-time-in-sample-median"
-    MODERN_TIME_SYSTEM = "modern-time-system-left-out-median"
-    MODERN_TIME_ROUND = "modern-time-newest-round-left-out-median"
-    MODERN_COVERAGE_LEAST = "modern-least-coverage"  # of all six tests
-    MODERN_COVERAGE_MOST = "modern-most-coverage"
-    MODERN_BIAS = "modern-largest-bias"
+    "modern-rate-in-sample-median": "MLPerf v1.0 to v5.1: rate in sample, median",
+    "modern-rate-system-left-out-median": "MLPerf v1.0 to v5.1: rate with the system held out, median",
+    "modern-rate-newest-round-left-out-median": "MLPerf v5.1 from v1.0 to v5.0: rate, median",
+    "modern-time-in-sample-median": "MLPerf v1.0 to v5.1: time to train in sample, median",
+    "modern-time-system-left-out-median": "MLPerf v1.0 to v5.1: time to train with the system held out, median",
+    "modern-time-newest-round-left-out-median": "MLPerf v5.1 from v1.0 to v5.0: time to train, median",
+    "modern-least-coverage": "MLPerf v1.0 to v5.1: share inside the 90 % interval, lowest check",
+    "modern-most-coverage": "MLPerf v1.0 to v5.1: share inside the 90 % interval, highest check",
+    "modern-largest-bias": "MLPerf v1.0 to v5.1: bias, largest of all checks",
     # Serving of language models: tokens/s, where nothing else is said.
-    SERVING_MEDIAN = "serving-median"
-    SERVING_CELL = "serving-cell-left-out-median"  # a cell is a model, an engine, a GPU and a precision
-    SERVING_CELL_P90 = "serving-cell-left-out-p90"
-    SERVING_CELL_TPOT = "serving-cell-left-out-time-per-token-median"
-    SERVING_GPU = "serving-gpu-left-out-median"
-    SERVING_MODEL = "serving-model-left-out-median"
-    SERVING_ENGINE = "serving-engine-left-out-median"
-    SERVING_FIRST = "serving-cell-left-out-first-token-median"
-    SERVING_FIRST_COVERAGE = "serving-cell-left-out-first-token-coverage"
-    SERVING_COVERAGE_LEAST = "serving-least-coverage"  # of in sample and the four left out
-    SERVING_COVERAGE_MOST = "serving-most-coverage"
-    SERVING_WIDTH_CELL = "serving-half-width-cell-left-out"  # of the 90 % interval, in the median
-    SERVING_WIDTH = "serving-half-width"
-    SERVING_OFFLINE = "serving-mlperf-offline-unfitted-median"
-    SERVING_SERVER = "serving-mlperf-server-unfitted-median"
-    SERVING_INTERACTIVE = "serving-mlperf-interactive-unfitted-median"
-    SERVING_MLPERF_BIAS = "serving-mlperf-unfitted-largest-bias"
-    SERVING_TUNED = "serving-mlperf-half-of-systems-left-out-median"
-    SERVING_LOADS = "serving-memory-loads-and-refusals"  # share
-    SERVING_LIMITS = "serving-memory-limits-median"  # of requests in flight
+    "serving-median": "serving, tokens/s in sample, median",
+    "serving-cell-left-out-median": "serving, tokens/s, model x engine x GPU x precision held out, median",
+    "serving-cell-left-out-p90": "serving, tokens/s, the same, 90th percentile",
+    "serving-cell-left-out-time-per-token-median": "serving, time per token, the same, median",
+    "serving-gpu-left-out-median": "serving, tokens/s, GPU held out, median",
+    "serving-model-left-out-median": "serving, tokens/s, model held out, median",
+    "serving-engine-left-out-median": "serving, tokens/s, engine held out, median",
+    "serving-cell-left-out-first-token-median": "serving, time to the first token, combination held out, median",
+    "serving-cell-left-out-first-token-coverage": "serving, time to the first token, share inside the 90 % interval",
+    "serving-least-coverage": "serving, tokens/s, share inside the 90 % interval, lowest check",
+    "serving-most-coverage": "serving, tokens/s, share inside the 90 % interval, highest check",
+    "serving-half-width-cell-left-out": "serving, tokens/s, half width of the interval, combination held out",
+    "serving-half-width": "serving, tokens/s, half width of the interval, in sample",
+    "serving-mlperf-offline-unfitted-median": "serving, MLPerf offline, none of its rows fitted, median",
+    "serving-mlperf-server-unfitted-median": "serving, MLPerf server, none of its rows fitted, median",
+    "serving-mlperf-interactive-unfitted-median": "serving, MLPerf interactive, none of its rows fitted, median",
+    "serving-mlperf-unfitted-largest-bias": "serving, MLPerf, none of its rows fitted, largest bias of a scenario",
+    "serving-mlperf-half-of-systems-left-out-median": "serving, MLPerf, half of the systems held out, median",
+    "serving-memory-loads-and-refusals": "serving, published loads and refusals that memory explains",
+    "serving-memory-limits-median": "serving, published limits of requests in flight, median",
     # Emulated accelerators of MLPerf Storage.
-    STORAGE_MEDIAN = "storage-system-left-out-median"
-    STORAGE_COVERAGE = "storage-system-left-out-coverage"
-    STORAGE_NODES = "storage-limit-of-nodes-left-out-median"
-    STORAGE_CLIENTS = "storage-limit-of-clients-left-out-median"
+    "storage-system-left-out-median": "MLPerf Storage: rate of emulated accelerators with the system held out, median",
+    "storage-system-left-out-coverage": "MLPerf Storage: share inside the 90 % interval, system held out",
+    "storage-limit-of-nodes-left-out-median": "MLPerf Storage: what nodes carry, configuration held out, median",
+    "storage-limit-of-clients-left-out-median": "MLPerf Storage: what clients take, configuration held out, median",
+}
 
 
 @dataclass(frozen=True)
 class AccuracyTarget:
     """One measure of accuracy and the range that the calibration must reach."""
 
-    measure: AccuracyMeasure
+    measure: str  # key of MEASURES
     value: float  # a fraction
     low: float  # what is asked for: low <= value <= high
     high: float
     rows: int  # rows that it was measured on
+
+    def __post_init__(self) -> None:
+        if self.measure not in MEASURES:
+            raise ValueError(f"no measure of accuracy is called {self.measure!r}")
+
+    @property
+    def text(self) -> str:
+        """What is measured, in words."""
+        return MEASURES[self.measure]
 
     @property
     def is_reached(self) -> bool:

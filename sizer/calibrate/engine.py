@@ -28,7 +28,7 @@ from scipy.sparse.linalg import SuperLU, splu
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Z90, Estimate
-from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
+from sizer.calibrate.accuracy_targets import AccuracyTarget
 from sizer.calibrate.observations import read_stored, stored_path, write_stored
 
 Effect = tuple[int, str, float]  # term, name and coefficient
@@ -549,7 +549,7 @@ def save_fits(stored: StoredFits, path: Path) -> Path:
     """Write fits as JSON."""
     content = {
         "digest": stored.digest,
-        "figures": {one.measure.value: [round(one.value, 5), one.low, one.high, one.rows] for one in stored.figures},
+        "figures": {one.measure: [round(one.value, 5), one.low, one.high, one.rows] for one in stored.figures},
         "fits": {name: fit.stored() for name, fit in stored.fits.items()},
     }
     return write_stored(content, path)
@@ -567,7 +567,7 @@ def load_fits(path: Path, priors: Mapping[str, PriorOf], digest: str | None = No
             content["digest"],
             {name: Fit.of_stored(content["fits"][name], prior_of) for name, prior_of in priors.items()},
             tuple(
-                AccuracyTarget(AccuracyMeasure(name), float(value), float(low), float(high), int(rows))
+                AccuracyTarget(name, float(value), float(low), float(high), int(rows))
                 for name, (value, low, high, rows) in content["figures"].items()
             ),
         )

@@ -22,7 +22,7 @@ from sizer.base.arrays import Floats
 from sizer.base.estimate import Z90, Estimate
 from sizer.base.formats.csv_rows import bounded, rows_of_file, typed_row
 from sizer.base.resources import data_dir
-from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
+from sizer.calibrate.accuracy_targets import AccuracyTarget
 from sizer.calibrate.engine import (
     Effect,
     ErrorStatistics,
@@ -201,9 +201,9 @@ def calibrate_own_networks() -> StoredFits:
     errors, sd = teams_left_out(model)
     found = ErrorStatistics.of(errors, sd)
     figures = (
-        AccuracyTarget(AccuracyMeasure.OWN_COVERAGE, found.coverage, 0.85, 0.96, found.rows),
-        AccuracyTarget(AccuracyMeasure.OWN_BIAS, abs(found.bias), 0.0, 0.10, found.rows),
-        AccuracyTarget(AccuracyMeasure.OWN_WIDTH, float(np.expm1(Z90 * np.median(sd))), 0.0, 1.5, found.rows),
+        AccuracyTarget("own-networks-coverage", found.coverage, 0.85, 0.96, found.rows),
+        AccuracyTarget("own-networks-bias", abs(found.bias), 0.0, 0.10, found.rows),
+        AccuracyTarget("own-networks-half-width", float(np.expm1(Z90 * np.median(sd))), 0.0, 1.5, found.rows),
     )
     return StoredFits(digest_of(load_runs()), {_FIT: model.fit}, figures)
 

@@ -11,7 +11,7 @@ from sizer.base.arrays import Bools, Floats
 from sizer.base.estimate import Z90, Estimate
 from sizer.base.formats.csv_rows import is_stated, number_within, rows_of_file
 from sizer.base.resources import data_dir
-from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
+from sizer.calibrate.accuracy_targets import AccuracyTarget
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.validate import ValidatedRow
 
@@ -183,8 +183,8 @@ def emulation_accuracy() -> tuple[AccuracyTarget, ...]:
     rows = load_emulation()
     errors, inside = systems_left_out(rows)
     return (
-        AccuracyTarget(AccuracyMeasure.STORAGE_MEDIAN, float(np.median(np.abs(errors))), 0.0, 0.15, len(errors)),
-        AccuracyTarget(AccuracyMeasure.STORAGE_COVERAGE, float(np.mean(inside)), 0.85, 0.96, len(errors)),
+        AccuracyTarget("storage-system-left-out-median", float(np.median(np.abs(errors))), 0.0, 0.15, len(errors)),
+        AccuracyTarget("storage-system-left-out-coverage", float(np.mean(inside)), 0.85, 0.96, len(errors)),
     )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from sizer.base.estimate import Z90
 from sizer.base.units import bytes_per_s_from_gbit_per_s
-from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
+from sizer.calibrate.accuracy_targets import AccuracyTarget
 from sizer.calibrate.storage_emulation import EmulationRow, load_emulation
 
 Limit = Literal["nodes", "client", "network", "drive"]
@@ -134,7 +134,7 @@ def line_shares(rows: Iterable[EmulationRow], workload: str, accelerator: str) -
 
 def at_limit_accuracy() -> tuple[AccuracyTarget, ...]:
     """Accuracy of the results whose limit can be predicted, their configuration held out."""
-    measures = {"nodes": AccuracyMeasure.STORAGE_NODES, "client": AccuracyMeasure.STORAGE_CLIENTS}
+    measures = {"nodes": "storage-limit-of-nodes-left-out-median", "client": "storage-limit-of-clients-left-out-median"}
     errors: dict[str, list[float]] = {limit: [] for limit in measures}
     for one in limits_left_out():
         if one.reason is None and one.limit in errors and one.log_error is not None:

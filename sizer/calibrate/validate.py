@@ -1,7 +1,7 @@
 """How well the model predicts what was published: every row with its prediction, and summaries."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from sizer.base.arrays import Floats
 from sizer.base.errors import CalibrationError
-from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
+from sizer.calibrate.accuracy_targets import AccuracyTarget
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cross_validation import CrossValidation
 from sizer.calibrate.fit.rates import is_rate
@@ -39,10 +39,10 @@ class ValidatedRow:
 
     @property
     def log_error(self) -> float | None:
-        """ln(predicted / published); None without a prediction or where one of them is not above 0."""
-        if self.predicted is None or self.predicted <= 0 or self.published <= 0:
+        """ln(predicted / published) where both are numbers above 0, however far apart; else None."""
+        if self.predicted is None or not (0 < self.predicted < math.inf and 0 < self.published < math.inf):
             return None
-        return math.log(self.predicted / self.published)
+        return math.log(self.predicted) - math.log(self.published)
 
     @property
     def is_covered(self) -> bool | None:
@@ -59,10 +59,16 @@ class Summary:
     name: str
     rows: int
     predicted_rows: int
-    median_error: float | None  # of |ln(predicted / published)|
-    p90_error: float | None
-    bias: float | None  # median of ln(predicted / published)
-    coverage: float | None  # share of published numbers inside their 90 % interval
+    median_error: float | None = None  # of |ln(predicted / published)|
+    p90_error: float | None = None
+    bias: float | None = None  # median of ln(predicted / published)
+    coverage: float | None = None  # share of published numbers inside their 90 % interval
+    judged_rows: int = 0  # that have an interval
+
+    @property
+    def inside(self) -> int:
+        """Published numbers inside their 90 % interval."""
+        return round((self.coverage or 0.0) * self.judged_rows)
 
 
 @dataclass(frozen=True)
@@ -145,22 +151,22 @@ def _figures(
     series, larger = (np.abs(list(found.values())) for found in (checks.by_series, checks.scale_out))
     predicted = [row.predicted is not None for row in rates]
     return (
-        _figure(AccuracyMeasure.RATES_PREDICTED, np.mean, predicted, 0.95, 1.0),
-        _figure(AccuracyMeasure.IN_SAMPLE_MEDIAN, np.median, fitted, 0.0, 0.03),
-        _figure(AccuracyMeasure.IN_SAMPLE_P90, _p90, fitted, 0.0, 0.12),
+        _figure("rates-predicted", np.mean, predicted, 0.95, 1.0),
+        _figure("in-sample-median", np.median, fitted, 0.0, 0.03),
+        _figure("in-sample-p90", _p90, fitted, 0.0, 0.12),
         # Rows of MLPerf v0.7 are harder than those before, of which 5.9 % and 10.9 % are reached: BERT has no others.
-        _figure(AccuracyMeasure.SERIES_MEDIAN, np.median, series, 0.0, 0.061),
-        _figure(AccuracyMeasure.SOURCE_MEDIAN, np.median, errors, 0.0, 0.112),
-        _figure(AccuracyMeasure.CLUSTERS_MEDIAN, np.median, larger, 0.0, 0.07),
-        _figure(AccuracyMeasure.SOURCE_COVERAGE, np.mean, inside, 0.85, 0.96),
-        _figure(AccuracyMeasure.TIME_MEDIAN, np.median, times, 0.0, 0.10),
-        _figure(AccuracyMeasure.HOST_MEDIAN, np.median, host_errors, 0.0, 0.40),
-        _figure(AccuracyMeasure.HOST_COVERAGE, np.mean, host_inside, 0.85, 1.0),
+        _figure("held-out-series-median", np.median, series, 0.0, 0.061),
+        _figure("held-out-source-median", np.median, errors, 0.0, 0.112),
+        _figure("held-out-clusters-median", np.median, larger, 0.0, 0.07),
+        _figure("held-out-source-coverage", np.mean, inside, 0.85, 0.96),
+        _figure("time-to-train-median", np.median, times, 0.0, 0.10),
+        _figure("host-source-median", np.median, host_errors, 0.0, 0.40),
+        _figure("host-source-coverage", np.mean, host_inside, 0.85, 1.0),
     )
 
 
 def _figure(
-    measure: AccuracyMeasure, statistic: Callable[[Any], Any], values: Sequence[float] | Floats, low: float, high: float
+    measure: str, statistic: Callable[[Any], Any], values: Sequence[float] | Floats, low: float, high: float
 ) -> AccuracyTarget:
     if not len(values):
         raise CalibrationError(f"no observation shows the accuracy measure {measure}")
@@ -176,26 +182,22 @@ def is_meant(row: ValidatedRow) -> bool:
     return row.predicted is not None and row.status.use is not RowUse.EXCLUDED
 
 
-def summarise(name: str, rows: list[ValidatedRow], only_meant: bool = True) -> Summary:
-    """Accuracy of some rows."""
+def summarise(name: str, rows: Sequence[ValidatedRow], only_meant: bool = True) -> Summary:
+    """Accuracy of some rows; those that the fit leaves out for a reason count as rows only."""
     rated = [row for row in rows if (is_meant(row) if only_meant else row.predicted is not None)]
     errors = np.array([row.log_error for row in rated if row.log_error is not None])
     covered = [row.is_covered for row in rated if row.is_covered is not None]
+    found = Summary(name, len(rows), len(rated), judged_rows=len(covered))
+    if covered:
+        found = replace(found, coverage=float(np.mean(covered)))
     if not len(errors):
-        return Summary(name, len(rows), len(rated), None, None, None, None)
-    return Summary(
-        name,
-        len(rows),
-        len(rated),
-        float(np.median(np.abs(errors))),
-        float(np.quantile(np.abs(errors), 0.9)),
-        float(np.median(errors)),
-        float(np.mean(covered)),
-    )
+        return found
+    middle, outer = float(np.median(np.abs(errors))), float(np.quantile(np.abs(errors), 0.9))
+    return replace(found, median_error=middle, p90_error=outer, bias=float(np.median(errors)))
 
 
 def summaries(
-    rows: list[ValidatedRow], key: Callable[[ValidatedRow], str], only_meant: bool = True
+    rows: Iterable[ValidatedRow], key: Callable[[ValidatedRow], str], only_meant: bool = True
 ) -> tuple[Summary, ...]:
     """Accuracy of each group of rows, by name."""
     groups: dict[str, list[ValidatedRow]] = {}

@@ -43,9 +43,9 @@ def catalog_show(
     catalog_dir: CatalogDir = None,
 ) -> None:
     """Show an item with the source of every fact, or list all items."""
-    from sizer.catalog.checks import item_rows
     from sizer.catalog.loader import load_catalog
     from sizer.catalog.schema import CATEGORIES
+    from sizer.evidence.catalogue_tables import part_table
 
     catalog = load_catalog(overlay=catalog_dir)
     if item is None:
@@ -60,18 +60,11 @@ def catalog_show(
     if as_json:
         print_document("catalog item", item=found.model_dump(mode="json", exclude_none=True))
         return
-    table = Table(
-        "fact",
-        "value",
-        "basis",
-        "source",
-        "place",
-        "note",
-        title=Text(f"{found.name} ({found.id})"),
-        title_justify="left",
-    )
-    for row in item_rows(found):
-        table.add_row(*map(Text, row))
+    known = part_table(found, catalog)
+    title = Text(f"{found.name} ({found.id})")
+    table = Table(*(column.title for column in known.columns), title=title, title_justify="left")
+    for row in known.rows:
+        table.add_row(*(Text(", ".join(filter(str.strip, (cell.text, *cell.cites, cell.where)))) for cell in row.cells))
     Console().print(table)
 
 

@@ -100,7 +100,6 @@ _KEY_FACTS: dict[str, tuple[tuple[str, ...], ...]] = {
 _LABELS = {
     "applies_to": "Goes with",
     "capacity_options": "Capacity of a unit",
-    "description": "Description",
     "era": "Sold with parts of the era",
     "connectors": "Cages that it fits",
     "measured_as": "Name in measurements",
@@ -128,7 +127,6 @@ _LABELS = {
     "orderable": "Can be ordered",
     "pcie_lanes": "PCIe lanes",
     "points": "Epochs at a batch",
-    "power_max_w": "Power, maximum",
     "price": "List price",
     "protection_overheads": "Protection overhead",
     "sample": "A sample is",
@@ -136,7 +134,6 @@ _LABELS = {
     "skus": "Part number",
     "software": "Software that it needs",
     "usable_bytes_per_s": "Usable data rate",
-    "vendor": "Vendor",
 }
 _ITEM_FIELDS = {"pdu", "generation", "gpus", "local_storage", "software", "dnn", "applies_to"}
 # Entries of ``applies_to`` that are no parts.

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sizer.base.quantities import grouped
-from sizer.calibrate.validate import ValidatedRow, ValidationReport
+from sizer.calibrate.validate import Summary, ValidatedRow, ValidationReport, summaries, summarise
 from sizer.catalog.schema import Source
 from sizer.evidence import rows as facts
 from sizer.evidence import tables
 from sizer.evidence.parity import parity_chart, parity_finding, source_title
-from sizer.evidence.rows import RATE, Accuracy, NumberKind
+from sizer.evidence.rows import RATE, NumberKind
 from sizer.present.charting import Chart, chart_svg
 from sizer.present.figures import PageFigure
 from sizer.present.page import Citations, rendered, with_fonts_inside
@@ -51,8 +51,8 @@ def evidence_html(report: ValidationReport, sources: Mapping[str, Source]) -> st
 
 def evidence_page(report: ValidationReport, sources: Mapping[str, Source]) -> EvidencePage:
     """Content of the page."""
-    seen, unseen = facts.accuracy("", report.rows), facts.accuracy("", report.unseen)
-    judged, remark = (report.unseen, ", with their source held out") if unseen.predicted else (report.rows, "")
+    seen, unseen = summarise("", report.rows), summarise("", report.unseen)
+    judged, remark = (report.unseen, ", with their source held out") if unseen.predicted_rows else (report.rows, "")
     worst = [
         tables.worst_groups_table(judged, sources, remark),
         tables.worst_rows_table(judged, sources, "worst-rows", remark),
@@ -68,42 +68,42 @@ def evidence_page(report: ValidationReport, sources: Mapping[str, Source]) -> Ev
         weaknesses=_weaknesses(judged, sources),
         worst=[table for table in worst if table is not None],
         reasons=tables.reasons_table(report.rows),
-        summaries=summaries(report, sources),
-        has_unseen=bool(unseen.predicted),
+        summaries=summary_tables(report, sources),
+        has_unseen=bool(unseen.predicted_rows),
     )
 
 
-def _key_figures(seen: Accuracy, unseen: Accuracy) -> list[tuple[str, str]]:
+def _key_figures(seen: Summary, unseen: Summary) -> list[tuple[str, str]]:
     """The key figures at the top."""
-    if not seen.predicted:
+    if not seen.predicted_rows:
         return []
     found = [
-        ("published numbers predicted", grouped(seen.predicted)),
-        ("median error", facts.size_text(seen.median)),
+        ("published numbers predicted", grouped(seen.predicted_rows)),
+        ("median error", facts.size_text(seen.median_error)),
         ("inside the 90\u202f% interval", facts.share_text(seen.coverage)),
     ]
-    if unseen.predicted:
-        found[2:2] = [("median error, source held out", facts.size_text(unseen.median))]
+    if unseen.predicted_rows:
+        found[2:2] = [("median error, source held out", facts.size_text(unseen.median_error))]
         found.append(("inside, source held out", facts.share_text(unseen.coverage)))
     return found
 
 
 def findings(report: ValidationReport) -> list[str]:
     """The main findings in sentences."""
-    seen, unseen = facts.accuracy("", report.rows), facts.accuracy("", report.unseen)
+    seen, unseen = summarise("", report.rows), summarise("", report.unseen)
     if not seen.rows:
         return ["There are no measurements to compare with."]
-    if not seen.predicted and seen.rows == 1:
+    if not seen.predicted_rows and seen.rows == 1:
         return ["The published number cannot be predicted; the table below gives the reason."]
-    if not seen.predicted:
+    if not seen.predicted_rows:
         return [f"None of {plural(seen.rows, 'published number')} can be predicted; the table below gives the reasons."]
-    lines = [f"The model predicts {grouped(seen.predicted)} of {plural(seen.rows, 'published number')}."]
-    if seen.median is not None:
+    lines = [f"The model predicts {grouped(seen.predicted_rows)} of {plural(seen.rows, 'published number')}."]
+    if seen.median_error is not None:
         lines.append(f"The median error is {_spread(seen)}.")
-    if unseen.median is not None:
+    if unseen.median_error is not None:
         lines.append(
             f"Held-out validation, each source excluded from its own fit: the median error of "
-            f"{plural(unseen.predicted, 'prediction')} is {_spread(unseen)}."
+            f"{plural(unseen.predicted_rows, 'prediction')} is {_spread(unseen)}."
         )
     lines += _interval_findings(seen, unseen)
     if report.figures:
@@ -112,22 +112,26 @@ def findings(report: ValidationReport) -> list[str]:
     return lines
 
 
-def _spread(one: Accuracy) -> str:
+def _spread(one: Summary) -> str:
     """'2.2 %, 90 % of the errors below 18 %'; few rows have no 90th percentile."""
-    outer = f", 90\u202f% of the errors are below {facts.size_text(one.p90)}" if one.predicted >= _ENOUGH else ""
-    return facts.size_text(one.median) + outer
+    outer = (
+        f", 90\u202f% of the errors are below {facts.size_text(one.p90_error)}" if one.predicted_rows >= _ENOUGH else ""
+    )
+    return facts.size_text(one.median_error) + outer
 
 
-def _interval_findings(seen: Accuracy, unseen: Accuracy) -> list[str]:
-    if not seen.judged:
+def _interval_findings(seen: Summary, unseen: Summary) -> list[str]:
+    if not seen.judged_rows:
         return []
-    left_out = f", and {facts.share_text(unseen.coverage)} with the source held out" if unseen.judged else ""
+    left_out = f", and {facts.share_text(unseen.coverage)} with the source held out" if unseen.judged_rows else ""
     lines = [f"The 90\u202f% intervals contain {facts.share_text(seen.coverage)} of the published numbers{left_out}."]
     narrow = [
-        name for one, name in ((seen, "for sources in the fit"), (unseen, "for sources held out")) if one.is_too_narrow
+        name
+        for one, name in ((seen, "for sources in the fit"), (unseen, "for sources held out"))
+        if facts.is_too_narrow(one)
     ]
     if narrow:
-        where = f" {listed(narrow)}" if unseen.judged else ""
+        where = f" {listed(narrow)}" if unseen.judged_rows else ""
         lines.append(f"They are too narrow{where}.")
     return lines
 
@@ -172,15 +176,15 @@ def _weaknesses(rows: Sequence[ValidatedRow], sources: Mapping[str, Source]) -> 
     if kinds:
         one = kinds[0]
         lines.append(
-            f"Largest median error: {facts.shortened(one.name)}, {facts.size_text(one.median)} over "
-            f"{plural(one.predicted, 'row')}, {one.tendency}."
+            f"Largest median error: {facts.shortened(one.name)}, {facts.size_text(one.median_error)} over "
+            f"{plural(one.predicted_rows, 'row')}, {facts.tendency(one)}."
         )
-    far = [row for row in facts.rated(rows) if abs(facts.error(row) or 0.0) > facts.FACTOR_2]
+    far = [row for row in facts.rated(rows) if abs(row.log_error or 0.0) > facts.FACTOR_2]
     if far:
         lines.append(
             f"{plural(len(far), 'prediction')} {'differs' if len(far) == 1 else 'differ'} by more than a factor of two."
         )
-    narrow = [one for one in facts.accuracies(rows, tables.source_of) if one.is_too_narrow]
+    narrow = [one for one in summaries(rows, tables.source_of) if facts.is_too_narrow(one)]
     if narrow:
         named = listed(source_title(one.name, sources) for one in narrow[:3])
         more = f" and {len(narrow) - 3} more" if len(narrow) > 3 else ""
@@ -188,8 +192,8 @@ def _weaknesses(rows: Sequence[ValidatedRow], sources: Mapping[str, Source]) -> 
     return lines
 
 
-def summaries(report: ValidationReport, sources: Mapping[str, Source]) -> list[Table]:
-    """Accuracy by generation of GPU, task, quantity and source."""
+def summary_tables(report: ValidationReport, sources: Mapping[str, Source]) -> list[Table]:
+    """Summary by generation of GPU, task, quantity and source."""
     rows, unseen = report.rows, report.unseen
     generations = tables.generations_table(report.generations)
     if not rows:

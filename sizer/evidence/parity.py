@@ -14,7 +14,7 @@ from altair.utils import schemapi
 
 from sizer.base.quantities import NARROW_SPACE, by_count, grouped
 from sizer.calibrate.notes import CALIBRATED, PREDICTED
-from sizer.calibrate.validate import ValidatedRow
+from sizer.calibrate.validate import ValidatedRow, summarise
 from sizer.catalog.schema import Source
 from sizer.evidence import rows as facts
 from sizer.evidence.rows import Key
@@ -80,7 +80,7 @@ def parity_chart(
     of a row -> text beside its mark, where there is room. ``sources``: Documents, whose titles stand under the
     pointer. ``unit``: of rates, where the rows share one; by default samples/s. None where there is nothing to draw.
     """
-    able = [row for row in facts.rated(rows) if facts.error(row) is not None]
+    able = [row for row in facts.rated(rows) if row.log_error is not None]
     drawn = _thinned(able)
     if not drawn:
         return None
@@ -123,13 +123,15 @@ def parity_spec(
 
 def parity_finding(rows: Sequence[ValidatedRow], *, is_inside: bool = False) -> str:
     """Title of a parity chart: the median error. ``is_inside`` a sentence it starts small."""
-    found = facts.accuracy("", rows)
-    if found.median is None:
+    found = summarise("", rows)
+    if found.median_error is None:
         text = "no number is predicted here"
-    elif found.predicted == 1:
-        text = f"the error of the one prediction is {facts.size_text(found.median)}"
+    elif found.predicted_rows == 1:
+        text = f"the error of the one prediction is {facts.size_text(found.median_error)}"
     else:
-        text = f"the median error of {plural(found.predicted, 'prediction')} is {facts.size_text(found.median)}"
+        text = (
+            f"the median error of {plural(found.predicted_rows, 'prediction')} is {facts.size_text(found.median_error)}"
+        )
     return text if is_inside else capital(text)
 
 
@@ -142,7 +144,7 @@ def _thinned(rows: list[ValidatedRow]) -> list[ValidatedRow]:
     """So many rows as a chart can carry: the farthest off, and the others evenly."""
     if len(rows) <= _MOST_POINTS:
         return rows
-    ordered = sorted(rows, key=lambda row: (-abs(facts.error(row) or 0.0), row.id))
+    ordered = sorted(rows, key=lambda row: (-abs(row.log_error or 0.0), row.id))
     worst, rest = ordered[: _MOST_POINTS // 4], ordered[_MOST_POINTS // 4 :]
     picked = np.linspace(0, len(rest) - 1, _MOST_POINTS - len(worst)).astype(int)
     return [*worst, *(rest[place] for place in picked)]
@@ -214,7 +216,7 @@ def _parity_row(
         "source": source_title(row.source, sources),
         "published": facts.value_text(row.published, row.quantity),
         "predicted": facts.value_text(row.predicted, row.quantity),
-        "off": facts.error_text(facts.error(row)),
+        "off": facts.error_text(row.log_error),
     }
 
 

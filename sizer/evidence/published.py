@@ -203,7 +203,7 @@ def lines(found: Sequence[Published], choice: Choice, sources: Mapping[str, Sour
 
 
 def _line(one: Published, row: ValidatedRow, sources: Mapping[str, Source]) -> dict[str, object]:
-    off = facts.error(row)
+    off = row.log_error
     return {
         "Task": facts.task_name(row.task),
         "Quantity": facts.quantity_name(row.quantity),

@@ -5,12 +5,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from sizer.base.estimate import Z90
 from sizer.base.quantities import NARROW_SPACE, duration, si, significant
 from sizer.calibrate.notes import FitNote, RowStatus, note
-from sizer.calibrate.validate import ValidatedRow, is_meant
+from sizer.calibrate.validate import Summary, ValidatedRow, is_meant, summaries
 from sizer.present.text.calibration import status_text
 from sizer.present.words import capital, percent
 
@@ -122,13 +120,6 @@ def value_text(value: float | None, quantity: str) -> str:
     return si(value, kind.unit, 4 if kind is RATE else 3) if kind.unit else significant(value)
 
 
-def error(row: ValidatedRow) -> float | None:
-    """ln(predicted / published) where both are numbers above 0, however far apart."""
-    if row.predicted is None or not (0 < row.predicted < math.inf and 0 < row.published < math.inf):
-        return None
-    return math.log(row.predicted) - math.log(row.published)
-
-
 def error_text(log_error: float | None) -> str:
     """A deviation in words: '+12 %', '3.4 times too high'."""
     if log_error is None:
@@ -169,69 +160,36 @@ def shortened(text: str, most: int = MAX_TEXT) -> str:
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
-@dataclass(frozen=True)
-class Accuracy:
-    """How well a group of rows is predicted. Errors are |ln(predicted / published)|."""
+def coverage_range(one: Summary) -> tuple[float, float]:
+    """Where the true share inside the intervals lies with 90 % probability if the rows are independent.
 
-    name: str
-    rows: int
-    predicted: int
-    median: float | None
-    p90: float | None
-    bias: float | None  # median of ln(predicted / published)
-    inside: int  # published numbers inside their 90 % interval ...
-    judged: int  # ... of so many that have one
+    Notes
+    -----
+    Score interval of a binomial share [1]_.
 
-    @property
-    def coverage(self) -> float | None:
-        """Share inside the 90 % interval."""
-        return self.inside / self.judged if self.judged else None
-
-    @property
-    def coverage_range(self) -> tuple[float, float]:
-        """Where the true share lies with 90 % probability if the rows are independent.
-
-        Notes
-        -----
-        Score interval of a binomial share [1]_.
-
-        References
-        ----------
-        .. [1] E. B. Wilson, "Probable inference, the law of succession, and statistical inference," J. Am. Stat.
-           Assoc. 22(158):209-212, 1927, doi:10.1080/01621459.1927.10502953.
-        """
-        if not self.judged:
-            return 0.0, 1.0
-        n, share, z2 = self.judged, self.inside / self.judged, Z90**2
-        middle = (share + z2 / (2 * n)) / (1 + z2 / n)
-        half = Z90 / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
-        return max(middle - half, 0.0), min(middle + half, 1.0)
-
-    @property
-    def is_too_narrow(self) -> bool:
-        """Whether the intervals hold less than they promise, beyond chance; a row or two cannot say."""
-        return self.judged >= MIN_GROUP and self.coverage_range[1] < NOMINAL
-
-    @property
-    def tendency(self) -> str:
-        """Direction of the errors: 'mostly too high', 'both ways'."""
-        if self.bias is None or self.median is None or abs(self.bias) < max(_LEAST_BIAS, self.median / 2):
-            return "both ways"
-        return "mostly too high" if self.bias > 0 else "mostly too low"
+    References
+    ----------
+    .. [1] E. B. Wilson, "Probable inference, the law of succession, and statistical inference," J. Am. Stat. Assoc.
+       22(158):209-212, 1927, doi:10.1080/01621459.1927.10502953.
+    """
+    if not one.judged_rows:
+        return 0.0, 1.0
+    n, share, z2 = one.judged_rows, one.coverage or 0.0, Z90**2
+    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = Z90 / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
+    return max(middle - half, 0.0), min(middle + half, 1.0)
 
 
-def accuracy(name: str, rows: Iterable[ValidatedRow]) -> Accuracy:
-    """Accuracy of some rows; those that the fit leaves out for a reason count as rows only."""
-    rows = list(rows)
-    meant = rated(rows)
-    errors = np.array([found for row in meant if (found := error(row)) is not None])
-    covered = [row.is_covered for row in meant if row.is_covered is not None]
-    middle, outer, bias = (
-        (float(np.median(np.abs(errors))), float(np.quantile(np.abs(errors), 0.9)), float(np.median(errors)))
-        if errors.size
-        else (None, None, None)
-    )
-    return Accuracy(name, len(rows), len(meant), middle, outer, bias, sum(covered), len(covered))
+def is_too_narrow(one: Summary) -> bool:
+    """Whether the intervals hold less than they promise, beyond chance; a row or two cannot say."""
+    return one.judged_rows >= MIN_GROUP and coverage_range(one)[1] < NOMINAL
+
+
+def tendency(one: Summary) -> str:
+    """Direction of the errors: 'mostly too high', 'both ways'."""
+    if one.bias is None or one.median_error is None or abs(one.bias) < max(_LEAST_BIAS, one.median_error / 2):
+        return "both ways"
+    return "mostly too high" if one.bias > 0 else "mostly too low"
 
 
 def rated(rows: Iterable[ValidatedRow]) -> list[ValidatedRow]:
@@ -239,29 +197,17 @@ def rated(rows: Iterable[ValidatedRow]) -> list[ValidatedRow]:
     return [row for row in rows if is_meant(row)]
 
 
-def by(rows: Iterable[ValidatedRow], key: Key) -> dict[str, list[ValidatedRow]]:
-    """Rows by a key, keys in order."""
-    groups: dict[str, list[ValidatedRow]] = {}
-    for row in rows:
-        groups.setdefault(key(row), []).append(row)
-    return {name: groups[name] for name in sorted(groups)}
-
-
-def accuracies(rows: Iterable[ValidatedRow], key: Key) -> list[Accuracy]:
-    """Accuracy of every group."""
-    return [accuracy(name, group) for name, group in by(rows, key).items()]
-
-
 def worst_rows(rows: Iterable[ValidatedRow], most: int) -> list[ValidatedRow]:
     """Rows farthest off, the farthest first."""
-    found = [(abs(off), row) for row in rated(rows) if (off := error(row)) is not None]
+    found = [(abs(off), row) for row in rated(rows) if (off := row.log_error) is not None]
     return [row for _, row in sorted(found, key=lambda pair: (-pair[0], pair[1].id))[:most]]
 
 
-def worst_groups(rows: Sequence[ValidatedRow], key: Key, most: int) -> list[Accuracy]:
+def worst_groups(rows: Sequence[ValidatedRow], key: Key, most: int) -> list[Summary]:
     """Groups of at least :data:`MIN_GROUP` rows with the largest median errors, the largest first."""
-    large = [one for one in accuracies(rated(rows), key) if one.judged >= MIN_GROUP and one.median is not None]
-    return sorted(large, key=lambda one: (-(one.median or 0.0), one.name))[:most]
+    groups = summaries(rated(rows), key)
+    large = [one for one in groups if one.judged_rows >= MIN_GROUP and one.median_error is not None]
+    return sorted(large, key=lambda one: (-(one.median_error or 0.0), one.name))[:most]
 
 
 def reasons(rows: Iterable[ValidatedRow], *, predicted: bool) -> list[tuple[RowStatus, int]]:

@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from sizer.base.quantities import NARROW_SPACE, grouped, significant
 from sizer.calibrate.accuracy_targets import AccuracyTarget
 from sizer.calibrate.language.basis import GroupAccuracy
-from sizer.calibrate.validate import ValidatedRow
+from sizer.calibrate.validate import Summary, ValidatedRow, summaries, summarise
 from sizer.catalog.schema import Source
 from sizer.evidence import rows as facts
 from sizer.evidence.parity import source_title
-from sizer.evidence.rows import Accuracy, Key
-from sizer.evidence.validation_text import MEASURES
+from sizer.evidence.rows import Key
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
 from sizer.present.words import capital, percent, plural
 
@@ -20,7 +19,7 @@ _WORST_GROUPS = 6
 # A file may name thousands of sources or reasons; a page that lists them all is not read.
 _MOST_LINES = 60
 # A group without a row that is predicted with its source held out.
-_NONE = Accuracy("", 0, 0, None, None, None, 0, 0)
+_NONE = Summary("", 0, 0)
 
 
 def figures_table(figures: Sequence[AccuracyTarget]) -> Table | None:
@@ -32,7 +31,7 @@ def figures_table(figures: Sequence[AccuracyTarget]) -> Table | None:
         "Accuracy targets of the calibration",
         figures,
         [
-            Field("Measure", lambda one: capital(MEASURES[one.measure]), width=46),
+            Field("Measure", lambda one: capital(one.text), width=46),
             Field("Target", _target, "right", 17),
             Field("Measured", _measured, "right", 12),
             Field("Rows", lambda one: grouped(one.rows), "right", 9),
@@ -89,19 +88,19 @@ def worst_groups_table(rows: Sequence[ValidatedRow], sources: Mapping[str, Sourc
     ]
     if not groups:
         return None
-    fields: list[Field[tuple[str, Callable[[str], Cell], Accuracy]]] = [
+    fields: list[Field[tuple[str, Callable[[str], Cell], Summary]]] = [
         Field("Group", lambda group: group[1](group[2].name), width=46),
-        Field("Rows", lambda group: grouped(group[2].predicted), "right", 8),
-        Field("Median error", lambda group: facts.size_text(group[2].median), "right", 11),
-        Field("Direction", lambda group: group[2].tendency, width=15),
+        Field("Rows", lambda group: grouped(group[2].predicted_rows), "right", 8),
+        Field("Median error", lambda group: facts.size_text(group[2].median_error), "right", 11),
+        Field("Direction", lambda group: facts.tendency(group[2]), width=15),
         Field("Inside 90 % interval", lambda group: _coverage(group[2]), width=20),
     ]
     caption = f"Groups of {facts.MIN_GROUP} rows or more with the largest errors{remark}"
     return record_table("worst-groups", caption, groups, fields, group=lambda group: group[0])
 
 
-def _coverage(one: Accuracy) -> str:
-    return f"{one.inside} of {one.judged}" + (", too narrow" if one.is_too_narrow else "")
+def _coverage(one: Summary) -> str:
+    return f"{one.inside} of {one.judged_rows}" + (", too narrow" if facts.is_too_narrow(one) else "")
 
 
 def worst_rows_table(
@@ -122,7 +121,7 @@ def worst_rows_table(
             Field("Quantity", lambda one: facts.shortened(facts.kind_name(one)), width=18),
             Field("Published", lambda one: facts.value_text(one.published, one.quantity), "right", 13),
             Field("Predicted", lambda one: facts.value_text(one.predicted, one.quantity), "right", 13),
-            Field("Error", lambda one: facts.error_text(facts.error(one)), "right", 14),
+            Field("Error", lambda one: facts.error_text(one.log_error), "right", 14),
             Field("90 % interval", _interval, width=12),
         ],
     )
@@ -177,23 +176,23 @@ def summary_table(
     name: Callable[[str], Cell],
 ) -> Table:
     """Accuracy of every group, with its source in the fit and held out."""
-    groups = sorted(facts.accuracies(rows, key), key=lambda one: (-one.predicted, -one.rows, one.name))
-    held_out = {one.name: one for one in facts.accuracies(unseen, key)}
-    fields: list[Field[Accuracy]] = [
+    groups = sorted(summaries(rows, key), key=lambda one: (-one.predicted_rows, -one.rows, one.name))
+    held_out = {one.name: one for one in summaries(unseen, key)}
+    fields: list[Field[Summary]] = [
         Field("Rows", lambda one: grouped(one.rows), "right", 8),
-        Field("Predicted", lambda one: grouped(one.predicted), "right", 10),
-        Field("Median error", lambda one: _known(one.median), "right", 10),
-        Field("90th percentile", lambda one: _known(one.p90), "right", 10),
+        Field("Predicted", lambda one: grouped(one.predicted_rows), "right", 10),
+        Field("Median error", lambda one: _known(one.median_error), "right", 10),
+        Field("90th percentile", lambda one: _known(one.p90_error), "right", 10),
         Field("Inside", lambda one: _known(one.coverage), "right", 10),
     ]
     if unseen:
-        everything = facts.accuracy("", unseen)
+        everything = summarise("", unseen)
         fields += [
-            Field("Median, held out", lambda one: _known(_of(one, held_out, everything).median), "right", 10),
+            Field("Median, held out", lambda one: _known(_of(one, held_out, everything).median_error), "right", 10),
             Field("Inside, held out", lambda one: _known(_of(one, held_out, everything).coverage), "right", 10),
         ]
     width = 100 - sum(field.width for field in fields)
-    total = facts.accuracy("", rows)
+    total = summarise("", rows)
     more = len(groups) - len(groups[:_MOST_LINES])
     return record_table(
         id_,
@@ -205,7 +204,7 @@ def summary_table(
     )
 
 
-def _of(one: Accuracy, held_out: Mapping[str, Accuracy], everything: Accuracy) -> Accuracy:
+def _of(one: Summary, held_out: Mapping[str, Summary], everything: Summary) -> Summary:
     """The same group with its sources held out; the total has no name."""
     return held_out.get(one.name, _NONE) if one.name else everything
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sizer.base.formats.json_document import fields_of, json_document
-from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
+from sizer.calibrate.accuracy_targets import AccuracyTarget
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.language.basis import GroupAccuracy
 from sizer.calibrate.validate import Summary, ValidatedRow, ValidationReport, summaries, summarise
@@ -15,76 +15,6 @@ from sizer.present.text.calibration import note_text, note_texts, status_text
 _NAME_CHARACTERS = 90
 # An effect whose spread the data narrowed by less than this share of its prior has learnt nothing.
 _NOT_NARROWED = 0.01
-MEASURES = {
-    AccuracyMeasure.RATES_PREDICTED: "rates predicted, of those with neural network, GPU and precision",
-    AccuracyMeasure.IN_SAMPLE_MEDIAN: "error in sample, median",
-    AccuracyMeasure.IN_SAMPLE_P90: "error in sample, 90th percentile",
-    AccuracyMeasure.SERIES_MEDIAN: "error with the series held out, median",
-    AccuracyMeasure.SOURCE_MEDIAN: "error with the source held out, median",
-    AccuracyMeasure.CLUSTERS_MEDIAN: "error with clusters above 8 GPUs held out, median",
-    AccuracyMeasure.SOURCE_COVERAGE: "share inside the 90 % interval, source held out",
-    AccuracyMeasure.TIME_MEDIAN: "error of the time to train of public logs, median",
-    AccuracyMeasure.HOST_MEDIAN: "error of the host data path with the source held out, median",
-    AccuracyMeasure.HOST_COVERAGE: "share of the host data path inside the 90 % interval, source held out",
-    AccuracyMeasure.LANGUAGE_MEDIAN: "language models, error in sample, median",
-    AccuracyMeasure.LANGUAGE_P90: "language models, error in sample, 90th percentile",
-    AccuracyMeasure.LANGUAGE_SERIES_MEDIAN: "language models, error with the series held out, median",
-    AccuracyMeasure.LANGUAGE_SOURCE_MEDIAN: "language models, source held out, stack known elsewhere, median",
-    AccuracyMeasure.LANGUAGE_BETTER: "language models, share of sources better than one utilization per GPU",
-    AccuracyMeasure.LANGUAGE_STRANGE_MEDIAN: "language models, source held out, stack unknown, median",
-    AccuracyMeasure.LANGUAGE_ROUND_RATES: "language models, MLPerf v5.1 held out, rates, median",
-    AccuracyMeasure.LANGUAGE_ROUND_TIMES: "language models, MLPerf v5.1 held out, time to train, median",
-    AccuracyMeasure.LANGUAGE_COVERAGE: "language models, share inside the 90 % interval, in sample",
-    AccuracyMeasure.LANGUAGE_SERIES_COVERAGE: "language models, share inside the 90 % interval, series held out",
-    AccuracyMeasure.LANGUAGE_SOURCE_COVERAGE: "language models, share inside the 90 % interval, source held out",
-    AccuracyMeasure.LANGUAGE_STRANGE_COVERAGE: "language models, share inside the 90 % interval, stack unknown",
-    AccuracyMeasure.LANGUAGE_MEMORY_MEDIAN: "language models, GPU memory in sample, median",
-    AccuracyMeasure.LANGUAGE_MEMORY_SOURCE_MEDIAN: "language models, GPU memory, source held out, median",
-    AccuracyMeasure.LANGUAGE_MEMORY_COVERAGE: "language models, GPU memory, share inside the 90 % interval",
-    AccuracyMeasure.LANGUAGE_MEMORY_RAN: "language models, published layouts refused for GPU memory",
-    AccuracyMeasure.LANGUAGE_BIAS: "language models, bias in sample",
-    AccuracyMeasure.LANGUAGE_SOURCE_BIAS: "language models, bias with the source held out",
-    AccuracyMeasure.LANGUAGE_STRANGE_BIAS: "language models, bias with the stack unknown",
-    AccuracyMeasure.WHOLE_RUN_COVERAGE: "whole trainings, share of days inside the 90 % interval, family held out",
-    AccuracyMeasure.WHOLE_RUN_BIAS: "whole trainings, bias of days, family held out",
-    AccuracyMeasure.WHOLE_RUN_WIDTH: "whole trainings, half width of the 90 % interval, median",
-    AccuracyMeasure.OWN_COVERAGE: "own networks, 90 % interval of rates, team held out",
-    AccuracyMeasure.OWN_BIAS: "own networks, bias of rates, team held out",
-    AccuracyMeasure.OWN_WIDTH: "own networks, half width of the 90 % interval, median",
-    AccuracyMeasure.MODERN_RATE: "MLPerf v1.0 to v5.1: rate in sample, median",
-    AccuracyMeasure.MODERN_RATE_SYSTEM: "MLPerf v1.0 to v5.1: rate with the system held out, median",
-    AccuracyMeasure.MODERN_RATE_ROUND: "MLPerf v5.1 from v1.0 to v5.0: rate, median",
-    AccuracyMeasure.MODERN_TIME: "MLPerf v1.0 to v5.1: time to train in sample, median",
-    AccuracyMeasure.MODERN_TIME_SYSTEM: "MLPerf v1.0 to v5.1: time to train with the system held out, median",
-    AccuracyMeasure.MODERN_TIME_ROUND: "MLPerf v5.1 from v1.0 to v5.0: time to train, median",
-    AccuracyMeasure.MODERN_COVERAGE_LEAST: "MLPerf v1.0 to v5.1: share inside the 90 % interval, lowest check",
-    AccuracyMeasure.MODERN_COVERAGE_MOST: "MLPerf v1.0 to v5.1: share inside the 90 % interval, highest check",
-    AccuracyMeasure.MODERN_BIAS: "MLPerf v1.0 to v5.1: bias, largest of all checks",
-    AccuracyMeasure.SERVING_MEDIAN: "serving, tokens/s in sample, median",
-    AccuracyMeasure.SERVING_CELL: "serving, tokens/s, model x engine x GPU x precision held out, median",
-    AccuracyMeasure.SERVING_CELL_P90: "serving, tokens/s, the same, 90th percentile",
-    AccuracyMeasure.SERVING_CELL_TPOT: "serving, time per token, the same, median",
-    AccuracyMeasure.SERVING_GPU: "serving, tokens/s, GPU held out, median",
-    AccuracyMeasure.SERVING_MODEL: "serving, tokens/s, model held out, median",
-    AccuracyMeasure.SERVING_ENGINE: "serving, tokens/s, engine held out, median",
-    AccuracyMeasure.SERVING_FIRST: "serving, time to the first token, combination held out, median",
-    AccuracyMeasure.SERVING_FIRST_COVERAGE: "serving, time to the first token, share inside the 90 % interval",
-    AccuracyMeasure.SERVING_COVERAGE_LEAST: "serving, tokens/s, share inside the 90 % interval, lowest check",
-    AccuracyMeasure.SERVING_COVERAGE_MOST: "serving, tokens/s, share inside the 90 % interval, highest check",
-    AccuracyMeasure.SERVING_WIDTH_CELL: "serving, tokens/s, half width of the interval, combination held out",
-    AccuracyMeasure.SERVING_WIDTH: "serving, tokens/s, half width of the interval, in sample",
-    AccuracyMeasure.SERVING_OFFLINE: "serving, MLPerf offline, none of its rows fitted, median",
-    AccuracyMeasure.SERVING_SERVER: "serving, MLPerf server, none of its rows fitted, median",
-    AccuracyMeasure.SERVING_INTERACTIVE: "serving, MLPerf interactive, none of its rows fitted, median",
-    AccuracyMeasure.SERVING_MLPERF_BIAS: "serving, MLPerf, none of its rows fitted, largest bias of a scenario",
-    AccuracyMeasure.SERVING_TUNED: "serving, MLPerf, half of the systems held out, median",
-    AccuracyMeasure.SERVING_LOADS: "serving, published loads and refusals that memory explains",
-    AccuracyMeasure.SERVING_LIMITS: "serving, published limits of requests in flight, median",
-    AccuracyMeasure.STORAGE_MEDIAN: "MLPerf Storage: rate of emulated accelerators with the system held out, median",
-    AccuracyMeasure.STORAGE_COVERAGE: "MLPerf Storage: share inside the 90 % interval, system held out",
-    AccuracyMeasure.STORAGE_NODES: "MLPerf Storage: what storage nodes carry, their configuration held out, median",
-    AccuracyMeasure.STORAGE_CLIENTS: "MLPerf Storage: what clients take in, their configuration held out, median",
-}
 
 
 def status_summaries(report: ValidationReport) -> tuple[Summary, ...]:
@@ -136,7 +66,7 @@ def _target_line(target: AccuracyTarget, width: int) -> str:
     low, high = (f"{100 * end:.3g}%" for end in (target.low, target.high))
     limit = f"{low} to {high}" if target.low > 0 else f"at most {high}"
     missed = "" if target.is_reached else "  MISSED"
-    return f"{MEASURES[target.measure]:{width}} {target.rows:5d} {target.value:9.1%} {limit:>13}{missed}"
+    return f"{target.text:{width}} {target.rows:5d} {target.value:9.1%} {limit:>13}{missed}"
 
 
 def _line(summary: Summary, width: int) -> str:
@@ -179,10 +109,7 @@ def validation_document(report: ValidationReport) -> dict[str, Any]:
             report,
             *("by_task", "by_quantity", "by_source", "total"),
             by_status=status_summaries(report),
-            figures=[
-                fields_of(target, *vars(target), "is_reached", name=MEASURES[target.measure])
-                for target in report.figures
-            ],
+            figures=[fields_of(target, *vars(target), "is_reached", name=target.text) for target in report.figures],
             generations=report.generations,
         ),
         source_left_out=_rows(report.unseen),

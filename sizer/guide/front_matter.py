@@ -69,10 +69,11 @@ def key_figures(result: SizingResult) -> list[tuple[str, str]]:
     if len(design.workloads) > 1:
         speed = (f"{speed[0]}, {words.shortened(first.workload.name)}", speed[1])
     racks = design.quantities.n_racks
+    place = (words.plural_of(racks, "rack"), grouped(racks))
     return [
         speed,
         (words.plural_of(design.n_gpus, "GPU"), grouped(design.n_gpus)),
-        (words.plural_of(racks, "rack"), grouped(racks)),
+        ("place", "at a desk") if design.is_at_desk else place,
         ("maximum power", result_text.power(design)),
     ]
 

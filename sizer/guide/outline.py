@@ -60,6 +60,10 @@ def _performs(context: GuideContext) -> bool:
     return _is_cluster(context) or context.serves
 
 
+def _has_racks(context: GuideContext) -> bool:
+    return not context.design.is_at_desk
+
+
 def _stores_more(context: GuideContext) -> bool:
     asked = context.result.request.data
     has_tiers = context.design.platform.second_tier is not None
@@ -99,7 +103,7 @@ _GUIDE = (
     ),
     _ChapterPlan("maximum", "What the limits allow", short_chapters.maximum, applies=short_chapters.maximum_applies),
     _ChapterPlan("team", "Team and queue wait", team.content, applies=team.applies),
-    _ChapterPlan("facility", "Power and racks", short_chapters.facility),
+    _ChapterPlan("facility", "Power and racks", short_chapters.facility, applies=_has_racks),
     _ChapterPlan("bill", "Bill of materials", bill.content),
     _ChapterPlan("growth", "Growth", growth.content, applies=_is_cluster),
     _ChapterPlan("purchases", "Growth plan", short_chapters.purchases, applies=short_chapters.purchases_applies),
@@ -119,7 +123,7 @@ _ENGINEER = (
     _ChapterPlan("networks", "Networks", engineer_short.networks_chapter),
     _ChapterPlan("data", "Data", data.content, applies=_has_data),
     _ChapterPlan("engineer-team", "Team", engineer_short.team_chapter, applies=team.applies),
-    _ChapterPlan("racks", "Feeds, cables and room", engineer_short.racks),
+    _ChapterPlan("racks", "Feeds, cables and room", engineer_short.racks, applies=_has_racks),
     _ChapterPlan("engineer-operation", "Operation", engineer_operation.content),
     _ChapterPlan(
         "engineer-purchases", "Growth plan", engineer_short.purchases, applies=engineer_short.purchases_applies

@@ -69,6 +69,9 @@ def drawn_terms(values: Floats, covariance: Floats) -> Floats:
     if not covariance.any():
         return np.broadcast_to(values[..., None, :], (*values.shape[:-1], N_DRAWS, values.shape[-1]))
     variance, directions = np.linalg.eigh(covariance)
+    # Either sign is right, and libraries give one or the other on different processors: the largest part is positive.
+    largest = np.take_along_axis(directions, np.abs(directions).argmax(axis=-2)[..., None, :], axis=-2)
+    directions = directions * np.sign(largest)
     # Rounding of the stored covariance can leave a variance of -1e-12. The widest directions get the best dimensions.
     root = (directions * np.sqrt(np.maximum(variance, 0.0))[..., None, :])[..., ::-1]
     normal = standard_draws(values.shape[-1] + 1)[:, 1:]

@@ -81,6 +81,8 @@ class Platform:
     host_memory: MemoryOption | None = None
     # Drives for data in a server whose price has none; 0 of others. [B]
     stored_bytes: float = 0.0
+    # The same before it was said how much its drives hold, which changes its price alone; None: this one.
+    without_drives: "Platform | None" = None
     # None: one tier holds everything.
     second_tier: SecondTier | None = None
     site: SiteRules = ANY_SITE

@@ -28,7 +28,7 @@ from sizer.physical.networks.members import AS_USUAL, HOSTS_OF_TWO_HEADS, Networ
 from sizer.physical.networks.ports import nodes_of
 from sizer.physical.networks.storage_networks import storage_role
 from sizer.physical.notes import PlanNote, PlanNoteKind, Violation, ViolationKind
-from sizer.physical.platform import Platform
+from sizer.physical.platform import FEW_SERVERS, Platform
 from sizer.physical.racks.parts import (
     RackGroup,
     RackTotals,
@@ -488,8 +488,9 @@ def _only_row(counted: _Counted, row: int) -> _Counted:
     return replace(counted, **arrays)
 
 
-# Numbers of servers that are counted with one that is asked for: they take hardly longer, and are likely the next.
-_SERVERS = 16
+# Numbers of servers that are counted with one that is asked for: they take hardly longer, and are likely the next. The
+# first of them have the networks of a few.
+_SERVERS = FEW_SERVERS
 # Designs of one table, some 700 bytes each; a table that would hold more is emptied first.
 _MOST_DESIGNS = 1024
 

@@ -54,6 +54,17 @@ def checkpoint_table(design: DesignAnswer, answer: WorkloadAnswer, number: int) 
     )
 
 
+def checkpoint_tables(design: DesignAnswer) -> list[Table]:
+    """That of each workload whose checkpoints are asked for."""
+    return [
+        table
+        for number, answer in enumerate(design.workloads, 1)
+        if answer.job is not None
+        and answer.job.checkpoints.is_asked
+        and (table := checkpoint_table(design, answer, number)) is not None
+    ]
+
+
 def _moved(
     what: str, size: float, allowed_s: float | None, need: float | None, rate: tuple[float, float]
 ) -> tuple[str, ...]:

@@ -33,8 +33,7 @@ from sizer.present.figures import PageFigure, charted
 from sizer.present.performance_tables import stage_note
 from sizer.present.text.serving import gib_text
 from sizer.present.theme import CHART_LABEL_PX
-from sizer.present.words import estimate, percent, rounded
-from sizer.present.words import stage as stage_word
+from sizer.present.words import percent, rounded
 from sizer.sizing.result import WorkloadAnswer
 from sizer.sizing.stages.serving_curve import ServingCurve, serving_curve
 from sizer.sizing.stages.serving_rates import ServingAnswer
@@ -43,86 +42,8 @@ from sizer.sizing.stages.serving_rates import ServingAnswer
 _SAME = 0.01
 # Two marks of one size stand apart from this difference on.
 _APART = 0.1
-# From this ratio on it is said in times, below it in percent.
-_TIMES_FROM = 1.5
 # Sizes below this share of the design would stretch the axis until nothing else could be read.
 _SMALLEST_SHARE = 0.25
-
-
-def epoch_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
-    """The cold first epoch and a later one with 90 % intervals and bottlenecks; None of language models."""
-    if answer.time is None or not answer.kind.rereads or answer.is_one_epoch:
-        return None
-    time = answer.time
-    parts = [
-        ("First epoch, cold", time.first_epoch_s, cold_limit(answer), QUIET_OPACITY),
-        ("Each later epoch", time.epoch_s, answer.bottleneck, 1.0),
-    ]
-    factor, unit = time_unit(max(float(length.value) for _, length, _, _ in parts))
-    bars = []
-    for name, length, stage, fill in parts:
-        value, low, high = (float(part) / factor for part in length)
-        text = f"{estimate(length, 's')} · bottleneck: {stage_word(stage, inside=True)}"
-        bars.append(ChartBar(name, value, text, palette.stages[stage], interval=(low, high), fill=fill))
-    return bar_chart(bars, epoch_finding(answer), f"duration of an epoch, {unit}", palette, width)
-
-
-def cold_limit(answer: WorkloadAnswer) -> str:
-    """Bottleneck of the first epoch: the usual one, or the storage or its network where these are slower cold.
-
-    Caches help storage and network only: cold, the storage serves its warm rate without the cache hits.
-    """
-    assert answer.time is not None
-    first, later = float(answer.time.first_epoch_s.value), float(answer.time.epoch_s.value)
-    return answer.bottleneck if first <= (1 + _SAME) * later else answer.time.cold_limit
-
-
-def epoch_finding(answer: WorkloadAnswer) -> str:
-    """Title of the chart of epochs."""
-    assert answer.time is not None
-    first, later = answer.time.first_epoch_s, answer.time.epoch_s
-    ratio = float(first.value) / float(later.value)
-    if ratio <= 1 + _SAME:
-        return f"The cold first epoch is as fast as the later ones, {rounded(later, 's')}"
-    where = stage_word(cold_limit(answer), inside=True)
-    if ratio < _TIMES_FROM:
-        return f"The cold first epoch takes {percent(ratio - 1)} longer than later ones; its bottleneck is {where}"
-    return (
-        f"The cold first epoch takes {significant(ratio, 2)} times as long as later epochs; its bottleneck is {where}"
-    )
-
-
-def time_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
-    """Where the time of a training goes, one part after the other. None without a length, and of language models."""
-    if answer.time is None or not answer.kind.rereads:
-        return None
-    time = answer.time
-    first, evaluations = float(time.first_epoch_s.value), float(time.evaluations_s.value)
-    total = float(time.total_s.value)
-    later = max(total - time.start_up_s - first - evaluations, 0.0)
-    parts = [
-        ("Start-up", time.start_up_s, palette.other),
-        ("First epoch, cold", first, palette.stages["storage"]),
-        ("Later epochs", later, palette.stages[answer.bottleneck]),
-        ("Evaluations", evaluations, palette.other),
-    ]
-    factor, unit = time_unit(total)
-    bars: list[ChartBar] = []
-    start = 0.0
-    for name, length, colour in parts:
-        text = f"{duration(length)} · {percent(length / total)}" if length > 0 else "none"
-        bars.append(ChartBar(name, (start + length) / factor, text, colour, start=start / factor))
-        start += length
-    return bar_chart(bars, time_finding(answer, later / total), f"time since the start, {unit}", palette, width)
-
-
-def time_finding(answer: WorkloadAnswer, later_share: float) -> str:
-    """Title of the time chart."""
-    assert answer.time is not None
-    total = duration(float(answer.time.total_s.value))
-    if later_share >= 0.9:
-        return f"Warm epochs take {percent(later_share)} of the {total}; start-up and cold reads take little"
-    return f"Start-up, the cold first epoch and evaluations take {percent(1 - later_share)} of the {total}"
 
 
 def accuracy_caption(answer: WorkloadAnswer) -> str:
@@ -440,8 +361,6 @@ def serving_memory_chart(
 
 _CAPTIONS = {
     "scaling": "Projected throughput by number of GPUs, with storage and platform fixed.",
-    "time": "Breakdown of the time to train.",
-    "epoch": "The first epoch reads all data from storage; later epochs read only what is not cached.",
     "step": "A step of the chosen layout. Traffic that is hidden behind computing is not shown.",
     "memory": "GPU of the fullest pipeline stage. A layout counts as one that fits if its probability is at least "
     "90 %, or if it was published for this model and GPU.",
@@ -467,8 +386,6 @@ def workload_chart(
         case "accuracy":
             return accuracy_chart(answer, n_gpus, palette, width, height)
     draw = {
-        "time": time_chart,
-        "epoch": epoch_chart,
         "step": step_chart,
         "memory": memory_chart,
         "load": load_chart,

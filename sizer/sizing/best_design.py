@@ -19,7 +19,7 @@ from sizer.sizing.search.ranking import Ranking, UnsettledError, is_by_cost
 from sizer.workload.request import SizingRequest
 
 # Servers that most requests do with. Where designs are ordered by their size, no larger one needs to be looked at.
-_FIRST_LOOK = 32
+_FIRST_LOOK = 16
 
 
 @dataclass(frozen=True)
@@ -85,16 +85,19 @@ def best_row(request: SizingRequest, catalog: Catalog, calibration: Calibration)
     # What a larger design cannot be kept out of by its cost is not settled by a few sizes.
     if most > _FIRST_LOOK and is_by_cost(request):
         with suppress(UnsettledError):
-            return _best(search(request, catalog, calibration, most=_FIRST_LOOK), calibration, goes_on=True)
-    return _best(search(request, catalog, calibration), calibration, goes_on=False)
+            first_look = search(request, catalog, calibration, most=_FIRST_LOOK, only_running=True)
+            return _best(Ranking(first_look, goes_on=True), first_look)
+    counts = search(request, catalog, calibration, only_running=True)
+    ranking = Ranking(counts)
+    if ranking.first(1):
+        return _best(ranking, counts)
+    complete = counts if counts.evaluated.is_complete else search(request, catalog, calibration)
+    return best_row(answerable(complete, calibration), catalog, calibration)
 
 
-def _best(counts: PartCounts, calibration: Calibration, *, goes_on: bool) -> BestRow | BestDesign:
-    ranking = Ranking(counts, goes_on=goes_on)
-    found = ranking.first(1)
-    if not found:
-        return best_row(answerable(counts, calibration), counts.catalog, calibration)
-    return BestRow(counts, found[0], _needs_cluster(counts, ranking, found[0]))
+def _best(ranking: Ranking, counts: PartCounts) -> BestRow:
+    [row] = ranking.first(1)
+    return BestRow(counts, row, _needs_cluster(counts, ranking, row))
 
 
 def _needs_cluster(counts: PartCounts, ranking: Ranking, row: int) -> bool:

@@ -68,6 +68,8 @@ def search(
     calibration: Calibration,
     only: PlatformKey | None = None,
     most: int | None = None,
+    *,
+    only_running: bool = False,
 ) -> PartCounts:
     """The design space of a request, its stages evaluated; parts are counted when they are needed.
 
@@ -81,6 +83,8 @@ def search(
     most : int, optional
         Largest number of servers looked at; default :func:`most_servers`, and more where no design meets the targets
         and larger ones may.
+    only_running : bool
+        As of :func:`evaluate_space`, where some design runs or no larger one is looked at.
 
     Raises
     ------
@@ -98,7 +102,9 @@ def search(
     def evaluated_on(single: tuple[Platform, ...]) -> EvaluatedSpace:
         options = with_tiers(single, works, request, catalog)
         space = design_space(len(options), 1, most or most_servers(request))
-        return evaluate_space(request, works, options, space, catalog, calibration)
+        rest = (request, works, options, space, catalog, calibration)
+        found = evaluate_space(*rest, only_running=only_running)
+        return found if found.is_complete or most is not None or found.runs.any() else evaluate_space(*rest)
 
     usual = allowed(alone=False)
     evaluated = evaluated_on(usual)

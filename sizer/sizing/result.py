@@ -149,7 +149,7 @@ class Stage:
 
     key: str  # of STAGES
     capacity: Estimate  # samples/s that the stage alone could pass; inf where it is not used
-    load_fraction: float  # throughput over capacity, 0..1
+    load_fraction: float  # rate at which the design works over capacity, 0..1
     is_limiting: bool
     reason: StageReason  # what the capacity consists of
     sources: tuple[str, ...]  # keys of catalog/sources.toml
@@ -259,7 +259,7 @@ class WorkloadAnswer:
     storage_bytes_per_s: Estimate  # from the storage, warm
     cold_storage_bytes_per_s: Estimate  # in the first epoch
     cpu_utilization_fraction: Estimate
-    gpu_busy_fraction: float  # throughput over what the GPUs (with exchange) could pass
+    gpu_busy_fraction: float  # rate at which the design works over what the GPUs (with exchange) could pass
     cache_hit_fraction: float
     scaling_efficiency: float  # throughput over GPUs x throughput of one GPU
     stages: tuple[Stage, ...]
@@ -408,6 +408,11 @@ class DesignAnswer:
     def n_hosts(self) -> int:
         """Hosts with GPUs: servers, or the trays of systems that arrive as racks."""
         return self.n_servers * nodes_of(self.platform.server)
+
+    @property
+    def is_at_desk(self) -> bool:
+        """Whether it is a workstation: its plan draws a rack, and nothing of it is bought or fed."""
+        return self.platform.server.is_workstation and not self.storage_nodes
 
     @property
     def name(self) -> str:

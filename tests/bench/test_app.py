@@ -5,10 +5,8 @@ Medians of ten; processor seconds of the server stand beside them (``extra_info`
 not change those.
 """
 
-import os
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -16,7 +14,7 @@ import pytest
 
 from sizer.base.quantities import grouped
 from tests.ui.browser import conftest, driving
-from tests.ui.browser.driving import FIGURE, settled, to_page, window
+from tests.ui.browser.driving import FIGURE, settled, to_page, type_into_cell, window
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -43,48 +41,34 @@ _IDLE = """() => document.querySelector('[data-testid="stApp"]')?.getAttribute('
 chromium = conftest.chromium
 
 
-class Server:
-    """The app on this machine, and the processor time that it has taken."""
-
-    def __init__(self, address: str, folder: Path) -> None:
-        self.address = address
-        self._pid = int((folder / "server.pid").read_text())
-
-    def cpu_s(self) -> float:
-        """Processor seconds of the server so far."""
-        fields = Path(f"/proc/{self._pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("served")
-    with driving.served(folder) as port:
-        yield Server(f"http://127.0.0.1:{port}", folder)
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    with driving.served(tmp_path_factory.mktemp("served")) as found:
+        yield found
 
 
-def opened(chromium: "Browser", server: Server, need: str) -> "Page":
+def opened(chromium: "Browser", port: int, need: str) -> "Page":
     """A window whose design answers a need."""
     page = window(chromium, 1440, 900)
-    page.goto(server.address)
+    page.goto(f"http://127.0.0.1:{port}")
     settled(page)
     field = page.get_by_role("textbox", name="Describe the need")
     field.fill(need)
     page.get_by_role("button", name="Size it").click()
-    page.locator(".st-key-chips button").first.wait_for(timeout=60_000)
+    page.locator(".st-key-chips button").first.wait_for()
     settled(page)
     return page
 
 
-def measured(benchmark, server: Server, prepare: Callable[[int], Callable[[], None]]) -> None:
+def measured(benchmark, port: int, prepare: Callable[[int], Callable[[], None]]) -> None:
     """Run an action ten times, each after its preparation."""
     cpu: list[float] = []
     place = iter(range(10 * ROUNDS))
 
     def act(action: Callable[[], None]) -> None:
-        before = server.cpu_s()
+        before = driving.processor_s(driving.server_pid(port))
         action()
-        cpu.append(server.cpu_s() - before)
+        cpu.append(driving.processor_s(driving.server_pid(port)) - before)
 
     benchmark.pedantic(act, setup=lambda: ((prepare(next(place)),), {}), rounds=ROUNDS)
     benchmark.extra_info["server_cpu_s"] = round(median(cpu), 3)
@@ -122,41 +106,41 @@ def rate_edits(page: "Page", unit: str, first: int, step: int) -> Callable[[int]
         pytest.param(LANGUAGE, "tokens/s", 120_000, 13_000, id="language model"),
     ],
 )
-def test_headline_after_an_edit(benchmark, server, chromium, need, unit, first, step) -> None:
+def test_headline_after_an_edit(benchmark, port, chromium, need, unit, first, step) -> None:
     """Asked: 0.3 s where the platform is given, else 0.5 s."""
-    page = opened(chromium, server, need)
-    measured(benchmark, server, rate_edits(page, unit, first, step))
+    page = opened(chromium, port, need)
+    measured(benchmark, port, rate_edits(page, unit, first, step))
     page.context.close()
 
 
-def test_first_page_of_a_warm_server(benchmark, server, chromium) -> None:
+def test_first_page_of_a_warm_server(benchmark, port, chromium) -> None:
     """Until the figures are shown, in a window whose cache is warm but whose session is new. Asked: 1.4 s."""
     context = chromium.new_context()
 
     def prepare(_place: int) -> Callable[[], None]:
         def open_it() -> None:
             fresh = context.new_page()
-            fresh.goto(server.address)
+            fresh.goto(f"http://127.0.0.1:{port}")
             fresh.wait_for_selector(FIGURE)
             fresh.close()
 
         return open_it
 
-    measured(benchmark, server, prepare)
+    measured(benchmark, port, prepare)
 
 
 def switch(page: "Page", name: str) -> None:
     """From the click on a page's link until it is drawn."""
     page.get_by_role("link", name=name, exact=True).first.click()
-    page.get_by_role("heading", name=HEADS[name], exact=True).first.wait_for(timeout=60_000)
+    page.get_by_role("heading", name=HEADS[name], exact=True).first.wait_for()
     page.wait_for_function(_IDLE)
 
 
 @pytest.mark.parametrize("is_first", [True, False], ids=["first visit", "repeated"])
 @pytest.mark.parametrize("name", HEADS)
-def test_another_page(benchmark, server, chromium, name, is_first) -> None:
+def test_another_page(benchmark, port, chromium, name, is_first) -> None:
     """Asked: 0.7 s for a design never looked at on that page, 0.4 s after that."""
-    page = opened(chromium, server, RESTRICTED)
+    page = opened(chromium, port, RESTRICTED)
     edits = rate_edits(page, "images/s", 20_100 + 200 * list(HEADS).index(name) + 100 * is_first, 1_900)
 
     def prepare(place: int) -> Callable[[], None]:
@@ -170,14 +154,14 @@ def test_another_page(benchmark, server, chromium, name, is_first) -> None:
             to_page(page, "Requirements")
         return lambda: switch(page, name)
 
-    measured(benchmark, server, prepare)
+    measured(benchmark, port, prepare)
     page.context.close()
 
 
 @pytest.mark.parametrize("question", ["Growth", "Failures"])
-def test_growth_and_failures(benchmark, server, chromium, question) -> None:
+def test_growth_and_failures(benchmark, port, chromium, question) -> None:
     """A question of the page What-if for a design it was never asked of. Asked: 2 s, with progress."""
-    page = opened(chromium, server, GROWING)
+    page = opened(chromium, port, GROWING)
     edits = rate_edits(page, "images/s", 22_000 + 100 * (question == "Growth"), 1_900)
     heads = {"Growth": "Purchases by year", "Failures": "Effect of failures"}
 
@@ -191,49 +175,39 @@ def test_growth_and_failures(benchmark, server, chromium, question) -> None:
 
         def ask() -> None:
             page.get_by_text(question, exact=True).first.click()
-            page.get_by_role("heading", name=heads[question], exact=True).wait_for(timeout=60_000)
-            page.wait_for_function(_IDLE, timeout=60_000)
+            page.get_by_role("heading", name=heads[question], exact=True).wait_for()
+            page.wait_for_function(_IDLE)
 
         return ask
 
-    measured(benchmark, server, prepare)
+    measured(benchmark, port, prepare)
     page.context.close()
 
 
-def test_an_edit_of_the_bill(benchmark, server, chromium) -> None:
+def test_an_edit_of_the_bill(benchmark, port, chromium) -> None:
     """A quantity typed into the table, until the headline says so or the new total is shown. Asked: 0.5 s."""
-    page = opened(chromium, server, RESTRICTED)
+    page = opened(chromium, port, RESTRICTED)
     to_page(page, "Bill")
     page.get_by_role("tab", name="Edit lines").press("Enter")
     settled(page)
 
     def prepare(place: int) -> Callable[[], None]:
         settled(page)
-        page.get_by_test_id("stDataFrame").first.locator("canvas").first.focus()
-        # The canvas emits nothing to wait for. After an edit the cell below is selected.
-        page.wait_for_timeout(500)
-        for _ in range(0 if place else 3):
-            page.keyboard.press("ArrowRight")
-            page.wait_for_timeout(300)
-        page.keyboard.press("Enter")
-        page.locator("#portal textarea, #portal input").first.wait_for(timeout=30_000)
-        page.keyboard.press("Control+a")
-        page.keyboard.type(str(41 + place), delay=100)  # the editor of a cell takes a key with the next picture
-        page.wait_for_timeout(200)
+        type_into_cell(page, "Quantity", str(41 + place))
 
         def enter() -> None:
             page.keyboard.press("Enter")
-            page.get_by_text(re.compile(f"quantity {41 + place} instead of")).first.wait_for(timeout=30_000)
+            page.get_by_text(re.compile(f"quantity {41 + place} instead of")).first.wait_for()
 
         return enter
 
-    measured(benchmark, server, prepare)
+    measured(benchmark, port, prepare)
     page.context.close()
 
 
-def test_guide_as_pdf(benchmark, server, chromium) -> None:
+def test_guide_as_pdf(benchmark, port, chromium) -> None:
     """From the click to the file, of a design whose guide was never made. Asked: 4 s, with progress."""
-    page = opened(chromium, server, RESTRICTED)
+    page = opened(chromium, port, RESTRICTED)
     edits = rate_edits(page, "images/s", 23_000, 1_900)
 
     def prepare(place: int) -> Callable[[], None]:
@@ -244,11 +218,11 @@ def test_guide_as_pdf(benchmark, server, chromium) -> None:
         to_page(page, "Document")
 
         def download() -> None:
-            with page.expect_download(timeout=120_000) as file:
+            with page.expect_download() as file:
                 page.get_by_role("button", name="Guide, PDF", exact=True).click()
             file.value.path()
 
         return download
 
-    measured(benchmark, server, prepare)
+    measured(benchmark, port, prepare)
     page.context.close()

@@ -13,9 +13,9 @@ from numpy.testing import assert_allclose
 
 from sizer.base.errors import ReportError
 from sizer.base.estimate import Z90
-from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
+from sizer.calibrate.accuracy_targets import AccuracyTarget
 from sizer.calibrate.notes import PREDICTED, FitNote, RowStatus, RowUse, note
-from sizer.calibrate.validate import ValidatedRow, ValidationReport, summarise
+from sizer.calibrate.validate import Summary, ValidatedRow, ValidationReport, summarise
 from sizer.drawings.palette import DARK, LIGHT
 from sizer.evidence import rows as facts
 from sizer.evidence.page import evidence_html, evidence_page
@@ -116,8 +116,8 @@ def test_the_counts_of_the_page_are_those_of_the_rows():
 @pytest.mark.parametrize(("inside", "judged"), [(81, 263), (4, 4), (0, 7), (9, 10)])
 def test_the_range_of_a_share_is_wilsons(inside, judged):
     """The ends are the shares p from which the observed one lies z standard errors: |s - p| = z sqrt(p (1 - p) / n)."""
-    one = facts.Accuracy("", judged, judged, None, None, None, inside, judged)
-    for end in one.coverage_range:
+    one = Summary("", judged, judged, coverage=inside / judged, judged_rows=judged)
+    for end in facts.coverage_range(one):
         assert_allclose(
             abs(inside / judged - end), Z90 * math.sqrt(end * (1 - end) / judged), atol=1e-9
         )  # rounding near 0 and 1
@@ -141,7 +141,7 @@ def hostile_rows() -> list[ValidatedRow]:
 def test_text_of_a_file_is_shown_and_never_run():
     rows = hostile_rows()
     page = evidence_html(
-        report(rows, tuple(rows), (AccuracyTarget(AccuracyMeasure.TIME_MEDIAN, 0.5, 0, 1, 3),)),
+        report(rows, tuple(rows), (AccuracyTarget("time-to-train-median", 0.5, 0, 1, 3),)),
         SOURCES,
     )
     text = text_of(page)

@@ -117,7 +117,7 @@ def test_charts_are_valid_and_draw_with_a_spoken_title(name, palette):
         made += [
             charts.stage_chart(answer, palette),
             charts.scaling_chart(answer, design.n_gpus, palette),
-            workload_charts.time_chart(answer, palette),
+            workload_charts.accuracy_chart(answer, palette=palette),
         ]
     for chart in made:
         if chart is None:

@@ -19,7 +19,7 @@ from sizer.perf.scheduling import (
     shares_of_time,
     working_times_s,
 )
-from sizer.perf.step_terms import SCALE_OUT, TERM_NAMES, StepTerms
+from sizer.perf.step_terms import SCALE_OUT, TERM_NAMES, StepTerms, drawn_terms
 from sizer.perf.training_step import (
     INTER_HOP_S,
     INTRA_HOP_S,
@@ -196,6 +196,12 @@ def test_median_and_interval_are_those_of_random_draws(servers, batch):
     levels = np.quantile(log_rates, [0.5, 0.05, 0.95])
     assert_allclose(np.log([rate.value, rate.low, rate.high]), levels, atol=0.15 * np.std(log_rates))
     assert abs(np.log(rate.value) - levels[0]) < 0.04 * np.std(log_rates)
+
+
+def test_draws_do_not_depend_on_the_signs_that_a_library_gives_directions(monkeypatch):
+    found, eigh = drawn_terms(VALUES, spread()), np.linalg.eigh
+    monkeypatch.setattr(np.linalg, "eigh", lambda of: (eigh(of)[0], eigh(of)[1] * (-1.0) ** np.arange(K)))
+    assert_allclose(drawn_terms(VALUES, spread()), found, rtol=1e-12)
 
 
 def test_the_slow_end_is_the_longer_one():

@@ -510,8 +510,8 @@ def test_a_design_is_counted_once() -> None:
 
 
 def test_a_full_table_starts_anew(monkeypatch) -> None:
-    """Three blocks of 16 sizes do not fit 32 designs; what is asked for again is counted again, and right."""
-    monkeypatch.setattr(module, "_MOST_DESIGNS", 32)
+    """Three blocks of 8 sizes do not fit 16 designs; what is asked for again is counted again, and right."""
+    monkeypatch.setattr(module, "_MOST_DESIGNS", 16)
     count = partial(quantities, PLATFORMS[0], catalog=catalog())
     table = PartTable(count)
     for servers in (1, 17, 33, 1):

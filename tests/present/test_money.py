@@ -10,7 +10,7 @@ import pytest
 
 from sizer.catalog.price_books import Price
 from sizer.deck import opening, outlook
-from sizer.export.design_json import design_document
+from sizer.export.design_json import design_document, projection_document
 from sizer.export.workbook.book import workbook
 from sizer.guide.chapters import bill as bill_chapter
 from sizer.guide.chapters import summary
@@ -20,6 +20,7 @@ from sizer.guide.plain_text import answer_text
 from sizer.guide.profile import Edition
 from sizer.present.text.money import price_basis_text, price_range_text, quotes_text, range_text
 from sizer.questions.compare.designs import Compared, figures_table
+from sizer.sizing.best_design import best_design
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.result import SizingResult
 from sizer.sizing.size import size
@@ -96,11 +97,10 @@ def test_a_bill_with_all_prices_is_exact_without_cents() -> None:
         Price(item=item.id, amount="1000.37", currency="USD", date="2026-10", source="offer", where="1")
         for _, item in catalog().items()
     )
-    result = size(sized(NAMES[0]).request, replace(catalog(), prices=prices))
-    design = result.design
+    design = best_design(sized(NAMES[0]).request, replace(catalog(), prices=prices)).design
     assert price_range_text(design).replace("\u202f", "") == f"USD {design.bill.total.quantize(Decimal(1))}"
     assert price_basis_text(design) == "list prices of 2026"
-    assert design_document(result)["design"]["cost"]["basis"] == "prices"
+    assert projection_document(design)["design"]["cost"]["basis"] == "prices"
 
 
 def test_a_server_that_is_priced_with_less_says_with_what() -> None:

@@ -260,10 +260,10 @@ def test_a_choice_lets_pass_what_it_names():
 
 def test_the_summary_of_the_chosen_is_that_of_their_numbers():
     found = made_up()
-    one = published.facts.accuracy("", published.rows_of(found.published, Choice(is_unseen=False)))
+    one = summarise("", published.rows_of(found.published, Choice(is_unseen=False)))
     # |ln(100 / published)| sorted: .0677 .0726 .0770 .0834 .0862 .0943 .0953 .1054 .6931 .6931, by hand.
-    assert one.median == pytest.approx((0.0862 + 0.0943) / 2, abs=1e-4)
-    assert (one.inside, one.judged) == (8, 10)
+    assert one.median_error == pytest.approx((0.0862 + 0.0943) / 2, abs=1e-4)
+    assert (one.inside, one.judged_rows) == (8, 10)
 
 
 def test_a_line_names_source_and_place_and_no_id():
@@ -297,6 +297,6 @@ def test_everything_shipped_is_there_with_names_instead_of_ids():
     for one in found.published:
         assert not {one.dnn, one.gpu, one.server} & ids - {""}, one.run.id
     judged = found.chosen(Choice(parts=published.JUDGED))
-    assert published.facts.accuracy("", published.rows_of(judged, Choice(is_unseen=False))).predicted == (
+    assert summarise("", published.rows_of(judged, Choice(is_unseen=False))).predicted_rows == (
         found.report.total.predicted_rows
     )

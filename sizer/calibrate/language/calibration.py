@@ -9,7 +9,7 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats
 from sizer.base.estimate import Estimate, normal_cdf
-from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
+from sizer.calibrate.accuracy_targets import AccuracyTarget
 from sizer.calibrate.engine import ErrorStatistics, Fit, FittedModel, StoredFits, digest_of, fits_path, load_fits
 from sizer.calibrate.language import fit, gpu_memory
 from sizer.calibrate.language.cases import LanguageCase, arrays, cases_of, runtimes, work_flop
@@ -284,27 +284,28 @@ def accuracy(calibration: LanguageCalibration) -> tuple[AccuracyTarget, ...]:
         ErrorStatistics.of(*memory.left_out(c.row.source for c in memory.cases)),
     )
     refused = refused_that_ran(memory, cases)
-    m = AccuracyMeasure
     return (
-        AccuracyTarget(m.LANGUAGE_MEDIAN, seen.median, 0.0, 0.04, seen.rows),
-        AccuracyTarget(m.LANGUAGE_P90, seen.p90, 0.0, 0.15, seen.rows),
-        AccuracyTarget(m.LANGUAGE_SERIES_MEDIAN, by_series.median, 0.0, 0.07, by_series.rows),
-        AccuracyTarget(m.LANGUAGE_SOURCE_MEDIAN, usual.median, 0.0, 0.08, usual.rows),
-        AccuracyTarget(m.LANGUAGE_BETTER, float(np.mean(better)), 0.8, 1.0, len(better)),
-        AccuracyTarget(m.LANGUAGE_STRANGE_MEDIAN, strange.median, 0.0, 0.13, strange.rows),
-        AccuracyTarget(m.LANGUAGE_ROUND_RATES, float(np.median(np.abs(rates))), 0.0, 0.06, len(rates)),
-        AccuracyTarget(m.LANGUAGE_ROUND_TIMES, float(np.median(np.abs(times))), 0.0, 0.08, len(times)),
-        AccuracyTarget(m.LANGUAGE_COVERAGE, seen.coverage, 0.85, 0.96, seen.rows),
-        AccuracyTarget(m.LANGUAGE_SERIES_COVERAGE, by_series.coverage, 0.85, 0.96, by_series.rows),
-        AccuracyTarget(m.LANGUAGE_SOURCE_COVERAGE, by_source.coverage, 0.85, 0.96, by_source.rows),
-        AccuracyTarget(m.LANGUAGE_STRANGE_COVERAGE, strange.coverage, 0.85, 0.96, strange.rows),
-        AccuracyTarget(m.LANGUAGE_MEMORY_MEDIAN, peaks.median, 0.0, 0.05, peaks.rows),
-        AccuracyTarget(m.LANGUAGE_MEMORY_SOURCE_MEDIAN, peaks_left_out.median, 0.0, 0.10, peaks_left_out.rows),
-        AccuracyTarget(m.LANGUAGE_MEMORY_COVERAGE, peaks_left_out.coverage, 0.85, 0.96, peaks_left_out.rows),
-        AccuracyTarget(m.LANGUAGE_MEMORY_RAN, float(np.mean(refused)), 0.0, 0.0, len(refused)),
-        AccuracyTarget(m.LANGUAGE_BIAS, abs(seen.bias), 0.0, 0.03, seen.rows),
-        AccuracyTarget(m.LANGUAGE_SOURCE_BIAS, abs(by_source.bias), 0.0, 0.03, by_source.rows),
-        AccuracyTarget(m.LANGUAGE_STRANGE_BIAS, abs(strange.bias), 0.0, 0.05, strange.rows),
+        AccuracyTarget("language-median", seen.median, 0.0, 0.04, seen.rows),
+        AccuracyTarget("language-p90", seen.p90, 0.0, 0.15, seen.rows),
+        AccuracyTarget("language-held-out-series-median", by_series.median, 0.0, 0.07, by_series.rows),
+        AccuracyTarget("language-held-out-source-median", usual.median, 0.0, 0.08, usual.rows),
+        AccuracyTarget("language-better-than-utilization", float(np.mean(better)), 0.8, 1.0, len(better)),
+        AccuracyTarget("language-unknown-stack-median", strange.median, 0.0, 0.13, strange.rows),
+        AccuracyTarget("language-newest-round-rates", float(np.median(np.abs(rates))), 0.0, 0.06, len(rates)),
+        AccuracyTarget("language-newest-round-times", float(np.median(np.abs(times))), 0.0, 0.08, len(times)),
+        AccuracyTarget("language-coverage", seen.coverage, 0.85, 0.96, seen.rows),
+        AccuracyTarget("language-held-out-series-coverage", by_series.coverage, 0.85, 0.96, by_series.rows),
+        AccuracyTarget("language-held-out-source-coverage", by_source.coverage, 0.85, 0.96, by_source.rows),
+        AccuracyTarget("language-unknown-stack-coverage", strange.coverage, 0.85, 0.96, strange.rows),
+        AccuracyTarget("language-memory-median", peaks.median, 0.0, 0.05, peaks.rows),
+        AccuracyTarget("language-memory-held-out-source-median", peaks_left_out.median, 0.0, 0.10, peaks_left_out.rows),
+        AccuracyTarget(
+            "language-memory-held-out-source-coverage", peaks_left_out.coverage, 0.85, 0.96, peaks_left_out.rows
+        ),
+        AccuracyTarget("language-memory-refused-that-ran", float(np.mean(refused)), 0.0, 0.0, len(refused)),
+        AccuracyTarget("language-bias", abs(seen.bias), 0.0, 0.03, seen.rows),
+        AccuracyTarget("language-held-out-source-bias", abs(by_source.bias), 0.0, 0.03, by_source.rows),
+        AccuracyTarget("language-unknown-stack-bias", abs(strange.bias), 0.0, 0.05, strange.rows),
     )
 
 

@@ -25,7 +25,7 @@ from sizer.base.estimate import Z90, Estimate
 from sizer.base.formats.csv_rows import bounded, rows_of_file, typed_row
 from sizer.base.resources import data_dir
 from sizer.base.units import DAY_S
-from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
+from sizer.calibrate.accuracy_targets import AccuracyTarget
 from sizer.calibrate.observations import read_stored, stored_path, write_stored
 from sizer.catalog.model import Catalog
 from sizer.catalog.networks import TransformerShape
@@ -226,14 +226,14 @@ def whole_run_accuracy(catalog: Catalog) -> tuple[AccuracyTarget, ...]:
         known = ((left.design @ fit.covariance) * left.design).sum(axis=1)
         sds[out] = np.sqrt(known + left.step_sd**2 + sum(sd**2 for sd in spreads))
 
-    def figure(measure: AccuracyMeasure, value: float, low: float, high: float) -> AccuracyTarget:
+    def figure(measure: str, value: float, low: float, high: float) -> AccuracyTarget:
         return AccuracyTarget(measure, value, low, high, len(errors))
 
     inside = float(np.mean(np.abs(errors) <= Z90 * sds))
     return (
-        figure(AccuracyMeasure.WHOLE_RUN_COVERAGE, inside, 0.85, 0.96),
-        figure(AccuracyMeasure.WHOLE_RUN_BIAS, abs(float(np.median(errors))), 0.0, 0.10),
-        figure(AccuracyMeasure.WHOLE_RUN_WIDTH, float(np.expm1(Z90 * np.median(sds))), 0.0, 0.65),
+        figure("whole-run-coverage", inside, 0.85, 0.96),
+        figure("whole-run-bias", abs(float(np.median(errors))), 0.0, 0.10),
+        figure("whole-run-half-width", float(np.expm1(Z90 * np.median(sds))), 0.0, 0.65),
     )
 
 

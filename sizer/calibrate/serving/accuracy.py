@@ -8,7 +8,7 @@ import numpy as np
 from sizer.base.arrays import Bools, Floats
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Z90
-from sizer.calibrate.accuracy_targets import AccuracyMeasure, AccuracyTarget
+from sizer.calibrate.accuracy_targets import AccuracyTarget
 from sizer.calibrate.engine import ErrorStatistics, Fit, FittedModel, StoredFits, digest_of
 from sizer.calibrate.notes import CalibrationNote
 from sizer.calibrate.serving.calibration import RATES, ServingCalibration
@@ -23,17 +23,17 @@ from sizer.catalog.model import Catalog
 # Rows of a cell that the fits see: more of one cell say little more, and cost time.
 _ROWS_OF_CELL = 25
 # What is left out, and the largest median error of tokens/s that is asked for.
-_GROUPS: tuple[tuple[str, AccuracyMeasure, float], ...] = (
-    ("cell", AccuracyMeasure.SERVING_CELL, 0.10),
-    ("gpu", AccuracyMeasure.SERVING_GPU, 0.12),
-    ("model", AccuracyMeasure.SERVING_MODEL, 0.14),
-    ("engine", AccuracyMeasure.SERVING_ENGINE, 0.14),
+_GROUPS: tuple[tuple[str, str, float], ...] = (
+    ("cell", "serving-cell-left-out-median", 0.10),
+    ("gpu", "serving-gpu-left-out-median", 0.12),
+    ("model", "serving-model-left-out-median", 0.14),
+    ("engine", "serving-engine-left-out-median", 0.14),
 )
 _COVERED = (0.85, 0.95)
 _SCENARIOS = (
-    ("Offline", AccuracyMeasure.SERVING_OFFLINE),
-    ("Server", AccuracyMeasure.SERVING_SERVER),
-    ("Interactive", AccuracyMeasure.SERVING_INTERACTIVE),
+    ("Offline", "serving-mlperf-offline-unfitted-median"),
+    ("Server", "serving-mlperf-server-unfitted-median"),
+    ("Interactive", "serving-mlperf-interactive-unfitted-median"),
 )
 
 
@@ -93,7 +93,6 @@ def digest_of_rows(cases: Sequence[ServingCase]) -> str:
 
 
 def _closed_loop(errors: _Errors, tests: dict[str, tuple[Floats, Floats]], fit: Fit) -> tuple[AccuracyTarget, ...]:
-    m = AccuracyMeasure
     spread = SERVING.scatter(errors.printed)
 
     def statistics(group: str, quantity: ServingTime) -> tuple[ErrorStatistics, float]:
@@ -105,30 +104,29 @@ def _closed_loop(errors: _Errors, tests: dict[str, tuple[Floats, Floats]], fit: 
     seen, known_width = statistics("", ServingTime.REQUEST)
     tpot, _ = statistics("cell", ServingTime.TPOT)
     first, _ = statistics("cell", ServingTime.TTFT)
-    found = [AccuracyTarget(m.SERVING_MEDIAN, seen.median, 0.0, 0.06, seen.rows)]
+    found = [AccuracyTarget("serving-median", seen.median, 0.0, 0.06, seen.rows)]
     shares, widths = [seen.coverage], {}
     for group, measure, most in _GROUPS:
         one, widths[group] = statistics(group, ServingTime.REQUEST)
         found.append(AccuracyTarget(measure, one.median, 0.0, most, one.rows))
         shares.append(one.coverage)
         if group == "cell":
-            found.append(AccuracyTarget(m.SERVING_CELL_P90, one.p90, 0.0, 0.28, one.rows))
+            found.append(AccuracyTarget("serving-cell-left-out-p90", one.p90, 0.0, 0.28, one.rows))
     n = seen.rows
     return (
         *found,
-        AccuracyTarget(m.SERVING_CELL_TPOT, tpot.median, 0.0, 0.10, tpot.rows),
-        AccuracyTarget(m.SERVING_FIRST, first.median, 0.0, 0.32, first.rows),
-        AccuracyTarget(m.SERVING_FIRST_COVERAGE, first.coverage, *_COVERED, first.rows),
-        AccuracyTarget(m.SERVING_COVERAGE_LEAST, min(shares), *_COVERED, n),
-        AccuracyTarget(m.SERVING_COVERAGE_MOST, max(shares), *_COVERED, n),
-        AccuracyTarget(m.SERVING_WIDTH_CELL, widths["cell"], 0.0, 0.25, n),
-        AccuracyTarget(m.SERVING_WIDTH, known_width, 0.0, 0.12, n),
+        AccuracyTarget("serving-cell-left-out-time-per-token-median", tpot.median, 0.0, 0.10, tpot.rows),
+        AccuracyTarget("serving-cell-left-out-first-token-median", first.median, 0.0, 0.32, first.rows),
+        AccuracyTarget("serving-cell-left-out-first-token-coverage", first.coverage, *_COVERED, first.rows),
+        AccuracyTarget("serving-least-coverage", min(shares), *_COVERED, n),
+        AccuracyTarget("serving-most-coverage", max(shares), *_COVERED, n),
+        AccuracyTarget("serving-half-width-cell-left-out", widths["cell"], 0.0, 0.25, n),
+        AccuracyTarget("serving-half-width", known_width, 0.0, 0.12, n),
     )
 
 
 def _mlperf(cases: Sequence[ServingCase], model: FittedModel[Printed]) -> tuple[AccuracyTarget, ...]:
     """Rates of MLPerf's scenarios by a fit without any of its rows, and by fits with every other system."""
-    m = AccuracyMeasure
     of_mlperf = {case.row.row_id for case in cases if case.row.kind == MLPERF}
     tuned = np.array([one.row_id in of_mlperf for one in model.cases])
     some = [case for case in cases if case.row.kind == MLPERF]
@@ -139,7 +137,7 @@ def _mlperf(cases: Sequence[ServingCase], model: FittedModel[Printed]) -> tuple[
         found.append(AccuracyTarget(measure, float(np.median(np.abs(mine))), 0.0, 0.15, len(mine)))
         biases.append(float(np.median(mine)))
     worst = max(biases, key=abs)
-    found.append(AccuracyTarget(m.SERVING_MLPERF_BIAS, abs(worst), 0.0, 0.05, len(some)))
+    found.append(AccuracyTarget("serving-mlperf-unfitted-largest-bias", abs(worst), 0.0, 0.05, len(some)))
     half = _halves([case.row.system for case in some])
     row_half = dict(zip((case.row.row_id for case in some), half, strict=True))
     errors = np.zeros(len(some))
@@ -148,13 +146,16 @@ def _mlperf(cases: Sequence[ServingCase], model: FittedModel[Printed]) -> tuple[
         here = half == number
         fit = without(model, out)
         errors[here] = _rate_errors([case for case, is_here in zip(some, here, strict=True) if is_here], fit)
-    found.append(AccuracyTarget(m.SERVING_TUNED, float(np.median(np.abs(errors))), 0.0, 0.08, len(errors)))
+    found.append(
+        AccuracyTarget(
+            "serving-mlperf-half-of-systems-left-out-median", float(np.median(np.abs(errors))), 0.0, 0.08, len(errors)
+        )
+    )
     return tuple(found)
 
 
 def _memory(catalog: Catalog) -> tuple[AccuracyTarget, ...]:
     """Published loads and refusals, and limits of requests in flight."""
-    m = AccuracyMeasure
     right, errors = [], []
     for fact in memory_facts():
         model = model_of(catalog.dnns[fact.model])
@@ -169,8 +170,8 @@ def _memory(catalog: Catalog) -> tuple[AccuracyTarget, ...]:
         if fact.most_concurrent:
             errors.append(abs(math.log(room / fact.most_concurrent)))
     return (
-        AccuracyTarget(m.SERVING_LOADS, float(np.mean(right)), 1.0, 1.0, len(right)),
-        AccuracyTarget(m.SERVING_LIMITS, float(np.median(errors)), 0.0, 0.15, len(errors)),
+        AccuracyTarget("serving-memory-loads-and-refusals", float(np.mean(right)), 1.0, 1.0, len(right)),
+        AccuracyTarget("serving-memory-limits-median", float(np.median(errors)), 0.0, 0.15, len(errors)),
     )
 
 

@@ -117,8 +117,9 @@ def _weights(row: ServingRow, gpu: Gpu, guessed: list[str]) -> str:
 
 
 def _together(row: ServingRow, base: Deployment, guessed: list[str]) -> tuple[Deployment, float] | CalibrationNote:
-    tensor, data = int(row.tp or 0), int(row.dp or 1)
     gpus = row.gpus or 0.0
+    # One GPU has one layout.
+    tensor, data = int(row.tp or gpus == 1), int(row.dp or 1)
     if not tensor:
         # The least that loads is what tuned runs take; the model says which that is.
         guessed.append("layout")

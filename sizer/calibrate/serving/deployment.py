@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
-from sizer.calibrate.language.cases import USUAL_MATMUL_SHARE, matmul_flop_per_s, pcie_bytes_per_s
+from sizer.calibrate.language.cases import USUAL_MATMUL_SHARE, is_through_host, matmul_flop_per_s, pcie_bytes_per_s
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.catalog.networks import TransformerShape
 from sizer.catalog.schema import Dnn, Gpu
@@ -176,8 +176,14 @@ class Deployment:
 
     @property
     def computed_in(self) -> str:
-        """Format in which the weights are multiplied: the next wider one where the GPU lacks that of the weights."""
-        return next(name for name in _widening(COMPUTED_IN[self.weights]) if _peak(self.gpu, name) is not None)
+        """Format in which the weights are multiplied: BF16 where the GPU lacks that of the weights."""
+        wanted = COMPUTED_IN[self.weights]
+        return "bf16" if _peak(self.gpu, wanted) is None else wanted
+
+    @property
+    def is_widened(self) -> bool:
+        """Whether weights of fewer bits are widened to BF16 as they are multiplied."""
+        return self.computed_in == "bf16" and self.weights != "bf16"
 
 
 def missing_facts(gpu: Gpu, tensor: int = 1, link_bytes_per_s: float | None = None) -> CalibrationNote | None:
@@ -204,11 +210,6 @@ def link_of(gpu: Gpu) -> float | None:
     if gpu.form_factor.value.startswith("pcie"):
         return pcie_bytes_per_s(gpu)
     return None
-
-
-def _widening(name: str) -> tuple[str, ...]:
-    order = ("fp4", "fp8", "bf16")
-    return order[order.index(name) :]
 
 
 def _peak(gpu: Gpu, name: str) -> float | None:
@@ -318,7 +319,7 @@ def replicas_of(deployments: Sequence[Deployment]) -> Replicas:
             raise ValueError(f"{missing.values[0]}: {missing.values[1]} is not known")
     columns = np.array([astuple(one.model)[1:] for one in deployments], dtype=float).reshape(len(deployments), -1).T
     models = ServedModels(**dict(zip([one.name for one in fields(ServedModel)][1:], columns, strict=True)))
-    machines = np.array([_machine(one) for one in deployments], dtype=float).reshape(-1, 5).T
+    machines = np.array([_machine(one) for one in deployments], dtype=float).reshape(-1, 6).T
     weights = np.array([weight_bytes_of(one.weights, one.model.is_mixture) for one in deployments]).reshape(-1, 2).T
     element = [CACHE_BYTES[one.cache or _USUAL_CACHE.get(one.weights, "fp8")] for one in deployments]
     names = ("tensor", "data", "pipeline", "adapters", "adapter_rank")
@@ -348,4 +349,6 @@ def _machine(one: Deployment) -> tuple[float, ...]:
         reached * gpu.peak_mixed_flop_per_s.value,
         # Of one GPU, which sums nothing over others, no link is asked.
         link or math.inf,
+        # Tensor ranks of one of several groups lie inside a server.
+        (link if one.data == 1 or is_through_host(gpu) else link_of(gpu)) or math.inf,
     )

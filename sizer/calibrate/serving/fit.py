@@ -39,6 +39,7 @@ PRIORS = {
     "spread": (1.0, 0.5),
     "mix": (0.5, 0.6),
     "interference": (0.9, 0.2),
+    "unbalanced": (0.5, 0.5),
     "lockstep": (0.6, 0.3),
     "queue": (0.4, 0.5),
     "layer_s": (45e-6, 0.3),
@@ -79,10 +80,8 @@ EFFECT_SD = {
     (TIME, "family"): 0.05,
     (TIME, "model"): 0.06,
     (TIME, "cell"): 0.10,
-    (TIME, "tuned"): 0.15,
-    ("sequence_s", "tuned"): 0.8,
-    ("reduce_traffic", "tuned"): 0.5,
-    ("decode_rate", "tuned"): 0.15,
+    (TIME, "tuned"): 0.08,
+    (TIME, "tuned_model"): 0.10,
     ("prefill_rate", "tuned"): 0.12,
     (FIRST, "engine"): 0.3,
     (FIRST, "cell"): 0.3,
@@ -125,14 +124,15 @@ def levels_of(one: Deployment) -> dict[str, str]:
     return {
         "engine": engine,
         "weights": one.weights,
-        "format": one.computed_in,
+        "format": "widened" if one.is_widened else one.computed_in,
         "gpu": one.gpu.id,
         "family": one.model.family,
         "model": one.model.id,
         "precision": f"{one.weights}/{generation}",
         "engine_generation": f"{engine}/{generation}",
         "tuned": tuned,
-        "cell": f"{one.model.id}/{engine}/{one.gpu.id}/{one.weights}" + (f"/{one.tuning}" if tuned else ""),
+        "tuned_model": tuned and f"{one.model.id}/{tuned}",
+        "cell": f"{one.model.id}/{engine}/{one.gpu.id}/{one.weights}",
     }
 
 

@@ -81,13 +81,12 @@ def layouts_over(
     work: ServingWork, gpu: Gpu, gpus: int, nic_bytes_per_s: float, catalog: Catalog
 ) -> Iterator[tuple[Deployment, int]]:
     """Layouts of replicas over whole servers, which NICs join, and the servers of each."""
+    is_latent = work.shape.attention == "latent"
     for servers in _SERVERS_OF_REPLICA:
-        tensor, data = gpus, servers
-        if work.shape.attention != "latent":
-            tensor, data = tensor * servers, 1
-        if work.shape.heads % tensor == 0:
-            for one in _deployment(work, gpu, tensor, data, nic_bytes_per_s, catalog):
-                yield one, servers
+        for tensor in (1, gpus) if is_latent else (gpus * servers,):
+            if work.shape.heads % tensor == 0:
+                for one in _deployment(work, gpu, tensor, gpus * servers // tensor, nic_bytes_per_s, catalog):
+                    yield one, servers
 
 
 @lru_cache(maxsize=4096)

@@ -19,7 +19,12 @@ from sizer.sizing.design.verdict import RejectedDesign, RejectionKind, rejection
 _MOST_TITLES = 3
 # Of the designs that were rejected for one choice, so many are named: the nearest.
 _MOST_REJECTED = 4
-_BY_EXPECTED_COST = (RejectionKind.LIKELY_DEARER, RejectionKind.LESS_CERTAIN, RejectionKind.OVER_BUDGET)
+_BY_EXPECTED_COST = (
+    RejectionKind.LIKELY_DEARER,
+    RejectionKind.TIED,
+    RejectionKind.LESS_CERTAIN,
+    RejectionKind.OVER_BUDGET,
+)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ from sizer.present.tables import Cell, Row, Table, fact_table, row
 from sizer.present.text import result_text
 from sizer.present.text.plan import note_text
 from sizer.questions.data.text import (
-    checkpoints_table,
     copy_text,
     ingest_text,
     required_capacity_table,
@@ -68,7 +67,7 @@ def _data(context: GuideContext) -> dict[str, Any]:
     """Stored data and ingest; where requested, also the routes of the ingest and local copies."""
     plan, data_request = context.data, context.result.request.data
     copies = plan.copies if data_request.copy_to_local else ()
-    has_checkpoints = bool(plan.required.checkpoints_bytes or plan.checkpoints)
+    has_checkpoints = bool(plan.required.checkpoints_bytes)
     return {
         "title": "Stored data, ingest and checkpoints" if has_checkpoints else "Stored data and ingest",
         "requirement": required_capacity_table(plan),
@@ -79,7 +78,6 @@ def _data(context: GuideContext) -> dict[str, Any]:
             else ""
         ),
         "ingest_paths": routes_table(plan.ingest) if data_request.ingest is not None else None,
-        "checkpoints": checkpoints_table(plan.checkpoints),
         "transform": transform_text(plan.transform) if plan.transform is not None else "",
         "copies": [copy_text(copy) for copy in copies],
     }

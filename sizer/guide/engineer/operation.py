@@ -24,16 +24,19 @@ def phases_table(design: DesignAnswer, ingest: IngestPlan, has_head: bool) -> Ta
 def _phases(design: DesignAnswer, ingest: IngestPlan, has_head: bool) -> Iterator[tuple[str, str, str]]:
     plan = design.plan
     devices = words.plural(sum(device.status != "reserved" for device in plan.devices), "device")
-    yield (
-        "Room",
-        "Racks in place, both feeds live, cooling running",
-        "Each feed alone carries the load given in the chapter on power and racks",
-    )
-    yield (
-        "Racking",
-        f"Mount {devices} as shown in the rack elevations",
-        "Every device is in its planned rack unit, and blanking panels close the open units",
-    )
+    if design.is_at_desk:
+        yield "Place", "Connect the workstation to a wall socket and the LAN", "It starts, and its fans are not covered"
+    else:
+        yield (
+            "Room",
+            "Racks in place, both feeds live, cooling running",
+            "Each feed alone carries the load given in the chapter on power and racks",
+        )
+        yield (
+            "Racking",
+            f"Mount {devices} as shown in the rack elevations",
+            "Every device is in its planned rack unit, and blanking panels close the open units",
+        )
     if plan.n_links:
         yield (
             "Cabling",

@@ -1,6 +1,5 @@
 """Chapters of the engineer's file that set out the tables of one question."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +18,7 @@ from sizer.present import words
 from sizer.present.facility_tables import cables_table, feeds_table
 from sizer.present.figures import PageFigure, charted, drawn
 from sizer.present.performance_tables import evidence_table, neighbours_table, serving_table, stage_table
-from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
+from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
 from sizer.present.text.assumptions import AssumptionRow, assumption_rows
 from sizer.present.text.plan import manager_text, note_text
@@ -65,18 +64,16 @@ def performance_chapter(context: GuideContext) -> dict[str, Any]:
 
 
 def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> dict[str, Any]:
-    # The guide draws the time to train of a single workload.
-    draws = {"time": True, "epoch": True, "accuracy": context.has_many_workloads}
     return {
         "name": answer.workload.name,
         "measured": result_text.measured(answer),
         "has_evidence": bool(answer.evidence),
         # Of a language model in use: what its users see.
         "stages": serving_table(context.design, answer, number) or stage_table(answer, number),
-        "charts": {
-            name: workload_figure(name, answer, number, context.design.n_gpus, context.palette) if is_drawn else None
-            for name, is_drawn in draws.items()
-        },
+        # The guide draws the time to train of a single workload.
+        "accuracy": workload_figure("accuracy", answer, number, context.design.n_gpus, context.palette)
+        if context.has_many_workloads
+        else None,
         "cautions": [words.sentence(text) for text in result_text.cautions(answer)],
     }
 
@@ -239,35 +236,7 @@ def necessity(context: GuideContext) -> dict[str, Any]:
         "arithmetic": arithmetic_table(context.claims),
         "simplest": simplest_text(context.simplest, result),
         "simplest_table": simplest_table(context.simplest, result),
-        "checks": checks_table(result),
     }
-
-
-def checks_table(result: SizingResult) -> Table | None:
-    """Data sets compared with memory and usable capacity; None where neither is known."""
-    trained = (answer for answer in result.design.workloads if answer.serving is None)
-    rows = [check for answer in trained for check in _checks(answer, result)]
-    if not rows:
-        return None
-    titles = ("Workload", "Compared with", "Result")
-    return fact_table("checks", "Where the data set fits", rows, titles=titles, widths=(28, 36, 36), style="")
-
-
-def _checks(answer: WorkloadAnswer, result: SizingResult) -> Iterator[Row]:
-    design = result.design
-    memory, usable = design.platform.server.memory_bytes, design.usable_bytes
-    places: list[tuple[str, float]] = []
-    if memory is not None:
-        places.append(("memory of one server", memory.value))
-        if design.n_servers > 1:
-            servers = words.plural(design.n_servers, "server")
-            places.append((f"total memory of {servers}", memory.value * design.n_servers))
-    if usable > 0:
-        places.append((f"usable capacity of {design.platform.storage.name}", usable))
-    name = answer.workload.name
-    for place, size_bytes in places:
-        yield row(name, place, result_text.fits(answer.dataset_bytes, size_bytes))
-        name = ""  # printed once
 
 
 # --- validation

@@ -116,6 +116,7 @@ class _Loop:
         self.step = decode_step(decode, by, load.context, load.verified, load.is_guessed)
         filling: Prefill = prefill(fill, by, load.input_tokens, load.cached_share)
         self.work, self.overhead = filling.work * (1 - apart), filling.overhead * (1 - apart)
+        self.stalls = filling.stalls * (1 - apart)
         # Of the pool's prefills, as one request after the other sees them.
         self.pooled = filling.alone * (apart / (fill.data * np.maximum(load.prefill_replicas, 1.0)))
         # The same of full batches of them, which share what is not work.
@@ -151,7 +152,8 @@ class _Loop:
         others = np.maximum(decoding - 1, 0.0) / load.output_tokens
         # Several prefills of one step share what is not work.
         shared = -np.expm1(-others) / np.maximum(others, 1e-12) + (others <= 0)
-        busy = self.work + self.overhead * shared
+        # The more prefills a step has, the more of the groups have one.
+        busy = self.work + self.overhead * shared + self.stalls * (1 / (1 + others))
         service = busy + self.pooled
         tpot = step * self.steps + busy * self.delays * others
         # As users see it: the tokens held back are counted to the first one.

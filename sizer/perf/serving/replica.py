@@ -96,6 +96,7 @@ class ServingGpus(_Columns):
     peak_flop_per_s: Floats  # in the format in which the weights are multiplied
     attention_flop_per_s: Floats  # BF16
     link_bytes_per_s: Floats  # between GPUs, one direction
+    sum_bytes_per_s: Floats  # between tensor ranks
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,7 @@ class Replicas(_Columns):
     peak_flop_per_s: Floats
     attention_flop_per_s: Floats
     link_bytes_per_s: Floats
+    sum_bytes_per_s: Floats
     weight_bytes: Floats  # held
     dense_bytes: Floats  # read in every step
     expert_bytes: Floats  # all routed experts of the GPU

@@ -39,6 +39,7 @@ class ServingFactors:
     spread: Floats  # tokens of one answer choose alike: below 1, fewer experts are read
     mix: Floats  # share of a prefill's weight reads and launches that a decode step does not hide
     interference: Floats  # share of the prefills of others that a decoding request waits for
+    unbalanced: Floats  # share of the prefills of one group for which the other groups of a replica wait
     lockstep: Floats  # share of the prefills that requests in lockstep wait for before they decode
     queue: Floats
     token_bytes: Floats  # of a token, layer and element of its vector
@@ -197,7 +198,7 @@ def _expert_work(one: Replicas, by: Terms, flop: Floats, rate: str) -> tuple[Gra
 
 def _ring_s(one: Replicas) -> Floats:
     """Seconds of one sum over ranks for each token; each stage of a pipeline sums in its own layers alone."""
-    return np.asarray(_ELEMENT_BYTES * one.hidden * (one.summing - 1) / one.tensor / one.link_bytes_per_s)
+    return np.asarray(_ELEMENT_BYTES * one.hidden * (one.summing - 1) / one.tensor / one.sum_bytes_per_s)
 
 
 def _token_traffic(one: Replicas, by: Terms, tokens: Floats) -> Graded:
@@ -214,12 +215,14 @@ def _token_traffic(one: Replicas, by: Terms, tokens: Floats) -> Graded:
 class Prefill:
     """Seconds of the prefill of one request of one data-parallel group.
 
-    Among decode steps it adds ``work`` to them, and ``overhead`` to a step in which there is any prefill.
+    Among decode steps it adds ``work`` to them, and ``overhead`` to a step in which there is any prefill. Groups step
+    together for the exchange of experts: ``stalls`` is more of a step in which one group prefills and others wait.
     """
 
     alone: Graded
     work: Graded
     overhead: Graded
+    stalls: Graded
 
 
 def prefill(one: Replicas, by: Terms, input_tokens: Floats, cached_share: Floats) -> Prefill:
@@ -235,9 +238,9 @@ def prefill(one: Replicas, by: Terms, input_tokens: Floats, cached_share: Floats
         Share of it whose keys and values are there already. [-]
     """
     new = input_tokens * (1 - cached_share)
-    work = by.times(new * one.prefill_dense_flop / one.peak_flop_per_s, over=("prefill_rate",))
+    dense = by.times(new * one.prefill_dense_flop / one.peak_flop_per_s, over=("prefill_rate",))
     usual, few = _expert_work(one, by, new * one.prefill_expert_flop, "prefill_rate")
-    work = work + usual + few * (1 / np.maximum(1.0, new * one.active_share))
+    work = dense + usual + few * (1 / np.maximum(1.0, new * one.active_share))
     log_missed = _log_missed(one, by) * new
     missed = np.exp(log_missed)
     touched = Graded(1 - missed, by.slope("spread", -missed * log_missed))
@@ -254,4 +257,6 @@ def prefill(one: Replicas, by: Terms, input_tokens: Floats, cached_share: Floats
     mix = by.times(1.0, "mix")
     launches = by.times(one.layers, "prefill_layer_s") + one.adapter_layers * _ADAPTER_LAYER_S
     alone = smooth_max(work, reads) + rest + launches
-    return Prefill(alone, (work + rest) * (1 / one.data), (reads + launches) * mix * (1 / one.data))
+    # All GPUs share the experts of a prompt; its other layers are those of its group alone.
+    stalls = (dense + rest) * by.times(1 - 1 / one.data, "unbalanced")
+    return Prefill(alone, (work + rest) * (1 / one.data), (reads + launches) * mix * (1 / one.data), stalls)

@@ -19,6 +19,7 @@ from sizer.workload.request import ranks_by_cost
 _REJECTED = {
     RejectionKind.DEARER: "Costs more",
     RejectionKind.LIKELY_DEARER: "Expected to cost more",
+    RejectionKind.TIED: "Costs the same within the price ranges",
     RejectionKind.DEARER_BUT_FOR_CABLES: "Costs the same but for cables and accessories",
     RejectionKind.NOT_PREFERRED: "Behind the preferred vendors",
     RejectionKind.LESS_CERTAIN: "Lower expected cost, but its prices are less certain",

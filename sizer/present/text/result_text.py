@@ -178,6 +178,8 @@ def switches(design: DesignAnswer) -> int:
 
 def racks(design: DesignAnswer) -> str:
     """Rack units and racks."""
+    if design.is_at_desk:
+        return "at a desk"
     counts = design.quantities
     return _inside(fact_value(float(counts.rack_units[0]), "U"), words.plural(counts.n_racks, "rack"))
 
@@ -401,14 +403,6 @@ def dataset_text(answer: WorkloadAnswer) -> str:
         f"{answer.dataset.name}: {si(answer.dataset_bytes, 'B')}, {significant(samples)} "
         f"{words.plural_noun(answer.dnn.sample)} of {si(answer.sample_bytes, 'B')}"
     )
-
-
-def fits(size_bytes: float, room_bytes: float) -> str:
-    """Whether a data set fits somewhere."""
-    share = size_bytes / room_bytes
-    if share <= 1:
-        return f"fits ({words.percent(share)} of it)"
-    return f"does not fit ({significant(share, 2)} times as large)"
 
 
 def cautions(answer: WorkloadAnswer) -> tuple[str, ...]:

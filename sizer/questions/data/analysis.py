@@ -13,7 +13,7 @@ from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Storage
-from sizer.perf.data_transfer import break_even_epoch, fill_time_s, lost_fraction
+from sizer.perf.data_transfer import break_even_epoch, fill_time_s
 from sizer.perf.pipeline import read_demand_bytes_per_s
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.networks.ports import DevicePort, device_ports
@@ -22,14 +22,12 @@ from sizer.physical.platform import Attachment
 from sizer.physical.quantities import quantities
 from sizer.physical.roles import NetworkRole, Role
 from sizer.sizing.constraints.stored_data import StorageDemand, is_transformed, raw_sample_bytes, storage_demand
-from sizer.sizing.constraints.tiers import StorageTier
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.search.feasibility import StorageUnits
-from sizer.sizing.stages.platform_columns import host_cores, storage_nic_bytes_per_s
+from sizer.sizing.stages.platform_columns import host_cores
 from sizer.sizing.stages.storage_rates import node_write_rates, rate_is_unknown
 from sizer.sizing.stages.workload_run import sequential_bytes_per_s
-from sizer.workload.checkpoints import CHECKPOINT_BYTES_PER_PARAMETER
 from sizer.workload.data import DataRequest, IngestPath
 
 # The Dell guide: data from outside may be loaded through the gateway and bypass the head node.
@@ -496,8 +494,6 @@ def _with_nodes(model: WorkloadOnDesign, nodes: int) -> WorkloadOnDesign:
     return replace(model, storage_nodes=nodes, gateway_bytes_per_s=float(resized.gateway_bytes_per_s[0]))
 
 
-# Share of the time for checkpoints that is negligible; the answer states the write rate for it. A choice of ours.
-NEGLIGIBLE_LOSS = 0.01
 # Its decoding cost is assumed for a transform without a stated cost: TensorFlow's loader, from the two JPEG sizes of
 # the DGX-1 test (dell-isilon-dgx1-blog-2018).
 _DECODER = HostTask(SampleFormat.JPEG, "framework", "tensorflow", "")
@@ -512,22 +508,6 @@ class StorageQuestion(StrEnum):
     WRITE_RATE = "write rate"
     WRITE_RATE_BY_SCALE = "write rate by scale"  # one rate is published, without nodes or files
     FILE_CREATION_RATE = "file creation rate"
-
-
-@dataclass(frozen=True)
-class Checkpoint:
-    """Checkpoints of one training."""
-
-    workload: str
-    size_bytes: float
-    size_is_assumed: bool  # the request states no bytes per parameter
-    every_s: float
-    n_retained: int
-    write_bytes_per_s: float | None  # the slowest known rate on the path; None: none is known
-    rate_is_bound: bool  # no write rate is published: it may be slower
-    write_s: float | None
-    lost_fraction: float | None  # of the time, if training waits for the writing
-    negligible_loss_bytes_per_s: float  # rate at which only ``NEGLIGIBLE_LOSS`` of the time is lost
 
 
 @dataclass(frozen=True)
@@ -579,12 +559,9 @@ class ValidationPass:
 class DataPlan:
     """Everything about the data of a design except training."""
 
-    storage: Storage
+    design: DesignAnswer
     required: StorageDemand
-    tiers: tuple[StorageTier, ...]  # of the storage, or the drives of each server
-    is_per_server: bool
     ingest: IngestPlan
-    checkpoints: tuple[Checkpoint, ...]
     transform: Transform | None  # None: not requested
     decoded: tuple[DecodedStorage, ...]
     validations: tuple[ValidationPass, ...]
@@ -605,12 +582,9 @@ def data_plan(evaluated: EvaluatedDesign) -> DataPlan:
     fitted_gpus = design.platform.gpus_per_server
     n_gpus = design.n_servers * min(result.request.platforms.gpus_per_server or fitted_gpus, fitted_gpus)
     return DataPlan(
-        storage=design.platform.storage,
+        design=design,
         required=required,
-        tiers=design.tiers,
-        is_per_server=design.platform.storage.kind == "local",
         ingest=ingest_plan(design, required, data),
-        checkpoints=tuple(_checkpoints(result)),
         transform=_transform(result, required, catalog, fitted),
         decoded=tuple(
             tensors for answer in design.workloads if (tensors := _decoded(answer, n_gpus, fitted)) is not None
@@ -619,34 +593,6 @@ def data_plan(evaluated: EvaluatedDesign) -> DataPlan:
         copies=local_copies(known),
         questions=_questions(design),
     )
-
-
-def _checkpoints(result: SizingResult) -> Iterator[Checkpoint]:
-    """One process writes through the ports of one server to the storage; language models have a plan of their own."""
-    data, design = result.request.data, result.design
-    if data.checkpoint_every_s is None:
-        return
-    published = design.platform.storage.test_write_bytes_per_s
-    ports = storage_nic_bytes_per_s(design.platform)
-    rate = min(ports, published.value if published is not None else np.inf)
-    for answer in design.workloads:
-        if answer.is_inference or answer.kind.trains_language:
-            continue
-        each = data.checkpoint_bytes_per_parameter or CHECKPOINT_BYTES_PER_PARAMETER
-        size = each * answer.dnn.parameters.value
-        write_s = float(fill_time_s(size, rate)) if np.isfinite(rate) else None
-        yield Checkpoint(
-            workload=answer.workload.name,
-            size_bytes=size,
-            size_is_assumed=data.checkpoint_bytes_per_parameter is None,
-            every_s=data.checkpoint_every_s,
-            n_retained=data.checkpoints_kept,
-            write_bytes_per_s=rate if np.isfinite(rate) else None,
-            rate_is_bound=published is None,
-            write_s=write_s,
-            lost_fraction=None if write_s is None else float(lost_fraction(write_s, data.checkpoint_every_s)),
-            negligible_loss_bytes_per_s=size / (NEGLIGIBLE_LOSS * data.checkpoint_every_s),
-        )
 
 
 def _transform(

@@ -1,6 +1,7 @@
 """Where the data is, what it needs and how it arrives, as tables, in sentences and as plain text."""
 
 from collections.abc import Iterator, Sequence
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -8,14 +9,14 @@ import numpy as np
 from sizer.base.formats.json_document import fields_of, json_document
 from sizer.base.quantities import by_count, duration, grouped, plain, si, significant, tokens_text
 from sizer.catalog.labels import with_vendor
+from sizer.perf.data_transfer import lost_fraction
 from sizer.present import words
+from sizer.present.availability import checkpoint_tables
 from sizer.present.design_summary import tier_fields
 from sizer.present.facts.storage_tiers import TIER_CONTENTS, system_text, tier_label, usable_text
 from sizer.present.tables import WIDTH, Cell, Field, Row, Table, clean, fact_table, record_table, row, table_text
 from sizer.present.text.assumptions import AssumptionRow
 from sizer.questions.data.analysis import (
-    NEGLIGIBLE_LOSS,
-    Checkpoint,
     DataPlan,
     DecodedStorage,
     IngestEntry,
@@ -28,7 +29,9 @@ from sizer.questions.data.analysis import (
     Transform,
     ValidationPass,
 )
-from sizer.workload.checkpoints import CHECKPOINT_BYTES_PER_PARAMETER
+from sizer.sizing.design.spares import checkpoint_storage
+from sizer.sizing.result import WorkloadAnswer
+from sizer.sizing.stages.checkpoints import CheckpointedJob
 from sizer.workload.language import ASSUMED_LENGTH
 from sizer.workload.serving import WEIGHTS_OF
 
@@ -94,9 +97,9 @@ def _capacity_rows(plan: DataPlan) -> Iterator[tuple[str, str | Cell, str] | Row
         yield "Stored data", si(required.stored_bytes, "B"), ""
         yield "Minimum capacity", si(required.minimum_bytes, "B"), "requested, whatever is stored"
     yield row("Required capacity", si(required.total_bytes, "B"), "", kind="total")
-    for tier in plan.tiers:
-        place = "on the drives of each server" if plan.is_per_server else "on the storage"
-        if len(plan.tiers) > 1:
+    for tier in plan.design.tiers:
+        place = "on the drives of each server" if _is_per_server(plan) else "on the storage"
+        if len(plan.design.tiers) > 1:
             place = f"on {system_text(tier)}"
             content = TIER_CONTENTS[tier.content]
             yield tier_label(tier, "Required capacity"), si(tier.required_bytes, "B"), content
@@ -104,6 +107,11 @@ def _capacity_rows(plan: DataPlan) -> Iterator[tuple[str, str | Cell, str] | Row
         if tier.usable_bytes > 0:
             share = f"{words.percent(tier.free_bytes / tier.usable_bytes)} of the usable capacity"
             yield tier_label(tier, "Headroom"), si(tier.free_bytes, "B"), share
+
+
+def _is_per_server(plan: DataPlan) -> bool:
+    """Whether the drives of each server hold the data."""
+    return plan.design.platform.storage.kind == "local"
 
 
 # --- ingest
@@ -194,47 +202,10 @@ def _time_cell(seconds: float | None, cites: tuple[str, ...] = (), *, is_bound: 
 # --- other uses of the data
 
 
-def checkpoints_table(checkpoints: Sequence[Checkpoint]) -> Table | None:
-    """Size, duration and share of the time of checkpoints; None if none are requested."""
-    if not checkpoints:
-        return None
-    return record_table(
-        "checkpoints",
-        "Checkpoints",
-        checkpoints,
-        [
-            Field("Training", lambda checkpoint: checkpoint.workload, "left", 26),
-            Field("Size", lambda checkpoint: si(checkpoint.size_bytes, "B"), "right", 13),
-            Field("Interval", lambda checkpoint: duration(checkpoint.every_s), "right", 12),
-            Field(
-                "Write time",
-                lambda checkpoint: _time_cell(checkpoint.write_s, is_bound=checkpoint.rate_is_bound),
-                "right",
-                17,
-            ),
-            Field(
-                "Share of time",
-                lambda checkpoint: _share_cell(checkpoint.lost_fraction, checkpoint.rate_is_bound),
-                "right",
-                15,
-            ),
-            Field(
-                f"Write rate for {words.percent(NEGLIGIBLE_LOSS)}",
-                lambda checkpoint: si(checkpoint.negligible_loss_bytes_per_s, "B/s"),
-                "right",
-                17,
-            ),
-        ],
-        note="Assumes that training waits for the writing; asynchronous checkpoints lose less time.",
-    )
-
-
-def _share_cell(fraction: float | None, is_bound: bool = False) -> Cell:
-    if fraction is None:
-        return Cell(words.NOT_PUBLISHED)
+def _share_cell(fraction: float) -> Cell:
     if fraction < 1e-3:
         return Cell(f"under {words.percent(1e-3)}")
-    return Cell(f"at least {words.percent(fraction)}" if is_bound else words.percent(fraction))
+    return Cell(words.percent(fraction))
 
 
 def decoded_table(decoded: Sequence[DecodedStorage]) -> Table | None:
@@ -348,10 +319,6 @@ def break_even_text(copy: LocalCopy) -> str:
 
 def assumptions(plan: DataPlan) -> Iterator[AssumptionRow]:
     """Assumptions that no statement of the request replaces."""
-    if any(checkpoint.size_is_assumed for checkpoint in plan.checkpoints):
-        size = f"{plain(CHECKPOINT_BYTES_PER_PARAMETER)} B per parameter"
-        note = "weights and momentum in single precision; state your size"
-        yield AssumptionRow("Checkpoint size", size, "assumed", "", note)
     if plan.transform is None:
         return
     if plan.transform.raw_size_is_assumed:
@@ -384,6 +351,8 @@ def _reason_cell(assumption: AssumptionRow) -> Cell:
     return Cell(assumption.note, (assumption.source,) if assumption.source else ())
 
 
+# Share of the time for checkpoints that is negligible: a choice of ours.
+_LITTLE_LOSS = 0.01
 # Epochs whose times differ by less count as equally fast.
 _EQUALLY_FAST = 0.005
 # Ports of this rate fill a storage of terabytes in days where faster adapters take hours. [Gbit/s]
@@ -407,13 +376,17 @@ def data_document(design: str, plan: DataPlan) -> dict[str, Any]:
         design=design,
         assumptions=list(assumptions(plan)),
         questions=questions(plan),
-        checkpoints=[_checkpoint(checkpoint) for checkpoint in plan.checkpoints],
+        checkpoints=[
+            _checkpoint(plan, answer, answer.job)
+            for answer in plan.design.workloads
+            if answer.job is not None and answer.job.checkpoints.is_asked
+        ],
         transform=None if plan.transform is None else _transform(plan.transform),
         capacity={
             **fields_of(required, "raw_bytes", "snapshots_bytes", "reserve_bytes", "checkpoints_bytes"),
-            **fields_of(plan.tiers[-1], "usable_bytes", "free_bytes"),
-            "is_per_server": plan.is_per_server,
-            "tiers": [tier_fields(tier) for tier in plan.tiers],
+            **fields_of(plan.design.tiers[-1], "usable_bytes", "free_bytes"),
+            "is_per_server": _is_per_server(plan),
+            "tiers": [tier_fields(tier) for tier in plan.design.tiers],
             "sets": [fields_of(data_set, "name", "size_bytes", "n_samples") for data_set in required.sets],
             "minimum_bytes": required.minimum_bytes,
             "must_fit_bytes": required.total_bytes,
@@ -428,13 +401,21 @@ def data_document(design: str, plan: DataPlan) -> dict[str, Any]:
     )
 
 
-def _checkpoint(checkpoint: Checkpoint) -> dict[str, object]:
-    return fields_of(
-        checkpoint,
-        *("workload", "size_bytes", "every_s", "write_bytes_per_s", "rate_is_bound", "write_s", "lost_fraction"),
-        kept=checkpoint.n_retained,
-        little_lost_bytes_per_s=checkpoint.negligible_loss_bytes_per_s,
-    )
+def _checkpoint(plan: DataPlan, answer: WorkloadAnswer, job: CheckpointedJob) -> dict[str, object]:
+    kept, every_s = checkpoint_storage(plan.design, job), job.plan.interval_s + job.plan.blocked_s
+    is_known = isfinite(kept.write_s)
+    return {
+        "workload": answer.workload.name,
+        "size_bytes": kept.written_bytes,
+        "every_s": every_s,
+        "kept": plan.required.n_retained,
+        "write_bytes_per_s": kept.write_bytes_per_s[0] if is_known else None,
+        "rate_is_bound": not kept.write_is_published,
+        "write_s": kept.write_s if is_known else None,
+        # Of the time, if training waits for the writing; and the rate at which little of it is lost.
+        "lost_fraction": float(lost_fraction(kept.write_s, every_s)) if is_known else None,
+        "little_lost_bytes_per_s": kept.written_bytes / (_LITTLE_LOSS * every_s),
+    }
 
 
 def _transform(transform: Transform) -> dict[str, object]:
@@ -470,7 +451,7 @@ def data_text(title: str, design: str, plan: DataPlan) -> str:
     parts = [f"{title}\n{'=' * min(len(title), WIDTH)}\n{clean(design)}", table_text(required_capacity_table(plan))]
     tables = (
         routes_table(plan.ingest),
-        checkpoints_table(plan.checkpoints),
+        *checkpoint_tables(plan.design),
         validation_table(plan.validations),
         decoded_table(plan.decoded),
         copies_table(plan.copies),
@@ -487,7 +468,7 @@ def data_text(title: str, design: str, plan: DataPlan) -> str:
 
 def questions(plan: DataPlan) -> list[str]:
     """Questions to the vendor of the storage."""
-    return [f"{with_vendor(plan.storage)}: {_QUESTIONS[question]}" for question in plan.questions]
+    return [f"{with_vendor(plan.design.platform.storage)}: {_QUESTIONS[question]}" for question in plan.questions]
 
 
 def ingest_text(ingest: IngestPlan) -> str:

@@ -454,8 +454,8 @@ class FailureScenarios:
     def _power(self) -> Iterator[FailureScenario]:
         plan = self.design.plan
         feeds = [feed for rack in plan.racks for feed in rack.feeds]
-        if not feeds:
-            return  # all devices are in racks whose feeds the plan does not know
+        if not feeds or self.design.is_at_desk:
+            return  # all devices are in racks whose feeds the plan does not know, or at a desk
         unpowered = max(on_one_side(plan).values(), key=len, default=())
         fed = {plan.devices[inlet.device].name for feed in feeds for inlet in feed.inlets}
         unknown = tuple(device.name for rack in plan.racks for device in rack.present if device.name not in fed)

@@ -1,21 +1,15 @@
 """The same GPUs in fewer, larger servers or in more, smaller ones."""
 
 from collections.abc import Sequence
-from typing import Any
-
-import altair as alt
 
 from sizer.base.quantities import grouped
 from sizer.drawings.palette import COLUMN_PX
-from sizer.present.charting import Chart, Rows, axis, broken, chart_of, finish, label_room, names_axis
+from sizer.present.charting import Chart, ChartBar, bar_chart
 from sizer.present.theme import LIGHT, Palette
 from sizer.present.words import estimate, listed, sample_unit
 from sizer.questions.scale.analysis import ArrangedDesign, ArrangementPair
 from sizer.questions.scale.text import is_alike
 
-# Pixels of a full-width chart that the names left of its bars leave for the plot.
-_PLOT = 450.0
-_ROW_PX = 34
 # Arrangements that a title names.
 _NAMED = 2
 
@@ -35,32 +29,13 @@ def rates_chart(
     if len(ways) < 2:
         return None
     unit = sample_unit(ways[0].runs[number].answer.dnn)
-    rows: Rows = []
+    bars = []
     for way in ways:
         answer = way.runs[number].answer
         value, low, high = (float(part) for part in answer.throughput)
         text, colour = estimate(answer.throughput, unit), palette.stages[answer.bottleneck]
-        rows.append(
-            {
-                "name": broken(way.arrangement.name),
-                "value": value,
-                "low": low,
-                "high": high,
-                "text": text,
-                "colour": colour,
-            }
-        )
-    longest = max(row["high"] for row in rows)
-    scale = alt.Scale(domain=[0, longest * label_room([row["text"] for row in rows], _PLOT)], nice=False)
-    y = alt.Y("name:N", sort=[row["name"] for row in rows], title=None, axis=names_axis(palette))
-    base = chart_of(rows).encode(y=y)
-    x = alt.X("value:Q", scale=scale, axis=axis(grid=False), title=f"throughput, {unit}")
-    layers: list[Any] = [
-        base.mark_bar(height=alt.RelativeBandSize(0.55)).encode(x=x, color=alt.Color("colour:N", scale=None)),
-        base.mark_rule(strokeWidth=1.2, color=palette.ink).encode(x=alt.X("low:Q", scale=scale), x2=alt.X2("high:Q")),
-        base.mark_text(align="left", dx=6).encode(x=alt.X("high:Q", scale=scale), text=alt.Text("text:N")),
-    ]
-    return finish(layers, rates_finding(ways, number, first), palette, width, _ROW_PX * len(rows))
+        bars.append(ChartBar(way.arrangement.name, value, text, colour, interval=(low, high)))
+    return bar_chart(bars, rates_finding(ways, number, first), f"throughput, {unit}", palette, width)
 
 
 def rates_finding(ways: Sequence[ArrangedDesign], number: int = 0, first: ArrangedDesign | None = None) -> str:

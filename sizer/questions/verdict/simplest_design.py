@@ -36,6 +36,8 @@ _DEVICES = ("compute", "head node", "storage", "network")
 # and watts again. One server with 16 GPUs in place of two with eight draws a third more; ten in place of nine, 2.5
 # times as much.
 MOST_OF_DESCRIBED = 1.5
+# Of the expected cost of the described design: what choices cost beyond twice the price is told.
+FAR_CHEAPER = 0.5
 # Keys of the request that exclude platforms.
 CHOICES = (
     "platforms.servers",
@@ -69,14 +71,19 @@ class RatedDesign:
 class SimplestDesign:
     """The simplest design that is enough.
 
-    ``unrestricted`` is a simpler one that only choices of the request exclude, None where they exclude none;
-    ``excluding_choices`` are the keys of these choices.
+    ``unrestricted`` is a simpler one that only choices of the request exclude, or else what it would get without them
+    where that is far cheaper; None where they exclude neither. ``excluding_choices`` are the keys of these choices.
     """
 
     described: Simplicity
     allowed: RatedDesign
     unrestricted: RatedDesign | None
     excluding_choices: tuple[str, ...]
+
+    @property
+    def is_simpler_without_choices(self) -> bool:
+        """Whether the unrestricted design is simpler; else it is far cheaper alone."""
+        return self.unrestricted is not None and self.unrestricted.simplicity < self.allowed.simplicity
 
     @property
     def is_described(self) -> bool:
@@ -106,7 +113,9 @@ def simplest_design(evaluated: EvaluatedDesign) -> SimplestDesign:
     # A customer reads of no design with parts that the request excludes.
     free = request if design.bill.is_customer_copy else _without_choices(request, design.platform.gpu, catalog)
     unrestricted = None if free == request else _simplest(free, request, described, catalog, calibration)
-    if unrestricted is None or unrestricted.simplicity >= allowed.simplicity:
+    if free != request and (unrestricted is None or unrestricted.simplicity >= allowed.simplicity):
+        unrestricted = _far_cheaper(free, design, catalog, calibration)
+    if unrestricted is None:
         return SimplestDesign(described.simplicity, allowed, None, ())
     choices = _excluding_choices(request.platforms, unrestricted.design.platform)
     return SimplestDesign(described.simplicity, allowed, unrestricted, choices)
@@ -194,6 +203,21 @@ def _simplest(
     if not _is_no_larger(design, described.design, counts.unit_prices):
         return None
     return RatedDesign(narrow, design, _simplicity(design, catalog))
+
+
+def _far_cheaper(
+    free: SizingRequest, described: DesignAnswer, catalog: Catalog, calibration: Calibration
+) -> RatedDesign | None:
+    """What a request gets without its choices, where it is expected to cost :data:`FAR_CHEAPER` of the described."""
+    try:
+        design = best_design(free, catalog, calibration).design
+    except (InfeasibleError, RequestError):
+        return None
+    if design.cost is None or described.cost is None or not delivers_as_much(design, described):
+        return None
+    if not design.cost.expected <= FAR_CHEAPER * described.cost.expected:
+        return None
+    return RatedDesign(narrowed_to(free, design.platform), design, _simplicity(design, catalog))
 
 
 def _is_no_larger(design: DesignAnswer, described: DesignAnswer, prices: UnitPrices) -> bool:

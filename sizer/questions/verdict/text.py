@@ -115,7 +115,7 @@ def simplest_table(simplest: SimplestDesign, result: SizingResult) -> Table:
     if not simplest.is_described:
         rated.append(("Simplest allowed", simplest.allowed))
     if simplest.unrestricted is not None:
-        rated.append(("Simplest without the choices", simplest.unrestricted))
+        rated.append(("Without the choices", simplest.unrestricted))
     fields: list[Field[tuple[str, RatedDesign]]] = [
         Field("Design", lambda one: f"{one[0]}: {one[1].design.name}", width=31),
         Field("Kinds of networks", lambda one: grouped(one[1].simplicity.network_kinds), "right", 11),
@@ -129,7 +129,8 @@ def simplest_table(simplest: SimplestDesign, result: SizingResult) -> Table:
     note = (
         "Order of simplicity: one server before several; local drives, then a file server, a multi-node NAS, a "
         "clustered file system; fewer kinds of networks; fewer servers, storage chassis, switches and gateways. "
-        "Never more servers than this design, nor more than 1.5 times its GPUs or power."
+        "Never more servers than this design, nor more than 1.5 times its GPUs or power. Without the choices of the "
+        "request, a design that costs half or less counts, too."
     )
     return record_table(
         "simplest",
@@ -515,12 +516,10 @@ def simplest_text(simplest: SimplestDesign, result: SizingResult) -> list[str]:
         sentences = [f"A simpler design is also enough: {design_text(design)}{over}."]
     if simplest.unrestricted is not None:
         choices = listed(_CHOICES[key] for key in simplest.excluding_choices)
-        sentences.append(
-            f"{design_text(simplest.unrestricted.design)} would be enough and simpler; excluded by the request "
-            f"({choices})."
-        )
+        other, why = simplest.unrestricted.design, "simpler" if simplest.is_simpler_without_choices else "far cheaper"
+        sentences.append(f"{design_text(other)} would be enough and {why}; excluded by the request ({choices}).")
     elif result.request.platforms != type(result.request.platforms)():
-        sentences.append("Without the choices of the request, no design would be simpler either.")
+        sentences.append("Without the choices of the request, no design would be simpler or far cheaper either.")
     return sentences
 
 

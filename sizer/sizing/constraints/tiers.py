@@ -203,7 +203,7 @@ def _with_drives(platforms: tuple[Platform, ...], held_bytes: float, catalog: Ca
         if platform.storage.kind != "local" or not has_boot_drives_only(band):
             return platform
         few = None if platform.few is None else replace(platform.few, stored_bytes=held_bytes)
-        return replace(platform, stored_bytes=held_bytes, few=few)
+        return replace(platform, stored_bytes=held_bytes, few=few, without_drives=platform)
 
     return tuple(holding(one) for one in platforms)
 

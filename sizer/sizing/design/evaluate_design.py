@@ -30,6 +30,7 @@ from sizer.sizing.design.storage_need import storage_need
 from sizer.sizing.design.workload_figures import (
     MOST_CERTAIN,
     WorkloadFigures,
+    passed_rate,
     smaller_sizes,
     told_chance,
     total_time,
@@ -224,7 +225,7 @@ def _workload_answer(
         scaling_efficiency=scaling_efficiency_of(work, platform, run, along, float(rate.value), catalog, calibration),
         job=job,
         exchanged_bytes=step_exchange_bytes(work),
-        stages=_stage_list(work, platform, run, storage_nodes, rate, figures.bottleneck),
+        stages=_stage_list(work, platform, run, storage_nodes, figures),
         scaling=Scaling(
             n_servers=along.servers.astype(float),
             n_gpus=along.servers * along.cols.gpus_per_server,
@@ -311,8 +312,9 @@ def _before_measured(
 
 
 def _stage_list(
-    work: ResolvedWorkload, platform: Platform, run: WorkloadRun, storage_nodes: int, rate: Estimate, bottleneck: str
+    work: ResolvedWorkload, platform: Platform, run: WorkloadRun, storage_nodes: int, figures: WorkloadFigures
 ) -> tuple[Stage, ...]:
+    rate = passed_rate(figures.throughput, figures.serving)
     reasons = stage_reasons(work, platform, run, storage_nodes)
     stages = []
     for key, capacity in run.warm.by_key().items():
@@ -322,8 +324,8 @@ def _stage_list(
             Stage(
                 key=key,
                 capacity=capacity.estimate()[0],
-                load_fraction=min(1.0, float(rate.value) / median) if np.isfinite(median) and median > 0 else 0.0,
-                is_limiting=key == bottleneck,
+                load_fraction=min(1.0, rate / median) if np.isfinite(median) and median > 0 else 0.0,
+                is_limiting=key == figures.bottleneck,
                 reason=reason,
                 sources=sources,
             )

@@ -115,6 +115,7 @@ class RejectionKind(Enum):
     CONDITIONAL = "conditional"  # it meets the request only if a fact that no source gives is good enough
     DEARER = "dearer"  # whatever the missing prices are
     LIKELY_DEARER = "likely-dearer"  # by price bands
+    TIED = "tied"  # by price bands, which do not tell the two apart
     OVER_BUDGET = "over-budget"  # it keeps the budget with less than the confidence asked
     LESS_CERTAIN = "less-certain"  # its expected cost is lower, but more of its prices are missing
     EQUAL = "equal"  # in servers, storage nodes, rack units and power; its network or drives are larger
@@ -151,7 +152,12 @@ def rejection(result: SizingResult, other: DesignAnswer) -> RejectionKind:
         return RejectionKind.LESS_CERTAIN
     point, ids = result.runner_up, (other.platform.server.id, other.platform.storage.id)
     is_second = point is not None and (point.server, point.storage) == ids
-    return RejectionKind.EQUAL if is_second and result.runner_up_reason.kind is RunnerUpKind.EQUAL else kind
+    if is_second and result.runner_up_reason.kind is RunnerUpKind.EQUAL:
+        return RejectionKind.EQUAL
+    is_tied = is_second and result.runner_up_reason.kind is RunnerUpKind.TIED
+    if result.design.cost is not None and other.cost is not None:
+        is_tied |= other.cost.expected <= result.design.cost.expected
+    return RejectionKind.TIED if is_tied and kind is RejectionKind.LIKELY_DEARER else kind
 
 
 def _is_over_budget(result: SizingResult, design: DesignAnswer) -> bool:

@@ -111,7 +111,7 @@ class WorkloadFigures:
     storage_bytes_per_s: Estimate  # from the storage, warm
     cold_storage_bytes_per_s: Estimate  # in the first epoch
     cpu_utilization_fraction: Estimate
-    gpu_busy_fraction: float  # throughput over what the GPUs (with exchange) could pass
+    gpu_busy_fraction: float  # rate at which the design works over what the GPUs (with exchange) could pass
     cache_hit_fraction: float
     bottleneck: str  # key of STAGES
     next_bottleneck: str
@@ -152,7 +152,7 @@ def workload_figures(
         storage_bytes_per_s=_reads(rate, work.sample_bytes, hits),
         cold_storage_bytes_per_s=_reads(cold_rate, work.sample_bytes, 0.0 if work.kind.reads_data else 1.0),
         cpu_utilization_fraction=_cpu(rate, core_load, float(run.comp.decode.log_sd.flat[0])),
-        gpu_busy_fraction=_busy(float(rate.value), run, serving) * (used[0] if used else 1.0),
+        gpu_busy_fraction=_busy(passed_rate(rate, serving), run) * (used[0] if used else 1.0),
         cache_hit_fraction=hits,
         bottleneck=bottleneck,
         next_bottleneck=following,
@@ -178,11 +178,15 @@ def told_chance(run: WorkloadRun) -> float:
     return min(chance, serving.confidence) if serving and serving.load_kind is LoadKind.GPUS else chance
 
 
-def _busy(rate: float, run: WorkloadRun, serving: ServingAnswer | None) -> float:
-    """Share of what the GPUs can pass that they do: of a model in use at the asked load, else as fast as possible."""
+def passed_rate(throughput: Estimate, serving: ServingAnswer | None) -> float:
+    """Rate at which the design works: of a model in use what is asked, else as fast as it can. [samples/s]"""
+    return (serving and serving.work.requests_per_s) or float(throughput.value)
+
+
+def _busy(rate: float, run: WorkloadRun) -> float:
+    """Share of what the GPUs can pass that they do."""
     most = float(run.comp.gpu.median[0])
-    asked = (serving and serving.work.requests_per_s) or rate
-    return min(1.0, asked / most) if most > 0 else 0.0
+    return min(1.0, rate / most) if most > 0 else 0.0
 
 
 def figures_of(answer: WorkloadAnswer) -> WorkloadFigures:

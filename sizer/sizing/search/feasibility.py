@@ -166,7 +166,7 @@ class Alike:
         """Columns of the kinds of servers."""
         return self.class_cols if self._is_each_kind else self.cols.take(self.kinds)
 
-    def kinds_of(self, block: slice) -> Ints | slice:
+    def kinds_of(self, block: Ints | slice) -> Ints | slice:
         """Places of the kinds of some classes."""
         return block if self._is_each_kind else self.kind_of[block]
 
@@ -204,7 +204,7 @@ def _in_order(codes: Ints) -> tuple[Ints, Ints]:
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 # Designs evaluated at once: the arrays of a block stay in a processor's cache.
-_BLOCK_ROWS = 65_536
+BLOCK_ROWS = 16_384
 
 
 @dataclass(frozen=True)
@@ -217,7 +217,9 @@ class EvaluatedSpace:
 
     space: Space
     platforms: tuple[Platform, ...]
+    compiled: tuple[Platform, ...]  # the same whatever drives hold, which changes prices alone: facts go by these
     works: tuple[ResolvedWorkload, ...]
+    is_complete: bool  # also of platforms on which nothing runs
     gpus_per_server: Floats  # (platforms,)
     exchange_bytes_per_s: Floats  # (platforms,) line rate of a server's ports on the fabric
     class_of: Ints  # (platforms,)
@@ -343,8 +345,13 @@ def evaluate_space(
     catalog: Catalog,
     calibration: Calibration,
     known: Known = NOTHING_KNOWN,
+    *,
+    only_running: bool = False,
 ) -> EvaluatedSpace:
     """Evaluate the stages of all rows in one vectorised pass; ``known`` is what is known better than it is fitted.
+
+    ``only_running`` leaves out, of many designs, the storage of platforms whose servers alone miss the targets at every
+    size: none of theirs runs, and what else is said of them has no meaning.
 
     Notes
     -----
@@ -352,7 +359,7 @@ def evaluate_space(
     and what the target asks once a kind of server on a kind of fabric; storage, mounts and network once a class of
     platforms with equal rates.
     """
-    platforms = tuple(platforms)
+    priced, platforms = tuple(platforms), tuple(one.without_drives or one for one in platforms)
     alike = Alike.of(request, works, platforms, space, catalog)
     servers = _Servers.of(request, works, platforms, space, alike, catalog, calibration, known)
     shape = (len(alike.first), len(space.sizes))
@@ -360,10 +367,13 @@ def evaluate_space(
     after = after_losses(request, works, platforms, space.sizes, *rest)
     spare = np.max([loss.nodes() for loss in after], axis=0) if after else None
     found = _Classes.empty(shape)
-    step = max(_BLOCK_ROWS // len(space.sizes), 1)
-    for start in range(0, len(alike.first), step):
+    classes, step = np.arange(len(alike.first)), max(BLOCK_ROWS // len(space.sizes), 1)
+    if only_running and len(classes) > step:
+        keeps = np.logical_and.reduce(list(servers.limits.values())).any(axis=1)
+        classes = classes[keeps[alike.kind_of]]
+    for start in range(0, len(classes), step):
         pause_point()
-        _evaluate_block(slice(start, start + step), found, space, alike, servers, spare)
+        _evaluate_block(classes[start : start + step], found, space, alike, servers, spare)
     passes: dict[AnyLimit, Bools] = {name: kept[alike.kind_of] for name, kept in servers.limits.items()}
     is_local, hosts = alike.class_cols.is_local, alike.class_cols.hosts
     apart = lacks_shared_storage(works, request, catalog, is_local, space.sizes[None, :] * hosts)
@@ -395,8 +405,10 @@ def evaluate_space(
     first = _FirstWorkload(works[0], targets.computes[0], servers.epochs, alike, space, calibration.start_up_s)
     return EvaluatedSpace(
         space=space,
-        platforms=tuple(platforms),
+        platforms=priced,
+        compiled=platforms,
         works=tuple(works),
+        is_complete=len(classes) == len(alike.first),
         gpus_per_server=alike.facts.gpus_per_server,
         exchange_bytes_per_s=alike.facts.exchange_bytes_per_s,
         class_of=alike.class_of,
@@ -537,7 +549,7 @@ class _Classes:
 
 
 def _evaluate_block(
-    block: slice,
+    block: Ints,
     found: _Classes,
     space: Space,
     alike: Alike,

@@ -26,7 +26,7 @@ from sizer.physical.platform import Platform
 from sizer.physical.platforms import leaf_ports
 from sizer.physical.software_lines import SoftwareLine, lines_of
 from sizer.sizing.checks import Limit
-from sizer.sizing.search.feasibility import EvaluatedSpace
+from sizer.sizing.search.feasibility import BLOCK_ROWS, EvaluatedSpace
 from sizer.workload.request import SizingRequest
 
 # Whole designs are compared to the cent.
@@ -95,12 +95,10 @@ def main_items_cost(
 
     With the rates of an ownership also the energy and rack units of servers, storage and head node over its years.
     """
-    existing, platforms = request.existing, evaluated.platforms
+    existing, platforms = request.existing, evaluated.compiled
     # Of a cluster that is there any of the rest may be there, too.
     is_expansion = bool(existing.servers or existing.storage_nodes or existing.switches)
-    amounts = _amounts(platforms, prices, rates, is_expansion)
-    server, unit, tier, per_unit = amounts[:4]
-    head, shared, per_server, leaf, leaves_each, lower_leaf, lower_leaves_each, one_leaf, is_shared, few = amounts[4:]
+    amounts = _amounts(evaluated, prices, rates, is_expansion)
     there, units_there = np.zeros((2, len(platforms), 1))
     if existing.servers or existing.storage_nodes:
         for place, platform in enumerate(platforms):
@@ -109,8 +107,12 @@ def main_items_cost(
             nodes = nodes_there(platform.storage, existing.storage_nodes.get(platform.storage.id, 0))
             units_there[place] = nodes // nodes_per_unit(platform.storage) + existing.servers.get(host, 0)
 
-    def bound(servers: Ints, nodes: Ints) -> Floats:
-        new, units = np.maximum(servers - there, 0), np.maximum(nodes // per_unit - units_there, 0)
+    def bound(servers: Ints, nodes: Ints, some: slice) -> Floats:
+        server, unit, tier, per_unit = amounts[:4, some]
+        head, shared, per_server, leaf, leaves_each, lower_leaf, lower_leaves_each, one_leaf, is_shared, few = amounts[
+            4:, some
+        ]
+        new, units = np.maximum(servers - there[some], 0), np.maximum(nodes // per_unit - units_there[some], 0)
         cost = np.where(new > 0, new * server, 0.0) + np.where(units > 0, units * unit, 0.0)
         leaves, lower = (
             leaf * np.maximum(servers * leaves_each, 1),
@@ -122,12 +124,16 @@ def main_items_cost(
         # A hair below, so that no rounding of sums makes it more than the whole design costs.
         return np.asarray(np.maximum(cost * (1 - 1e-9) - _HALF_CENT, 0.0))
 
+    def bounds(servers: Ints, class_nodes: Ints) -> Floats:
+        step = max(BLOCK_ROWS // servers.size, 1)
+        blocks = (slice(start, start + step) for start in range(0, len(platforms), step))
+        return np.concatenate([bound(servers, class_nodes[evaluated.class_of[some]], some) for some in blocks])
+
     beyond = evaluated.space.sizes[-1:] + 1
-    least = evaluated.class_least_nodes[evaluated.class_of][:, None]
     holds_data = np.any(evaluated.class_passes[Limit.STORAGE_CAPACITY], axis=1)[evaluated.class_of]
     return MainItems(
-        cost=bound(evaluated.space.sizes, evaluated.class_nodes[evaluated.class_of]),
-        larger=np.where(holds_data, bound(beyond, least)[:, 0], np.inf),
+        cost=bounds(evaluated.space.sizes, evaluated.class_nodes),
+        larger=np.where(holds_data, bounds(beyond, evaluated.class_least_nodes[:, None])[:, 0], np.inf),
     )
 
 
@@ -137,7 +143,7 @@ _NOTHING = -1  # place of a part that a platform does not have
 class _Table(NamedTuple):
     """Main parts of some platforms, whatever they cost. Arrays (..., platforms); places are among the pieces."""
 
-    pieces: list[tuple[Item, Platform]]  # every part as some platform uses it
+    pieces: list[tuple[Item, int]]  # every part, with the place of a platform that uses it
     licences: list[tuple[SoftwareLine, ...]]
     parts: Ints  # server, memory, unit of storage, unit of a second tier
     numbers: Floats  # nodes of a unit, its raw TB, units of a second tier
@@ -153,13 +159,15 @@ class _Table(NamedTuple):
 
 @lru_cache(maxsize=128)
 def _table(platforms: tuple[Platform, ...], catalog: Catalog) -> _Table:
-    pieces: dict[tuple[object, ...], tuple[int, Item, Platform]] = {}
+    pieces: dict[tuple[object, ...], tuple[Item, int, int]] = {}
     licences: dict[tuple[SoftwareLine, ...], int] = {}
 
-    def place(part: Item | None, platform: Platform) -> int:
+    def place(part: Item | None, platform: Platform, index: int) -> int:
         if part is None:
             return _NOTHING
-        return pieces.setdefault((part, piece_of(part.id, platform)), (len(pieces), part, platform))[0]
+        holds_data = part is platform.server and platform.storage.kind == "local"  # in drives that prices know
+        key = (part, piece_of(part.id, platform), holds_data)
+        return pieces.setdefault(key, (part, index, len(pieces)))[-1]
 
     def licence(platform: Platform) -> int:
         """Place of the software that every design of a platform needs."""
@@ -167,7 +175,7 @@ def _table(platforms: tuple[Platform, ...], catalog: Catalog) -> _Table:
         needed = tuple(line for line in lines if (line.category, line.status) == ("software", "computed"))
         return licences.setdefault(needed, len(licences))
 
-    def joined(platform: Platform) -> tuple[list[int], list[float]]:
+    def joined(platform: Platform, index: int) -> tuple[list[int], list[float]]:
         server, lower, switch = platform.server, platform.management_switch, platform.fabric_switch
         is_apart, by_leaf = platform.has_replicas_apart, platform.attachment in ("fabric", "gateway", "spine")
         managed, has_leaf = management_numbers(server).size, platform.director is None and (by_leaf or not is_apart)
@@ -187,29 +195,27 @@ def _table(platforms: tuple[Platform, ...], catalog: Catalog) -> _Table:
         counts = (2 if platform.has_spare_head else 1, 1, len(BACK_END_SIDES), PAIR)
         joins = (by_leaf, platform.attachment not in ("lan", "local"), MOST_ON_LAN if is_apart else 1)
         numbers = (*counts, leaves_each, lower_each, *joins, licence(platform), is_apart)
-        return [place(part, platform) for part in parts], [float(number) for number in numbers]
+        return [place(part, platform, index) for part in parts], [float(number) for number in numbers]
 
     rows, usual, few = [], [], []
-    for one in platforms:
+    for index, one in enumerate(platforms):
         _, *storage = _main_parts(one)
         tier = one.second_tier
         second = None if tier is None else tier.storage
         parts = (one.server, one.host_memory, next(iter(storage), None), second)
         tiers = 0 if tier is None or second is None else -(-tier.nodes // nodes_per_unit(second))
         numbers = (nodes_per_unit(one.storage), UnitPrices.raw_tb(one) if storage else 0.0, tiers)
-        rows.append(([place(part, one) for part in parts], numbers, licence(one)))
-        usual.append(joined(one))
-        few.append(usual[-1] if one.few is None else joined(one.few))
+        rows.append(([place(part, one, index) for part in parts], numbers, licence(one)))
+        usual.append(joined(one, index))
+        few.append(usual[-1] if one.few is None else joined(one.few, index))
     main, numbers_of, licence_of = (np.array(part) for part in zip(*rows, strict=True))
     each = [[np.array(part).T for part in zip(*one, strict=True)] for one in (usual, few)]
     places, counts_of = zip(*each, strict=True)
-    found = [(part, platform) for _, part, platform in pieces.values()]
+    found = [(part, index) for part, index, _ in pieces.values()]
     return _Table(found, list(licences), main.T, numbers_of.T, licence_of, places, counts_of)
 
 
-def _amounts(
-    platforms: tuple[Platform, ...], prices: UnitPrices, rates: OwnershipRates | None, is_expansion: bool
-) -> Floats:
+def _amounts(evaluated: EvaluatedSpace, prices: UnitPrices, rates: OwnershipRates | None, is_expansion: bool) -> Floats:
     """What a server, a unit of storage and a second tier cost, the nodes of a unit, and what joins the servers.
 
     That is, once: the head node of more than one server; gateway, switches of the in-band network and of the back end;
@@ -219,13 +225,14 @@ def _amounts(
     servers are few: one, or those of replicas apart that join the customer's network. At the second height of the
     prices; shape (14, platforms, 1).
     """
-    table, shares = _table(platforms, prices.catalog), _SupportShares(prices, rates)
+    platforms, shares = evaluated.platforms, _SupportShares(prices, rates)
+    table = _table(evaluated.compiled, prices.catalog)
 
-    def cost(part: Item, platform: Platform) -> float:
+    def cost(part: Item, index: int) -> float:
         running = 0.0
         if rates is not None and isinstance(part, Device):
             running = rates.years * least_yearly_cost(rates, part)
-        return (1 + shares.of(part.id)) * float(prices.of(part.id, platform)[1]) + running
+        return (1 + shares.of(part.id)) * float(prices.of(part.id, platforms[index])[1]) + running
 
     def licence(metric: str, covers: set[str], *, is_repeated: bool) -> Floats:
         """What the licences of one metric that cover some nodes cost, of every set of them."""

@@ -38,7 +38,7 @@ _OF_RACK = 3
 
 def least_room(evaluated: EvaluatedSpace, request: SizingRequest) -> dict[str, Floats]:
     """(platforms, sizes) rack units, watts and new racks of servers and storage alone."""
-    table = _needs(tuple(evaluated.platforms))
+    table = _needs(evaluated.compiled)
     (server_u, storage_u, per_unit, is_delivered), (server, storage, holds) = table[:4], table[4:].reshape(3, 3, -1, 1)
     servers, chassis = evaluated.space.sizes, evaluated.class_nodes[evaluated.class_of] // per_unit
     units, watts = server_u * servers + storage_u * chassis, server[2] * servers + storage[2] * chassis
@@ -80,7 +80,7 @@ def _needs(platforms: tuple[Platform, ...]) -> Floats:
 _COSTS = ("cost", "expected_cost", "likely_cost", "ranking_cost")
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=2048)
 def _part_table(platform: Platform, catalog: Catalog, rack_power_w: float | None, fabric: Fabric) -> PartTable:
     """Table of a platform where no equipment is there: the designs of a batch end at the same few platforms."""
     limits = Limits(rack_power_w=rack_power_w)
@@ -191,9 +191,11 @@ class PartCounts:
         return evaluated.space.sizes[sizes], evaluated.class_nodes[evaluated.class_of[index], sizes]
 
     def _table(self, index: int) -> PartTable:
-        request, platform = self.request, self.evaluated.platforms[index]
+        request = self.request
         if request.existing == NOTHING_EXISTING:
-            return _part_table(platform, self.catalog, request.limits.rack_power_w, request.fabric)
+            return _part_table(
+                self.evaluated.compiled[index], self.catalog, request.limits.rack_power_w, request.fabric
+            )
         return self._tables.setdefault(index, PartTable(self._counting(index)))
 
     def _count(self, index: int, sizes: Ints) -> None:
@@ -286,9 +288,13 @@ class PartCounts:
     def cannot_be_bought(self) -> Bools:
         """(platforms, sizes) designs with more servers or storage than is there, of a kind that is no longer sold."""
         evaluated, request = self.evaluated, self.request
-        most = [most_nodes_of_kind(self.catalog, request, one.storage) for one in evaluated.platforms]
-        is_more = evaluated.class_nodes[evaluated.class_of] > np.array(most)[:, None]
-        return np.asarray(is_more | (evaluated.space.sizes > self._most_servers[:, None]))
+        of_storage = {one.storage.id: one.storage for one in evaluated.platforms}
+        most_nodes = {name: most_nodes_of_kind(self.catalog, request, one) for name, one in of_storage.items()}
+        of_server = {one.server.id: one.server for one in evaluated.platforms}
+        most_servers = {name: most_of_kind(self.catalog, request, one) for name, one in of_server.items()}
+        most = [(most_nodes[one.storage.id], most_servers[one.server.id]) for one in evaluated.platforms]
+        nodes, servers = np.array(most, dtype=float).T[..., None]
+        return np.asarray((evaluated.class_nodes[evaluated.class_of] > nodes) | (evaluated.space.sizes > servers))
 
     @cached_property
     def storage_is_assumed(self) -> Floats:
@@ -297,14 +303,6 @@ class PartCounts:
             one.storage.media is not None and one.storage.media.basis == "assumed" for one in self.evaluated.platforms
         ]
         return np.array(found, dtype=float)
-
-    @cached_property
-    def _most_servers(self) -> Floats:
-        """(platforms,) most servers that may be there: those that are, where no more can be ordered."""
-        platforms = self.evaluated.platforms
-        servers = {one.server.id: one.server for one in platforms}
-        most = {name: most_of_kind(self.catalog, self.request, one) for name, one in servers.items()}
-        return np.array([most[one.server.id] for one in platforms], dtype=float)
 
     @cached_property
     def at_least(self) -> dict[str, Floats]:
@@ -325,7 +323,7 @@ class PartCounts:
     @cached_property
     def _draw_of_main_is_open(self) -> Ints:
         """(platforms,) 1 where watts are asked for and nobody knows what a server draws."""
-        platforms, limits = self.evaluated.platforms, self.request.limits
+        platforms, limits = self.evaluated.compiled, self.request.limits
         if limits.power_w is None and limits.rack_power_w is None:
             return np.zeros(len(platforms), dtype=np.int64)
         return _draws_are_open(platforms)

@@ -422,9 +422,9 @@ def _unasked_changes(counts: PartCounts, row: int) -> tuple[bool, bool]:
     has_water = request.site.cooling == "liquid" or any(
         liquid_heat_w(counts.catalog.servers[item]) > 0 for item in request.existing.servers
     )
-    is_changed = software is not None and not any(
-        one.server.id in request.existing.servers and one.technology[1] == software
-        for one in counts.evaluated.platforms
+    there = request.existing.servers
+    is_changed = software is not None and not (
+        there and any(one.server.id in there and one.technology[1] == software for one in counts.evaluated.platforms)
     )
     return is_liquid and not has_water, is_changed
 

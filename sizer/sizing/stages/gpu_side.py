@@ -3,7 +3,7 @@
 Arrays may have any shape, as in :mod:`sizer.sizing.stages.evaluate`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple, Self
@@ -53,7 +53,12 @@ class GpuRates:
 
 
 def gpu_rates(
-    run_of: RunOf, terms: Sequence[StepTerms], cols: Columns, n_servers: Ints, batch_per_gpu: Floats
+    run_of: RunOf,
+    terms: Sequence[StepTerms],
+    cols: Columns,
+    n_servers: Ints,
+    batch_per_gpu: Floats,
+    stored: "StoredDraws | None" = None,
 ) -> GpuRates:
     """Rates of designs.
 
@@ -69,6 +74,8 @@ def gpu_rates(
         Servers of each row, or (1, sizes). [-]
     batch_per_gpu : ndarray
         Samples of one step on one GPU of each row, or (platforms, 1). [-]
+    stored : callable, optional
+        Draws by the arrays that they depend on besides ``terms``, or worked out where they are not stored.
     """
     run = run_of(cols, n_servers, batch_per_gpu)
     if isinstance(run, LaidOutRun):
@@ -86,11 +93,16 @@ def gpu_rates(
         return GpuRates(gpu, gpu.median, np.full(gpu.median.shape, np.inf))
     few = run_of(distinct, sizes[None, :], batch[:, None])
     assert isinstance(few, TrainingRun)
-    # Terms of several servers are the same at every size.
-    ends = [slice(0, 1), slice(1, None)] if sizes[0] == 1 < sizes.size else [slice(None)]
-    parts = [_drawn(few.at_sizes(some), each[2 * distinct.compute + (sizes[some][:1] > 1)]) for some in ends]
-    joined = (np.concatenate(part, axis=1) for part in zip(*(one[1:] for one in parts), strict=True))
-    moved = _Drawn(parts[0].alone, *joined)
+
+    def work_out() -> _Drawn:
+        # Terms of several servers are the same at every size.
+        ends = [slice(0, 1), slice(1, None)] if sizes[0] == 1 < sizes.size else [slice(None)]
+        parts = [_drawn(few.at_sizes(some), each[2 * distinct.compute + (sizes[some][:1] > 1)]) for some in ends]
+        joined = (np.concatenate(part, axis=1) for part in zip(*(one[1:] for one in parts), strict=True))
+        return _Drawn(parts[0].alone, *joined)
+
+    facts = (sizes, batch, *distinct.as_rows(("compute", "gpus_per_server", "exchange_bytes_per_s")))
+    moved = work_out() if stored is None else stored(tuple(one.tobytes() for one in facts), work_out)
 
     def at_rows(table: Floats) -> Floats:
         return np.asarray(table[place, below] * (1 - share) + table[place, above] * share)
@@ -109,6 +121,9 @@ class _Drawn(NamedTuple):
     log_ratio: Floats  # logarithm of the median over the rate at the values of the terms
     log_sd: Floats
     skew: Floats
+
+
+StoredDraws = Callable[[tuple[bytes, ...], Callable[[], _Drawn]], _Drawn]
 
 
 def _drawn(run: TrainingRun, terms: StepTerms) -> _Drawn:
@@ -185,10 +200,10 @@ def gpu_side(
 ) -> GpuSide:
     """GPU side of one workload; arguments as of :func:`sizer.sizing.stages.compute_side.compute`."""
 
-    def work_out() -> GpuSide:
+    def work_out(stored: StoredDraws | None = None) -> GpuSide:
         shape = np.broadcast_shapes(cols.compute.shape, n_servers.shape)
         terms = group_terms(work, platforms, n_servers, calibration, catalog)
-        rates = _rates(work, platforms, cols, n_servers, terms, catalog)
+        rates = _rates(work, platforms, cols, n_servers, terms, catalog, stored)
         laid_out, checkpoints = rates.laid_out, work.language_checkpoints
         # Each replica reads its weights for itself at a restart.
         reads_replicas = checkpoints is not None and bool(checkpoints.replica_bytes)
@@ -219,23 +234,21 @@ def gpu_side(
         if first.size < place.size:
             side = gpu_side(work, platforms, cols.take(first), n_servers, calibration, catalog)
             return side.take(np.ravel(place))
+    # All that counts of platforms besides their columns are the groups.
+    key: Hashable = (gpu_memory.network_key(work), tuple(compute_groups(platforms)[0]))
     if cols.compute.size * n_servers.size > _MOST_ROWS:
-        return work_out()
-    arrays = (n_servers, *cols.as_rows(_READ))
-    key = (
-        gpu_memory.network_key(work),
-        # Of a platform alone, its group is all that counts besides the columns: storage may differ.
-        compute_groups(platforms)[0][0] if len(platforms) == 1 else tuple(platforms),
-        *((one.shape, one.tobytes()) for one in arrays),
-    )
+        return work_out(lambda arrays, draw: _draws(catalog, calibration).get((key, arrays), draw))
+    arrays = tuple((one.shape, one.tobytes()) for one in (n_servers, *cols.as_rows(_READ)))
     stored = _of_one if len(platforms) == n_servers.size == 1 else _of_many
-    return stored(catalog, calibration).get(key, work_out)
+    return stored(catalog, calibration).get((key, arrays), work_out)
 
 
 # Single designs are asked about far more often, and must not displace the others.
 _Stores = Callable[[Catalog, Calibration], StoredAnswers[GpuSide]]
 _of_one: _Stores = stores_by_catalog(4096)
 _of_many: _Stores = stores_by_catalog(512)
+# Draws of larger ones, some 50 kB each.
+_draws: Callable[[Catalog, Calibration], StoredAnswers[_Drawn]] = stores_by_catalog(256)
 # What the GPU side reads of the columns.
 _READ = (
     *("compute", "gpus_per_server", "exchange_bytes_per_s", "host_links", "host_link_gain"),
@@ -337,10 +350,11 @@ def _rates(
     n_servers: Ints,
     terms: list[StepTerms],
     catalog: Catalog,
+    stored: StoredDraws | None = None,
 ) -> GpuRates:
     batch = gpu_memory.batches(work, platforms, cols, n_servers)
     return gpu_rates(
-        lambda some, n, each: step_run(work, platforms, some, n, catalog, each), terms, cols, n_servers, batch
+        lambda some, n, each: step_run(work, platforms, some, n, catalog, each), terms, cols, n_servers, batch, stored
     )
 
 

@@ -687,7 +687,12 @@ def _timely_rates(log_rates: Floats, scores: Floats, most: Floats, log_sd: Float
     first = normal_cdf(np.array([np.interp(*of) for of in zip(tries, log_rates, scores, strict=True)]))
     chance = first * normal_cdf((top - tries) / np.maximum(log_sd, _NEXT_TO_NOTHING)[:, None])
     is_sure = (chance >= confidence) & (most > _NO_RATE)[:, None]
-    best = tries[np.arange(len(tries)), is_sure.argmax(axis=1)]
+    # Between the first that is sure and the one before, which is not.
+    rows, sure = np.arange(len(tries)), is_sure.argmax(axis=1)
+    unsure = np.maximum(sure - 1, 0)
+    gain = chance[rows, sure] - chance[rows, unsure]
+    share = np.where(gain > 0, (chance[rows, sure] - confidence) / np.where(gain > 0, gain, 1.0), 0.0)
+    best = tries[rows, sure] + share * (tries[rows, unsure] - tries[rows, sure])
     return np.where(is_sure.any(axis=1), np.exp(best), 0.0)
 
 

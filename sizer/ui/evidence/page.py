@@ -8,9 +8,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from sizer.base.errors import SizerError
 from sizer.base.quantities import grouped
+from sizer.calibrate.validate import summarise
 from sizer.catalog.model import Catalog
 from sizer.evidence import rows as facts
-from sizer.evidence.page import findings, summaries
+from sizer.evidence.page import findings, summary_tables
 from sizer.evidence.parity import parity_spec, source_title
 from sizer.evidence.published import (
     INSIDE,
@@ -65,7 +66,7 @@ def show(view: View) -> None:
     st.header("Predicted and published values", anchor=False)
     choice = _choice(evidence, view.catalog)
     _chosen(evidence, choice, view.catalog)
-    for table in summaries(evidence.report, view.catalog.sources):
+    for table in summary_tables(evidence.report, view.catalog.sources):
         with st.expander(table.caption, key=f"evidence-{table.id}"):
             look.table(table, view.catalog.sources)
 
@@ -186,14 +187,14 @@ def _chosen(evidence: PublishedEvidence, choice: Choice, catalog: Catalog) -> No
     if not found:
         st.info("No published value matches all filters. Remove a filter, or reset them.")
         return
-    one = facts.accuracy("", rows_of(found, choice))
+    one = summarise("", rows_of(found, choice))
     figures = (
-        ("Predicted", grouped(one.predicted), "Values with a prediction of this kind."),
-        ("Median error", facts.size_text(one.median), "Half of the predictions are closer."),
+        ("Predicted", grouped(one.predicted_rows), "Values with a prediction of this kind."),
+        ("Median error", facts.size_text(one.median_error), "Half of the predictions are closer."),
         ("Bias", facts.error_text(one.bias), "Median of the signed errors."),
         (
             "Inside the 90 % interval",
-            f"{facts.share_text(one.coverage)} of {grouped(one.judged)}" if one.judged else "not known",
+            f"{facts.share_text(one.coverage)} of {grouped(one.judged_rows)}" if one.judged_rows else "not known",
             "Target: 90 %.",
         ),
     )

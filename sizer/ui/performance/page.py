@@ -137,17 +137,13 @@ def _training(view: View, number: int) -> None:
         look.note(sentence(basis_sentence(answer.trained)))
         look.table(stacks_table(answer, 1), sources)
 
-    def breakdown(time: Table) -> None:
-        _chart(view, number, "time")
-        look.table(time, sources)
-
     look.folded("**Data path**, and derivation of these capacities", "data-path", data_path)
     if (layout := layout_table(answer, 1)) is not None:
         look.folded("**Parallel layout and GPU memory**", "layout-and-memory", partial(layout_and_memory, layout))
     if (time := time_table(answer, 1)) is not None:
         st.header("Time to accuracy" if answer.recipe is not None else "Time to train", anchor=False)
         _chart(view, number, "accuracy")
-        look.folded("**Breakdown of the time**", "time-breakdown", partial(breakdown, time))
+        look.folded("**Breakdown of the time**", "time-breakdown", lambda: look.table(time, sources))
         look.folded("**Scaling**", "scaling", lambda: _chart(view, number, "scaling"))
     else:
         st.header("Scaling", anchor=False)

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import streamlit as st
 
+from sizer.present.availability import checkpoint_tables
 from sizer.questions.data.analysis import data_plan
 from sizer.questions.data.text import (
     assumptions_table,
-    checkpoints_table,
     copies_table,
     copy_text,
     decoded_table,
@@ -65,9 +65,11 @@ def show(view: View) -> None:
     if plan.transform is not None:
         look.note(transform_text(plan.transform))
     look.table(decoded_table(plan.decoded), view.catalog.sources, "Alternative: decoded tensors")
-    if plan.checkpoints or plan.validations:
+    checkpoints = checkpoint_tables(plan.design)
+    if checkpoints or plan.validations:
         st.subheader("Checkpoints and validation", anchor=False)
-        look.table(checkpoints_table(plan.checkpoints), view.catalog.sources)
+        for table in checkpoints:
+            look.table(table, view.catalog.sources)
         look.table(validation_table(plan.validations), view.catalog.sources)
     if plan.copies:
         st.subheader("Copy to local drives first", anchor=False)

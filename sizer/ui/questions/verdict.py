@@ -43,7 +43,7 @@ def show(view: View) -> None:
                 key="take-lifted",
                 icon=":material/swap_horiz:",
                 on_click=compare.use_design,
-                args=(json, "the simplest design without the choices"),
+                args=(json, "the design without the choices"),
             )
     _claims(view)
 

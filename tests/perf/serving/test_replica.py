@@ -85,7 +85,7 @@ def model(**given: float) -> ServedModels:
     return ServedModels(**{name: np.array([float(value)]) for name, value in (usual | given).items()})
 
 
-H100 = ServingGpus(*(np.array([value]) for value in (85.899e9, 3.35e12, 1.979e15, 0.989e15, 450e9)))
+H100 = ServingGpus(*(np.array([value]) for value in (85.899e9, 3.35e12, 1.979e15, 0.989e15, 450e9, 450e9)))
 
 
 def replica(shape, tensor=1, data=1, expert=1, precision="fp8", element=1.0, gpu=H100, pipeline=1):

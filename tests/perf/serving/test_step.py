@@ -43,6 +43,7 @@ USUAL = ServingFactors(
     spread=0.6,
     mix=0.5,
     interference=0.9,
+    unbalanced=0.4,
     lockstep=0.3,
     queue=0.2,
     token_bytes=16.0,

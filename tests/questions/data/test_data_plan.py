@@ -9,6 +9,7 @@ import pytest
 from sizer import SizingRequest, size
 from sizer.physical.roles import NetworkRole
 from sizer.questions.data.analysis import DataPlan, IngestLinkRole, StorageQuestion, data_plan
+from sizer.questions.data.text import data_document
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
 from tests.factories.answers import recommended
@@ -63,7 +64,7 @@ def test_every_server_with_drives_of_its_own_gets_a_copy():
     """Two DGX-1 with SSDs, 6 TB from a source of 1 GB/s: 12 TB leave the source, each port of 10 GbE carries 6."""
     asked = {"servers": ["dgx-1"], "storage": ["dgx1-ssd"]}
     found = plan(asked, {"source_bytes_per_s": "1 GB/s"}, {**WORK, "dataset_bytes": "6 TB"})
-    assert found.is_per_server
+    assert data_document("", found)["capacity"]["is_per_server"]
     (route,) = found.ingest.routes
     assert route.published_s is None
     assert route.least_s == pytest.approx(12e12 / 1e9)
@@ -80,21 +81,21 @@ def test_no_link_of_the_customers_own_storage_is_known():
 def test_checkpoints_by_hand():
     """25.6 million parameters at 8 B are 204.8 MB; at 1 GB/s 0.2048 s of every 600 s; 1 % of 600 s are 6 s."""
     found = plan(BEHIND_GATEWAY, {"checkpoint_every_s": "10 min", "checkpoints_kept": 5})
-    (one,) = found.checkpoints
+    (one,) = data_document("", found)["checkpoints"]
     size_bytes = 8 * CATALOG.dnns["resnet50"].parameters.value
-    assert one.size_bytes == size_bytes
-    assert one.write_s == pytest.approx(size_bytes / 1e9)
-    assert one.lost_fraction == pytest.approx(size_bytes / 1e9 / 600)
-    assert one.negligible_loss_bytes_per_s == pytest.approx(size_bytes / 6)
-    assert not one.rate_is_bound
-    assert found.required.checkpoints_bytes == 5 * size_bytes
-    assert one.size_is_assumed
+    rate = one["write_bytes_per_s"]
+    assert one["size_bytes"] == size_bytes
+    assert one["write_s"] == pytest.approx(size_bytes / rate)
+    assert one["lost_fraction"] == pytest.approx(size_bytes / rate / 600, rel=0.01)
+    assert one["little_lost_bytes_per_s"] == pytest.approx(size_bytes / 6, rel=0.01)
+    assert one["rate_is_bound"]
+    assert (one["kept"], found.required.checkpoints_bytes) == (5, 5 * size_bytes)
 
 
 def test_checkpoints_on_drives_whose_write_rate_nobody_states():
     found = plan({"servers": ["dgx-1"], "storage": ["dgx1-ssd"]}, {"checkpoint_every_s": "1 h"})
-    (one,) = found.checkpoints
-    assert (one.write_s, one.lost_fraction, one.rate_is_bound) == (None, None, True)
+    (one,) = data_document("", found)["checkpoints"]
+    assert one["rate_is_bound"]
     assert found.questions == (StorageQuestion.DRIVE_WRITE_RATE,)
 
 

@@ -17,7 +17,7 @@ from sizer.physical.platforms import platforms
 from sizer.questions.verdict.analysis import claims
 from sizer.questions.verdict.claim import Claim, LinkFacts
 from sizer.questions.verdict.simplest_design import STORAGE_ORDER, _is_no_larger, simplest_design
-from sizer.questions.verdict.text import claim_arithmetic, claim_finding, claim_title, reversal_text
+from sizer.questions.verdict.text import claim_arithmetic, claim_finding, claim_title, reversal_text, simplest_text
 from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.customer_copy import customer_copy
@@ -256,7 +256,8 @@ def test_what_is_found_is_a_design_of_its_request(name: str) -> None:
         assert again.name == rated.design.name
         assert again.target_check is (CheckResult.OPEN if again.conditional_on else CheckResult.MET)
     if simplest.unrestricted is not None:
-        assert simplest.unrestricted.simplicity < simplest.allowed.simplicity
+        far_cheaper = 2 * simplest.unrestricted.design.cost.expected <= result.design.cost.expected
+        assert far_cheaper or simplest.unrestricted.simplicity < simplest.allowed.simplicity
         assert simplest.excluding_choices
         assert all(key.startswith("platforms.") for key in simplest.excluding_choices)
 
@@ -270,6 +271,19 @@ def test_the_excluding_choice_is_named() -> None:
     assert simplest.unrestricted.design.platform.storage.kind == "local"
     assert simplest.unrestricted.design.n_servers == 1
     assert "platforms.storage" in simplest.excluding_choices
+
+
+def test_a_named_gpu_that_costs_several_times_as_much_is_told() -> None:
+    """A small model for twenty users on H200, whose servers have eight; one card of any kind holds it."""
+    work = {"task": "serving", "dnn": "llama-3-8b", "use": "chat", "target": {"users": 20}}
+    request = SizingRequest.from_dict(
+        {"date": "2026-11-28", "workload": [work], "platforms": {"gpus": ["h200-sxm-141gb"]}}
+    )
+    result = size(request, catalog())
+    simplest = simplest_design(EvaluatedDesign(result, catalog()))
+    assert simplest.excluding_choices == ("platforms.gpus",)
+    assert simplest.unrestricted.design.n_gpus == 1
+    assert "would be enough and far cheaper" in simplest_text(simplest, result)[-1]
 
 
 def test_servers_to_buy_are_not_simpler_than_servers_that_are_there() -> None:
