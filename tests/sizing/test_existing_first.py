@@ -186,3 +186,14 @@ def test_servers_that_are_named_and_too_few_are_extended_by_what_can_be_ordered(
     assert [(one.item, one.count) for one in result.design.existing.used if one.item == "dgx-h100"] == [("dgx-h100", 2)]
     assert result.design.servers_bought == result.design.n_servers - 2
     assert result.design.platform.gpu.id == "h100-sxm-80gb"
+
+
+def test_no_other_make_stands_for_servers_that_are_enough() -> None:
+    """Two DGX H100 hold the 810 GB of Llama 3.1 405B and train its adapters in 14 h of three days."""
+    work = {"dnn": "llama-3.1-405b", "method": "lora", "tokens": 1e8, "target": {"time_to_train_s": "3 d"}}
+    asked = {"date": datetime.date(2026, 11, 29), "workload": [work], "existing": {"servers": {"dgx-h100": 2}}}
+    counts = search(SizingRequest.from_dict(asked), catalog(), stored_calibration())
+    other_makes = [place for place, one in enumerate(counts.evaluated.platforms) if "dgx-h100" in one.extends]
+    could = counts.candidates[other_makes]
+    assert not could[:, counts.evaluated.space.sizes <= 2].any()
+    assert could[:, counts.evaluated.space.sizes == 3].any()

@@ -1,5 +1,6 @@
 """The simplest design that is enough for a request, and the choices of the request that exclude a simpler one."""
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -38,6 +39,8 @@ _DEVICES = ("compute", "head node", "storage", "network")
 MOST_OF_DESCRIBED = 1.5
 # Of the expected cost of the described design: what choices cost beyond twice the price is told.
 FAR_CHEAPER = 0.5
+# What a room may have more than its limits say: a design that takes so much more is worth a question.
+_WIDER = 1.1
 # Keys of the request that exclude platforms.
 CHOICES = (
     "platforms.servers",
@@ -72,7 +75,8 @@ class SimplestDesign:
     """The simplest design that is enough.
 
     ``unrestricted`` is a simpler one that only choices of the request exclude, or else what it would get without them
-    where that is far cheaper; None where they exclude neither. ``excluding_choices`` are the keys of these choices.
+    and in a room a little larger, where that is far cheaper; None where they exclude neither. ``excluding_choices`` are
+    the keys of these choices and limits.
     """
 
     described: Simplicity
@@ -113,12 +117,15 @@ def simplest_design(evaluated: EvaluatedDesign) -> SimplestDesign:
     # A customer reads of no design with parts that the request excludes.
     free = request if design.bill.is_customer_copy else _without_choices(request, design.platform.gpu, catalog)
     unrestricted = None if free == request else _simplest(free, request, described, catalog, calibration)
-    if free != request and (unrestricted is None or unrestricted.simplicity >= allowed.simplicity):
-        unrestricted = _far_cheaper(free, design, catalog, calibration)
+    if unrestricted is None or unrestricted.simplicity >= allowed.simplicity:
+        wider = free if design.bill.is_customer_copy else _in_a_larger_room(free)
+        unrestricted = None if wider == request else _far_cheaper(wider, design, catalog, calibration)
     if unrestricted is None:
         return SimplestDesign(described.simplicity, allowed, None, ())
     choices = _excluding_choices(request.platforms, unrestricted.design.platform)
-    return SimplestDesign(described.simplicity, allowed, unrestricted, choices)
+    return SimplestDesign(
+        described.simplicity, allowed, unrestricted, (*choices, *room_taken(request, unrestricted.design))
+    )
 
 
 def simpler_neighbours(simplest: SimplestDesign) -> tuple[Neighbour, ...]:
@@ -306,6 +313,28 @@ def _best_rank(
         strict=True,
     )
     return min(keys)
+
+
+def _in_a_larger_room(request: SizingRequest) -> SizingRequest:
+    """The request with a little more power and space than its limits allow."""
+    limits = request.limits
+    wider = {
+        "power_w": None if limits.power_w is None else _WIDER * limits.power_w,
+        "rack_units": None if limits.rack_units is None else math.ceil(_WIDER * limits.rack_units),
+        "racks": None if limits.racks is None else math.ceil(_WIDER * limits.racks),
+    }
+    return request.model_copy(update={"limits": limits.model_copy(update=wider)})
+
+
+def room_taken(request: SizingRequest, design: DesignAnswer) -> dict[str, tuple[float, float]]:
+    """Limit of the room that a design breaks -> what the request allows of it, and what the design takes."""
+    counts, limits = design.quantities, request.limits
+    taken = {
+        "limits.power_w": (limits.power_w, float(counts.power_max_w[0])),
+        "limits.rack_units": (limits.rack_units, float(counts.rack_units[0])),
+        "limits.racks": (limits.racks, float(counts.n_racks)),
+    }
+    return {key: (most, value) for key, (most, value) in taken.items() if most is not None and value > most}
 
 
 def rows_of_known_rate(counts: PartCounts, index: int) -> Ints:

@@ -31,7 +31,7 @@ from sizer.questions.verdict.claim import (
 )
 from sizer.questions.verdict.data_claims import LOW_UTILIZATION, SIMPLE_KINDS
 from sizer.questions.verdict.reversal import TEAM_SIZE, RequestInput, time_unit
-from sizer.questions.verdict.simplest_design import STORAGE_ORDER, RatedDesign, SimplestDesign
+from sizer.questions.verdict.simplest_design import STORAGE_ORDER, RatedDesign, SimplestDesign, room_taken
 from sizer.questions.what_if.varied_input import BATCH, DATASET_SIZE, SAMPLE_SIZE
 from sizer.sizing.design.cluster_need import LEAST_FABRIC_LOSS
 from sizer.sizing.result import SizingResult
@@ -150,6 +150,15 @@ _CHOICES = {
     "platforms.storage": "the storage allowed",
     "platforms.forbidden_storage": "the storage excluded",
     "platforms.fabrics": "the fabrics allowed",
+    "limits.power_w": "the power allowed",
+    "limits.rack_units": "the rack units allowed",
+    "limits.racks": "the racks allowed",
+}
+# An amount of each limit of the room.
+_ROOM: dict[str, Callable[[float], str]] = {
+    "limits.power_w": lambda amount: si(amount, "W"),
+    "limits.rack_units": plain,
+    "limits.racks": plain,
 }
 _TITLES = {
     "one-server": "One server is enough",
@@ -515,7 +524,13 @@ def simplest_text(simplest: SimplestDesign, result: SizingResult) -> list[str]:
         over = f" over {design.platform.fabric.name}" if has_fabric else ""
         sentences = [f"A simpler design is also enough: {design_text(design)}{over}."]
     if simplest.unrestricted is not None:
-        choices = listed(_CHOICES[key] for key in simplest.excluding_choices)
+        taken = room_taken(result.request, simplest.unrestricted.design)
+        choices = listed(
+            f"{_CHOICES[key]}, {_ROOM[key](taken[key][1])} in place of {_ROOM[key](taken[key][0])}"
+            if key in taken
+            else _CHOICES[key]
+            for key in simplest.excluding_choices
+        )
         other, why = simplest.unrestricted.design, "simpler" if simplest.is_simpler_without_choices else "far cheaper"
         sentences.append(f"{design_text(other)} would be enough and {why}; excluded by the request ({choices}).")
     elif result.request.platforms != type(result.request.platforms)():

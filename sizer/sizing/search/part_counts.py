@@ -241,9 +241,14 @@ class PartCounts:
     def candidates(self) -> Bools:
         """(platforms, sizes) designs whose stages run and whose servers and storage alone keep room and budget.
 
-        What else a design is made of only adds to these, so that no design outside keeps all limits.
+        What else a design is made of only adds to these, so that no design outside keeps all limits. Servers of another
+        make that extend those that are there are none where these are enough.
         """
-        return np.asarray(self.evaluated.runs & (self.certainly_broken == 0))
+        existing, platforms = self.request.existing.servers, self.evaluated.platforms
+        owned = {one.server.id for one in platforms}
+        enough = np.array([sum(existing.get(item, 0) for item in owned.intersection(one.extends)) for one in platforms])
+        is_extended = self.evaluated.space.sizes > enough[:, None]
+        return np.asarray(self.evaluated.runs & (self.certainly_broken == 0) & is_extended)
 
     @cached_property
     def leaves_storage_idle(self) -> Bools:

@@ -259,7 +259,7 @@ def test_what_is_found_is_a_design_of_its_request(name: str) -> None:
         far_cheaper = 2 * simplest.unrestricted.design.cost.expected <= result.design.cost.expected
         assert far_cheaper or simplest.unrestricted.simplicity < simplest.allowed.simplicity
         assert simplest.excluding_choices
-        assert all(key.startswith("platforms.") for key in simplest.excluding_choices)
+        assert all(key.startswith(("platforms.", "limits.")) for key in simplest.excluding_choices)
 
 
 def test_the_excluding_choice_is_named() -> None:
@@ -284,6 +284,19 @@ def test_a_named_gpu_that_costs_several_times_as_much_is_told() -> None:
     assert simplest.excluding_choices == ("platforms.gpus",)
     assert simplest.unrestricted.design.n_gpus == 1
     assert "would be enough and far cheaper" in simplest_text(simplest, result)[-1]
+
+
+def test_a_room_that_is_a_little_too_small_is_told() -> None:
+    """Two HGX H100 (10.2 kW each, with switches 25.6 kW) extend one DGX H100; in 25 kW three servers of cards do it."""
+    work = {"dnn": "llama-3-8b", "method": "continued", "tokens": 40e9, "target": {"time_to_train_s": "8 d"}}
+    existing = {"servers": {"dgx-h100": 1}}
+    allowed = {"servers": ["dgx-h100", "as-8125gs-tnhr", "lenovo-sr675v3"]}
+    request = {"date": "2026-11-29", "workload": [work], "platforms": allowed, "existing": existing}
+    result = size(SizingRequest.from_dict({**request, "limits": {"power_w": 25e3}}), catalog())
+    simplest = simplest_design(EvaluatedDesign(result, catalog()))
+    assert "limits.power_w" in simplest.excluding_choices
+    assert 25e3 < simplest.unrestricted.design.quantities.power_max_w[0] <= 27.5e3
+    assert "the power allowed" in simplest_text(simplest, result)[-1]
 
 
 def test_servers_to_buy_are_not_simpler_than_servers_that_are_there() -> None:

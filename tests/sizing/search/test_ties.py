@@ -100,7 +100,7 @@ def test_a_narrow_price_band_alone_puts_no_arm_server_first():
 
 @pytest.mark.parametrize("target", [{"time_to_train_s": "5 d"}, {"gpus_busy": 72}])
 def test_water_and_other_software_each_have_to_save(target: dict[str, Any]):
-    """Nine B200 servers cost a fifth more than a rack of 72 GB200 (water, Arm): that pays for one change, not for two."""
+    """Nine B200 servers cost a fifth more than a rack of 72 GB200 (water, Arm): enough for one change, not for two."""
     frames = {"name": "frames", "n_samples": 1.5e9, "sample_bytes": "2 MB"}
     work = {"dnn": "retinanet", "epochs": 3, "dataset": frames, "target": target}
     allowed = {"servers": ["gb200-nvl72", "as-a126gs-tnbr"], "storage": ["clusterstor-e1000d"]}
