@@ -388,6 +388,7 @@ def _serving(found: ServingAnswer) -> dict[str, object]:
         **fields_of(
             found, "replicas", "tensor", "data", "servers_of_replica", "gpus_used", "weights", "load", "replicas_needed"
         ),
+        "speculative": found.deployment.is_speculative,
         "engine": found.engine or None,
         "requests_per_s": found.requests_per_s,
         "bound": found.bound.name.lower(),

@@ -83,10 +83,12 @@ def test_memory_of_a_replica_is_that_of_hand_arithmetic():
     token=st.sampled_from(["20 ms", "50 ms"]),
 )
 def test_a_tighter_limit_or_a_longer_request_never_serves_more(model, first, token):
-    most = rate(dnn=model, first_token_s="4 s", token_s="100 ms", precision="mixed")
-    limited = rate(dnn=model, first_token_s=first, token_s=token, precision="mixed")
-    longer = rate(dnn=model, first_token_s=first, token_s=token, precision="mixed", output_tokens=1000)
-    stricter = rate(dnn=model, first_token_s=first, token_s=token, precision="mixed", latency_percentile=99)
+    # Of an asked load layouts lead that carry it with one replica fewer, whatever they serve at the most.
+    asked = {"dnn": model, "precision": "mixed", "target": {"gpus_busy": 8}}
+    most = rate(**asked, first_token_s="4 s", token_s="100 ms")
+    limited = rate(**asked, first_token_s=first, token_s=token)
+    longer = rate(**asked, first_token_s=first, token_s=token, output_tokens=1000)
+    stricter = rate(**asked, first_token_s=first, token_s=token, latency_percentile=99)
     assert most * 1.001 >= limited >= 0
     assert limited * 1.001 >= longer
     assert limited * 1.001 >= stricter
@@ -307,14 +309,14 @@ def test_the_probability_is_that_of_all_limits():
     """Llama 3.1 405B within 6 s at the 99th percentile: eight MI325X keep the rate, and first tokens less surely."""
     limits = {"first_token_s": "6 s", "token_s": "175 ms", "latency_percentile": 99}
     lengths = {"dnn": "llama-3.1-405b", "input_tokens": 4_000, "output_tokens": 400}
-    asked = request({"requests_per_s": 1.2}, "as-8125gs-tnmr2", **limits, **lengths)
+    asked = request({"requests_per_s": 0.8}, "as-8125gs-tnmr2", **limits, **lengths)
     asked = asked.model_copy(update={"platforms": asked.platforms.model_copy(update={"gpus": ("mi325x-256gb",)})})
     counts = search(asked, catalog(), stored_calibration(), most=4)
     (work,), places = counts.evaluated.works, counts.evaluated.space.of_platform(0)
     one = run_on(asked, work, counts.evaluated.platforms[0], [1], 0, math.inf, catalog(), stored_calibration())
     answer = serving_answer(work, counts.evaluated.platforms[0], 1, 8, catalog())
     assert answer is not None
-    of_rate = NormalDist().cdf(math.log(float(answer.requests_per_s.value) / 1.2) / answer.requests_per_s.log_sd)
+    of_rate = NormalDist().cdf(math.log(float(answer.requests_per_s.value) / 0.8) / answer.requests_per_s.log_sd)
     assert of_rate > 0.9 > (answer.first_token_chance or 0.0)
     assert one.probability[0] == pytest.approx(of_rate * (answer.first_token_chance or 0.0), rel=1e-6)
     assert counts.evaluated.probability[places][0] == pytest.approx(one.probability[0], rel=1e-6)
@@ -564,7 +566,7 @@ def test_the_most_is_bounded_by_what_is_tightened():
 
 
 def test_the_curve_passes_the_design_and_has_runs_of_the_model():
-    found = answer_of(dnn="deepseek-v3", precision="mixed", output_tokens=1000)
+    found = answer_of(dnn="llama-3-70b", output_tokens=1000)
     curve = serving_curve(found)
     assert np.all(np.diff(curve.token_s) >= 0)
     at = np.interp(curve.at[0], curve.token_s, curve.tokens_per_s.value)

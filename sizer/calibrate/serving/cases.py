@@ -65,7 +65,7 @@ def _case(row: ServingRow, catalog: Catalog) -> ServingCase | CalibrationNote:
         engine=row.engine if row.engine in ENGINES else "",
         weights=_weights(row, gpu, guessed),
         cache=row.kv_precision.rstrip("?") if row.kv_precision.rstrip("?") in ("bf16", "fp8") else "",
-        is_speculative=row.speculative.rstrip("?") == "mtp",
+        is_speculative=row.guesses,
         beams=_BEAMS if row.benchmark.startswith("gptj") else 1,
         # Only SGLang counts the tokens that it gathers before it sends to the first one.
         buffered_tokens=int(row.stream_interval or 1) if row.engine == "sglang" else 1,

@@ -7,6 +7,7 @@ from functools import lru_cache
 from sizer.base.arrays import Floats
 from sizer.calibrate.language.cases import is_through_host, pcie_bytes_per_s
 from sizer.calibrate.serving.deployment import Deployment, ServingPoints, missing_facts, replicas_of, served_model
+from sizer.calibrate.serving.rows import load_serving_rows
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.workload.serving import ServingWork
@@ -18,6 +19,8 @@ from sizer.workload.transformer.number_formats import formats_of
 # within a tenth of the fit. Those of gpt-oss-120b (65 GB), and of Qwen3 30B over PCIe, ran up to 1.8 times slower.
 _TENSOR, _DATA = (1, 2, 4, 8), (1, 2, 4, 8, 16)
 _LEAST_GROUPED_BYTES = 130e9
+# Requests in flight of a GPU, at most, in published runs that guess tokens ahead.
+MOST_GUESSED = 64.0
 # Servers that hold one replica where one does not.
 _SERVERS_OF_REPLICA = (2, 4, 8)
 # Weights as requests name them -> as the model of serving has them.
@@ -111,13 +114,21 @@ def _deployment(
     model = served_model(work.model_id, work.shape, work.parameters)
     engine = "" if work.engine is None else _ENGINES.get(work.engine, "")
     cache = _cache(work, gpu, weights, catalog)
-    yield Deployment(
-        *(model, gpu, engine, weights, cache, tensor, data),
-        link_bytes_per_s=link_bytes_per_s,
-        adapters=work.adapters,
-        adapter_rank=work.adapter_rank,
-        is_embedding=work.is_embedding,
-    )
+    for guesses in (False, True) if work.model_id in _guessing_models() and not work.adapters else (False,):
+        yield Deployment(
+            *(model, gpu, engine, weights, cache, tensor, data),
+            link_bytes_per_s=link_bytes_per_s,
+            is_speculative=guesses,
+            adapters=work.adapters,
+            adapter_rank=work.adapter_rank,
+            is_embedding=work.is_embedding,
+        )
+
+
+@lru_cache(maxsize=1)
+def _guessing_models() -> frozenset[str]:
+    """Models that guess tokens ahead with layers of their own, as published runs bear out."""
+    return frozenset(row.model for row in load_serving_rows() if row.guesses and row.role == "calibration")
 
 
 def _cache(work: ServingWork, gpu: Gpu, weights: str, catalog: Catalog) -> str:

@@ -103,6 +103,11 @@ class ServingRow:
         return (self.engine_precision or self.weight_precision).rstrip("?")
 
     @property
+    def guesses(self) -> bool:
+        """Whether layers of the model guess tokens ahead, which a step verifies (multi-token prediction)."""
+        return self.speculative.rstrip("?") == "mtp"
+
+    @property
     def has_limits(self) -> bool:
         """Whether somebody waited: not where as much as possible was served, however late."""
         return self.kind != OFFLINE and self.scenario != "Offline"

@@ -158,7 +158,8 @@ def _serve_command(design: DesignAnswer, answer: WorkloadAnswer) -> str:
     running, is_narrow = max(1, math.floor(found.most_concurrent / found.data)), found.cache == "fp8"
     options = "\n# options.yaml: kv_cache_config.dtype: fp8" * is_narrow
     options += "\n# options.yaml: enable_attention_dp: true" * (found.data > 1)
-    work, adapters = found.work, found.work.adapters > 0
+    work, adapters, guesses = found.work, found.work.adapters > 0, found.deployment.is_speculative
+    options += "\n# options.yaml: speculative_config: {decoding_type: MTP, num_nextn_predict_layers: 3}" * guesses
     options += f"\n# options.yaml: lora_config.max_lora_rank: {work.adapter_rank}" * adapters
     loras = f"--enable-lora --max-lora-rank {work.adapter_rank}" * adapters
     parts = {
@@ -173,6 +174,7 @@ def _serve_command(design: DesignAnswer, answer: WorkloadAnswer) -> str:
             f"--dp {found.data} --enable-dp-attention --ep {found.gpus_of_replica}" * (found.data > 1),
             *("--is-embedding" * work.is_embedding, f"{loras} --max-loras-per-batch {work.adapters}" * adapters),
             *("--quantization fp8" * (found.weights == "fp8"), "--kv-cache-dtype fp8_e4m3" * is_narrow),
+            "--speculative-algorithm NEXTN --speculative-num-steps 3 --speculative-num-draft-tokens 4" * guesses,
             *(f"--context-length {length}", f"--max-running-requests {running * found.data}", "--port 8000"),
         ),
     }.get(
@@ -182,6 +184,7 @@ def _serve_command(design: DesignAnswer, answer: WorkloadAnswer) -> str:
             f"--data-parallel-size {found.data} --enable-expert-parallel" * (found.data > 1),
             *("--runner pooling" * work.is_embedding, f"{loras} --max-loras {work.adapters}" * adapters),
             *("--quantization fp8" * (found.weights == "fp8"), "--kv-cache-dtype fp8" * is_narrow),
+            """--speculative-config '{"method": "mtp", "num_speculative_tokens": 3}'""" * guesses,
             *("--dtype bfloat16" * (found.weights == "bf16"), f"--max-model-len {length}"),
             *(f"--max-num-seqs {running}", "--port 8000"),
         ),

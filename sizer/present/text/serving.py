@@ -117,6 +117,7 @@ def replicas_text(found: ServingAnswer) -> str:
     each = plural(found.gpus_of_replica, "GPU")
     over = "" if found.servers_of_replica == 1 else f" over {found.servers_of_replica} servers"
     layout = f"TP {found.tensor}" + (f", attention DP {found.data} with the experts over all" if found.data > 1 else "")
+    layout += ", three tokens guessed ahead by multi-token prediction" * found.deployment.is_speculative
     if found.gpus_of_replica > 1:
         layout = f"{layout}, over {found.link}{' and the fabric' if over else ''}"
     return f"{plural(found.replicas, 'replica')} of {each}{over} ({layout})"
@@ -436,6 +437,11 @@ def serving_cautions(found: ServingAnswer) -> tuple[str, ...]:
     if found.has_four_bits:
         weights = found.weights.upper()
         cautions.append(f"{weights} weights have 4 bits: the quality of the answers is not modelled; test it")
+    if found.deployment.is_speculative:
+        cautions.append(
+            "Published runs of multi-token prediction have random texts; how many of the guesses prove right, and so "
+            "the rate, depends on yours: test it"
+        )
     if found.work.adapters:
         cautions.append(
             "No run in our catalogue has adapters: what they take follows from their bytes and launches; test it"

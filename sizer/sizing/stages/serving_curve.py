@@ -9,6 +9,7 @@ import numpy as np
 from sizer.base.arrays import Floats
 from sizer.base.estimate import Estimate
 from sizer.calibrate.serving.calibration import serving_calibration
+from sizer.calibrate.serving.deployment import Deployment
 from sizer.calibrate.serving.layouts import points_of
 from sizer.calibrate.serving.rows import CLOSED_LOOP, ServingRow, load_serving_rows
 from sizer.sizing.stages.serving_rates import ServingAnswer
@@ -61,12 +62,12 @@ def nearest_run(found: ServingAnswer) -> ServingRow | None:
         is_other = bool(layout.engine) and row.engine != layout.engine
         return row.computed_in != layout.weights, is_other, round(far, 1), -output_of_gpu(row)
 
-    return min(_runs(work.model_id, layout.gpu.id), key=distance, default=None)
+    return min(_runs(work.model_id, layout), key=distance, default=None)
 
 
 def highest_run(found: ServingAnswer) -> ServingRow | None:
     """The published run with the highest output of a GPU, of the same model, GPU, number format and similar lengths."""
-    alike = (row for row in _runs(found.work.model_id, found.deployment.gpu.id) if _is_like(row, found))
+    alike = (row for row in _runs(found.work.model_id, found.deployment) if _is_like(row, found))
     return max(alike, key=output_of_gpu, default=None)
 
 
@@ -99,7 +100,7 @@ def serving_curve(found: ServingAnswer) -> ServingCurve:
         at=(float(rates.tpot_s[-1]), float(each[-1])),
         published=tuple(
             PublishedPoint(row.tpot_s, output_of_gpu(row), row.source)
-            for row in _runs(work.model_id, layout.gpu.id)
+            for row in _runs(work.model_id, layout)
             if row.kind == CLOSED_LOOP and row.tpot_s and _is_like(row, found)
         ),
     )
@@ -115,16 +116,20 @@ def _is_alike(published: float | None, asked: float) -> bool:
     return published is not None and asked / _ALIKE <= published <= asked * _ALIKE
 
 
+def _runs(model: str, layout: Deployment) -> tuple[ServingRow, ...]:
+    """Published runs of one pool on the GPU of a layout, with tokens guessed ahead or without, as it has them."""
+    return tuple(row for row in _rows_with_output(model, layout.gpu.id) if row.guesses == layout.is_speculative)
+
+
 @lru_cache(maxsize=64)
-def _runs(model: str, gpu: str) -> tuple[ServingRow, ...]:
-    """Published runs of one pool with their output and lengths, without speculation."""
+def _rows_with_output(model: str, gpu: str) -> tuple[ServingRow, ...]:
+    """Those that state what they measured, and their output and lengths."""
     return tuple(
         row
         for row in load_serving_rows()
-        if (row.model, row.gpu) == (model, gpu)
+        if (row.model, row.gpu, row.role) == (model, gpu, "calibration")
         and output_of_gpu(row)
         and row.input_tokens
         and row.output_tokens
         and row.split != "apart"
-        and not row.speculative.rstrip("?").startswith("mtp")
     )

@@ -23,7 +23,15 @@ from sizer.calibrate.serving.calibration import (
     serving_calibration,
 )
 from sizer.calibrate.serving.deployment import Deployment, missing_facts, replicas_of
-from sizer.calibrate.serving.layouts import engines_on, layouts_inside, layouts_over, points_of, runs_on, weights_on
+from sizer.calibrate.serving.layouts import (
+    MOST_GUESSED,
+    engines_on,
+    layouts_inside,
+    layouts_over,
+    points_of,
+    runs_on,
+    weights_on,
+)
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.perf.serving.percentiles import TPOT_RATIOS, first_token_ratio
@@ -633,7 +641,9 @@ def _rated(
 def _largest_load(work: ServingWork, deployments: Sequence[Deployment]) -> LargestLoad:
     """The largest load within the limits, with no more requests in flight than in published runs."""
     first, later = (np.inf if limit is None else limit for limit in (work.first_token_s, work.token_s))
-    most = np.array([_MOST_IN_FLIGHT * one.data for one in deployments])
+    most = np.array(
+        [MOST_GUESSED * one.gpus if one.is_speculative else _MOST_IN_FLIGHT * one.data for one in deployments]
+    )
     limits = LatencyLimits(first, later, work.percentile, most_in_flight=most, is_open=work.comes_at_random)
     if work.in_flight is not None or work.first_token_s is None:
         # A new request starts as one ends: none pile up, and prefills may take all the time and requests all the room.

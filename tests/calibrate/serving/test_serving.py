@@ -156,3 +156,18 @@ def test_a_limit_below_one_step_is_not_reachable():
     load = CALIBRATION.largest_load(points(deployment(engine="vllm")), LatencyLimits(2.0, 0.005))
     assert not load.is_reachable[0]
     assert load.least_tpot_s[0] > 0.015  # 70.6 GB of FP8 at 4.8 TB/s
+
+
+@pytest.mark.parametrize(
+    ("gpu", "weights", "computed_in"),
+    [
+        ("b200-sxm-180gb", "mxfp4", "fp4"),
+        ("h200-sxm-141gb", "mxfp4", "bf16"),
+        ("h200-sxm-141gb", "fp8", "fp8"),
+        ("a100-sxm-80gb", "fp8", "bf16"),
+        ("b200-sxm-180gb", "int4", "bf16"),
+    ],
+)
+def test_formats_that_a_gpu_lacks_are_widened_to_bf16(gpu, weights, computed_in):
+    """As the kernels of the engines do: weights of four or eight bits times activations of 16."""
+    assert deployment(gpu=gpu, weights=weights).computed_in == computed_in

@@ -278,3 +278,13 @@ def test_answers_that_end_with_the_first_token_take_a_finite_time(buffered):
         )
     assert (np.log(found.tpot.value) > -20).all()
     assert (np.diff(found.request.value) >= 0).all()
+
+
+@pytest.mark.parametrize(("shape", "data", "waits"), [(DEEPSEEK_V3, 8, True), (DEEPSEEK_V3, 1, False)])
+def test_groups_that_step_together_wait_for_each_others_prefills(shape, data, waits):
+    one = replica(shape, data=data)
+    apart, together = (
+        float(closed_loop(one, one, load(), dataclasses.replace(USUAL, unbalanced=np.array(share))).tpot.value[0])
+        for share in (1e-9, 0.5)
+    )
+    assert (together > 1.01 * apart) is waits
