@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.quantities import Amount
-from sizer.workload.sentence.text import Match, Name, Phrase, SentenceText, Thing
+from sizer.workload.sentence.text import Match, Phrase, SentenceText, Thing
 
 # Names that stand in one list, and what joins them there.
 _ALIKE = {"gpu": "<JOIN>", "server|storage|maker": "<JOIN>", "fabric": " (?:and|or|und|oder|et|ou) "}
@@ -86,7 +86,7 @@ def is_wish(text: SentenceText, found: Match) -> bool:
     return is_about or rule(r",? <SOFT>(?=[.;,]|$)").match(shape, found.end) is not None
 
 
-def without_asides(sentence: str, networks: list[Name]) -> tuple[str, list[Phrase]]:
+def without_asides(sentence: str, networks: list[Thing]) -> tuple[str, list[Phrase]]:
     """A text without what states no need, and those words: kinds of work that it says no to, and asides.
 
     Asides are the signature, and by the words of the grammar what a sentence tells of the sender, of another time or
