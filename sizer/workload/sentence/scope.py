@@ -106,8 +106,11 @@ def without_asides(sentence: str, networks: list[Thing]) -> tuple[str, list[Phra
         told = []
         for part in rule(whole).finditer(sentence):
             wishes = rule(r"<WISHES>|<NEED_WORDS>")
-            parts = rule(r"<COMMA_PART>").finditer(sentence, *part.span()) if wishes.search(part[0]) else (part,)
-            for one in (one for one in parts if not wishes.search(one[0]) or rule(r"<HEARSAY>").search(one[0])):
+            is_one = not wishes.search(part[0]) or rule(r"<OF_OLD>").search(part[0])
+            parts = (part,) if is_one else rule(r"<COMMA_PART>").finditer(sentence, *part.span())
+            for one in (
+                one for one in parts if is_one or not wishes.search(one[0]) or rule(r"<HEARSAY>").search(one[0])
+            ):
                 inside = [one.start() <= network.start < one.end() for network in networks]
                 if inside and all(inside):
                     continue
