@@ -410,7 +410,10 @@ def _want(notes: Notes, found: Match, count: int, is_settled: bool, told: str = 
         notes.work["target"] = {"gpus_busy": count}
         notes.text.record(found, f"{count} GPUs at full utilization{told}")
         return
-    if notes.has_target and "gpus" not in notes.request.get("limits", {}) and 1 <= count <= 100_000:
+    named = [key for one in notes.names("server") for key in one.ids]
+    if notes.has_target and named and count == _per_server(notes, named) and not rule(r"<BINDS>").search(found.words):
+        notes.text.record(found, f"{count} GPUs in each server")
+    elif notes.has_target and "gpus" not in notes.request.get("limits", {}) and 1 <= count <= 100_000:
         notes.table("limits")["gpus"] = count
         notes.text.record(found, f"at most {count} GPUs")
         notes.text.assume(f"next to the target, {found.words} are the most that a design may have: {count} GPUs")

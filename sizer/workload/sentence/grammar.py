@@ -8,6 +8,10 @@ from typing import Any
 
 GRAMMAR: dict[str, Any] = tomllib.loads(Path(__file__).with_name("grammar.toml").read_text(encoding="utf-8"))
 GRAMMAR["patterns"]["MONTH"] = rf"(?P<month>{'|'.join(' '.join(GRAMMAR['months']).split())})\b\.?"
+GRAMMAR["patterns"]["LOST"] = rf"\b(?:{'|'.join(GRAMMAR['losses'].values())})(?!\w)"
+for _name in ("fractions", "words"):
+    _table = GRAMMAR["numbers"][_name]
+    GRAMMAR["numbers"][_name] = {word: float(value) for value, words in _table.items() for word in words.split("|")}
 GRAMMAR["patterns"]["FRACTION"] += rf"({'|'.join(GRAMMAR['numbers']['fractions'])})<OF_PEOPLE>"
 GRAMMAR["language"][:0] = [
     [key, GRAMMAR["patterns"]["DEGREE"].replace("NAMES", names)] for key, names in GRAMMAR["degrees"].items()

@@ -13,6 +13,7 @@ from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
 from sizer.workload.sentence.names import measurements, names_of, pieces, short_name
 from sizer.workload.sentence.notes import LEAST_PERIOD_S, Notes
 from sizer.workload.sentence.reading import Answer, Question
+from sizer.workload.sentence.rules import read_rules
 from sizer.workload.sentence.text import Match, Name
 from sizer.workload.sentence.unavailable import ask_unavailable
 from sizer.workload.transformer.custom_transformer import MOST_PARAMETERS
@@ -332,7 +333,8 @@ def read_language(notes: Notes) -> None:
 def _take(notes: Notes, one: _Statement, sequence: int) -> None:
     if one.key == "tokens_per_s":
         if notes.has_target:
-            return notes.leave(one.found)
+            notes.leave(one.found)
+            return
         notes.work["target"] = {"tokens_per_s": one.value}
     elif one.key == "batch_tokens":
         notes.work["batch_sequences"] = max(1, round(one.value / sequence))
@@ -354,15 +356,13 @@ def _take(notes: Notes, one: _Statement, sequence: int) -> None:
 def _statements(notes: Notes) -> list[_Statement]:
     """Statements in the order in which they have to be told apart; what was read is marked before the next rule."""
     told: list[_Statement] = []
-    for key, source, *reason in GRAMMAR["language"]:
-        for found in notes.text.each(source):
-            if key == "leave":
-                notes.leave(found)
-            elif key == "ask":
-                notes.ask_place(found, *reason)
-            elif (one := _statement(notes, key, found, told)) is not None:
-                notes.text.mark(found.start, found.end)
-                told.append(one)
+
+    def take(notes: Notes, found: Match, key: str) -> None:
+        if (one := _statement(notes, key, found, told)) is not None:
+            notes.text.mark(found.start, found.end)
+            told.append(one)
+
+    read_rules(notes, "language", dict.fromkeys((key for key, *_ in GRAMMAR["language"]), take))
     return told
 
 
@@ -407,7 +407,7 @@ def _statement(notes: Notes, key: str, found: Match, told: list[_Statement]) -> 
             many = "several documents in a sequence" if key == "packed" else "one document in each sequence"
             return _Statement(found, "packing", key == "packed", many)
         case "sharding" | "recompute":
-            return _sharding(notes, found) if key == "sharding" else _recompute(notes, found)
+            return _sharding(notes, found) if key == "sharding" else _recompute(found)
         case _:
             degree = int(found.match["digits"] or count)
             return _Statement(found, f"layout.{key}", degree, f"{key.replace('_', ' ')} {degree}")
@@ -433,7 +433,7 @@ def _sharding(notes: Notes, found: Match) -> _Statement | None:
     return _Statement(found, "layout.sharding", kind, _SHARDED[kind])
 
 
-def _recompute(notes: Notes, found: Match) -> _Statement | None:
+def _recompute(found: Match) -> _Statement | None:
     how = (found["how"] or found["after"]).lower()
     if how:
         kind = {"no": "none", "without": "none", "off": "none"}.get(how, how)

@@ -7,7 +7,7 @@ from typing import Any
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn
 from sizer.workload.kinds import ToldKind
-from sizer.workload.sentence.grammar import GRAMMAR
+from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.reading import Answer, Question
 from sizer.workload.sentence.text import Match, Name, SentenceText
@@ -39,6 +39,7 @@ class Notes:
     excluded_gpus: set[str] = field(default_factory=set)
     preferred_gpus: set[str] = field(default_factory=set)
     currency: str = ""
+    bound: set[str] = field(default_factory=set)  # keys of what is told as a limit
     owned_gpus: int = 0  # in servers that the catalogue lacks
     fabric_rate: Match | None = None  # of each server or GPU, taken once the servers are known
     means_language: bool = False  # words of language models, with or without a name of one
@@ -75,6 +76,14 @@ class Notes:
             place, tables = self.work, tables[1:]
         for name in tables:
             place = place.setdefault(name, {})
+        binds = rule(r"<BINDS>").search(f"{self.text.before(found.start)} {found.words}") is not None
+        if key in place and place[key] != value and value != {} and binds != (path in self.bound):
+            self.text.record(found, meaning if binds else "told beside a limit")
+            if binds:
+                self.text.assume(f"{found.words}: the limit, in place of {place[key]}")
+                place[key] = value
+            return
+        self.bound |= {path} if binds else set()
         if key in place and place[key] != value and value != {}:
             what = GRAMMAR["called"].get(key, key.replace("_", " "))
             reason = f"{place[key]} and {value} could both be {what}; write one of them"

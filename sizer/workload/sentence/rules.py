@@ -262,7 +262,7 @@ def read_team(notes: Notes) -> None:
     shares = rule(r"<SHARES>").search(notes.text.sentence) is not None
     trains = rule(r"<WHO_TRAINS>").search(found.words) or rule(r"<TEAM_WORK>").search(notes.text.sentence)
     is_other = rule(r"<STAFF>|<CUSTOMERS>").fullmatch(found.value.noun) is not None
-    if is_other or not (trains or notes.dnns) or (found.value.high > MOST_WHO_TRAIN and not shares):
+    if is_other or not (trains or notes.dnns) or (found.value.high > MOST_WHO_TRAIN and not (shares and trains)):
         notes.leave(found)  # an office that trains nothing
         return
     if is_stated and not shares:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.quantities import Amount
-from sizer.workload.sentence.text import Match, Name, Phrase, SentenceText, Thing
+from sizer.workload.sentence.text import Match, Phrase, SentenceText, Thing
 
 # Names that stand in one list, and what joins them there.
 _ALIKE = {"gpu": "<JOIN>", "server|storage|maker": "<JOIN>", "fabric": " (?:and|or|und|oder|et|ou) "}
@@ -86,7 +86,7 @@ def is_wish(text: SentenceText, found: Match) -> bool:
     return is_about or rule(r",? <SOFT>(?=[.;,]|$)").match(shape, found.end) is not None
 
 
-def without_asides(sentence: str, networks: list[Name]) -> tuple[str, list[Phrase]]:
+def without_asides(sentence: str, networks: list[Thing]) -> tuple[str, list[Phrase]]:
     """A text without what states no need, and those words: kinds of work that it says no to, and asides.
 
     Asides are the signature, and by the words of the grammar what a sentence tells of the sender, of another time or
@@ -106,8 +106,11 @@ def without_asides(sentence: str, networks: list[Name]) -> tuple[str, list[Phras
         told = []
         for part in rule(whole).finditer(sentence):
             wishes = rule(r"<WISHES>|<NEED_WORDS>")
-            parts = rule(r"<COMMA_PART>").finditer(sentence, *part.span()) if wishes.search(part[0]) else (part,)
-            for one in (one for one in parts if not wishes.search(one[0]) or rule(r"<HEARSAY>").search(one[0])):
+            is_one = not wishes.search(part[0]) or rule(r"<OF_OLD>").search(part[0])
+            parts = (part,) if is_one else rule(r"<COMMA_PART>").finditer(sentence, *part.span())
+            for one in (
+                one for one in parts if is_one or not wishes.search(one[0]) or rule(r"<HEARSAY>").search(one[0])
+            ):
                 inside = [one.start() <= network.start < one.end() for network in networks]
                 if inside and all(inside):
                     continue

@@ -26,7 +26,12 @@ def _joined(text: str) -> str:
     """The lines of a text as one; what paragraphs, points of a list and short lines divide, full stops divide."""
     lines, joined = [line.strip() for line in text.strip().splitlines()], ""
     for line, after in pairwise([*lines, ""]):
-        is_end = not after or _POINT.match(after) or (len(line) < _FULL_LINE and not after[0].islower())
+        is_end = (
+            not after
+            or _POINT.match(after)
+            or _POINT.match(line)
+            or (len(line) < _FULL_LINE and not after[0].islower())
+        )
         is_divided = not is_end or not line or line[-1] in ".,;:!?"
         joined += _POINT.sub("", line, count=1) if _POINT.match(line) else line
         joined += " " if is_divided else ". "
