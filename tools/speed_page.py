@@ -86,7 +86,8 @@ def _machine(run: Run) -> str:
     )
     loop, bare, triad = (run.benches[name].median_s for name in (LOOP, BARE, TRIAD))
     return (
-        f"Version {run.sizer}, measured on {run.date}: {machine['processor']} (family {family}, model {model}, stepping {stepping}),"
+        f"Version {run.sizer}, measured on {run.date}: {machine['processor']} (family {family}, model {model},"
+        f" stepping {stepping}),"
         f" {machine['cores']} cores{clock}, {caches} as the system tells it,"
         f" {si(machine['memory_bytes'], 'B')} of memory; {machine['system']}, Python {machine['python']},"
         f" numpy {machine['numpy']}, one thread. A loop took {seconds(loop)}, a triad {seconds(triad)},"

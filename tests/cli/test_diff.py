@@ -20,6 +20,8 @@ from sizer.sizing.customer_copy import customer_copy
 from tests.cli.running import refused, run
 from tests.factories.examples import EXAMPLES, catalog, most_in, sized
 
+pytestmark = pytest.mark.xdist_group("examples")  # one worker sizes all of them
+
 SMALL = data_dir("examples") / "dgx1-f800-resnet50.toml"
 LARGE = data_dir("examples") / "dgx1-f800-inception-v4.toml"
 ID = "design-0001"

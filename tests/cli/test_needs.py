@@ -46,7 +46,7 @@ def test_a_file_and_a_sentence_have_the_same_keys(tmp_path: Path) -> None:
     [
         ("train ResNet-50 on 2 racks", "asked", "target"),
         ("Voice bot with text-to-speech for 900 customers", "refused", None),
-        ("ResNet-50 at 9,000 images/s within 1,000 USD", "refused", None),
+        ("ResNet-50 at 9,000 images/s on DGX-1 with F800 within 1,000 USD", "refused", None),
     ],
 )
 def test_what_is_open_or_refused_is_a_document_too(words: str, key: str, about: str | None) -> None:

@@ -76,7 +76,7 @@ def _used_s(thread: int) -> float:
 def run_of_the_script() -> Iterator[None]:
     """Around one run of the script; also starts the looking around, once."""
     ask_at_pause_points(_look_around)
-    thread = threading.get_ident()
+    thread, _look.last_s = threading.get_ident(), time.thread_time()
     with _lock:
         _runs[thread] = _Run(_used_s(thread), time.monotonic())
     try:

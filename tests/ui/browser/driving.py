@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -158,22 +159,18 @@ def window(of: "Browser", width: int = 1280, height: int = 720, scheme: str = "l
     )
     context.set_default_timeout(LONGEST_MS)
     page = context.new_page()
-    page.add_init_script(_COUNT_RUNS)
-    page.asked = []
+    page.asked, page.script_runs = [], 0
+    page.on("websocket", lambda wire: wire.on("framereceived", lambda message: _count_runs(page, message)))
     page.on("request", lambda request: page.asked.append(request.url))
     return page
 
 
-# Runs of the script that the page has seen begin.
-_COUNT_RUNS = """(() => {
-    let before = '';
-    window.scriptRuns = 0;
-    new MutationObserver(() => {
-        const state = document.querySelector('[data-testid="stApp"]')?.getAttribute('data-test-script-state') ?? '';
-        if (state === 'running' && before !== state) window.scriptRuns += 1;
-        before = state;
-    }).observe(document, {subtree: true, childList: true, attributeFilter: ['data-test-script-state']});
-})();"""
+def _count_runs(page: "Page", message: str | bytes) -> None:
+    """Count the runs of the script that begin, as the server tells them: a page that is busy shows no short one."""
+    if isinstance(message, bytes) and ForwardMsg.FromString(message).WhichOneof("type") == "new_session":
+        page.script_runs += 1
+
+
 # Done with the page: no script runs, nothing is dim because it waits to be drawn anew, every chart and table in sight
 # is drawn, and so for a while, since between two runs the page is quiet for a moment, too.
 _CALM = """() => {
@@ -205,9 +202,11 @@ def figures(page: "Page") -> list[str]:
 @contextmanager
 def rerun(page: "Page") -> Iterator[None]:
     """What is done inside starts a run of the script; afterwards its result is drawn."""
-    before = page.evaluate("window.scriptRuns")
+    before, end = page.script_runs, time.monotonic() + LONGEST_MS / 1000
     yield
-    page.wait_for_function("before => window.scriptRuns > before", arg=before, polling=_POLLING_MS)
+    while page.script_runs == before:
+        assert time.monotonic() < end, "no run of the script began"
+        page.wait_for_timeout(_POLLING_MS)
     settled(page)
 
 
