@@ -738,7 +738,8 @@ class _Layout:
     def _between_switches(self, bundle: Bundle) -> None:
         lower, upper = bundle.a, bundle.z
         box, above = self.boxes[lower], self.boxes[upper]
-        x = max(box.x, above.x) + (min(box.right, above.right) - max(box.x, above.x)) / 2
+        share = 0.3 if lower in _ON_RIGHT else 0.5  # the label stands before the lines of the margin
+        x = max(box.x, above.x) + (min(box.right, above.right) - max(box.x, above.x)) * share
         if (self.storage, upper) in self.bundles:
             x = self.left + 180  # beside the way from storage to the spine
         note = f"{bundle.of_each} up from each"
@@ -826,10 +827,12 @@ class _Layout:
         text = f"in-band, {self.platform.in_band_link}"
         spines = self.cluster.count("in-band-spine")
         if spines:
+            title = f"{grouped(bar.copies)} + {grouped(spines)} × {self.cluster.model('in-band')}"
+            self.boxes["in-band"] = replace(bar, title=title)
             text += f" · {spines} spines"
         outside = sum(bundle.count for (lower, _), bundle in self.bundles.items() if lower == links.CUSTOMER_LAN)
         if outside:
-            text += f" · {outside} uplinks to the customer"
+            text += f" · {outside} LAN uplinks"
         self.labels.append(Label(bar.right - 10, bar.y + 19.5, text, LINE_SIZE, "muted", anchor="end"))
         for group in ("head", "servers"):
             bundle = self.bundles.get((group, "in-band"))

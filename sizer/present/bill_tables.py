@@ -249,7 +249,7 @@ def cost_table(result: SizingResult, catalog: Catalog) -> Table:
     )
 
 
-def category_prices(result: SizingResult, catalog: Catalog) -> dict[str, str]:
+def category_prices(result: SizingResult, catalog: Catalog, currency: str = "") -> dict[str, str]:
     """Price of each category that something is bought of, a range of the market where lines await a quote."""
     bill, design = result.design.bill, result.design
     ranges = {}
@@ -257,17 +257,18 @@ def category_prices(result: SizingResult, catalog: Catalog) -> dict[str, str]:
         prices = unit_prices(catalog, prices_for(result.request, catalog), bill.currency, [0.0, 1.0])
         ranges = category_ranges(bill, design.platform, prices)
     parts = ((category, bill.part(category)) for category in CATEGORIES)
-    return {category: _part_text(part, ranges.get(category)) for category, part in parts if part.bought}
+    return {category: _part_text(part, ranges.get(category), currency) for category, part in parts if part.bought}
 
 
 def _known(part: Bill) -> str:
     return f"{len(part.bought) - part.net_total.n_open} of {len(part.bought)} lines"
 
 
-def _part_text(part: Bill, ends: tuple[float, float] | None) -> str:
+def _part_text(part: Bill, ends: tuple[float, float] | None, currency: str) -> str:
     if not part.net_total.n_open:
-        return grouped(part.net_total.amount) if part.net_total.amount else "no charge"
-    return words.TO_BE_QUOTED if ends is None or not isfinite(ends[1]) else range_text("", *ends)
+        amount = part.net_total.amount
+        return f"{currency} {grouped(amount)}".strip() if amount else "no charge"
+    return words.TO_BE_QUOTED if ends is None or not isfinite(ends[1]) else range_text(currency, *ends)
 
 
 def _yearly_text(bill: Bill) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from math import floor
 from typing import Any
 
-from sizer.base.quantities import duration, grouped, si
+from sizer.base.quantities import duration, grouped, plain, si
 from sizer.guide.context import GuideContext
 from sizer.guide.further_answers import cautions, decisions, further_answers, further_needs
 from sizer.physical.roles import Role
@@ -282,17 +282,8 @@ def _performance_rows(answer: WorkloadAnswer, name: str, is_brief: bool) -> list
     if answer.time is not None:
         rows.append(row("Time to train", time_text(answer), name or result_text.epochs_text(answer)))
         if answer.time.whole_run is not None and not is_brief:
-            rows.append(
-                row(
-                    "Whole run",
-                    words.capital(
-                        result_text.whole_run_text(
-                            answer.time.whole_run, steps_are_own=answer.before_measured is not None
-                        )
-                    ),
-                    name,
-                )
-            )
+            value, low, high = (plain(float(part), 2) for part in answer.time.whole_run)
+            rows.append(row("Whole run", f"{value} times the steps", f"published trainings {low} to {high} times"))
     if is_brief:
         return rows[-1:]
     return [*rows, row("Bottleneck", Cell(STAGES[answer.bottleneck], stage=answer.bottleneck), name)]

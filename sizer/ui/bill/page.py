@@ -93,11 +93,8 @@ def _price(result: SizingResult) -> str:
 
 def _bill(view: View, result: SizingResult) -> None:
     bill = result.design.bill
-    prices = {
-        category: f"{bill.currency} {text}" if text[0].isdigit() else text
-        for category, text in category_prices(result, view.catalog).items()
-    }
-    printed = bill_table(bill, view.catalog.sources, {} if bill.is_complete else prices)
+    prices = {} if bill.is_complete else category_prices(result, view.catalog, bill.currency)
+    printed = bill_table(bill, view.catalog.sources, prices)
     # The widths are those of a printed page; a wide window has more room for the descriptions.
     columns = tuple(replace(one, width=16 if one.title == "Part number" else 0) for one in printed.columns)
     look.table(replace(printed, columns=columns), view.catalog.sources)
