@@ -95,7 +95,7 @@ def snapshot_of(result: SizingResult) -> Snapshot:
         design=design.name,
         verdict=verdict_text(result),
         currency=design.bill.currency,
-        figures=_figures(design),
+        figures=figures_of(design),
         lines=_lines(design.bill.lines),
     )
 
@@ -112,7 +112,8 @@ def read_snapshot(text: str) -> Snapshot | None:
 # --- figures
 
 
-def _figures(design: DesignAnswer) -> tuple[HeadlineFigure, ...]:
+def figures_of(design: DesignAnswer) -> tuple[HeadlineFigure, ...]:
+    """Figures of a design in the order of the headline."""
     counts, bill = design.quantities, design.bill
     return headline_figures(
         gpus=design.n_gpus,

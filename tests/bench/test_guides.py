@@ -9,6 +9,7 @@ import pytest
 from sizer.guide.pdf import render
 from sizer.guide.profile import Edition, Form
 from tests.factories.examples import catalog, sized
+from tests.guide.engine import guide_pdf
 
 EXAMPLE = "dgx1-f800-resnet50"
 # The aims: short under 3 s and 250 MB with everything loaded, 40 pages of the full one under 6 s.
@@ -17,9 +18,10 @@ from sizer.guide.pdf import render
 from sizer.guide.profile import Edition
 from tests.factories.examples import catalog, sized
 from tests.bench.memory import peak_megabytes
+from tests.guide.engine import guide_pdf
 for _ in range(2):
     render._last = None
-    render.guide_pdf(sized({example!r}), catalog(), Edition({form!r}))
+    guide_pdf(sized({example!r}), catalog(), Edition({form!r}))
 print(peak_megabytes())
 """
 
@@ -31,7 +33,7 @@ def test_guide_warm(benchmark: Any, form: Form) -> None:
 
     def make() -> bytes:
         render._last = None  # the page is made anew
-        return render.guide_pdf(sized(EXAMPLE), catalog(), Edition(form))
+        return guide_pdf(sized(EXAMPLE), catalog(), Edition(form))
 
     document = pypdfium2.PdfDocument(make())
     benchmark.extra_info["pages"] = len(document)

@@ -9,6 +9,7 @@ from sizer.guide.pdf import render
 from sizer.guide.profile import Edition
 from sizer.sizing.project import project
 from tests.factories.examples import catalog
+from tests.guide.engine import guide_pdf
 
 SERVERS = 2_048
 ASKED = SizingRequest.from_dict(
@@ -39,6 +40,6 @@ def test_answer_and_guide(benchmark: Any, part: str) -> None:
 
     def make() -> object:
         render._last = None  # the page is made anew
-        return size(ASKED, catalog()) if part == "answer" else render.guide_pdf(answer, catalog(), Edition("guide"))
+        return size(ASKED, catalog()) if part == "answer" else guide_pdf(answer, catalog(), Edition("guide"))
 
     benchmark.pedantic(make, rounds=2)

@@ -15,13 +15,13 @@ from PIL import Image, PngImagePlugin
 from sizer import documents
 from sizer.base.errors import RequestError
 from sizer.base.resources import data_dir
-from sizer.guide.pdf import render, typeset
+from sizer.guide.pdf import typeset
 from sizer.guide.pdf.typeset import clean_name
 from sizer.guide.profile import LOGO_PX, Edition, Profile
 from sizer.present.theme import LIGHT, contrast_ratio, css_variables
 from tests import factories
 from tests.cli.running import refused, run
-from tests.guide.engine import needs_engine
+from tests.guide.engine import guide_pdf, needs_engine
 
 
 def picture(size: tuple[int, int] = (300, 100), kind: str = "PNG", mode: str = "RGB", **more: object) -> bytes:
@@ -332,8 +332,8 @@ def test_summary_is_one_branded_page_with_its_metadata(branded):
     edition, plain = Edition("summary", branded), factories.nine_dgx1()
     customer = f"{HOSTILE} 山田 שלום (مرحبا)"
     result = dataclasses.replace(plain, request=plain.request.model_copy(update={"customer": customer}))
-    pdf = render.guide_pdf(result, factories.catalog(), edition, progress=words.append)
-    assert words == ["writing", "reading", "laying out", "drawing"]
+    pdf = guide_pdf(result, factories.catalog(), edition, progress=words.append)
+    assert words == ["reading", "laying out", "drawing"]
     document = pypdfium2.PdfDocument(pdf)
     try:
         assert len(document) == 1
@@ -351,7 +351,7 @@ def test_summary_is_one_branded_page_with_its_metadata(branded):
     assert b"/StructTreeRoot" in inside
     assert b"/Lang (en-US)" in inside
     # The same again, but for nothing.
-    assert render.guide_pdf(result, factories.catalog(), edition) == pdf
+    assert guide_pdf(result, factories.catalog(), edition) == pdf
 
 
 @pytest.mark.guides
@@ -362,7 +362,7 @@ def test_an_archive_holds_its_data(branded):
 
     files = {"design.json": b'{"kind": "design"}', "../bom.xlsx": b"PK"}
     edition = Edition("summary", is_archive=True)
-    pdf = render.guide_pdf(factories.nine_dgx1(), factories.catalog(), edition, files)
+    pdf = guide_pdf(factories.nine_dgx1(), factories.catalog(), edition, files)
     document = pypdfium2.PdfDocument(pdf)
     try:
         found = [document.get_attachment(number) for number in range(document.count_attachments())]
@@ -383,8 +383,8 @@ def test_an_archive_holds_its_data(branded):
         b"/OutputIntents",
     ):
         assert said in inside, said
-    assert render.guide_pdf(factories.nine_dgx1(), factories.catalog(), edition, files) == pdf
-    plain = render.guide_pdf(factories.nine_dgx1(), factories.catalog(), Edition("summary", is_archive=True))
+    assert guide_pdf(factories.nine_dgx1(), factories.catalog(), edition, files) == pdf
+    plain = guide_pdf(factories.nine_dgx1(), factories.catalog(), Edition("summary", is_archive=True))
     assert b"/EmbeddedFile" not in unpacked(plain)
 
 
@@ -403,7 +403,7 @@ def test_a_machine_without_the_engine_says_so_once(tmp_path, monkeypatch, drawn_
 
 def test_a_customer_gets_no_engineers_file(tmp_path, monkeypatch, drawn_here):
     monkeypatch.setattr(documents, "guide_page", lambda *_: "page")
-    monkeypatch.setattr(documents, "page_pdf_apart", lambda *_: b"%PDF")
+    monkeypatch.setattr(documents, "page_pdf", lambda *_: b"%PDF")
     monkeypatch.setattr(documents, "guide_html", lambda *_: "")
     paths, _ = documents.write_documents(factories.one_c4140(), factories.catalog(), tmp_path, customer_copy=True)
     assert "engineers-file.pdf" not in {path.name for path in paths}

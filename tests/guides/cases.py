@@ -16,10 +16,10 @@ from sizer.base.errors import InfeasibleError
 from sizer.base.formats.json_document import json_text
 from sizer.base.resources import data_dir
 from sizer.export.design_json import design_document
-from sizer.guide.pdf.render import guide_pdf
 from sizer.guide.profile import PLAIN, Edition, Form, Profile
 from tests.cases import case_book
 from tests.factories.requests import CATALOG
+from tests.guide.engine import guide_pdf
 from tests.guides.laid_out import Guide, read
 
 EXAMPLES = tuple(sorted(path.stem for path in data_dir("examples").glob("*.toml")))
@@ -217,14 +217,8 @@ def grouped(case: str, *values: object) -> Any:
 def _pdf(document: Document) -> bytes:
     result = answer(document.case)
     edition = Edition(document.form, document.profile, is_archive=document.is_archive)
-    if not document.is_archive:
-        return guide_pdf(result, CATALOG, edition)
-    return guide_pdf(
-        result,
-        CATALOG,
-        edition,
-        {"design.json": json_text(design_document(result)).encode(), "bill.csv": b"Line;Part\r\n"},
-    )
+    files = {"design.json": json_text(design_document(result)).encode(), "bill.csv": b"Line;Part\r\n"}
+    return guide_pdf(result, CATALOG, edition, files)
 
 
 @lru_cache(maxsize=4)  # the forms of one case

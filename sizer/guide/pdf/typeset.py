@@ -6,7 +6,7 @@ import gc
 import logging
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 from xml.etree import ElementTree
@@ -296,13 +296,6 @@ def page_pdf(
         # Tags are no part of level B, but cost little and serve readers of archives, too.
         with _quiet_about_files():
             return _pdf(page, pdf_variant="pdf/a-3b", pdf_tags=True, attachments=attached(attachments, date))
-
-
-def page_pdf_apart(
-    page: str, attachments: Attachments | None, date: datetime.date | None, tell: Callable[[object], None]
-) -> bytes:
-    """:func:`page_pdf` as a worker process calls it."""
-    return page_pdf(page, attachments, date, tell)
 
 
 def _pdf(page: str, **options: object) -> bytes:

@@ -1,14 +1,15 @@
 """Which input caused a difference: every change between two requests, made alone."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
-from math import isfinite
+from functools import cached_property
 from typing import Any
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
+from sizer.library.snapshot import HeadlineFigure, figures_of
 from sizer.sizing.best_design import best_design
 from sizer.sizing.result import DesignAnswer
 from sizer.workload.changes import FieldChange, field_changes, matched, mixed
@@ -41,9 +42,14 @@ class RequestOutcome:
 
     design: str = ""  # "9 × DGX-1 + 8 × Isilon F800 nodes"
     limiting: tuple[str, ...] = ()  # stage that limits each workload, key of STAGES
-    # By the keys of a saved answer's figures: counts, W, samples/s, s, money. Exact, so that differences are.
-    numbers: Numbers = field(default_factory=dict)
+    figures: tuple[HeadlineFigure, ...] = ()
     reason: str = ""
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """Numbers among the figures by their keys. No price that is a lower bound: its difference says nothing."""
+        amounts = {one.key: Fraction(one.text) for one in self.figures if one.unit == "money" and not one.is_at_least}
+        return {one.key: Fraction(one.value) for one in self.figures if one.value is not None} | amounts
 
     @property
     def is_answered(self) -> bool:
@@ -131,24 +137,8 @@ def _outcome(design: DesignAnswer) -> RequestOutcome:
     return RequestOutcome(
         design=design.name,
         limiting=tuple(answer.bottleneck for answer in design.workloads),
-        numbers=dict(_numbers(design)),
+        figures=figures_of(design),
     )
-
-
-def _numbers(design: DesignAnswer) -> Iterator[tuple[str, Fraction]]:
-    counts = design.quantities
-    yield "gpus", Fraction(design.n_gpus)
-    yield "servers", Fraction(design.n_servers)
-    yield "storage-nodes", Fraction(design.storage_nodes)
-    for number, answer in enumerate(design.workloads):
-        yield f"rate-{number}", Fraction(float(answer.throughput.value))
-        if answer.time is not None and isfinite(float(answer.time.total_s.value)):
-            yield f"time-{number}", Fraction(float(answer.time.total_s.value))
-    yield "power", Fraction(float(counts.power_max_w[0]))
-    yield "rack-units", Fraction(float(counts.rack_units[0]))
-    yield "racks", Fraction(int(counts.racks[0]))
-    if design.bill.is_complete:  # the difference of two lower bounds says nothing
-        yield "price", Fraction(design.bill.total)
 
 
 # --- requests as plain data

@@ -92,7 +92,7 @@ def count_difference(value: float, base: float) -> str:
     return f"{'+' if value > base else _MINUS}{grouped(abs(value - base), 1 if (value - base) % 1 else 0)}"
 
 
-def difference_text(value: Value, base: Value, is_count: bool) -> str:
+def value_difference(value: Value, base: Value, is_count: bool) -> str:
     """The difference in words or with its sign; empty where none can be told."""
     if value.number is None or base.number is None:
         if value.is_text and base.is_text:
@@ -206,7 +206,7 @@ def card_figures(
             value = replace(reference, text=words.chance(probability), number=probability)
         elif value.unit == reference.unit and reference.number is not None and math.isfinite(reference.number):
             value = value.in_unit_of(reference.number)
-        found.append(CardFigure(key, label, value.text, difference_text(value, reference, is_count)))
+        found.append(CardFigure(key, label, value.text, value_difference(value, reference, is_count)))
     return tuple(found)
 
 
@@ -310,7 +310,7 @@ def _marked(values: Sequence[Value], baseline: int, *, is_count: bool) -> list[C
     base = values[baseline]
     cells = []
     for place, value in enumerate(in_one_unit(values)):
-        mark = "" if place == baseline else difference_text(value, base, is_count)
+        mark = "" if place == baseline else value_difference(value, base, is_count)
         cells.append(Cell(f"{value.text} ({mark})" if mark else value.text, is_muted=value.text == _NONE))
     return cells
 

@@ -16,16 +16,7 @@ from sizer.library.snapshot import HeadlineFigure, SavedLine, Snapshot
 from sizer.present.tables import WIDTH, Cell, Column, Table, clean, columns, row, table_text
 from sizer.present.words import NOT_PUBLISHED, TO_BE_QUOTED, estimate, listed, money, percent, plural, sentence
 from sizer.questions.compare.causes import AnswerDifference, Numbers, RequestOutcome
-from sizer.questions.compare.designs import (
-    OTHER,
-    OTHER_WORKLOAD,
-    SAME,
-    WITHIN,
-    count_difference,
-    difference,
-    points,
-    value_text,
-)
+from sizer.questions.compare.designs import SAME, Value, value_difference, value_text
 from sizer.workload.changes import FieldChange, Path
 
 NOT_STATED = Cell("not stated", is_muted=True)
@@ -104,17 +95,13 @@ def figure_difference(change: FigureChange, currencies: tuple[str, str]) -> str:
         return ""
     if old.unit == "money":
         return _money_difference(old, new) if currencies[0] == currencies[1] else ""
-    if old.text or new.text:
-        return SAME if old.text == new.text else OTHER
-    if old.value is None or new.value is None:
-        return ""
-    if old.of != new.of and old.of and new.of:
-        return OTHER_WORKLOAD
-    if old.value != new.value and _overlap(old, new):
-        return WITHIN
-    if old.unit == "%":
-        return points(new.value, old.value)
-    return (difference if old.unit else count_difference)(new.value, old.value)
+    return value_difference(_value(new), _value(old), is_count=not old.unit)
+
+
+def _value(figure: HeadlineFigure) -> Value:
+    low, high = figure.low, figure.high
+    ends = None if low is None or high is None else Estimate(*map(np.array, (figure.value, low, high)))
+    return Value(figure.text, figure.value, ends, is_share=figure.unit == "%", is_text=bool(figure.text), of=figure.of)
 
 
 def _money_difference(old: HeadlineFigure, new: HeadlineFigure) -> str:
@@ -123,12 +110,6 @@ def _money_difference(old: HeadlineFigure, new: HeadlineFigure) -> str:
         return ""
     more = Decimal(new.text) - Decimal(old.text)
     return signed(more).text if more else SAME
-
-
-def _overlap(old: HeadlineFigure, new: HeadlineFigure) -> bool:
-    if old.low is None or old.high is None or new.low is None or new.high is None:
-        return False
-    return old.low <= new.high and new.low <= old.high
 
 
 def figure_cell(figure: HeadlineFigure | None, currency: str) -> Cell:
@@ -240,8 +221,6 @@ def cut(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-# Numbers that the table has a column for, as they are called: the rate is what is asked, racks follow the rack units.
-_COUNTS = {"gpus": "GPUs", "storage-nodes": "Storage nodes", "rack-units": "Rack units"}
 # A difference below this part of the number itself is rounding of the models.
 _LEAST = Fraction(1, 2000)
 
@@ -253,15 +232,14 @@ def effects_table(found: AnswerDifference, before: str, currency: str, label_of:
     """
     if not found.causes:
         return None
-    times = tuple(key for key in found.compared if key.startswith("time-"))
-    keys = [
-        key
-        for key in ("price", "gpus", "storage-nodes", *times, "power", "rack-units")
-        if key in found.compared and _moves(found, key)
-    ]
+    figures = {figure.key: figure for figure in found.now.figures if figure.key in found.compared}
+    times = (key for key in figures if key.startswith("time-"))
+    # The rate is what is asked; racks follow the rack units.
+    told = ("price", "gpus", "storage-nodes", *times, "power", "rack-units")
+    keys = [key for key in told if key in figures and _moves(found, key)]
 
     def effect(amount: Fraction | None, key: str) -> Cell:
-        text = "no design" if amount is None else signed_number(amount, key, currency)
+        text = "no design" if amount is None else signed_number(amount, figures[key].unit, currency)
         return Cell(text, is_muted=not amount)
 
     rows = []
@@ -276,7 +254,7 @@ def effects_table(found: AnswerDifference, before: str, currency: str, label_of:
     head = (
         Column("Input", "left", 22),
         Column(f"{before} with it alone", "left", 30 if keys else 78),
-        *(Column(number_label(key, found), "right", 48 // len(keys)) for key in keys),
+        *(Column(figures[key].label, "right", 48 // len(keys)) for key in keys),
     )
     note = "Changes interact: their effects need not add up to the whole difference." if len(found.causes) > 1 else ""
     return Table("effects", "Effect of each changed input made alone", head, tuple(rows), note)
@@ -288,28 +266,13 @@ def _moves(found: AnswerDifference, key: str) -> bool:
     return any(step is not None and abs(step) > base * _LEAST for step in steps)
 
 
-def number_label(key: str, found: AnswerDifference) -> str:
-    """What a number is called."""
-    if key in _COUNTS:
-        return _COUNTS[key]
-    name, _, place = key.partition("-")
-    label = {"price": "Net price", "power": "Power", "time": "Time to train"}[name]
-    return f"{label}, workload {int(place) + 1}" if place not in ("", "0") or f"{name}-1" in found.compared else label
-
-
-def signed_number(amount: Fraction, key: str, currency: str) -> str:
-    """A difference with its sign and unit."""
-    sign = "+" if amount > 0 else "\u2212"
+def signed_number(amount: Fraction, unit: str, currency: str) -> str:
+    """A difference of two numbers of a figure with its sign and unit."""
+    if not amount:
+        return "0"
     size = abs(amount)
-    if key == "price":
-        text = money(Decimal(round(size * 100)) / 100, currency)
-    elif key == "power":
-        text = si(float(size), "W")
-    elif key.startswith("time-"):
-        text = duration(float(size))
-    else:
-        text = grouped(float(size), 0 if size.denominator == 1 else 1)
-    return "0" if not amount else sign + text
+    text = money(Decimal(round(size * 100)) / 100, currency) if unit == "money" else number_text(float(size), unit)
+    return ("+" if amount > 0 else "\u2212") + text
 
 
 def no_answer(found: AnswerDifference, before: str, now: str) -> list[str]:
