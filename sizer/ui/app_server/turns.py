@@ -16,37 +16,32 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from sizer.base.interruption import ask_at_pause_points
 
-# How often a calculation looks around: in time of the processor, as all times here but those of a wait, so that what
-# else the machine does changes no share.
+# How often a calculation looks around.
 _LOOK_S = 0.02
 # A run of the script gives way to those that have used the processor for so much less: pages go before long sizings.
 LEAD_S = 0.1
-# A run that used nothing for so long waits for something else, such as documents or what another stores.
-_WAITING_S = 1.0
-_LEAST_USED_S = 0.001
-# A calculation that gives way goes on, too, while others come and go: once these have used so many times what it used.
-_MOST_OF_OTHERS = 10
+# A run that lasts longer than this and used little waits for something else, such as documents that are drawn.
+_WAITING_S = 10.0
+# At each look a calculation waits at most so long, so that it goes on, too, while others come and go.
+_LONGEST_WAIT_S = 0.2
 _WAIT_S = 0.01
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Run:
     """A run of the script in its thread."""
 
+    began_s: float
     used_before_s: float  # of the processor, by the thread in earlier runs
-    looked_s: float  # when it was last seen to have used more, and how much it had used then
-    used_then_s: float = 0.0
 
     def used_s(self, thread: int) -> float:
         """Time of the processor that it has used; to be called while the thread is at it."""
         return _used_s(thread) - self.used_before_s
 
     def is_waiting(self, thread: int) -> bool:
-        """Whether it waits for something else than the processor; to be called under the lock."""
-        used_s, now_s = self.used_s(thread), time.monotonic()
-        if used_s > self.used_then_s + _LEAST_USED_S:
-            self.looked_s, self.used_then_s = now_s, used_s
-        return now_s - self.looked_s > _WAITING_S
+        """Whether it waits for something else than the processor."""
+        lasts_s = time.monotonic() - self.began_s
+        return lasts_s > _WAITING_S and self.used_s(thread) < lasts_s / 100
 
 
 _runs: dict[int, _Run] = {}
@@ -54,7 +49,7 @@ _lock = threading.Lock()
 
 
 class _Look(threading.local):
-    last_s = 0.0
+    next_s = 0.0
     session = ""  # for which a thread without a session works
 
 
@@ -76,9 +71,9 @@ def _used_s(thread: int) -> float:
 def run_of_the_script() -> Iterator[None]:
     """Around one run of the script; also starts the looking around, once."""
     ask_at_pause_points(_look_around)
-    thread, _look.last_s = threading.get_ident(), time.thread_time()
+    thread = threading.get_ident()
     with _lock:
-        _runs[thread] = _Run(_used_s(thread), time.monotonic())
+        _runs[thread] = _Run(time.monotonic(), _used_s(thread))
     try:
         yield
     finally:
@@ -102,15 +97,14 @@ def for_session(make: Callable[[], bytes]) -> Callable[[], bytes]:
 
 
 def _look_around() -> None:
-    since_s = time.thread_time() - _look.last_s
-    if since_s < _LOOK_S:
+    if time.monotonic() < _look.next_s:
         return
     _stop_if_over()
-    used_end_s = time.process_time() + _MOST_OF_OTHERS * since_s
-    while time.process_time() < used_end_s and _gives_way():
+    end = time.monotonic() + _LONGEST_WAIT_S
+    while time.monotonic() < end and _gives_way():
         time.sleep(_WAIT_S)
         _stop_if_over()
-    _look.last_s = time.thread_time()
+    _look.next_s = time.monotonic() + _LOOK_S
 
 
 def _stop_if_over() -> None:

@@ -132,7 +132,7 @@ def test_a_file_is_not_made_to_its_end_for_a_closed_window(monkeypatch):
     def make() -> bytes:
         for step in range(3):
             steps.append(step)
-            turns._look.last_s = -1.0  # as if a second had gone by
+            turns._look.next_s = 0.0  # as if a moment had gone by
             pause_point()
         return b"file"
 
