@@ -19,7 +19,7 @@ from sizer.sizing.search.ranking import Ranking, UnsettledError, is_by_cost
 from sizer.workload.request import SizingRequest
 
 # Servers that most requests do with. Where designs are ordered by their size, no larger one needs to be looked at.
-_FIRST_LOOK = 16
+_FIRST_LOOK = 32
 
 
 @dataclass(frozen=True)

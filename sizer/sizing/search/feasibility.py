@@ -48,13 +48,14 @@ class StorageUnits:
 
     is_per_node: Bools  # bought by the node
     per_unit: Ints  # nodes
+    fewest: Ints  # nodes of the smallest system
     least: Ints  # nodes that the system and the data call for, in whole units
     most: Ints
     holds_data: Bools  # whether the largest system holds everything that must fit
     rate_is_known: Bools
     write_is_known: Bools
     capacity_is_known: Bools
-    alike: Ints  # a number of all of these, equal where they are
+    alike: Ints  # a number of all of these but the smallest system, equal where they are
 
     @classmethod
     def of(
@@ -62,9 +63,7 @@ class StorageUnits:
     ) -> "StorageUnits":
         """Units for the data sets of some workloads together, with their checkpoints and snapshots."""
         demand = storage_demand(works, data_request)
-        platforms = tuple(platforms)
-        first, kind_of = _kinds(platforms)
-        fixed = _fixed(platforms)
+        first, kind_of, fixed = _kinds(tuple(platforms))
         least, holds = [], []
         for platform, (_, unit, low, *_) in zip(first, fixed, strict=True):
             data = needed_of(platform, demand, data_request)
@@ -75,8 +74,8 @@ class StorageUnits:
         rows = [(one[:2], one[3:], *asked) for one, *asked in zip(fixed, least, holds, strict=True)]
         numbers: dict[tuple[object, ...], int] = {}
         alike = [numbers.setdefault(row, len(numbers)) for row in rows]
-        is_per_node, per_unit, _, most, *are_known = zip(*fixed, strict=True)
-        columns = (is_per_node, per_unit, least, most, holds, *are_known, alike)
+        is_per_node, per_unit, fewest, most, *are_known = zip(*fixed, strict=True)
+        columns = (is_per_node, per_unit, fewest, least, most, holds, *are_known, alike)
         return cls(*(np.array(column)[kind_of] for column in columns))
 
     def take(self, rows: Ints | slice) -> "StorageUnits":
@@ -117,7 +116,6 @@ class Alike:
     facts: Columns  # (platforms,)
     cols: Columns  # (platforms, 1), or (platforms, sizes) where the fabric narrows them
     units: StorageUnits
-    fewest_nodes: Ints  # (platforms,) smallest storage system
     first: Ints  # (classes,) a platform of each class
     class_of: Ints  # (platforms,)
     kinds: Ints  # (kinds,) a platform of each kind of servers on a fabric
@@ -135,21 +133,20 @@ class Alike:
         """Those of the designs of a space."""
         platforms = tuple(platforms)
         facts = columns(platforms, catalog, request.platforms.gpus_per_server)
-        fewest, each = fewest_nodes(platforms), np.arange(len(platforms))
-        units = StorageUnits.of(works, platforms, request.data)
+        units, each = StorageUnits.of(works, platforms, request.data), np.arange(len(platforms))
         if is_narrowed(request.fabric):
             # What is left of the line rates differs from platform to platform and from size to size.
             rows, sizes = space.platform, space.n_servers
-            cols = narrowed(facts.take(rows), platforms, rows, sizes, fewest[rows], request.fabric)
+            cols = narrowed(facts.take(rows), platforms, rows, sizes, units.fewest[rows], request.fabric)
             cols = cols.shaped((len(platforms), len(space.sizes)))
-            return cls(facts, cols, units, fewest, each, each, each, each)
+            return cls(facts, cols, units, each, each, each, each)
         cols = facts.shaped((len(platforms), 1))
         if request.resilience.keeps_targets_without:
             # What a loss leaves differs from platform to platform, too.
-            return cls(facts, cols, units, fewest, each, each, each, each)
+            return cls(facts, cols, units, each, each, each, each)
         rates, kinds, kind = _groups(platforms, catalog, request.platforms.gpus_per_server)
         first, class_of = _in_order(rates * (1 + int(units.alike.max())) + units.alike)
-        return cls(facts, cols, units, fewest, first, class_of, kinds, kind[first])
+        return cls(facts, cols, units, first, class_of, kinds, kind[first])
 
     @cached_property
     def class_cols(self) -> Columns:
@@ -160,20 +157,6 @@ class Alike:
     def class_units(self) -> StorageUnits:
         """Storage of the classes."""
         return self.units.take(self.first)
-
-    @cached_property
-    def kind_cols(self) -> Columns:
-        """Columns of the kinds of servers."""
-        return self.class_cols if self._is_each_kind else self.cols.take(self.kinds)
-
-    def kinds_of(self, block: Ints | slice) -> Ints | slice:
-        """Places of the kinds of some classes."""
-        return block if self._is_each_kind else self.kind_of[block]
-
-    @cached_property
-    def _is_each_kind(self) -> bool:
-        """Whether there is one class of each kind: both then stand in the same order."""
-        return self.kinds.size == self.first.size
 
 
 @lru_cache(maxsize=128)
@@ -363,7 +346,7 @@ def evaluate_space(
     alike = Alike.of(request, works, platforms, space, catalog)
     servers = _Servers.of(request, works, platforms, space, alike, catalog, calibration, known)
     shape = (len(alike.first), len(space.sizes))
-    rest = (alike.cols, alike.fewest_nodes, servers.team, catalog, calibration, known)
+    rest = (alike.cols, alike.units.fewest, servers.team, catalog, calibration, known)
     after = after_losses(request, works, platforms, space.sizes, *rest)
     spare = np.max([loss.nodes() for loss in after], axis=0) if after else None
     found = _Classes.empty(shape)
@@ -381,7 +364,7 @@ def evaluate_space(
     passes[Limit.STORAGE_RATE] = found.enough
     if request.fabric.oversubscription > 1:
         # The columns were narrowed for the fewest storage nodes; more of them may call for another level.
-        rows, sizes, fewest = space.platform, space.n_servers, alike.fewest_nodes[space.platform]
+        rows, sizes, fewest = space.platform, space.n_servers, alike.units.fewest[space.platform]
         now, before = (
             fabric_shares(platforms, rows, sizes, nodes, request.fabric) for nodes in (found.nodes.reshape(-1), fewest)
         )
@@ -397,7 +380,7 @@ def evaluate_space(
     is_cached = np.logical_and.reduce([compute_side.is_cached(comp) for comp in targets.computes])[alike.kind_of]
     # Data that stay in the servers' memory need no rate, unless the first epoch has to be in time.
     is_read = ~is_cached | np.logical_or.reduce([need.cold_samples_per_s > 0 for need in targets.needs])[alike.kind_of]
-    units, kinds = alike.class_units, alike.kinds_of(slice(None))
+    units, kinds = alike.class_units, alike.kind_of
     each = [np.broadcast_to(comp.timely, comp.gpu.median.shape) for comp in targets.computes if comp.timely is not None]
     timely = np.prod(each, axis=0)[alike.kind_of] if each else np.ones(shape)
     streams = [need.checkpoints and need.checkpoints.take(kinds) for need in targets.needs]
@@ -469,7 +452,7 @@ class _Servers:
         calibration: Calibration,
         known: Known,
     ) -> "_Servers":
-        servers, cols = space.sizes[None, :], alike.kind_cols
+        servers, cols = space.sizes[None, :], alike.cols.take(alike.kinds)
         computes = [compute_side.compute(work, platforms, cols, servers, calibration, catalog) for work in works]
         targets = JointTargets.of(request, works, computes, cols, servers, calibration, known)
         nics = servers * cols.storage_nic_bytes_per_s
@@ -558,7 +541,7 @@ def _evaluate_block(
 ) -> None:
     """Storage, mounts and network of some classes, and what their designs reach; written to ``found``."""
     sizes, cols, units = space.sizes[None, :], alike.class_cols.take(block), alike.class_units.take(block)
-    targets = servers.targets.on(alike.kinds_of(block), cols)
+    targets = servers.targets.on(alike.kind_of[block], cols)
     wanted = targets.nodes
     nodes, found.enough[block] = units.whole(wanted, sizes, cols.is_local)
     if spare is not None:
@@ -595,30 +578,20 @@ def _main_parts(platforms: Sequence[Platform]) -> Ints:
 
 
 @lru_cache(maxsize=128)
-def _kinds(platforms: Sequence[Platform]) -> tuple[list[Platform], Ints]:
-    """A platform of each kind of storage, and which of these each platform has."""
+def _kinds(
+    platforms: Sequence[Platform],
+) -> tuple[list[Platform], Ints, list[tuple[bool, int, int, int, bool, bool, bool]]]:
+    """A platform of each kind of storage, which of these each platform has, and what no data set changes of them."""
     first: dict[tuple[str, int, str], Platform] = {}
     keys = [(one.storage.id, one.capacity_option, one.tier_key) for one in platforms]
     for key, platform in zip(keys, platforms, strict=True):
         first.setdefault(key, platform)
     places = {key: place for place, key in enumerate(first)}
-    return list(first.values()), np.array([places[key] for key in keys], dtype=np.int64)
-
-
-@lru_cache(maxsize=128)
-def _fixed(platforms: Sequence[Platform]) -> list[tuple[bool, int, int, int, bool, bool, bool]]:
-    """Of each kind of storage what no data set changes: :class:`StorageUnits` without what the data call for."""
-    found = []
-    for platform in _kinds(platforms)[0]:
+    fixed = []
+    for platform in first.values():
         storage, option, tier = platform.storage, platform.capacity_option, platform.capacity_storage
         rate_is_known = not (rate_is_unknown(storage) or (tier is not None and rate_is_unknown(tier)))
         is_known = (rate_is_known, not write_rate_is_unknown(storage), not capacity_is_unknown(storage, option))
         low, high = capacity.node_limits(storage)
-        found.append((capacity.counts_nodes(storage), capacity.nodes_per_unit(storage), low, high, *is_known))
-    return found
-
-
-@lru_cache(maxsize=128)
-def fewest_nodes(platforms: Sequence[Platform]) -> Ints:
-    """(platforms,) nodes of the smallest storage system of each."""
-    return np.array([capacity.node_limits(platform.storage)[0] for platform in platforms])
+        fixed.append((capacity.counts_nodes(storage), capacity.nodes_per_unit(storage), low, high, *is_known))
+    return list(first.values()), np.array([places[key] for key in keys], dtype=np.int64), fixed

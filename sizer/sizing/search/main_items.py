@@ -108,10 +108,8 @@ def main_items_cost(
             units_there[place] = nodes // nodes_per_unit(platform.storage) + existing.servers.get(host, 0)
 
     def bound(servers: Ints, nodes: Ints, some: slice) -> Floats:
-        server, unit, tier, per_unit = amounts[:4, some]
-        head, shared, per_server, leaf, leaves_each, lower_leaf, lower_leaves_each, one_leaf, is_shared, few = amounts[
-            4:, some
-        ]
+        server, unit, tier, per_unit, head, shared, per_server, leaf, leaves_each, *joins = amounts[:, some]
+        lower_leaf, lower_leaves_each, one_leaf, is_shared, few = joins
         new, units = np.maximum(servers - there[some], 0), np.maximum(nodes // per_unit - units_there[some], 0)
         cost = np.where(new > 0, new * server, 0.0) + np.where(units > 0, units * unit, 0.0)
         leaves, lower = (

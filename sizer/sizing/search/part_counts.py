@@ -39,7 +39,7 @@ _OF_RACK = 3
 def least_room(evaluated: EvaluatedSpace, request: SizingRequest) -> dict[str, Floats]:
     """(platforms, sizes) rack units, watts and new racks of servers and storage alone."""
     table = _needs(evaluated.compiled)
-    (server_u, storage_u, per_unit, is_delivered), (server, storage, holds) = table[:4], table[4:].reshape(3, 3, -1, 1)
+    (server_u, storage_u, per_unit, is_delivered), (server, storage, holds) = table[:4], table[5:].reshape(3, 3, -1, 1)
     servers, chassis = evaluated.space.sizes, evaluated.class_nodes[evaluated.class_of] // per_unit
     units, watts = server_u * servers + storage_u * chassis, server[2] * servers + storage[2] * chassis
     if request.existing.racks:  # they take some of it
@@ -58,8 +58,8 @@ def least_room(evaluated: EvaluatedSpace, request: SizingRequest) -> dict[str, F
 
 @lru_cache(maxsize=128)
 def _needs(platforms: tuple[Platform, ...]) -> Floats:
-    """Rack units of a server and of a unit of storage, nodes of a unit, whether the server brings its rack; what both
-    take of a rack, and what it holds. Shape (13, platforms, 1).
+    """Rack units of a server and of a unit of storage, nodes of a unit, whether the server brings its rack and whether
+    nobody knows what it draws; what both take of a rack, and what it holds. Shape (14, platforms, 1).
 
     With more kinds of device a rack loses height to further PDUs, so that it never holds more.
     """
@@ -72,7 +72,12 @@ def _needs(platforms: tuple[Platform, ...]) -> Floats:
         holds = rack_limits(platform.rack, platform.pdu, None, alone, (), rules.feeds, load_kg).holds
         # Heights step by halves, and a device takes whole units of a rack.
         heights = (0.0 if one.height_u is None else one.height_u.value for one in (server, storage))
-        facts = (*heights, nodes_per_unit(platform.storage), server.delivered is not None)
+        facts = (
+            *heights,
+            nodes_per_unit(platform.storage),
+            server.delivered is not None,
+            not device_power(server).is_known,
+        )
         rows.append((*facts, *needs[:_OF_RACK], *of_storage[:_OF_RACK], *holds[:_OF_RACK]))
     return np.array(rows, dtype=float).T[..., None]
 
@@ -85,12 +90,6 @@ def _part_table(platform: Platform, catalog: Catalog, rack_power_w: float | None
     """Table of a platform where no equipment is there: the designs of a batch end at the same few platforms."""
     limits = Limits(rack_power_w=rack_power_w)
     return PartTable(partial(quantities, platform, catalog=catalog, limits=limits, fabric=fabric))
-
-
-@lru_cache(maxsize=128)
-def _draws_are_open(platforms: tuple[Platform, ...]) -> Ints:
-    """(platforms,) 1 where nobody knows what a server draws."""
-    return np.array([not device_power(platform.server).is_known for platform in platforms], dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -331,7 +330,7 @@ class PartCounts:
         platforms, limits = self.evaluated.compiled, self.request.limits
         if limits.power_w is None and limits.rack_power_w is None:
             return np.zeros(len(platforms), dtype=np.int64)
-        return _draws_are_open(platforms)
+        return _needs(platforms)[4, :, 0].astype(np.int64)
 
     @property
     def _pays_energy(self) -> bool:
