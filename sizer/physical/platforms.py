@@ -441,11 +441,14 @@ def _few_switches(catalog: Catalog, era: str | None, platform: Platform) -> tupl
     for name, switch, link, ports, also in networks:
         if switch is None or link.is_infiniband or not ports:
             continue
-        smaller = _smaller_switch(catalog, era, switch, link, also)
-        if name == "storage_switch" and smaller is not None:
-            # Ports that a smaller switch would let run faster make another data path, not the same of fewer servers.
-            same = replace(platform, storage_switch=smaller).server_storage_kind == platform.server_storage_kind
-            smaller = smaller if same else None
+        # Ports that a smaller switch would let run faster make another data path, not the same of fewer servers.
+        alike = [
+            one
+            for one in catalog.switches.values()
+            if name != "storage_switch"
+            or replace(platform, storage_switch=one).server_storage_kind == platform.server_storage_kind
+        ]
+        smaller = _smaller_switch(alike, era, switch, link, also)
         fits = 0 if smaller is None else (leaf_ports(smaller, link) - _FEW_OTHERS) // ports
         if fits >= _FEWEST:
             found[name], most = smaller, min(most, fits)
@@ -453,12 +456,12 @@ def _few_switches(catalog: Catalog, era: str | None, platform: Platform) -> tupl
 
 
 def _smaller_switch(
-    catalog: Catalog, era: str | None, switch: Switch, link: LinkType, also: LinkType | None
+    switches: Iterable[Switch], era: str | None, switch: Switch, link: LinkType, also: LinkType | None
 ) -> Switch | None:
     """The switch of the fewest ports, fewer than another has, that is made for a link; None where there is none."""
     fitting = [
         one
-        for one in catalog.switches.values()
+        for one in switches
         if one.orderable and one.end_of_sale is None
         if MIN_LEAF_PORTS <= leaf_ports(one, link) < leaf_ports(switch, link)
         if also is None or leaf_ports(one, also)

@@ -139,8 +139,8 @@ def test_a_small_set_on_two_servers_takes_a_small_pair_and_no_enterprise_filer()
         ("llama-405b-gb200-nvl72", 288, 50e9),
         # 105 DGX H100 with two.
         ("llama-70b-dgx-h100", 210, 50e9),
-        # 4 servers with two ports of 400 Gbit/s, beside storage with ports of 100 Gbit/s.
-        ("llama-8b-continued-mi300x", 8, 50e9),
+        # 4 servers with two ports of 400 Gbit/s, on SN4600, whose ports run 200 Gbit/s at most.
+        ("llama-8b-continued-mi300x", 8, 25e9),
     ],
 )
 def test_the_line_rate_is_that_of_the_cables(name: str, n_ports: int, port_bytes_per_s: float) -> None:
