@@ -73,7 +73,7 @@ def key_figures(result: SizingResult) -> list[tuple[str, str]]:
     return [
         speed,
         (words.plural_of(design.n_gpus, "GPU"), grouped(design.n_gpus)),
-        ("place", "at a desk") if design.is_at_desk else place,
+        ("place", "at a desk") if design.is_workstation else place,
         ("maximum power", result_text.power(design)),
     ]
 

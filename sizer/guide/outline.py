@@ -61,7 +61,7 @@ def _performs(context: GuideContext) -> bool:
 
 
 def _has_racks(context: GuideContext) -> bool:
-    return not context.design.is_at_desk
+    return not context.design.is_workstation
 
 
 def _stores_more(context: GuideContext) -> bool:

@@ -116,7 +116,7 @@ def verdict_answer_text(result: SizingResult, claims: Sequence[Claim], simple: S
 
 def _place(design: DesignAnswer) -> str:
     """Where a design stands: at a desk, or in how much of how many racks."""
-    if design.is_at_desk:
+    if design.is_workstation:
         return "at a desk"
     units, racks = float(design.quantities.rack_units[0]), plural(design.quantities.n_racks, "rack")
     return f"{by_count(units, '1 rack unit', f'{units:g} rack units')} in {racks}"
@@ -163,7 +163,7 @@ def _design_lines(design: DesignAnswer, request: SizingRequest | None = None) ->
         *(f"Racks:  {text}" for text in (_racks_line(design, request),) if text),
         f"Price:  {price_text(design)}",
     ]
-    if any(rack.feeds for rack in design.plan.racks) and not design.is_at_desk:
+    if any(rack.feeds for rack in design.plan.racks) and not design.is_workstation:
         lines.append(f"Feeds:  {feeds_sentence(design.plan)}")
     lines[2:2] = [f"Tiers:  {tiers_sentence(design)}"] if design.platform.second_tier is not None else []
     for answer in design.workloads:

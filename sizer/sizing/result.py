@@ -410,7 +410,7 @@ class DesignAnswer:
         return self.n_servers * nodes_of(self.platform.server)
 
     @property
-    def is_at_desk(self) -> bool:
+    def is_workstation(self) -> bool:
         """Whether it is a workstation: its plan draws a rack, and nothing of it is bought or fed."""
         return self.platform.server.is_workstation and not self.storage_nodes
 

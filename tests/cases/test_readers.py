@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from sizer import InfeasibleError, RequestError, SizingRequest
+from sizer import InfeasibleError, SizingRequest
+from sizer.base.errors import RequestError
 from sizer.sizing.best_design import best_design
 from tests.cases.case_book import bought
 from tests.factories.examples import catalog

@@ -213,9 +213,9 @@ def parts_tests(design: DesignAnswer) -> Iterator[AcceptanceTest]:
     yield AcceptanceTest(
         "inventory",
         "compute",
-        f"Count the devices{' in the racks' * (not design.is_at_desk)}; compare serial numbers with the delivery note.",
+        f"Count the devices{' in the racks' * (not design.is_workstation)}; compare serial numbers with the delivery note.",
         ", ".join(text for text in parts if text),
-        f"all present{', each in its planned rack unit' * (not design.is_at_desk)}",
+        f"all present{', each in its planned rack unit' * (not design.is_workstation)}",
         "building plan",
     )
     if heads > 1:
@@ -722,9 +722,9 @@ def power_tests(design: DesignAnswer) -> Iterator[AcceptanceTest]:
         expect = f"at least {si(typical, 'W')}; the power of some devices is not published"
         passes = limits or "no PDU above its rating"
         basis = "devices with published power; rating of the PDUs"
-    meters = "the power at the wall socket" if design.is_at_desk else "all PDUs"
+    meters = "the power at the wall socket" if design.is_workstation else "all PDUs"
     yield AcceptanceTest("power", "power", f"Read {meters} with all GPUs under load.", expect, passes, basis)
-    if not loads or design.platform.site.feeds == "N" or design.is_at_desk:
+    if not loads or design.platform.site.feeds == "N" or design.is_workstation:
         return
     alone = words.listed(f"{si(load.alone_w, 'W')} per {name}" for name, load in zip(names, loads, strict=True))
     expected = f"at most {alone}"

@@ -210,7 +210,7 @@ def _components(context: GuideContext) -> Iterator[Requirement]:
 
 def _feeds(context: GuideContext) -> Iterator[Requirement]:
     """Feeds and load of the racks that are bought."""
-    if context.design.is_at_desk:
+    if context.design.is_workstation:
         return
     racks = context.design.plan.racks
     loads = feed_loads(racks, context.catalog)

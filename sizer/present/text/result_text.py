@@ -179,7 +179,7 @@ def switches(design: DesignAnswer) -> int:
 
 def racks(design: DesignAnswer) -> str:
     """Rack units and racks."""
-    if design.is_at_desk:
+    if design.is_workstation:
         return "at a desk"
     counts = design.quantities
     return _inside(fact_value(float(counts.rack_units[0]), "U"), words.plural(counts.n_racks, "rack"))

@@ -454,7 +454,7 @@ class FailureScenarios:
     def _power(self) -> Iterator[FailureScenario]:
         plan = self.design.plan
         feeds = [feed for rack in plan.racks for feed in rack.feeds]
-        if not feeds or self.design.is_at_desk:
+        if not feeds or self.design.is_workstation:
             return  # all devices are in racks whose feeds the plan does not know, or at a desk
         unpowered = max(on_one_side(plan).values(), key=len, default=())
         fed = {plan.devices[inlet.device].name for feed in feeds for inlet in feed.inlets}
