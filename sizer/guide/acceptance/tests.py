@@ -201,7 +201,7 @@ def parts_tests(design: DesignAnswer) -> Iterator[AcceptanceTest]:
     servers, heads = roles.count(Role.GPU_SERVER), roles.count(Role.HEAD_NODE)
     switches = sum(role.forwards for role in roles)
     storage = sum(role in _STORAGE for role in roles)
-    named = (Role.GPU_SERVER, Role.HEAD_NODE, *_STORAGE)
+    named, is_racked = (Role.GPU_SERVER, Role.HEAD_NODE, *_STORAGE), not design.is_workstation
     others = Counter(role for role in roles if role not in named and not role.forwards)
     parts = [
         by_count(servers, "1 GPU server", f"{grouped(servers)} GPU servers"),
@@ -213,9 +213,9 @@ def parts_tests(design: DesignAnswer) -> Iterator[AcceptanceTest]:
     yield AcceptanceTest(
         "inventory",
         "compute",
-        f"Count the devices{' in the racks' * (not design.is_workstation)}; compare serial numbers with the delivery note.",
+        f"Count the devices{' in the racks' * is_racked}; compare serial numbers with the delivery note.",
         ", ".join(text for text in parts if text),
-        f"all present{', each in its planned rack unit' * (not design.is_workstation)}",
+        f"all present{', each in its planned rack unit' * is_racked}",
         "building plan",
     )
     if heads > 1:

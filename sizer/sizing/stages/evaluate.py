@@ -289,8 +289,7 @@ def storage_nodes(
     work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: Need, confidence: Floats | float
 ) -> Floats:
     """Smallest node count whose rates meet the target at the joint confidence; inf where none does."""
-    gpu, decode, link = stage_probabilities(comp, wanted)
-    return nodes_given_compute(gpu * decode * link, work, comp, cols, wanted, confidence)
+    return nodes_given_compute(wanted.outcomes.of_servers, work, comp, cols, wanted, confidence)
 
 
 def nodes_given_compute(

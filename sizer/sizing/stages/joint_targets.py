@@ -78,7 +78,7 @@ class JointTargets:
             for work, comp in zip(works, computes, strict=True)
         ]
         by_stage = [evaluate.stage_probabilities(comp, need) for comp, need in zip(computes, needs, strict=True)]
-        chances = [gpu * decode * link for gpu, decode, link in by_stage]
+        chances = [need.outcomes.of_servers for need in needs]
         return cls(works, computes, needs, by_stage, chances, cols, n_servers, confidence, team_bytes_per_s, known)
 
     @property
@@ -86,12 +86,14 @@ class JointTargets:
         """Limits of the servers, without their memory and ports -> rows that keep them."""
         asked, names = evaluate.least_chance(self.confidence), (Limit.GPU_COUNT, *_STAGES)
         found: dict[AnyLimit, Bools] = {name: np.ones(self.chances[0].shape, dtype=bool) for name in names}
-        for work, need, by_stage in zip(self.works, self.needs, self.by_stage, strict=True):
+        each = zip(self.works, self.needs, self.by_stage, self.chances, strict=True)
+        for work, need, by_stage, together in each:
             busy = work.request.target.gpus_busy or 0
             found[Limit.GPU_COUNT] &= self.n_servers * self.cols.gpus_per_server >= busy
             for name, chance in zip(_STAGES, by_stage, strict=True):
                 if need.counts_gpu or name is not Limit.GPU_RATE:
-                    found[name] &= chance >= asked
+                    # A stage on its own is judged by a normal law of the time, all of them by the draws, which rule.
+                    found[name] &= (chance >= asked) | (together >= asked)
         return found
 
     def on(self, kinds: Ints | slice, cols: Columns) -> "JointTargets":

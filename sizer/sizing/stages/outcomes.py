@@ -75,6 +75,11 @@ class Outcomes:
         share, misses = np.broadcast_to(first_share, shape), np.broadcast_to(1 - comp.hit_fraction, shape)
         return cls(chance, log_need, log_rate, width, share, misses, comp.miss_log_sd * (1 - share))
 
+    @property
+    def of_servers(self) -> Floats:
+        """(rows) probability that the target is met where storage and network deliver whatever is asked."""
+        return np.asarray(np.minimum(self.chance.sum(axis=0), 1.0))
+
     def take(self, rows: Ints | slice) -> "Outcomes":
         """Outcomes of some rows of the first axis of these."""
         first = (self.chance, self.log_need, self.log_rate, self.log_width)
