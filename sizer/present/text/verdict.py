@@ -225,7 +225,7 @@ def _of_team_text(team: Team, design: DesignAnswer) -> str:
     """What a team gets of a design: how long its jobs wait, and how much of the GPUs they use."""
     share = f"{plain(100 * team.wait_probability)}{NARROW_SPACE}%"
     waits = f"at least {share} of the jobs of each kind start within the queue wait that it accepts"
-    text = f"{design.name} for a team: {waits}"
+    text = f"{design.name} for a team{_price_text(design)}: {waits}"
     queued = [job for job in team.job if job.always_running is None]
     held = [job for job in queued if job.kind != "notebook" and job.duration_s is not None and job.duration_gpu is None]
     if held:
@@ -580,7 +580,7 @@ def _cluster_text(result: SizingResult) -> str:
     rates = _rates_text(design, result)
     if result.maximum is not None and not several:
         return f"{design.name}: {rates}. {conditional_sentence(design)}".rstrip()
-    return f"{design.name}: {rates}{_price_of_time_text(design)}. {_met_text(design)}"
+    return f"{design.name}: {rates}{_price_text(design)}. {_met_text(design)}"
 
 
 def _met_text(design: DesignAnswer) -> str:
@@ -592,11 +592,11 @@ def _met_text(design: DesignAnswer) -> str:
     return f"{text} {even_odds_text(design)}".rstrip()
 
 
-def _price_of_time_text(design: DesignAnswer) -> str:
-    """What it costs to keep a time; "" of other targets, and where nobody says."""
-    is_timed = any(answer.workload.target.time_to_train_s is not None for answer in design.workloads)
+def _price_text(design: DesignAnswer) -> str:
+    """What it costs; "" where nobody says, or nothing is bought."""
     price = price_range_text(design)
-    return "" if price == words.TO_BE_QUOTED or not is_timed else f", {price}"
+    is_free = design.cost is not None and design.cost.high == 0
+    return "" if is_free or price == words.TO_BE_QUOTED else f", {price}"
 
 
 def even_odds_text(design: DesignAnswer) -> str:
@@ -612,15 +612,16 @@ def _single_text(kind: VerdictKind, single: DesignAnswer, design: DesignAnswer, 
         return f"One {server} with {_storage_text(single)} may be enough. {conditional_sentence(single)}"
     chance = probability_text(single.probability)
     verb = "is expected to meet" if any(map(evidence_warning, single.workloads)) else "meets"
-    price = _price_of_time_text(single)
-    timed = f": {_rates_text(single, result)}{price}" if price else ""
+    what = f"{_rates_text(single, result)}{_price_text(single)}"
     if kind is VerdictKind.ONE_SERVER_TOO:
         return (
-            f"You do not need a cluster: one {server} meets the target{_price_of_time_text(single)}. "
-            f"The ranking puts {design.name} first: {_rates_text(design, result)}{_price_of_time_text(design)}."
+            f"You do not need a cluster: one {server} meets the target{_price_text(single)}. "
+            f"The ranking puts {design.name} first: {_rates_text(design, result)}{_price_text(design)}."
         )
     if kind is VerdictKind.ONE_SERVER_AND_STORAGE:
-        meets = f"You do not need a cluster of servers: one {server} {verb} the target with {chance} confidence{timed}."
+        meets = (
+            f"You do not need a cluster of servers: one {server} {verb} the target with {chance} confidence: {what}."
+        )
         reads = [answer for answer in single.workloads if answer.cache_hit_fraction < 1]
         if all(not answer.kind.rereads for answer in reads):
             return f"{meets} Data and checkpoints are kept on {_storage_text(single)}."
@@ -630,7 +631,7 @@ def _single_text(kind: VerdictKind, single: DesignAnswer, design: DesignAnswer, 
             f"{_storage_text(single)}."
         )
     storage = single.platform.storage.name
-    return f"You do not need a cluster: one {server} with {storage} {verb} the target with {chance} confidence{timed}."
+    return f"You do not need a cluster: one {server} with {storage} {verb} the target with {chance} confidence: {what}."
 
 
 def _storage_text(design: DesignAnswer) -> str:
