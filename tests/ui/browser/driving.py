@@ -241,11 +241,16 @@ def type_into_cell(page: "Page", column: str, text: str) -> None:
     Inside its canvas the grid has a table for screen readers, which tells the cell that keys act on.
     """
     grid = page.get_by_test_id("stDataFrame").first.locator("canvas").first
-    wanted = int(grid.locator("th", has_text=column).get_attribute("aria-colindex") or 0)
+    header = grid.locator("th", has_text=column)
     grid.focus()
     selected = grid.locator("td[aria-selected='true']").first
     selected.wait_for(state="attached")
-    while (at := int(selected.get_attribute("aria-colindex") or 0)) != wanted:
+    while True:
+        at = int(selected.get_attribute("aria-colindex") or 0)
+        # Columns beyond the edge of the window are not in the table before the selection comes near them.
+        wanted = int(header.get_attribute("aria-colindex") or 0) if header.count() else at + 1
+        if at == wanted:
+            break
         page.keyboard.press("ArrowRight" if at < wanted else "ArrowLeft")
         following = at + 1 if at < wanted else at - 1
         grid.locator(f"td[aria-colindex='{following}'][aria-selected='true']").wait_for(state="attached")
