@@ -114,8 +114,12 @@ class Platform:
 
     @property
     def server_storage_kind(self) -> LinkType:
-        """Link of the servers' ports on a storage network of its own: the fastest that they and the switch can run."""
-        front, switch = self.front_end_kind, self.storage_switch
+        """Link of the servers' ports on a storage network of its own."""
+        return self.server_kind_on(self.storage_switch)
+
+    def server_kind_on(self, switch: Switch | None) -> LinkType:
+        """The fastest link that these ports and a switch can run, of the technology of the front end."""
+        front = self.front_end_kind
         own = None if switch is None else largest_group(switch, front)
         if own is None:
             return front

@@ -424,31 +424,26 @@ def _few_switches(catalog: Catalog, era: str | None, platform: Platform) -> tupl
     if nodes_of(server) > 1:
         return {}, 0
     front = None if platform.storage.front_end_kind is None else platform.storage.front_end_kind.value
-    networks: list[tuple[str, Switch | None, LinkType, int, LinkType | None]] = []
+    every = catalog.switches.values()
+    networks: list[tuple[str, Switch | None, LinkType, int, LinkType | None, Iterable[Switch]]] = []
     if platform.attachment != "spine" and platform.spine_switch is None:
         also = front if platform.attachment == "fabric" else None
         ports = fabric_ports(server.ports, kind)
-        networks.append(("fabric_switch", platform.fabric_switch, kind, ports, also))
+        networks.append(("fabric_switch", platform.fabric_switch, kind, ports, also, every))
     if front is not None and (switch := platform.storage_switch) is not None:
-        runs = (link for link in fastest_first(catalog.links.values()) if leaf_ports(switch, link))
-        own = next((link for link in runs if own_network_ports(server, link, kind)), front)
-        networks.append(("storage_switch", switch, own, own_network_ports(server, own, kind), front))
+        own = platform.server_storage_kind
+        # Ports that a smaller switch would let run faster make another data path, not the same of fewer servers.
+        alike = [one for one in every if platform.server_kind_on(one) == own]
+        networks.append(("storage_switch", switch, own, own_network_ports(server, own, kind), front, alike))
     if platform.in_band_switch is not None and not kind.is_infiniband:
         found |= {"in_band_switch": None, "in_band_link": None}
     elif platform.in_band_link is not None:
         ports = in_band_numbers(server).size
-        networks.append(("in_band_switch", platform.in_band_switch, platform.in_band_link, ports, None))
-    for name, switch, link, ports, also in networks:
+        networks.append(("in_band_switch", platform.in_band_switch, platform.in_band_link, ports, None, every))
+    for name, switch, link, ports, also, switches in networks:
         if switch is None or link.is_infiniband or not ports:
             continue
-        # Ports that a smaller switch would let run faster make another data path, not the same of fewer servers.
-        alike = [
-            one
-            for one in catalog.switches.values()
-            if name != "storage_switch"
-            or replace(platform, storage_switch=one).server_storage_kind == platform.server_storage_kind
-        ]
-        smaller = _smaller_switch(alike, era, switch, link, also)
+        smaller = _smaller_switch(switches, era, switch, link, also)
         fits = 0 if smaller is None else (leaf_ports(smaller, link) - _FEW_OTHERS) // ports
         if fits >= _FEWEST:
             found[name], most = smaller, min(most, fits)

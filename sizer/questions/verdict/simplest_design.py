@@ -114,11 +114,12 @@ def simplest_design(evaluated: EvaluatedDesign) -> SimplestDesign:
     described = RatedDesign(request, design, _simplicity(design, catalog))
     simplest = _simplest(request, request, described, catalog, calibration)
     allowed = described if simplest is None or described.simplicity <= simplest.simplicity else simplest
-    # A customer reads of no design with parts that the request excludes.
-    free = request if design.bill.is_customer_copy else _without_choices(request, design.platform.gpu, catalog)
+    free = wider = request
+    if not design.bill.is_customer_copy:  # a customer reads of no design with parts that the request excludes
+        free = _without_choices(request, design.platform.gpu, catalog)
+        wider = _in_a_larger_room(free)
     unrestricted = None if free == request else _simplest(free, request, described, catalog, calibration)
     if unrestricted is None or unrestricted.simplicity >= allowed.simplicity:
-        wider = free if design.bill.is_customer_copy else _in_a_larger_room(free)
         unrestricted = None if wider == request else _far_cheaper(wider, design, catalog, calibration)
     if unrestricted is None:
         return SimplestDesign(described.simplicity, allowed, None, ())
