@@ -519,8 +519,8 @@ def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> Iterator[Acceptanc
     # One prefix for all requests would be found in the cache however small it is.
     sessions = max(found.sessions_stored if work.people is None else found.active_users or 1.0, 1.0)
     shared = (
-        f", of which the first {grouped(cached)} are those of one of {grouped(sessions)} sessions (--dataset-name "
-        f"prefix_repetition --prefix-repetition-num-prefixes {sessions:.0f} --prefix-repetition-prefix-len "
+        f", of which the first {grouped(cached)} are those of one of {grouped(sessions)} sessions (its data set of "
+        f"repeated prefixes: --prefix-repetition-num-prefixes {sessions:.0f} --prefix-repetition-prefix-len "
         f"{cached:.0f} --prefix-repetition-suffix-len {work.input_tokens - cached:.0f})"
     )
     of_answers = "for embeddings" if work.is_embedding else f"answers of {grouped(work.output_tokens)}"
