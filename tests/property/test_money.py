@@ -1,5 +1,6 @@
 """Money decides, whatever the prices are: laws of the order of designs over random price books and targets."""
 
+import re
 from random import Random
 from typing import Any
 
