@@ -188,13 +188,12 @@ def test_true_prices_inside_their_bands_never_contradict_the_answer(
 ) -> None:
     """A budget that is met for certain is met by the same design with the true prices.
 
-    Where it is only likely, the true prices may exclude the design, and all others with it: that was said. Where there
-    is no design even at the low ends of the bands, no true price helps.
+    Where it is only likely, the true prices may exclude the design, and all others with it: that was said. Where no
+    design is expected to keep the budget, the answer names the nearest, and only prices below the expected ones help.
     """
     asked = request(rate, limits={"budget": budget}, platforms=platforms)
     catalog = priced(main)
     if least_cost(asked, plain()) == float("inf"):
-        assert least_cost(asked, catalog) == float("inf")
         return
     before = best_design(asked, plain()).design
     chance = budget_of(before).probability
