@@ -50,6 +50,7 @@ SUCCESSORS = {
     "pdf-full": "engineer",
     "drawio": "slides, whose drawings are native shapes",
     "storage-benchmark": "validate FILE.csv",
+    "overturned_by": "influences of each input, on the page What-if and in the guide",  # of claims
     "points": "following, the next step beyond the limit",  # maximum.fronts[] of JSON
     "erlang": "run, the simulated waits",  # of TeamAnswer and the document of a team
 }

@@ -213,7 +213,7 @@ def necessity(context: GuideContext) -> dict[str, Any]:
     """What ``engineer/necessity.html`` prints."""
     result = context.result
     return {
-        "claims": claims_table(context.claims, result),
+        "claims": claims_table(context.claims),
         "arithmetic": arithmetic_table(context.claims),
         "simplest": simplest_text(context.simplest, result),
         "simplest_table": simplest_table(context.simplest, result),
