@@ -50,7 +50,9 @@ SUCCESSORS = {
     "pdf-full": "engineer",
     "drawio": "slides, whose drawings are native shapes",
     "storage-benchmark": "validate FILE.csv",
-    "overturned_by": "influences of each input, on the page What-if and in the guide",  # of claims
+    "overturned_by": "value beside threshold, of the same claim",  # and the influences of each input
+    "reversal": "value beside threshold, of the same claim",
+    "tested_inputs": "value beside threshold, of the same claim",
     "points": "following, the next step beyond the limit",  # maximum.fronts[] of JSON
     "erlang": "run, the simulated waits",  # of TeamAnswer and the document of a team
 }
