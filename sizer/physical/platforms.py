@@ -132,8 +132,6 @@ def platforms(catalog: Catalog, request: SizingRequest, *, alone: bool = False) 
     a name is not in the catalogue: place, value and nearest known name. Raises InfeasibleError if what is allowed
     leaves nothing that fits together.
 
-    Notes
-    -----
     A server is fitted with the fewest GPUs that it is sold with and that the request asks for. GPUs must be of a form
     that the server lists. Switches are chosen by ``choose_switch``, sizes of memory by ``considered_sizes``.
     """

@@ -143,11 +143,8 @@ def in_tokens(
 ) -> tuple[Workload, LanguageWork | None]:
     """A workload with tokens as samples, and what its training is; other workloads as they are.
 
-    Raises
-    ------
-    RequestError
-        If a language model lacks its number format or is asked for inference, if no GPU of the request has the format,
-        or if another network has what only language models have.
+    Raises RequestError if a language model lacks its number format or is asked for inference, if no GPU of the request
+    has the format, or if another network has what only language models have.
     """
     given = [name for name in _FIELDS if getattr(work, name) is not None]
     if work.target.tokens_per_s is not None:

@@ -169,10 +169,7 @@ def is_served(work: Workload) -> bool:
 def check_not_served(work: Workload, place: str) -> None:
     """Refuse what only a language model in use has.
 
-    Raises
-    ------
-    RequestError
-        Naming the first such key.
+    Raises RequestError naming the first such key.
     """
     given = [name for name in OF_SERVING if getattr(work, name) is not None]
     given += [f"target.{name}" for name in _TARGETS if getattr(work.target, name) is not None]
@@ -186,10 +183,8 @@ def check_not_served(work: Workload, place: str) -> None:
 def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tuple[Workload, Dnn, ServingWork]:
     """A workload and its network with requests as samples, and what is served.
 
-    Raises
-    ------
-    RequestError
-        If the network is no language model, a length is above its context, or the target lacks what it needs.
+    Raises RequestError if the network is no language model, a length is above its context, or the target lacks what it
+    needs.
     """
     shape = dnn.transformer
     if shape is None:

@@ -121,13 +121,7 @@ class ServingCalibration:
     def rates(self, points: ServingPoints) -> ServingRates:
         """Rates of deployments under loads, with the spread of each.
 
-        Parameters
-        ----------
-        points : ServingPoints, shape (n,)
-
-        Returns
-        -------
-        ServingRates, shape (n,)
+        ``points`` (n,).
         """
         n = len(points)
         terms, kind, covariances = self._terms(points.deployments)
@@ -174,19 +168,9 @@ class ServingCalibration:
     def largest_load(self, points: ServingPoints, limits: LatencyLimits) -> LargestLoad:
         """The largest number of requests in flight that meets limits, and what is served then.
 
-        Parameters
-        ----------
-        points : ServingPoints, shape (n,)
-            Whose ``concurrency`` does not count.
-        limits : LatencyLimits
-            Of percentiles: the mean times their ratio must stay within.
+        ``points`` (n,): whose ``concurrency`` does not count. ``limits``: of percentiles: the mean times their ratio
+        must stay within.
 
-        Returns
-        -------
-        LargestLoad, shape (n,)
-
-        Notes
-        -----
         Rates at some concurrencies up to 0.85 of the memory's room, between which all is linear in logarithms;
         prefills may take 0.7 of the time, so that arrivals that vary do not pile up.
         """

@@ -243,17 +243,9 @@ class ServingPoints:
     ) -> "ServingPoints":
         """Points of deployments; loads broadcast against them.
 
-        Parameters
-        ----------
-        deployments : sequence of Deployment
-        input_tokens, output_tokens : array_like, shape (n,) or scalar
-            Means of a request. [-]
-        concurrency : array_like
-            Requests in flight. [-]
-        cached_share : array_like
-            Share of the input whose keys and values are there already. [-]
-        of : array_like of int, optional
-            Number of the deployment of each point; absent: one point for each deployment.
+        ``input_tokens``, ``output_tokens`` (n,): means of a request. ``concurrency``: requests in flight.
+        ``cached_share``: share of the input whose keys and values are there already. ``of``: number of the deployment
+        of each point; absent: one point for each deployment.
         """
         index = np.arange(len(deployments)) if of is None else np.asarray(of, dtype=np.int64)
         loads = (input_tokens, output_tokens, cached_share, concurrency)

@@ -8,10 +8,8 @@ from sizer.present.figures import charted
 from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import bill_warning_sentences, unsupported_text
 from sizer.present.text.money import price_text
-from sizer.questions.ownership.charts import ownership_chart
 from sizer.questions.ownership.text import finding as ownership_finding
 from sizer.questions.ownership.text import ownership_table, runs_table
-from sizer.questions.ownership.text import years_text as ownership_years
 from sizer.questions.rent.charts import rent_chart
 from sizer.questions.rent.rent_or_buy import finding, rental_table, use_of, years_text
 
@@ -38,16 +36,10 @@ def _ownership(context: GuideContext) -> dict[str, Any] | None:
     answer = context.ownership
     if answer is None:
         return None
-    years = ownership_years(answer.cost.rates.years)
     return {
         "finding": ownership_finding(answer),
         "table": ownership_table(answer),
         "runs": runs_table(answer),
-        "chart": charted(
-            "ownership-chart",
-            ownership_chart(answer, context.palette),
-            f"Cost of ownership at the end of each year, over {years}, by kind of cost.",
-        ),
     }
 
 

@@ -30,19 +30,10 @@ class DevicePower:
 def device_power(device: Device) -> DevicePower:
     """Draw of one device from what the catalogue states.
 
-    Parameters
-    ----------
-    device : Device
-        Server, storage unit, switch or gateway.
+    ``device``: server, storage unit, switch or gateway. Returns ``max_w`` is the stated maximum or the upper end of the
+    bracket, ``low_w`` the lower end or the typical draw, ``typical_w`` the stated typical draw or the middle of the
+    bracket [W].
 
-    Returns
-    -------
-    DevicePower
-        ``max_w`` is the stated maximum or the upper end of the bracket, ``low_w`` the lower end or the typical draw,
-        ``typical_w`` the stated typical draw or the middle of the bracket. [W]
-
-    Notes
-    -----
     Feeds, racks and cooling are sized with the upper end, energy with the middle. A lower end
     alone (the sum of component TDPs) is a floor, so the maximum is not known.
     """
@@ -68,18 +59,8 @@ def has_typical_draw(device: Device) -> bool:
 def with_fitted_power(server: Server, gpu: Gpu, n_gpus: int, cpu: Cpu | None, catalog: Catalog) -> Server:
     """A server whose power follows the GPUs that are fitted: its least draw, and its bracket where their number varies.
 
-    Parameters
-    ----------
-    server : Server
-    gpu : Gpu
-    n_gpus : int
-        GPUs fitted in it. [-]
-    cpu : Cpu, optional
-        Its processor.
-    catalog : Catalog
+    ``n_gpus``: GPUs fitted in it. ``cpu``: its processor.
 
-    Notes
-    -----
     The least is the sum of the maxima of the data sheets of GPUs and processors. Where the processor's is not known, a
     floor that the catalogue states holds for the number of GPUs that the server has by default, and its share for
     fewer; the larger of both is used. The upper end of a bracket holds for as many of the heaviest GPUs that the server

@@ -63,14 +63,8 @@ class PricedOrder:
 def difference(one: PricedOrder, other: PricedOrder, prices: UnitPrices) -> CostDifference:
     """What an order costs more than another.
 
-    Parameters
-    ----------
-    one, other : PricedOrder
-    prices : UnitPrices
-        By which both are priced, at the heights of :func:`sizer.bom.cost.heights_of`.
+    ``prices``: by which both are priced, at the heights of :func:`sizer.bom.cost.heights_of`.
 
-    Notes
-    -----
     A part that both orders hold costs the same in both: its unknown price moves the difference by (pieces of one -
     pieces of the other) x price. The ends are the sums of what every item can move at most.
     """
@@ -195,19 +189,10 @@ def preferred_parts(platforms: Sequence[Platform], asked: Platforms) -> Ints:
 def preferred_first(rows: Iterator[int], parts: Callable[[int], int], most: int, in_reach: InReach) -> Iterator[int]:
     """Ranked rows with the preferred one first; the others keep their order.
 
-    Parameters
-    ----------
-    rows : iterator of int
-        Best rows of the platforms in the order of the ranking.
-    parts : callable
-        Parts of preferred vendors of a row. [-]
-    most : int
-        Most of any row: none behind it can have more. [-]
-    in_reach : callable
-        Whether the second row ranks closely enough behind the first one.
+    ``rows``: best rows of the platforms in the order of the ranking. ``parts``: parts of preferred vendors of a row.
+    ``most``: most of any row: none behind it can have more. ``in_reach``: whether the second row ranks closely enough
+    behind the first one.
 
-    Notes
-    -----
     Of the rows in reach of the first, the one with the most parts of preferred vendors leads; of equals the first.
     """
     looked_at: list[int] = []
@@ -443,13 +428,8 @@ class Ranking:
     within the budget with that confidence. Of designs that are at most the percentage of the request behind the first
     by that key, one of preferred vendors leads.
 
-    Parameters
-    ----------
-    counts : PartCounts
-        The designs.
-    goes_on : bool
-        Whether there are larger designs than those of the space, which money alone orders. The first row that one of
-        them could come before raises :class:`UnsettledError`.
+    ``counts``: the designs. ``goes_on``: whether there are larger designs than those of the space, which money alone
+    orders. The first row that one of them could come before raises :class:`UnsettledError`.
     """
 
     def __init__(self, counts: PartCounts, *, goes_on: bool = False) -> None:
@@ -664,19 +644,9 @@ _COMPARED, _FOLLOWING = 7, 3
 def quotes_to_settle(counts: PartCounts, order: Sequence[int]) -> tuple[QuoteToSettle, ...]:
     """The two or three quotes that could change which design leads, the heaviest first.
 
-    Parameters
-    ----------
-    counts : PartCounts
-    order : sequence of int
-        Best rows of the platforms, ranked by cost.
+    ``order``: best rows of the platforms, ranked by cost. Returns empty where the first dominates the next ones: no
+    missing price changes the order.
 
-    Returns
-    -------
-    tuple of QuoteToSettle
-        Empty where the first dominates the next ones: no missing price changes the order.
-
-    Notes
-    -----
     A quote moves the difference of two designs by (pieces of one - pieces of the other) x the width of its band. The
     price at which the order turns takes every other price as the ranking does, at the confidence of the request.
     """

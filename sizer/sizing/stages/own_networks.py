@@ -114,10 +114,7 @@ def _updated(rates: tuple[tuple[OwnRun, float], ...]) -> Fit:
 def check_measured(work: ResolvedWorkload, place: str, catalog: Catalog) -> None:
     """Refuse a measured rate that its GPUs cannot reach.
 
-    Raises
-    ------
-    RequestError
-        Naming the rate and the peak.
+    Raises RequestError naming the rate and the peak.
     """
     for number, rate in enumerate(work.request.measured):
         gpu = catalog.gpus[rate.gpu]

@@ -98,7 +98,6 @@ def show(view: View) -> None:
         st.header("In use", anchor=False)
         look.table(serving_table(design, answer, 1, with_cost=True), view.catalog.sources)
         _chart(view, number, "load")
-        _chart(view, number, "serving-memory")
     else:
         _training(view, number)
     _measured(view, number)
@@ -114,7 +113,6 @@ def _training(view: View, number: int) -> None:
     design, sources = view.result.design, view.catalog.sources
     answer = design.workloads[number]
     st.header("Bottleneck", anchor=False)
-    _chart(view, number, "stage")
     look.table(figures_table(answer, 1), sources)
 
     def data_path() -> None:
@@ -131,8 +129,6 @@ def _training(view: View, number: int) -> None:
 
     def layout_and_memory(layout: Table) -> None:
         look.table(layout, sources)
-        _chart(view, number, "step")
-        _chart(view, number, "memory")
         assert answer.kind.trains_language  # it has a layout
         look.note(sentence(basis_sentence(answer.trained)))
         look.table(stacks_table(answer, 1), sources)

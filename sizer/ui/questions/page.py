@@ -18,7 +18,6 @@ from sizer.questions.what_if.answer import (
     resized_break_evens,
     resized_figures,
 )
-from sizer.questions.what_if.charts import tornado_chart
 from sizer.questions.what_if.input_grid import FixedDesignRates, fixed_design_along, fixed_design_rates, hardware_along
 from sizer.questions.what_if.sensitivity import influence_table, sensitivities
 from sizer.questions.what_if.varied_input import (
@@ -384,9 +383,7 @@ def _influences(view: View, number: int, model: WorkloadOnDesign) -> None:
     if not found.influences:
         look.note("No varied input changes the result by more than 0.5 %.")
         return
-    look.charted(view, "tornado", lambda colours: tornado_chart(found, unit, colours, "container"), number)
-    fold = "Table: effect of each input, with the servers required at each limit"
-    look.table(influence_table(found, unit, 1), view.catalog.sources, fold)
+    look.table(influence_table(found, unit, 1), view.catalog.sources)
 
 
 # Asked of work that reads a data set in epochs: a model in use reads its weights once.
