@@ -5,7 +5,7 @@ replaced, so that it shows the new one.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, ParamSpec
 
@@ -16,8 +16,7 @@ from sizer.base.quantities import AMOUNT, QuantityKind, duration, grouped, parse
 from sizer.base.quantities import plain as digits
 from sizer.present.words import inside_sentence, percent
 from sizer.ui import look, state
-from sizer.ui.changes import in_words
-from sizer.ui.error_messages import name_of, sentences
+from sizer.ui.error_messages import in_words, name_of, sentences
 from sizer.ui.request_form.forms import (
     Checkbox,
     Columns,
@@ -165,9 +164,9 @@ def draw_form(title: str, columns: Columns, key: str, name: str, on_submit: Afte
     look.folded(title, key, lambda: _form(columns, name, button, on_submit), summary(columns) or "defaults")
 
 
-def summary(columns: Columns) -> str:
-    """What the request states in the fields of some columns, in one line."""
-    given = ((field, state.get(path_of(field))) for column in columns for field in column)
+def summary(columns: Columns, entry: int = 0) -> str:
+    """What the request states in the fields of some columns, in one line; ``entry``: number in their list."""
+    given = ((field, state.get(path_of(field, entry))) for column in columns for field in column)
     return ", ".join(_stated(field, value) for field, value in given if value not in (None, "", [], ()))
 
 
@@ -200,26 +199,6 @@ def _form(columns: Columns, name: str, button: str, on_submit: After | None) -> 
     with st.form(f"{name}-form", border=False):
         draw_columns(columns, in_form=True)
         st.form_submit_button(button, on_click=unless_replaced(submit), key=f"apply-{name}")
-    reset_button(name, *(path for _, path, _ in drawn))
-
-
-def reset_button(name: str, *paths: RequestPath) -> None:
-    """Button that empties fields of a section, so that their defaults hold; ``name`` is part of the key."""
-
-    def reset() -> None:
-        for path in paths:
-            state.put(path, None)
-        state.refresh()
-
-    st.button(
-        "Reset this section",
-        key=f"reset-{name}",
-        on_click=reset,
-        icon=":material/restart_alt:",
-        type="tertiary",
-        disabled=all(state.get(path) is None for path in paths),
-        help="Every field of this section gets its default. Undo restores the entries.",
-    )
 
 
 def draw_widget(
@@ -354,18 +333,3 @@ def _store(name: str, path: RequestPath, field: FormField, after: After | None =
     state.put(path, None if value is False and isinstance(field.widget, Checkbox) else value)
     if after is not None:
         after()
-
-
-def remembered_choice(label: str, names: Sequence[str], name: str) -> str:
-    """One of some names that is no part of the request; it stays in the session under ``name`` on other pages."""
-    if st.session_state.get(name) not in names:
-        st.session_state[name] = names[0]
-    chosen: str = st.selectbox(
-        label,
-        names,
-        index=names.index(st.session_state[name]),
-        key=f"{name}-{st.session_state.generation}-{len(names)}",
-        width=520,
-    )
-    st.session_state[name] = chosen
-    return chosen

@@ -8,8 +8,7 @@ from sizer.base.quantities import grouped
 from sizer.catalog.schema import Source
 from sizer.explain.figure import explanation
 from sizer.explain.inputs import Explanation
-from sizer.present.words import plural
-from sizer.ui import changes, look, need, session_catalog, sharing, state, tiles
+from sizer.ui import look, need, session_catalog, sharing, state, tiles
 from sizer.ui.designs import saving
 from sizer.ui.error_messages import RequestFault
 from sizer.ui.request_form.forms import in_labels, label_at
@@ -39,11 +38,6 @@ def show_toolbar(view: View) -> None:
             disabled=not st.session_state.undone,
             help="Redo the change.",
         )
-        changed = [] if state.is_customer_mode() else changes.of_session()
-        if changed:
-            with st.popover(plural(len(changed), "change"), icon=":material/edit_note:", type="tertiary"):
-                look.note("Changes since the start.")
-                changes.show()
         _share(view)
         saving.controls(view)
         toggle = f"customer-mode/{state.is_customer_mode()}"

@@ -12,11 +12,12 @@ import streamlit as st
 from sizer.base.quantities import si
 from sizer.catalog.schema import Source
 from sizer.documents import FORMATS, INTERNAL, PDF_FORMS
+from sizer.guide.engineer.short_chapters import assumptions_table
 from sizer.present.fonts.pango import weasyprint_state
 from sizer.present.tables import Cell, Field, record_table
-from sizer.present.text.assumptions import AssumptionRow, assumption_rows, question_texts
+from sizer.present.text.assumptions import question_texts
 from sizer.present.text.verdict import reason_texts, selection_text
-from sizer.present.words import name, plural, question, sentence
+from sizer.present.words import plural, question, sentence
 from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
 from sizer.ui.app_server import turns
@@ -146,7 +147,7 @@ _GROUPS = (
 )
 # What is previewed -> kind of document.
 _FORMS = {"Guide": "pdf", "Engineer's file": "engineer", "One page": "summary"}
-_FORM, _CUSTOMER_COPY, _PREVIEWED = "document_form", "customer_copy", "previewed"
+_FORM, _PREVIEWED = "document_form", "previewed"
 
 
 def show(view: View) -> None:
@@ -163,8 +164,12 @@ def show(view: View) -> None:
             icon=":material/warning:",
         )
     st.header("Document", anchor=False)
-    kind = _choices(view, missing is None)
-    source = document_source(view, branding.profile(), bool(st.session_state.get(_CUSTOMER_COPY, False)))
+    if view.is_customer_mode:
+        look.note("Customer copies: without discounts, internal notes and the engineer's file.")
+    else:
+        look.note("Files for your own use. The customer view makes copies without discounts and internal notes.")
+    source = document_source(view, branding.profile())
+    kind = _chosen_form(source.is_customer_copy) if missing is None else "html"
     look.folded("Branding", "branding", branding.show, branding.summary(source.profile))
     branding.show_faults()
     if missing is None:
@@ -188,32 +193,19 @@ def show(view: View) -> None:
     _contents(view)
 
 
-def _choices(view: View, has_pdf: bool) -> str:
-    """Document to preview, and whether it is a customer copy; returns the kind of document."""
-    is_forced = view.is_customer_mode
-    is_copy = is_forced or bool(st.session_state.get(_CUSTOMER_COPY, False))
+def _chosen_form(is_copy: bool) -> str:
+    """Kind of document to preview."""
     forms = [form for form, kind in _FORMS.items() if not (is_copy and kind in INTERNAL)]
     form = st.session_state.get(_FORM, forms[0])
-    form = form if form in forms else forms[0]
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
-        if has_pdf:
-            st.segmented_control(
-                "Document to preview",
-                forms,
-                default=form,
-                required=True,
-                key=f"form/{is_copy}",
-                on_change=state.stores(f"form/{is_copy}", _FORM),
-            )
-        st.toggle(
-            "Customer copy",
-            value=is_copy,
-            key=f"customer-copy/{is_forced}",
-            disabled=is_forced,
-            on_change=state.stores("customer-copy/False", _CUSTOMER_COPY),
-            help="Omits discounts, internal notes and the engineer's file. Always on in the customer view.",
-        )
-    return _FORMS[form]
+    st.segmented_control(
+        "Document to preview",
+        forms,
+        default=form if form in forms else forms[0],
+        required=True,
+        key=f"form/{is_copy}",
+        on_change=state.stores(f"form/{is_copy}", _FORM),
+    )
+    return _FORMS[st.session_state[f"form/{is_copy}"]]
 
 
 def digest_of(key: str) -> str:
@@ -298,7 +290,8 @@ def _contents(view: View) -> None:
         with st.expander("**Reasons** for this design"):
             ranking = () if view.is_customer_mode else (selection_text(result),)
             look.notes([sentence(text) for text in (*reason_texts(result), *ranking)])
-    _assumptions(view, result)
+    if (table := assumptions_table(result)) is not None:
+        look.table(table, view.catalog.sources, f"**Assumptions:** {plural(len(result.assumptions), 'input')}")
     if not view.is_customer_mode:
         _questions(result)
     with st.expander(f"**Sources:** {plural(len(result.sources), 'document')}"):
@@ -311,20 +304,6 @@ def _contents(view: View) -> None:
         )
         cited = [known[key] for key in result.sources if key in known]
         look.table(record_table("sources", "Sources", cited, fields), known)
-
-
-def _assumptions(view: View, result: SizingResult) -> None:
-    if not result.assumptions:
-        look.note("No assumptions: every input has a source.")
-        return
-    with st.expander(f"**Assumptions:** {plural(len(result.assumptions), 'input')}"):
-        fields: tuple[Field[AssumptionRow], ...] = (
-            Field("Input", lambda one: sentence(one.what).rstrip("."), width=30),
-            Field("Value", lambda one: one.value, width=18),
-            Field("Basis", lambda one: name(one.basis), width=10),
-            Field("Reason", lambda one: Cell(sentence(one.note), (one.source,) if one.source else ()), width=42),
-        )
-        look.table(record_table("assumptions", "Assumptions", assumption_rows(result), fields), view.catalog.sources)
 
 
 def _questions(result: SizingResult) -> None:

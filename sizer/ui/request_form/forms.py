@@ -203,16 +203,6 @@ OF_CATALOGUE: Mapping[str, Callable[[], Mapping[str, str]]] = {
 
 # Choices of which all are in sight.
 _SEGMENTS = ("workload.precision", "team.order")
-# Numbers of the quote, typed as text so that a wrong entry can be named as it was typed: longest text.
-AS_TEXT = {
-    "quote.valid_days": 6,
-    "quote.discount_percent": 8,
-    "quote.line.quantity": 7,
-    "quote.line.unit_price": 20,
-    "quote.line.discount_percent": 8,
-    "quote.line.term_months": 4,
-    "quote.line.lead_time_weeks": 4,
-}
 _BY_VALIDATOR = {parse_rate: number_kind(0.0, 1e6), parse_percent: number_kind(0.0, 100.0)}
 
 
@@ -255,8 +245,6 @@ def _widget(key: str, written: str) -> Widget:
     described = field_at(SizingRequest, tuple(key.split(".")))
     parts = [*_parts(described.annotation), *described.metadata]
     default = described.default.value if isinstance(described.default, Enum) else described.default
-    if key in AS_TEXT:
-        return Text(AS_TEXT[key])
     if key == "limits.budget":
         return Typed(AMOUNT)
     if date in parts:
@@ -338,13 +326,13 @@ DATA = columns_of(
 )
 GROWTH_PERIOD = fields_of("growth", "years save")
 GROWTH_FACTORS = fields_of("growth", "data sample_size dnn_size target team price")
-QUOTE_TEXTS, QUOTE_TERMS = columns_of("quote", "number revision prepared_by", "valid_days discount_percent")
+QUOTE = columns_of("quote", "number revision", "prepared_by", "valid_days discount_percent")
 QUOTE_LINE = columns_of(
     "quote.line",
-    "description",
-    "category quantity unit unit_price discount_percent status",
-    "manufacturer sku term_months lead_time_weeks",
-    "note",
+    "description category note",
+    "quantity unit unit_price discount_percent",
+    "status manufacturer sku",
+    "term_months lead_time_weeks",
 )
 OWNERSHIP = columns_of(
     "ownership",
@@ -359,14 +347,6 @@ RENTAL = columns_of(
 LANGUAGE = fields_of("workload", "tokens sequence_tokens batch_sequences method")
 SERVING = fields_of("workload", "use input_tokens output_tokens prefix_cached")
 SERVING_LIMITS = fields_of("workload", "first_token_s token_s latency_percentile")
-EXPERT = (
-    *fields_of("workload", "stack precision batch_per_gpu sample_bytes sample_format access cache"),
-    FIELDS["rank_by"],
-)
-LANGUAGE_EXPERT = (
-    *fields_of("workload", "stack precision document_tokens packing dataset_bytes access cache"),
-    FIELDS["rank_by"],
-)
 CUSTOM_DNN = fields_of("workload.dnn", "name forward_flop parameters embedding_parameters input_bytes kind like")
 CUSTOM_DATASET = fields_of("workload.dataset", "name n_samples sample_bytes format")
 OWN_MODEL_SHAPE = fields_of(
