@@ -5,7 +5,7 @@ replaced, so that it shows the new one.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, ParamSpec
 
@@ -24,9 +24,7 @@ from sizer.ui.request_form.forms import (
     Dropdown,
     FormField,
     MultiSelect,
-    Percentage,
     RequestPath,
-    Segments,
     Text,
     Typed,
 )
@@ -64,8 +62,6 @@ def range_text(field: FormField) -> str:
     widget = field.widget
     if isinstance(widget, Text):
         return f"At most {widget.longest} characters." if widget.longest > _SHORT else ""
-    if isinstance(widget, Percentage):
-        return f"From {percent(min(widget.levels))} to {percent(max(widget.levels))}."
     if not isinstance(widget, Typed):
         return ""
     low, high = bounds_of(field_at(SizingRequest, field.keys))
@@ -89,9 +85,7 @@ def default_text(field: FormField) -> str:
     widget, described = field.widget, field_at(SizingRequest, field.keys)
     if isinstance(widget, Checkbox):
         return "Default: no."
-    if isinstance(widget, Percentage):
-        return f"Default: {percent(widget.default)}."
-    if isinstance(widget, Dropdown | Segments) and (name := _named_options(widget).get(widget.default)):
+    if isinstance(widget, Dropdown) and (name := _named_options(widget).get(widget.default)):
         return f"Default: {name}."
     if described is not None and described.is_required():
         return "Required."
@@ -103,8 +97,13 @@ def default_text(field: FormField) -> str:
     return f"Default: {digits(value) if isinstance(value, int | float) else value}."
 
 
-def _named_options(widget: Dropdown | Segments | MultiSelect) -> Mapping[Any, str]:
+def _named_options(widget: Dropdown | MultiSelect) -> Mapping[Any, str]:
     return widget.options() if callable(widget.options) else widget.options
+
+
+def _other_option(value: Any) -> str:
+    """Name of an option from a file that is none of those offered."""
+    return percent(value) if isinstance(value, float) else name_of(str(value))
 
 
 def path_of(field: FormField, entry: int = 0) -> RequestPath:
@@ -175,13 +174,11 @@ def _stated(field: FormField, value: Any) -> str:
     match field.widget:
         case Checkbox():
             return label
-        case MultiSelect() | Dropdown() | Segments() as widget:
+        case MultiSelect() | Dropdown() as widget:
             names = _named_options(widget)
             values = value if isinstance(value, list | tuple) else [value]
-            words = ", ".join(re.sub(r" \(.*\)", "", names.get(one) or name_of(str(one))) for one in values)
+            words = ", ".join(re.sub(r" \(.*\)", "", names.get(one) or _other_option(one)) for one in values)
             return words if callable(widget.options) else f"{label} {words}"
-        case Percentage():
-            return f"{label} {percent(value)}" if isinstance(value, float) else f"{label} {value}"
         case _:
             return f"{label} {in_words(field.keys[-1], value)}"
 
@@ -225,24 +222,15 @@ def draw_widget(
         case Checkbox():
             _fill(name, value is True)
             st.checkbox(label, **common)
-        case Dropdown() | Percentage():
+        case Dropdown():
             selected = widget.default if value is None else value
-            known = dict(options if options is not None else _options(widget, value))
-            known = known if selected in known else {**known, selected: name_of(str(selected))}
+            known = dict(options if options is not None else _named_options(widget))
+            known.setdefault(selected, _other_option(selected))
             _fill(name, selected)
             st.selectbox(label, list(known), format_func=lambda option: known.get(option, str(option)), **common)
-        case Segments():
-            _fill(name, value if value in widget.options else widget.default)
-            st.segmented_control(
-                label,
-                list(widget.options),
-                required=True,
-                format_func=lambda option: widget.options.get(option, option),
-                **common,
-            )
         case MultiSelect():
             selected = [item for item in value or () if isinstance(item, str)]
-            known = {**{item: name_of(item) for item in selected}, **_options(widget, value)}
+            known = {**{item: name_of(item) for item in selected}, **_named_options(widget)}
             _fill(name, selected)
             st.multiselect(
                 label, list(known), format_func=lambda option: known.get(option, option), placeholder=empty, **common
@@ -269,13 +257,6 @@ def selector(label: str, options: Mapping[str, str], selected: str, name: str, c
         help=hint,
         on_change=state.if_stored(name, unless_replaced(chosen)),
     )
-
-
-def _options(widget: Dropdown | Percentage | MultiSelect, value: Any) -> Mapping[Any, str]:
-    if isinstance(widget, Percentage):
-        extra = [value] if isinstance(value, float) and value not in widget.levels else []
-        return {level: percent(level) for level in sorted((*widget.levels, *extra))}
-    return widget.options() if callable(widget.options) else widget.options
 
 
 def _example(kind: QuantityKind) -> str:
@@ -328,8 +309,19 @@ def _store(name: str, path: RequestPath, field: FormField, after: After | None =
             value = int(number) if field.widget.kind.is_whole else number
             st.session_state[name] = written(field.widget.kind, value)
     widget = field.widget
-    if isinstance(widget, Dropdown | Segments | Percentage) and value == widget.default and state.get(path) is None:
+    if isinstance(widget, Dropdown) and value == widget.default and state.get(path) is None:
         return  # a form submits what nobody touched, too
     state.put(path, None if value is False and isinstance(field.widget, Checkbox) else value)
     if after is not None:
         after()
+
+
+def kept_choice(label: str, options: Sequence[str] | Mapping[str, str], key: str, hint: str | None = None) -> str:
+    """One of several that is no part of the request; the same after a change of page. ``options``: may have names."""
+    if st.session_state.get(key) not in options:
+        st.session_state[key] = next(iter(options))
+    names = options if isinstance(options, Mapping) else {}
+    chosen: str = st.selectbox(
+        label, list(options), format_func=lambda one: names.get(one, one), key=key, persist_state="session", help=hint
+    )
+    return chosen

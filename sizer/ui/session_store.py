@@ -52,7 +52,6 @@ KEYS = (
     "profile_logo",
     "computed_quantities",
     "dropped_quantities",
-    "document_form",
     "need",
     "need_fields",
 )

@@ -14,7 +14,7 @@ from sizer.questions.compare.causes import diff
 from sizer.questions.compare.charts import price_chart
 from sizer.questions.compare.designs import MOST, Compared, bill_table, figures_table, request_table
 from sizer.questions.compare.text import effects_table, no_answer, summary
-from sizer.ui import look, state
+from sizer.ui import fields, look, state
 from sizer.ui.designs.revision_tables import fields_table
 from sizer.ui.error_messages import name_of, sentences
 from sizer.ui.request_form.forms import label_of
@@ -102,7 +102,7 @@ def show(view: View) -> None:
     if not view.is_customer_mode and (others := _others(view)):
 
         def causes() -> None:
-            chosen = _kept_choice("Compare the present request with", list(others), "causes-baseline")
+            chosen = fields.kept_choice("Compare the present request with", list(others), "causes-baseline")
             draw(others[chosen], view.result.request, ("Before", "Now"), view.catalog)
 
         look.folded("Effect of each changed input", "compare-causes", causes)
@@ -111,7 +111,7 @@ def show(view: View) -> None:
 def _side_by_side(known: list[Compared], view: View) -> None:
     """Figures, prices, parts and requests of at least two designs, and the same as a workbook."""
     names = [design.name for design in known]
-    baseline = names.index(_kept_choice("Baseline of the comparison", names, "baseline"))
+    baseline = names.index(fields.kept_choice("Baseline of the comparison", names, "baseline"))
     sources, has_price = view.catalog.sources, not view.is_customer_mode
     figures = figures_table(known, baseline, has_price=has_price)
     look.table(figures, sources)
@@ -134,14 +134,6 @@ def _side_by_side(known: list[Compared], view: View) -> None:
         on_click="ignore",
         icon=":material/download:",
     )
-
-
-def _kept_choice(label: str, names: list[str], key: str) -> str:
-    """One of some names, the same after a change of page."""
-    if st.session_state.get(key) not in names:
-        st.session_state[key] = names[0]
-    chosen: str = st.selectbox(label, names, key=key, persist_state="session", width=520)
-    return chosen
 
 
 def _compared(one: dict[str, str], view: View) -> Compared | None:

@@ -30,7 +30,7 @@ from sizer.questions.failures.text import (
 from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.stages.storage_rates import write_rate_is_unknown
-from sizer.ui import look, state
+from sizer.ui import fields, look, state
 from sizer.ui.error_messages import sentences
 from sizer.ui.performance.page import chosen_workload
 from sizer.ui.request_form.forms import RequestPath
@@ -155,17 +155,10 @@ def show(view: View) -> None:
 def _chosen(cases: tuple[FailureCase, ...]) -> FailureCase:
     """The chosen failure; that of a server at first."""
     found = {case.key: case for case in cases}
-    if st.session_state.get("failure") not in found:
-        st.session_state.failure = "server" if "server" in found else next(iter(found))
-    st.selectbox(
-        "Failed part",
-        list(found),
-        format_func=lambda key: plain(failure_title(found[key])),
-        key="failure",
-        help="One part at a time. Planned maintenance has the same effect.",
-        persist_state="session",
-    )
-    return found[st.session_state.failure]
+    first = "server" if "server" in found else next(iter(found))
+    names = {key: plain(failure_title(found[key])) for key in dict.fromkeys((first, *found))}
+    hint = "One part at a time. Planned maintenance has the same effect."
+    return found[fields.kept_choice("Failed part", names, "failure", hint)]
 
 
 def _window(window_s: float) -> str:

@@ -32,7 +32,7 @@ from sizer.questions.what_if.varied_input import (
     target_kind,
 )
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
-from sizer.ui import look, state
+from sizer.ui import fields, look, state
 from sizer.ui.error_messages import sentences
 from sizer.ui.performance.page import chosen_workload
 from sizer.ui.questions import data, failures, growth, rent, scale, team, verdict
@@ -76,14 +76,16 @@ class InputPair(NamedTuple):
         return self.at != self.base
 
 
-def chosen_mode(tried: Tried) -> str:
+def chosen_mode() -> str:
     """Whether the design is fixed or resized."""
     mode: str = st.segmented_control(
         "Mode",
         list(_MODES),
+        default=FIXED_DESIGN,
         required=True,
         format_func=lambda mode: _MODES[mode],
-        **tried.widget("mode", FIXED_DESIGN),
+        key="what-if-mode",
+        persist_state="session",
         help=_MODE_HELP,
     )
     look.note(
@@ -100,13 +102,11 @@ def chosen_pair(tried: Tried, mode: str, inputs: Sequence[VariedInput]) -> Input
     chosen: list[VariedInput] = []
     places: list[int] = []
     for column, label in zip(st.columns(2, gap="large"), ("First input", "Second input"), strict=True):
-        others = [key for key in known if key not in {one.key for one in chosen}]
+        others = {key: one.name for key, one in known.items() if one not in chosen}
         with column:
-            # The second choice goes with the first, which it may not repeat.
-            name = "/".join((mode, label, *(one.key for one in chosen)))
-            key = st.selectbox(label, others, format_func=lambda key: known[key].name, **tried.widget(name, others[0]))
-            chosen.append(known[key])
-            places.append(_slider(tried, mode, known[key]))
+            one = known[fields.kept_choice(label, others, f"what-if/{mode}/{label}")]
+            chosen.append(one)
+            places.append(_slider(tried, mode, one))
     return InputPair(chosen[0], chosen[1], (places[0], places[1]))
 
 
@@ -148,7 +148,7 @@ def _two_inputs(view: View) -> None:
         st.info("This design contains parts that are no longer in the catalogue; it cannot be varied.")
         return
     tried = Tried("what-if", f"{number} {view.request_json}")
-    mode = chosen_mode(tried)
+    mode = chosen_mode()
     pair = chosen_pair(tried, mode, fixed_design_inputs(model) if mode == FIXED_DESIGN else resize_inputs(model))
     if mode == FIXED_DESIGN:
         _fixed(view, number, model, pair)

@@ -28,7 +28,7 @@ from sizer.catalog.model import Catalog, vendors_of
 from sizer.catalog.sale import usable_gpus
 from sizer.catalog.sample_formats import FORMAT_NAMES
 from sizer.physical.capacity import counts_nodes
-from sizer.present.words import name
+from sizer.present.words import name, percent
 from sizer.ui.session_catalog import catalog
 from sizer.workload.data import OBJECT_STORAGE
 from sizer.workload.request import SizingRequest
@@ -67,22 +67,6 @@ class Dropdown:
 
 
 @dataclass(frozen=True)
-class Segments:
-    """One of two to four, all visible at once."""
-
-    options: Mapping[str, str]
-    default: str
-
-
-@dataclass(frozen=True)
-class Percentage:
-    """One of some fractions, shown in percent; another fraction from a file joins them."""
-
-    levels: tuple[float, ...]
-    default: float
-
-
-@dataclass(frozen=True)
 class MultiSelect:
     """Any number of several."""
 
@@ -94,7 +78,7 @@ class Day:
     """A date."""
 
 
-Widget = Text | Typed | Checkbox | Dropdown | Segments | Percentage | MultiSelect | Day
+Widget = Text | Typed | Checkbox | Dropdown | MultiSelect | Day
 
 
 @dataclass(frozen=True)
@@ -201,8 +185,6 @@ OF_CATALOGUE: Mapping[str, Callable[[], Mapping[str, str]]] = {
 }
 
 
-# Choices of which all are in sight.
-_SEGMENTS = ("workload.precision", "team.order")
 _BY_VALIDATOR = {parse_rate: number_kind(0.0, 1e6), parse_percent: number_kind(0.0, 100.0)}
 
 
@@ -255,11 +237,9 @@ def _widget(key: str, written: str) -> Widget:
             return MultiSelect(options)
         if default is None or described.is_required():
             default = "" if callable(options) else next(iter(options), "")
-        if key in _SEGMENTS and isinstance(options, Mapping):
-            return Segments(options, default)
         return Dropdown(options, default)
     if written:
-        return Percentage(tuple(map(float, written.split("|"))), default)
+        return Dropdown({float(level): percent(float(level)) for level in written.split("|")}, default)
     if bool in parts:
         return Checkbox()
     kind = _kind(described, parts)
