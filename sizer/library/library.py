@@ -211,35 +211,6 @@ class Library:
 
         return self._write(write)
 
-    def restore(self, design_id: str, number: int, *, author: str, now: datetime) -> SaveOutcome:
-        """Make a new revision that equals an old one; nothing where the newest one equals it already."""
-        checked_number(number)
-
-        def write(connection: Connection) -> SaveOutcome:
-            history = self._history(connection, design_id)
-            old = self._content(connection, design_id, number)
-            newest, digest = history[-1]
-            if digest == old["digest"]:
-                return SaveOutcome(newest.number, False)
-            comment = f"Revision {number} restored"
-            self._insert(
-                connection, design_id, newest.number + 1, old, parent=number, author=author, comment=comment, now=now
-            )
-            return SaveOutcome(newest.number + 1, True)
-
-        return self._write(write)
-
-    def duplicate(
-        self, design_id: str, number: int, *, new_id: str, name: str, author: str, now: datetime
-    ) -> SaveOutcome:
-        """Make a new design whose first revision equals a revision of this one."""
-        checked_number(number)
-        with self._reading() as connection:
-            columns = self._content(connection, design_id, number)
-            origin = connection.execute(select(designs.c.name).where(designs.c.id == design_id)).scalar_one()
-        comment = f"Copy of revision {number} of {origin}"[:MAX_COMMENT]
-        return self._create(new_id, name, columns, author=author, comment=comment, now=now)
-
     def rename(self, design_id: str, name: str) -> None:
         """Give a design another name; its revisions stay as they are."""
         name = checked_text(name, "the name", MAX_NAME, may_be_empty=False)

@@ -9,7 +9,7 @@ from typing import Any
 from sizer.base.quantities import AMOUNT, parse
 from sizer.catalog.model import Catalog
 from sizer.questions.compare.designs import value_text
-from sizer.ui.request_form.forms import RequestPath, kind_of, label_of
+from sizer.ui.request_form.forms import RequestPath, in_labels, kind_of, label_of
 from sizer.ui.session_catalog import catalog
 from sizer.workload.request import SizingRequest
 
@@ -73,7 +73,7 @@ def sentences(text: str, place: str = "request") -> str:
         match = _field(line)
         if match is not None:
             line = f"{label_of(match[1])}{line[match.end() :]}"
-        line = _SNAKE.sub(lambda found: label_of(found[0]), line)
+        line = in_labels(_SNAKE.sub(lambda found: label_of(found[0]), line))
         line = _ID.sub(_name_of, line)
         said.append(line[:1].upper() + line[1:] + ("" if line.endswith((".", "?", "!")) else "."))
     return " ".join(said)

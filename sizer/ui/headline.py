@@ -133,8 +133,13 @@ def show(view: View, *, is_first: bool) -> None:
         show_toolbar(view)
     if notice := st.session_state.pop("notice", ""):
         st.toast(plain(notice), duration="long")  # a run that sizes takes longer than the usual four seconds
-    if st.session_state.get("refused"):
-        st.error(st.session_state.refused, icon=":material/block:")
+    for key, draw, icon in (("refused", st.error, "block"), ("told", st.info, "info")):
+        if text := st.session_state.get(key):
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                draw(text, icon=f":material/{icon}:")
+                st.button(
+                    "Dismiss", key=f"dismiss-{key}", on_click=st.session_state.pop, args=(key, None), type="tertiary"
+                )
     if view.infeasible:
         st.error(plain(view.infeasible), icon=":material/block:")
     elif view.faults:

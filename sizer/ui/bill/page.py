@@ -100,7 +100,7 @@ def _own_lines(_view: View) -> None:
     look.note("Add lines for anything else, such as installation, training or other parts.")
     for number in range(len(surroundings.entries(_LINES))):
         draw = partial(surroundings.box, QUOTE_LINE, _LINES, number, "own-line", "Remove this line")
-        look.folded(f"Line {number + 1}", f"own-line-{number}", draw, fields.summary(QUOTE_LINE, number))
+        look.folded(f"Line {number + 1}", f"line-{number}", draw, fields.summary(QUOTE_LINE, number))
     surroundings.add_button("Add a line", _LINES, lambda: dict(_NEW_LINE), _MAX_LINES, "own-line")
 
 

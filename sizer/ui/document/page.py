@@ -118,6 +118,7 @@ def show(view: View) -> None:
 def _files(source: DocumentSource, kinds: tuple[str, ...], *, is_locked: bool) -> None:
     """List of all downloads; the first is the primary one. Locked while the request has no design."""
     look.note("Each file is made when you download it; a PDF takes some seconds.")
+    first = next(kind for _, members in _GROUPS for kind in members if kind in kinds)
     for title, members in _GROUPS:
         present = [kind for kind in members if kind in kinds]
         st.subheader(title, anchor=False)
@@ -132,7 +133,7 @@ def _files(source: DocumentSource, kinds: tuple[str, ...], *, is_locked: bool) -
                     media,
                     key=f"download-{kind}",
                     on_click="ignore",
-                    type="primary" if kind == kinds[0] else "secondary",
+                    type="primary" if kind == first else "secondary",
                     icon=":material/download:",
                     width="stretch",
                     disabled=is_locked,

@@ -154,7 +154,7 @@ def show(view: View) -> None:
 
 def _chosen(cases: tuple[FailureCase, ...]) -> FailureCase:
     """The chosen failure; that of a server at first."""
-    found = {case.key: case for case in cases}
+    found: dict[str, FailureCase] = {case.key: case for case in cases}
     first = "server" if "server" in found else next(iter(found))
     names = {key: plain(failure_title(found[key])) for key in dict.fromkeys((first, *found))}
     hint = "One part at a time. Planned maintenance has the same effect."

@@ -32,7 +32,7 @@ from sizer.ui.typed import plain
 
 # Larger clusters take too long for a page; the command line accepts up to 10,000.
 MOST_GPUS = 1024
-# Arrangements that are compared: that of the design, and the fastest others.
+# Arrangements that are compared, those of the design first; the command has all of them.
 _SHOWN = 6
 
 
@@ -63,8 +63,7 @@ def show(view: View) -> None:
     if same is None:
         st.info(NOTHING)
         return
-    others = [way for way in same.ordered("rate") if way is not same.first]
-    ways = [same.first, *others[: _SHOWN - 1]]
+    ways = same.ordered("listed")[:_SHOWN]
     look.note(storage_text(same, view.result.design.storage_nodes))
     if len(same.designs) == 1:
         st.info(f"No other server can be filled with {plural(same.n_gpus, 'GPU')}; try another number.")

@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import BeforeValidator
 
 from sizer.base.faults import bounds_of, field_at
-from sizer.base.money import parse_percent, parse_rate
+from sizer.base.money import parse_amount, parse_percent, parse_rate
 from sizer.base.quantities import AMOUNT, QuantityKind, number_kind
 from sizer.catalog.fabrics import possible_links
 from sizer.catalog.items import Item
@@ -185,6 +185,8 @@ OF_CATALOGUE: Mapping[str, Callable[[], Mapping[str, str]]] = {
 }
 
 
+# Prices are kept as typed, so that no cent is lost.
+_LONGEST_AMOUNT = 20
 _BY_VALIDATOR = {parse_rate: number_kind(0.0, 1e6), parse_percent: number_kind(0.0, 100.0)}
 
 
@@ -242,6 +244,8 @@ def _widget(key: str, written: str) -> Widget:
         return Dropdown({float(level): percent(float(level)) for level in written.split("|")}, default)
     if bool in parts:
         return Checkbox()
+    if any(isinstance(rule, BeforeValidator) and rule.func is parse_amount for rule in parts):
+        return Text(_LONGEST_AMOUNT)
     kind = _kind(described, parts)
     longest = next((rule.max_length for rule in parts if getattr(rule, "max_length", None)), Text.longest)
     return Text(longest) if kind is None else Typed(kind)
