@@ -383,21 +383,6 @@ class Library:
             raise _no_design()
         return [(entry_of(row), row.digest) for row in rows]
 
-    @staticmethod
-    def _content(connection: Connection, design_id: str, number: int) -> dict[str, Any]:
-        """Columns with the content of a revision, for an unchanged copy."""
-        checked_id(design_id)
-        row = connection.execute(
-            select(*_ENTRY, *(revisions.c[name] for name in _CONTENT)).where(
-                revisions.c.design_id == design_id, revisions.c.number == number
-            )
-        ).one_or_none()
-        if row is None:
-            raise LibraryError(f"the library has no revision {number} of this design")
-        revision_of(row)
-        _check(row, ("customer", "search_text"))
-        return {name: getattr(row, name) for name in _CONTENT}
-
 
 def _no_design() -> LibraryError:
     return LibraryError("the library has no such design; check that the link is complete and belongs to this library")
