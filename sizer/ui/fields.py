@@ -316,7 +316,7 @@ def _store(name: str, path: RequestPath, field: FormField, after: After | None =
         after()
 
 
-def kept_choice(label: str, options: Sequence[str] | Mapping[str, str], key: str, hint: str | None = None) -> str:
+def stored_choice(label: str, options: Sequence[str] | Mapping[str, str], key: str, hint: str | None = None) -> str:
     """One of several that is no part of the request; the same after a change of page. ``options``: may have names."""
     if st.session_state.get(key) not in options:
         st.session_state[key] = next(iter(options))

@@ -223,6 +223,7 @@ def test_a_quantity_that_was_set_for_another_design_is_dropped_with_a_sentence()
 def test_a_line_is_added_changed_and_removed():
     app = bill("Own lines")
     button(app, "Add a line").click().run()
+    assert not app.error, said(app)
     unfold(app, "line-0")
     widget(app.text_input, "Description").set_value("Installation on site").run()
     widget(unfold(app, "line-0").text_input, "Quantity").set_value("3").run()

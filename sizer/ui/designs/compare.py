@@ -102,7 +102,7 @@ def show(view: View) -> None:
     if not view.is_customer_mode and (others := _others(view)):
 
         def causes() -> None:
-            chosen = fields.kept_choice("Compare the present request with", list(others), "causes-baseline")
+            chosen = fields.stored_choice("Compare the present request with", list(others), "causes-baseline")
             draw(others[chosen], view.result.request, ("Before", "Now"), view.catalog)
 
         look.folded("Effect of each changed input", "compare-causes", causes)
@@ -111,7 +111,7 @@ def show(view: View) -> None:
 def _side_by_side(known: list[Compared], view: View) -> None:
     """Figures, prices, parts and requests of at least two designs, and the same as a workbook."""
     names = [design.name for design in known]
-    baseline = names.index(fields.kept_choice("Baseline of the comparison", names, "baseline"))
+    baseline = names.index(fields.stored_choice("Baseline of the comparison", names, "baseline"))
     sources, has_price = view.catalog.sources, not view.is_customer_mode
     figures = figures_table(known, baseline, has_price=has_price)
     look.table(figures, sources)

@@ -123,19 +123,14 @@ def _chosen(evidence: PublishedEvidence, choice: Choice, catalog: Catalog) -> No
         st.info("No published value that was predicted matches all filters. Remove a filter.")
         return
     one = summarise("", rows_of(found, choice))
+    inside = f"{facts.share_text(one.coverage)} of {grouped(one.judged_rows)}" if one.judged_rows else "not known"
     figures = (
-        ("Predicted", grouped(one.predicted_rows), "Values with a prediction of this kind."),
-        ("Median error", facts.size_text(one.median_error), "Half of the predictions are closer."),
-        ("Bias", facts.error_text(one.bias), "Median of the signed errors."),
-        (
-            "Inside the 90 % interval",
-            f"{facts.share_text(one.coverage)} of {grouped(one.judged_rows)}" if one.judged_rows else "not known",
-            "Target: 90 %.",
-        ),
+        ("Predicted", grouped(one.predicted_rows), "values"),
+        ("Median error", facts.size_text(one.median_error), "half are closer"),
+        ("Bias", facts.error_text(one.bias), "median of the signed errors"),
+        ("Inside the 90 % interval", inside, "target 90 %"),
     )
-    with st.container(horizontal=True):
-        for label, value, explanation in figures:
-            st.metric(label, value, help=explanation, width="content")
+    look.figures("evidence-figures", figures)
     colours = look.palette()
     spec = state.once(
         catalog.digest,

@@ -158,7 +158,7 @@ def _chosen(cases: tuple[FailureCase, ...]) -> FailureCase:
     first = "server" if "server" in found else next(iter(found))
     names = {key: plain(failure_title(found[key])) for key in dict.fromkeys((first, *found))}
     hint = "One part at a time. Planned maintenance has the same effect."
-    return found[fields.kept_choice("Failed part", names, "failure", hint)]
+    return found[fields.stored_choice("Failed part", names, "failure", hint)]
 
 
 def _window(window_s: float) -> str:

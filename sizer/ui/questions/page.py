@@ -104,7 +104,7 @@ def chosen_pair(tried: Tried, mode: str, inputs: Sequence[VariedInput]) -> Input
     for column, label in zip(st.columns(2, gap="large"), ("First input", "Second input"), strict=True):
         others = {key: one.name for key, one in known.items() if one not in chosen}
         with column:
-            one = known[fields.kept_choice(label, others, f"what-if/{mode}/{label}")]
+            one = known[fields.stored_choice(label, others, f"what-if/{mode}/{label}")]
             chosen.append(one)
             places.append(_slider(tried, mode, one))
     return InputPair(chosen[0], chosen[1], (places[0], places[1]))
