@@ -97,9 +97,7 @@ def _tabs(view: View, result: SizingResult) -> None:
 
 def _own_lines(_view: View) -> None:
     """Lines without a catalogue item: a fold each."""
-    look.note(
-        "Add lines for anything else, such as installation or training. While one has no price, the total is to be quoted."
-    )
+    look.note("Add lines for anything else, such as installation. While one has no price, the total is to be quoted.")
     for number in range(len(surroundings.entries(_LINES))):
         draw = partial(surroundings.box, QUOTE_LINE, _LINES, number, "own-line", "Remove this line")
         look.folded(f"Line {number + 1}", f"line-{number}", draw, fields.summary(QUOTE_LINE, number))
