@@ -77,7 +77,7 @@ def _compared(view: View, number: int, same: EqualGpuComparison, ways: Sequence[
     names = tuple(way.arrangement.name for way in ways)
     key = (same.n_gpus, number, names)
     look.charted(view, "rates", lambda colours: rates_chart(ways, number, colours, "container", first), *key)
-    look.table(rates_table(ways, number, first=first), sources)
+    look.table(rates_table(ways, number, first=first), sources, "Table of these rates")
     table = steps_table(ways, number, first=first)
     answer = first.runs[number].answer
     if table is None and answer.kind.trains_language:

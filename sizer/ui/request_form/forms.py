@@ -310,7 +310,7 @@ DATA = columns_of(
 )
 GROWTH_PERIOD = fields_of("growth", "years save")
 GROWTH_FACTORS = fields_of("growth", "data sample_size dnn_size target team price")
-QUOTE = columns_of("quote", "number revision", "prepared_by", "valid_days discount_percent")
+QUOTE = columns_of("quote", "number revision", "prepared_by valid_days", "discount_percent")
 QUOTE_LINE = columns_of(
     "quote.line",
     "description category note",
