@@ -125,7 +125,7 @@ def _begin() -> None:
         return
     state.load_first()
     if not names_design and session_store.PARAMETER in query:
-        st.session_state.refused = _EXPIRED
+        st.session_state.told = _EXPIRED
     if sharing.PARAMETER in query:
         state.load_link(query[sharing.PARAMETER], query.get(sharing.PRICE_BOOK, ""))
         for parameter in (sharing.PARAMETER, sharing.PRICE_BOOK):

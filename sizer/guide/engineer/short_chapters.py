@@ -6,6 +6,7 @@ from typing import Any
 from sizer.base.provenance import ASSUMPTION
 from sizer.base.quantities import by_count, grouped, plain, si
 from sizer.catalog.fabrics import fabric_ports
+from sizer.catalog.model import Catalog
 from sizer.drawings.room import room
 from sizer.evidence.parity import answer_parity_chart
 from sizer.guide.chapters.summary import numbers_table
@@ -29,7 +30,7 @@ from sizer.questions.scale.analysis import ArrangedDesign, ArrangementPair
 from sizer.questions.scale.text import arrangements_text, difference, hardware_table, rates_table, steps_table
 from sizer.questions.team.text import assumptions, gpus_table, sources_table
 from sizer.questions.verdict.text import arithmetic_table, claims_table, simplest_table, simplest_text
-from sizer.sizing.result import SizingResult, WorkloadAnswer
+from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 
 
 def team_chapter(context: GuideContext) -> dict[str, Any]:
@@ -97,7 +98,7 @@ def networks_chapter(context: GuideContext) -> dict[str, Any]:
     design, platform = context.design, context.design.platform
     has_fabric = not context.is_single and any(net.role is NetworkRole.COMPUTE for net in design.quantities.networks)
     return {
-        "networks": networks_table(context),
+        "networks": networks_table(design, context.catalog),
         "load": load_table(context) if has_fabric else None,
         "fabric": platform.fabric.name,
         "shares_links": context.decisions.fabric is None or context.decisions.fabric.carries_reads,
@@ -106,13 +107,9 @@ def networks_chapter(context: GuideContext) -> dict[str, Any]:
     }
 
 
-def _networks(context: GuideContext) -> list[Network]:
-    return [net for net in context.design.quantities.networks if int(net.ports_used[0])]
-
-
-def networks_table(context: GuideContext) -> Table | None:
+def networks_table(design: DesignAnswer, catalog: Catalog) -> Table | None:
     """Networks with switches and ports; None where the design adds none."""
-    networks = _networks(context)
+    networks = [net for net in design.quantities.networks if int(net.ports_used[0])]
     if not networks:
         return None
 
@@ -125,7 +122,7 @@ def networks_table(context: GuideContext) -> Table | None:
     fields = (
         Field[Network]("Network", lambda net: words.capital(net.role), "left", 16),
         Field[Network]("Links", lambda net: net.kind.name, "left", 13),
-        Field[Network]("Switches", lambda net: result_text.network_switches(net, context.catalog), "left", 22),
+        Field[Network]("Switches", lambda net: result_text.network_switches(net, catalog), "left", 22),
         Field[Network]("Ports", result_text.port_arithmetic, "left", 32),
         Field[Network]("Oversubscription", oversubscription, "right", 17),
     )

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from sizer.base.quantities import NARROW_SPACE, by_count, grouped, plain, si, significant, with_decimal_sign
 from sizer.catalog import labels
-from sizer.physical.components import Component, Network
+from sizer.physical.components import Component
 from sizer.physical.existing_use import Equipment, ExistingUse
 from sizer.physical.networks.single_fabric import SingleFabric
 from sizer.physical.notes import CableQuestion, PlanNote, PlanNoteKind
@@ -264,12 +264,6 @@ def note_sentences(notes: Iterable[PlanNote]) -> list[str]:
 def manager_text(where: PlanNote | None) -> str:
     """Where the subnet manager runs: 'subnet manager runs in the first leaf, SB7800'; "" where there is none."""
     return "" if where is None else f"subnet manager {note_text(where)}"
-
-
-def network_notes_text(network: Network) -> str:
-    """What a network is for, how it is built and where its subnet manager runs, on one line."""
-    notes = notes_text((network.purpose, *network.notes))
-    return "; ".join(filter(None, (notes, manager_text(network.subnet_manager))))
 
 
 def question_text(question: CableQuestion) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -31,10 +31,11 @@ from sizer.questions.what_if.varied_input import (
     target_kind,
 )
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
-from sizer.ui import look, state
+from sizer.ui import fields, look, state
 from sizer.ui.error_messages import sentences
 from sizer.ui.performance.page import chosen_workload
 from sizer.ui.questions import data, failures, growth, rent, scale, team, verdict
+from sizer.ui.questions.tried import Tried
 from sizer.ui.state import View
 from sizer.ui.typed import plain, written
 
@@ -44,8 +45,6 @@ _MODE_HELP = (
     "Keep this design: servers, storage and network stay; the page shows the rate they reach with the new inputs. "
     "Resize the design: the page shows what the changed request needs, with the same server and storage models."
 )
-# Plain key of the session.
-INPUTS = "what_if"
 
 
 class InputPair(NamedTuple):
@@ -76,42 +75,18 @@ class InputPair(NamedTuple):
         return self.at != self.base
 
 
-def start(view: View, number: int) -> None:
-    """Set the sliders to the present design when it has changed since the last visit."""
-    stored: dict[str, Any] = st.session_state.setdefault(
-        INPUTS, {"mode": FIXED_DESIGN, "inputs": {}, "places": {}, "version": 0, "of": None, "has_break_evens": False}
-    )
-    of = (view.request_json, number)
-    if stored["of"] != of:
-        stored.update(of=of, places={}, version=stored["version"] + 1)
-
-
-def inputs_state() -> dict[str, Any]:
-    """Mode, inputs and slider positions of the page, as the session stores them."""
-    stored: dict[str, Any] = st.session_state[INPUTS]
-    return stored
-
-
-def widget_key(*parts: str) -> str:
-    """Key of a widget; sliders that are reset get another one, so that they show it."""
-    return "/".join(("what-if", str(inputs_state()["version"]), *parts))
-
-
 def chosen_mode() -> str:
     """Whether the design is fixed or resized."""
-    name = widget_key("mode")
-    if name not in st.session_state:
-        st.session_state[name] = inputs_state()["mode"]
-    st.segmented_control(
+    mode: str = st.segmented_control(
         "Mode",
         list(_MODES),
+        default=FIXED_DESIGN,
         required=True,
         format_func=lambda mode: _MODES[mode],
-        key=name,
+        key="what-if-mode",
+        persist_state="session",
         help=_MODE_HELP,
-        on_change=state.stores(name, INPUTS, "mode"),
     )
-    mode: str = inputs_state()["mode"]
     look.note(
         "Servers, storage and network stay the same; the figures show the rate they reach."
         if mode == FIXED_DESIGN
@@ -120,68 +95,30 @@ def chosen_mode() -> str:
     return mode
 
 
-def chosen_pair(mode: str, inputs: Sequence[VariedInput]) -> InputPair:
+def chosen_pair(tried: Tried, mode: str, inputs: Sequence[VariedInput]) -> InputPair:
     """Two inputs chosen by the user, each with its slider."""
     known = {one.key: one for one in inputs}
-    first, second = _chosen(mode, known)
+    chosen: list[VariedInput] = []
     places: list[int] = []
-    columns = st.columns(2, gap="large")
-    for position, (column, key) in enumerate(zip(columns, (first, second), strict=True)):
-        other = second if position == 0 else first
+    for column, label in zip(st.columns(2, gap="large"), ("First input", "Second input"), strict=True):
+        others = {key: one.name for key, one in known.items() if one not in chosen}
         with column:
-            name = widget_key(mode, "input", str(position))
-            if name not in st.session_state:
-                st.session_state[name] = key
-            st.selectbox(
-                ("First input", "Second input")[position],
-                [one for one in known if one != other],
-                format_func=lambda one: known[one].name,
-                key=name,
-                on_change=state.if_stored(name, _store_input),
-                args=(mode, position, name, (first, second)),
-            )
-            places.append(_slider(mode, known[key]))
-    return InputPair(known[first], known[second], (places[0], places[1]))
+            one = known[fields.stored_choice(label, others, f"what-if/{mode}/{label}")]
+            chosen.append(one)
+            places.append(_slider(tried, mode, one))
+    return InputPair(chosen[0], chosen[1], (places[0], places[1]))
 
 
-def _chosen(mode: str, known: Mapping[str, VariedInput]) -> tuple[str, str]:
-    """Keys of the chosen inputs; by default the first two that this design has."""
-    chosen = [key for key in inputs_state()["inputs"].get(mode, ()) if key in known]
-    first, second, *_ = dict.fromkeys((*chosen, *known))
-    return first, second
-
-
-def _store_input(mode: str, position: int, name: str, before: tuple[str, str]) -> None:
-    chosen = list(before)
-    chosen[position] = st.session_state[name]
-    inputs_state()["inputs"][mode] = tuple(chosen)
-    # The options of the other field exclude this input, so that field is rebuilt as well.
-    inputs_state()["version"] += 1
-
-
-def _slider(mode: str, one: VariedInput) -> int:
+def _slider(tried: Tried, mode: str, one: VariedInput) -> int:
     """Slider over the values of an input; returns its position."""
-    places: dict[str, int] = inputs_state()["places"]
-    name = widget_key(mode, "value", one.key)
-    if name not in st.session_state:
-        st.session_state[name] = places.get(one.key, one.base)
-    if st.session_state[name] not in range(len(one.values)):
-        st.session_state[name] = one.base
-    st.select_slider(
+    place: int = st.select_slider(
         one.name,
         range(len(one.values)),
         format_func=lambda place: one.texts[place],
-        key=name,
-        on_change=state.stores(name, INPUTS, "places", one.key),
+        **tried.widget(f"{mode}/{one.key}", one.base),
     )
     st.caption(f"Present value: {plain(one.texts[one.base])}. {plain(one.note)}")
-    return int(st.session_state[name])
-
-
-def reset() -> None:
-    """Reset all sliders to the present design."""
-    inputs_state()["places"] = {}
-    inputs_state()["version"] += 1
+    return place
 
 
 _KINDS: Mapping[str, QuantityKind] = {
@@ -209,14 +146,14 @@ def _two_inputs(view: View) -> None:
     if model is None:
         st.info("This design contains parts that are no longer in the catalogue; it cannot be varied.")
         return
-    start(view, number)
+    tried = Tried("what-if", f"{number} {view.request_json}")
     mode = chosen_mode()
-    pair = chosen_pair(mode, fixed_design_inputs(model) if mode == FIXED_DESIGN else resize_inputs(model))
+    pair = chosen_pair(tried, mode, fixed_design_inputs(model) if mode == FIXED_DESIGN else resize_inputs(model))
     if mode == FIXED_DESIGN:
         _fixed(view, number, model, pair)
     else:
         _resized(view, number, model, pair)
-    _buttons(view, number, model, pair)
+    _buttons(view, tried, number, model, pair)
     _influences(view, number, model)
 
 
@@ -237,7 +174,7 @@ def _fixed(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) ->
         line, parts = fixed_design_along(model, x, others), hardware_along(model, x, others)
         return fixed_design_break_evens(model, x, line, parts, others, place)
 
-    look.folded("**Break-even points**", "break-evens", lambda: _break_evens(view, pair, break_evens))
+    _break_evens(view, pair, break_evens)
 
 
 def _fixed_at(
@@ -265,17 +202,6 @@ def _resized(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) 
         new = view.once("rate when resized", partial(fixed_design_rates, now.model, {}), number, pair.placed)
         rate, *_ = fixed_design_figures(now.model, new, _fixed_at(view, number, (), model))
         look.figures("what-if-figures", (rate, *resized_figures(now, base)))
-    name = widget_key("break-evens")
-    if name not in st.session_state:
-        st.session_state[name] = inputs_state()["has_break_evens"]
-    st.toggle(
-        "Break-even points",
-        key=name,
-        help="Sizes some fifty variants of the request; takes a second.",
-        on_change=state.stores(name, INPUTS, "has_break_evens"),
-    )
-    if not inputs_state()["has_break_evens"]:
-        return
 
     def break_evens(x: VariedInput, place: int, other: VariedInput, other_place: int) -> tuple[BreakEven, ...]:
         def line() -> tuple[ResizedDesign, ...]:
@@ -292,31 +218,26 @@ def _resized(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) 
 def _break_evens(
     view: View, pair: InputPair, found: Callable[[VariedInput, int, VariedInput, int], tuple[BreakEven, ...]]
 ) -> None:
-    """Break-even points along each input, the other one at its present value."""
+    """Fold with the break-even points along each input, the other one at its present value."""
     (x, at_x), (y, at_y) = pair.placed
-    for number, (one, place, other, at) in enumerate(((x, at_x, y, at_y), (y, at_y, x, at_x)), 1):
-        # The other input in words, where it is not as it is.
-        others = [] if at == other.base else [f"{inside_sentence(other.name)} at {other.texts[at]}"]
-        look.table(break_even_table(one, others, found(one, place, other, at), number), view.catalog.sources)
+
+    def draw() -> None:
+        for number, (one, place, other, at) in enumerate(((x, at_x, y, at_y), (y, at_y, x, at_x)), 1):
+            # The other input in words, where it is not as it is.
+            others = [] if at == other.base else [f"{inside_sentence(other.name)} at {other.texts[at]}"]
+            look.table(break_even_table(one, others, found(one, place, other, at), number), view.catalog.sources)
+
+    look.folded("**Break-even points**", "break-evens", draw)
 
 
 # --- figures, and what is done with the values
 
 
-def _buttons(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) -> None:
+def _buttons(view: View, tried: Tried, number: int, model: WorkloadOnDesign, pair: InputPair) -> None:
     """Reset the sliders, or write their values into the request."""
     values = {one.key: one.values[place] for one, place in pair.placed if place != one.base}
     taken, left = _taken(model, pair)
-    with st.container(horizontal=True, gap="small"):
-        st.button("Reset the sliders", icon=":material/undo:", on_click=reset, disabled=not pair.is_moved)
-        st.button(
-            "Apply to the request",
-            icon=":material/check:",
-            on_click=_take,
-            args=(number, model, values),
-            disabled=not taken or not view.is_current,
-            help="Writes these values into the request and sizes it again.",
-        )
+    tried.buttons(view, _take, (number, model, values), is_moved=pair.is_moved, can_take=bool(taken))
     notes = []
     if taken:
         notes.append(f"Apply changes the request to: {listed(taken)}.")

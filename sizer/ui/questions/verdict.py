@@ -31,14 +31,8 @@ def show(view: View) -> None:
         if not simplest.is_described:
             compare.use_button(simplest.allowed.request.model_dump_json(), "the simplest design", "take-simplest")
         if simplest.unrestricted is not None:
-            json = simplest.unrestricted.request.model_dump_json()
-            st.button(
-                "Use the design without the choices",
-                key="take-lifted",
-                icon=":material/swap_horiz:",
-                on_click=compare.use_design,
-                args=(json, "the design without the choices"),
-            )
+            name = "the design without the choices"
+            compare.use_button(simplest.unrestricted.request.model_dump_json(), name, "take-lifted", f"Use {name}")
     _claims(view)
 
 

@@ -77,7 +77,7 @@ def test_every_example_can_be_looked_at_in_both_modes(name):
     assert "Storage" in text or "storage" in text
     assert all(under == "unchanged" for _, under in ((one.label, one.delta) for one in app.metric))
     mode(app, RESIZED)
-    widget(app.toggle, "Break-even points").set_value(True).run()
+    unfold(app, "break-evens")
     assert_well(app)
     text = page_text(app)
     assert "Second compute switch" in text
@@ -181,7 +181,7 @@ def test_without_a_design_the_reason_is_said():
     app = mode(looked_at("apollo-weka-resnet50"), RESIZED)
     move(app, "Image size", 12)
     assert "No design meets the request" in page_text(app)
-    widget(app.toggle, "Break-even points").set_value(True).run()
+    unfold(app, "break-evens")
     assert_well(app)
     assert "none meets it" in page_text(app)
 
@@ -218,7 +218,7 @@ def test_a_customer_sees_no_cost():
     to_page(app, "what-if")
     assert_well(app)
     mode(app, RESIZED)
-    widget(app.toggle, "Break-even points").set_value(True).run()
+    unfold(app, "break-evens")
     assert_well(app)
     labels = [one.label for one in app.metric]
     assert "GPU servers" in labels
