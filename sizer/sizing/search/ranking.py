@@ -359,7 +359,7 @@ def is_tied(counts: PartCounts, first: int, other: int) -> bool:
     if any(part[0] != part[1] for part in (uncertainty(counts, pair), *order_of(counts, pair)[:3])):
         return False
     cost, expected = rank_key(counts, pair), counts.expected_cost[pair]
-    changes = np.array([sum(_unasked_changes(counts, row)) for row in (first, other)])
+    changes = np.array([sum(_changes_of(counts, row)) for row in (first, other)])
     if np.ptp(changes) and np.argmin(cost) == np.argmax(changes):
         if counts.request.ranks_by_rate:
             expected = expected / counts.evaluated.gpu_rate_at(pair)
@@ -380,7 +380,7 @@ def tie_break(counts: PartCounts, row: int, other: int) -> TieBreak | None:
     is worth nothing, and less power in no more rack units is. Of much the same, fewer boxes do.
     """
     pair = np.array([row, other])
-    here, there = (_unasked_changes(counts, each) for each in (row, other))
+    here, there = (_changes_of(counts, each) for each in (row, other))
     if sum(here) != sum(there):
         return None if sum(here) > sum(there) else TieBreak.AIR if here[0] < there[0] else TieBreak.SOFTWARE
     servers, nodes = counts.evaluated.space.n_servers[pair], counts.evaluated.storage_nodes[pair]
@@ -415,9 +415,9 @@ def _is_newer(counts: PartCounts, row: int, other: int) -> bool:
     return here != there and here[0] >= there[0] and here[1] >= there[1]
 
 
-def _unasked_changes(counts: PartCounts, row: int) -> tuple[bool, bool]:
+def unasked_changes(counts: PartCounts, platform: Platform) -> tuple[bool, bool]:
     """Whether a design takes water that nobody spoke of, and software that no server which is there runs."""
-    request, platform = counts.request, counts.evaluated.platforms[int(counts.evaluated.space.platform[row])]
+    request = counts.request
     is_liquid, software = platform.technology
     has_water = request.site.cooling == "liquid" or any(
         liquid_heat_w(counts.catalog.servers[item]) > 0 for item in request.existing.servers
@@ -427,6 +427,10 @@ def _unasked_changes(counts: PartCounts, row: int) -> tuple[bool, bool]:
         there and any(one.server.id in there and one.technology[1] == software for one in counts.evaluated.platforms)
     )
     return is_liquid and not has_water, is_changed
+
+
+def _changes_of(counts: PartCounts, row: int) -> tuple[bool, bool]:
+    return unasked_changes(counts, counts.evaluated.platforms[int(counts.evaluated.space.platform[row])])
 
 
 class UnsettledError(Exception):
@@ -494,19 +498,23 @@ class Ranking:
             behind.append(row)
             if all(is_tied(self._counts, each, row) for each in {first, leader}):
                 leader = leader if tie_break(self._counts, row, leader) is None else row
-            elif not any(_unasked_changes(self._counts, leader)):
+            elif not any(_changes_of(self._counts, leader)):
                 break
         yield leader
         yield from (row for row in behind if row != leader)
         yield from (row for row in rows if row != _NO_MORE_TIED)
 
     def _is_in_reach(self, first: int, other: int) -> bool:
-        """Whether a row is as free of unknowns and as likely within the budget, and close by the ranking's key."""
+        """Whether a row is as free of unknowns, as likely within the budget and close by the ranking's key.
+
+        Whoever prefers a vendor of servers asks for no other software, and for no water.
+        """
         counts, pair = self._counts, np.array([first, other])
         over, key = beyond_budget(counts, counts.likely_cost[pair]), rank_key(counts, pair)
         unknown = uncertainty(counts, pair)
         idle = counts.leaves_storage_idle.reshape(-1)[pair]
         is_like = unknown[0] == unknown[1] and over[0] == over[1] and idle[0] == idle[1]
+        is_like &= sum(_changes_of(counts, other)) <= sum(_changes_of(counts, first))
         return bool(is_like and key[1] <= (1 + counts.request.platforms.prefer_within_percent / 100) * key[0])
 
     def first(self, n: int) -> list[int]:
@@ -570,7 +578,7 @@ class Ranking:
                 continue
             if row >= 0:
                 if self._has_ties and not found:
-                    changes = sum(_unasked_changes(self._counts, row))
+                    changes = sum(_changes_of(self._counts, row))
                     most = _MOST_LOOKED_AT * MOST_TIED**changes if changes else MOST_TIED
                     tied = (*key[:3], most * key[3])
                 found.add(platforms[index].key)
