@@ -292,6 +292,8 @@ def _best_rank(
     there = counts.request.existing.servers
     bought = max(described.n_servers - described.platform.servers_there(there), 0)
     is_small &= sizes - evaluated.platforms[index].servers_there(there) <= bought
+    if described.platform.storage.id in counts.request.existing.storage_nodes:  # nor is storage to buy
+        is_small &= ~counts.leaves_storage_idle[index]
     # Parts are counted only where what is known before leaves a design.
     is_left = is_small & counts.candidates[index] & (counts.at_least["watts"][index] <= most_w)
     if not allows_unknown_rate:

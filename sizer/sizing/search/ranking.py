@@ -374,9 +374,9 @@ def is_tied(counts: PartCounts, first: int, other: int) -> bool:
 def tie_break(counts: PartCounts, row: int, other: int) -> TieBreak | None:
     """What puts a design before another that costs the same; None: nothing does.
 
-    What asks less of the building and the team comes first, then, of models in use, newer GPUs and more memory, which
-    are on sale for longer and hold what comes next. Then what is worth something beyond the targets, by no less
-    than it costs more and in no more boxes: where a run ends, less time, not less surely; of a rate that is asked more
+    What asks less of the building and the team comes first, then newer GPUs and more memory, which are on sale for
+    longer and hold what comes next, for trainings those that are no slower. Then what is worth something beyond the
+    targets, by no less than it costs more and in no more boxes: where a run ends, less time, not less surely; of a rate that is asked more
     is worth nothing, and less power in no more rack units is. Of much the same, fewer boxes do.
     """
     pair = np.array([row, other])
@@ -386,12 +386,15 @@ def tie_break(counts: PartCounts, row: int, other: int) -> TieBreak | None:
     servers, nodes = counts.evaluated.space.n_servers[pair], counts.evaluated.storage_nodes[pair]
     if servers[0] > servers[1] or nodes[0] > nodes[1]:
         return None
-    if all(map(is_served, counts.request.workload)):
-        newer, older = (_is_newer(counts, *each) for each in ((row, other), (other, row)))
-        if newer or older:
-            return TieBreak.NEWER if newer else None
+    serves = all(map(is_served, counts.request.workload))
     ends = any(each.target.time_to_train_s is not None for each in counts.request.workload)
     taken, cost = counts.evaluated.time_at(pair) if ends else counts.power_w[pair], counts.expected_cost[pair]
+    newer, older = (
+        _is_newer(counts, *pair[each]) and (serves or np.diff(taken[each])[0] >= -NEAR_TIE * taken.min())
+        for each in ([0, 1], [1, 0])
+    )
+    if newer or older:
+        return TieBreak.NEWER if newer else None
     if not (taken[1] >= _NOTICEABLE * taken[0] and taken[1] * cost[1] >= taken[0] * cost[0]):
         is_same = taken[0] <= (1 + NEAR_TIE) * taken[1] and cost[0] <= (1 + NEAR_TIE) * cost[1]
         return TieBreak.FEWER_BOXES if is_same and np.ptp(servers + nodes) else None
@@ -478,8 +481,16 @@ class Ranking:
         return len({self._counts.evaluated.platforms[index].key for index in could})
 
     def parts_of_preferred_vendors(self, row: int) -> int:
-        """How much of a row is of a preferred vendor, 0 to 3."""
-        return 0 if self._parts is None else int(self._parts[row // len(self._counts.evaluated.space.sizes)])
+        """How much of a row is of a preferred vendor, 0 to 3.
+
+        Nothing of what takes other software or water that the first row does without: a vendor is preferred, not these.
+        """
+        if self._parts is None:
+            return 0
+        first = next(self.without_preference())
+        if sum(_changes_of(self._counts, row)) > sum(_changes_of(self._counts, first)):
+            return 0
+        return int(self._parts[row // len(self._counts.evaluated.space.sizes)])
 
     def _preferred_first(self, rows: Iterator[int]) -> Iterator[int]:
         if self._parts is None:
@@ -505,16 +516,12 @@ class Ranking:
         yield from (row for row in rows if row != _NO_MORE_TIED)
 
     def _is_in_reach(self, first: int, other: int) -> bool:
-        """Whether a row is as free of unknowns, as likely within the budget and close by the ranking's key.
-
-        Whoever prefers a vendor of servers asks for no other software, and for no water.
-        """
+        """Whether a row is as free of unknowns and as likely within the budget, and close by the ranking's key."""
         counts, pair = self._counts, np.array([first, other])
         over, key = beyond_budget(counts, counts.likely_cost[pair]), rank_key(counts, pair)
         unknown = uncertainty(counts, pair)
         idle = counts.leaves_storage_idle.reshape(-1)[pair]
         is_like = unknown[0] == unknown[1] and over[0] == over[1] and idle[0] == idle[1]
-        is_like &= sum(_changes_of(counts, other)) <= sum(_changes_of(counts, first))
         return bool(is_like and key[1] <= (1 + counts.request.platforms.prefer_within_percent / 100) * key[0])
 
     def first(self, n: int) -> list[int]:
