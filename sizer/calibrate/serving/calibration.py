@@ -33,6 +33,8 @@ _LONGER_SD = 0.10
 _ROOM_SD = 0.08
 # Fall of the largest load for a given rise of all times, at most: near a limit that hardly depends on the load.
 _MOST_MOVED = 5.0
+# Standard deviations by which times are longer at 90 %, the usual confidence.
+_LIKELY = 1.2816
 
 
 @dataclass(frozen=True)
@@ -249,6 +251,7 @@ class ServingCalibration:
         bound = np.where(over[rows, following] > 0, each[:, rows, following].argmax(axis=0), Bound.ROOM)
         # How sure a first token is does not depend on the number of replicas, and is told on its own.
         is_told = (bound == Bound.FIRST_TOKEN) & limits.is_open
+        limited = (over, slow, log_sd[rows, last], last, following)
         concurrency, found = np.where(fits, between(grid), 0.0), between(requests)
         return LargestLoad(
             concurrency=concurrency,
@@ -257,8 +260,8 @@ class ServingCalibration:
             tpot_s=np.where(fits, between(tpot), np.inf),
             ttft_s=np.where(fits, between(mean), np.inf),
             # The rate at a load falls with longer times, and the limits are met at a smaller load, too.
-            log_sd=log_sd[rows, last] * (1 + np.where(is_told, 0.0, _moved(np.log(requests), over, last, following))),
-            concurrency_log_sd=np.hypot(_ROOM_SD, log_sd[rows, last] * _moved(np.log(grid), over, last, following)),
+            log_sd=log_sd[rows, last] * (1 + np.where(is_told, 0.0, _moved(np.log(requests), *limited))),
+            concurrency_log_sd=np.hypot(_ROOM_SD, log_sd[rows, last] * _moved(np.log(grid), *limited)),
             most_concurrent=room,
             fits=fits,
             is_reachable=reachable,
@@ -310,15 +313,19 @@ def first_tokens(
     )
 
 
-def _moved(log_load: Floats, over: Floats, last: Ints, following: Ints) -> Floats:
+def _moved(log_load: Floats, over: Floats, slow: Floats, log_sd: Floats, last: Ints, following: Ints) -> Floats:
     """Fall of the logarithm of the largest load within the limits, if all times were longer by a factor, over its own.
 
-    The steeper latency grows with the load, the smaller it is; 0 where no limit of latency bounds the load.
+    The steeper latency grows with the load, the smaller it is. Where memory bounds the load, it falls once the times
+    are longer than the limit of later tokens has room for.
     """
     rows = np.arange(len(over))
-    rise, gain = (of[rows, following] - of[rows, last] for of in (over, log_load))
+    is_full = over[rows, following] <= 0
+    before, limit = np.where(is_full, np.maximum(last - 1, 0), last), np.where(is_full[:, None], slow, over)
+    rise, gain = (of[rows, following] - of[rows, before] for of in (limit, log_load))
     moved = np.where((rise > 1e-6) & (gain > 0), gain / np.maximum(rise, 1e-6), 0.0)
-    return np.asarray(np.where(over.max(axis=1) > 0, np.minimum(moved, _MOST_MOVED), 0.0))
+    unlikely = np.where(is_full, -slow[rows, last] / (_LIKELY * np.maximum(log_sd, 1e-6)), 0.0)
+    return np.asarray(np.minimum(moved, _MOST_MOVED) * np.clip(1 - unlikely, 0.0, 1.0))
 
 
 def _variance(slopes: Floats, kind: Ints, covariances: Sequence[Floats]) -> Floats:
