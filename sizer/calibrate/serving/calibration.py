@@ -137,8 +137,10 @@ class ServingCalibration:
         busy, room = np.empty(n), points.room
         # Fewer than one in flight on average: each is alone.
         load, alone = replace(points, concurrency=np.maximum(points.concurrency, 1.0)).load(), points.concurrency < 1
+        # Those of one kind together, which share a covariance.
+        order = np.argsort(kind[points.of], kind="stable")
         for start in range(0, n, _CHUNK):
-            some = slice(start, start + _CHUNK)
+            some = order[start : start + _CHUNK]
             whose = points.of[some]
             here = terms[whose]
             one = closed_loop(

@@ -56,6 +56,7 @@ def runs_on(work: ServingWork, gpu: Gpu, catalog: Catalog) -> bool:
     return stack is None or not stack.gpu_vendors or gpu.vendor in stack.gpu_vendors
 
 
+@lru_cache(maxsize=512)
 def engines_on(gpu: Gpu, catalog: Catalog) -> tuple[str, ...]:
     """Ids of the software that serves on a GPU."""
     found = [stack for stack in catalog.stacks.values() if stack.serves_language]
