@@ -91,9 +91,9 @@ def options_table(context: GuideContext) -> Table:
     notes = ["Power is the maximum."]
     if context.built is not None:
         is_sure = (context.built.design.probability or 0.0) >= USUAL_CONFIDENCE
+        sure = "at least 90\u202f% confidence, " if is_sure else ""
         notes.append(
-            f"“As we would build it”: {'at least 90\u202f% confidence, ' if is_sure else ''}two feeds; of several "
-            "servers one in reserve and redundant management."
+            f"“As we would build it”: {sure}two feeds; of several servers one in reserve and redundant management."
         )
     if context.sure is not None:
         notes.append("“As sure as asked”: the least of the compared designs that needs no condition.")
