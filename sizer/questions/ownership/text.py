@@ -156,10 +156,8 @@ def ownership_note(answer: OwnershipAnswer) -> str:
         price = rates.space_per_rack_unit_month or rates.space_per_rack_month or Decimal(0)
         unit = "rack" if rates.space_per_rack_month is not None else "rack unit"
         sentences.append(f"Space: {_rate_text(cost, price)} per {unit} and month.")
-    omitted = (
-        "Interest, taxes and residual value" if answer.later else "Interest, taxes, price changes and residual value"
-    )
-    sentences.append(f"{omitted} are not included. Amounts are rounded.")
+    omitted = "taxes" if answer.later else "taxes, price changes"
+    sentences.append(f"Interest, {omitted} and residual value are not included. Amounts are rounded.")
     return " ".join(sentences)
 
 
