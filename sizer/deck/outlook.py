@@ -32,9 +32,8 @@ from sizer.present.tables import Field, Table, record_table
 from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import delivery_sentences
 from sizer.questions.growth.text import findings, purchases_table, recommendation
-from sizer.questions.ownership.text import finding as ownership_finding
-from sizer.questions.rent.rent_or_buy import finding as rental_finding
-from sizer.questions.rent.rent_or_buy import use_of
+from sizer.questions.ownership.text import owning_text
+from sizer.questions.rent.rent_or_buy import offer_text
 from sizer.questions.team.analysis import TeamAnswer
 from sizer.questions.team.text import least_served, waits_table
 from sizer.sizing.result import WorkloadAnswer
@@ -233,10 +232,7 @@ def bill(context: GuideContext) -> Slide:
     """What it costs by category, as far as prices are known."""
     shown = context.design.bill
     texts = [result_text.open_prices(shown), price_note(shown), *delivery_sentences(shown.warnings)]
-    if context.ownership is not None:
-        texts.append(ownership_finding(context.ownership))
-    if context.rental is not None:
-        texts.append(rental_finding(context.rental, use_of(context.rental.rental)))
+    texts += filter(None, (owning_text(context.ownership), offer_text(context.result)))
     return Slide(
         topic="Bill of materials",
         title=budget_line(context.result, in_short=True).rstrip("."),

@@ -19,7 +19,7 @@ from sizer.physical.capacity import nodes_per_unit
 from sizer.present.bill_tables import sum_text
 from sizer.present.tables import Field, Table, record_table, row, table_text
 from sizer.present.text.money import quotes_for, range_text
-from sizer.present.words import NO_BREAK, inside_sentence, listed, money, percent, plural, sample_unit
+from sizer.present.words import NO_BREAK, inside_sentence, listed, percent, plural, sample_unit, whole
 from sizer.sizing.constraints.stored_data import MOST_FILL
 from sizer.sizing.growth.result import (
     CapacityLimit,
@@ -178,7 +178,7 @@ def purchases_table(growth: PlatformGrowth, catalog: Catalog, currency: str) -> 
                 "right",
                 16,
             ),
-            Field("Racks", lambda purchase: grouped(purchase.racks), "right", 7),
+            Field("Racks", lambda purchase: grouped(purchase.footprint.racks), "right", 7),
         ],
         note=note,
     )
@@ -234,7 +234,7 @@ def sequences_table(growth: PlatformGrowth, plan: GrowthPlan, currency: str) -> 
     """The recommended sequence compared with the other ways to buy."""
     recommended = growth.recommended
     energy_cost = Field[PurchaseSequence](
-        f"Energy, {currency}", lambda sequence: money(sequence.energy_cost, "").strip(), "right", 19
+        f"Energy, {currency}", lambda sequence: grouped(whole(sequence.energy_cost or 0)), "right", 19
     )
     parts_cost = Field[PurchaseSequence](_parts_title(recommended, currency), _cost_text, "right", 19)
     prices = "Prices stay constant." if plan.growth.price == 1 else "Parts cost what their year's price factor gives."
@@ -319,7 +319,7 @@ def platforms_table(plan: GrowthPlan, currency: str) -> Table:
             Field("Last year", lambda growth: size_text(growth.recommended.sizes[-1], bare=True), "right", 13),
             Field(_parts_title(known, currency), lambda growth: _cost_text(growth.recommended), "right", 18),
             Field("Energy", lambda growth: _energy_text(growth, growth.recommended), "right", 12),
-            Field("Racks", lambda growth: grouped(growth.recommended.purchases[-1].racks), "right", 12),
+            Field("Racks", lambda growth: grouped(growth.recommended.purchases[-1].footprint.racks), "right", 12),
         ],
         note=note,
     )
@@ -336,8 +336,11 @@ def criterion_text(growth: PlatformGrowth) -> str:
     if is_compared and all(
         other.pieces == recommended.pieces and other.cost == recommended.cost for other in alternatives
     ):
-        return "Every sequence buys the same parts at the same cost; the plan is the one with the least energy."
-    return "The plan is the sequence with the lowest known cost; on a tie, the one with the least energy."
+        first = "Every sequence buys the same parts at the same cost; the plan is the one"
+    else:
+        first = "The plan is the sequence with the lowest known cost; on a tie, the one"
+    moving = any(other.moved_links for other in alternatives)
+    return f"{first} with the least energy{' of those that move no installed link' if moving else ''}."
 
 
 # A load that is worth a sentence.
@@ -449,7 +452,8 @@ def _purchases(purchases: PurchaseSequence) -> dict[str, object]:
 def _purchase(purchase: Purchase) -> dict[str, object]:
     return fields_of(
         purchase,
-        *("year", "unpriced", "energy_kwh", "power_max_w", "racks", "rack_units", "moved_links"),
+        *("year", "unpriced", "energy_kwh", "power_max_w", "moved_links"),
+        **fields_of(purchase.footprint, "racks", "rack_units"),
         need=_size(purchase.need),
         owned=_size(purchase.owned),
         bought=dict(purchase.bought),
