@@ -34,8 +34,8 @@ STORAGE_ORDER = ("local", "nfs-server", "scale-out-nas", "parallel-file-system")
 # What is racked, powered and operated; cables, PDUs and adapters come with it.
 _DEVICES = ("compute", "head node", "storage", "network")
 # What is simpler to run is no larger: at most as many servers as the described design, and at most half as many GPUs,
-# watts and rack units again. One server with 16 GPUs in place of two with eight draws a third more; ten in place of nine, 2.5
-# times as much.
+# watts and rack units again. One server with 16 GPUs in place of two with eight draws a third more; ten in place of
+# nine, 2.5 times as much.
 MOST_OF_DESCRIBED = 1.5
 # Of the expected cost of the described design: what choices cost beyond twice the price is told.
 FAR_CHEAPER = 0.5
