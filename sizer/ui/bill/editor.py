@@ -153,8 +153,8 @@ def _changed(lines: Sequence[EditableLine], bill: Bill) -> None:
     if any(line.shown.quantity != line.computed.quantity for line in changed):
         look.note(
             "A quantity changed by hand changes the price alone: performance, racks, power and drawings keep the "
-            "computed one. For a larger design raise the target, or the minimum usable capacity under Data on the storage, "
-            "on the page Requirements."
+            "computed one. For a larger design raise the target, or the minimum usable capacity of the storage, on the "
+            "page Requirements."
         )
     if len(changed) > 1:
         st.button("Restore all computed values", key="all-back", on_click=_all_back, icon=":material/restart_alt:")
