@@ -72,10 +72,9 @@ def _racks(view: View) -> None:
     st.header("Racks", anchor=False)
     _show_drawings(view, "racks", lambda: rack_fronts(result.design.plan, view.catalog))
     look.table(racks_table(result.design.plan), sources)
-    st.header("Room", anchor=False)
-    _show_drawings(view, "room", lambda: [room(result.design.plan)])
-    st.header("Next sizes", anchor=False)
-    look.table(growth_table(next_sizes(result.design)), sources)
+    plan = result.design.plan
+    look.folded("**Room**", "room", lambda: _show_drawings(view, "room", lambda: [room(plan)]))
+    look.table(growth_table(next_sizes(result.design)), sources, "**Next sizes**")
 
 
 def _power(view: View) -> None:
