@@ -114,7 +114,7 @@ def test_the_values_taken_are_in_the_request():
     assert widget(app.button, "Apply to the request").disabled
     move(choose(app, "Second", "Target rate"), "Target rate", -4)  # half of it: four steps a doubling
     move(app, "Image size", 4)
-    assert "target rate 26\u202f000 images/s and image size 226\u202fkB" in page_text(app).replace(
+    assert "image size 226\u202fkB and target rate 26\u202f000 images/s" in page_text(app).replace(
         "26\u202f000\u202fimages", "26\u202f000 images"
     )
     widget(app.button, "Apply to the request").click().run()
