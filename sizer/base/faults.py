@@ -53,6 +53,7 @@ SUCCESSORS = {
     "overturned_by": "value beside threshold, of the same claim",  # and the influences of each input
     "reversal": "value beside threshold, of the same claim",
     "tested_inputs": "value beside threshold, of the same claim",
+    "decoded": "hosts-first, of the claims of verdict",  # of the plan of data
     "points": "following, the next step beyond the limit",  # maximum.fronts[] of JSON
     "erlang": "run, the simulated waits",  # of TeamAnswer and the document of a team
 }

@@ -63,7 +63,6 @@ ROW_PX, _LINE_PX = 30, 15
 # Many bars stand closer together.
 _MANY_BARS, _CLOSE_ROW_PX = 6, 24
 _HALO_PX = 4
-_WIDE_HALO_PX = 9
 _DASH = [4, 3]
 
 # Numbers on an axis with narrow spaces between thousands, as everywhere else in the documents.
@@ -176,13 +175,9 @@ def band_layers(rows: Rows, x: alt.X, y_title: str, scale: alt.Scale, palette: P
     ]
 
 
-def haloed(texts: alt.Chart, palette: Palette, colour: str, *, is_wide: bool = False, **style: Any) -> list[Any]:
-    """Encoded texts that stay legible over lines: first a stroke in the colour of the page, then the texts.
-
-    ``is_wide``: the stroke closes the gaps between words and lines, so that no line shows through.
-    """
-    halo_px = _WIDE_HALO_PX if is_wide else _HALO_PX
-    halo = texts.mark_text(color=palette.background, stroke=palette.background, strokeWidth=halo_px, **style)
+def haloed(texts: alt.Chart, palette: Palette, colour: str, **style: Any) -> list[Any]:
+    """Encoded texts that stay legible over lines: first a stroke in the colour of the page, then the texts."""
+    halo = texts.mark_text(color=palette.background, stroke=palette.background, strokeWidth=_HALO_PX, **style)
     return [halo, texts.mark_text(color=colour, **style)]
 
 

@@ -8,7 +8,6 @@ from sizer.base.quantities import by_count, grouped, plain, si
 from sizer.catalog.fabrics import fabric_ports
 from sizer.catalog.model import Catalog
 from sizer.drawings.room import room
-from sizer.evidence.parity import answer_parity_chart
 from sizer.guide.chapters.summary import numbers_table
 from sizer.guide.chapters.team import fragmentation
 from sizer.guide.context import GuideContext
@@ -17,7 +16,7 @@ from sizer.physical.networks.addresses import AddressPlan, Subnet
 from sizer.physical.roles import NetworkRole
 from sizer.present import words
 from sizer.present.facility_tables import cables_table, feeds_table
-from sizer.present.figures import charted, drawn
+from sizer.present.figures import drawn
 from sizer.present.performance_tables import evidence_table, neighbours_table, serving_table, stage_table
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
@@ -185,9 +184,6 @@ def subnet_table(plan: AddressPlan) -> Table:
     return record_table("subnets", "Subnet plan", plan.subnets, fields, note=note)
 
 
-_CHART_PX = 240
-
-
 # --- record
 
 
@@ -222,21 +218,12 @@ def necessity(context: GuideContext) -> dict[str, Any]:
 
 def validation(context: GuideContext) -> dict[str, Any]:
     """What ``engineer/validation.html`` prints: published runs close to each workload."""
-    caption = (
-        "Predicted and published rates of the runs below, with the 90 % interval of each prediction. "
-        "The band is ± 10 %, the dashed lines a factor of two; filled marks are outside their interval."
-    )
     return {
         "parts": [
             {
                 "name": answer.workload.name,
                 "uncertainty": result_text.width(answer),
                 "table": table,
-                "chart": charted(
-                    f"evidence-chart-{number}",
-                    answer_parity_chart(answer, context.palette, height=_CHART_PX),
-                    caption,
-                ),
             }
             for number, answer in enumerate(context.answers, 1)
             if (table := evidence_table(answer, number)) is not None

@@ -6,7 +6,6 @@ import streamlit as st
 
 from sizer.drawings.datapath import datapath, is_limit
 from sizer.drawings.svg import write_svg
-from sizer.evidence.parity import answer_parity_chart
 from sizer.explain.figure import stage_key
 from sizer.present.performance_tables import (
     evidence_table,
@@ -139,13 +138,4 @@ def _measured(view: View, number: int) -> None:
     if (table := evidence_table(answer, 1)) is None:
         return
 
-    def runs() -> None:
-        look.charted(
-            view, "parity", lambda colours: answer_parity_chart(answer, colours, "container", _CHART_HEIGHT), number
-        )
-        look.note(
-            "Band: ± 10 %. Dashed lines: factor of two. Thin bars: 90 % intervals; filled marks lie outside theirs."
-        )
-        look.table(table, view.catalog.sources)
-
-    look.folded("**These measurements**", "measurements", runs)
+    look.folded("**These measurements**", "measurements", lambda: look.table(table, view.catalog.sources))
