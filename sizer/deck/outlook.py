@@ -50,7 +50,8 @@ _LEAST_POINTS = 4
 _LABEL_AT = (0.3, 0.6)
 _CLEAR = 0.15  # of the rate
 # Columns of the purchases by their titles, with their widths in percent.
-_PURCHASES = {"Year": 11, "Owned": 13, "Bought": 38, "Cost": 20, "Maximum draw": 18}
+_PRICE_HEADS = ("Parts", "Parts with a price", "Price range")
+_PURCHASES = {"Year": 12, "Owned": 12, "Bought": 36, **dict.fromkeys(_PRICE_HEADS, 23), "Maximum draw": 17}
 
 
 def scaling(context: GuideContext) -> Slide | None:
@@ -217,7 +218,7 @@ def _growth_plan(context: GuideContext) -> Slide:
     table = purchases_table(platform, context.catalog, context.result.request.currency)
     texts = findings(plan, platform, context.catalog)
     columns = (SlideColumn((TableBlock(_narrowed(table), "the guide lists every year"),)),)
-    return Slide("Growth", recommendation(platform).rstrip("."), columns, notes=notes(context, texts))
+    return Slide("Growth", recommendation(platform, in_short=True), columns, notes=notes(context, texts))
 
 
 def _narrowed(table: Table) -> Table:
