@@ -94,10 +94,13 @@ class Shapes:
         seen = self.window_share * np.minimum(sequence, self.window) + (1 - self.window_share) * sequence
         return np.asarray(6 * self.layers * seen * self.heads * self.head_size)
 
-    def model_flop(self, sequence: Floats) -> Floats:
-        """FLOP of one token's training by the causal convention, nothing recomputed."""
+    def model_flop(self, sequence: Floats, is_lora: Bools) -> Floats:
+        """FLOP of one token's training by the causal convention, nothing recomputed.
+
+        Adapters need no gradients of the frozen weights; attention, which has none, works as much.
+        """
         linear = self.linear_parameters_used + self.vocabulary * self.hidden
-        return TRAINING_FLOP * linear + self.attention_flop(sequence)
+        return np.where(is_lora, LORA_FLOP, TRAINING_FLOP) * linear + self.attention_flop(sequence)
 
 
 # Bytes of an element in compute precision (BF16), of which activations and gathered weights are made.
@@ -231,10 +234,9 @@ class StepTime:
 def matmul_seconds(shapes: Shapes, layouts: Layouts, machines: Machines) -> Floats:
     """Seconds of a step if all of its work, with nothing recomputed, ran at the measured rates of large matrices."""
     way, attention = layouts, shapes.attention_flop(layouts.sequence)
-    linear = (shapes.model_flop(way.sequence) - attention) / machines.matmul_flop_per_s
+    linear = (shapes.model_flop(way.sequence, way.is_lora) - attention) / machines.matmul_flop_per_s
     each = linear + attention / machines.attention_flop_per_s
-    trained = np.where(way.is_lora, LORA_FLOP / TRAINING_FLOP, 1.0)
-    return np.asarray(each * trained * way.batch * way.sequence / way.gpus)
+    return np.asarray(each * way.batch * way.sequence / way.gpus)
 
 
 def step_time(

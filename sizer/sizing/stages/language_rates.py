@@ -189,7 +189,8 @@ def language_answer(work: ResolvedWorkload, platform: Platform, n_gpus: int, cat
 def _model_flop(work: LanguageWork, one: _Cluster, layout: LayoutAnswer, gpus: int, catalog: Catalog) -> float:
     """FLOP of training on one token, nothing recomputed."""
     question = replace(_question(work, one, catalog), gpus=gpus, batch=work.batch(gpus))
-    return float(inputs_of(question, layout, catalog)[0].model_flop(np.array([float(work.sequence)]))[0])
+    shapes, layouts, _ = inputs_of(question, layout, catalog)
+    return float(shapes.model_flop(layouts.sequence, layouts.is_lora)[0])
 
 
 def _peak_flop_per_s(work: LanguageWork, gpu: Gpu, catalog: Catalog) -> float:
