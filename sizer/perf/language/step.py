@@ -103,6 +103,8 @@ class Shapes:
         return np.where(is_lora, LORA_FLOP, TRAINING_FLOP) * linear + self.attention_flop(sequence)
 
 
+# Share of the parameters of adapters.
+_ADAPTERS = 0.005
 # Bytes of an element in compute precision (BF16), of which activations and gathered weights are made.
 ELEMENT_BYTES = 2.0
 # Gathering BF16 weights and scattering FP32 gradients of a sharded optimizer; full sharding gathers twice, too.
@@ -302,7 +304,7 @@ def step_time(
     # The host launches ahead of the GPU: where kernels are long, launching costs nothing.
     busy = computing + launch
     data = way.replicas
-    trained = np.where(way.is_lora, 0.005, 1.0)
+    trained = np.where(way.is_lora, _ADAPTERS, 1.0)
     # Tensor parallelism divides the dense layers and the vocabulary; experts are divided over their own group.
     dense_held = one.dense_parameters_used * share + one.vocabulary * one.hidden / way.tensor
     held = dense_held + one.expert_parameters / (way.pipeline * way.expert)
@@ -337,8 +339,6 @@ FILLED = 0.94
 _WEIGHT = 2.0
 # Share of what selective recomputation leaves of the activations.
 _SELECTIVE = 0.55
-# Share of the parameters of adapters.
-_ADAPTERS = 0.005
 
 
 @dataclass(frozen=True)
