@@ -94,6 +94,22 @@ def test_a_tighter_limit_or_a_longer_request_never_serves_more(model, first, tok
     assert limited * 1.001 >= stricter
 
 
+@settings(deadline=None, max_examples=10)
+@given(
+    model=st.sampled_from(["llama-3-8b", "llama-3-70b", "deepseek-v3", "gpt-oss-120b"]),
+    counted=st.sampled_from(["requests_per_s", "concurrent_requests", "active_users", "users"]),
+    number=st.sampled_from([1, 30, 1_000, 1_000_000_000]),
+)
+def test_more_servers_never_serve_fewer_and_add_where_none_is_enough(model, counted, number):
+    servers = np.array([1, 2, 3, 4, 8])
+    rates = run(
+        servers.tolist(), target={counted: number}, dnn=model, precision="mixed", use="chat"
+    ).median_samples_per_s
+    assert (np.diff(rates) >= -1e-9 * rates[1:]).all()
+    if number == 1_000_000_000:
+        assert rates == pytest.approx(servers * rates[0])
+
+
 def test_requests_in_flight_must_find_room():
     """Ten thousand long contexts at once are bounded by memory, and by Little's law at the slowest pace allowed."""
     target = {"concurrent_requests": 10_000}
