@@ -499,6 +499,17 @@ def test_groups_of_ranks_are_for_mixtures_as_large_as_runs_bear_out(model, data)
     assert (answer_of(dnn=model, precision="mixed").data > 1) == data
 
 
+@pytest.mark.parametrize(
+    ("gpu", "guesses"), [("h200-sxm-141gb", True), ("b200-sxm-180gb", True), ("mi300x-192gb", False)]
+)
+def test_tokens_are_guessed_ahead_on_generations_with_published_runs(gpu, guesses):
+    """InferenceX shows them of DeepSeek-R1 on Hopper and Blackwell; on MI325X they gain nothing."""
+    work, _ = on(request(dnn="deepseek-v3"))
+    assert work.serving is not None
+    layouts = layouts_inside(work.serving, catalog().gpus[gpu], 8, catalog())
+    assert any(one.is_speculative for one in layouts) is guesses
+
+
 def test_the_cache_has_the_format_of_its_engine_unless_it_is_asked_for():
     """vLLM keeps keys and values as the activations are: 2 bytes an element, so half as many requests find room."""
     narrow, wide, asked = (answer_of(engine="vllm", cache_precision=one) for one in ("fp8", None, "bf16"))
