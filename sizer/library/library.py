@@ -144,16 +144,6 @@ _ENTRY = (
     revisions.c.comment,
     revisions.c.created_at,
 )
-_CONTENT = (
-    "customer",
-    "search_text",
-    "request",
-    "price_book",
-    "digest",
-    "catalog_digest",
-    "calibration_digest",
-    "snapshot",
-)
 
 
 class Library:

@@ -19,7 +19,6 @@ from sizer.present.text.money import price_text
 from sizer.present.words import date as day
 from sizer.present.words import plural
 from sizer.questions.ownership.analysis import ownership
-from sizer.questions.ownership.charts import ownership_chart
 from sizer.questions.ownership.text import finding, ownership_table, runs_table
 from sizer.sizing.result import SizingResult
 from sizer.ui import fields, look, state
@@ -151,8 +150,6 @@ def _ownership(view: View, result: SizingResult) -> None:
         return
     st.header("Cost of ownership", anchor=False)
     st.markdown(plain(finding(answer)))
-    drawn = ownership_chart(answer, look.palette(), "container")
-    look.chart(look.spec_of(drawn))
     look.table(ownership_table(answer), view.catalog.sources)
     look.table(runs_table(answer), view.catalog.sources)
 

@@ -6,7 +6,6 @@ import streamlit as st
 
 from sizer.drawings.datapath import datapath, is_limit
 from sizer.drawings.svg import write_svg
-from sizer.evidence.parity import answer_parity_chart
 from sizer.explain.figure import stage_key
 from sizer.present.performance_tables import (
     evidence_table,
@@ -45,7 +44,6 @@ def show(view: View) -> None:
         st.header("In use", anchor=False)
         look.table(serving_table(design, answer, 1, with_cost=True), view.catalog.sources)
         _chart(view, number, "load")
-        _chart(view, number, "serving-memory")
     else:
         _training(view, number)
     _measured(view, number)
@@ -61,7 +59,6 @@ def _training(view: View, number: int) -> None:
     design, sources = view.result.design, view.catalog.sources
     answer = design.workloads[number]
     st.header("Bottleneck", anchor=False)
-    _chart(view, number, "stage")
     look.table(figures_table(answer, 1), sources)
 
     def data_path() -> None:
@@ -78,8 +75,6 @@ def _training(view: View, number: int) -> None:
 
     def layout_and_memory(layout: Table) -> None:
         look.table(layout, sources)
-        _chart(view, number, "step")
-        _chart(view, number, "memory")
         assert answer.kind.trains_language  # it has a layout
         look.note(sentence(basis_sentence(answer.trained)))
         look.table(stacks_table(answer, 1), sources)
@@ -143,13 +138,4 @@ def _measured(view: View, number: int) -> None:
     if (table := evidence_table(answer, 1)) is None:
         return
 
-    def runs() -> None:
-        look.charted(
-            view, "parity", lambda colours: answer_parity_chart(answer, colours, "container", _CHART_HEIGHT), number
-        )
-        look.note(
-            "Band: ± 10 %. Dashed lines: factor of two. Thin bars: 90 % intervals; filled marks lie outside theirs."
-        )
-        look.table(table, view.catalog.sources)
-
-    look.folded("**These measurements**", "measurements", runs)
+    look.folded("**These measurements**", "measurements", lambda: look.table(table, view.catalog.sources))

@@ -8,7 +8,6 @@ from sizer.questions.data.text import (
     assumptions_table,
     copies_table,
     copy_text,
-    decoded_table,
     ingest_text,
     questions,
     required_capacity_table,
@@ -40,7 +39,6 @@ def show(view: View) -> None:
     look.table(routes_table(plan.ingest), view.catalog.sources)
     if plan.transform is not None:
         look.note(transform_text(plan.transform))
-    look.table(decoded_table(plan.decoded), view.catalog.sources, "Alternative: decoded tensors")
     checkpoints = checkpoint_tables(plan.design)
     if checkpoints or plan.validations:
         st.subheader("Checkpoints and validation", anchor=False)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from sizer.base.errors import SizerError
 from sizer.base.quantities import duration, grouped, si
-from sizer.present.availability import cycle_chart, share_text
+from sizer.present.availability import share_text
 from sizer.present.text.checks import ONE_LOST, listed_losses, spare_sentence
 from sizer.present.words import chance, percent, sample_unit
 from sizer.questions.failures.analysis import FailureCase, failure_cases
@@ -75,7 +75,6 @@ def _inside(view: View, design: DesignAnswer, question: GoodputQuestion) -> None
         ("Storage level", found.level or "below good", "NVIDIA DGX SuperPOD"),
     )
     look.figures("goodput-figures", shown)
-    look.chart(look.spec_of(cycle_chart(found.plan, look.palette(), "container", waits=question.copy_s is None)))
     table = write_rates_table(found)
     st.subheader(plain(table.caption), anchor=False)
     look.table(table, view.catalog.sources)

@@ -1,7 +1,6 @@
 """Page What-if: one question after another; the first moves two inputs by sliders."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
 from typing import NamedTuple
 
 import streamlit as st
@@ -10,15 +9,10 @@ from sizer.base.quantities import BYTES, SAMPLES_PER_S, SECONDS, QuantityKind
 from sizer.present.words import inside_sentence, listed, plural, sample_unit
 from sizer.questions.what_if.answer import (
     BreakEven,
-    ResizedDesign,
     break_even_table,
     fixed_design_break_evens,
     fixed_design_figures,
-    resize,
-    resized_break_evens,
-    resized_figures,
 )
-from sizer.questions.what_if.charts import tornado_chart
 from sizer.questions.what_if.input_grid import FixedDesignRates, fixed_design_along, fixed_design_rates, hardware_along
 from sizer.questions.what_if.sensitivity import influence_table, sensitivities
 from sizer.questions.what_if.varied_input import (
@@ -28,24 +22,15 @@ from sizer.questions.what_if.varied_input import (
     fixed_design_inputs,
     gpus_of,
     request_changes,
-    resize_inputs,
     target_kind,
 )
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.ui import fields, look, state
-from sizer.ui.error_messages import sentences
 from sizer.ui.performance.page import chosen_workload
 from sizer.ui.questions import data, failures, growth, rent, scale, team, verdict
 from sizer.ui.questions.tried import Tried
 from sizer.ui.state import View
 from sizer.ui.typed import plain, written
-
-FIXED_DESIGN, RESIZED = "fixed", "resized"
-_MODES = {FIXED_DESIGN: "Keep this design", RESIZED: "Resize the design"}
-_MODE_HELP = (
-    "Keep this design: servers, storage and network stay; the page shows the rate they reach with the new inputs. "
-    "Resize the design: the page shows what the changed request needs, with the same server and storage models."
-)
 
 
 class InputPair(NamedTuple):
@@ -76,27 +61,7 @@ class InputPair(NamedTuple):
         return self.at != self.base
 
 
-def chosen_mode() -> str:
-    """Whether the design is fixed or resized."""
-    mode: str = st.segmented_control(
-        "Mode",
-        list(_MODES),
-        default=FIXED_DESIGN,
-        required=True,
-        format_func=lambda mode: _MODES[mode],
-        key="what-if-mode",
-        persist_state="session",
-        help=_MODE_HELP,
-    )
-    look.note(
-        "Servers, storage and network stay the same; the figures show the rate they reach."
-        if mode == FIXED_DESIGN
-        else "The changed request is sized with the same server and storage models; the figures show what it needs."
-    )
-    return mode
-
-
-def chosen_pair(tried: Tried, mode: str, inputs: Sequence[VariedInput]) -> InputPair:
+def chosen_pair(tried: Tried, inputs: Sequence[VariedInput]) -> InputPair:
     """Two inputs chosen by the user, each with its slider."""
     known = {one.key: one for one in inputs}
     chosen: list[VariedInput] = []
@@ -104,19 +69,19 @@ def chosen_pair(tried: Tried, mode: str, inputs: Sequence[VariedInput]) -> Input
     for column, label in zip(st.columns(2, gap="large"), ("First input", "Second input"), strict=True):
         others = {key: one.name for key, one in known.items() if one not in chosen}
         with column:
-            one = known[fields.stored_choice(label, others, f"what-if/{mode}/{label}")]
+            one = known[fields.stored_choice(label, others, f"what-if/{label}")]
             chosen.append(one)
-            places.append(_slider(tried, mode, one))
+            places.append(_slider(tried, one))
     return InputPair(chosen[0], chosen[1], (places[0], places[1]))
 
 
-def _slider(tried: Tried, mode: str, one: VariedInput) -> int:
+def _slider(tried: Tried, one: VariedInput) -> int:
     """Slider over the values of an input; returns its position."""
     place: int = st.select_slider(
         one.name,
         range(len(one.values)),
         format_func=lambda place: one.texts[place],
-        **tried.widget(f"{mode}/{one.key}", one.base),
+        **tried.widget(one.key, one.base),
     )
     st.caption(f"Present value: {plain(one.texts[one.base])}. {plain(one.note)}")
     return place
@@ -148,12 +113,9 @@ def _two_inputs(view: View) -> None:
         st.info("This design contains parts that are no longer in the catalogue; it cannot be varied.")
         return
     tried = Tried("what-if", f"{number} {view.request_json}")
-    mode = chosen_mode()
-    pair = chosen_pair(tried, mode, fixed_design_inputs(model) if mode == FIXED_DESIGN else resize_inputs(model))
-    if mode == FIXED_DESIGN:
-        _fixed(view, number, model, pair)
-    else:
-        _resized(view, number, model, pair)
+    look.note("Servers, storage and network stay the same; the figures show the rate they reach.")
+    pair = chosen_pair(tried, fixed_design_inputs(model))
+    _fixed(view, number, model, pair)
     _buttons(view, tried, number, model, pair)
     _influences(view, number, model)
 
@@ -183,37 +145,6 @@ def _fixed_at(
 ) -> FixedDesignRates:
     values = {one.key: one.values[place] for one, place in placed}
     return view.once("fixed design", lambda: fixed_design_rates(model, values), number, placed)
-
-
-# --- the request, resized
-
-
-def _resized(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) -> None:
-    base, now = (
-        view.once(
-            "resized",
-            partial(resize, model, {one.key: one.values[place] for one, place in placed if place != one.base}),
-            *(number, placed),
-        )
-        for placed in ((), pair.placed)
-    )
-    if now.model is None:
-        st.warning(plain(sentences(now.reason)), icon=":material/block:")
-    else:
-        new = view.once("rate when resized", partial(fixed_design_rates, now.model, {}), number, pair.placed)
-        rate, *_ = fixed_design_figures(now.model, new, _fixed_at(view, number, (), model))
-        look.figures("what-if-figures", (rate, *resized_figures(now, base)))
-
-    def break_evens(x: VariedInput, place: int, other: VariedInput, other_place: int) -> tuple[BreakEven, ...]:
-        def line() -> tuple[ResizedDesign, ...]:
-            fixed = {} if other_place == other.base else {other.key: other.values[other_place]}
-            changes = ({} if at == x.base else {x.key: value} for at, value in enumerate(x.values))
-            return tuple(resize(model, {**fixed, **change}, says_why=False) for change in changes)
-
-        doing = "Sizing variants of the request along an input"
-        return resized_break_evens(x, view.once("line", line, number, x, other, other_place, doing=doing), place)
-
-    _break_evens(view, pair, break_evens)
 
 
 def _break_evens(
@@ -305,9 +236,7 @@ def _influences(view: View, number: int, model: WorkloadOnDesign) -> None:
     if not found.influences:
         look.note("No varied input changes the result by more than 0.5 %.")
         return
-    look.charted(view, "tornado", lambda colours: tornado_chart(found, unit, colours, "container"), number)
-    fold = "Table: effect of each input, with the servers required at each limit"
-    look.table(influence_table(found, unit, 1), view.catalog.sources, fold)
+    look.table(influence_table(found, unit, 1), view.catalog.sources)
 
 
 # Asked of work that reads a data set in epochs: a model in use reads its weights once.

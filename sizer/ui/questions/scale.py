@@ -13,7 +13,6 @@ from sizer.questions.scale.analysis import (
     job_gpus,
     scale_comparison,
 )
-from sizer.questions.scale.charts import rates_chart
 from sizer.questions.scale.text import (
     NOTHING,
     difference,
@@ -74,10 +73,7 @@ def show(view: View) -> None:
 
 def _compared(view: View, number: int, same: EqualGpuComparison, ways: Sequence[ArrangedDesign]) -> None:
     sources, first = view.catalog.sources, same.first
-    names = tuple(way.arrangement.name for way in ways)
-    key = (same.n_gpus, number, names)
-    look.charted(view, "rates", lambda colours: rates_chart(ways, number, colours, "container", first), *key)
-    look.table(rates_table(ways, number, first=first), sources, "Table of these rates")
+    look.table(rates_table(ways, number, first=first), sources)
     table = steps_table(ways, number, first=first)
     answer = first.runs[number].answer
     if table is None and answer.kind.trains_language:
@@ -91,7 +87,9 @@ def _compared(view: View, number: int, same: EqualGpuComparison, ways: Sequence[
     look.table(hardware_table(ways, view.catalog, first=first), sources)
     shown = [ArrangementPair(first, way) for way in ways if way is not first]
     shown += [
-        pair for pair in same.form_pairs if {pair.first.arrangement.name, pair.second.arrangement.name} <= set(names)
+        pair
+        for pair in same.form_pairs
+        if {pair.first.arrangement.name, pair.second.arrangement.name} <= {way.arrangement.name for way in ways}
     ]
     if shown:
         with st.expander("Summary of the differences"):

@@ -1,4 +1,4 @@
-"""The question "Do we need this?": the simplest sufficient design, and claims with what would reverse them."""
+"""The question "Do we need this?": the simplest sufficient design, and claims with their numbers."""
 
 import streamlit as st
 
@@ -46,9 +46,9 @@ def simplest_of(view: View) -> SimplestDesign:
 
 
 def _claims(view: View) -> None:
-    found = view.once("claims", lambda: claims(view.evaluated), doing="Searching for what would reverse each claim")
-    st.subheader("Claims and what would reverse them", anchor=False)
-    table, arithmetic = claims_table(found, view.result), arithmetic_table(found)
+    found = view.once("claims", lambda: claims(view.evaluated), doing="Checking each claim")
+    st.subheader("Claims", anchor=False)
+    table, arithmetic = claims_table(found), arithmetic_table(found)
     if table is None or arithmetic is None:
         st.info("This design contains parts that are no longer in the catalogue; its claims cannot be checked.")
         return
