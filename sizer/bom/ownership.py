@@ -190,8 +190,6 @@ def ownership_cost(
     them nothing is bought, and the footprint stays. Raises ValueError if there are no years, or a draw, a number of
     racks or rack units is below 0.
 
-    Notes
-    -----
     Purchase (year 1) = net total of the bill. Support = its support and subscriptions beyond their terms, at their
     price; with ``support_percent`` that share of what is bought once, from the end of the shortest priced support
     term on, in place of the support (not the subscriptions). Energy = typical draw, ``IDLE_SHARE`` of it without

@@ -37,15 +37,7 @@ def row_totals(found: DesignParts, platform: Platform, prices: UnitPrices, rates
 def yearly_cost(rates: OwnershipRates, typical_w: Floats, rack_units: Floats, racks: Floats) -> Floats:
     """Energy and space of a year; what has no stated price counts nothing.
 
-    Parameters
-    ----------
-    rates : OwnershipRates
-    typical_w : ndarray, shape (rows,)
-        Typical draw. [W]
-    rack_units : ndarray, shape (rows,)
-        Rack units taken. [-]
-    racks : ndarray, shape (rows,)
-        Racks used. [-]
+    ``typical_w`` (rows,): typical draw [W]. ``rack_units`` (rows,): rack units taken. ``racks`` (rows,): racks used.
     """
     kwh = np.asarray(typical_w) * energy_kwh_per_year(rates.draw_fraction, rates.pue_ratio or 1.0)
     monthly = np.asarray(rack_units) * float(rates.space_per_rack_unit_month or 0)

@@ -9,7 +9,6 @@ from sizer.base.quantities import grouped, significant
 from sizer.deck.blocks import (
     Block,
     ChartBlock,
-    ColumnChart,
     LineChart,
     Paragraphs,
     Series,
@@ -37,7 +36,6 @@ from sizer.questions.ownership.text import owning_text
 from sizer.questions.rent.rent_or_buy import offer_text
 from sizer.questions.team.analysis import TeamAnswer
 from sizer.questions.team.text import least_served, waits_table
-from sizer.sizing.growth.result import PlatformGrowth
 from sizer.sizing.result import WorkloadAnswer
 
 # Limits of the growth that a slide has room for.
@@ -218,44 +216,25 @@ def _growth_plan(context: GuideContext) -> Slide:
     assert plan is not None  # the caller looked
     platform = plan.of(context.design.platform.key)
     table = purchases_table(platform, context.catalog, context.result.request.currency)
-    chart = _owned_chart(platform)
     texts = findings(plan, platform, context.catalog)
-    bought = TableBlock(_narrowed(table), "the guide lists every year")
-    columns = (
-        (SlideColumn((bought,)),)
-        if chart is None
-        else (SlideColumn((ChartBlock(chart),), 36), SlideColumn((bought,), 64))
-    )
+    columns = (SlideColumn((TableBlock(_narrowed(table), "the guide lists every year"),)),)
     return Slide("Growth", recommendation(platform, in_short=True), columns, notes=notes(context, texts))
 
 
 def _narrowed(table: Table) -> Table:
+<<<<<<< HEAD
     """Columns of the purchases that the chart does not show."""
     heads = [column.title.partition(",")[0] for column in table.columns]
     left_out = "Maximum draw" if {*heads} & {*_PRICE_HEADS} else ""
     kept = [place for place, head in enumerate(heads) if head in _PURCHASES and head != left_out]
     columns = tuple(replace(table.columns[place], width=_PURCHASES[heads[place]]) for place in kept)
+=======
+    """Columns of the purchases that a slide has room for."""
+    kept = [place for place, column in enumerate(table.columns) if column.title.partition(",")[0] in _PURCHASES]
+    columns = tuple(replace(table.columns[n], width=_PURCHASES[table.columns[n].title.partition(",")[0]]) for n in kept)
+>>>>>>> main
     rows = tuple(replace(one, cells=tuple(one.cells[n] for n in kept)) for one in table.rows)
     return replace(table, columns=columns, rows=rows)
-
-
-def _owned_chart(growth: PlatformGrowth) -> ColumnChart | None:
-    """Servers, or storage nodes where only these grow, needed and owned in each year; None where nothing is added."""
-    needs, sizes = growth.needs, growth.recommended.sizes
-    if needs[0] == needs[-1]:
-        return None
-    is_servers = needs[0].n_servers != needs[-1].n_servers
-    key, title = ("n_servers", "GPU servers") if is_servers else ("storage_nodes", "storage nodes")
-    years = range(1, len(needs) + 1)
-    owned = Series(
-        "owned", tuple((float(n), float(getattr(s, key))) for n, s in zip(years, sizes, strict=True)), "column"
-    )
-    need = Series(
-        "needed", tuple((float(n), float(getattr(s, key))) for n, s in zip(years, needs, strict=True)), "needed"
-    )
-    series = (owned,) if [y for _, y in owned.points] == [y for _, y in need.points] else (need, owned)
-    names = tuple(f"year {year}" for year in years)
-    return ColumnChart(names, series, title, "gpu" if is_servers else "storage")
 
 
 def bill(context: GuideContext) -> Slide:

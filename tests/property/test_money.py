@@ -1,5 +1,6 @@
 """Money decides, whatever the prices are: laws of the order of designs over random price books and targets."""
 
+import re
 from random import Random
 from typing import Any
 
@@ -13,6 +14,7 @@ from sizer.base.errors import InfeasibleError
 from sizer.bom.unit_prices import amount_at
 from sizer.calibrate.calibration import stored_calibration
 from sizer.physical.platform import Platform
+from sizer.present.text.money import tie_text
 from sizer.present.text.verdict import selection_text
 from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck
@@ -186,13 +188,12 @@ def test_true_prices_inside_their_bands_never_contradict_the_answer(
 ) -> None:
     """A budget that is met for certain is met by the same design with the true prices.
 
-    Where it is only likely, the true prices may exclude the design, and all others with it: that was said. Where there
-    is no design even at the low ends of the bands, no true price helps.
+    Where it is only likely, the true prices may exclude the design, and all others with it: that was said. Where no
+    design is expected to keep the budget, the answer names the nearest, and only prices below the expected ones help.
     """
     asked = request(rate, limits={"budget": budget}, platforms=platforms)
     catalog = priced(main)
     if least_cost(asked, plain()) == float("inf"):
-        assert least_cost(asked, catalog) == float("inf")
         return
     before = best_design(asked, plain()).design
     chance = budget_of(before).probability
@@ -225,7 +226,7 @@ def test_no_alternative_has_a_lower_bill_where_the_design_is_said_to_cost_least(
     }
     assert less <= set(result.selection.less_on_bill)
     claims = selection_text(result)
-    assert ("least" in claims) != bool(result.selection.less_on_bill)
+    assert bool(re.search("costs? least", claims)) != bool(result.selection.less_on_bill or tie_text(result))
 
 
 def test_two_dgx1_lead_before_one_dgx2():

@@ -300,10 +300,10 @@ def _levels(row: LanguageRow, gpu_id: str, precision: str) -> RunLevels:
 
 
 def work_flop(cases: Sequence[LanguageCase]) -> Floats:
-    """Model FLOP of a step on one GPU, causal; adapters leave out the gradients of weights."""
+    """Model FLOP of a step on one GPU, causal."""
     shapes, layouts, _ = arrays(cases)
-    work = shapes.model_flop(layouts.sequence) * layouts.batch * layouts.sequence / layouts.gpus
-    return np.asarray(np.where(layouts.is_lora, work * 2 / 3, work))
+    each = shapes.model_flop(layouts.sequence, layouts.is_lora)
+    return np.asarray(each * layouts.batch * layouts.sequence / layouts.gpus)
 
 
 def runtimes(cases: Sequence[LanguageCase]) -> Runtime:

@@ -1,10 +1,10 @@
 """Layouts of a language model's training as plain text."""
 
 from sizer.base.estimate import Estimate
-from sizer.base.quantities import NARROW_SPACE, by_count, grouped, probability_text, significant, tokens_text
+from sizer.base.quantities import NARROW_SPACE, by_count, grouped, probability_text, si, significant, tokens_text
 from sizer.perf.language.step import GIB
 from sizer.present.text.result_text import precision_text, trained_text
-from sizer.present.words import listed, plural
+from sizer.present.words import listed, percent, plural
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.language_layouts import LayoutAnswer, LayoutQuestion, LayoutSearch
 from sizer.sizing.stages.language_rates import LanguageAnswer
@@ -59,6 +59,12 @@ def step_size_text(found: LanguageAnswer) -> str:
         f"sequences of {grouped(sequence)} tokens, "
         f"{grouped(found.batch)} sequences ({tokens_text(found.batch * sequence)}{moved}) a step"
     )
+
+
+def useful_text(found: LanguageAnswer, tokens_per_s: float) -> str:
+    """Useful arithmetic of one GPU, by which trainings are compared: '464 TFLOP/s, 47 % of the peak in BF16 (MFU)'."""
+    share = f"{percent(found.utilization(tokens_per_s))} of the peak in {format_text(found.work.number_format)} (MFU)"
+    return f"{si(found.model_flop_per_s(tokens_per_s), 'FLOP/s')}, {share}"
 
 
 def layout_text(found: LanguageAnswer) -> str:

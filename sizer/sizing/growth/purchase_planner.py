@@ -40,20 +40,10 @@ StepCost = Callable[[int, int | None, int], Cost | None]
 def cheapest_sequence(meets: Bools, step_cost: StepCost) -> tuple[int, ...] | None:
     """Size to own in every year.
 
-    Parameters
-    ----------
-    meets : ndarray of bool, shape (years, sizes)
-        Whether a size meets a year.
-    step_cost : callable
-        Cost of going from one size to another, or of staying, at the start of a year, and of owning it in that year.
+    ``meets`` (years, sizes): whether a size meets a year. ``step_cost``: cost of going from one size to another, or of
+    staying, at the start of a year, and of owning it in that year. Returns one size a year; None where no sequence of
+    allowed steps meets every year. On a tie, the earlier sizes.
 
-    Returns
-    -------
-    tuple of int or None
-        One size a year; None where no sequence of allowed steps meets every year. On a tie, the earlier sizes.
-
-    Notes
-    -----
     Dynamic programming over (year, size owned): the order of tuples is kept when the same cost is added to both sides,
     so that the best path to a state is part of the best path beyond it.
     """

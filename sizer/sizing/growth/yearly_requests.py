@@ -20,10 +20,7 @@ _LONGEST_NAME = 120
 def growth_of(request: SizingRequest) -> Growth:
     """The request's growth.
 
-    Raises
-    ------
-    RequestError
-        If it has none.
+    Raises RequestError if it has none.
     """
     if request.growth is None:
         raise RequestError(
@@ -36,26 +33,10 @@ def growth_of(request: SizingRequest) -> Growth:
 def yearly_requests(request: SizingRequest, catalog: Catalog) -> tuple[SizingRequest, ...]:
     """Request of every year; none of them grows any further.
 
-    Parameters
-    ----------
-    request : SizingRequest
-        With a [growth].
-    catalog : Catalog
-        Sizes of data sets and neural networks that the request names.
+    ``request``: with a [growth]. ``catalog``: sizes of data sets and neural networks that the request names. Returns
+    the first is the request as stated, without its growth. Raises RequestError if the request has no growth, names
+    something that the catalogue lacks, or exceeds the range of a value in some year: the message names the year.
 
-    Returns
-    -------
-    tuple of SizingRequest
-        The first is the request as stated, without its growth.
-
-    Raises
-    ------
-    RequestError
-        If the request has no growth, names something that the catalogue lacks, or exceeds the range of a value in some
-        year: the message names the year.
-
-    Notes
-    -----
     In year y each factor f has been applied y - 1 times. ``data`` multiplies the samples of every data set; held-out
     samples stay. A grown neural network keeps the efficiency of the original; one of the catalogue becomes a custom one
     ``like`` it. Numbers of GPUs in use and of jobs that always run are rounded up.

@@ -189,7 +189,8 @@ def language_answer(work: ResolvedWorkload, platform: Platform, n_gpus: int, cat
 def _model_flop(work: LanguageWork, one: _Cluster, layout: LayoutAnswer, gpus: int, catalog: Catalog) -> float:
     """FLOP of training on one token, nothing recomputed."""
     question = replace(_question(work, one, catalog), gpus=gpus, batch=work.batch(gpus))
-    return float(inputs_of(question, layout, catalog)[0].model_flop(np.array([float(work.sequence)]))[0])
+    shapes, layouts, _ = inputs_of(question, layout, catalog)
+    return float(shapes.model_flop(layouts.sequence, layouts.is_lora)[0])
 
 
 def _peak_flop_per_s(work: LanguageWork, gpu: Gpu, catalog: Catalog) -> float:
@@ -365,10 +366,7 @@ def _learned(work: LanguageWork, gpu: str, catalog: Catalog) -> _Learned | None:
 def _where_measured(work: LanguageWork, rate: Measured, catalog: Catalog) -> LayoutAnswer:
     """The fastest layout on the GPUs of a rate of the customer in the usual servers, as it is predicted without it.
 
-    Raises
-    ------
-    RequestError
-        If no layout fits in their memory.
+    Raises RequestError if no layout fits in their memory.
     """
     there = _usual_cluster(catalog.gpus[rate.gpu], rate.gpus)
     [answers] = _layouts(replace(work, measured=()), there, (rate.gpus // there.gpus_per_server,), catalog, 1)
@@ -383,10 +381,7 @@ def _where_measured(work: LanguageWork, rate: Measured, catalog: Catalog) -> Lay
 def check_measured_tokens(work: ResolvedWorkload, place: str, catalog: Catalog) -> None:
     """Refuse measured rates of a language model that its GPUs cannot reach, or on which no layout fits.
 
-    Raises
-    ------
-    RequestError
-        Naming the rate and the peak.
+    Raises RequestError naming the rate and the peak.
     """
     for number, rate in enumerate(work.trained.measured):
         gpu, one = catalog.gpus[rate.gpu], _usual_cluster(catalog.gpus[rate.gpu], rate.gpus)
