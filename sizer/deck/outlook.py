@@ -51,7 +51,7 @@ _LABEL_AT = (0.3, 0.6)
 _CLEAR = 0.15  # of the rate
 # Columns of the purchases by their titles, with their widths in percent.
 _PRICE_HEADS = ("Parts", "Parts with a price", "Price range")
-_PURCHASES = {"Year": 12, "Owned": 12, "Bought": 51, **dict.fromkeys(_PRICE_HEADS, 25), "Maximum draw": 25}
+_PURCHASES = {"Year": 12, "Owned": 12, "Bought": 36, **dict.fromkeys(_PRICE_HEADS, 23), "Maximum draw": 17}
 
 
 def scaling(context: GuideContext) -> Slide | None:
@@ -222,17 +222,9 @@ def _growth_plan(context: GuideContext) -> Slide:
 
 
 def _narrowed(table: Table) -> Table:
-<<<<<<< HEAD
-    """Columns of the purchases that the chart does not show."""
-    heads = [column.title.partition(",")[0] for column in table.columns]
-    left_out = "Maximum draw" if {*heads} & {*_PRICE_HEADS} else ""
-    kept = [place for place, head in enumerate(heads) if head in _PURCHASES and head != left_out]
-    columns = tuple(replace(table.columns[place], width=_PURCHASES[heads[place]]) for place in kept)
-=======
     """Columns of the purchases that a slide has room for."""
     kept = [place for place, column in enumerate(table.columns) if column.title.partition(",")[0] in _PURCHASES]
     columns = tuple(replace(table.columns[n], width=_PURCHASES[table.columns[n].title.partition(",")[0]]) for n in kept)
->>>>>>> main
     rows = tuple(replace(one, cells=tuple(one.cells[n] for n in kept)) for one in table.rows)
     return replace(table, columns=columns, rows=rows)
 
