@@ -205,7 +205,7 @@ def architecture(context: GuideContext) -> Slide:
     networks = [f"{section.title}: {' '.join(section.texts)}" for section in network_sections(context)]
     return Slide(
         topic="Logical architecture",
-        title=drawing.title,
+        title=words.capital(Cluster(context.design).fabric_text()) or drawing.title,
         columns=columns,
         notes=notes(context, [*block, *networks]),
     )

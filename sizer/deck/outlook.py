@@ -30,9 +30,8 @@ from sizer.present.tables import Field, Table, record_table
 from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import delivery_sentences
 from sizer.questions.growth.text import findings, purchases_table, recommendation
-from sizer.questions.ownership.text import finding as ownership_finding
-from sizer.questions.rent.rent_or_buy import finding as rental_finding
-from sizer.questions.rent.rent_or_buy import use_of
+from sizer.questions.ownership.text import owning_text
+from sizer.questions.rent.rent_or_buy import offer_text
 from sizer.questions.team.analysis import TeamAnswer
 from sizer.questions.team.text import least_served, waits_table
 from sizer.sizing.result import WorkloadAnswer
@@ -49,7 +48,8 @@ _LEAST_POINTS = 4
 _LABEL_AT = (0.3, 0.6)
 _CLEAR = 0.15  # of the rate
 # Columns of the purchases by their titles, with their widths in percent.
-_PURCHASES = {"Year": 11, "Owned": 13, "Bought": 38, "Cost": 20, "Maximum draw": 18}
+_PRICE_HEADS = ("Parts", "Parts with a price", "Price range")
+_PURCHASES = {"Year": 12, "Owned": 12, "Bought": 36, **dict.fromkeys(_PRICE_HEADS, 23), "Maximum draw": 17}
 
 
 def scaling(context: GuideContext) -> Slide | None:
@@ -200,7 +200,7 @@ def _growth_plan(context: GuideContext) -> Slide:
     table = purchases_table(platform, context.catalog, context.result.request.currency)
     texts = findings(plan, platform, context.catalog)
     columns = (SlideColumn((TableBlock(_narrowed(table), "the guide lists every year"),)),)
-    return Slide("Growth", recommendation(platform).rstrip("."), columns, notes=notes(context, texts))
+    return Slide("Growth", recommendation(platform, in_short=True), columns, notes=notes(context, texts))
 
 
 def _narrowed(table: Table) -> Table:
@@ -215,10 +215,7 @@ def bill(context: GuideContext) -> Slide:
     """What it costs by category, as far as prices are known."""
     shown = context.design.bill
     texts = [result_text.open_prices(shown), price_note(shown), *delivery_sentences(shown.warnings)]
-    if context.ownership is not None:
-        texts.append(ownership_finding(context.ownership))
-    if context.rental is not None:
-        texts.append(rental_finding(context.rental, use_of(context.rental.rental)))
+    texts += filter(None, (owning_text(context.ownership), offer_text(context.result)))
     return Slide(
         topic="Bill of materials",
         title=budget_line(context.result, in_short=True).rstrip("."),

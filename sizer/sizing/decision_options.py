@@ -13,6 +13,7 @@ from sizer.physical.allowed_parts import narrowed_to
 from sizer.physical.networks.ports import nodes_of
 from sizer.sizing.best_design import best_design
 from sizer.sizing.result import DesignAnswer
+from sizer.workload.data import OBJECT_STORAGE
 from sizer.workload.request import Loss, Platforms, Resilience, SizingRequest, Target
 
 # Below it a document says what the confidence means, and shows the design that reaches it.
@@ -96,7 +97,11 @@ def sold_today(
     if free == asked or means_parts or _asks_most(request) or request.existing.servers or request.stated_storage:
         return None
     gpus = tuple(one.id for one in no_less_on_sale(catalog, gpu, day))
-    changes = {"platforms": free.model_copy(update={"gpus": gpus}), "workload": works}
+    # A second tier that is named belongs to the parts of its era; the working set asks for one of any kind.
+    data = request.data
+    if data.capacity_tier != OBJECT_STORAGE:
+        data = data.model_copy(update={"capacity_tier": None})
+    changes = {"platforms": free.model_copy(update={"gpus": gpus}), "workload": works, "data": data}
     opened = request.model_copy(update={**changes, "confidence": max(request.confidence, USUAL_CONFIDENCE)})
     fitted = calibration if calibration is not None else stored_calibration()
     with suppress(InfeasibleError, RequestError):

@@ -226,7 +226,8 @@ class _MaximumSearch:
         for work, asked, one in zip(self.works, request.workload, served, strict=True):
             others = tuple(other for other in served if other is not None and other is not one)
             serving = None if one is None else replace(one, shares_with=others)
-            found.append(replace(work, request=asked, serving=serving))
+            at_rate = work.request.model_copy(update={"target": asked.target})
+            found.append(replace(work, request=at_rate, serving=serving))
         return tuple(found)
 
     @cached_property

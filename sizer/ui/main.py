@@ -103,7 +103,6 @@ def _draw() -> None:
         st.markdown("\n".join(f"- {plain(fault)}" for fault in error.faults[:50]))
         return
     reconcile.reconcile(parts)
-    need.forget_if_changed()
     state.note_step()
     view = state.view(parts, has_question=need.is_open(parts))
     pages: dict[str, StreamlitPage] = {}

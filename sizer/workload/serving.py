@@ -156,6 +156,13 @@ class ServingWork:
         """Whether the target does."""
         return self.load_kind in (LoadKind.USERS, LoadKind.ACTIVE_USERS)
 
+    @property
+    def users(self) -> float | None:
+        """All who may ask; None where the target counts no people."""
+        if not self.counts_people or self.people is None:
+            return None
+        return self.number / (1 if self.load_kind is LoadKind.USERS else self.people.active_share)
+
     def active_users_of(self, requests_per_s: float) -> float | None:
         """Active users that a rate of requests serves; None where nothing says what people do."""
         return None if self.people is None else requests_per_s * HOUR_S / self.people.requests_per_h

@@ -37,6 +37,7 @@ from sizer.perf.language.step import (
     Runtime,
     Shapes,
     memory_use,
+    trained_share,
 )
 
 # Measured rate of large matrix products over the peak where nobody measured it: the median of those measured.
@@ -302,8 +303,8 @@ def _levels(row: LanguageRow, gpu_id: str, precision: str) -> RunLevels:
 def work_flop(cases: Sequence[LanguageCase]) -> Floats:
     """Model FLOP of a step on one GPU, causal; adapters leave out the gradients of weights."""
     shapes, layouts, _ = arrays(cases)
-    work = shapes.model_flop(layouts.sequence) * layouts.batch * layouts.sequence / layouts.gpus
-    return np.asarray(np.where(layouts.is_lora, work * 2 / 3, work))
+    tokens = layouts.batch * layouts.sequence / layouts.gpus
+    return np.asarray(shapes.model_flop(layouts.sequence) * tokens * trained_share(layouts))
 
 
 def runtimes(cases: Sequence[LanguageCase]) -> Runtime:

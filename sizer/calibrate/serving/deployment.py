@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -306,8 +306,12 @@ def replicas_of(deployments: Sequence[Deployment]) -> Replicas:
     for one in deployments:
         if (missing := missing_facts(one.gpu, one.tensor * one.data, one.link_bytes_per_s)) is not None:
             raise ValueError(f"{missing.values[0]}: {missing.values[1]} is not known")
-    columns = np.array([astuple(one.model)[1:] for one in deployments], dtype=float).reshape(len(deployments), -1).T
-    models = ServedModels(**dict(zip([one.name for one in fields(ServedModel)][1:], columns, strict=True)))
+    models = ServedModels(
+        **{
+            part.name: np.array([getattr(one.model, part.name) for one in deployments], dtype=float)
+            for part in fields(ServedModels)
+        }
+    )
     machines = np.array([_machine(one) for one in deployments], dtype=float).reshape(-1, 6).T
     weights = np.array([weight_bytes_of(one.weights, one.model.is_mixture) for one in deployments]).reshape(-1, 2).T
     element = [CACHE_BYTES[one.cache or _USUAL_CACHE.get(one.weights, "fp8")] for one in deployments]

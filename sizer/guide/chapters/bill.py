@@ -9,7 +9,7 @@ from sizer.present.text.bill_warnings import bill_warning_sentences, unsupported
 from sizer.present.text.money import price_text
 from sizer.questions.ownership.text import finding as ownership_finding
 from sizer.questions.ownership.text import ownership_table, runs_table
-from sizer.questions.rent.rent_or_buy import finding, rental_table, use_of
+from sizer.questions.rent.rent_or_buy import offer_text, rental_table, use_of
 
 
 def content(context: GuideContext) -> dict[str, Any]:
@@ -48,6 +48,6 @@ def _rental(context: GuideContext) -> dict[str, Any] | None:
         return None
     use = use_of(comparison.rental)
     return {
-        "finding": finding(comparison, use),
+        "finding": offer_text(context.result),
         "table": rental_table(comparison, use),
     }

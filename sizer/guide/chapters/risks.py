@@ -13,7 +13,7 @@ from sizer.guide.further_answers import decisions
 from sizer.present import words
 from sizer.present.tables import Field, Table, record_table
 from sizer.present.text import result_text
-from sizer.present.text.assumptions import missing_of
+from sizer.present.text.assumptions import values_to_confirm
 from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.calibration import evidence_warning, note_texts, wide_interval_text
 from sizer.present.text.checks import missing_text
@@ -70,16 +70,16 @@ def content(context: GuideContext) -> dict[str, Any]:
         "influences": influences,
         "failures": single_failures_table(context.failures, losses) if losses or not context.is_single else None,
         "risks": risk_table(context),
-        "steps": next_steps(context),
+        "steps": [*(["Decide what the executive summary lists."] if decisions(context) else []), *next_steps(context)],
     }
 
 
 def next_steps(context: GuideContext, tests: str = "the tests of this document") -> list[str]:
     """What happens next, in order; ``tests`` are those of the acceptance."""
     result, design = context.result, context.design
-    steps = ["Decide what the executive summary lists."] if decisions(context) else []
-    if asked := missing_of(result):
-        steps.append(f"Have the vendors confirm before the order: {'; '.join(asked)}.")
+    steps = []
+    if values_to_confirm(result):
+        steps.append("Have the vendors confirm before the order what the appendix “Values to confirm” lists.")
     if any(evidence_warning(answer) for answer in context.answers):
         steps.append(
             f"Have the rate measured on {words.with_article(design.platform.server.name)} of the vendor or a cloud."

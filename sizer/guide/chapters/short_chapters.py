@@ -13,7 +13,8 @@ from sizer.present.availability import availability_table, checkpoint_table, che
 from sizer.present.facility_tables import facility_table, racks_table
 from sizer.present.figures import drawn
 from sizer.present.storage_streams import level_table, staging_text, streams_table, tiers_table, together_text
-from sizer.present.tables import Cell, Row, Table, fact_table, row
+from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
+from sizer.present.text.assumptions import ValuesOfPart, values_to_confirm
 from sizer.present.text.plan import feeds_sentence, note_sentences
 from sizer.questions.failures.goodput import Pays, question_of, storage_worth, worth_table, worth_text
 from sizer.questions.growth.text import (
@@ -35,6 +36,20 @@ _AREAS = {
     "power": "Power",
     "capacity": "Inventory and capacity",
 }
+
+
+# --- values to confirm
+
+
+def values(context: GuideContext) -> dict[str, Table]:
+    """What ``sections/values.html`` prints: assumptions of this document, and what no source gives."""
+    fields = (
+        Field[ValuesOfPart]("Part", lambda one: one.part, "left", 26),
+        Field[ValuesOfPart]("Assumed in this document", lambda one: "; ".join(one.assumed) or "nothing", "left", 50),
+        Field[ValuesOfPart]("For the vendor to confirm", lambda one: ", ".join(one.unknown) or "nothing", "left", 24),
+    )
+    found = values_to_confirm(context.result)
+    return {"values": record_table("values", "Values to confirm before the order", found, fields, style="dense")}
 
 
 # --- storage performance

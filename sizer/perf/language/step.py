@@ -228,13 +228,17 @@ class StepTime:
         return np.asarray(sum(getattr(self, one.name) for one in fields(self)))
 
 
+def trained_share(layouts: Layouts) -> Floats:
+    """Share of the arithmetic of a training that is done: adapters leave out the gradients of the weights. [-]"""
+    return np.where(layouts.is_lora, LORA_FLOP / TRAINING_FLOP, 1.0)
+
+
 def matmul_seconds(shapes: Shapes, layouts: Layouts, machines: Machines) -> Floats:
     """Seconds of a step if all of its work, with nothing recomputed, ran at the measured rates of large matrices."""
     way, attention = layouts, shapes.attention_flop(layouts.sequence)
     linear = (shapes.model_flop(way.sequence) - attention) / machines.matmul_flop_per_s
     each = linear + attention / machines.attention_flop_per_s
-    trained = np.where(way.is_lora, LORA_FLOP / TRAINING_FLOP, 1.0)
-    return np.asarray(each * trained * way.batch * way.sequence / way.gpus)
+    return np.asarray(each * trained_share(way) * way.batch * way.sequence / way.gpus)
 
 
 def step_time(

@@ -93,8 +93,10 @@ def rate_basis_text(found: LanguageAnswer) -> str:
 
 
 def step_sentence(found: LanguageAnswer) -> str:
-    """What a step is spent on: '14.2 s: compute 68 %, attention 9 %, ...'."""
-    return f"{significant(sum(found.layout.step_s.values()))} s: {', '.join(_shares(found.layout))}"
+    """What a step is spent on: '14.2 s: compute 68 %, attention 9 %, ...; 2 030 tokens/s a GPU, MFU 38 %'."""
+    rate = float(found.layout.tokens_per_s.value)
+    each = f"{significant(rate / found.gpus_used)} tokens/s a GPU, MFU {_whole_percent(found.utilization(rate))}"
+    return f"{significant(sum(found.layout.step_s.values()))} s: {', '.join(_shares(found.layout))}; {each}"
 
 
 def basis_sentence(found: LanguageAnswer) -> str:

@@ -282,8 +282,9 @@ def _planned_years(planner: PurchasePlanner, design: DesignAnswer) -> Iterator[P
     before = 0
     for purchase in planner.recommended()[0].purchases:
         owned = purchase.owned
-        cost = design.cost if purchase.year == 1 else purchase.interval
-        yield PlannedYear(purchase.year, owned.n_servers - before, owned.n_servers, owned.storage_nodes, cost)
+        cost, paid = (design.cost, design.bill.purchase) if purchase.year == 1 else (purchase.interval, purchase.cost)
+        bought = owned.n_servers - before
+        yield PlannedYear(purchase.year, bought, owned.n_servers, owned.storage_nodes, cost, paid, purchase.footprint)
         before = owned.n_servers
 
 

@@ -8,7 +8,7 @@ from sizer.catalog.model import Catalog
 from sizer.workload.custom_network import CustomDnn
 from sizer.workload.language import trains_language
 from sizer.workload.optional_tables import Growth
-from sizer.workload.request import SizingRequest, Workload
+from sizer.workload.request import SERVING_TASKS, SizingRequest, Workload
 from sizer.workload.resolve import dataset_of, stored_data
 from sizer.workload.transformer.custom_transformer import CustomTransformer
 
@@ -62,7 +62,9 @@ def _grown(request: SizingRequest, growth: Growth, year: int, catalog: Catalog) 
 
 def _workload(work: Workload, data: dict[str, Any], growth: Growth, times: int, catalog: Catalog) -> dict[str, Any]:
     size, samples = growth.sample_size**times, growth.data**times
-    if trains_language(work, catalog):
+    if work.task in SERVING_TASKS:  # it reads no data set
+        size = samples = 1.0
+    elif trains_language(work, catalog):
         data = {**data, **_more_tokens(work, growth, samples)}
     elif size != 1 or samples != 1:
         stored = stored_data(work, dataset_of(work, f"workload {work.name}", catalog))

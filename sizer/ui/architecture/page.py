@@ -71,8 +71,8 @@ def _racks(view: View) -> None:
     st.header("Racks", anchor=False)
     _show_drawings(view, "racks", lambda: rack_fronts(result.design.plan, view.catalog))
     look.table(racks_table(result.design.plan), sources)
-    st.header("Room", anchor=False)
-    _show_drawings(view, "room", lambda: [room(result.design.plan)])
+    plan = result.design.plan
+    look.folded("**Room**", "room", lambda: _show_drawings(view, "room", lambda: [room(plan)]))
 
 
 def _power(view: View) -> None:

@@ -13,7 +13,6 @@ from sizer.bom.overrides import EditableLine
 from sizer.present.bill_tables import cost_table, price_texts
 from sizer.present.text.bill_warnings import change_text
 from sizer.present.words import TO_BE_QUOTED, plural
-from sizer.sizing.result import DesignAnswer
 from sizer.ui import look, state
 from sizer.ui.bill import overrides
 from sizer.ui.bill.overrides import DISCOUNT, NOTE, PRICE, PROVIDED_BY_OTHERS, QUANTITY, STATE, STATES
@@ -39,7 +38,7 @@ def show(view: View) -> None:
     for refused in st.session_state.get(_REFUSED, ()):
         st.error(f"{plain(refused)} The cell was not changed.", icon=":material/edit_off:")
     _editor(view, lines)
-    _changed(lines, result.design)
+    _changed(lines, bill)
     look.table(cost_table(result, view.catalog), view.catalog.sources)
 
 
@@ -131,9 +130,8 @@ def _renew() -> None:
     st.session_state[_VERSION] = st.session_state.get(_VERSION, 0) + 1
 
 
-def _changed(lines: Sequence[EditableLine], design: DesignAnswer) -> None:
+def _changed(lines: Sequence[EditableLine], bill: Bill) -> None:
     """Each change with a button that undoes it."""
-    bill = design.bill
     changed = [line for line in lines if line.is_changed]
     if not changed:
         return
@@ -155,35 +153,11 @@ def _changed(lines: Sequence[EditableLine], design: DesignAnswer) -> None:
     if any(line.shown.quantity != line.computed.quantity for line in changed):
         look.note(
             "A quantity changed by hand changes the price alone: performance, racks, power and drawings keep the "
-            "computed one. For more servers raise the target on the page Requirements."
+            "computed one. For a larger design raise the target, or the minimum usable capacity of the storage, on the "
+            "page Requirements."
         )
-    _larger_storage(design, lines)
     if len(changed) > 1:
         st.button("Restore all computed values", key="all-back", on_click=_all_back, icon=":material/restart_alt:")
-
-
-def _larger_storage(design: DesignAnswer, lines: Sequence[EditableLine]) -> None:
-    """Button with which the design follows a larger quantity of its storage."""
-    for row, line in enumerate(lines):
-        more = line.shown.quantity / line.computed.quantity if line.computed.quantity else 0
-        if line.computed.item == design.platform.storage.id and more > 1 and design.usable_bytes > 0:
-            st.button(
-                f"Use {line.shown.quantity} in the design",
-                key="follow-quantity",
-                icon=":material/check:",
-                on_click=_follow,
-                args=(design.usable_bytes * more, row, tuple(lines)),
-                help="Writes the capacity of so many into the request as the minimum, and sizes it again.",
-            )
-
-
-def _follow(usable_bytes: float, row: int, lines: Sequence[EditableLine]) -> None:
-    overrides.store(overrides.edited(overrides.typed(), lines, row, QUANTITY, ""))
-    state.put(
-        ("data", "minimum_capacity_bytes"), f"{0.999 * usable_bytes / 1e12:.6g} TB"
-    )  # not a byte more than so many
-    state.refresh("The minimum usable capacity is now in the request; the design was sized again.")
-    _reset()
 
 
 def _words(line: EditableLine) -> str:

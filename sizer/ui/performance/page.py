@@ -29,7 +29,7 @@ from sizer.ui import look
 from sizer.ui.headline import popover
 from sizer.ui.state import View
 
-_CHART_HEIGHT = 360
+_CHART_HEIGHT = 340
 
 
 def show(view: View) -> None:

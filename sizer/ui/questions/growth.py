@@ -35,10 +35,7 @@ def show(view: View) -> None:
     st.header("Purchases by year", anchor=False)
     request = view.result.request
     if request.growth is None:
-        st.info(
-            "The request has no growth; the factors below are assumed. The request and its design stay as they are "
-            "until the factors are applied."
-        )
+        look.note("The request has no growth; the factors below are assumed. Nothing changes until they are applied.")
     stated = (request.growth or Growth.model_validate(GROWTH_START)).model_dump()
     sliders = Tried("growth-tried", view.request_json)
     tried = _sliders(sliders, stated)

@@ -82,10 +82,9 @@ def show(view: View) -> None:
     if demand is None:
         look.note("No job has a workload that its GPUs hold, so the read rate is not known.")
     else:
-        look.table(demand, sources)
-    st.subheader("Jobs and GPUs", anchor=False)
-    look.table(jobs_table(now), sources)
-    look.table(gpus_table(now.run), sources)
+        look.table(demand, sources, "Table of this rate")
+    look.table(jobs_table(now), sources, "Jobs")
+    look.table(gpus_table(now.run), sources, "GPUs")
     with st.expander("Assumptions"):
         look.notes(tuple(assumptions(now)))
 
