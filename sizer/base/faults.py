@@ -54,6 +54,7 @@ SUCCESSORS = {
     "reversal": "value beside threshold, of the same claim",
     "tested_inputs": "value beside threshold, of the same claim",
     "decoded": "hosts-first, of the claims of verdict",  # of the plan of data
+    "--order-by": "the columns of the table: its few rows stand as listed",  # of scale
     "points": "following, the next step beyond the limit",  # maximum.fronts[] of JSON
     "erlang": "run, the simulated waits",  # of TeamAnswer and the document of a team
 }

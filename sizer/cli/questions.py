@@ -1,7 +1,7 @@
 """Commands that answer one question about a request, each a verb of its own."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -117,8 +117,6 @@ def grow_command(
 # Rows that a person compares on a page; each takes about as long as a sizing.
 _MAX_COUNTS = 50
 _MAX_DIGITS = 6
-# Keys of ``sizer.questions.scale.analysis.RowOrder``, written out so that ``--help`` stays quick.
-_Order = Literal["listed", "rate", "rack-units", "watts", "ports"]
 
 
 @questions_app.command("scale")
@@ -127,9 +125,6 @@ def scale_command(
     gpus: Annotated[
         str | None, typer.Option(help="Numbers of GPUs, e.g. 8,16,32. Default: the GPUs of the design.")
     ] = None,
-    order_by: Annotated[_Order, typer.Option(help="Order of the rows; the listed order is not a ranking.")] = (
-        "listed"
-    ),
     as_json: AsJson = False,
     catalog_dir: CatalogDir = None,
 ) -> None:
@@ -143,7 +138,7 @@ def scale_command(
     if as_json:
         print_json(scale_document(comparison, evaluated.catalog))
     else:
-        print(scale_text(comparison, evaluated, order_by))
+        print(scale_text(comparison, evaluated))
 
 
 def _counts(text: str) -> list[int]:

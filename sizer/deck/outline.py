@@ -93,7 +93,7 @@ _SLIDES = (
     architecture.racks,
     outlook.scaling,
     outlook.team,
-    outlook.next_sizes,
+    outlook.headroom,
     outlook.bill,
     outlook.risks,
 )

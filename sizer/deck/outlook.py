@@ -23,11 +23,9 @@ from sizer.guide.chapters import team as team_chapter
 from sizer.guide.context import GuideContext
 from sizer.guide.front_matter import budget_line
 from sizer.guide.further_answers import asks_for_filling, decisions
-from sizer.physical.notes import ViolationKind
 from sizer.present import words
 from sizer.present.bill_tables import cost_table, price_note
 from sizer.present.charts import scaling_finding
-from sizer.present.facility_tables import growth_table
 from sizer.present.tables import Field, Table, record_table
 from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import delivery_sentences
@@ -173,42 +171,26 @@ def _team_finding(answer: TeamAnswer) -> str:
     return f"{share} of the jobs “{words.shortened(kind.name)}” start within their limit, the lowest share of all types"
 
 
-def next_sizes(context: GuideContext) -> Slide | None:
+def headroom(context: GuideContext) -> Slide | None:
     """Growth of a request that states none, or asks for more besides it; None where the answer has a slide on it."""
     asks_first = context.result.maximum is not None or asks_for_filling(context)
     return growth(context) if context.result.request.growth is None or asks_first else None
 
 
 def growth(context: GuideContext) -> Slide:
-    """The growth plan of a request with growth, else the next sizes of the design and its headroom."""
+    """The growth plan of a request with growth, else the headroom of the design."""
     if context.result.request.growth is not None:
         plan, _ = context.growth_plan
         if plan is not None:
             return _growth_plan(context)
-    table = growth_table(context.next_sizes)
     limits = growth_chapter.limits_table(context.design, context.result.request.limits.rack_power_w)
     limits = replace(limits, rows=limits.rows[:_MOST_LIMITS])
     return Slide(
         topic="Growth",
-        title=_growth_finding(context),
-        columns=(SlideColumn((TableBlock(limits), TableBlock(table))),),
-        notes=notes(context, [table.note]),
+        title=f"Headroom for growth: {limits.rows[0].cells[1].text}",
+        columns=(SlideColumn((TableBlock(limits),)),),
+        notes=notes(context, []),
     )
-
-
-def _growth_finding(context: GuideContext) -> str:
-    """What the next size takes."""
-    steps = [step for step in context.next_sizes if step.limit is None]
-    if not steps:
-        first = next(iter(context.next_sizes), None)
-        if first is not None and first.limit is not None and first.limit.kind is ViolationKind.SLOWER_TRAINING:
-            return "More servers do not pay: a job over several of them is slower than on this design"
-        return "The platform does not grow further; larger needs take another one"
-    step = steps[0]
-    servers = words.plural(step.n_servers, "server")
-    new = words.plural(step.new_racks, "new rack") if step.new_racks else "no new rack"
-    moved = f"{words.plural(len(step.moved), 'installed link')} move" if step.moved else "no installed link moves"
-    return f"Growth to {servers} takes {new}; {moved}"
 
 
 def _growth_plan(context: GuideContext) -> Slide:

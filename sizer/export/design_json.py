@@ -341,7 +341,7 @@ def _workload(design: DesignAnswer, answer: WorkloadAnswer) -> dict[str, object]
         ],
         gpu_log_sd=answer.gpu_spread,
         before_measured=answer.before_measured,
-        language=None if answer.language is None else _language(answer.language),
+        language=_language(answer.trained) if answer.kind.trains_language else None,
         serving=None if answer.serving is None else _serving(answer.serving),
         other_loads=[] if answer.other_loads is None else [vars(one) for one in answer.other_loads.value],
         checkpoints=None

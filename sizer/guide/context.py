@@ -9,7 +9,6 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Server
 from sizer.guide.acceptance.tests import acceptance_tests
 from sizer.guide.profile import Edition
-from sizer.physical.expansion import GrowthStep
 from sizer.physical.networks.addresses import address_plan
 from sizer.physical.roles import Role
 from sizer.present.text.bill_warnings import sale_ended
@@ -27,7 +26,6 @@ from sizer.sizing.customer_copy import not_offered
 from sizer.sizing.decision_options import USUAL_CONFIDENCE, DecisionOption, as_built, on_sale_today
 from sizer.sizing.design.decisions import decisions
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.design.storage_need import next_sizes
 from sizer.sizing.growth.growth_plan import growth_plan
 from sizer.sizing.growth.result import GrowthPlan, as_billed, offered
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
@@ -183,11 +181,6 @@ class GuideContext:
             return offered(plan, self.design) if self.design.bill.is_customer_copy else plan, ""
         except (InfeasibleError, RequestError) as error:
             return None, str(error)
-
-    @property
-    def next_sizes(self) -> tuple[GrowthStep, ...]:
-        """The design at its next two sizes."""
-        return next_sizes(self.design)
 
     @_of_result
     def same_gpus(self) -> EqualGpuComparison | None:

@@ -22,7 +22,6 @@ class ViolationKind(Enum):
     FLOOR_LOAD = "floor-load"  # device, its load on the floor, what the floor carries [kg/m²]
     NO_OUTLET = "no-outlet"  # device, kind of its inlets, PDU
     ONE_WORKSTATION = "one-workstation"  # device
-    SLOWER_TRAINING = "slower-training"  # servers of a larger size, samples/s of it, of the design
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,6 @@ _ERROR_TEXTS = {
         "{0} puts {1} on the floor, which carries {2}; site.floor_kg_per_m2 = {1} would be enough"
     ),
     ViolationKind.ONE_WORKSTATION: "{0} is a workstation, which is not connected to others; name a server",
-    ViolationKind.SLOWER_TRAINING: "{0} servers train {1} samples/s, fewer than the {2} samples/s of the design",
     ViolationKind.NO_OUTLET: "{0} has {1} inlets and {2} no outlet for them; name a PDU that has them in site.pdu",
 }
 # Units of the numbers among the values; others are plain.

@@ -1,14 +1,12 @@
 """Racks, power, cooling and cables of the building plan as tables, for the guide and the app."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from sizer.base.quantities import NARROW_SPACE, by_count, grouped, number_and_unit, plain, si, significant
 from sizer.catalog.labels import item_name
 from sizer.catalog.model import Catalog
 from sizer.drawings import racks
-from sizer.drawings.racks import RackKind, at_least
-from sizer.physical.expansion import GrowthStep
-from sizer.physical.notes import ViolationKind, violation_error_text
+from sizer.drawings.racks import RackKind
 from sizer.physical.plan import Connection, PlacedRack, Plan
 from sizer.physical.racks.feed_loads import feed_loads
 from sizer.physical.racks.feeds import PowerFeed
@@ -19,57 +17,7 @@ from sizer.physical.roles import Role
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
 from sizer.present.text.plan import feed_counts
-from sizer.present.words import capital, listed, plural
 from sizer.sizing.result import SizingResult
-
-
-def growth_table(steps: Sequence[GrowthStep]) -> Table:
-    """What each next size adds to the design, and the number of existing links that move."""
-
-    def unless_limited(text: Callable[[GrowthStep], str]) -> Callable[[GrowthStep], str]:
-        return lambda step: "–" if step.limit is not None else text(step)
-
-    networks = dict.fromkeys(str(move.network).replace(", ", " ") for step in steps for move in step.moved)
-    moves = (
-        f"Links move in the {listed(networks)}: a larger fabric redistributes its uplinks."
-        if networks
-        else "No existing link moves."
-    )
-    has_storage = any(step.storage_nodes and step.limit is None for step in steps)
-    storage = (
-        " Storage grows in whole units, in proportion; at a low utilization it need not grow." if has_storage else ""
-    )
-    return record_table(
-        "growth",
-        "The same design at its next two sizes",
-        steps,
-        [
-            Field("Size", _size, width=17),
-            Field("Added", _added, width=41),
-            Field("New racks", unless_limited(lambda step: grouped(step.new_racks)), "right", 9),
-            Field("New links", unless_limited(lambda step: grouped(step.added_links)), "right", 9),
-            Field("Links moved", unless_limited(lambda step: grouped(len(step.moved))), "right", 10),
-            Field("Maximum draw", unless_limited(_added_draw), "right", 14),
-        ],
-        note=f"Existing devices keep their rack units; new ones use free units first. {moves}{storage}",
-    )
-
-
-def _size(step: GrowthStep) -> str:
-    size = plural(step.n_servers, "server")
-    return f"{size}, {plural(step.storage_nodes, 'storage node')}" if step.storage_nodes else size
-
-
-def _added(step: GrowthStep) -> str:
-    if step.limit is not None:
-        lead = "No gain" if step.limit.kind is ViolationKind.SLOWER_TRAINING else "Not on this platform"
-        return f"{lead}: {violation_error_text(step.limit)}."
-    return capital(listed([f"{number} × {role}" for role, _, number in step.added]))
-
-
-def _added_draw(step: GrowthStep) -> str:
-    return at_least(step.has_unknown_power, f"{si(step.added_max_w, 'W')} more")
-
 
 # Heat that a litre of water takes for each kelvin, and the rise for which its flow is printed. [J/l/K], [K]
 _WATER_J_PER_L_K, _WATER_RISE_K = 4186.0, 10

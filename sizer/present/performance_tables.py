@@ -94,7 +94,7 @@ def figures_table(answer: WorkloadAnswer, number: int) -> Table:
             row("Throughput", throughput_text(answer), kind="strong"),
             *_reads(answer),
             # Of a language model the share of the peak says it; exchange and bubbles are within the GPUs' step.
-            *([] if answer.language is not None else [("GPU utilization", words.percent(answer.gpu_busy_fraction))]),
+            *([] if answer.kind.trains_language else [("GPU utilization", words.percent(answer.gpu_busy_fraction))]),
             ("Processor utilization", _processor_text(answer.cpu_utilization_fraction)),
             *scaling_rows(answer),
         ],

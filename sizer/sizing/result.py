@@ -433,7 +433,7 @@ class DesignAnswer:
         """
         shares = []
         for one in self.workloads:
-            if one.required_samples_per_s is None or one.language is not None or one.serving is not None:
+            if one.required_samples_per_s is None or one.kind.is_laid_out:
                 return None
             low = next((float(stage.capacity.low) for stage in one.stages if stage.key == "gpu"), 0.0)
             # What several cards divide, one may not hold.

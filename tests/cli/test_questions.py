@@ -51,7 +51,6 @@ TEN_YEARS = GROW.read_text(encoding="utf-8").replace("years = 2", "years = 10\nd
         (EXAMPLES / "small-team.toml", ["team"], 2, ["has no [team]", "wait_s"]),
         (SCALE, ["scale", "--gpus", "8;16"], 2, ["'8;16' is not a number of GPUs"]),
         (SCALE, ["scale", "--gpus", "0"], 2, ["the number of GPUs is 0; allowed are 1 to 10000"]),
-        (SCALE, ["scale", "--order-by", "vendor"], 2, ["rack-units"]),
         (FAILURES, ["failures", "--without", "serv"], 2, ["--without", "serv", "did you mean 'server'"]),
         (EXAMPLES / "small-team.toml", ["failures", "--without", "storage-node"], 4, ["HNAS", "survives the loss"]),
         (EXAMPLES / "dgx1-f800-resnet50.toml", ["rent"], 2, ["no [rental] table", "--rate"]),

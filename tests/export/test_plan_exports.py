@@ -16,10 +16,10 @@ from sizer.bom.ownership import Footprint
 from sizer.export.design_json import design_document
 from sizer.export.files import FORMULA_STARTS
 from sizer.export.netbox import netbox_files
-from sizer.export.tables.plan_tables import cables_csv, growth_sheet, plan_sheets
+from sizer.export.tables.plan_tables import cables_csv, plan_sheets
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.result import PlannedYear
-from tests.factories.plans import CATALOG, answer, cables, every_design, laid_out, sheets
+from tests.factories.plans import CATALOG, answer, cables, every_design, sheets
 
 pytestmark = pytest.mark.xdist_group("plans")  # one worker lays them out
 
@@ -170,18 +170,6 @@ def test_facility_of_the_dell_design():
 
 
 # --- documents
-
-
-def test_growth_lists_what_is_added_and_every_link_that_moves():
-    """Leaving one 36-port switch (30 servers to 45): 13 of 31 links hang on ports that become uplinks."""
-    plan = laid_out("c4140", "nfs-generic", "edr", 30, 0)
-    sheet = growth_sheet(plan, CATALOG)
-    rows = [dict(zip(sheet.heads, row, strict=True)) for row in sheet.rows if row[0] == 45]
-    moved = [row for row in rows if row["What"] == "link moves" and row["Network"] == "compute fabric"]
-    assert len(moved) == 30 + 1 - 18
-    assert all(int(row["Was at"].split()[-1]) > 18 for row in moved)
-    added = {row["Device"]: row["Number"] for row in rows if row["What"] == "added"}
-    assert added["GPU server: C4140"] == 15
 
 
 # --- hostile names

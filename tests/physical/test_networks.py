@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sizer.base.errors import InfeasibleError
-from sizer.physical.expansion import growth
+from sizer.physical.expansion import moved_links
 from sizer.physical.losses import Losses
 from sizer.physical.networks.addresses import PRIVATE_SPACE, AddressPlan, address_plan, allocated
 from sizer.physical.networks.fat_tree import fat_tree, gateways, uplinked_leaves
@@ -121,7 +121,7 @@ def test_servers_of_one_port_fill_leaf_after_leaf():
 def test_growth_moves_no_link_of_a_standing_server():
     """Further leaves take the ports of further servers; only links between switches are laid anew."""
     plan = laid_out("dgx-1", "isilon-f800", "100gbe", 9, 4)
-    moved = [link.device for step in growth(plan) for link in step.moved]
+    moved = [link.a.device for link in moved_links(plan, 14, 8)]
     assert moved
     assert all(device.startswith("leaf-") for device in moved)
 

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isfinite
@@ -15,9 +15,7 @@ from sizer.catalog.links import PowerInlet
 from sizer.catalog.model import Catalog
 from sizer.export.files import TO_BE_QUOTED
 from sizer.export.tables.table import AT_LEAST, Number, Row, Sheet, SheetColumn, csv_bytes, record_sheet, semicolon_list
-from sizer.physical.expansion import GrowthStep, growth
 from sizer.physical.networks.addresses import Address, address_plan
-from sizer.physical.notes import violation_error_text
 from sizer.physical.plan import Connection, End, PlacedDevice, PlacedRack, Plan
 from sizer.physical.racks.feeds import Inlet, PowerFeed, feeds
 from sizer.physical.racks.positions import unit_runs
@@ -25,7 +23,6 @@ from sizer.physical.racks.power import energy_kwh_per_year, heat_btu_per_h
 from sizer.physical.racks.site_rules import liquid_heat_w
 from sizer.physical.roles import NetworkPlane, NetworkRole
 from sizer.present.text.plan import notes_text, question_text
-from sizer.sizing.design.storage_need import next_sizes
 from sizer.sizing.result import PlannedYear, SizingResult
 from sizer.workload.request import Site
 
@@ -557,93 +554,27 @@ def known_watts(value: float) -> float | None:
     return round(value, 1) if value else None
 
 
-class _Change(NamedTuple):
-    """One kind of device that is added, or one link that moves."""
-
-    step: GrowthStep
-    what: str
-    number: int
-    device: str
-    network: str = ""
-    was_at: str = ""
-    comes_to: str = ""
-
-
-# The columns after it name the ends of a link.
-_LAST_SUMMED: SheetColumn[_Change] = SheetColumn("Network", lambda change: change.network)
-_COLUMNS: tuple[SheetColumn[_Change], ...] = (
-    Number("Servers", lambda change: change.step.n_servers),
-    Number("Storage nodes", lambda change: change.step.storage_nodes),
-    SheetColumn("What", lambda change: change.what),
-    Number("Number", lambda change: change.number),
-    SheetColumn("Device", lambda change: change.device),
-    _LAST_SUMMED,
-    SheetColumn("Was at", lambda change: change.was_at),
-    SheetColumn("Comes to", lambda change: change.comes_to),
-)
-_NOTES = (
-    "Changes to the design of this file. Installed devices keep their rack units.",
-    "Links that are not listed stay where they are.",
-)
-
-
-def growth_sheet(
-    plan: Plan, catalog: Catalog, steps: Sequence[GrowthStep] | None = None, *, is_summed: bool = False
-) -> Sheet:
-    """One row for each kind of device that is added and for each link that moves; ``is_summed``: links by network.
-
-    ``steps`` are the sizes that the workloads gain from; without them those of the plan alone.
-    """
-    changes = [
-        change
-        for step in (growth(plan) if steps is None else steps)
-        for change in _changes(step, catalog, is_summed=is_summed)
-    ]
-    if not is_summed:
-        return record_sheet("Growth", changes, _COLUMNS, _NOTES)
-    return record_sheet("Growth", changes, _COLUMNS[: _COLUMNS.index(_LAST_SUMMED) + 1], _NOTES[:1])
-
-
-def _changes(step: GrowthStep, catalog: Catalog, *, is_summed: bool) -> Iterator[_Change]:
-    if step.limit is not None:
-        yield _Change(step, "not on this platform", 0, violation_error_text(step.limit))
-        return
-    for role, item, number in step.added:
-        yield _Change(step, "added", number, f"{role}: {catalog.item(item).name}")
-    if step.new_racks:
-        yield _Change(step, "added", step.new_racks, "rack")
-    if is_summed:
-        for network, number in Counter(str(move.network) for move in step.moved).items():
-            yield _Change(step, "links moved", number, "", network)
-        return
-    for move in step.moved:
-        becomes = move.becomes or "taken out"
-        yield _Change(step, "link moves", 1, move.device, str(move.network), move.was, becomes)
-
-
 def plan_sheets(result: SizingResult, catalog: Catalog) -> tuple[Sheet, ...]:
-    """Every table of the documented design's plan: cables, power, racks, elevations, facility, growth.
+    """Every table of the documented design's plan: cables, power, racks, elevations, facility, planned purchases.
 
-    A customer's copy has cables and links that move summed up by kind, and no list of outlets; who installs gets the
-    cable list as a file.
+    A customer's copy has cables summed up by kind, and no list of outlets; who installs gets the cable list as a file.
 
     ``catalog``: names and part numbers of what the plan uses.
     """
     plan, site = result.design.plan, result.request.site
     is_copy = result.design.bill.is_customer_copy
     cables = (cable_summary(plan, catalog),) if is_copy else (cable_sheet(plan, catalog), power_sheet(plan, catalog))
-    steps = next_sizes(result.design)
     return (
         *cables,
         rack_sheet(plan),
         elevation_sheet(plan, catalog),
         facility_sheet(plan, catalog, site),
-        _years_sheet(result) if result.planned_years else growth_sheet(plan, catalog, steps, is_summed=is_copy),
+        *((_years_sheet(result),) if result.planned_years else ()),
     )
 
 
 def _years_sheet(result: SizingResult) -> Sheet:
-    """What the growth plan buys in each year: of a request that grows, other sizes say nothing."""
+    """What the growth plan buys in each year."""
 
     def price(year: PlannedYear, end: str) -> int | None:
         return round(getattr(year.cost, end)) if year.cost is not None and isfinite(year.cost.high) else None

@@ -1,4 +1,4 @@
-"""Chapter on growth: the next sizes of the design, and its headroom limit by limit."""
+"""Chapter on growth: the headroom of the design, limit by limit."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +14,6 @@ from sizer.physical.notes import PlanNoteKind
 from sizer.physical.roles import NetworkRole, Role
 from sizer.physical.server_room import ServerRoom, server_room, servers_by_ports
 from sizer.present import words
-from sizer.present.facility_tables import growth_table
 from sizer.present.facts.storage_tiers import tier_label
 from sizer.present.tables import Table, fact_table
 from sizer.sizing.constraints.tiers import StorageTier, TierContent
@@ -25,10 +24,8 @@ def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/growth.html`` prints."""
     plan = context.growth_plan[0] if context.result.request.growth is not None else None
     return {
-        # Of a plan with sizes of its own, further sizes that it never buys say nothing.
         "has_plan": plan is not None,
         "grows_by": "servers and storage nodes" if counts_nodes(context.design.platform.storage) else "servers",
-        "growth": growth_table(context.next_sizes),
         "limits": limits_table(context.design, context.result.request.limits.rack_power_w),
     }
 

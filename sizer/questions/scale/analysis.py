@@ -344,8 +344,6 @@ def drawn_estimates(
     return DrawnRates(steps, drawn.terms.values, stages.slowest.ravel(), equipment)
 
 
-RowOrder = Literal["listed", "rate", "rack-units", "watts", "ports"]
-
 # More GPUs than any published cluster of these parts has (1,536) several times over; a larger number is a slip.
 MAX_GPUS = 10_000
 # Storage that is resized feeds the GPUs at full utilization with this probability, whatever the request asks for.
@@ -464,17 +462,6 @@ class EqualGpuComparison:
     def pairs(self) -> tuple[ArrangementPair, ...]:
         """The first arrangement against each of the others."""
         return tuple(ArrangementPair(self.first, way) for way in self.designs[1:])
-
-    def ordered(self, order: RowOrder) -> tuple[ArrangedDesign, ...]:
-        """Arrangements in an order that the user chose; ties stay as listed."""
-        key = {
-            "listed": lambda _: 0.0,
-            "rate": lambda way: -float(way.runs[0].answer.throughput.value),
-            "rack-units": lambda way: way.rack_units,
-            "watts": lambda way: way.power_max_w,
-            "ports": lambda way: way.n_ports,
-        }
-        return tuple(sorted(self.designs, key=key[order]))
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ from sizer.questions.scale.analysis import (
     EqualGpuComparison,
     ExcludedServer,
     ExclusionReason,
-    RowOrder,
     ScaleComparison,
     ScalingStep,
     StepBreakdown,
@@ -525,26 +524,22 @@ def _run(run: ArrangementRun, before: ArrangementRun) -> dict[str, object]:
     )
 
 
-def scale_text(comparison: ScaleComparison, evaluated: EvaluatedDesign, order: RowOrder = "listed") -> str:
-    """Tables and sentences of every number of GPUs.
-
-    ``evaluated``: its design was compared. ``order``: order of the rows; every row is still compared with the first
-    one as listed.
-    """
+def scale_text(comparison: ScaleComparison, evaluated: EvaluatedDesign) -> str:
+    """Tables and sentences of every number of GPUs; ``evaluated``: its design was compared."""
     if not comparison.comparisons:
         return NOTHING
-    parts = [part for same in comparison.comparisons for part in _parts(same, evaluated, order)]
+    parts = [part for same in comparison.comparisons for part in _parts(same, evaluated)]
     if comparison.scaling_steps:
         numbers = range(len(evaluated.result.design.workloads))
         parts += [table_text(scaling_table(comparison.scaling_steps, number)) for number in numbers]
     return "\n\n".join(parts)
 
 
-def _parts(same: EqualGpuComparison, evaluated: EvaluatedDesign, order: RowOrder) -> Iterator[str]:
+def _parts(same: EqualGpuComparison, evaluated: EvaluatedDesign) -> Iterator[str]:
     design, catalog = evaluated.result.design, evaluated.catalog
     title = f"{plural(same.n_gpus, 'GPU')}: scale up or scale out"
     yield f"{title}\n{'=' * len(title)}\n{storage_text(same, design.storage_nodes)}"
-    ways, works = same.ordered(order), design.workloads
+    ways, works = same.designs, design.workloads
     for number, answer in enumerate(works):
         if len(works) > 1:
             yield f"{answer.workload.name}:"

@@ -1,6 +1,7 @@
 """The simplest design that is enough for a request, and the choices of the request that exclude a simpler one."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -41,6 +42,12 @@ MOST_OF_DESCRIBED = 1.5
 FAR_CHEAPER = 0.5
 # What a room may have more than its limits say: a design that takes so much more is worth a question.
 _WIDER = 1.1
+# Limit of the room -> what a design takes of it.
+_ROOM: dict[str, Callable[[Quantities], float]] = {
+    "power_w": lambda counts: float(counts.power_max_w[0]),
+    "rack_units": lambda counts: float(counts.rack_units[0]),
+    "racks": lambda counts: float(counts.n_racks),
+}
 # Keys of the request that exclude platforms.
 CHOICES = (
     "platforms.servers",
@@ -328,23 +335,15 @@ def _best_rank(
 def _in_a_larger_room(request: SizingRequest) -> SizingRequest:
     """The request with a little more power and space than its limits allow."""
     limits = request.limits
-    wider = {
-        "power_w": None if limits.power_w is None else _WIDER * limits.power_w,
-        "rack_units": None if limits.rack_units is None else math.ceil(_WIDER * limits.rack_units),
-        "racks": None if limits.racks is None else math.ceil(_WIDER * limits.racks),
-    }
+    asked = {key: most for key in _ROOM if (most := getattr(limits, key)) is not None}
+    wider = {key: _WIDER * most if key == "power_w" else math.ceil(_WIDER * most) for key, most in asked.items()}
     return request.model_copy(update={"limits": limits.model_copy(update=wider)})
 
 
 def room_taken(request: SizingRequest, design: DesignAnswer) -> dict[str, tuple[float, float]]:
     """Limit of the room that a design breaks -> what the request allows of it, and what the design takes."""
-    counts, limits = design.quantities, request.limits
-    taken = {
-        "limits.power_w": (limits.power_w, float(counts.power_max_w[0])),
-        "limits.rack_units": (limits.rack_units, float(counts.rack_units[0])),
-        "limits.racks": (limits.racks, float(counts.n_racks)),
-    }
-    return {key: (most, value) for key, (most, value) in taken.items() if most is not None and value > most}
+    taken = {key: (getattr(request.limits, key), amount(design.quantities)) for key, amount in _ROOM.items()}
+    return {f"limits.{key}": (most, value) for key, (most, value) in taken.items() if most is not None and value > most}
 
 
 def rows_of_known_rate(counts: PartCounts, index: int) -> Ints:

@@ -18,7 +18,7 @@ from sizer.bom.ownership import Footprint, rates_of
 from sizer.bom.prices import PriceBook
 from sizer.bom.unit_prices import UnitPrices, unit_prices
 from sizer.catalog.model import Catalog
-from sizer.physical.expansion import grown
+from sizer.physical.expansion import moved_links
 from sizer.physical.layout import building_plan
 from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
@@ -234,8 +234,8 @@ class PurchasePlanner:
             return 0
         if (before, after) not in self.moves:
             size = self.sizes[after]
-            step, _ = grown(self._plan(before), size.n_servers, size.storage_nodes)
-            self.moves[before, after] = len(step.moved)
+            moved = moved_links(self._plan(before), size.n_servers, size.storage_nodes)
+            self.moves[before, after] = len(moved)
         return self.moves[before, after]
 
     def _has_same_network(self, before: int, after: int) -> bool:

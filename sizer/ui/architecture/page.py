@@ -11,12 +11,11 @@ from sizer.drawings.svg import write_svg
 from sizer.drawings.topology import topology
 from sizer.guide.engineer.short_chapters import networks_table
 from sizer.present.component_tables import components
-from sizer.present.facility_tables import cables_table, facility_table, growth_table, racks_table
+from sizer.present.facility_tables import cables_table, facility_table, racks_table
 from sizer.present.text.design_size import binding_text
 from sizer.present.text.plan import note_sentences
 from sizer.present.text.warnings import design_warnings
 from sizer.present.words import sentence
-from sizer.sizing.design.storage_need import next_sizes
 from sizer.ui import look
 from sizer.ui.architecture import cards
 from sizer.ui.state import View
@@ -67,14 +66,13 @@ def _network(view: View) -> None:
 
 
 def _racks(view: View) -> None:
-    """Rack positions, the room, and what the next sizes add."""
+    """Rack positions and the room."""
     result, sources = view.result, view.catalog.sources
     st.header("Racks", anchor=False)
     _show_drawings(view, "racks", lambda: rack_fronts(result.design.plan, view.catalog))
     look.table(racks_table(result.design.plan), sources, "**Each rack:** units, power, heat and weight")
     plan = result.design.plan
     look.folded("**Room**", "room", lambda: _show_drawings(view, "room", lambda: [room(plan)]))
-    look.table(growth_table(next_sizes(result.design)), sources, "**Next sizes**")
 
 
 def _power(view: View) -> None:

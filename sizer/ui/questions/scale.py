@@ -62,7 +62,7 @@ def show(view: View) -> None:
     if same is None:
         st.info(NOTHING)
         return
-    ways = same.ordered("listed")[:_SHOWN]
+    ways = same.designs[:_SHOWN]
     look.note(storage_text(same, view.result.design.storage_nodes))
     if len(same.designs) == 1:
         st.info(f"No other server can be filled with {plural(same.n_gpus, 'GPU')}; try another number.")

@@ -13,10 +13,8 @@ from sizer.bom.prices import price_book
 from sizer.bom.unit_prices import UnitPrices
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import shipped_catalog
-from sizer.physical.notes import ViolationKind
 from sizer.physical.platforms import platforms
 from sizer.present.text.money import difference_text
-from sizer.sizing.design.storage_need import next_sizes
 from sizer.sizing.reasons import CostDifference, ExchangeReason, TieBreak
 from sizer.sizing.recommend import search
 from sizer.sizing.search.ranking import (
@@ -327,17 +325,3 @@ def test_the_whole_time_has_the_interval_of_its_parts(design):
     assert not math.isclose(parts[0] / parts[1], parts[1] / parts[2], rel_tol=0.05)  # the ends are not symmetric
     # Nothing is evaluated: the total is the sum.
     assert list(time.total_s) == pytest.approx(parts, rel=1e-6)
-
-
-def test_growth_that_slows_the_training_is_not_proposed(design):
-    """The rates of the scaling curve: where 2 and 3 servers train fewer samples/s than one, none is a next size."""
-    curve = design.workloads[0].scaling
-    rate = dict(zip(curve.n_servers.tolist(), curve.throughput.value.tolist(), strict=True))
-    steps = next_sizes(design)
-    assert [step.n_servers for step in steps] == [design.n_servers + 1, design.n_servers + 2]
-    for step in steps:
-        is_slower = rate[step.n_servers] < rate[design.n_servers]
-        assert (step.limit is not None) == is_slower
-        if is_slower:
-            assert step.limit.kind is ViolationKind.SLOWER_TRAINING
-            assert step.added == ()
