@@ -92,14 +92,8 @@ class Estimate:
 class Spread:
     """Three kinds of spread of a prediction, as standard deviations of its logarithm. [-]
 
-    Attributes
-    ----------
-    parameters : float
-        What more measurements of the same combination would remove.
-    within : float
-        Scatter of runs within one source.
-    between : float
-        What two sources that report one set-up differ by beyond that.
+    ``parameters``: what more measurements of the same combination would remove. ``within``: scatter of runs within one
+    source. ``between``: what two sources that report one set-up differ by beyond that.
     """
 
     parameters: float

@@ -50,6 +50,10 @@ SUCCESSORS = {
     "pdf-full": "engineer",
     "drawio": "slides, whose drawings are native shapes",
     "storage-benchmark": "validate FILE.csv",
+    "overturned_by": "value beside threshold, of the same claim",  # and the influences of each input
+    "reversal": "value beside threshold, of the same claim",
+    "tested_inputs": "value beside threshold, of the same claim",
+    "decoded": "hosts-first, of the claims of verdict",  # of the plan of data
     "points": "following, the next step beyond the limit",  # maximum.fronts[] of JSON
     "erlang": "run, the simulated waits",  # of TeamAnswer and the document of a team
 }
@@ -79,16 +83,14 @@ def shown(value: object) -> str:
 def nearest(name: str, known: Iterable[str]) -> str:
     """``; did you mean 'x'?`` when a known name is near, what took the place of an earlier name, else an empty text.
 
+    A model number is no typing error of another one: H20 is not H200, GH200 is not GB200, L40 is not L40S. So every
+    number of the name with letters beside it must stand in the known one, between the same letters; only a word of
+    three letters or more before it may be misspelt.
+
     Examples
     --------
     >>> nearest("Isilon F800", ["isilon-f810", "isilon-f800"]), nearest("gh200", ["gb200-186gb"])
     ("; did you mean 'isilon-f800'?", '')
-
-    Notes
-    -----
-    A model number is no typing error of another one: H20 is not H200, GH200 is not GB200, L40 is not L40S. So every
-    number of the name with letters beside it must stand in the known one, between the same letters; only a word of
-    three letters or more before it may be misspelt.
     """
     if successor := SUCCESSORS.get(name.rpartition(".")[2]):
         return f"; it is now {successor}"
@@ -230,12 +232,8 @@ def _unit(path: tuple[int | str, ...]) -> str:
 def limits_text(low: float | None, high: float | None, value: object = None) -> str:
     """What is allowed: "must be between 1 and 365", "must be at least 1e9", "must be at most 1000000".
 
-    Parameters
-    ----------
-    low, high : float or None
-        Bounds; None: there is none. [any]
-    value : object
-        What was given. Where the bounds are orders of magnitude apart, only the one that it breaks is named.
+    ``low``, ``high``: bounds; None: there is none. ``value``: what was given. Where the bounds are orders of
+    magnitude apart, only the one that it breaks is named.
 
     Examples
     --------

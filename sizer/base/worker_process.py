@@ -36,10 +36,7 @@ _SERVE = "from sizer.base.worker_process import serve; serve()"
 class WorkerLostError(Exception):
     """The process of a call ended before it had an answer.
 
-    Attributes
-    ----------
-    status : int
-        Exit status of the process; negative: the signal that ended it.
+    ``status``: exit status of the process; negative: the signal that ended it.
     """
 
     def __init__(self, status: int) -> None:

@@ -50,14 +50,8 @@ _MAX_WHOLE = 2**63 - 1
 class RequestKey:
     """A key that a request can have.
 
-    Attributes
-    ----------
-    path : tuple of str and int
-        Tables and positions that lead to the value.
-    kind : CellKind
-        What the value is.
-    rank : tuple of int
-        Place among the keys in the order of the schema.
+    ``path``: tables and positions that lead to the value. ``kind``: what the value is. ``rank``: place among the keys
+    in the order of the schema.
     """
 
     path: tuple[str | int, ...]
@@ -169,10 +163,7 @@ def _known(name: str) -> RequestKey:
 def nested(cells: Mapping[str, Any]) -> dict[str, Any]:
     """Request as a plain mapping from its non-empty cells by dotted key.
 
-    Raises
-    ------
-    RequestError
-        If positions leave a gap, or a key is given both as a value and as a table.
+    Raises RequestError if positions leave a gap, or a key is given both as a value and as a table.
     """
     request: dict[str, Any] = {}
     for name, value in cells.items():
@@ -368,23 +359,10 @@ def answer_cells(
 ) -> dict[str, Any]:
     """Values of an answer by the name of the column.
 
-    Parameters
-    ----------
-    answers : sequence of WorkloadFigures
-        How each workload of the request runs on the recommended design.
-    probability : float or None
-        That all targets are met; None where an unknown fact decides. [-]
-    binding : Binding
-        Why the design is not smaller.
-    needs_cluster : bool
-        Whether one server is not enough.
-    design : mapping of str to value
-        What :func:`design_cells` gives.
-
-    Returns
-    -------
-    dict of str to value
-        Columns that begin with ``answer.``; None where a number is unknown or does not exist.
+    ``answers``: how each workload of the request runs on the recommended design. ``probability``: that all targets are
+    met; None where an unknown fact decides. ``binding``: why the design is not smaller. ``needs_cluster``: whether one
+    server is not enough. ``design``: what :func:`design_cells` gives. Returns columns that begin with ``answer.``; None
+    where a number is unknown or does not exist.
     """
     cells = {
         "needs_cluster": bool(needs_cluster),
@@ -465,12 +443,8 @@ def _number(value: Any) -> float | None:
 def schema(names: Iterable[str], metadata: Mapping[str, str]) -> pa.Schema:
     """Columns of a table whose rows have these cells, in an order that depends on nothing else.
 
-    Parameters
-    ----------
-    names : iterable of str
-        Names of cells that some row has. The columns that every table has need not be among them.
-    metadata : mapping of str to str
-        Metadata of the table.
+    ``names``: names of cells that some row has. The columns that every table has need not be among them. ``metadata``:
+    metadata of the table.
     """
     given = set(names)
     asked = in_order([name for name in given if not name.startswith(PREFIX)])

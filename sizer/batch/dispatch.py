@@ -138,14 +138,8 @@ _WORKER_ENDED = (
 class Chunk:
     """Requests that are sent together.
 
-    Attributes
-    ----------
-    number : int
-        Place in the order of the batch.
-    requests : tuple of BatchRequest
-        The requests, one or more.
-    digest : str
-        Names its file in the store; "" without a store.
+    ``number``: place in the order of the batch. ``requests``: the requests, one or more. ``digest``: names its file in
+    the store; "" without a store.
     """
 
     number: int
@@ -267,21 +261,9 @@ def rows_of_chunks(
 ) -> Iterator[tuple[Chunk, list[Row]]]:
     """Rows of every chunk, as the workers finish.
 
-    Parameters
-    ----------
-    chunks : iterator of Chunk
-        Taken as workers become free; at most ``pool.in_flight`` are submitted at a time.
-    pool : WorkerPool
-        The workers.
-    key : str
-        Names catalogue and calibration.
-    content : callable
-        Gives both pickled, for workers that lack them.
-
-    Raises
-    ------
-    BatchError
-        If the executor is broken for good.
+    ``chunks``: taken as workers become free; at most ``pool.in_flight`` are submitted at a time. ``pool``: the workers.
+    ``key``: names catalogue and calibration. ``content``: gives both pickled, for workers that lack them. Raises
+    BatchError if the executor is broken for good.
     """
     dispatcher = _Dispatcher(pool, key, content)
     try:

@@ -45,44 +45,18 @@ def monte_carlo(
 ) -> pa.Table:
     """Distribution of rate and time to train, and chance to meet the targets, of every design of a request's space.
 
-    Parameters
-    ----------
-    request : SizingRequest
-        What is asked.
-    catalog : Catalog, optional
-        Default: the shipped one.
-    calibration : Calibration, optional
-        Default: the stored one.
-    draws : int, default 1000
-        Sets of coefficients, 1 to 10,000.
-    seed : int, default 0
-        Of the random numbers, 0 or more. The same seed gives the same table to the last bit on every executor and with
-        every block size.
-    executor : concurrent.futures.Executor, optional
-        Where blocks are evaluated; default: a thread a core.
-    block_elements : int
-        Designs x draws evaluated at once; it determines the memory used.
+    ``request``: what is asked. ``catalog``: default: the shipped one. ``calibration``: default: the stored one.
+    ``draws``: sets of coefficients, 1 to 10,000. ``seed``: of the random numbers, 0 or more. The same seed gives the
+    same table to the last bit on every executor and with every block size. ``executor``: where blocks are evaluated;
+    default: a thread a core. ``block_elements``: designs x draws evaluated at once; it determines the memory used.
+    Returns one row a design: every platform that the request allows, at every number of servers, with the storage nodes
+    that the sizing gives it. ``answer.design.*`` says what it is and whether it keeps every limit of the request,
+    ``answer.probability`` is the probability that the sizing works with, ``answer.posterior.*`` are the shares of the
+    draws in which the targets are met, and 5, 50 and 95 % quantiles and mean of rate and time to train (null where the
+    length of the training is not known) of each workload. Raises RequestError if draws or seed are out of range, or the
+    request names something that the catalogue does not have. Raises InfeasibleError if no platform is allowed, or no
+    run can start in the time asked. Raises BatchError if the executor is broken.
 
-    Returns
-    -------
-    pyarrow.Table
-        One row a design: every platform that the request allows, at every number of servers, with the storage nodes
-        that the sizing gives it. ``answer.design.*`` says what it is and whether it keeps every limit of the request,
-        ``answer.probability`` is the probability that the sizing works with, ``answer.posterior.*`` are the shares of
-        the draws in which the targets are met, and 5, 50 and 95 % quantiles and mean of rate and time to train
-        (null where the length of the training is not known) of each workload.
-
-    Raises
-    ------
-    RequestError
-        If draws or seed are out of range, or the request names something that the catalogue does not have.
-    InfeasibleError
-        If no platform is allowed, or no run can start in the time asked.
-    BatchError
-        If the executor is broken.
-
-    Notes
-    -----
     :func:`sizer.sizing.search.posterior.posterior` says what draws share among designs. The sizing takes a rate at the
     fitted coefficients for its median; the median over the draws lies below it where much is lost by waiting, because
     losses add up, and each can be several times its median.
@@ -98,10 +72,7 @@ def monte_carlo(
 def draws_of(calibration: Calibration, draws: int, seed: int) -> Draws:
     """Draws whose every quantity has a stream of random numbers of its own, from seed and name.
 
-    Raises
-    ------
-    RequestError
-        If the number of draws or the seed is out of range.
+    Raises RequestError if the number of draws or the seed is out of range.
     """
     _require_whole("draws", draws, 1, MAX_DRAWS)
     _require_whole("seed", seed, 0, 2**64 - 1)

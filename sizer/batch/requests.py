@@ -37,16 +37,9 @@ _ROWS_AT_ONCE = 1024
 class BatchRequest:
     """One request of a batch.
 
-    Attributes
-    ----------
-    place : str
-        Its file, its table and line, or its number.
-    request : SizingRequest or dict or None
-        A mapping is checked by the worker. None where it could not be read.
-    refusal : str
-        Why it could not be read.
-    cells : dict
-        The valid cells of a request that could not be read, by dotted key.
+    ``place``: its file, its table and line, or its number. ``request``: a mapping is checked by the worker. None where
+    it could not be read. ``refusal``: why it could not be read. ``cells``: the valid cells of a request that could not
+    be read, by dotted key.
     """
 
     place: str
@@ -72,16 +65,9 @@ def _plain_request(request: SizingRequest | dict[str, Any] | None) -> Any:
 def batch_requests(requests: Any) -> tuple[Iterator[BatchRequest], int | None]:
     """Requests one by one, and how many there are where that is known beforehand.
 
-    Parameters
-    ----------
-    requests : iterable or path or pyarrow.Table or pandas.DataFrame
-        As for :func:`sizer.batch.run.size_batch`.
-
-    Raises
-    ------
-    RequestError
-        If a table has a column that no request has, or cannot be read. Tables inside a list are looked at, too;
-        those that a generator yields later are refused as one row.
+    ``requests``: as for :func:`sizer.batch.run.size_batch`. Raises RequestError if a table has a column that no request
+    has, or cannot be read. Tables inside a list are looked at, too; those that a generator yields later are refused as
+    one row.
     """
     if isinstance(requests, str | Path | SizingRequest | Mapping):
         requests = [requests]
@@ -201,10 +187,7 @@ def _cell(name: str, cell: Any) -> Any:
 def _columns(names: Sequence[str], place: str) -> dict[int, str]:
     """Position of each column of a request; answers of an earlier batch are not read.
 
-    Raises
-    ------
-    RequestError
-        If a column is unknown, has no name, or stands there twice.
+    Raises RequestError if a column is unknown, has no name, or stands there twice.
     """
     found: dict[int, str] = {}
     for position, name in enumerate(names):

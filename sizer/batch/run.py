@@ -71,10 +71,7 @@ class ChunkStore:
     def alone(self) -> Iterator[None]:
         """Keep other runs off the chunks.
 
-        Raises
-        ------
-        OutputError
-            If another run makes the same table.
+        Raises OutputError if another run makes the same table.
         """
         with contextlib.ExitStack() as stack:
             with _writing(self.folder):
@@ -183,47 +180,22 @@ def size_batch(
 ) -> pa.Table | Path:
     """Size many requests into one table: a row for each, in their order, whatever happens to one of them.
 
-    Parameters
-    ----------
-    requests : iterable or path or pyarrow.Table or pandas.DataFrame
-        An iterable, consumed as workers become free, of requests, mappings, and paths of request files or tables; or
-        one table. The columns of a table (.csv, .parquet) are dotted keys such as ``workload.0.target.samples_per_s``;
-        an empty cell means that the key is not given.
-    catalog : Catalog, optional
-        Default: the shipped one.
-    calibration : Calibration, optional
-        Default: the stored one.
-    executor : concurrent.futures.Executor, optional
-        Where the work is done, for example ``dask.distributed.Client(...).get_executor()``; default: threads. Every
-        executor gives the same table to the last bit.
-    workers : int, optional
-        Instead of ``executor``: this many processes of our own. One that is lost is replaced.
-    in_flight : int, optional
-        Chunks of requests submitted at a time; about twice the number of workers keeps all of them at work. Default 64
-        for an executor of the caller.
-    out : path-like, optional
-        Write the table to this .parquet file instead of returning it. Finished chunks are stored next to it until it is
-        complete: the same call after a crash continues from there and repeats what has changed since.
-    progress : callable, optional
-        Called with (requests done, all of them or None, requests a second, seconds left or None) at most four times
-        a second, and at the end.
-    clock : callable
-        Seconds; only for rate and time left, no row depends on it.
-
-    Returns
-    -------
-    pyarrow.Table or Path
-        Keys of the requests as they were understood, then columns that begin with ``answer.``. The metadata of its
-        schema names the digests of catalogue and calibration and the version of the program.
-
-    Raises
-    ------
-    RequestError
-        If a table has a column that no request has, or cannot be read.
-    BatchError
-        If the executor is broken for good; with ``out`` the finished chunks stay on disk.
-    OutputError
-        If the file cannot be written.
+    ``requests``: an iterable, consumed as workers become free, of requests, mappings, and paths of request files or
+    tables; or one table. The columns of a table (.csv, .parquet) are dotted keys such as
+    ``workload.0.target.samples_per_s``; an empty cell means that the key is not given. ``catalog``: default: the
+    shipped one. ``calibration``: default: the stored one. ``executor``: where the work is done, for example
+    ``dask.distributed.Client(...).get_executor()``; default: threads. Every executor gives the same table to the last
+    bit. ``workers``: instead of ``executor``: this many processes of our own. One that is lost is replaced.
+    ``in_flight``: chunks of requests submitted at a time; about twice the number of workers keeps all of them at work.
+    Default 64 for an executor of the caller. ``out``: write the table to this .parquet file instead of returning it.
+    Finished chunks are stored next to it until it is complete: the same call after a crash continues from there and
+    repeats what has changed since. ``progress``: called with (requests done, all of them or None, requests a second,
+    seconds left or None) at most four times a second, and at the end. ``clock``: seconds; only for rate and time left,
+    no row depends on it. Returns keys of the requests as they were understood, then columns that begin with
+    ``answer.``. The metadata of its schema names the digests of catalogue and calibration and the version of the
+    program. Raises RequestError if a table has a column that no request has, or cannot be read. Raises BatchError if
+    the executor is broken for good; with ``out`` the finished chunks stay on disk. Raises OutputError if the file
+    cannot be written.
     """
     if executor is not None and workers is not None:
         raise RequestError("give either executor or workers, not both")

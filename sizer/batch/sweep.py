@@ -53,11 +53,8 @@ class Points(Sequence[Cells]):
     def of(cls, request: SizingRequest, axes: Mapping[str, Sequence[Any]]) -> "Points":
         """Points of a request.
 
-        Raises
-        ------
-        RequestError
-            If a key does not exist, contains another axis or is an alternative to one, has no values, or the product
-            has too many points.
+        Raises RequestError if a key does not exist, contains another axis or is an alternative to one, has no values,
+        or the product has too many points.
         """
         names = tuple(axes)
         for name in names:
@@ -133,42 +130,18 @@ def sweep(
 ) -> pa.Table:
     """Size a request at every point of the cartesian product of some of its fields.
 
-    Parameters
-    ----------
-    request : SizingRequest
-        What stays the same.
-    axes : mapping of str to sequence
-        Dotted key of a request, such as ``workload.0.target.samples_per_s``, ``platforms.servers`` or ``confidence``,
-        to the values that it takes, as people type them: ``"150 kB"``, ``["dgx-1"]``, ``0.9``; None leaves the key
-        out. An axis takes the place of what the request says: of a target the other two kinds, of ``epochs`` and
-        ``recipe`` the other one.
-    catalog : Catalog, optional
-        Default: the shipped one.
-    calibration : Calibration, optional
-        Default: the stored one.
-    draws : int, default 0
-        Above 0, the design of each point is evaluated under this many sets of coefficients, up to 10,000. All points
-        share the draws, so points differ only by the swept values.
-    seed : int, default 0
-        Of the draws.
-    executor, workers, progress
-        As for :func:`sizer.batch.run.size_batch`.
-
-    Returns
-    -------
-    pyarrow.Table
-        One row per point, the last axis fastest: the axes in SI units, then the columns of
-        :func:`~sizer.batch.run.size_batch`. The row of an invalid or infeasible point
-        states the reason in ``answer.status`` and ``answer.error``. With draws, ``answer.posterior.*`` as of
-        :func:`~sizer.batch.monte_carlo.monte_carlo`.
-
-    Raises
-    ------
-    RequestError
-        If an axis is no key of a request, has no values or contradicts another one, if there are more than a million
-        points, or if draws or seed are out of range.
-    BatchError
-        If the executor is broken for good.
+    ``request``: what stays the same. ``axes``: dotted key of a request, such as ``workload.0.target.samples_per_s``,
+    ``platforms.servers`` or ``confidence``, to the values that it takes, as people type them: ``"150 kB"``,
+    ``["dgx-1"]``, ``0.9``; None leaves the key out. An axis takes the place of what the request says: of a target the
+    other two kinds, of ``epochs`` and ``recipe`` the other one. ``catalog``: default: the shipped one. ``calibration``:
+    default: the stored one. ``draws``: above 0, the design of each point is evaluated under this many sets of
+    coefficients, up to 10,000. All points share the draws, so points differ only by the swept values. ``seed``: of the
+    draws. ``executor``, ``workers``, ``progress``: as for :func:`sizer.batch.run.size_batch`. Returns one row per
+    point, the last axis fastest: the axes in SI units, then the columns of :func:`~sizer.batch.run.size_batch`. The row
+    of an invalid or infeasible point states the reason in ``answer.status`` and ``answer.error``. With draws,
+    ``answer.posterior.*`` as of :func:`~sizer.batch.monte_carlo.monte_carlo`. Raises RequestError if an axis is no key
+    of a request, has no values or contradicts another one, if there are more than a million points, or if draws or seed
+    are out of range. Raises BatchError if the executor is broken for good.
     """
     points = Points.of(request, axes)
     catalog = load_catalog() if catalog is None else catalog

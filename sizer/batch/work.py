@@ -45,10 +45,7 @@ _designs: Callable[[Catalog], StoredAnswers[_Built]] = stores_by_catalog(16384) 
 def cells_of_answer(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> dict[str, Any]:
     """Cells of the design that :func:`sizer.sizing.best_design.best_design` finds.
 
-    Raises
-    ------
-    RequestError, InfeasibleError
-        As :func:`sizer.sizing.size.size`.
+    Raises RequestError, InfeasibleError as :func:`sizer.sizing.size.size`.
     """
     best = best_row(request, catalog, calibration)
     return cells_of_design(best) if isinstance(best, BestDesign) else _of_row(best, calibration)
@@ -173,21 +170,9 @@ def size_chunk(
 ) -> list[Row] | None:
     """Rows of some requests, in their order.
 
-    Parameters
-    ----------
-    key : str
-        Names catalogue and calibration.
-    requests : sequence of BatchRequest
-        The requests.
-    content : bytes, optional
-        Both, as :func:`pickled_models`.
-    n_submitted : int
-        Differs in every call: Dask merges calls with the same arguments.
-
-    Returns
-    -------
-    list of dict, or None
-        None when this process has not loaded them: send the chunk again with ``content``.
+    ``key``: names catalogue and calibration. ``requests``: the requests. ``content``: both, as :func:`pickled_models`.
+    ``n_submitted``: differs in every call: Dask merges calls with the same arguments. Returns none when this process
+    has not loaded them: send the chunk again with ``content``.
     """
     if content is not None and key not in _loaded:
         load_models(key, *pickle.loads(content))
@@ -222,10 +207,7 @@ def answer_row(batch_request: BatchRequest, catalog: Catalog, calibration: Calib
 def mapped_request(mapping: dict[str, Any], catalog: Catalog, place: str) -> SizingRequest:
     """The request of a mapping; one with a sentence is read, and its other keys rule over what is read.
 
-    Raises
-    ------
-    RequestError
-        If it is not valid, or something of the sentence has to be answered first.
+    Raises RequestError if it is not valid, or something of the sentence has to be answered first.
     """
     keys = {key: value for key, value in mapping.items() if key != SENTENCE}
     if SENTENCE not in mapping:

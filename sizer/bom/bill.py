@@ -305,8 +305,6 @@ def customer_bill(bill: Bill) -> Bill:
     of the quote but the computed number of a changed quantity. A bill without any of these comes back with its lines as
     they were.
 
-    Notes
-    -----
     The discount of the deal is shared in proportion to the net prices, in whole cents a piece (``allotted``): a line is
     less than a cent a piece away from its exact part. At most one line cannot have a unit price in whole cents; it has
     its amount alone.
@@ -339,27 +337,11 @@ def unpriced_bill(bill: Bill) -> Bill:
 def allotted(amounts: Sequence[int], quantities: Sequence[int], total: int) -> list[int]:
     """Shares of ``total`` in proportion to ``amounts``, of which at most one is no whole number a piece.
 
-    Parameters
-    ----------
-    amounts : sequence of int
-        What the lines would cost by themselves. [cent]
-    quantities : sequence of int
-        Pieces of each line; a line of none costs nothing.
-    total : int
-        To be shared. [cent]
+    ``amounts``: what the lines would cost by themselves [cent]. ``quantities``: pieces of each line; a line of none
+    costs nothing. ``total``: to be shared [cent]. Shares add up to ``total``; each is less than a cent a piece
+    away from its exact part, 0 where that is 0 [cent]. Raises ValueError if an amount or the total is below 0, or a
+    total is to be shared among amounts of 0.
 
-    Returns
-    -------
-    list of int
-        They add up to ``total``; each is less than a cent a piece away from its exact part, 0 where that is 0. [cent]
-
-    Raises
-    ------
-    ValueError
-        If an amount or the total is below 0, or a total is to be shared among amounts of 0.
-
-    Notes
-    -----
     Method of the largest remainder, a cent a piece being the least that a line can be given. What is left is less than
     a cent for every piece of any line not served; the largest of these takes it.
 

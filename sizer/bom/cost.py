@@ -55,8 +55,6 @@ def _span_of(years: Iterable[str]) -> tuple[str, ...]:
 class ItemPrices:
     """What one piece of each of some items costs as a platform uses it: what every cost is summed from.
 
-    Notes
-    -----
     All unknown prices of an order lie at the same height of their bands: a customer who pays much for one thing pays
     much for the others. The interval of a sum is then the sum of the intervals, the widest that the bands allow.
     Support that costs a percentage is that share of what it supports.
@@ -130,7 +128,9 @@ def line_amounts(bill: Bill, platform: Platform, prices: UnitPrices) -> Floats:
     pieces = [[1 if i in stated else line.quantity] for i, line in enumerate(lines)]
     found = ItemPrices.of(tuple(line.item for line in lines), platform, prices, stated).amounts(pieces)[..., 0].T
     share = low_share(_gpus_bought(bill, platform)) ** np.maximum(1 - prices.heights / MIDDLE, 0)
-    is_open = np.array([i not in stated and not prices.is_known(line.item) for i, line in enumerate(lines)])
+    # Lines of the quote's own have no item.
+    known = [bool(line.item) and prices.is_known(line.item) for line in lines]
+    is_open = np.array([i not in stated and not known[i] for i in range(len(lines))])
     return np.where(is_open[:, None], found * share, found)
 
 
@@ -189,21 +189,9 @@ def probability_within(
 ) -> float | None:
     """Probability that a bill costs no more than a budget.
 
-    Parameters
-    ----------
-    bill : Bill
-    platform : Platform
-    catalog : Catalog
-    book : PriceBook
-    budget : float
-        In the currency of the bill.
-
-    Returns
-    -------
-    float or None
-        1 only where the highest cost is within the budget, 0 only where the lowest is above it; between them the height
-        at which all bands together cost the budget. None where something has neither price nor band, or bands are in
-        another currency. [-]
+    ``budget``: in the currency of the bill. Returns 1 only where the highest cost is within the budget, 0 only where
+    the lowest is above it; between them the height at which all bands together cost the budget. None where something
+    has neither price nor band, or bands are in another currency.
     """
     if book.per_usd(bill.currency) is None and not bill.is_complete:
         return 0.0 if float(bill.total) > budget else None

@@ -296,21 +296,10 @@ def row_cost(
 ) -> tuple[Floats, tuple[str, ...]]:
     """Cost of the priced lines of every row at the net prices of the price book, and the items that have no price.
 
-    Parameters
-    ----------
-    components : sequence of Component
-        Of all rows.
-    catalog, book, currency
-        As for ``bill``.
+    ``components``: of all rows. ``catalog``, ``book``, ``currency``: as for ``bill``. Returns cost of what is priced,
+    shape (rows,); ids of bought items without a price. The cost is complete only where none of these is needed by the
+    row [currency].
 
-    Returns
-    -------
-    tuple
-        Cost of what is priced, shape (rows,); ids of bought items without a price. The cost is complete only where none
-        of these is needed by the row. [currency]
-
-    Notes
-    -----
     Sums of cents stay exact in doubles up to 9e13, so a row's cost equals the total of its bill to the cent. What the
     request's quote changes is left out: it is a matter of the bill, not of the design.
     """

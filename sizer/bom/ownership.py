@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from itertools import accumulate
 from math import floor
 from typing import Literal, get_args
 
 from sizer.base.money import CENT
-from sizer.bom.bill import MONTHS_A_YEAR, Bill, BillLine
+from sizer.bom.bill import MONTHS_A_YEAR, Bill, BillLine, Sum
 from sizer.physical.components import Quantities
 from sizer.physical.plan import Plan
 from sizer.physical.racks.power import HOURS_PER_YEAR
@@ -37,7 +38,7 @@ class OwnershipRates:
     space_per_rack_month: Decimal | None = None
     care_percent: Decimal = Decimal(0)  # a year, of the purchase: staff, space and maintenance
     asks_space: bool = False  # whether a missing price of space makes the total "at least"
-    grows: bool = False  # whether more is bought later, which no rate here counts
+    grows: bool = False  # whether more is bought later
     utilization_fraction: float | None = None  # share of all hours in which the cluster works; None: all of them
 
     @property
@@ -60,6 +61,14 @@ class Footprint:
     is_draw_at_least: bool = False  # some part's draw is unknown
     rack_units: float = 0.0
     racks: int = 0
+
+
+@dataclass(frozen=True)
+class LaterYear:
+    """A year after the first: what is bought at its start, and what everything that is then owned draws and takes."""
+
+    purchase: Sum
+    footprint: Footprint
 
 
 @dataclass(frozen=True)
@@ -172,20 +181,21 @@ def footprint_of(plan: Plan, quantities: Quantities) -> Footprint:
     )
 
 
-def ownership_cost(bill: Bill, rates: OwnershipRates, footprint: Footprint) -> OwnershipCost:
-    """Cost of owning what a bill lists.
+def ownership_cost(
+    bill: Bill, rates: OwnershipRates, footprint: Footprint, later: Sequence[LaterYear] = ()
+) -> OwnershipCost:
+    """Cost of owning what a bill lists, and what is bought later.
 
-    ``bill``: what is bought, or a customer's copy of it. Raises ValueError if there are no years, or a draw, a number
-    of racks or rack units is below 0.
+    ``bill``: what is bought first, or a customer's copy of it. ``later``: every year from the second on; without
+    them nothing is bought, and the footprint stays. Raises ValueError if there are no years, or a draw, a number of
+    racks or rack units is below 0.
 
-    Notes
-    -----
     Purchase (year 1) = net total of the bill. Support = its support and subscriptions beyond their terms, at their
     price; with ``support_percent`` that share of what is bought once, from the end of the shortest priced support
     term on, in place of the support (not the subscriptions). Energy = typical draw, ``IDLE_SHARE`` of it without
     work, x PUE x 8,760 h x price. Space = rack units or racks x 12 months x price. Care = share of the purchase.
-    Every sum from year 1 on is rounded to cents, and a year is the difference of two of them. No interest, tax,
-    price change or residual value is counted.
+    What is bought later has support and care from its year on. Every sum from year 1 on is rounded to cents, and a
+    year is the difference of two of them. No interest, tax, price change or residual value is counted.
     """
     if rates.years < 1 or not (footprint.typical_w >= 0 and footprint.rack_units >= 0 and footprint.racks >= 0):
         raise ValueError(
@@ -193,26 +203,36 @@ def ownership_cost(bill: Bill, rates: OwnershipRates, footprint: Footprint) -> O
             f"{rates.years} years, {footprint.typical_w} W, {footprint.rack_units} U, {footprint.racks} racks"
         )
     support, n_open_terms = _support(bill, rates)
-    typical_w = _exact(footprint.typical_w) * _exact(rates.draw_fraction)
-    yearly_kwh = typical_w / 1000 * _exact(rates.pue_ratio or 1.0) * HOURS_PER_YEAR
+    bought = [one.purchase.amount for one in later] or [_NOTHING] * (rates.years - 1)
+    for place, amount in enumerate(bought, 1):
+        for year in range(place + 1, rates.years + 1):
+            support[year] += Fraction(amount) * stated_support(bill, rates, year - place)
+    owned = [footprint, *([one.footprint for one in later] or [footprint] * (rates.years - 1))]
+    yearly_kwh = [
+        _exact(one.typical_w) * _exact(rates.draw_fraction) / 1000 * _exact(rates.pue_ratio or 1.0) * HOURS_PER_YEAR
+        for one in owned
+    ]
     rate = rates.electricity_per_kwh
-    energy = None if rate is None else [yearly_kwh * Fraction(rate) * year for year in range(rates.years + 1)]
+    energy = None if rate is None else _up_to([kwh * Fraction(rate) for kwh in yearly_kwh])
     space = None
     if rates.has_space:
-        monthly = _exact(footprint.rack_units) * Fraction(rates.space_per_rack_unit_month or 0)
-        monthly += footprint.racks * Fraction(rates.space_per_rack_month or 0)
-        space = [monthly * MONTHS_A_YEAR * year for year in range(rates.years + 1)]
-    yearly_care = Fraction(bill.total) * Fraction(rates.care_percent) / 100
-    care = [yearly_care * year for year in range(rates.years + 1)]
-    n_open = len(_open_lines(bill, rates))
+        monthly = [
+            _exact(one.rack_units) * Fraction(rates.space_per_rack_unit_month or 0)
+            + one.racks * Fraction(rates.space_per_rack_month or 0)
+            for one in owned
+        ]
+        space = _up_to([amount * MONTHS_A_YEAR for amount in monthly])
+    paid = _up_to([Fraction(amount) for amount in (bill.total, *bought)])[1:]
+    care = _up_to([amount * Fraction(rates.care_percent) / 100 for amount in paid])
+    n_open = len(_open_lines(bill, rates)) or max((one.purchase.n_open for one in later), default=0)
     missing: list[tuple[Missing, bool]] = [
         ("prices", n_open > 0),
         ("renewals", n_open_terms > 0),
         ("electricity", rate is None),
-        ("watts", rate is not None and footprint.is_draw_at_least),
+        ("watts", rate is not None and any(one.is_draw_at_least for one in owned)),
         ("cooling", rate is not None and rates.pue_ratio is None),
         ("space", rates.asks_space and not rates.has_space and not rates.care_percent),
-        ("growth", rates.grows),
+        ("growth", rates.grows and not later),
     ]
     return OwnershipCost(
         currency=bill.currency,
@@ -220,7 +240,7 @@ def ownership_cost(bill: Bill, rates: OwnershipRates, footprint: Footprint) -> O
         years=tuple(
             YearCost(
                 year,
-                purchase=bill.total if year == 1 else _NOTHING,
+                purchase=bill.total if year == 1 else bought[year - 2],
                 support=_of_year(support, year),
                 energy=None if energy is None else _of_year(energy, year),
                 space=None if space is None else _of_year(space, year),
@@ -229,7 +249,7 @@ def ownership_cost(bill: Bill, rates: OwnershipRates, footprint: Footprint) -> O
             for year in range(1, rates.years + 1)
         ),
         n_open=n_open,
-        energy_kwh=cents(yearly_kwh * rates.years),
+        energy_kwh=cents(sum(yearly_kwh, Fraction(0))),
         missing=tuple(key for key, is_missing in missing if is_missing),
     )
 
@@ -259,13 +279,21 @@ def _support(bill: Bill, rates: OwnershipRates) -> tuple[list[Fraction], int]:
         for year in range(1, rates.years + 1):
             months = max(year * MONTHS_A_YEAR - line.term_months, 0)
             totals[year] += Fraction(line.extended_net) * off * months / line.term_months
-    if rates.support_percent is not None:
-        terms = [line.term_months for line in _priced_support(bill)]
-        base = sum((Fraction(line.extended_net or 0) for line in bill.bought if _is_supported(line)), Fraction(0)) * off
-        for year in range(1, rates.years + 1):
-            share = Fraction(rates.support_percent) / 100 * _exact(supported_years(terms, year))
-            totals[year] += base * share
+    base = sum((Fraction(line.extended_net or 0) for line in bill.bought if _is_supported(line)), Fraction(0)) * off
+    for year in range(1, rates.years + 1):
+        totals[year] += base * stated_support(bill, rates, year)
     return totals, n_open
+
+
+def stated_support(bill: Bill, rates: OwnershipRates, years: int) -> Fraction:
+    """Stated support of so many years, as a share of what it is for."""
+    terms = [line.term_months for line in _priced_support(bill)]
+    return Fraction(rates.support_percent or 0) / 100 * _exact(supported_years(terms, years))
+
+
+def _up_to(yearly: Sequence[Fraction]) -> list[Fraction]:
+    """Sums up to the end of each year, from 0 on."""
+    return [Fraction(0), *accumulate(yearly)]
 
 
 def _is_supported(line: BillLine) -> bool:

@@ -1,14 +1,14 @@
 """Cost of ownership in ranges, where prices are bands: of all designs of a platform in one pass, and of one bill."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats
 from sizer.bom.bill import MONTHS_A_YEAR, Bill
 from sizer.bom.cost import CostInterval, component_amounts, heights_of, line_amounts
-from sizer.bom.ownership import UNSUPPORTED, Footprint, OwnershipRates
+from sizer.bom.ownership import UNSUPPORTED, Footprint, LaterYear, OwnershipRates, stated_support
 from sizer.bom.unit_prices import UnitPrices
 from sizer.catalog.schema import Device
 from sizer.physical.components import Component, DesignParts, bought_of
@@ -37,15 +37,7 @@ def row_totals(found: DesignParts, platform: Platform, prices: UnitPrices, rates
 def yearly_cost(rates: OwnershipRates, typical_w: Floats, rack_units: Floats, racks: Floats) -> Floats:
     """Energy and space of a year; what has no stated price counts nothing.
 
-    Parameters
-    ----------
-    rates : OwnershipRates
-    typical_w : ndarray, shape (rows,)
-        Typical draw. [W]
-    rack_units : ndarray, shape (rows,)
-        Rack units taken. [-]
-    racks : ndarray, shape (rows,)
-        Racks used. [-]
+    ``typical_w`` (rows,): typical draw [W]. ``rack_units`` (rows,): rack units taken. ``racks`` (rows,): racks used.
     """
     kwh = np.asarray(typical_w) * energy_kwh_per_year(rates.draw_fraction, rates.pue_ratio or 1.0)
     monthly = np.asarray(rack_units) * float(rates.space_per_rack_unit_month or 0)
@@ -87,6 +79,37 @@ def bill_interval(
     )
     low, expected, likely, high = (_totals(parts, rates)[:, 0] + running * rates.years).tolist()
     return CostInterval(bill.currency, low, expected, likely, high)
+
+
+def with_later(
+    interval: CostInterval | None,
+    prices: Sequence[CostInterval | None],
+    later: Sequence[LaterYear],
+    bill: Bill,
+    rates: OwnershipRates,
+    footprint: Footprint,
+) -> CostInterval | None:
+    """Interval of the cost of owning what a bill lists and what is bought later; None where one of them has none.
+
+    ``interval``: of the bill. ``prices``: of what is bought from the second year on. ``later``, ``bill``, ``rates``,
+    ``footprint``: as of :func:`~sizer.bom.ownership.ownership_cost`.
+    """
+    if interval is None or None in prices:
+        return None
+
+    def running(one: Footprint) -> float:
+        draw, units, racks = (np.array([value]) for value in (one.typical_w, one.rack_units, float(one.racks)))
+        return float(yearly_cost(rates, draw, units, racks)[0])
+
+    more = sum(running(one.footprint) - running(footprint) for one in later)
+    names = ("low", "expected", "at_confidence", "high")
+    sums = {name: getattr(interval, name) + more for name in names}
+    for place, price in enumerate(prices, 1):
+        years = rates.years - place
+        share = 1 + float(stated_support(bill, rates, years)) + float(rates.care_percent) / 100 * years
+        for name in names:
+            sums[name] += share * getattr(price, name)
+    return replace(interval, **sums)
 
 
 def _parts(components: Sequence[Component], platform: Platform, prices: UnitPrices) -> list[_Part]:

@@ -142,27 +142,10 @@ def compared(
 ) -> RentOrBuy:
     """Set what a bill costs over the years beside an offer.
 
-    Parameters
-    ----------
-    bill : Bill
-        What is bought, or a customer's copy of it.
-    rental : Rental
-    rates : OwnershipRates
-        Of the cluster, over the years of the offer.
-    footprint : Footprint
-        Draw and space of the cluster.
-    n_gpus : int
-        GPUs of the cluster.
-    stored_bytes : float
-        Data that a rented cluster must hold, too. [B]
+    ``bill``: what is bought, or a customer's copy of it. ``rates``: of the cluster, over the years of the offer.
+    ``footprint``: draw and space of the cluster. ``n_gpus``: GPUs of the cluster. ``stored_bytes``: data that a rented
+    cluster must hold, too [B]. Raises ValueError if there are no GPUs, or a draw or size is below 0.
 
-    Raises
-    ------
-    ValueError
-        If there are no GPUs, or a draw or size is below 0.
-
-    Notes
-    -----
     Owning: :func:`~sizer.bom.ownership.ownership_cost`.
     Renting at a use u = GPUs x hours x u x rate / speed ratio + stored TB x months x rate of storage.
     Break-even: the u at which both are the same.

@@ -38,20 +38,9 @@ SMALL = ("cables", "accessories")
 def amount_at(low: float, high: float, heights: Floats) -> Floats:
     """Amount in a band at some heights.
 
-    Parameters
-    ----------
-    low, high : float
-        Ends of the band, 0 <= low <= high. [any currency]
-    heights : ndarray, shape (heights,)
-        0 at the low end, 1 at the high end. [-]
+    ``low``, ``high``: ends of the band, 0 <= low <= high [any currency]. ``heights`` (heights,): 0 at the low end, 1 at
+    the high end. Returns (heights,): amounts, ``low`` at 0 and ``high`` at 1 [currency of the band].
 
-    Returns
-    -------
-    ndarray, shape (heights,)
-        Amounts, ``low`` at 0 and ``high`` at 1. [currency of the band]
-
-    Notes
-    -----
     p(u) = low + (high - low) (r^u - 1)/(r - 1) with r = min(high/low, 20). Up to a ratio of 20 this is low r^u: a price
     is as likely to be off by a factor upwards as downwards, and its median is the geometric mean. From 0 a factor means
     nothing; there the same curve starts at the low end itself.

@@ -45,14 +45,7 @@ class Draws:
     :func:`~sizer.calibrate.fit.joint.fit_joint`, whose medians of rates meet the measurements; an effect that was never
     fitted is drawn from its prior.
 
-    Attributes
-    ----------
-    calibration : Calibration
-        Values, covariance, scatter.
-    n : int
-        Draws.
-    generator_of : callable
-        Gives the generator of a key.
+    ``calibration``: values, covariance, scatter. ``n``: draws. ``generator_of``: gives the generator of a key.
     """
 
     calibration: Calibration

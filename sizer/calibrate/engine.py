@@ -68,10 +68,8 @@ PriorOf = Callable[[str], Prior]
 def by_differences(log_value: Callable[[Floats], Floats]) -> Law:
     """Law of a value known by its factors, times what multiplies all of it: the last term.
 
-    Parameters
-    ----------
-    log_value : callable
-        Logarithms of the factors, shape (..., cases or 1, factors), to those of the values, shape (..., cases).
+    ``log_value``: logarithms of the factors, shape (..., cases or 1, factors), to those of the values, shape (...,
+    cases).
     """
 
     def law(terms: Floats) -> tuple[Floats, Floats]:
@@ -90,10 +88,7 @@ def by_differences(log_value: Callable[[Floats], Floats]) -> Law:
 def sum_of_parts(constants: Floats) -> Law:
     """Law of a time that is the sum of parts, times what multiplies all of it: the last term.
 
-    Parameters
-    ----------
-    constants : ndarray, shape (cases, parts)
-        Logarithms of what is known of the parts; -inf where a case lacks one.
+    ``constants`` (cases, parts): logarithms of what is known of the parts; -inf where a case lacks one.
     """
 
     def law(terms: Floats) -> tuple[Floats, Floats]:
@@ -647,28 +642,11 @@ def fit_with_priors(
 ) -> PriorFit:
     """Fit with a robust loss on the data and one quadratic row for each prior.
 
-    Parameters
-    ----------
-    model : callable
-        Parameters to predictions and their Jacobian.
-    y : ndarray, shape (n,)
-        What was measured.
-    sigma : ndarray or float
-        Scatter of a row, within which the loss is quadratic; beyond, a row loses its pull (:func:`robust_weight`).
-    prior_mean, prior_sd : ndarray, shape (p,)
-        Normal priors.
-    start : ndarray, shape (p,)
-        Where to start.
-    tolerance : float
-        Relative fall of the objective at which the fit has settled.
+    ``model``: parameters to predictions and their Jacobian. ``y`` (n,): what was measured. ``sigma``: scatter of a row,
+    within which the loss is quadratic; beyond, a row loses its pull (:func:`robust_weight`). ``prior_mean``,
+    ``prior_sd`` (p,): normal priors. ``start`` (p,): where to start. ``tolerance``: relative fall of the objective at
+    which the fit has settled. Raises CalibrationError if the fit does not converge.
 
-    Raises
-    ------
-    CalibrationError
-        If the fit does not converge.
-
-    Notes
-    -----
     Levenberg-Marquardt on the reweighted normal equations. With a prior row for every parameter they are well
     conditioned, and each row has a dozen of hundreds of effects, so that a sparse step takes milliseconds where
     :func:`scipy.optimize.least_squares` decomposes the dense matrix in half a second; a test compares the two.

@@ -150,18 +150,8 @@ def trainings_of(kind: str) -> list[OwnRun]:
 def largest_batch(kind: str, forward_flop: float, n_samples: float) -> float:
     """Largest batch per GPU that a network of a kind is planned with: of published trainings, or one that fills a GPU.
 
-    Parameters
-    ----------
-    kind : str
-    forward_flop : float
-        Of one sample. [FLOP]
-    n_samples : float
-        Of the data set. [samples]
-
-    Returns
-    -------
-    float
-        Whatever the GPU memory holds. [-]
+    ``forward_flop``: of one sample [FLOP]. ``n_samples``: of the data set [samples]. Returns whatever the GPU memory
+    holds.
     """
     published = max(run.batch_per_gpu for run in trainings_of(kind))
     filling = _FILLED * math.exp(own_networks().value("fill:all")) / forward_flop
@@ -225,10 +215,7 @@ def own_networks() -> Fit:
 def own_code_rate(forward_flop: Floats) -> tuple[Floats, Floats]:
     """ln of the rate that teams reach with their own code over that of MLPerf's tuned runs, and its spread.
 
-    Parameters
-    ----------
-    forward_flop : ndarray
-        Of a forward pass on each GPU: teams differ less in long steps. [FLOP]
+    ``forward_flop``: of a forward pass on each GPU: teams differ less in long steps [FLOP].
     """
     fit = own_networks()
     waiting = 1 / (1 + forward_flop / math.exp(fit.value("fill:all")))

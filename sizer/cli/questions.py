@@ -37,7 +37,7 @@ def verdict_command(
     as_json: AsJson = False,
     catalog_dir: CatalogDir = None,
 ) -> None:
-    """Do we need this? Claims with what would reverse them, and the simplest sufficient design."""
+    """Do we need this? Claims with their numbers, and the simplest sufficient design."""
     from sizer.guide.plain_text import verdict_answer_text
     from sizer.questions.verdict.analysis import claims
     from sizer.questions.verdict.simplest_design import simplest_design

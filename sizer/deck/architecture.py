@@ -30,7 +30,7 @@ from sizer.drawings.links import many
 from sizer.drawings.racks import ROLES, RackKind, is_unknown, rack_kinds, up_to, watts, weight_text
 from sizer.drawings.room import room
 from sizer.drawings.shapes import Box, Drawing, FilledBar, Label, wrapped
-from sizer.drawings.topology import grouped_topology, topology
+from sizer.drawings.topology import topology
 from sizer.guide.chapters.architecture import building_block, network_sections
 from sizer.guide.context import GuideContext
 from sizer.physical.plan import PlacedDevice, Plan
@@ -188,12 +188,12 @@ def _text(run: Sequence[PlacedDevice], width: float, catalog: Catalog) -> str:
 
 
 def architecture(context: GuideContext) -> Slide:
-    """Every device, or every kind of device of a large cluster, with its links."""
+    """Every kind of device with its links."""
     drawing = topology(context.design)
     block = building_block(context)
     columns: tuple[SlideColumn, ...] = (SlideColumn((DrawingBlock(drawing),)),)
     if scale_in(drawing, BODY) < _LEAST_SCALE:
-        drawing = grouped_topology(Cluster(context.design), is_low=True)
+        drawing = topology(context.design, is_low=True)
         rest = tuple(_management(context))
         if scale_in(drawing, BODY) < _LEAST_SCALE:
             columns = (
@@ -205,7 +205,7 @@ def architecture(context: GuideContext) -> Slide:
     networks = [f"{section.title}: {' '.join(section.texts)}" for section in network_sections(context)]
     return Slide(
         topic="Logical architecture",
-        title=drawing.title,
+        title=words.capital(Cluster(context.design).fabric_text()) or drawing.title,
         columns=columns,
         notes=notes(context, [*block, *networks]),
     )

@@ -77,7 +77,7 @@ class DrawingBlock:
     drawing: Drawing
 
 
-ChartRole: TypeAlias = Literal["expected", "interval", "target", "published", "design", "column", "needed"]
+ChartRole: TypeAlias = Literal["expected", "interval", "target", "published", "design"]
 
 
 @dataclass(frozen=True)
@@ -101,23 +101,10 @@ class LineChart:
 
 
 @dataclass(frozen=True)
-class ColumnChart:
-    """Native chart of columns over categories, from zero."""
-
-    categories: tuple[str, ...]
-    series: tuple[Series, ...]
-    y_title: str
-    colour: str
-
-
-Chart: TypeAlias = LineChart | ColumnChart
-
-
-@dataclass(frozen=True)
 class ChartBlock:
     """A native chart whose data can be edited."""
 
-    chart: Chart
+    chart: LineChart
     note: str = ""
 
 

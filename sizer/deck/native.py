@@ -5,9 +5,9 @@ import re
 import zipfile
 from typing import Any
 
-from pptx.chart.data import CategoryChartData, XyChartData
+from pptx.chart.data import XyChartData
 from pptx.dml.color import RGBColor
-from pptx.enum.chart import XL_CHART_TYPE, XL_LABEL_POSITION, XL_LEGEND_POSITION, XL_MARKER_STYLE
+from pptx.enum.chart import XL_CHART_TYPE, XL_LABEL_POSITION, XL_MARKER_STYLE
 from pptx.enum.dml import MSO_LINE_DASH_STYLE
 from pptx.enum.text import MSO_ANCHOR, PP_ALIGN
 from pptx.oxml.ns import qn
@@ -16,7 +16,7 @@ from pptx.util import Emu, Pt
 from sizer.base.locale import current_locale
 from sizer.base.quantities import NARROW_SPACE
 from sizer.deck import text_fit
-from sizer.deck.blocks import FONT, Area, Chart, ColumnChart, KeyFigures, LineChart, Paragraphs
+from sizer.deck.blocks import FONT, Area, KeyFigures, LineChart, Paragraphs
 from sizer.deck.text_fit import FittedTable
 from sizer.drawings.palette import LIGHT, Palette
 from sizer.export.files import printable
@@ -284,12 +284,9 @@ _DESIGN_POINTS = 3
 _NEAR_END = 0.6
 
 
-def add_chart(slide: Any, chart: Chart, area: Area, palette: Palette) -> None:
+def add_chart(slide: Any, chart: LineChart, area: Area, palette: Palette) -> None:
     """A chart that fills an area."""
-    if isinstance(chart, LineChart):
-        native = _lines(slide, chart, area, palette)
-    else:
-        native = _columns(slide, chart, area, palette)
+    native = _lines(slide, chart, area, palette)
     native.font.name, native.font.size = FONT, Pt(_TEXT_PT)
     native.font.color.rgb = rgb(palette.muted)
     native.has_title = False
@@ -383,31 +380,6 @@ def _label(plotted: Any, place: int, text: str, colour: str, position: Any) -> N
     run.font.name, run.font.size = FONT, Pt(_TEXT_PT)
     run.font.color.rgb = rgb(colour)
     label.position = position
-
-
-def _columns(slide: Any, chart: ColumnChart, area: Area, palette: Palette) -> Any:
-    data = CategoryChartData(number_format="#,##0")  # type: ignore[no-untyped-call]
-    data.categories = [printable(name) for name in chart.categories]
-    for series in chart.series:
-        data.add_series(printable(series.name), [y for _, y in series.points])  # type: ignore[no-untyped-call]
-    native = slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, *corners(area), data).chart
-    native.has_legend = len(chart.series) > 1
-    if native.has_legend:
-        native.legend.position, native.legend.include_in_layout = XL_LEGEND_POSITION.BOTTOM, False
-    plot = native.plots[0]
-    plot.gap_width, plot.overlap = 60, 0
-    for series, plotted in zip(chart.series, plot.series, strict=True):
-        plotted.format.fill.solid()
-        colour = palette.colour(chart.colour) if series.role == "column" else palette.hairline
-        plotted.format.fill.fore_color.rgb = rgb(colour)
-        plotted.invert_if_negative = False
-        labels = plotted.data_labels
-        labels.show_value, labels.position = True, XL_LABEL_POSITION.OUTSIDE_END
-        labels.number_format, labels.number_format_is_linked = _grouped(), False
-        labels.font.name, labels.font.size = FONT, Pt(_TEXT_PT)
-        labels.font.color.rgb = rgb(palette.ink)
-    _scale(native.value_axis, max(y for series in chart.series for _, y in series.points) * _HEADROOM)
-    return native
 
 
 def _axis_title(axis: Any, text: str, palette: Palette) -> None:

@@ -182,6 +182,8 @@ def _verdict_finding(context: GuideContext) -> str:
         meets = f"is as likely as not to meet {target}"
         if context.surer is not None:
             meets += f"; {context.surer.name} meets it with {words.chance(context.surer.probability)}"
+    elif design.late:
+        meets = f"{meets} on condition of its first tokens: {words.chance(design.probability)} before a measurement"
     elif check is not CheckResult.OPEN and design.probability is not None:
         meets = f"{meets} with {words.chance(design.probability)} confidence"
     if check is not CheckResult.MET:

@@ -9,7 +9,6 @@ from sizer.base.quantities import grouped, significant
 from sizer.deck.blocks import (
     Block,
     ChartBlock,
-    ColumnChart,
     LineChart,
     Paragraphs,
     Series,
@@ -33,12 +32,10 @@ from sizer.present.tables import Field, Table, record_table
 from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import delivery_sentences
 from sizer.questions.growth.text import findings, purchases_table, recommendation
-from sizer.questions.ownership.text import finding as ownership_finding
-from sizer.questions.rent.rent_or_buy import finding as rental_finding
-from sizer.questions.rent.rent_or_buy import use_of
+from sizer.questions.ownership.text import owning_text
+from sizer.questions.rent.rent_or_buy import offer_text
 from sizer.questions.team.analysis import TeamAnswer
 from sizer.questions.team.text import least_served, waits_table
-from sizer.sizing.growth.result import PlatformGrowth
 from sizer.sizing.result import WorkloadAnswer
 
 # Limits of the growth that a slide has room for.
@@ -53,7 +50,8 @@ _LEAST_POINTS = 4
 _LABEL_AT = (0.3, 0.6)
 _CLEAR = 0.15  # of the rate
 # Columns of the purchases by their titles, with their widths in percent.
-_PURCHASES = {"Year": 11, "Owned": 13, "Bought": 38, "Cost": 20, "Maximum draw": 18}
+_PRICE_HEADS = ("Parts", "Parts with a price", "Price range")
+_PURCHASES = {"Year": 12, "Owned": 12, "Bought": 36, **dict.fromkeys(_PRICE_HEADS, 23), "Maximum draw": 17}
 
 
 def scaling(context: GuideContext) -> Slide | None:
@@ -218,52 +216,24 @@ def _growth_plan(context: GuideContext) -> Slide:
     assert plan is not None  # the caller looked
     platform = plan.of(context.design.platform.key)
     table = purchases_table(platform, context.catalog, context.result.request.currency)
-    chart = _owned_chart(platform)
     texts = findings(plan, platform, context.catalog)
-    bought = TableBlock(_narrowed(table), "the guide lists every year")
-    columns = (
-        (SlideColumn((bought,)),)
-        if chart is None
-        else (SlideColumn((ChartBlock(chart),), 36), SlideColumn((bought,), 64))
-    )
-    return Slide("Growth", recommendation(platform).rstrip("."), columns, notes=notes(context, texts))
+    columns = (SlideColumn((TableBlock(_narrowed(table), "the guide lists every year"),)),)
+    return Slide("Growth", recommendation(platform, in_short=True), columns, notes=notes(context, texts))
 
 
 def _narrowed(table: Table) -> Table:
-    """Columns of the purchases that the chart does not show."""
+    """Columns of the purchases that a slide has room for."""
     kept = [place for place, column in enumerate(table.columns) if column.title.partition(",")[0] in _PURCHASES]
     columns = tuple(replace(table.columns[n], width=_PURCHASES[table.columns[n].title.partition(",")[0]]) for n in kept)
     rows = tuple(replace(one, cells=tuple(one.cells[n] for n in kept)) for one in table.rows)
     return replace(table, columns=columns, rows=rows)
 
 
-def _owned_chart(growth: PlatformGrowth) -> ColumnChart | None:
-    """Servers, or storage nodes where only these grow, needed and owned in each year; None where nothing is added."""
-    needs, sizes = growth.needs, growth.recommended.sizes
-    if needs[0] == needs[-1]:
-        return None
-    is_servers = needs[0].n_servers != needs[-1].n_servers
-    key, title = ("n_servers", "GPU servers") if is_servers else ("storage_nodes", "storage nodes")
-    years = range(1, len(needs) + 1)
-    owned = Series(
-        "owned", tuple((float(n), float(getattr(s, key))) for n, s in zip(years, sizes, strict=True)), "column"
-    )
-    need = Series(
-        "needed", tuple((float(n), float(getattr(s, key))) for n, s in zip(years, needs, strict=True)), "needed"
-    )
-    series = (owned,) if [y for _, y in owned.points] == [y for _, y in need.points] else (need, owned)
-    names = tuple(f"year {year}" for year in years)
-    return ColumnChart(names, series, title, "gpu" if is_servers else "storage")
-
-
 def bill(context: GuideContext) -> Slide:
     """What it costs by category, as far as prices are known."""
     shown = context.design.bill
     texts = [result_text.open_prices(shown), price_note(shown), *delivery_sentences(shown.warnings)]
-    if context.ownership is not None:
-        texts.append(ownership_finding(context.ownership))
-    if context.rental is not None:
-        texts.append(rental_finding(context.rental, use_of(context.rental.rental)))
+    texts += filter(None, (owning_text(context.ownership), offer_text(context.result)))
     return Slide(
         topic="Bill of materials",
         title=budget_line(context.result, in_short=True).rstrip("."),

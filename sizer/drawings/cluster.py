@@ -191,15 +191,19 @@ class Cluster:
 
     def title(self) -> str:
         """What a drawing of the whole cluster shows, in a sentence without its full stop."""
-        text = self.design.name
+        fabric = self.fabric_text()
+        return f"{self.design.name}, connected by {fabric}" if fabric else self.design.name
+
+    def fabric_text(self) -> str:
+        """Link and switches of the cluster, and the gateway to its storage; "" without switches."""
         levels = [group for group in ("leaf", "spine", "core") if self.count(group)]
-        if levels:
-            link = self.design.platform.fabric.name
-            text += f", connected by {link} on {self._switches(levels)}"
+        behind = f"storage behind {self.model('gateway')}" if self.count("gateway") else ""
+        if not levels:
+            return behind
         net = self.network(NetworkRole.COMPUTE)
-        if len(levels) > 1 and net is not None:
-            text += f", {oversubscribed(net)}"
-        return text + (f", storage behind {self.model('gateway')}" if self.count("gateway") else "")
+        ratio = oversubscribed(net) if len(levels) > 1 and net is not None else ""
+        text = f"{self.design.platform.fabric.name} on {self._switches(levels)}"
+        return ", ".join(filter(None, (text, ratio, behind)))
 
     def _switches(self, levels: Sequence[str]) -> str:
         """'one SB7800', '2 directors', '3 leaf and 2 spine switches'."""

@@ -401,11 +401,11 @@ def https_address(source: Source) -> str:
     return found.group().rstrip(".,:") if found else ""
 
 
-def sources_table(catalog: Catalog, measurements: Counter[str], text: str = "", grades: Sequence[str] = ()) -> Table:
+def sources_table(catalog: Catalog, measurements: Counter[str], text: str = "") -> Table:
     """Cited documents: title, publisher, date, grade, and how much rests on them.
 
     ``measurements``: published numbers by key of their source. ``text``: words that title, publisher or place must
-    hold. ``grades``: grades that pass; none: all do.
+    hold.
     """
     facts = Counter(
         catalog.sources[key].id
@@ -426,8 +426,7 @@ def sources_table(catalog: Catalog, measurements: Counter[str], text: str = "", 
             source.where or _NONE,
         )
         for source in sorted(set(catalog.sources.values()), key=lambda one: (one.title.lower(), one.id))
-        if (not grades or source.grade in grades)
-        and all(word in f"{source.title} {source.publisher} {source.where}".lower() for word in wanted)
+        if all(word in f"{source.title} {source.publisher} {source.where}".lower() for word in wanted)
     ]
     heads = columns(
         ("Title", "left", 32),
@@ -503,25 +502,16 @@ def _name(path: str) -> str:
     return rest.capitalize() if head == "features" and rest else label_of(head)
 
 
-def fact_counts(found: Sequence[Gap]) -> list[tuple[str, int]]:
-    """Names of what is not published or assumed, and of how many parts; the most frequent first."""
-    count = Counter(fact for gap in found for fact in (*gap.missing, *gap.assumed))
-    return sorted(count.items(), key=lambda pair: (-pair[1], pair[0]))
-
-
-def gaps_table(
-    found: Sequence[Gap], catalog: Catalog, facts: Collection[str] = (), items: Collection[str] | None = None
-) -> Table:
+def gaps_table(found: Sequence[Gap], catalog: Catalog, items: Collection[str] | None = None) -> Table:
     """Part by part what is not published and what is assumed.
 
-    ``catalog``: where the names of parts are looked up. ``facts``: names of facts that are asked about; none: all.
-    ``items``: ids of the parts that are asked about.
+    ``catalog``: where the names of parts are looked up. ``items``: ids of the parts that are asked about; None: all.
     """
-    rows = []
-    for gap in found:
-        missing, assumed = ([one for one in names if not facts or one in facts] for names in (gap.missing, gap.assumed))
-        if (missing or assumed) and (items is None or gap.item.id in items):
-            rows.append(row(part_name(gap.item, catalog), KINDS[gap.kind], _listed(missing), _listed(assumed)))
+    rows = [
+        row(part_name(gap.item, catalog), KINDS[gap.kind], _listed(gap.missing), _listed(gap.assumed))
+        for gap in found
+        if (gap.missing or gap.assumed) and (items is None or gap.item.id in items)
+    ]
     heads = columns(("Part", "left", 28), ("Kind", "left", 14), ("Not published", "left", 34), ("Assumed", "left", 24))
     return Table("unknown", "What is unknown, part by part", heads, tuple(rows))
 

@@ -12,12 +12,10 @@ import altair as alt
 import numpy as np
 from altair.utils import schemapi
 
-from sizer.base.quantities import NARROW_SPACE, by_count, grouped
-from sizer.calibrate.notes import CALIBRATED, PREDICTED
+from sizer.base.quantities import by_count
 from sizer.calibrate.validate import ValidatedRow, summarise
 from sizer.catalog.schema import Source
 from sizer.evidence import rows as facts
-from sizer.evidence.rows import Key
 from sizer.present.charting import (
     BAND_OPACITY,
     COLUMN_PX,
@@ -28,16 +26,13 @@ from sizer.present.charting import (
     axis,
     chart_of,
     finish,
-    haloed,
-    placed_labels,
 )
-from sizer.present.words import capital, plural, sample_unit
-from sizer.sizing.result import WorkloadAnswer
+from sizer.present.words import capital, plural
 
 # Checking every row of a large chart against the schema takes a second; the switch is one of the whole process.
 _UNCHECKED = Lock()
 
-# Task, or what a row is used for -> role of its colour and shape of its mark. A stage keeps its colour.
+# Task -> role of its colour and shape of its mark. A stage keeps its colour.
 _MARKS = {
     "training": ("accent", "circle"),
     "inference": ("exchange", "diamond"),
@@ -45,8 +40,6 @@ _MARKS = {
     "preprocess": ("decode", "triangle-up"),
     "storage": ("storage", "triangle-down"),
     "network": ("network", "cross"),
-    "calibrates the model": ("other", "square"),
-    "tests the model": ("accent", "circle"),
 }
 _OTHER_MARK = ("other", "triangle-right")
 # More points than that make a file of many megabytes and show nothing more.
@@ -68,28 +61,23 @@ def parity_chart(
     height: int = 380,
     *,
     title: str = "",
-    kind: Key = lambda row: row.task,
-    labels: Mapping[str, str] | None = None,
     sources: Mapping[str, Source] | None = None,
-    unit: str = "",
 ) -> Chart | None:
     """Predicted over published numbers, both axes logarithmic.
 
     ``rows``: those that do not count or hold no number above 0 are not drawn. ``title``: Finding; by default how far
-    half of the rows are off. ``kind``: what tells the marks apart: its task, or what it is used for. ``labels``: id
-    of a row -> text beside its mark, where there is room. ``sources``: Documents, whose titles stand under the
-    pointer. ``unit``: of rates, where the rows share one; by default samples/s. None where there is nothing to draw.
+    half of the rows are off. ``sources``: Documents, whose titles stand under the pointer. None where there is nothing
+    to draw.
     """
     able = [row for row in facts.rated(rows) if row.log_error is not None]
     drawn = _thinned(able)
     if not drawn:
         return None
     ends = _domain(drawn)
-    marks = _marks(drawn, kind)
-    data = [_parity_row(row, kind(row), marks, palette, ends, sources or {}) for row in drawn]
+    marks = _marks(drawn)
+    data = [_parity_row(row, marks, palette, ends, sources or {}) for row in drawn]
     measures = {facts.measure(row.quantity) for row in drawn}
     name = measures.pop().axis if len(measures) == 1 else "number, in the unit of its row"
-    name = f"rate, {unit}" if unit and name == facts.RATE.axis else name
     scale = alt.Scale(type="log", domain=list(ends), nice=False)
     ticks = axis(grid=False, values=_decades(*ends), labelExpr=_SHORT, labelOverlap=True)
     x = alt.X("x:Q", scale=scale, axis=ticks, title=f"published {name}, log scale")
@@ -100,9 +88,6 @@ def parity_chart(
         colour = alt.Color("colour:N", scale=None, legend=None)
         layers.append(bars.encode(x=x, y=alt.Y("low:Q", scale=scale), y2=alt.Y2("high:Q"), color=colour))
     layers.append(_points(data, marks, palette, x, y))
-    if labels:
-        plot = (0.86 * width if isinstance(width, int) else 600.0, float(height))
-        layers += _point_labels(data, labels, ends, plot, scale, palette)
     hidden = len(able) - len(drawn)
     remark = f"{plural(hidden, 'row')} between others {by_count(hidden, 'is', 'are')} not drawn" if hidden else ""
     return finish(layers, title or parity_finding(rows), palette, width, height, remark)
@@ -162,9 +147,9 @@ def _tips() -> list[alt.Tooltip]:
     return [alt.Tooltip(f"{field}:N", title=title) for field, title in titles.items()]
 
 
-def _marks(rows: Sequence[ValidatedRow], kind: Key) -> dict[str, tuple[str, str, str]]:
+def _marks(rows: Sequence[ValidatedRow]) -> dict[str, tuple[str, str, str]]:
     """Kind -> name in the legend, role of the colour, shape; a file may bring kinds that share the last mark."""
-    found = dict.fromkeys(kind(row) for row in rows)
+    found = dict.fromkeys(row.task for row in rows)
     known = [(one, *_MARKS[one]) for one in _MARKS if one in found]
     return {
         **{one: (facts.task_name(one) if one in facts.TASKS else one, role, shape) for one, role, shape in known},
@@ -191,13 +176,12 @@ def _decades(low: float, high: float) -> list[float]:
 
 def _parity_row(
     row: ValidatedRow,
-    kind: str,
     marks: Mapping[str, tuple[str, str, str]],
     palette: Palette,
     ends: tuple[float, float],
     sources: Mapping[str, Source],
 ) -> dict[str, Any]:
-    name, role, _ = marks[kind]
+    name, role, _ = marks[row.task]
     interval = [
         None if end is None or not math.isfinite(end) else min(max(end, ends[0]), ends[1])
         for end in (row.low, row.high)
@@ -261,82 +245,3 @@ def _points(data: Rows, marks: Mapping[str, tuple[str, str, str]], palette: Pale
         tooltip=_tips(),
     )
     return encoded
-
-
-def _point_labels(
-    data: Rows,
-    labels: Mapping[str, str],
-    ends: tuple[float, float],
-    plot: tuple[float, float],
-    scale: alt.Scale,
-    palette: Palette,
-) -> list[Any]:
-    """Texts beside the marks, placed on the logarithms that the axes show."""
-    domain = [math.log10(end) for end in ends]
-    logs = [{**row, "x": math.log10(row["x"]), "y": math.log10(row["y"])} for row in data]
-    wanted = [{**row, "text": labels[row["run"]]} for row in logs if row["run"] in labels]
-    placed = placed_labels(wanted, logs, domain, domain, plot)
-    if not placed:
-        return []
-    rows: Rows = [{"x": 10 ** row["lx"], "y": 10 ** row["ly"], "text": row["text"]} for row in placed]
-    base = chart_of(rows).encode(x=alt.X("x:Q", scale=scale), y=alt.Y("y:Q", scale=scale), text=alt.Text("text:N"))
-    return haloed(base, palette, palette.muted, align="left", aria=False)
-
-
-# Names of their marks in the legend.
-CALIBRATES, TESTS = "calibrates the model", "tests the model"
-# Rates within this factor are marks that touch each other.
-_NEAR = 1.3
-
-
-def answer_rows(answer: WorkloadAnswer) -> tuple[ValidatedRow, ...]:
-    """Evidence of a workload as validated rows."""
-    task = "training" if answer.workload.task == "training" else "inference"
-    return tuple(
-        ValidatedRow(
-            one.id,
-            task,
-            "samples_per_s",
-            one.source,
-            one.published,
-            float(one.predicted.value),
-            float(one.predicted.low),
-            float(one.predicted.high),
-            CALIBRATED if one.calibrates else PREDICTED,
-        )
-        for one in answer.evidence
-    )
-
-
-def answer_parity_chart(
-    answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX, height: int = 340
-) -> Chart | None:
-    """Predicted over published rates near a workload; None without a published run near it."""
-    labels: dict[str, str] = {}
-    told: list[tuple[str, float]] = []
-    for one in answer.evidence:
-        text = plural(one.n_gpus, "GPU")
-        # Runs of one size that lie close together share a label: several would cover each other's marks.
-        if not any(
-            text == other and max(one.published, rate) < _NEAR * min(one.published, rate) for other, rate in told
-        ):
-            labels[one.id] = text
-            told.append((text, one.published))
-    return parity_chart(
-        answer_rows(answer),
-        palette,
-        width,
-        height,
-        title=answer_finding(answer),
-        kind=lambda row: CALIBRATES if row.status == CALIBRATED else TESTS,
-        labels=labels,
-        unit=sample_unit(answer.dnn),
-    )
-
-
-def answer_finding(answer: WorkloadAnswer) -> str:
-    """Title of the chart: the number of published runs inside their intervals."""
-    count = len(answer.evidence)
-    inside = sum(bool(row.is_covered) for row in answer_rows(answer))
-    runs = f"{grouped(inside)} of {plural(count, 'published run')} nearby"
-    return f"{runs} {by_count(inside, 'is', 'are')} inside the 90{NARROW_SPACE}% interval"

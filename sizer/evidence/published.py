@@ -74,37 +74,23 @@ class Choice:
 
     measure: str = ""  # title of one of evidence_rows.MEASURES
     is_unseen: bool = True  # predicted by fits without the source of the number
-    tasks: tuple[str, ...] = ()
     dnns: tuple[str, ...] = ()
     gpus: tuple[str, ...] = ()
-    servers: tuple[str, ...] = ()
-    stacks: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()  # keys
     parts: tuple[str, ...] = ()  # keys of PARTS
-    interval: str = ""  # INSIDE or OUTSIDE the 90 % interval
-    n_gpus: tuple[int, int] | None = None  # fewest and most; numbers without a stated count do not pass
 
     def passes(self, one: Published) -> bool:
         """Whether a number passes the filter."""
         pairs = (
-            (self.tasks, one.run.task),
             (self.dnns, one.dnn),
             (self.gpus, one.gpu),
-            (self.servers, one.server),
-            (self.stacks, one.stack),
             (self.sources, one.run.source),
             (self.parts, one.part),
         )
-        return (
-            all(not wanted or value in wanted for wanted, value in pairs)
-            and self.measure in ("", facts.measure(one.run.quantity).title)
-            and self._passes_interval(one)
-            and (self.n_gpus is None or (one.run.gpus is not None and self.n_gpus[0] <= one.run.gpus <= self.n_gpus[1]))
+        return all(not wanted or value in wanted for wanted, value in pairs) and self.measure in (
+            "",
+            facts.measure(one.run.quantity).title,
         )
-
-    def _passes_interval(self, one: Published) -> bool:
-        covered = one.row(is_unseen=self.is_unseen).is_covered
-        return not self.interval or covered is (self.interval == INSIDE)
 
 
 @dataclass(frozen=True)
@@ -117,10 +103,6 @@ class PublishedEvidence:
     def chosen(self, choice: Choice) -> tuple[Published, ...]:
         """The numbers that a choice asks for, in the order of the files."""
         return tuple(one for one in self.published if choice.passes(one))
-
-    def numbers_of_gpus(self) -> list[int]:
-        """Every number of GPUs of a run, the smallest first."""
-        return sorted({one.run.gpus for one in self.published if one.run.gpus is not None})
 
 
 def built_in_evidence(catalog: Catalog) -> PublishedEvidence:

@@ -163,8 +163,6 @@ def shortened(text: str, most: int = MAX_TEXT) -> str:
 def coverage_range(one: Summary) -> tuple[float, float]:
     """Where the true share inside the intervals lies with 90 % probability if the rows are independent.
 
-    Notes
-    -----
     Score interval of a binomial share [1]_.
 
     References

@@ -130,13 +130,23 @@ class GuideContext:
         has_own = any(line.has_own_price for line in found.bill.lines)
         return replace(option, design=replace(not_offered(found), cost=None if has_own else found.cost))
 
+    @_of_result
+    def sure(self) -> DecisionOption | None:
+        """Of a design that meets its targets on a condition, the first of the others that does without one."""
+        confidence = self.result.request.confidence
+        others = self.result.platforms if self.design.late else ()
+        found = (one for one in others if not (one.late or one.conditional_on) and (one.probability or 0) >= confidence)
+        design = next(found, None)
+        return None if design is None else self._told(DecisionOption(self.result.request, design))
+
     @property
     def surer(self) -> DesignAnswer | None:
-        """Of a design whose confidence is low, the one that reaches the usual one."""
-        chance = self.design.probability
-        return (
-            self.built.design if self.built is not None and chance is not None and chance < USUAL_CONFIDENCE else None
-        )
+        """Of a design whose confidence is low, one that reaches the usual one."""
+        chance, options = self.design.probability, (self.sure, self.built)
+        if chance is None or chance >= USUAL_CONFIDENCE:
+            return None
+        designs = (option.design for option in options if option is not None)
+        return next((one for one in designs if (one.probability or 0.0) >= USUAL_CONFIDENCE), None)
 
     # Influence of the inputs on the result, by workload.
     sensitivities = _of_result(lambda self: sensitivities(self.evaluated))

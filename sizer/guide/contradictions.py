@@ -66,13 +66,17 @@ def _totals(result: SizingResult) -> Iterator[str]:
 
 
 def _ownership(result: SizingResult) -> Iterator[str]:
-    """The cost of ownership starts from the bill, and says what it leaves out."""
+    """The cost of ownership starts from the bill, holds what the growth plan buys later, or says that it does not."""
     bill, request, owned = result.design.bill, result.request, ownership(result)
     if owned is None:
         return
-    if owned.cost.purchase != bill.total:
-        yield f"the cost of ownership holds a purchase of {owned.cost.purchase}, the total of the bill is {bill.total}"
-    if request.growth is not None and owned.cost.rates.years > 1 and "growth" not in owned.cost.missing:
+    first, years = owned.cost.years[0].purchase, owned.cost.rates.years
+    if first != bill.total:
+        yield f"the cost of ownership begins with a purchase of {first}, the total of the bill is {bill.total}"
+    planned = sum((year.purchase.amount for year in result.planned_years[1:years]), first)
+    if owned.cost.purchase != planned:
+        yield f"the cost of ownership holds purchases of {owned.cost.purchase}, the growth plan {planned}"
+    if request.growth is not None and years > 1 and not owned.later and "growth" not in owned.cost.missing:
         yield "the cost of ownership leaves out what the growth plan buys later, and does not say so"
 
 

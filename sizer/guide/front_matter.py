@@ -87,8 +87,10 @@ def budget_line(result: SizingResult, *, in_short: bool = False) -> str:
     return words.sentence(text)
 
 
-# A foot holds three lines: title and customer take two, number and revision of the quote the third. Characters.
-_LONGEST_NAME, _LONGEST_NUMBER = 60, 20
+# Characters.
+_LONGEST_CUSTOMER, _LONGEST_NUMBER = 40, 20
+# Letters that a line of the footer holds beside the page number, and that a title keeps at least.
+_LONGEST_FOOTER, _LEAST_TITLE = 105, 20
 
 
 def footer(context: GuideContext) -> str:
@@ -97,11 +99,13 @@ def footer(context: GuideContext) -> str:
     is_engineers = context.edition.form == "engineer"
     parts = [
         context.edition.profile.confidentiality,
-        words.shortened(result.request.title, _LONGEST_NAME),
-        words.shortened(result.request.customer, _LONGEST_NAME),
+        words.shortened(result.request.customer, _LONGEST_CUSTOMER),
         words.shortened(quote.number, _LONGEST_NUMBER),
         f"revision {words.shortened(quote.revision, _LONGEST_NUMBER)}" if quote.revision else "",
         f"catalogue {result.catalog_digest[:8]}" if is_engineers else "",
         f"calibration {result.calibration_digest[:8]}" if is_engineers else "",
     ]
+    # What identifies the document stays whole; its title takes what that leaves of the line.
+    left = max(_LONGEST_FOOTER - sum(len(part) + 3 for part in parts if part), _LEAST_TITLE)
+    parts.insert(1, words.shortened(result.request.title, left))
     return words.capital(" · ".join(part for part in parts if part))

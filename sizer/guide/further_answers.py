@@ -12,17 +12,19 @@ from sizer.present.text.bill_warnings import delivery_sentences, service_end_sen
 from sizer.present.text.layouts import unused_gpus_text
 from sizer.present.text.money import budget_text, price_range_text
 from sizer.present.text.plan import feed_loss_remedies, few_supplies_text
-from sizer.present.text.verdict import served_cautions, site_texts
+from sizer.present.text.verdict import rented_run_text, served_cautions, site_texts
 from sizer.questions.data.text import filling_text
 from sizer.questions.failures.text import tolerated_sentence
-from sizer.questions.growth.text import demand_text, limit_texts, recommendation
+from sizer.questions.growth.text import demand_text, limit_texts, prepared_text, recommendation
 from sizer.questions.maximum.text import binding_limit_sentences
+from sizer.questions.ownership.text import owning_text
+from sizer.questions.rent.rent_or_buy import offer_text
 from sizer.sizing.design.spares import spare_servers
 
 
 def further_answers(context: GuideContext) -> list[str]:
     """One or two sentences for each further question of the request; empty where it asks none."""
-    parts = (_maximum, _lengths, _losses, _data, _growth)
+    parts = (_maximum, _lengths, _losses, _data, _growth, _money)
     return [text for part in parts for text in part(context) if text]
 
 
@@ -149,6 +151,13 @@ def _data(context: GuideContext) -> Iterator[str]:
         )
 
 
+def _money(context: GuideContext) -> Iterator[str]:
+    """What owning and renting cost."""
+    yield owning_text(context.ownership)
+    yield offer_text(context.result)
+    yield rented_run_text(context.result)
+
+
 def _growth(context: GuideContext) -> Iterator[str]:
     if context.result.request.growth is None:
         return
@@ -158,4 +167,5 @@ def _growth(context: GuideContext) -> Iterator[str]:
         return
     growth = plan.of(context.design.platform.key)
     yield recommendation(growth)
+    yield prepared_text(growth, context.decisions.racks)
     yield from limit_texts(plan, growth)

@@ -31,6 +31,7 @@ from sizer.guide.profile import GUIDE, Edition
 from sizer.guide.user_texts import remark_on_glyphs
 from sizer.present import words
 from sizer.present.tables import Table
+from sizer.present.text.assumptions import values_to_confirm
 from sizer.present.text.verdict import proposal_text
 from sizer.sizing.result import SizingResult
 
@@ -110,6 +111,13 @@ _GUIDE = (
     _ChapterPlan("operation", "From plan to operation", operation.content, applies=_performs),
     _ChapterPlan("acceptance", "Acceptance test", short_chapters.acceptance),
     _ChapterPlan("risks", "Risks and next steps", risks.content),
+    _ChapterPlan(
+        "values",
+        "Values to confirm",
+        short_chapters.values,
+        is_appendix=True,
+        applies=lambda context: bool(values_to_confirm(context.result)),
+    ),
     _ChapterPlan("sources", "Sources", appendices.no_content, is_appendix=True),
 )
 # The evidence behind it, for those who check, install and operate.

@@ -114,10 +114,10 @@ def _existing(design: DesignAnswer) -> list[str]:
 
 
 def verdict_answer_text(result: SizingResult, claims: Sequence[Claim], simple: SimplestDesign) -> str:
-    """Whether the design is needed: the simplest design, and every claim with its arithmetic and what reverses it."""
+    """Whether the design is needed: the simplest design, and every claim with its arithmetic."""
     lines = [result.request.title, "=" * len(result.request.title), verdict_text(result), ""]
     lines += simplest_text(simple, result)
-    tables = [simplest_table(simple, result), claims_table(claims, result), arithmetic_table(claims)]
+    tables = [simplest_table(simple, result), claims_table(claims), arithmetic_table(claims)]
     return "\n".join([*lines, *(f"\n{table_text(table)}" for table in tables if table is not None)])
 
 

@@ -144,16 +144,6 @@ _ENTRY = (
     revisions.c.comment,
     revisions.c.created_at,
 )
-_CONTENT = (
-    "customer",
-    "search_text",
-    "request",
-    "price_book",
-    "digest",
-    "catalog_digest",
-    "calibration_digest",
-    "snapshot",
-)
 
 
 class Library:
@@ -210,35 +200,6 @@ class Library:
             return SaveOutcome(number, True, newer_revisions)
 
         return self._write(write)
-
-    def restore(self, design_id: str, number: int, *, author: str, now: datetime) -> SaveOutcome:
-        """Make a new revision that equals an old one; nothing where the newest one equals it already."""
-        checked_number(number)
-
-        def write(connection: Connection) -> SaveOutcome:
-            history = self._history(connection, design_id)
-            old = self._content(connection, design_id, number)
-            newest, digest = history[-1]
-            if digest == old["digest"]:
-                return SaveOutcome(newest.number, False)
-            comment = f"Revision {number} restored"
-            self._insert(
-                connection, design_id, newest.number + 1, old, parent=number, author=author, comment=comment, now=now
-            )
-            return SaveOutcome(newest.number + 1, True)
-
-        return self._write(write)
-
-    def duplicate(
-        self, design_id: str, number: int, *, new_id: str, name: str, author: str, now: datetime
-    ) -> SaveOutcome:
-        """Make a new design whose first revision equals a revision of this one."""
-        checked_number(number)
-        with self._reading() as connection:
-            columns = self._content(connection, design_id, number)
-            origin = connection.execute(select(designs.c.name).where(designs.c.id == design_id)).scalar_one()
-        comment = f"Copy of revision {number} of {origin}"[:MAX_COMMENT]
-        return self._create(new_id, name, columns, author=author, comment=comment, now=now)
 
     def rename(self, design_id: str, name: str) -> None:
         """Give a design another name; its revisions stay as they are."""
@@ -411,21 +372,6 @@ class Library:
         if not rows:
             raise _no_design()
         return [(entry_of(row), row.digest) for row in rows]
-
-    @staticmethod
-    def _content(connection: Connection, design_id: str, number: int) -> dict[str, Any]:
-        """Columns with the content of a revision, for an unchanged copy."""
-        checked_id(design_id)
-        row = connection.execute(
-            select(*_ENTRY, *(revisions.c[name] for name in _CONTENT)).where(
-                revisions.c.design_id == design_id, revisions.c.number == number
-            )
-        ).one_or_none()
-        if row is None:
-            raise LibraryError(f"the library has no revision {number} of this design")
-        revision_of(row)
-        _check(row, ("customer", "search_text"))
-        return {name: getattr(row, name) for name in _CONTENT}
 
 
 def _no_design() -> LibraryError:

@@ -66,20 +66,9 @@ def node_limits(storage: Storage) -> tuple[int, int]:
 def onefs_overhead_fraction(n_nodes: ArrayLike, published: dict[int, float] | None = None) -> Floats:
     """Share of raw capacity that OneFS protection +2d:1n takes.
 
-    Parameters
-    ----------
-    n_nodes : array_like of int, shape (...)
-        Nodes of the cluster, 2 or more. [-]
-    published : dict of int to float, optional
-        Overheads printed for some node counts; they win over the pattern. [-]
+    ``n_nodes`` (...): nodes of the cluster, 2 or more. ``published``: overheads printed for some node counts; they win
+    over the pattern. Returns (...): overhead.
 
-    Returns
-    -------
-    ndarray, shape (...)
-        Overhead. [-]
-
-    Notes
-    -----
     2 (n - 1) data and 2 parity units give 1/n; published tables stop at 6 nodes [1]_. Beyond, 1/n is extrapolated, and
     no stripe is assumed wider than 16 + 2 units, which stops the overhead at 1/9.
 
@@ -112,22 +101,11 @@ def weka_usable_bytes(
 ) -> Floats:
     """Usable bytes of WekaIO Matrix.
 
-    Parameters
-    ----------
-    raw_bytes_per_node : array_like, shape (...)
-        SSD capacity of one server. [B]
-    n_nodes, stripe_data, stripe_parity, hot_spare_nodes : array_like of int, shape (...)
-        Servers; data and parity blocks of a stripe; servers kept as hot spare. [-]
-    usable_share : array_like, shape (...)
-        Left after metadata and reserve: 0.8 in 2018, 0.9 from April 2019. [-]
+    ``raw_bytes_per_node`` (...): SSD capacity of one server [B]. ``n_nodes``, ``stripe_data``, ``stripe_parity``,
+    ``hot_spare_nodes`` (...): servers; data and parity blocks of a stripe; servers kept as hot spare. ``usable_share``
+    (...): left after metadata and reserve: 0.8 in 2018, 0.9 from April 2019. Returns (...): usable bytes; 0 where data
+    + parity + spares exceed the servers, which the vendor forbids [B].
 
-    Returns
-    -------
-    ndarray, shape (...)
-        Usable bytes; 0 where data + parity + spares exceed the servers, which the vendor forbids. [B]
-
-    Notes
-    -----
     raw (n - spare) D / (D + P) k, after [1]_.
 
     References
@@ -163,20 +141,9 @@ def raw_bytes(storage: Storage, capacity_option: int, n_nodes: ArrayLike) -> Flo
 def usable_bytes(storage: Storage, capacity_option: int, n_nodes: ArrayLike) -> Floats:
     """Usable bytes of a system at some node counts, at least; NaN where no source gives a capacity.
 
-    Parameters
-    ----------
-    storage : Storage
-        The system.
-    capacity_option : int
-        Index into ``storage.capacity_options``. [-]
-    n_nodes : array_like of int, shape (...)
-        Nodes; rounded up to whole chassis. Ignored for local drives (usable bytes of one server, each holds its own
-        copy) and for NFS servers of one fixed capacity. [-]
-
-    Returns
-    -------
-    ndarray, shape (...)
-        Usable bytes; 0 for no nodes. [B]
+    ``storage``: the system. ``capacity_option``: index into ``storage.capacity_options``. ``n_nodes`` (...): nodes;
+    rounded up to whole chassis. Ignored for local drives (usable bytes of one server, each holds its own copy) and for
+    NFS servers of one fixed capacity. Returns (...): usable bytes; 0 for no nodes [B].
     """
     nodes = np.asarray(n_nodes, dtype=np.int64)
     raw = raw_bytes(storage, capacity_option, nodes)
@@ -199,20 +166,9 @@ def usable_bytes(storage: Storage, capacity_option: int, n_nodes: ArrayLike) -> 
 def smallest_nodes(storage: Storage, capacity_option: int, data_bytes: ArrayLike) -> SmallestNodes:
     """Fewest nodes, in whole units and within the system's limits, whose usable bytes hold the data.
 
-    Parameters
-    ----------
-    storage : Storage
-        The system.
-    capacity_option : int
-        Index into ``storage.capacity_options``. [-]
-    data_bytes : array_like, shape (...)
-        Data to hold. [B]
-
-    Returns
-    -------
-    SmallestNodes
-        0 nodes for local drives and NFS servers. Where no drives are known the minimum system counts as fitting, up to
-        the largest that the vendor publishes: ``usable_bytes`` is NaN there and the design is conditional.
+    ``storage``: the system. ``capacity_option``: index into ``storage.capacity_options``. ``data_bytes`` (...): data to
+    hold [B]. Returns 0 nodes for local drives and NFS servers. Where no drives are known the minimum system counts as
+    fitting, up to the largest that the vendor publishes: ``usable_bytes`` is NaN there and the design is conditional.
     """
     need = np.asarray(data_bytes, dtype=float)
     largest = storage.max_usable_bytes.value if storage.max_usable_bytes is not None else np.inf

@@ -52,8 +52,6 @@ def growth(plan: Plan) -> tuple[GrowthStep, ...]:
 
     Room kept for servers to come is used up first.
 
-    Notes
-    -----
     Standing devices stay in their rack units; new ones go into the room above them and then into new racks. A link
     stays where its switch port is one for end points in the larger fabric too; all others are listed.
     """

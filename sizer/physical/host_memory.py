@@ -54,20 +54,9 @@ def considered_sizes(
 ) -> list[FittedServer]:
     """Sizes that the search compares; none where no published size is enough.
 
-    Parameters
-    ----------
-    sizes : tuple of FittedServer
-        Of one server, as of :func:`memory_sizes`.
-    least_bytes : float, optional
-        Memory that the request asks for. [B]
-    n_gpus : int
-        GPUs fitted in the server. [-]
-    gpu : Gpu
-    sets_bytes : tuple of float
-        Data sets that may be cached. [B]
+    ``sizes``: of one server, as of :func:`memory_sizes`. ``least_bytes``: memory that the request asks for [B].
+    ``n_gpus``: GPUs fitted in the server. ``sets_bytes``: data sets that may be cached [B].
 
-    Notes
-    -----
     The smallest size that the request allows, and for each data set that its page cache cannot hold the smallest size
     whose page cache can. Other sizes cost more and save no read entirely.
     """

@@ -78,20 +78,10 @@ class Losses:
     ) -> Remaining:
         """What is left after a loss.
 
-        Parameters
-        ----------
-        devices, cables : collection of str, optional
-            What is lost: names of devices, ids of cables.
-        only_whole : bool, default False
-            Leave out servers that keep less than the best connected ones, so that they hold up no others.
+        ``devices``, ``cables``: what is lost: names of devices, ids of cables. ``only_whole``: leave out servers that
+        keep less than the best connected ones, so that they hold up no others. Returns counts and shares of what was
+        there.
 
-        Returns
-        -------
-        Remaining
-            Counts and shares of what was there. [-]
-
-        Notes
-        -----
         Switches are taken to route around what is lost. Of a network that falls apart the piece with the most servers
         counts. Where a switch keeps part of its uplinks, all that hangs on its network is taken to have that
         part: the worst case, as for an oversubscribed fabric (``networks.fabric_share``).

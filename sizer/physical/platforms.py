@@ -121,6 +121,9 @@ _FEWEST = 4
 _FEW_OTHERS = 6
 # An Ethernet port that serves a server as its way to the customer's storage. [Gbit/s] hitachi-dl-2019: 10 or 25 GbE.
 MIN_LAN_GBIT_PER_S = 10
+# People whom a machine at a desk serves, at most, unless it is named: it has one power supply, and nobody is on call.
+# Assumed: Microsoft's server edition for small offices ends at 25 people with 50 devices.
+_WORKGROUP = 50
 
 
 def platforms(catalog: Catalog, request: SizingRequest, *, alone: bool = False) -> tuple[Platform, ...]:
@@ -132,8 +135,6 @@ def platforms(catalog: Catalog, request: SizingRequest, *, alone: bool = False) 
     a name is not in the catalogue: place, value and nearest known name. Raises InfeasibleError if what is allowed
     leaves nothing that fits together.
 
-    Notes
-    -----
     A server is fitted with the fewest GPUs that it is sold with and that the request asks for. GPUs must be of a form
     that the server lists. Switches are chosen by ``choose_switch``, sizes of memory by ``considered_sizes``.
     """
@@ -188,10 +189,12 @@ def _fitting(
     # Models in use are read when a server starts, and nothing else is: storage of their own is only for who names it.
     names_storage = asked.storage or owned or asked.storage_tier or request.stated_storage
     only_local = bool(works) and not names_storage and any(stores_of(server, only_local=True) for server in servers)
+    is_workgroup = sum(work.users or 0 for work in works) <= _WORKGROUP
     found = tuple(
         platform
         for server in servers
         if server.role == "gpu" and server.orderable
+        if is_workgroup or not server.is_workstation or server.id in asked.servers
         for cpu in (None if server.cpu is None else catalog.cpus[server.cpu.value],)
         for stores in (stores_of(server, only_local=only_local),)
         for its_kinds in ([kind for kind in kinds if kind.id in asked.fabrics or plans_unasked(server.ports, kind)],)

@@ -61,38 +61,16 @@ def quantities(
 ) -> Quantities:
     """Count everything of one platform.
 
-    Parameters
-    ----------
-    platform : Platform
-        Kinds of server, storage, fabric and what follows from them.
-    n_servers : array_like of int, shape (rows,)
-        GPU servers. [-]
-    storage_nodes : array_like of int, shape (rows,)
-        Nodes of the storage system; rounded up to whole units, ignored for local drives and NFS servers. [-]
-    catalog : Catalog
-        Cables, adapters, software and support come from it.
-    limits : Limits
-        ``rack_power_w`` is what the room gives one rack; the other limits are the caller's to check.
-    existing : Existing
-        Equipment that is there: listed with status "existing", not bought, still placed and powered.
-    fabric : Fabric
-        How the compute fabric is built, and for how many servers to come room is kept.
-    coolant_unit : str, optional
-        Id of the only kind of coolant distribution unit: a standing design grows by units of its own kind.
+    ``platform``: kinds of server, storage, fabric and what follows from them. ``n_servers`` (rows,): GPU servers.
+    ``storage_nodes`` (rows,): nodes of the storage system; rounded up to whole units, ignored for local drives and NFS
+    servers. ``catalog``: cables, adapters, software and support come from it. ``limits``: ``rack_power_w`` is what the
+    room gives one rack; the other limits are the caller's to check. ``existing``: equipment that is there: listed with
+    status "existing", not bought, still placed and powered. ``fabric``: how the compute fabric is built, and for how
+    many servers to come room is kept. ``coolant_unit``: id of the only kind of coolant distribution unit: a standing
+    design grows by units of its own kind. Returns arrays of one entry a row. ``violations`` names what cannot be built.
+    Watts and kilograms are those of the devices, without racks, PDUs and cables. Raises ValueError if a count is
+    negative.
 
-    Returns
-    -------
-    Quantities
-        Arrays of one entry a row. ``violations`` names what cannot be built. Watts and kilograms are those of the
-        devices, without racks, PDUs and cables.
-
-    Raises
-    ------
-    ValueError
-        If a count is negative.
-
-    Notes
-    -----
     Cables are counted at two planning lengths, inside a rack where all stands in one and between racks otherwise; the
     plan of a design (``building_plan``) measures them. Racks follow ``placement.count_racks``.
     """
@@ -510,10 +488,7 @@ class PartTable:
     def designs(self, servers: Ints, nodes: Ints) -> DesignParts:
         """Some designs; those that nobody asked about before are counted now, all at once.
 
-        Parameters
-        ----------
-        servers, nodes : ndarray of int, shape (designs,)
-            Servers and storage nodes. [-]
+        ``servers``, ``nodes`` (designs,): servers and storage nodes.
         """
         asked = list(zip(servers.tolist(), nodes.tolist(), strict=True))
         with self._lock:

@@ -40,15 +40,8 @@ class ServerRoom:
 def server_room(plan: Plan, rack_power_w: float | None = None) -> ServerRoom:
     """Room for further GPU servers in a laid-out design.
 
-    Parameters
-    ----------
-    plan : Plan
-        The design.
-    rack_power_w : float, optional
-        What the request allows one rack. [W]
+    ``plan``: the design. ``rack_power_w``: what the request allows one rack [W].
 
-    Notes
-    -----
     Ports: the largest number of servers at which every plane of the compute fabric has the switches that it has now.
     Only ports of leaves count; those of spines lead to leaves. Units and power: rack by rack, whole servers.
     """

@@ -5,7 +5,6 @@ import math
 from sizer.base.quantities import NARROW_SPACE, by_count, duration, si, significant
 from sizer.perf.availability.goodput import INTERRUPTIONS, NOTICE_S, RESCHEDULE_S, WARM_UP_S, CheckpointPlan
 from sizer.present import words
-from sizer.present.charting import COLUMN_PX, LIGHT, QUIET_OPACITY, Chart, ChartBar, Palette, bar_chart, time_unit
 from sizer.present.tables import Cell, Row, Table, basis_note, fact_table, row
 from sizer.sizing.assumptions import InterruptionRate, RestartTimes
 from sizer.sizing.design.spares import COVERED_SHARE, SpareServers, checkpoint_storage, spare_servers, wait_for_repairs
@@ -213,54 +212,6 @@ def checkpoint_sentence(design: DesignAnswer, answer: WorkloadAnswer) -> str:
     return (
         f"{si(kept.written_bytes, 'B')}, {written}; a restart reads {si(kept.restart_bytes, 'B')} in "
         f"{duration(kept.restart_s)}"
-    )
-
-
-def cycle_chart(
-    plan: CheckpointPlan, palette: Palette = LIGHT, width: int | str = COLUMN_PX, *, waits: bool = False
-) -> Chart:
-    """One interval with its checkpoint, and a failure in the middle of the next one.
-
-    ``waits``: whether training waits until a checkpoint is written.
-    """
-    colours = palette.stages
-    done = plan.interval_s + plan.blocked_s
-    written = done if waits else done + plan.write_s
-    fails = done + _undone_s(plan, waits)
-    parts = [
-        ("Training", 0.0, plan.interval_s, colours["gpu"], 1.0),
-        ("Training waits for its copy", plan.interval_s, done, palette.other, 1.0),
-        (
-            "Storage writes the checkpoint, at most",
-            plan.interval_s if waits else done,
-            written,
-            colours["storage"],
-            1.0,
-        ),
-        ("Work lost", done, fails, colours["gpu"], QUIET_OPACITY),
-    ]
-    now = fails
-    for name, length, colour in (
-        ("Detect the failure, replace servers", NOTICE_S + RESCHEDULE_S, palette.other),
-        ("Load the checkpoint, at most", plan.load_s, colours["storage"]),
-        ("Warm-up", WARM_UP_S, palette.other),
-    ):
-        parts.append((name, now, now + length, colour, 1.0))
-        now += length
-    factor, unit = time_unit(now)
-    bars = [
-        ChartBar(name, end / factor, duration(end - start), colour, start=start / factor, fill=fill)
-        for name, start, end, colour, fill in parts
-    ]
-    return bar_chart(bars, cycle_finding(plan), f"time since the last checkpoint, {unit}", palette, width)
-
-
-def cycle_finding(plan: CheckpointPlan) -> str:
-    """Title of the chart of one cycle."""
-    cost = plan.interval_s / 2 + plan.restart_s  # which counts what is lost while a checkpoint is written
-    return (
-        f"A checkpoint every {duration(plan.interval_s)}; an interruption costs {duration(cost)}, once in "
-        f"{duration(plan.between_s[0])}"
     )
 
 

@@ -4,14 +4,14 @@ How to make a chart. Take ``palette: Palette = LIGHT`` and ``width: int | str = 
 import these names, the opacities and the sizes from here. A chart of horizontal bars is one call of :func:`bar_chart`
 with a :class:`ChartBar` for each line; it sizes its axis, rows and labels. Other charts put layers together and hand
 them to :func:`finish` with their finding: :func:`band_layers` draws an estimate over a number, :func:`point_layers` a
-marked point with its text, :func:`haloed` a text over lines, :func:`upright_mark` and :func:`level_mark` a reference
-value. Function names that end in ``_finding`` return the title of a chart, a plain sentence that states the result.
+marked point with its text, :func:`haloed` a text over lines, :func:`level_mark` a reference value.
+Function names that end in ``_finding`` return the title of a chart, a plain sentence that states the result.
 """
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 from xml.sax.saxutils import escape
 
@@ -51,22 +51,18 @@ __all__ = [
     "point_layers",
     "time_unit",
     "titled",
-    "upright_mark",
 ]
 
 Chart = alt.LayerChart
 Rows = list[dict[str, Any]]
 
 # Sizes that all charts share. [px] Plot of a chart of the full width with numbers on its upright axis, height of a
-# chart with two axes of numbers, height of a bar with the space around it, of one with a note below it, and of a line.
+# chart with two axes of numbers, height of a bar with the space around it, and of a line.
 PLOT_PX, HEIGHT_PX = 560.0, 220
-ROW_PX, _NOTED_ROW_PX, _LINE_PX = 30, 42, 15
+ROW_PX, _LINE_PX = 30, 15
 # Many bars stand closer together.
 _MANY_BARS, _CLOSE_ROW_PX = 6, 24
-# A bar with a note stands this far above the middle of its row, the note as far below.
-_NOTE_OFFSET_PX = 8
 _HALO_PX = 4
-_WIDE_HALO_PX = 9
 _DASH = [4, 3]
 
 # Numbers on an axis with narrow spaces between thousands, as everywhere else in the documents.
@@ -87,21 +83,20 @@ def axis(**more: Any) -> alt.Axis:
     return alt.Axis(**{"labelExpr": _GROUPED, "tickCount": 6, **more})
 
 
-def names_axis(palette: Palette, limit: int = NAME_PX, offset: int = 0) -> alt.Axis:
+def names_axis(palette: Palette) -> alt.Axis:
     """Axis of the names left of horizontal bars; names that :func:`broken` divides take several lines."""
     return alt.Axis(
         labelColor=palette.ink,
-        labelLimit=limit,
-        labelOffset=offset,
+        labelLimit=NAME_PX,
         labelExpr=f"split(datum.label, {_LINE_END!r})",
         domain=False,
         ticks=False,
     )
 
 
-def broken(name: str, limit: int = NAME_PX, max_lines: int = 2) -> str:
+def broken(name: str) -> str:
     """A name as :func:`names_axis` takes it, broken into lines that fit it."""
-    return _LINE_END.join(wrapped(name, CHART_LABEL_PX, limit, max_lines=max_lines))
+    return _LINE_END.join(wrapped(name, CHART_LABEL_PX, NAME_PX, max_lines=2))
 
 
 def time_unit(longest_s: float) -> tuple[float, str]:
@@ -119,17 +114,14 @@ def money_unit(most: float, currency: str) -> tuple[float, str]:
 
 @dataclass(frozen=True)
 class ChartBar:
-    """A horizontal bar. Numbers are in the unit of the axis."""
+    """A horizontal bar from zero. Numbers are in the unit of the axis."""
 
     name: str
     end: float
     text: str  # behind the bar
     colour: str
-    start: float = 0.0
-    interval: tuple[float, float] | None = None  # 90 %
-    fill: float = 1.0  # opacity; the outline is always drawn
-    note: str = ""  # below the bar
-    tips: Mapping[str, str] = field(default_factory=dict)  # title -> text that appears under the pointer
+    interval: tuple[float, float]  # 90 %
+    fill: float  # opacity; the outline is always drawn
 
 
 def bar_chart(
@@ -138,71 +130,39 @@ def bar_chart(
     axis_title: str,
     palette: Palette = LIGHT,
     width: int | str = COLUMN_PX,
-    *,
-    reference: tuple[float, str] | None = None,
 ) -> Chart:
-    """Horizontal bars with their names on the left and their texts behind them.
-
-    ``reference``: a value across all bars and its text, such as a target.
-    """
-    has_notes, has_starts = any(bar.note for bar in bars), any(bar.start for bar in bars)
-    rows: Rows = [_bar_row(bar) for bar in bars]
-    longest = max([*(row["text_at"] for row in rows), *([reference[0]] if reference else [])], default=0.0) or 1.0
-    labels = [bar.text for bar in bars] + ([reference[1]] if reference else [])
-    plot_px = COLUMN_PX - NAME_PX
-    scale = alt.Scale(domain=[0, longest * label_room(labels, plot_px)], nice=False)
-    offset = -_NOTE_OFFSET_PX if has_notes else 0
-    y = alt.Y("name:N", sort=[row["name"] for row in rows], title=None, axis=names_axis(palette, offset=offset))
+    """Horizontal bars with their names on the left, their intervals, and their texts behind them."""
+    rows: Rows = [
+        {
+            "name": broken(bar.name),
+            "to": bar.end,
+            "low": bar.interval[0],
+            "high": bar.interval[1],
+            "text": bar.text,
+            "colour": bar.colour,
+            "fill": bar.fill,
+        }
+        for bar in bars
+    ]
+    longest = max((row["high"] for row in rows), default=0.0) or 1.0
+    room = label_room([bar.text for bar in bars], COLUMN_PX - NAME_PX)
+    scale = alt.Scale(domain=[0, longest * room], nice=False)
+    y = alt.Y("name:N", sort=[row["name"] for row in rows], title=None, axis=names_axis(palette))
     base = chart_of(rows).encode(y=y)
-    titles = dict.fromkeys(title for bar in bars for title in bar.tips)
-    colour = alt.Color("colour:N", scale=None)
-    size: dict[str, Any] = {"height": _LINE_PX if has_notes else alt.RelativeBandSize(0.6), "yOffset": offset}
     layers: list[Any] = [
-        base.mark_bar(strokeWidth=1, **size).encode(
-            x=alt.X("from:Q", scale=scale, axis=axis(grid=False), title=axis_title),
-            x2=alt.X2("to:Q"),
-            color=colour,
+        base.mark_bar(strokeWidth=1, height=alt.RelativeBandSize(0.6)).encode(
+            x=alt.X("to:Q", scale=scale, axis=axis(grid=False), title=axis_title),
+            color=alt.Color("colour:N", scale=None),
             stroke=alt.Stroke("colour:N", scale=None),
             fillOpacity=alt.FillOpacity("fill:Q", scale=None),
-            tooltip=["name:N", "text:N", *(alt.Tooltip(f"{title}:N", title=title) for title in titles)],
-        )
+            tooltip=["name:N", "text:N"],
+        ),
+        base.mark_rule(strokeWidth=1.2, color=palette.ink).encode(x=alt.X("low:Q", scale=scale), x2=alt.X2("high:Q")),
+        base.mark_text(align="left", dx=6).encode(x=alt.X("high:Q", scale=scale), text=alt.Text("text:N")),
     ]
-    if has_starts:
-        # A part of no length is still seen.
-        layers.append(
-            base.mark_tick(thickness=1.5, yOffset=offset).encode(x=alt.X("from:Q", scale=scale), color=colour)
-        )
-    if any(bar.interval for bar in bars):
-        rule = base.transform_filter("datum.low !== null").mark_rule(strokeWidth=1.2, color=palette.ink)
-        layers.append(rule.encode(x=alt.X("low:Q", scale=scale), x2=alt.X2("high:Q")))
-    texts = base.mark_text(align="left", dx=6, dy=offset)
-    layers.append(texts.encode(x=alt.X("text_at:Q", scale=scale), text=alt.Text("text:N")))
-    if reference:
-        layers += upright_mark(*reference, scale, palette)
-    if has_notes:
-        notes = base.encode(x=alt.value(0), text=alt.Text("note:N"))
-        layers += haloed(notes, palette, palette.muted, is_wide=True, align="left", dy=_NOTE_OFFSET_PX, limit=plot_px)
     lines = max((row["name"].count(_LINE_END) + 1 for row in rows), default=1)
-    usual = _NOTED_ROW_PX if has_notes else ROW_PX if len(rows) < _MANY_BARS else _CLOSE_ROW_PX
-    row_px = max(usual, _LINE_PX * lines + 4)
+    row_px = max(ROW_PX if len(rows) < _MANY_BARS else _CLOSE_ROW_PX, _LINE_PX * lines + 4)
     return finish(layers, finding, palette, width, row_px * len(rows))
-
-
-def _bar_row(bar: ChartBar) -> dict[str, Any]:
-    low, high = bar.interval or (None, None)
-    return {
-        "name": broken(bar.name),
-        "from": bar.start,
-        "to": bar.end,
-        "low": low,
-        "high": high,
-        "text_at": max(bar.end, high or 0.0),
-        "text": bar.text,
-        "note": bar.note,
-        "colour": bar.colour,
-        "fill": bar.fill,
-        **bar.tips,
-    }
 
 
 def band_layers(rows: Rows, x: alt.X, y_title: str, scale: alt.Scale, palette: Palette, ticks: int = 6) -> list[Any]:
@@ -215,13 +175,9 @@ def band_layers(rows: Rows, x: alt.X, y_title: str, scale: alt.Scale, palette: P
     ]
 
 
-def haloed(texts: alt.Chart, palette: Palette, colour: str, *, is_wide: bool = False, **style: Any) -> list[Any]:
-    """Encoded texts that stay legible over lines: first a stroke in the colour of the page, then the texts.
-
-    ``is_wide``: the stroke closes the gaps between words and lines, so that no line shows through.
-    """
-    halo_px = _WIDE_HALO_PX if is_wide else _HALO_PX
-    halo = texts.mark_text(color=palette.background, stroke=palette.background, strokeWidth=halo_px, **style)
+def haloed(texts: alt.Chart, palette: Palette, colour: str, **style: Any) -> list[Any]:
+    """Encoded texts that stay legible over lines: first a stroke in the colour of the page, then the texts."""
+    halo = texts.mark_text(color=palette.background, stroke=palette.background, strokeWidth=_HALO_PX, **style)
     return [halo, texts.mark_text(color=colour, **style)]
 
 
@@ -243,17 +199,6 @@ def point_layers(
     dot = point.mark_point(filled=is_main, size=size, color=colour, opacity=1, strokeWidth=1.5)
     texts = haloed(point.encode(text=alt.Text("text:N")), palette, colour, fontWeight=600 if is_main else 400, **style)
     return [*texts, dot]
-
-
-def upright_mark(value: float, text: str, scale: alt.Scale, palette: Palette) -> list[Any]:
-    """Thin dashed line across horizontal bars, with its text above it: a target, a data set."""
-    mark, at = chart_of([{"at": value, "text": text}]), alt.X("at:Q", scale=scale)
-    return [
-        mark.mark_rule(strokeDash=_DASH, strokeWidth=1, color=palette.ink).encode(x=at),
-        mark.mark_text(align="left", baseline="bottom", dx=-1, dy=-2).encode(
-            x=at, y=alt.value(0), text=alt.Text("text:N")
-        ),
-    ]
 
 
 def level_mark(value: float, text: str, scale: alt.Scale, palette: Palette, *, at_end: bool = False) -> list[Any]:

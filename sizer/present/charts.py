@@ -10,7 +10,6 @@ import altair as alt
 import numpy as np
 
 from sizer.base.arrays import Floats
-from sizer.base.estimate import Estimate
 from sizer.base.quantities import by_count, grouped, si, significant
 from sizer.drawings.datapath import is_limit
 from sizer.present.charting import (
@@ -18,14 +17,11 @@ from sizer.present.charting import (
     HEIGHT_PX,
     LIGHT,
     PLOT_PX,
-    QUIET_OPACITY,
     Chart,
-    ChartBar,
     Palette,
     Rows,
     axis,
     band_layers,
-    bar_chart,
     chart_of,
     chart_svg,
     finish,
@@ -39,11 +35,8 @@ from sizer.present.words import capital, headroom, percent, plural, sample_unit,
 from sizer.present.words import stage as stage_word
 from sizer.sizing.result import STAGES, NearbyMeasurement, ParetoPoint, SizingResult, Stage, WorkloadAnswer
 
-__all__ = ["Chart", "chart_svg", "pareto_chart", "scaling_chart", "stage_chart"]
+__all__ = ["Chart", "chart_svg", "pareto_chart", "scaling_chart"]
 
-# A bar longer than this many times the demand is cut; its text shows the exact value.
-_LONGEST = 2.6
-_CUT = "→ "
 # The label of the design stands below the rising line: the first of these drops that is clear of other lines. [px]
 _LABEL_DROPS = (26, 14, 38, 20, 32)
 _CLEAR_PX = 9
@@ -55,55 +48,6 @@ _SCALING_BEYOND = 4
 _COMPARABLE = 0.15
 # A rate on twice the GPUs that is below this share of it falls.
 _FALLS = 0.95
-
-
-def stage_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart:
-    """Capacity of each stage compared with the target; a cut bar is marked with an arrow."""
-    unit = sample_unit(answer.dnn)
-    target = answer.workload.target.samples_per_s
-    bars = _stage_bars(answer, palette)
-    reference = None if target is None else (target, f"target {significant(target)}")
-    title = f"throughput that each stage can deliver, {unit}"
-    return bar_chart(bars, stage_finding(answer), title, palette, width, reference=reference)
-
-
-def n_limits(answer: WorkloadAnswer) -> int:
-    """Number of stages that have a capacity; a chart of one compares nothing."""
-    return sum(is_limit(stage, answer) for stage in answer.stages)
-
-
-def stage_caption(answer: WorkloadAnswer) -> str:
-    """Caption of the stage chart: it explains the marks that are drawn."""
-    bars = _stage_bars(answer, LIGHT)
-    marks = ["the filled bar is the bottleneck"]
-    if any(bar.interval is not None for bar in bars):
-        marks.append("thin lines are 90 % intervals")
-    if any(bar.text.startswith(_CUT) for bar in bars):
-        marks.append("bars with an arrow are truncated")
-    return f"Capacity of each stage: {'; '.join(marks)}."
-
-
-def _stage_bars(answer: WorkloadAnswer, palette: Palette) -> list[ChartBar]:
-    longest = _LONGEST * max(float(answer.throughput.value), answer.workload.target.samples_per_s or 0.0)
-    used = [stage for stage in answer.stages if is_limit(stage, answer)]
-    return [
-        _stage_bar(stage, answer.throughput if stage.is_saturated else stage.capacity, longest, palette)
-        for stage in used
-    ]
-
-
-def _stage_bar(stage: Stage, capacity: Estimate, longest: float, palette: Palette) -> ChartBar:
-    value, low, high = capacity
-    is_cut = value > longest
-    role = "bottleneck" if stage.is_limiting else f"utilization {percent(stage.load_fraction)}"
-    return ChartBar(
-        STAGES[stage.key],
-        min(value, longest),
-        f"{_CUT if is_cut else ''}{significant(value)} · {role}",
-        palette.stages[stage.key],
-        interval=None if is_cut or high - low <= 1e-3 * value else (low, min(high, longest)),
-        fill=1.0 if stage.is_limiting else QUIET_OPACITY,
-    )
 
 
 def stage_finding(answer: WorkloadAnswer) -> str:

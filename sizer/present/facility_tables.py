@@ -99,18 +99,18 @@ def racks_table(plan: Plan) -> Table:
     if any(rack.is_existing for rack in plan.racks):
         notes.append("For an existing rack, only the devices that this design adds are counted.")
     fields: list[Field[RackKind]] = [
-        Field("Rack", _rack_name, width=12),
+        Field("Rack", _rack_name, width=20),
         Field("Row, place", lambda kind: _place(kind.racks), width=9),
         Field("Units used, free", lambda kind: f"{_used_u(kind.first)}, {len(kind.first.empty_units)}", "right", 11),
-        Field("Typical, kW", lambda kind: _kilowatts(kind.first.typical_w, kind.first), "right", 14),
-        Field("Maximum, kW", lambda kind: _kilowatts(kind.first.max_w, kind.first), "right", 14),
+        Field("Typical, kW", lambda kind: _kilowatts(kind.first.typical_w, kind.first), "right", 11),
+        Field("Maximum, kW", lambda kind: _kilowatts(kind.first.max_w, kind.first), "right", 11),
         Field(
             "Heat, BTU/h",
             lambda kind: _heat(kind.first.max_w, kind.first.has_unknown_power),
             "right",
-            14,
+            13,
         ),
-        Field("Weight, kg", lambda kind: _number(kind.first.weight_kg, kind.first.has_unknown_weight), "right", 13),
+        Field("Weight, kg", lambda kind: _number(kind.first.weight_kg, kind.first.has_unknown_weight), "right", 12),
         Field("On a tile, kg", lambda kind: _tile_load(kind.first, plan), "right", 13),
     ]
     return record_table(

@@ -14,7 +14,7 @@ from sizer.present.text import result_text
 from sizer.present.text.calibration import NOT_PREDICTED, rounded_throughput, throughput_text, time_text
 from sizer.present.text.checks import missing_text
 from sizer.present.text.design_size import limit_text
-from sizer.present.text.layouts import recompute_text, sharding_text, useful_text
+from sizer.present.text.layouts import recompute_text, sharding_text, step_sentence, useful_text
 from sizer.present.text.money import price_range_text
 from sizer.present.text.serving import serving_rows
 from sizer.present.text.stages import measurement_text, stage_text
@@ -30,6 +30,13 @@ from sizer.sizing.result import (
 )
 
 _NEXT_TO_NOTHING = 0.001
+# What a GPU of the fullest pipeline stage holds, in the order in which it is told.
+_MEMORY_PARTS = {
+    "state": "model state",
+    "activations": "activations",
+    "logits": "output layer",
+    "runtime": "libraries and buffers",
+}
 # Rates of the front that are higher than the rate of the design by less than this print as the same.
 _BELOW = 1.02
 
@@ -155,6 +162,8 @@ def layout_table(answer: WorkloadAnswer, number: int) -> Table | None:
     unit = words.sample_unit(answer.dnn)
     layouts = [("Chosen", found.layout), *([("Next", found.runner_up)] if found.runner_up is not None else [])]
     fits = " and ".join(f"{probability_text(one.probability_fits)} ({name.lower()})" for name, one in layouts)
+    step = step_sentence(found)
+    parts = ", ".join(f"{name} {_gib(found.layout.memory_parts[part])}" for part, name in _MEMORY_PARTS.items())
     return record_table(
         f"layout-{number}",
         f"Parallel layout on {grouped(found.gpus_used)} GPUs, {grouped(found.batch)} sequences a step",
@@ -170,15 +179,16 @@ def layout_table(answer: WorkloadAnswer, number: int) -> Table | None:
             Field("Divided state", lambda one: sharding_text(one[1]), width=12),
             Field("Recompute", lambda one: recompute_text(one[1]), width=11),
             Field(unit, lambda one: significant(float(one[1].tokens_per_s.value)), "right", 11),
-            Field("GPU memory", lambda one: _gib(one[1].memory_bytes), "right", 10),
+            Field("GPU memory", lambda one: _gib(float(one[1].memory_bytes.value)), "right", 10),
         ],
         note=f"{words.capital(unit)} while training runs, without interruptions. "
-        f"Probability that it fits in GPU memory: {fits}.",
+        f"Probability that it fits in GPU memory: {fits}. "
+        f"A step of the chosen layout takes {step}. Its memory: {parts}.",
     )
 
 
-def _gib(memory_bytes: Estimate) -> str:
-    return f"{significant(float(memory_bytes.value) / GIB)}{NARROW_SPACE}GiB"
+def _gib(size_bytes: float) -> str:
+    return f"{significant(size_bytes / GIB)}{NARROW_SPACE}GiB"
 
 
 def stacks_table(answer: WorkloadAnswer, number: int) -> Table | None:

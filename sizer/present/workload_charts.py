@@ -7,7 +7,6 @@ import numpy as np
 
 from sizer.base.arrays import Floats
 from sizer.base.quantities import duration, grouped, significant
-from sizer.base.units import GIB
 from sizer.drawings.shapes import text_width
 from sizer.present import charts, words
 from sizer.present.charting import (
@@ -15,14 +14,11 @@ from sizer.present.charting import (
     HEIGHT_PX,
     LIGHT,
     PLOT_PX,
-    QUIET_OPACITY,
     Chart,
-    ChartBar,
     Palette,
     Rows,
     axis,
     band_layers,
-    bar_chart,
     chart_of,
     finish,
     level_mark,
@@ -30,8 +26,6 @@ from sizer.present.charting import (
     time_unit,
 )
 from sizer.present.figures import PageFigure, charted
-from sizer.present.performance_tables import stage_note
-from sizer.present.text.serving import gib_text
 from sizer.present.theme import CHART_LABEL_PX
 from sizer.present.words import percent, rounded
 from sizer.sizing.result import WorkloadAnswer
@@ -193,82 +187,6 @@ def accuracy_finding(answer: WorkloadAnswer, at: int) -> str:
     return f"{gpus} GPUs train in {total}; twice as many save {percent(saved)} of the time"
 
 
-# Names of what a GPU holds, in the order in which it is shown.
-MEMORY_PARTS = {
-    "state": "Model state",
-    "activations": "Activations",
-    "logits": "Output layer",
-    "runtime": "Libraries and buffers",
-}
-
-
-def step_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
-    """Parts of a step, each beginning where the last one ends; None of other workloads."""
-    found = answer.language
-    if found is None:
-        return None
-    step = sum(found.layout.step_s.values())
-    bars, start = [], 0.0
-    for name, share in found.layout.step_shares.items():
-        end = start + share * step
-        text = f"{significant(share * step, 2)} s, {words.percent(share)}"
-        is_work = name in ("compute", "attention")
-        colour = palette.stages["gpu"] if is_work else palette.other
-        bars.append(ChartBar(words.capital(name), end, text, colour, start=start))
-        start = end
-    return bar_chart(bars, step_finding(answer), "seconds of a step", palette, width)
-
-
-def step_finding(answer: WorkloadAnswer) -> str:
-    """Title of the chart of a step."""
-    found = answer.language
-    assert found is not None  # asked of language models only
-    shares = found.layout.step_shares
-    work = shares["compute"] + shares["attention"]
-    rest = max((name for name in shares if name not in ("compute", "attention")), key=lambda name: shares[name])
-    name = "the fixed time of a step" if rest == "fixed" else rest
-    return f"{words.percent(work)} of a step is computing; the largest loss is {name}, {words.percent(shares[rest])}"
-
-
-def memory_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
-    """What the fullest GPU holds, each part beginning where the last one ends, with its memory as a line."""
-    found, memory = answer.language, answer.memory
-    if found is None:
-        return None
-    bars, start = [], 0.0
-    for name, label in MEMORY_PARTS.items():
-        end = start + found.layout.memory_parts[name] / GIB
-        # Values stand with the names: next to the bars the line of the GPU's memory would run through them.
-        name_text = f"{label}: {significant(end - start)}{words.NO_BREAK}GiB"
-        bars.append(ChartBar(name_text, end, "", palette.stages["gpu"], start=start))
-        start = end
-    low, high = float(found.layout.memory_bytes.low) / GIB, float(found.layout.memory_bytes.high) / GIB
-    total = ChartBar(
-        f"Sum, 90 % interval: {significant(start)}{words.NO_BREAK}GiB",
-        start,
-        "",
-        palette.other,
-        interval=(low, high),
-        fill=QUIET_OPACITY,
-    )
-    size = memory.memory_bytes / GIB
-    reference = (size, f"memory {significant(size)}{words.NO_BREAK}GiB")
-    return bar_chart([*bars, total], memory_finding(answer), "GiB of a GPU", palette, width, reference=reference)
-
-
-def memory_finding(answer: WorkloadAnswer) -> str:
-    """Title of the chart of GPU memory."""
-    found, memory = answer.language, answer.memory
-    assert found is not None  # asked of language models only
-    parts = found.layout.memory_parts
-    most = max(parts, key=lambda name: parts[name])
-    share = float(found.layout.memory_bytes.value) / memory.memory_bytes
-    return (
-        f"{words.percent(share)} of the {significant(memory.memory_bytes / GIB)} GiB of a GPU are filled; largest "
-        f"part: {MEMORY_PARTS[most].lower()}"
-    )
-
-
 _MS = 1e3
 
 
@@ -333,41 +251,6 @@ def _load_caption(found: ServingAnswer, curve: ServingCurve) -> str:
     return "; ".join(shown)
 
 
-def serving_memory_chart(
-    answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX
-) -> Chart | None:
-    """What a GPU holds at the load, each part beginning where the last one ends, with its memory as a line."""
-    found, memory = answer.serving, answer.memory
-    if found is None:
-        return None
-    parts = (
-        ("Weights", found.weight_bytes),
-        ("Keys, values", found.cache_bytes),
-        ("Workspace", found.reserve_bytes),
-        ("Free", memory.memory_bytes - found.weight_bytes - found.cache_bytes - found.reserve_bytes),
-    )
-    bars, start = [], 0.0
-    for name, size in parts:
-        end = start + max(size, 0.0) / GIB
-        colour = palette.other if name == "Free" else palette.stages["gpu"]
-        bars.append(ChartBar(f"{name}: {gib_text(size)}", end, "", colour, start=start))
-        start = end
-    size = memory.memory_bytes / GIB
-    used = 1 - max(parts[-1][1], 0.0) / memory.memory_bytes
-    finding = f"{words.percent(used)} of the {significant(size)} GiB of a GPU are filled at this load"
-    reference = (size, f"memory {significant(size)}{words.NO_BREAK}GiB")
-    return bar_chart(bars, finding, "GiB of a GPU", palette, width, reference=reference)
-
-
-_CAPTIONS = {
-    "scaling": "Projected throughput by number of GPUs, with storage and platform fixed.",
-    "step": "A step of the chosen layout. Traffic that is hidden behind computing is not shown.",
-    "memory": "GPU of the fullest pipeline stage. A layout counts as one that fits if its probability is at least "
-    "90 %, or if it was published for this model and GPU.",
-    "serving-memory": "Memory of a GPU at this load; keys and values grow with the requests in flight.",
-}
-
-
 def workload_chart(
     name: str,
     answer: WorkloadAnswer,
@@ -378,20 +261,12 @@ def workload_chart(
 ) -> Chart | None:
     """A chart of a workload; None where its kind of work, or this design, has nothing to draw."""
     match name:
-        case "stage":
-            return charts.stage_chart(answer, palette, width) if charts.n_limits(answer) > 1 else None
         case "scaling":
             has_sizes = answer.scaling.n_gpus.size > 1 and answer.serving is None  # replicas add
             return charts.scaling_chart(answer, n_gpus, palette, width, height) if has_sizes else None
         case "accuracy":
             return accuracy_chart(answer, n_gpus, palette, width, height)
-    draw = {
-        "step": step_chart,
-        "memory": memory_chart,
-        "load": load_chart,
-        "serving-memory": serving_memory_chart,
-    }[name]
-    return draw(answer, palette, width)
+    return load_chart(answer, palette, width)
 
 
 def workload_figure(
@@ -402,12 +277,10 @@ def workload_figure(
     if chart is None:
         return None
     match name:
-        case "stage":
-            caption = f"{charts.stage_caption(answer)} {stage_note(answer)}".rstrip()
         case "accuracy":
             caption = accuracy_caption(answer)
         case "load":
             caption = f"{load_caption(answer)}."
         case _:
-            caption = _CAPTIONS[name]
+            caption = "Projected throughput by number of GPUs, with storage and platform fixed."
     return charted(f"{name}-chart-{number}", chart, caption)

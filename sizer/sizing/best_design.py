@@ -49,17 +49,7 @@ class BestRow:
 def best_design(request: SizingRequest, catalog: Catalog, calibration: Calibration | None = None) -> BestDesign:
     """Find the design of a request, counting only what could be it.
 
-    Parameters
-    ----------
-    request : SizingRequest
-    catalog : Catalog
-    calibration : Calibration, optional
-        Default: the stored one.
-
-    Raises
-    ------
-    RequestError, InfeasibleError
-        As :func:`sizer.sizing.size.size`.
+    ``calibration``: default: the stored one. Raises RequestError, InfeasibleError as :func:`sizer.sizing.size.size`.
     """
     fitted = calibration if calibration is not None else stored_calibration()
     found = best_row(request, catalog, fitted)
@@ -71,10 +61,7 @@ def best_design(request: SizingRequest, catalog: Catalog, calibration: Calibrati
 def best_row(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> BestRow | BestDesign:
     """The same before the design is written out; a request that grows has a design of its growth plan.
 
-    Raises
-    ------
-    RequestError, InfeasibleError
-        As :func:`best_design`.
+    Raises RequestError, InfeasibleError as :func:`best_design`.
     """
     request = with_fixed_target(request, catalog, calibration)
     planned = first_purchases(request, catalog, calibration, only_first=True)

@@ -16,17 +16,9 @@ _HEADING = ("number", "revision", "prepared_by", "valid_days")
 def customer_copy(result: SizingResult) -> SizingResult:
     """Copy of an answer for the customer.
 
-    Parameters
-    ----------
-    result : SizingResult
-
-    Returns
-    -------
-    SizingResult
-        The same design, performance and plan. Its bill is ``customer_bill``; the request keeps the heading of its
-        quote and loses discounts, overrides and lines. Other designs have no price: what they would cost comes from
-        price books that may be the user's own, and they are not offered. Documents of the user's own price book are
-        no sources.
+    Returns the same design, performance and plan. Its bill is ``customer_bill``; the request keeps the heading of its
+    quote and loses discounts, overrides and lines. Other designs have no price: what they would cost comes from price
+    books that may be the user's own, and they are not offered. Documents of the user's own price book are no sources.
     """
     shown = result.design.bill
     # The range of the offer holds what is paid; other designs may rest on prices that the customer is not told.

@@ -13,6 +13,7 @@ from sizer.physical.allowed_parts import narrowed_to
 from sizer.physical.networks.ports import nodes_of
 from sizer.sizing.best_design import best_design
 from sizer.sizing.result import DesignAnswer
+from sizer.workload.data import OBJECT_STORAGE
 from sizer.workload.request import Loss, Platforms, Resilience, SizingRequest, Target
 
 # Below it a document says what the confidence means, and shows the design that reaches it.
@@ -40,22 +41,11 @@ def as_built(
 ) -> DecisionOption | None:
     """The design of the same parts with what a cluster that people depend on has.
 
-    Parameters
-    ----------
-    request : SizingRequest
-    design : DesignAnswer
-        Of that request.
-    catalog : Catalog
-    calibration : Calibration, optional
-        Default: the stored one.
-
-    Returns
-    -------
-    DecisionOption or None
-        With 90 % confidence at least and two feeds; where there are several servers with one in reserve and
-        management servers in redundancy. Where no size has all of it, with that confidence alone. None where the
-        request asks for the highest rate instead of a target, where a fact that no source gives decides, where no
-        size reaches it, where no server is bought, or where the design is that already.
+    ``design``: of that request. ``calibration``: default: the stored one. Returns with 90 % confidence at least and two
+    feeds; where there are several servers with one in reserve and management servers in redundancy. Where no size has
+    all of it, with that confidence alone. None where the request asks for the highest rate instead of a target, where a
+    fact that no source gives decides, where no size reaches it, where no server is bought, or where the design is that
+    already.
     """
     if _asks_most(request) or design.probability is None or not design.servers_bought:
         return None
@@ -81,17 +71,10 @@ def sold_today(
 ) -> DecisionOption | None:
     """The best design of all parts that are sold on the day of the request.
 
-    Parameters
-    ----------
-    request, design, catalog, calibration
-        As for :func:`as_built`.
-
-    Returns
-    -------
-    DecisionOption or None
-        Of a number of GPUs that are no longer sold what does as much as they surely do. None where the request names
-        no parts, where it has some or means certain ones (by the number of its GPUs, or with a team, whose waits are
-        simulated on them), or where nothing on sale meets it or is better.
+    ``request``, ``design``, ``catalog``, ``calibration``: as for :func:`as_built`. Returns of a number of GPUs that are
+    no longer sold what does as much as they surely do. None where the request names no parts, where it has some or
+    means certain ones (by the number of its GPUs, or with a team, whose waits are simulated on them), or where nothing
+    on sale meets it or is better.
     """
     asked, gpu, day = request.platforms, design.platform.gpu, request.date
     # What a customer excludes, prefers or has stays so.
@@ -114,7 +97,11 @@ def sold_today(
     if free == asked or means_parts or _asks_most(request) or request.existing.servers or request.stated_storage:
         return None
     gpus = tuple(one.id for one in no_less_on_sale(catalog, gpu, day))
-    changes = {"platforms": free.model_copy(update={"gpus": gpus}), "workload": works}
+    # A second tier that is named belongs to the parts of its era; the working set asks for one of any kind.
+    data = request.data
+    if data.capacity_tier != OBJECT_STORAGE:
+        data = data.model_copy(update={"capacity_tier": None})
+    changes = {"platforms": free.model_copy(update={"gpus": gpus}), "workload": works, "data": data}
     opened = request.model_copy(update={**changes, "confidence": max(request.confidence, USUAL_CONFIDENCE)})
     fitted = calibration if calibration is not None else stored_calibration()
     with suppress(InfeasibleError, RequestError):

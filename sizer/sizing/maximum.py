@@ -45,10 +45,7 @@ _GRID, _REFINEMENTS = 65, 4
 def with_fixed_target(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> SizingRequest:
     """The request with the highest rate that its limits allow as its target; unchanged where every target is given.
 
-    Raises
-    ------
-    RequestError, InfeasibleError
-        As :func:`maximum`.
+    Raises RequestError, InfeasibleError as :func:`maximum`.
     """
     if request.maximized is None:
         return request
@@ -60,27 +57,10 @@ def with_fixed_target(request: SizingRequest, catalog: Catalog, calibration: Cal
 def maximum(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> tuple[SizingRequest, Maximum] | None:
     """The highest rate within the limits, and the request that has it as its target.
 
-    Parameters
-    ----------
-    request : SizingRequest
-    catalog : Catalog
-    calibration : Calibration
+    Returns none where every target is given. Raises RequestError if the request names something that the catalogue does
+    not have, or its budget is in a currency in which servers or storage have no price. Raises InfeasibleError if no
+    design at all runs within the limits.
 
-    Returns
-    -------
-    (SizingRequest, Maximum) or None
-        None where every target is given.
-
-    Raises
-    ------
-    RequestError
-        If the request names something that the catalogue does not have, or its budget is in a currency in which
-        servers or storage have no price.
-    InfeasibleError
-        If no design at all runs within the limits.
-
-    Notes
-    -----
     Whether some design within the limits reaches a rate is answered exactly, by the search of an ordinary request, and
     no design reaches a rate without reaching every lower one. So the highest rate lies where the answer turns, which is
     sought by halving. Of the designs within 1 % of it the ranking's first is taken: the cheapest, then the simplest.
@@ -108,10 +88,7 @@ def maximum(request: SizingRequest, catalog: Catalog, calibration: Calibration) 
 def most_of_budget(counts: PartCounts, calibration: Calibration) -> LimitDesign | None:
     """The design of the highest rate that the budget of a request buys; None where that is no one rate.
 
-    Raises
-    ------
-    InfeasibleError
-        If it buys none of any rate.
+    Raises InfeasibleError if it buys none of any rate.
     """
     request = counts.request
     [work, *others] = request.workload
@@ -249,7 +226,8 @@ class _MaximumSearch:
         for work, asked, one in zip(self.works, request.workload, served, strict=True):
             others = tuple(other for other in served if other is not None and other is not one)
             serving = None if one is None else replace(one, shares_with=others)
-            found.append(replace(work, request=asked, serving=serving))
+            at_rate = work.request.model_copy(update={"target": asked.target})
+            found.append(replace(work, request=at_rate, serving=serving))
         return tuple(found)
 
     @cached_property
@@ -307,8 +285,6 @@ class _MaximumSearch:
     def _highest(self, without: Without = (), limits: Limits | None = None, known: float | None = None) -> float | None:
         """Highest rate of all designs within limits; ``known`` is a rate that some design reaches. [samples/s]
 
-        Notes
-        -----
         A platform that does not reach a rate reaches no higher one, so each is counted once, at a rate just above that
         of the best before it. Where it reaches that, its own highest rate becomes the one to beat.
         """

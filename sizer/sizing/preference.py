@@ -15,15 +15,7 @@ def preference_of(
 ) -> Preference | None:
     """What the preference of a request does; None where it prefers no vendor.
 
-    Parameters
-    ----------
-    counts : PartCounts
-    ranking : Ranking
-        Of these designs.
-    chosen : int
-        Its first row.
-    name_of : callable
-        Name of the design of a row.
+    ``ranking``: of these designs. ``chosen``: its first row. ``name_of``: name of the design of a row.
     """
     asked = counts.request.platforms
     if not asked.prefer_vendors:

@@ -44,34 +44,14 @@ def project(
 ) -> DesignAnswer:
     """Performance, parts and bill of a given cluster.
 
-    Parameters
-    ----------
-    request : SizingRequest
-        Its workloads are run; its servers, GPUs and storage are replaced by the arguments.
-    catalog : Catalog
-        Parts to choose from.
-    server, storage : str
-        Catalogue ids.
-    servers, storage_nodes : int
-        Counts; ``storage_nodes`` 0 for local drives and NFS servers. [-]
-    gpu, stack, fabric : str, optional
-        Default: the server's first GPU, the request's stack, and the fastest fabric that server and storage share and
-        the request allows.
-    gpus_per_server : int, optional
-        GPUs of each server that the job uses; default all. [-]
-    calibration : Calibration, optional
-        Coefficients of the performance model; default the stored ones.
-
-    Returns
-    -------
-    DesignAnswer
-
-    Raises
-    ------
-    RequestError
-        If a name is unknown, a count is out of range, or server, storage and fabric do not go together.
-    InfeasibleError
-        If no platform of the catalogue joins these parts, or a batch does not fit the GPUs.
+    ``request``: its workloads are run; its servers, GPUs and storage are replaced by the arguments. ``catalog``: parts
+    to choose from. ``server``, ``storage``: catalogue ids. ``servers``, ``storage_nodes``: counts; ``storage_nodes`` 0
+    for local drives and NFS servers. ``gpu``, ``stack``, ``fabric``: default: the server's first GPU, the request's
+    stack, and the fastest fabric that server and storage share and the request allows. ``gpus_per_server``: GPUs of
+    each server that the job uses; default all. ``calibration``: coefficients of the performance model; default the
+    stored ones. Raises RequestError if a name is unknown, a count is out of range, or server, storage and fabric do not
+    go together. Raises InfeasibleError if no platform of the catalogue joins these parts, or a batch does not fit the
+    GPUs.
     """
     if not 1 <= servers <= MAX_SERVERS:
         raise RequestError(f"servers = {servers}: must be 1 to {MAX_SERVERS}")
@@ -132,18 +112,8 @@ def _check_nodes(name: str, is_per_node: bool, nodes: int, limits: tuple[int, in
 def requoted(result: SizingResult, quote: Quote, catalog: Catalog) -> SizingResult:
     """The answer to the same request with another quote.
 
-    Parameters
-    ----------
-    result : SizingResult
-        Not a customer's copy.
-    quote : Quote
-    catalog : Catalog
-        The one that the result was sized with.
-
-    Raises
-    ------
-    RequestError
-        If the quote changes an item that the design does not have, or a quantity fits no single line.
+    ``result``: not a customer's copy. ``catalog``: the one that the result was sized with. Raises RequestError if the
+    quote changes an item that the design does not have, or a quantity fits no single line.
     """
     request, book = result.request.model_copy(update={"quote": quote}), prices_for(result.request, catalog)
     design = _design(result.design, request, catalog, book, is_documented=True)

@@ -73,25 +73,11 @@ def search(
 ) -> PartCounts:
     """The design space of a request, its stages evaluated; parts are counted when they are needed.
 
-    Parameters
-    ----------
-    request : SizingRequest
-    catalog : Catalog
-    calibration : Calibration
-    only : PlatformKey, optional
-        Of the one platform that is looked at; default all that the request allows.
-    most : int, optional
-        Largest number of servers looked at; default :func:`most_servers`, and more where no design meets the targets
-        and larger ones may.
-    only_running : bool
-        As of :func:`evaluate_space`, where some design runs or no larger one is looked at.
-
-    Raises
-    ------
-    RequestError
-        If the request names something that the catalogue does not have.
-    InfeasibleError
-        If no platform is allowed, or no run can start in the time asked.
+    ``only``: of the one platform that is looked at; default all that the request allows. ``most``: largest number of
+    servers looked at; default :func:`most_servers`, and more where no design meets the targets and larger ones may.
+    ``only_running``: as of :func:`evaluate_space`, where some design runs or no larger one is looked at. Raises
+    RequestError if the request names something that the catalogue does not have. Raises InfeasibleError if no platform
+    is allowed, or no run can start in the time asked.
     """
     works = resolved(request, catalog, calibration)
 
@@ -136,10 +122,7 @@ def answerable(counts: PartCounts, calibration: Calibration) -> SizingRequest:
     """The request that is answered in the place of one that no design meets: owned servers which are no longer sold,
     extended by what is.
 
-    Raises
-    ------
-    InfeasibleError
-        If there is none.
+    Raises InfeasibleError if there is none.
     """
     extended = extended_by_what_is_sold(counts.catalog, counts.request)
     if extended is None:
@@ -298,8 +281,6 @@ def servers_expected(evaluated: EvaluatedSpace) -> float:
 def servers_by_scaling(n_servers: int, share: Floats, exponent: Floats) -> Floats:
     """Servers that deliver all of what is asked, where so many deliver a share; infinite where no number does.
 
-    Notes
-    -----
     n servers deliver n/(a + b n), after Amdahl's law. Their share s grows as n^k, k = a/(a + b n) being ``exponent``,
     and is 1 at n k/(k - (1 - s)) servers. Each delivers no more than it does now, even where k is above 1.
     """

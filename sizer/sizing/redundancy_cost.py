@@ -17,22 +17,8 @@ def spare_cost(
 ) -> SpareCost | None:
     """Cost of the redundancy that a request asks of a design.
 
-    Parameters
-    ----------
-    request : SizingRequest
-    design : DesignAnswer
-        Of that request.
-    catalog : Catalog
-    calibration : Calibration, optional
-        Default: the stored one.
+    ``design``: of that request. ``calibration``: default: the stored one. Returns none where no loss is asked for.
 
-    Returns
-    -------
-    SpareCost or None
-        None where no loss is asked for.
-
-    Notes
-    -----
     The other design is the best of all that the request allows; it may stand on another platform.
     """
     losses = tuple(dict.fromkeys(request.resilience.keeps_targets_without))

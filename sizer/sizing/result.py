@@ -8,8 +8,9 @@ from sizer.base.arrays import Floats
 from sizer.base.deferred import Deferred
 from sizer.base.estimate import Estimate, Spread
 from sizer.base.quantities import by_count
-from sizer.bom.bill import Bill
+from sizer.bom.bill import Bill, Sum
 from sizer.bom.cost import CostInterval
+from sizer.bom.ownership import Footprint
 from sizer.bom.rental import RunRental
 from sizer.calibrate.notes import CalibrationNote, FitNote
 from sizer.catalog.labels import with_vendor
@@ -597,6 +598,8 @@ class PlannedYear:
     n_servers: int
     storage_nodes: int
     cost: CostInterval | None
+    purchase: Sum  # at known prices
+    footprint: Footprint  # of what is owned
 
 
 @dataclass(frozen=True)

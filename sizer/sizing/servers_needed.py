@@ -43,8 +43,6 @@ def fewest_servers(
 ) -> int | None:
     """Fewest of 1 to ``most`` servers that meet all targets at the confidence asked; None where none of them does.
 
-    Notes
-    -----
     Racks, watts and budget are not checked: they need the parts, and counting these takes most of the time of a search.
     """
     space = design_space(1, 1, most)

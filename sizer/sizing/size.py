@@ -82,27 +82,12 @@ MAX_PARETO_POINTS = 16
 def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | None = None) -> SizingResult:
     """Size the cluster of a request.
 
-    Parameters
-    ----------
-    request : SizingRequest
-    catalog : Catalog
-    calibration : Calibration, optional
-        Default: the stored one.
-
-    Returns
-    -------
-    SizingResult
-        Its design is the best of the request; of a request that grows it is what the growth plan buys first, and the
-        design that is enough for the first year alone is the runner-up where they differ. Where no plan covers the
-        first year, the design is that of the first year. Where a
-        workload asks for the maximum, its target is the rate that the answer reaches.
-
-    Raises
-    ------
-    RequestError
-        If the request names something that the catalogue does not have.
-    InfeasibleError
-        If no design meets it: the sentence names the limit that rules every design out and what would be enough.
+    ``calibration``: default: the stored one. Returns its design is the best of the request; of a request that grows it
+    is what the growth plan buys first, and the design that is enough for the first year alone is the runner-up where
+    they differ. Where no plan covers the first year, the design is that of the first year. Where a workload asks for
+    the maximum, its target is the rate that the answer reaches. Raises RequestError if the request names something that
+    the catalogue does not have. Raises InfeasibleError if no design meets it: the sentence names the limit that rules
+    every design out and what would be enough.
     """
     fitted = calibration if calibration is not None else stored_calibration()
     most = maximum(request, catalog, fitted)

@@ -27,14 +27,7 @@ def with_stack_defaults(
 ) -> DesignAnswer:
     """A design whose workloads say what their default stacks are worth.
 
-    Parameters
-    ----------
-    design : DesignAnswer
-    request : SizingRequest
-    works : sequence of ResolvedWorkload
-        Those of the request.
-    catalog : Catalog
-    calibration : Calibration
+    ``works``: those of the request.
     """
     if all(work.stack_choice is None for work in works):
         return design
@@ -54,13 +47,8 @@ def with_stack_defaults(
 def stack_default(model: WorkloadOnDesign) -> StackDefault | None:
     """Why a stack was taken, with the oldest and the fastest of the others; None where the request names its stack.
 
-    Parameters
-    ----------
-    model : WorkloadOnDesign
-        The workload on the design that is described.
+    ``model``: the workload on the design that is described.
 
-    Notes
-    -----
     Rates are medians on the design as it is; servers are those that the whole request would need on its platform.
     """
     choice = model.work.stack_choice

@@ -8,7 +8,8 @@ from typing import Any
 
 from sizer.base.quantities import AMOUNT, parse
 from sizer.catalog.model import Catalog
-from sizer.ui.request_form.forms import RequestPath, kind_of, label_of
+from sizer.questions.compare.designs import value_text
+from sizer.ui.request_form.forms import RequestPath, in_labels, kind_of, label_of
 from sizer.ui.session_catalog import catalog
 from sizer.workload.request import SizingRequest
 
@@ -72,7 +73,7 @@ def sentences(text: str, place: str = "request") -> str:
         match = _field(line)
         if match is not None:
             line = f"{label_of(match[1])}{line[match.end() :]}"
-        line = _SNAKE.sub(lambda found: label_of(found[0]), line)
+        line = in_labels(_SNAKE.sub(lambda found: label_of(found[0]), line))
         line = _ID.sub(_name_of, line)
         said.append(line[:1].upper() + line[1:] + ("" if line.endswith((".", "?", "!")) else "."))
     return " ".join(said)
@@ -81,6 +82,15 @@ def sentences(text: str, place: str = "request") -> str:
 def name_of(text: str) -> str:
     """Name of a catalogue item in place of its id; other words stay."""
     return _names(catalog()).get(text, text)
+
+
+def in_words(field: str, value: Any) -> str:
+    """Value of a field with its unit; the fields and parts that it is made of by their names on the pages."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{label_of(str(key)).lower()} {in_words(str(key), part)}" for key, part in value.items())
+    if isinstance(value, list):
+        return ", ".join(in_words(field, part) for part in value)
+    return value_text(field, value, name_of)
 
 
 @lru_cache(maxsize=8)

@@ -16,8 +16,7 @@ from sizer.base.quantities import AMOUNT, QuantityKind, duration, grouped, parse
 from sizer.base.quantities import plain as digits
 from sizer.present.words import inside_sentence, percent
 from sizer.ui import look, state
-from sizer.ui.changes import in_words
-from sizer.ui.error_messages import name_of, sentences
+from sizer.ui.error_messages import in_words, name_of, sentences
 from sizer.ui.request_form.forms import (
     Checkbox,
     Columns,
@@ -25,9 +24,7 @@ from sizer.ui.request_form.forms import (
     Dropdown,
     FormField,
     MultiSelect,
-    Percentage,
     RequestPath,
-    Segments,
     Text,
     Typed,
 )
@@ -65,8 +62,6 @@ def range_text(field: FormField) -> str:
     widget = field.widget
     if isinstance(widget, Text):
         return f"At most {widget.longest} characters." if widget.longest > _SHORT else ""
-    if isinstance(widget, Percentage):
-        return f"From {percent(min(widget.levels))} to {percent(max(widget.levels))}."
     if not isinstance(widget, Typed):
         return ""
     low, high = bounds_of(field_at(SizingRequest, field.keys))
@@ -90,9 +85,7 @@ def default_text(field: FormField) -> str:
     widget, described = field.widget, field_at(SizingRequest, field.keys)
     if isinstance(widget, Checkbox):
         return "Default: no."
-    if isinstance(widget, Percentage):
-        return f"Default: {percent(widget.default)}."
-    if isinstance(widget, Dropdown | Segments) and (name := _named_options(widget).get(widget.default)):
+    if isinstance(widget, Dropdown) and (name := _named_options(widget).get(widget.default)):
         return f"Default: {name}."
     if described is not None and described.is_required():
         return "Required."
@@ -104,8 +97,13 @@ def default_text(field: FormField) -> str:
     return f"Default: {digits(value) if isinstance(value, int | float) else value}."
 
 
-def _named_options(widget: Dropdown | Segments | MultiSelect) -> Mapping[Any, str]:
+def _named_options(widget: Dropdown | MultiSelect) -> Mapping[Any, str]:
     return widget.options() if callable(widget.options) else widget.options
+
+
+def _other_option(value: Any) -> str:
+    """Name of an option from a file that is none of those offered."""
+    return percent(value) if isinstance(value, float) else name_of(str(value))
 
 
 def path_of(field: FormField, entry: int = 0) -> RequestPath:
@@ -165,9 +163,9 @@ def draw_form(title: str, columns: Columns, key: str, name: str, on_submit: Afte
     look.folded(title, key, lambda: _form(columns, name, button, on_submit), summary(columns) or "defaults")
 
 
-def summary(columns: Columns) -> str:
-    """What the request states in the fields of some columns, in one line."""
-    given = ((field, state.get(path_of(field))) for column in columns for field in column)
+def summary(columns: Columns, entry: int = 0) -> str:
+    """What the request states in the fields of some columns, in one line; ``entry``: number in their list."""
+    given = ((field, state.get(path_of(field, entry))) for column in columns for field in column)
     return ", ".join(_stated(field, value) for field, value in given if value not in (None, "", [], ()))
 
 
@@ -176,13 +174,11 @@ def _stated(field: FormField, value: Any) -> str:
     match field.widget:
         case Checkbox():
             return label
-        case MultiSelect() | Dropdown() | Segments() as widget:
+        case MultiSelect() | Dropdown() as widget:
             names = _named_options(widget)
             values = value if isinstance(value, list | tuple) else [value]
-            words = ", ".join(re.sub(r" \(.*\)", "", names.get(one) or name_of(str(one))) for one in values)
+            words = ", ".join(re.sub(r" \(.*\)", "", names.get(one) or _other_option(one)) for one in values)
             return words if callable(widget.options) else f"{label} {words}"
-        case Percentage():
-            return f"{label} {percent(value)}" if isinstance(value, float) else f"{label} {value}"
         case _:
             return f"{label} {in_words(field.keys[-1], value)}"
 
@@ -200,26 +196,6 @@ def _form(columns: Columns, name: str, button: str, on_submit: After | None) -> 
     with st.form(f"{name}-form", border=False):
         draw_columns(columns, in_form=True)
         st.form_submit_button(button, on_click=unless_replaced(submit), key=f"apply-{name}")
-    reset_button(name, *(path for _, path, _ in drawn))
-
-
-def reset_button(name: str, *paths: RequestPath) -> None:
-    """Button that empties fields of a section, so that their defaults hold; ``name`` is part of the key."""
-
-    def reset() -> None:
-        for path in paths:
-            state.put(path, None)
-        state.refresh()
-
-    st.button(
-        "Reset this section",
-        key=f"reset-{name}",
-        on_click=reset,
-        icon=":material/restart_alt:",
-        type="tertiary",
-        disabled=all(state.get(path) is None for path in paths),
-        help="Every field of this section gets its default. Undo restores the entries.",
-    )
 
 
 def draw_widget(
@@ -246,24 +222,15 @@ def draw_widget(
         case Checkbox():
             _fill(name, value is True)
             st.checkbox(label, **common)
-        case Dropdown() | Percentage():
+        case Dropdown():
             selected = widget.default if value is None else value
-            known = dict(options if options is not None else _options(widget, value))
-            known = known if selected in known else {**known, selected: name_of(str(selected))}
+            known = dict(options if options is not None else _named_options(widget))
+            known.setdefault(selected, _other_option(selected))
             _fill(name, selected)
             st.selectbox(label, list(known), format_func=lambda option: known.get(option, str(option)), **common)
-        case Segments():
-            _fill(name, value if value in widget.options else widget.default)
-            st.segmented_control(
-                label,
-                list(widget.options),
-                required=True,
-                format_func=lambda option: widget.options.get(option, option),
-                **common,
-            )
         case MultiSelect():
             selected = [item for item in value or () if isinstance(item, str)]
-            known = {**{item: name_of(item) for item in selected}, **_options(widget, value)}
+            known = {**{item: name_of(item) for item in selected}, **_named_options(widget)}
             _fill(name, selected)
             st.multiselect(
                 label, list(known), format_func=lambda option: known.get(option, option), placeholder=empty, **common
@@ -290,13 +257,6 @@ def selector(label: str, options: Mapping[str, str], selected: str, name: str, c
         help=hint,
         on_change=state.if_stored(name, unless_replaced(chosen)),
     )
-
-
-def _options(widget: Dropdown | Percentage | MultiSelect, value: Any) -> Mapping[Any, str]:
-    if isinstance(widget, Percentage):
-        extra = [value] if isinstance(value, float) and value not in widget.levels else []
-        return {level: percent(level) for level in sorted((*widget.levels, *extra))}
-    return widget.options() if callable(widget.options) else widget.options
 
 
 def _example(kind: QuantityKind) -> str:
@@ -349,23 +309,19 @@ def _store(name: str, path: RequestPath, field: FormField, after: After | None =
             value = int(number) if field.widget.kind.is_whole else number
             st.session_state[name] = written(field.widget.kind, value)
     widget = field.widget
-    if isinstance(widget, Dropdown | Segments | Percentage) and value == widget.default and state.get(path) is None:
+    if isinstance(widget, Dropdown) and value == widget.default and state.get(path) is None:
         return  # a form submits what nobody touched, too
     state.put(path, None if value is False and isinstance(field.widget, Checkbox) else value)
     if after is not None:
         after()
 
 
-def remembered_choice(label: str, names: Sequence[str], name: str) -> str:
-    """One of some names that is no part of the request; it stays in the session under ``name`` on other pages."""
-    if st.session_state.get(name) not in names:
-        st.session_state[name] = names[0]
+def stored_choice(label: str, options: Sequence[str] | Mapping[str, str], key: str, hint: str | None = None) -> str:
+    """One of several that is no part of the request; the same after a change of page. ``options``: may have names."""
+    if st.session_state.get(key) not in options:
+        st.session_state[key] = next(iter(options))
+    names = options if isinstance(options, Mapping) else {}
     chosen: str = st.selectbox(
-        label,
-        names,
-        index=names.index(st.session_state[name]),
-        key=f"{name}-{st.session_state.generation}-{len(names)}",
-        width=520,
+        label, list(options), format_func=lambda one: names.get(one, one), key=key, persist_state="session", help=hint
     )
-    st.session_state[name] = chosen
     return chosen

@@ -8,8 +8,7 @@ from sizer.base.quantities import grouped
 from sizer.catalog.schema import Source
 from sizer.explain.figure import explanation
 from sizer.explain.inputs import Explanation
-from sizer.present.words import plural
-from sizer.ui import changes, look, need, session_catalog, sharing, state, tiles
+from sizer.ui import look, need, session_catalog, sharing, state, tiles
 from sizer.ui.designs import saving
 from sizer.ui.error_messages import RequestFault
 from sizer.ui.request_form.forms import in_labels, label_at
@@ -39,11 +38,6 @@ def show_toolbar(view: View) -> None:
             disabled=not st.session_state.undone,
             help="Redo the change.",
         )
-        changed = [] if state.is_customer_mode() else changes.of_session()
-        if changed:
-            with st.popover(plural(len(changed), "change"), icon=":material/edit_note:", type="tertiary"):
-                look.note("Changes since the start.")
-                changes.show()
         _share(view)
         saving.controls(view)
         toggle = f"customer-mode/{state.is_customer_mode()}"
@@ -139,8 +133,13 @@ def show(view: View, *, is_first: bool) -> None:
         show_toolbar(view)
     if notice := st.session_state.pop("notice", ""):
         st.toast(plain(notice), duration="long")  # a run that sizes takes longer than the usual four seconds
-    if st.session_state.get("refused"):
-        st.error(st.session_state.refused, icon=":material/block:")
+    for key, draw, icon in (("refused", st.error, "block"), ("told", st.info, "info")):
+        if text := st.session_state.get(key):
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                draw(text, icon=f":material/{icon}:")
+                st.button(
+                    "Dismiss", key=f"dismiss-{key}", on_click=st.session_state.pop, args=(key, None), type="tertiary"
+                )
     if view.infeasible:
         st.error(plain(view.infeasible), icon=":material/block:")
     elif view.faults:

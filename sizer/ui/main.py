@@ -103,7 +103,6 @@ def _draw() -> None:
         st.markdown("\n".join(f"- {plain(fault)}" for fault in error.faults[:50]))
         return
     reconcile.reconcile(parts)
-    need.forget_if_changed()
     state.note_step()
     view = state.view(parts, has_question=need.is_open(parts))
     pages: dict[str, StreamlitPage] = {}
@@ -125,7 +124,7 @@ def _begin() -> None:
         return
     state.load_first()
     if not names_design and session_store.PARAMETER in query:
-        st.session_state.refused = _EXPIRED
+        st.session_state.told = _EXPIRED
     if sharing.PARAMETER in query:
         state.load_link(query[sharing.PARAMETER], query.get(sharing.PRICE_BOOK, ""))
         for parameter in (sharing.PARAMETER, sharing.PRICE_BOOK):

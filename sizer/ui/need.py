@@ -22,8 +22,8 @@ def _reading(text: str, digest: str, _parts: Catalog) -> Reading:  # noqa: ARG00
 
 
 def text() -> str:
-    """The need as given; "" where the request comes from elsewhere."""
-    return str(st.session_state.get(TEXT, ""))
+    """The need as given while the fields say what it says, so that Undo brings it back; else ""."""
+    return str(st.session_state.get(TEXT, "")) if st.session_state.get(FIELDS) == _stated() else ""
 
 
 def reading(parts: Catalog) -> Reading | None:
@@ -33,26 +33,19 @@ def reading(parts: Catalog) -> Reading | None:
 
 def give(words: str, parts: Catalog) -> None:
     """Take a need: as the request where it is complete, else as a question about it."""
-    st.session_state[TEXT] = words.strip()
-    found = reading(parts)
-    if found is not None and found.sentence:
-        st.session_state[TEXT] = found.sentence
+    words = words.strip()
+    found = _reading(words, parts.digest, parts) if words else None
     if found is not None and found.is_complete:
         state.take(state.dated(found.request), "the need in words")
     else:
         state.refresh()
-    st.session_state[FIELDS] = _stated()
+    st.session_state[TEXT] = found.sentence or words if found is not None else ""
+    st.session_state[FIELDS] = copy.deepcopy(_stated())
 
 
 def forget() -> None:
     """Clear the need, which leaves the request that the fields say."""
     st.session_state[TEXT] = ""
-
-
-def forget_if_changed() -> None:
-    """Clear the need once the fields say something else."""
-    if text() and st.session_state.get(FIELDS) != _stated():
-        forget()
 
 
 def is_open(parts: Catalog) -> bool:
@@ -62,4 +55,4 @@ def is_open(parts: Catalog) -> bool:
 
 
 def _stated() -> dict[str, Any]:
-    return copy.deepcopy({key: value for key, value in state.draft().items() if key not in _NOT_STATED})
+    return {key: value for key, value in state.draft().items() if key not in _NOT_STATED}

@@ -46,19 +46,14 @@ KEYS = (
     "saved",
     "author",
     "pins",
-    "baseline",
-    "what_if",
     "price_book",
     "price_book_name",
     "profile",
     "profile_logo",
-    "set_aside",
     "computed_quantities",
     "dropped_quantities",
-    "document_form",
     "need",
     "need_fields",
-    "customer_copy",
 )
 _BUSY_S = 2
 _TABLE = (

@@ -207,7 +207,7 @@ def note_step() -> None:
         steps.append(copy.deepcopy(draft()))
         del steps[:-MAX_STEPS]
         st.session_state.undone = []
-        st.session_state.refused = ""
+        st.session_state.refused = st.session_state.told = ""
 
 
 def load_example(name: str) -> None:
@@ -273,7 +273,7 @@ def take(data: dict[str, Any], origin: str) -> None:
     st.session_state.origin = origin
     st.session_state.answered = ""  # what another request was answered with is no answer to this one
     st.session_state.workload = 0
-    st.session_state.refused = ""
+    st.session_state.refused = st.session_state.told = ""
     refresh()
 
 

@@ -41,20 +41,9 @@ def field_changes(before: Any, now: Any, path: Path = ()) -> list[FieldChange]:
 def mixed(before: Any, now: Any, takes: Callable[[FieldChange], bool], path: Path = ()) -> Any:
     """The earlier request with some changes of the later one.
 
-    Parameters
-    ----------
-    before, now
-        As for :func:`field_changes`.
-    takes : callable
-        Which of the changes that :func:`field_changes` finds are made.
-    path : tuple
-        Keys that lead to ``before`` and ``now`` from the top.
-
-    Returns
-    -------
-    plain data
-        With all changes it equals the later one, with none the earlier one; lists of tables may have another order, and
-        empty tables are omitted.
+    ``before``, ``now``: as for :func:`field_changes`. ``takes``: which of the changes that :func:`field_changes` finds
+    are made. ``path``: keys that lead to ``before`` and ``now`` from the top. Returns with all changes it equals the
+    later one, with none the earlier one; lists of tables may have another order, and empty tables are omitted.
     """
     if _are_tables(before, now):
         old, new = before or {}, now or {}

@@ -18,20 +18,11 @@ Networks = Literal["language", "diffusion", "other", "unknown"]
 class Kind:
     """A kind of work that is no training.
 
-    Attributes
-    ----------
-    tasks : tuple of str
-        What a request file calls it, its usual name first.
-    refusal : str
-        What it is, that it is not sized, and what comes nearest.
-    signs : tuple
-        Of what tells it: about which networks ("all", or some), whether as a purpose only, and the words.
-    is_training : bool
-        Whether it is itself called a training, so that words of training tell no other work.
-    sized, use : str
-        Task and use of a request that states it of a language model; "" where none does.
-    is_asked : bool
-        Whether a request has a place for it next to a training, which is asked for.
+    ``tasks``: what a request file calls it, its usual name first. ``refusal``: what it is, that it is not sized, and
+    what comes nearest. ``signs``: of what tells it: about which networks ("all", or some), whether as a purpose only,
+    and the words. ``is_training``: whether it is itself called a training, so that words of training tell no other
+    work. ``sized``, ``use``: task and use of a request that states it of a language model; "" where none does.
+    ``is_asked``: whether a request has a place for it next to a training, which is asked for.
     """
 
     tasks: tuple[str, ...]
@@ -82,13 +73,9 @@ class ToldKind:
 def kind_in(text: str, networks: Networks) -> ToldKind | None:
     """The kind of work that a text tells and that is no training.
 
-    Parameters
-    ----------
-    text : str
-        With NUL in the place of names of language models, \\1 in that of other networks, \\2 in that of people who can
-        only use a model, and \\3 in that of requests in a time.
-    networks : str
-        Whether the text is about language models, about other networks, or says neither.
+    ``text``: with NUL in the place of names of language models, \1 in that of other networks, \2 in that of people who
+    can only use a model, and \3 in that of requests in a time. ``networks``: whether the text is about language models,
+    about other networks, or says neither.
     """
     trains = trains_in(text)
     # Next to a training also a language model in use that has a clause of its own: "Llama chat for 90 users and ...".

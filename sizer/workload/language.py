@@ -13,6 +13,7 @@ from sizer.catalog.schema import Dnn, Gpu, NumberFormat
 from sizer.workload.checkpoints import CHECKPOINT_WAIT_S, Checkpoints
 from sizer.workload.measured import Measured
 from sizer.workload.request import CustomDataset, Method, SizingRequest, Target, Workload
+from sizer.workload.stack_choice import stack_id
 from sizer.workload.transformer.custom_transformer import CustomTransformer
 from sizer.workload.transformer.layout_pins import NO_PINS, LayoutPins, check_pins
 from sizer.workload.transformer.number_formats import (
@@ -143,11 +144,8 @@ def in_tokens(
 ) -> tuple[Workload, LanguageWork | None]:
     """A workload with tokens as samples, and what its training is; other workloads as they are.
 
-    Raises
-    ------
-    RequestError
-        If a language model lacks its number format or is asked for inference, if no GPU of the request has the format,
-        or if another network has what only language models have.
+    Raises RequestError if a language model lacks its number format or is asked for inference, if no GPU of the request
+    has the format, or if another network has what only language models have.
     """
     given = [name for name in _FIELDS if getattr(work, name) is not None]
     if work.target.tokens_per_s is not None:
@@ -158,11 +156,13 @@ def in_tokens(
                 f"{place}.{given[0]}: {dnn.name} is no language model with a known shape; remove "
                 f"{' and '.join(given)}, or choose a language model of the catalogue"
             )
-        if work.precision not in ("mixed", "fp32"):
+        precision = stack_precision(work.precision)
+        if precision not in ("mixed", "fp32"):
             raise RequestError(
-                f"{place}.precision = {work.precision!r} is for language models; write 'mixed' or 'fp32' for {dnn.name}"
+                f"{place}.precision = {work.precision!r} is for language models; write 'mixed', 'bf16', 'fp16' or "
+                f"'fp32' for {dnn.name}"
             )
-        return work, None
+        return work.model_copy(update={"precision": precision}), None
     if work.task != "training":
         raise RequestError(
             f"{place}.task = {work.task!r}: write 'training', 'serving' or 'generation' for a language model"
@@ -228,6 +228,7 @@ def in_tokens(
             sample_bytes=TOKEN_BYTES,
         ),
         "sample_format": "tokens",
+        "stack": None if _is_own_code(work, catalog) else work.stack,
         # Without a stated length no time to train is shown.
         "epochs": work.epochs or (1.0 if work.tokens is not None else None),
     }
@@ -236,6 +237,12 @@ def in_tokens(
     if work.target.tokens_per_s is not None:
         changed["target"] = Target(samples_per_s=work.target.tokens_per_s)
     return work.model_copy(update=changed), found
+
+
+def _is_own_code(work: Workload, catalog: Catalog) -> bool:
+    """Whether the stack that a request names is people's own code: any of those that train language models."""
+    stack = None if work.stack is None else catalog.stacks.get(stack_id(work.stack, catalog))
+    return stack is not None and stack.trains_own
 
 
 def _check_length(work: Workload, place: str, batch: int, sequence: int, filled_share: float) -> None:

@@ -29,20 +29,10 @@ def is_sentence(written: str | Path) -> bool:
 def read_need(written: str | Path, catalog: Catalog, changes: Mapping[str, Any] | None = None) -> Reading:
     """Read a request file or a sentence.
 
-    Parameters
-    ----------
-    written : str or Path
-        Path of a request, or a sentence.
-    catalog : Catalog
-        Whose parts a sentence names.
-    changes : mapping, optional
-        Keys of a request that rule over what is written, as a plain mapping.
-
-    Raises
-    ------
-    RequestError
-        If a file cannot be read, or a changed request is not valid. Of a sentence nothing is an error: what is
-        missing, unknown or has two readings is asked.
+    ``written``: path of a request, or a sentence. ``catalog``: whose parts a sentence names. ``changes``: keys of a
+    request that rule over what is written, as a plain mapping. Raises RequestError if a file cannot be read, or a
+    changed request is not valid. Of a sentence nothing is an error: what is missing, unknown or has two readings is
+    asked.
     """
     if is_sentence(written):
         return read_words(str(written), catalog, changes)

@@ -389,10 +389,7 @@ class SizingRequest(RequestTable):
     def from_dict(cls, data: object, place: str = "request") -> Self:
         """Request from a plain mapping.
 
-        Raises
-        ------
-        RequestError
-            Listing every error: place, key, value, what to write instead.
+        Raises RequestError listing every error: place, key, value, what to write instead.
         """
         if not isinstance(data, dict):
             raise RequestError(f"{place}: expected a table with [[workload]], got {type(data).__name__}")
@@ -421,10 +418,7 @@ class SizingRequest(RequestTable):
     def from_file(cls, path: str | Path) -> Self:
         """Request from a .toml or .json file; a design.json made by ``sizer size`` is read too.
 
-        Raises
-        ------
-        RequestError
-            If the file is missing, unreadable, too large, not UTF-8, or not a request.
+        Raises RequestError if the file is missing, unreadable, too large, not UTF-8, or not a request.
         """
         path = Path(path)
         text = text_of_file(path, MAX_REQUEST_BYTES, "a request")

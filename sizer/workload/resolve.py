@@ -177,18 +177,9 @@ class ResolvedWorkload:
 def resolve(request: SizingRequest, catalog: Catalog, measured: MeasuredStacks) -> tuple[ResolvedWorkload, ...]:
     """All workloads of a request, looked up.
 
-    Parameters
-    ----------
-    request : SizingRequest
-    catalog : Catalog
-    measured : mapping
-        Published rates by (stack, DNN, precision, task); a workload without a stack gets the newest one that was
-        measured well, see :func:`sizer.workload.stack_choice.choose_stack`.
-
-    Raises
-    ------
-    RequestError
-        With the key, the unknown name and the nearest known one, or an impossible combination.
+    ``measured``: published rates by (stack, DNN, precision, task); a workload without a stack gets the newest one that
+    was measured well, see :func:`sizer.workload.stack_choice.choose_stack`. Raises RequestError with the key, the
+    unknown name and the nearest known one, or an impossible combination.
     """
     for number, job in enumerate(() if request.team is None else request.team.job):
         if job.duration_gpu is not None:
@@ -218,10 +209,7 @@ def look_up(folder: Mapping[str, ItemT], name: str, place: str, what: str) -> It
 def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: MeasuredStacks) -> ResolvedWorkload:
     """One workload of a request; the others change nothing about it, but that models in use share the GPUs.
 
-    Raises
-    ------
-    RequestError
-        As :func:`resolve`.
+    Raises RequestError as :func:`resolve`.
     """
     work, place = request.workload[index], f"workload.{index}"
     defaults: list[WorkloadDefault] = []
@@ -314,10 +302,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
 def served_works(request: SizingRequest, catalog: Catalog) -> tuple[ServingWork, ...]:
     """What is served by a request of language models in use alone; of any other none.
 
-    Raises
-    ------
-    RequestError
-        As :func:`resolve`.
+    Raises RequestError as :func:`resolve`.
     """
     if not all(is_served(work) for work in request.workload):
         return ()
@@ -443,10 +428,7 @@ def usual_dataset(dnn: Dnn) -> str:
 def dataset_of(work: Workload, place: str, catalog: Catalog) -> Dataset:
     """Data set of a workload, from the catalogue or as the request describes it.
 
-    Raises
-    ------
-    RequestError
-        If the catalogue does not have it; ``place`` is where the request names it.
+    Raises RequestError if the catalogue does not have it; ``place`` is where the request names it.
     """
     if isinstance(work.dataset, str):
         dnn = catalog.dnns.get(work.dnn if isinstance(work.dnn, str) else getattr(work.dnn, "like", None) or "")

@@ -43,18 +43,10 @@ def sample_format(
 ) -> tuple[SampleFormat, FormatBasis]:
     """Sample format of a workload, and what says so.
 
-    Parameters
-    ----------
-    work : Workload
-        Its own statement comes first.
-    dataset : Dataset
-        Decoded tensors are what they are; data sets of the catalogue say what a sample is.
-    dnn, like : Dnn, Dnn or None
-        Network, and the one of the catalogue that a network of the request is like.
-    sample_bytes : float
-        Sample as stored; decides where nothing else does. [B]
-    datasets : mapping
-        Data sets of the catalogue: records for a network that is trained on tensors (latents) hold such.
+    ``work``: its own statement comes first. ``dataset``: decoded tensors are what they are; data sets of the catalogue
+    say what a sample is. ``dnn``, ``like``: network, and the one of the catalogue that a network of the request is
+    like. ``sample_bytes``: sample as stored; decides where nothing else does [B]. ``datasets``: data sets of the
+    catalogue: records for a network that is trained on tensors (latents) hold such.
     """
     if work.sample_format is not None:
         return SampleFormat(work.sample_format), FormatBasis.STATED

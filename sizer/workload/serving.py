@@ -162,6 +162,13 @@ class ServingWork:
         """Whether the target does."""
         return self.load_kind in (LoadKind.USERS, LoadKind.ACTIVE_USERS)
 
+    @property
+    def users(self) -> float | None:
+        """All who may ask; None where the target counts no people."""
+        if not self.counts_people or self.people is None:
+            return None
+        return self.number / (1 if self.load_kind is LoadKind.USERS else self.people.active_share)
+
     def active_users_of(self, requests_per_s: float) -> float | None:
         """Active users that a rate of requests serves; None where nothing says what people do."""
         return None if self.people is None else requests_per_s * HOUR_S / self.people.requests_per_h
@@ -175,10 +182,7 @@ def is_served(work: Workload) -> bool:
 def check_not_served(work: Workload, place: str) -> None:
     """Refuse what only a language model in use has.
 
-    Raises
-    ------
-    RequestError
-        Naming the first such key.
+    Raises RequestError naming the first such key.
     """
     given = [name for name in OF_SERVING if getattr(work, name) is not None]
     given += [f"target.{name}" for name in _TARGETS if getattr(work.target, name) is not None]
@@ -192,10 +196,8 @@ def check_not_served(work: Workload, place: str) -> None:
 def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tuple[Workload, Dnn, ServingWork]:
     """A workload and its network with requests as samples, and what is served.
 
-    Raises
-    ------
-    RequestError
-        If the network is no language model, a length is above its context, or the target lacks what it needs.
+    Raises RequestError if the network is no language model, a length is above its context, or the target lacks what it
+    needs.
     """
     shape = dnn.transformer
     if shape is None:

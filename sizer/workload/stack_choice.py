@@ -68,18 +68,9 @@ def choose_stack(
 ) -> StackChoice | None:
     """Newest stack with the strongest evidence for a network; None where no stack has the precision and task.
 
-    Parameters
-    ----------
-    dnn_id : str
-        Network of the catalogue, or any other text for one that was never measured.
-    precision : {"mixed", "fp32"}
-    task : {"training", "inference"}
-    catalog : Catalog
-    measured : mapping
-        Published rates that state their batch. [-]
+    ``dnn_id``: network of the catalogue, or any other text for one that was never measured. ``measured``: published
+    rates that state their batch.
 
-    Notes
-    -----
     Among stacks of one release date, the one with more rates of the network, then of its family, leads.
     """
     candidates = [

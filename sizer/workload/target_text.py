@@ -10,13 +10,7 @@ from sizer.workload.request import SERVING_TASKS, Workload
 def target_text(workload: Workload, dnn: Dnn, digits: int = 3) -> str:
     """A target inside a sentence: 'at least 52.3 kimages/s'.
 
-    Parameters
-    ----------
-    workload : Workload
-    dnn : Dnn
-        Its neural network, which names the samples.
-    digits : int
-        Significant digits of a rate. [-]
+    ``dnn``: its neural network, which names the samples. ``digits``: significant digits of a rate.
     """
     target = workload.target
     if target.samples_per_s is not None and dnn.sample == "request in flight":
@@ -62,10 +56,7 @@ def trained_tokens_text(workload: Workload) -> str:
 def check_length(work: Workload, place: str) -> None:
     """Of a network that is known, a time to train needs the length of the training.
 
-    Raises
-    ------
-    RequestError
-        If the workload at ``place`` has neither epochs nor tokens nor a recipe.
+    Raises RequestError if the workload at ``place`` has neither epochs nor tokens nor a recipe.
     """
     if work.target.time_to_train_s is not None and (work.epochs, work.recipe, work.tokens) == (None, None, None):
         raise RequestError(

@@ -1,5 +1,6 @@
 """Cost of ownership: hand calculations to the cent, and its laws."""
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -7,17 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizer.bom.bill import Bill
-from sizer.bom.ownership import COST_KINDS, Footprint, OwnershipCost, OwnershipRates, ownership_cost
+from sizer.bom.bill import Bill, Sum
+from sizer.bom.cost import CostInterval
+from sizer.bom.ownership import COST_KINDS, Footprint, LaterYear, OwnershipCost, OwnershipRates, ownership_cost
+from sizer.bom.ownership_interval import with_later
 from tests.bom.test_rental import line
 
 ZERO = Decimal("0.00")
 
 
-def owned(*lines: Any, watts: float = 0.0, units: float = 0.0, racks: int = 0, deal: str = "0", **rates: Any) -> Any:
+def owned(
+    *lines: Any, watts: float = 0.0, units: float = 0.0, racks: int = 0, deal: str = "0", later: Any = (), **rates: Any
+) -> Any:
     bill = Bill("USD", lines or (line("298000"),), deal_discount_percent=Decimal(deal))
     stated = {key: Decimal(value) if isinstance(value, str) else value for key, value in rates.items()}
-    return ownership_cost(bill, OwnershipRates(**{"years": 3, **stated}), Footprint(watts, False, units, racks))
+    rates, footprint = OwnershipRates(**{"years": 3, **stated}), Footprint(watts, False, units, racks)
+    return ownership_cost(bill, rates, footprint, later)
 
 
 def test_two_dgx_1_over_three_years_by_hand() -> None:
@@ -82,6 +88,34 @@ def test_subscriptions_are_renewed_and_no_support_is_paid_for_them() -> None:
     """A subscription of 1,200 a year costs 2,400 more in three years; 10 % support goes on the 10,000 alone."""
     found = owned(line("10000"), line("1200", category="software", term_months=12), support_percent="10")
     assert found.support == Decimal("5400.00")
+
+
+def test_what_is_bought_later_is_part_of_the_cost() -> None:
+    """100,000 first, 50,000 in year 2, nothing in year 3; 10 % support a year of what is owned: 10, 15 and 15 thousand.
+
+    1 kW, then 2 kW: (1 + 2 + 2) x 8,760 kWh at 0.1 USD; one rack, then two, at 100 USD a month: 1,200 + 2 x 2,400.
+    """
+    more = Footprint(2000.0, False, 0.0, 2)
+    found = owned(
+        line("100000"),
+        watts=1000.0,
+        racks=1,
+        later=[LaterYear(Sum(Decimal(50_000)), more), LaterYear(Sum(ZERO), more)],
+        support_percent="10",
+        electricity_per_kwh="0.1",
+        space_per_rack_month="100",
+        grows=True,
+    )
+    assert (found.purchase, found.support, found.energy) == (150_000, 40_000, Decimal("4380.00"))
+    assert [year.space for year in found.years] == [1200, 2400, 2400]
+    assert found.missing == ("cooling",)
+    assert owned(grows=True).missing == ("electricity", "growth")
+    price = CostInterval("USD", 40e3, 50e3, 55e3, 60e3)
+    bill, rates = Bill("USD", (line("100000"),)), OwnershipRates(3, support_percent=Decimal(10))
+    interval = with_later(replace(price, low=0.0), [price], [LaterYear(Sum(ZERO), more)] * 2, bill, rates, more)
+    assert interval is not None
+    assert interval.low == pytest.approx(40e3 * 1.2)  # with two years of support
+    assert interval.high == pytest.approx(60e3 * 2.2)
 
 
 def test_what_is_not_stated_is_named() -> None:

@@ -122,7 +122,8 @@ def test_revisions_that_are_not_there(library: Path, tmp_path: Path) -> None:
     refused(run("diff", "Plant 4@r1", SMALL, "--library", missing), 2, "there is no library")
     assert not missing.exists()
     opened = Library(str(library))
-    opened.duplicate(ID, 1, new_id="design-0002", name="Plant 4", author="", now=datetime(2026, 11, 23, tzinfo=UTC))
+    content = content_of(sized("small-team").request.model_dump(mode="json"), "", sized("small-team"), catalog())
+    opened.create("design-0002", "Plant 4", content, author="", comment="", now=datetime(2026, 11, 23, tzinfo=UTC))
     opened.close()
     refused(run("diff", "Plant 4@r1", SMALL, *here), 7, "2 designs are called 'Plant 4'", "design-0002")
 

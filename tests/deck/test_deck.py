@@ -123,16 +123,6 @@ def test_nothing_is_a_picture_and_charts_hold_their_numbers() -> None:
     assert "images/s" in native.value_axis.axis_title.text_frame.text
 
 
-@pytest.mark.guides
-def test_growth_is_a_native_chart_of_what_is_owned() -> None:
-    name = "questions/data-doubles-every-year"
-    charts = [shape.chart for page in opened(name).slides for shape in page.shapes if shape.has_chart]
-    plan, _ = context(name).growth_plan
-    sizes = plan.of(sized(name).design.platform.key).recommended.sizes
-    owned = [list(one.values) for chart in charts for one in chart.plots[0].series if one.name == "owned"]
-    assert owned == [[size.n_servers for size in sizes]]
-
-
 def test_every_slide_has_logo_footer_and_number() -> None:
     picture = io.BytesIO()
     Image.new("L", (400, 100), 128).save(picture, format="PNG")

@@ -4,7 +4,6 @@ import html
 import math
 import re
 import xml.etree.ElementTree as ET
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,16 +13,15 @@ from numpy.testing import assert_allclose
 from sizer.base.errors import ReportError
 from sizer.base.estimate import Z90
 from sizer.calibrate.engine import AccuracyTarget
-from sizer.calibrate.notes import PREDICTED, FitNote, RowStatus, RowUse, note
+from sizer.calibrate.notes import FitNote, RowStatus, RowUse, note
 from sizer.calibrate.validate import Summary, ValidatedRow, ValidationReport, summarise
 from sizer.drawings.palette import DARK, LIGHT
 from sizer.evidence import rows as facts
 from sizer.evidence.page import evidence_html, evidence_page
-from sizer.evidence.parity import answer_finding, answer_parity_chart, answer_rows, parity_chart
+from sizer.evidence.parity import parity_chart
 from sizer.present.chart_engine.engine import vega_svg
 from sizer.present.charting import chart_svg
 from sizer.present.tables import Table
-from tests import factories
 from tests.evidence.reports import SOURCES, mixed, row, values_of
 from tests.guide.test_guide import text_of
 
@@ -167,26 +165,6 @@ def test_every_report_gives_a_page_that_needs_no_other_file(rows):
     for svg in re.findall(r"<svg.*?</svg>", page, flags=re.S):
         assert "NaN" not in svg
         ET.fromstring(svg)
-
-
-def test_rows_of_an_answer_are_its_evidence():
-    answer = factories.nine_dgx1().design.workloads[0]
-    made = [(72, 52_274, 52_100, True), (4, 2_940, 2_870, False), (32, 23_500, 23_200, False)]
-    runs = [
-        replace(run, n_gpus=n, published=rate, predicted=factories.spread(predicted, 0.04), calibrates=fitted)
-        for run, (n, rate, predicted, fitted) in zip(answer.evidence, made, strict=False)
-    ]
-    answer = replace(answer, evidence=tuple(runs))
-    rows = answer_rows(answer)
-    assert [one.published for one in rows] == [one.published for one in answer.evidence]
-    assert [one.status == PREDICTED for one in rows] == [not one.calibrates for one in answer.evidence]
-    assert (
-        answer_finding(answer).replace("\u00a0", " ")
-        == "3 of 3 published runs nearby are inside the 90\u202f% interval"
-    )
-    chart = answer_parity_chart(answer)
-    labels = {one["text"].replace("\u00a0", " ") for one in values_of(chart.to_dict(), "text")}
-    assert labels == {"72 GPUs", "4 GPUs", "32 GPUs"}
 
 
 def test_a_chart_that_crashes_the_renderer_is_an_error_of_the_page():

@@ -5,11 +5,14 @@ import io
 import json
 from collections import Counter
 from dataclasses import replace
+from decimal import Decimal
 from itertools import pairwise
 
 import pytest
 
 from sizer.base.formats.json_document import json_text
+from sizer.bom.bill import Sum
+from sizer.bom.ownership import Footprint
 from sizer.export.design_json import design_document
 from sizer.export.files import FORMULA_STARTS
 from sizer.export.netbox import netbox_files
@@ -25,7 +28,9 @@ pytestmark = pytest.mark.xdist_group("plans")  # one worker lays them out
 
 def test_a_workbook_grows_by_the_plan_of_the_request():
     """Nine servers, and two more in the second year; sizes that the plan never buys are in no file."""
-    result = replace(answer("dell"), planned_years=(PlannedYear(1, 9, 9, 4, None), PlannedYear(2, 2, 11, 4, None)))
+    bought = (Sum(Decimal(0)), Footprint(0.0))
+    years = (PlannedYear(1, 9, 9, 4, None, *bought), PlannedYear(2, 2, 11, 4, None, *bought))
+    result = replace(answer("dell"), planned_years=years)
     for told in (result, customer_copy(result)):
         *_, sheet = plan_sheets(told, CATALOG)
         assert [row[:4] for row in sheet.rows] == [(1, 9, 9, 4), (2, 2, 11, 4)]

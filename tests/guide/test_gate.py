@@ -16,8 +16,8 @@ import pytest
 from sizer.base.errors import ReportError
 from sizer.base.estimate import Estimate, Spread
 from sizer.batch.work import cells_of_design
-from sizer.bom.bill import Bill
-from sizer.bom.ownership import footprint_of, ownership_cost, rates_of
+from sizer.bom.bill import Bill, Sum
+from sizer.bom.ownership import Footprint, footprint_of, ownership_cost, rates_of
 from sizer.deck import opening
 from sizer.documents import as_handed_over
 from sizer.export.design_json import design_document
@@ -54,6 +54,7 @@ from tests.factories.examples import EXAMPLES, ROOT, catalog, most_in, sized
 
 pytestmark = pytest.mark.xdist_group("examples")  # one worker sizes all of them
 
+FIRST_YEAR = PlannedYear(1, 9, 9, 4, None, Sum(Decimal(0)), Footprint(0.0))
 # One published raw test reached 92.4 % of a line (deepops-roce).
 PASSED_SHARE = 0.924
 # A printed probability, before or behind the word for it.
@@ -241,7 +242,7 @@ PLANTED = {
             ),
         }
     ),
-    "first year": lambda: replace(sized(NAME), planned_years=(PlannedYear(1, 9, 9, 4, None),)),
+    "first year": lambda: replace(sized(NAME), planned_years=(FIRST_YEAR,)),
     "date": lambda: design(lambda one: {"bill": replace(one.bill, valid_until=datetime.date(2020, 1, 1))}),
     "price": lambda: design(lambda _: {"cost": None}),
     "interval": lambda: first(lambda _: {"gpu_spread": Spread(0.001, 0.001, 0.001)}),
@@ -292,6 +293,14 @@ def test_planted_costs_of_ownership_are_found(monkeypatch: pytest.MonkeyPatch) -
     with monkeypatch.context() as planted:
         planted.setattr(analysis, "rates_of", lambda request: replace(rates_of(request), grows=False))
         assert len(contradictions(result)) == 1
+    later = replace(FIRST_YEAR, year=2, purchase=Sum(Decimal(9)))
+    planned = replace(
+        result, planned_years=(replace(FIRST_YEAR, n_servers=result.design.n_servers, cost=result.design.cost), later)
+    )
+    assert contradictions(planned) == []
+    with monkeypatch.context() as without:  # the sum leaves out what the plan buys
+        without.setattr(analysis, "ownership_cost", lambda *arguments: ownership_cost(*arguments[:3]))
+        assert len(contradictions(planned)) == 1
     whole = replace(bill, deal_discount_percent=Decimal(0))
     monkeypatch.setattr(analysis, "customer_bill", lambda _: whole)
     assert len(contradictions(result)) == (1 if whole.total else 0)

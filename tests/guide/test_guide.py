@@ -115,7 +115,6 @@ def test_charts_are_valid_and_draw_with_a_spoken_title(name, palette):
     made = [charts.pareto_chart(result, palette)]
     for answer in design.workloads:
         made += [
-            charts.stage_chart(answer, palette),
             charts.scaling_chart(answer, design.n_gpus, palette),
             workload_charts.accuracy_chart(answer, palette=palette),
         ]

@@ -10,7 +10,7 @@ from sizer.guide.context import guide_context
 from sizer.guide.engineer.appendices import address_table, name_ranges, schedule_table
 from sizer.guide.profile import Edition
 from sizer.physical.networks.addresses import address_plan
-from sizer.present.text.assumptions import missing_of
+from sizer.present.text.assumptions import values_to_confirm
 from tests.factories.examples import catalog, sized
 
 
@@ -42,7 +42,7 @@ def test_a_job_script_asks_for_the_design_and_is_valid_bash(context):
 
 def test_vendors_are_asked_for_what_room_and_order_need(context):
     """The rates of a chip and the links inside a server are ours to look up."""
-    asked = " ".join(missing_of(context.result))
+    asked = " ".join(subject for one in values_to_confirm(context.result) for subject in one.unknown)
     assert "inlets" in asked
     assert not re.search("TF32|GPU links|processors|introduced|peak", asked)
 

@@ -157,8 +157,6 @@ def test_whatever_is_overwritten_no_raw_error_escapes(path: Path, seed: int) -> 
             lambda: library.revision(DESIGN, 2).snapshot,
             lambda: library.rename(DESIGN, "x"),
             lambda: library.save(DESIGN, 1, state("next"), author="", comment="", now=at(3)),
-            lambda: library.restore(DESIGN, 1, author="", now=at(4)),
-            lambda: library.duplicate(DESIGN, 2, new_id="design-0003", name="y", author="", now=at(5)),
         ):
             with suppress(LibraryError):
                 act()

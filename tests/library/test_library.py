@@ -61,21 +61,6 @@ def test_the_second_of_two_is_told_and_both_are_kept(library):
     assert library.revision(DESIGN, 3).parent == 1
 
 
-def test_a_restored_revision_equals_the_old_one_and_nothing_is_lost(library):
-    created(library)
-    library.save(DESIGN, 1, state("second"), author="Ann", comment="", now=at(1))
-    before = [library.revision(DESIGN, number) for number in (1, 2)]
-    done = library.restore(DESIGN, 1, author="Bob", now=at(2))
-    assert (done.number, done.is_new) == (3, True)
-    assert [library.revision(DESIGN, number) for number in (1, 2)] == before
-    restored = library.revision(DESIGN, 3)
-    for name in ("request", "price_book", "digest", "catalog_digest", "calibration_digest", "snapshot_json"):
-        assert getattr(restored, name) == getattr(before[0], name), name
-    assert (restored.parent, restored.author) == (1, "Bob")
-    again = library.restore(DESIGN, 1, author="Bob", now=at(3))
-    assert (again.number, again.is_new) == (3, False)
-
-
 def test_a_new_name_leaves_the_revisions_alone(library):
     created(library)
     before = library.revision(DESIGN, 1)
@@ -220,7 +205,6 @@ def test_an_unknown_design_is_told(library):
         lambda: library.design("unknown-design"),
         lambda: library.revisions("unknown-design"),
         lambda: library.save("unknown-design", 1, state("x"), author="", comment="", now=at(0)),
-        lambda: library.restore("unknown-design", 1, author="", now=at(0)),
         lambda: library.rename("unknown-design", "x"),
         lambda: library.hide("unknown-design", is_hidden=True),
     ):
@@ -231,13 +215,8 @@ def test_an_unknown_design_is_told(library):
 @pytest.mark.parametrize("number", [-1, 0, 2, 10**6, 10**7, 10**30])
 def test_an_unknown_revision_is_told(library, number):
     created(library)
-    for attempt in (
-        lambda: library.revision(DESIGN, number),
-        lambda: library.restore(DESIGN, number, author="", now=at(0)),
-        lambda: library.duplicate(DESIGN, number, new_id=fresh(), name="x", author="", now=at(0)),
-    ):
-        with pytest.raises(LibraryError, match=r"no revision|does not exist"):
-            attempt()
+    with pytest.raises(LibraryError, match=r"no revision|does not exist"):
+        library.revision(DESIGN, number)
     with pytest.raises(LibraryError, match="to base this one on"):
         library.save(DESIGN, number, state("x"), author="", comment="", now=at(0))
 
@@ -252,7 +231,7 @@ def test_an_id_is_given_once(library):
 # --- laws over many steps
 
 
-@given(steps=st.lists(st.tuples(st.sampled_from(["save", "stale", "restore", "copy"]), st.integers(0, 9)), max_size=12))
+@given(steps=st.lists(st.tuples(st.sampled_from(["save", "stale"]), st.integers(0, 9)), max_size=12))
 @settings(max_examples=25)
 def test_whatever_is_done_no_revision_is_lost_or_changed(shared, steps):
     design_id = fresh()
@@ -260,20 +239,11 @@ def test_whatever_is_done_no_revision_is_lost_or_changed(shared, steps):
     kept = ["0"]
     for number, (what, pick) in enumerate(steps, start=1):
         old = pick % len(kept) + 1
-        if what in ("save", "stale"):
-            base = len(kept) if what == "save" else old
-            name = str(pick)
-            done = shared.save(design_id, base, state(name), author="", comment="", now=at(number))
-            assert [one.number for one in done.newer_revisions] == list(range(base + 1, len(kept) + 1))
-            assert done.is_new == (name not in (kept[-1], kept[base - 1]))
-            kept += [name] if done.is_new else []
-        elif what == "restore":
-            done = shared.restore(design_id, old, author="", now=at(number))
-            assert done.is_new == (kept[old - 1] != kept[-1])
-            kept += [kept[old - 1]] if done.is_new else []
-        else:
-            other = fresh()
-            shared.duplicate(design_id, old, new_id=other, name="copy", author="", now=at(number))
-            assert titles(shared, other) == [kept[old - 1]]
+        base = len(kept) if what == "save" else old
+        name = str(pick)
+        done = shared.save(design_id, base, state(name), author="", comment="", now=at(number))
+        assert [one.number for one in done.newer_revisions] == list(range(base + 1, len(kept) + 1))
+        assert done.is_new == (name not in (kept[-1], kept[base - 1]))
+        kept += [name] if done.is_new else []
     assert titles(shared, design_id) == kept
     assert [entry.number for entry in shared.revisions(design_id)] == list(range(1, len(kept) + 1))

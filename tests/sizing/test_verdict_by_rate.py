@@ -27,8 +27,15 @@ from tests.factories.examples import catalog, sized
 
 
 def work(kind: str | None, *measured_on: str) -> Any:
+    """A training of a network of one's own of a kind, or of one of the catalogue."""
     rates = tuple(SimpleNamespace(gpu=gpu) for gpu in measured_on)
-    return SimpleNamespace(own_kind=kind, request=SimpleNamespace(measured=rates))
+    dnn = shipped_catalog().dnns.get(kind or "")
+    return SimpleNamespace(
+        own_kind=kind if dnn is None else dnn.kind,
+        dnn=dnn,
+        family="" if dnn is None else dnn.family,
+        request=SimpleNamespace(measured=rates, dnn=kind),
+    )
 
 
 @pytest.mark.parametrize(
@@ -40,9 +47,14 @@ def work(kind: str | None, *measured_on: str) -> Any:
         ("point-cloud", (), "h100-sxm-80gb", False),
         ("transformer", (), "mi300x-192gb", False),
         (None, (), "mi300x-192gb", False),
+        ("dlrm-dcnv2", (), "mi350x-288gb", True),
+        ("dlrm-dcnv2", ("mi325x-256gb",), "mi350x-288gb", False),
+        ("r-gat", (), "gaudi3-128gb", True),
+        ("dlrm-dcnv2", (), "b200-sxm-180gb", False),
+        ("resnet50", (), "mi350x-288gb", False),
     ],
 )
-def test_sparse_convolutions_are_shown_on_cuda(
+def test_operators_written_for_cuda_are_shown_on_it(
     kind: str | None, measured_on: tuple[str, ...], gpu: str, unknown: bool
 ) -> None:
     catalog = shipped_catalog()

@@ -148,7 +148,7 @@ def test_another_platform_can_be_described_in_full():
     assert_healthy(unfold(app, "platforms"))
     choice = widget(app.selectbox, "Show another platform on all pages")
     other = choice.options[0]
-    widget(app.button, "Use this platform").click().run()
+    next(one for one in app.button if one.key == "use-platform").click().run()
     assert_healthy(app)
     assert int(dict(figures(app))["GPUs"]) > 0
     name = other.split(" + ")[0]

@@ -10,8 +10,7 @@ from sizer.explain.figure import GPUS, POWER, explanation
 from sizer.questions.compare.designs import MOST
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.size import size
-from sizer.ui.architecture import cards
-from sizer.workload.request import Platforms, SizingRequest
+from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog, sized
 from tests.ui.pages import assert_healthy, figures, html_of, opened, said, to_page, unfold, widget
 
@@ -221,17 +220,6 @@ def test_describing_a_neighbour_in_customer_mode_keeps_the_terms_of_the_quote():
     assert app.session_state.draft["quote"]["discount_percent"] == "10"
 
 
-def test_a_chosen_point_of_the_front_can_be_described():
-    app = unfold(alternatives(), "front")
-    listed = widget(app.selectbox, "Alternative design")
-    listed.set_value("12 × NVIDIA DGX-1 + 4 × Dell EMC Isilon F800 nodes over 100 GbE").run()
-    assert_healthy(app)
-    assert "Change to the request" in written(app)
-    button(app, "take-front").click().run()
-    assert_healthy(app)
-    assert dict(figures(app))["GPUs"] == "96"
-
-
 @pytest.mark.parametrize("key", [GPUS, POWER])
 def test_a_number_of_the_headline_opens_to_its_explanation(key):
     app = opened("architecture")
@@ -263,25 +251,6 @@ def test_closed_tabs_are_left_out_until_they_are_opened():
         assert_healthy(app)
         assert wanted in written(app)
         assert 'aria-label="Smaller' not in written(app)
-
-
-def test_the_platforms_are_one_list_in_four_orders():
-    """Ten GPUs a server need the fewest servers; the orders hold the same designs."""
-    request = SizingRequest.model_validate(
-        sized(RESNET).request.model_copy(update={"platforms": Platforms(servers=("dgx-1", "dss-8440"))}).model_dump()
-    )
-    result = size(request, catalog())
-    orders = {name: cards.ordered(result, name) for name in cards.ORDERS}
-    names = {one.name for one in result.platforms}
-    assert all({one.name for one in listed} == names for listed in orders.values())
-    servers = [one.n_servers for one in orders["Fewest servers"]]
-    assert servers == sorted(servers)
-    watts = [float(one.quantities.power_max_w[0]) for one in orders["Least power"] if not one.quantities.unknown_power]
-    assert watts == sorted(watts)
-    rates = [float(one.workloads[0].throughput.value) for one in orders["Fastest"] if not one.conditional_on]
-    assert rates == sorted(rates, reverse=True)
-    costs = [one.cost.at_confidence for one in orders["Cheapest on known prices"] if not one.conditional_on]
-    assert costs == sorted(costs)
 
 
 def test_a_typed_price_settles_a_quote_and_a_bad_one_is_refused():

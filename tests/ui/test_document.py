@@ -1,4 +1,4 @@
-"""Page Document: forms, branding, pictures of pages, and every file by its name."""
+"""Page Document: branding, and every file by its name."""
 
 import io
 import json
@@ -17,7 +17,7 @@ from sizer.ui.document import branding
 from sizer.ui.document.downloads import DocumentSource, FileCache
 from sizer.ui.document.page import maker
 from tests.factories.examples import catalog, sized
-from tests.ui.pages import assert_healthy, opened, said, to_page, widget
+from tests.ui.pages import assert_healthy, html_of, opened, said, to_page, widget
 
 # Every format but the archive, the web page and the drawings, which take seconds.
 QUICK = ("xlsx", "csv", "csv-semicolon", "cables", "addresses", "netbox", "design")
@@ -55,16 +55,11 @@ def order(**fields: Any) -> DocumentSource:
     return replace(DocumentSource(sized("small-team"), catalog(), PLAIN, False, "key", cache=FileCache()), **fields)
 
 
-def test_all_files_stand_in_one_list_and_the_chosen_form_is_the_main_one():
+def test_all_files_stand_in_one_list_and_the_guide_is_the_main_one():
     app = document()
     found = downloads(app)
     assert len(found) == len(FORMATS), "a download for every format, and none twice"
     assert [label for label, proto in found.items() if proto.type == "primary"] == ["Guide, PDF"]
-    widget(app.segmented_control, "Document to preview").set_value("One page").run()
-    assert [label for label, proto in downloads(app).items() if proto.type == "primary"] == ["Summary, PDF"]
-    to_page(app, "bill")
-    to_page(app, "document")
-    assert widget(app.segmented_control, "Document to preview").value == "One page"
 
 
 @pytest.mark.parametrize("kind", QUICK)
@@ -96,23 +91,12 @@ def test_a_zip_has_every_file_under_its_name_and_tells_what_it_makes():
     assert [file for file, word in told if not word] == [FORMATS[kind] for kind in QUICK]
 
 
-def test_customer_copies_are_other_files_than_the_internal_ones():
-    app = document()
-    toggle = widget(app.toggle, "Customer copy")
-    assert not toggle.value
-    toggle.set_value(True).run()
-    assert app.session_state.customer_copy is True
-    to_page(app, "bill")
-    assert widget(to_page(app, "document").toggle, "Customer copy").value
-
-
 def test_with_the_customer_view_every_file_is_the_customers_copy():
     app = opened()
     app.session_state.customer_mode = True
     to_page(app, "document")
-    toggle = widget(app.toggle, "Customer copy")
-    assert toggle.value
-    assert toggle.disabled
+    assert "Engineer's file, PDF" not in downloads(app)
+    assert "Customer copies: " in " ".join(html_of(app))
 
 
 def test_without_the_pdf_engine_the_page_says_so_and_offers_the_rest(monkeypatch):
@@ -122,27 +106,6 @@ def test_without_the_pdf_engine_the_page_says_so_and_offers_the_rest(monkeypatch
     assert any("Pango" in one.value for one in app.info)
     assert "Guide, PDF" not in downloads(app)
     assert "Guide, web page" in downloads(app)
-    assert all(one.label != "Preview" for one in app.button)
-
-
-# --- pages as pictures
-
-
-@pytest.mark.pdf
-def test_pages_are_shown_on_demand_and_stay_until_something_changes():
-    app = document()
-    widget(app.segmented_control, "Document to preview").set_value("One page").run()
-    assert not app.get("image")
-    button(app, "Preview").click().run(timeout=120)
-    assert_healthy(app)
-    (picture,) = app.get("image")
-    assert "Summary, PDF, page 1 of 1" in str(picture.proto)
-    app.run()
-    assert app.get("image"), "they stay on the next run"
-    app.session_state.profile = {"company": "Example Integrator"}
-    app.run()
-    assert not app.get("image"), "another profile makes another document"
-    assert button(app, "Preview")
 
 
 # --- branding
@@ -167,7 +130,7 @@ def test_the_profile_is_typed_in_kept_and_downloaded():
         "locale": "en-US",
     }
     assert app.session_state.profile_logo == png()
-    assert {"Profile, TOML", "Logo, PNG"} <= set(downloads(with_branding(app)))
+    assert "Profile, TOML" in downloads(with_branding(app))
     for page in ("requirements", "bill", "document"):
         assert_healthy(to_page(app, page))
     assert any("Example Integrator \\<b\\>" in one.label for one in app.expander)

@@ -1,4 +1,4 @@
-"""Fields of the forms: help with range and default, numbers as people type them, and the reset of a section."""
+"""Fields of the forms: help with range and default, and numbers as people type them."""
 
 import re
 from pathlib import Path
@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from sizer.ui.fields import help_text
-from sizer.ui.request_form.forms import FIELDS, Percentage, Text, Typed, in_labels
+from sizer.ui.request_form.forms import FIELDS, Text, Typed, in_labels
 from sizer.workload.request import SizingRequest
-from tests.ui.pages import assert_healthy, opened, said, unfold, widget
+from tests.ui.pages import opened, said, unfold, widget
 
 CHECKOUT = Path(__file__).parents[2]
 
@@ -20,7 +20,7 @@ def test_help_gives_range_and_default_once(field):
     assert sum(ends) == 1, text
     assert text.endswith((".", "!")), text
     assert ".." not in text.replace("...", ""), text
-    if isinstance(field.widget, Typed | Percentage | Text):
+    if isinstance(field.widget, Typed | Text):
         ranges = [text.count(mark) for mark in ("From ", "at most ", "At most ")]
         assert sum(ranges) - text.count("From the start") - text.count("From submission") == 1, text
 
@@ -39,7 +39,6 @@ def helps(*keys: str) -> str:
 
 def test_ranges_of_the_request_read_as_people_write_them():
     assert "From 1\u202fGB to 100\u202fTB. Default: the standard memory" in helps("platforms", "host_memory_bytes")
-    assert "From 50\u202f% to 99\u202f%. Default: 90 %" in helps("confidence")
     assert "From 1 to 65\u202f536. Default: 128" in helps("workload", "batch_per_gpu")
     assert helps("growth", "years").endswith("From 2 to 10. Default: 3.")
     assert helps("team", "job", "gpus").endswith("From 1 to 100\u202f000. Required.")
@@ -56,24 +55,6 @@ def test_a_number_in_two_readings_is_refused_in_the_field_and_one_is_rewritten()
     widget(app.text_input, "Batch per GPU").set_value("1 024").run()
     assert app.session_state.draft["workload"][0]["batch_per_gpu"] == 1024
     assert widget(unfold(app, "expert").text_input, "Batch per GPU").value == "1,024"
-
-
-@pytest.mark.app
-def test_a_section_is_reset_alone():
-    app = unfold(opened(), "not-exceeded", "fabric-and-room")
-    assert next(one for one in app.button if one.key == "reset-limits").disabled
-    widget(app.text_input, "Racks").set_value("70")
-    widget(app.text_input, "Rack units").set_value("3,000")
-    widget(app.button, "Apply limits").click().run()
-    assert_healthy(app)
-    assert app.session_state.draft["limits"] == {"racks": 70, "rack_units": 3000}
-    before = app.session_state.draft["workload"]
-    unfold(app, "not-exceeded")
-    next(one for one in app.button if one.key == "reset-limits").click().run()
-    assert_healthy(app)
-    assert "limits" not in app.session_state.draft
-    assert app.session_state.draft["workload"] == before
-    assert widget(unfold(app, "not-exceeded").text_input, "Racks").value == ""
 
 
 def test_every_change_is_taken_only_of_a_widget_that_the_session_holds():

@@ -115,6 +115,9 @@ def test_a_need_stays_until_the_fields_contradict_it():
     assert widget(app.text_area, LABEL).value == ""
     assert not [words for words in chips(app) if "20000" in words]
     assert target(app) == {"samples_per_s": "12000 images/s"}
+    widget(app.button, "Undo").click().run()
+    assert widget(app.text_area, LABEL).value == "ResNet-50 at 20000 images/s"
+    assert [words for words in chips(app) if "20000" in words]
 
 
 def test_undo_takes_back_a_need():

@@ -252,9 +252,10 @@ def test_unknown_items_are_named_with_the_nearest():
 
 def test_the_template_has_a_row_for_each_item_without_a_price_and_filled_in_prices_them_all():
     result = sized("dgx1-f800-resnet50")
-    content = template(result.design.bill, datetime.date(2026, 11, 22)).decode()
+    content = template(result, datetime.date(2026, 11, 22)).decode()
     lines = content.splitlines()
-    assert {row.split(",")[0] for row in lines[1:]} == set(result.design.bill.unpriced)
+    decisive = {quote.item for quote in result.quotes_to_settle}
+    assert {row.split(",")[0] for row in lines[1:]} == set(result.design.bill.unpriced) | decisive
     assert {one.column for one in faults(content.encode())} == {"amount", "source"}
     filled = [lines[0], *(row.replace(",,USD,2026-11-22,", ",10.00,USD,2026-11-22,offer", 1) for row in lines[1:])]
     reading = read_book("\n".join(filled).encode(), catalog())

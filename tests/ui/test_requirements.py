@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from sizer.base.errors import RequestError
 from sizer.sizing.size import size
-from sizer.ui import changes, sharing, state
+from sizer.ui import sharing, state
 from sizer.workload.request import MAX_REQUEST_BYTES, SizingRequest
 from tests.factories.examples import catalog
-from tests.ui.pages import BESIDE, PATH, assert_healthy, figures, opened, said, to_page, unfold, widget
+from tests.ui.pages import assert_healthy, figures, opened, said, to_page, unfold, widget
 
 SCRIPT = "<script>alert(1)</script>"
 OVERNIGHT = {
@@ -127,25 +127,22 @@ def test_a_budget_is_typed_as_people_write_it_and_two_readings_are_refused():
     assert "Showing the previous result" in said(app)
 
 
-# --- undo, changes, back to the start
+# --- undo
 
 
-def test_changes_are_listed_taken_back_undone_and_redone():
+def test_changes_are_undone_and_redone():
     app = opened()
     before = figures(app)
     widget(app.text_input, "Minimum rate").set_value("12000 images/s").run()
     widget(app.selectbox, "Neural network").set_value("vgg16").run()
     changed = figures(app)
-    listed = [one.value.replace("\\", "") for one in app.markdown]
-    assert "**Minimum rate:** 52000 images/s → 12000 images/s" in listed
-    assert "**Neural network:** ResNet-50 → VGG-16" in listed
     widget(app.button, "Undo").click().run()
     assert widget(app.selectbox, "Neural network").value == "resnet50"
     widget(app.button, "Redo").click().run()
     assert figures(app) == changed
-    widget(app.button, "Undo all changes").click().run()
+    widget(app.button, "Undo").click().run()
+    widget(app.button, "Undo").click().run()
     assert figures(app) == before
-    assert not any("→" in one.value for one in app.markdown)
 
 
 def test_a_change_made_on_one_page_can_be_undone_on_another():
@@ -155,26 +152,6 @@ def test_a_change_made_on_one_page_can_be_undone_on_another():
     to_page(app, "bill")
     widget(app.button, "Undo").click().run()
     assert figures(app) == before
-
-
-def test_a_field_is_taken_back_alone():
-    app = opened()
-    widget(app.text_input, "Minimum rate").set_value("12000 images/s").run()
-    widget(app.text_input, "Data set size").set_value("30 TB").run()
-    widget(app.button, "Undo this change").click().run()
-    assert len(changes.changes(app.session_state.original, app.session_state.draft)) == 1
-
-
-def test_changes_name_every_kind_of_difference():
-    before = {"workload": [{"dnn": "resnet50"}], "limits": {"racks": 3}, "platforms": {"servers": ["dgx-1"]}}
-    now = {"workload": [{"dnn": "resnet50"}, {"dnn": "vgg16"}], "limits": {}, "fabric": {"directors": True}}
-    found = {one.label: (one.before, one.now) for one in changes.changes(before, now)}
-    assert found == {
-        "Workloads": ("1 entries", "2 entries"),
-        "Racks": (3, None),
-        "Servers": (["dgx-1"], None),
-        "Director switches": (None, True),
-    }
 
 
 # --- links
@@ -311,13 +288,3 @@ def test_a_name_that_nobody_has_opens_the_example():
     app = opened(s="x" * 5_000)
     assert_healthy(app)
     assert dict(figures(app))["GPUs"] == "72"
-
-
-@pytest.mark.parametrize("page", [*PATH, *BESIDE])
-def test_customer_mode_hides_the_list_of_changes(page):
-    app = opened()
-    widget(app.text_input, "Minimum rate").set_value("12000 images/s").run()
-    widget(app.toggle, "Customer view").set_value(True).run()
-    to_page(app, page)
-    assert not app.exception
-    assert not any("→" in one.value and "12000" in one.value for one in app.markdown)

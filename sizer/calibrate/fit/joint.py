@@ -79,8 +79,6 @@ def fit_joint(blocks: Sequence[FitBlock]) -> JointFit:
 
     Raises CalibrationError if there are no rows or the fit does not converge.
 
-    Notes
-    -----
     A rate is no linear function of its parameters, so the median of draws around the most probable ones differs from
     the rate at them: 2 % below where hundreds of GPUs wait for one another. What the data say is the rate, so the
     normal distribution of the parameters is moved until the medians meet the measurements (the mean of a variational

@@ -132,8 +132,6 @@ def fit_scaling(pairs: tuple[tuple[RateCase, RateCase], ...], joint: Fit) -> tup
     ``pairs``: the run of every speed-up, and the run that it is over. ``joint``: to the rates. Returns the speed-ups
     that it is fitted to, and the joint fit with the effects that they tell.
 
-    Notes
-    -----
     In one fit with the rates, the few speed-ups of one laboratory would move what all releases share. Effects on the
     rate of one GPU nearly cancel in a quotient: where the joint fit does not have them they stay at their prior.
     """

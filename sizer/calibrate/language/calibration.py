@@ -85,19 +85,8 @@ class LanguageCalibration:
     def step_of_layouts(self, case: LanguageCase, layouts: StepInputs) -> tuple[Floats, Floats]:
         """What the effects of model, machine and software make of a step, of any layout that is known.
 
-        Parameters
-        ----------
-        case : LanguageCase
-            Model, machine and software.
-        layouts : tuple of Shapes, Layouts and Machines
-            Its layouts.
-
-        Returns
-        -------
-        factor : ndarray, shape (layouts,)
-            On every term of the step. [-]
-        log_sd : ndarray, shape (layouts,)
-            Spread of the logarithm of the step time.
+        ``case``: model, machine and software. ``layouts``: its layouts. Returns (layouts,): on every term of the step.
+        Returns (layouts,): spread of the logarithm of the step time.
         """
         known = replace(case, guessed=())
         terms, covariance = self.fit.terms(effects_of(known), STEPS.n_terms)

@@ -12,6 +12,7 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.calibrate.engine import AccuracyTarget, Fit, fits_path, load_fits
 from sizer.calibrate.serving.deployment import Deployment, ServingPoints
 from sizer.calibrate.serving.fit import N_TERMS, ServingTime, effects_of, factors_of, log_times, scatter_of, unseen
+from sizer.calibrate.serving.rows import CLOSED_LOOP, load_serving_rows
 from sizer.perf.serving.loop import closed_loop
 from sizer.perf.serving.percentiles import TPOT_RATIOS, first_token_ratio, queue_wait
 
@@ -29,10 +30,15 @@ LOADS = _FROM_ONE + len(_BELOW_ONE)
 # contexts that no fit saw came out up to 2.9 times slower. [tokens], [-]
 CALIBRATED_TOKENS = 8_192 + 1_024
 _LONGER_SD = 0.10
+# Spread of a mixture with more requests in flight of a GPU than its fitted rows have, from twice as many on. Assumed:
+# TensorRT-LLM's full loads of gpt-oss-120b on H100 lie 0.18 from the fit, DeepSeek-R1 at 106 of a B200 in MLPerf 0.28.
+_FULLER_SD = 0.2
 # Spread of the room of the memory: computed limits lie 6 to 22 % below those that submitters set.
 _ROOM_SD = 0.08
 # Fall of the largest load for a given rise of all times, at most: near a limit that hardly depends on the load.
 _MOST_MOVED = 5.0
+# Standard deviations by which times are longer at 90 %, the usual confidence.
+_LIKELY = 1.2816
 
 
 @dataclass(frozen=True)
@@ -121,13 +127,7 @@ class ServingCalibration:
     def rates(self, points: ServingPoints) -> ServingRates:
         """Rates of deployments under loads, with the spread of each.
 
-        Parameters
-        ----------
-        points : ServingPoints, shape (n,)
-
-        Returns
-        -------
-        ServingRates, shape (n,)
+        ``points`` (n,).
         """
         n = len(points)
         terms, kind, covariances = self._terms(points.deployments)
@@ -135,8 +135,10 @@ class ServingCalibration:
         busy, room = np.empty(n), points.room
         # Fewer than one in flight on average: each is alone.
         load, alone = replace(points, concurrency=np.maximum(points.concurrency, 1.0)).load(), points.concurrency < 1
+        # Those of one kind together, which share a covariance.
+        order = np.argsort(kind[points.of], kind="stable")
         for start in range(0, n, _CHUNK):
-            some = slice(start, start + _CHUNK)
+            some = order[start : start + _CHUNK]
             whose = points.of[some]
             here = terms[whose]
             one = closed_loop(
@@ -149,9 +151,12 @@ class ServingCalibration:
                 variances[row, some] = _variance(slopes[quantity], kind[whose], covariances)
         context = points.input_tokens + points.output_tokens
         longer = _LONGER_SD * np.log2(np.maximum(context / CALIBRATED_TOKENS, 1.0))
+        fullest = np.array([_fullest(one) for one in points.deployments])[points.of]
+        fuller = _FULLER_SD * np.clip(np.log2(np.maximum(points.concurrency / fullest, 1.0)), 0.0, 1.0)
         sd = {
             quantity: np.hypot(
-                self.fit.interval_sd(variances[row], scatter_of(points.deployments, quantity)[points.of]), longer
+                self.fit.interval_sd(variances[row], scatter_of(points.deployments, quantity)[points.of]),
+                np.hypot(longer, fuller),
             )
             for row, quantity in enumerate(ServingTime)
         }
@@ -174,19 +179,9 @@ class ServingCalibration:
     def largest_load(self, points: ServingPoints, limits: LatencyLimits) -> LargestLoad:
         """The largest number of requests in flight that meets limits, and what is served then.
 
-        Parameters
-        ----------
-        points : ServingPoints, shape (n,)
-            Whose ``concurrency`` does not count.
-        limits : LatencyLimits
-            Of percentiles: the mean times their ratio must stay within.
+        ``points`` (n,): whose ``concurrency`` does not count. ``limits``: of percentiles: the mean times their ratio
+        must stay within.
 
-        Returns
-        -------
-        LargestLoad, shape (n,)
-
-        Notes
-        -----
         Rates at some concurrencies up to 0.85 of the memory's room, between which all is linear in logarithms;
         prefills may take 0.7 of the time, so that arrivals that vary do not pile up.
         """
@@ -249,6 +244,7 @@ class ServingCalibration:
         bound = np.where(over[rows, following] > 0, each[:, rows, following].argmax(axis=0), Bound.ROOM)
         # How sure a first token is does not depend on the number of replicas, and is told on its own.
         is_told = (bound == Bound.FIRST_TOKEN) & limits.is_open
+        limited = (over, slow, log_sd[rows, last], last, following)
         concurrency, found = np.where(fits, between(grid), 0.0), between(requests)
         return LargestLoad(
             concurrency=concurrency,
@@ -257,8 +253,8 @@ class ServingCalibration:
             tpot_s=np.where(fits, between(tpot), np.inf),
             ttft_s=np.where(fits, between(mean), np.inf),
             # The rate at a load falls with longer times, and the limits are met at a smaller load, too.
-            log_sd=log_sd[rows, last] * (1 + np.where(is_told, 0.0, _moved(np.log(requests), over, last, following))),
-            concurrency_log_sd=np.hypot(_ROOM_SD, log_sd[rows, last] * _moved(np.log(grid), over, last, following)),
+            log_sd=log_sd[rows, last] * (1 + np.where(is_told, 0.0, _moved(np.log(requests), *limited))),
+            concurrency_log_sd=np.hypot(_ROOM_SD, log_sd[rows, last] * _moved(np.log(grid), *limited)),
             most_concurrent=room,
             fits=fits,
             is_reachable=reachable,
@@ -310,15 +306,37 @@ def first_tokens(
     )
 
 
-def _moved(log_load: Floats, over: Floats, last: Ints, following: Ints) -> Floats:
+def _moved(log_load: Floats, over: Floats, slow: Floats, log_sd: Floats, last: Ints, following: Ints) -> Floats:
     """Fall of the logarithm of the largest load within the limits, if all times were longer by a factor, over its own.
 
-    The steeper latency grows with the load, the smaller it is; 0 where no limit of latency bounds the load.
+    The steeper latency grows with the load, the smaller it is. Where memory bounds the load, it falls once the times
+    are longer than the limit of later tokens has room for.
     """
     rows = np.arange(len(over))
-    rise, gain = (of[rows, following] - of[rows, last] for of in (over, log_load))
+    is_full = over[rows, following] <= 0
+    before, limit = np.where(is_full, np.maximum(last - 1, 0), last), np.where(is_full[:, None], slow, over)
+    with np.errstate(invalid="ignore"):  # no limit
+        rise, gain = (of[rows, following] - of[rows, before] for of in (limit, log_load))
     moved = np.where((rise > 1e-6) & (gain > 0), gain / np.maximum(rise, 1e-6), 0.0)
-    return np.asarray(np.where(over.max(axis=1) > 0, np.minimum(moved, _MOST_MOVED), 0.0))
+    unlikely = np.where(is_full, -slow[rows, last] / (_LIKELY * np.maximum(log_sd, 1e-6)), 0.0)
+    return np.asarray(np.minimum(moved, _MOST_MOVED) * np.clip(1 - unlikely, 0.0, 1.0))
+
+
+def _fullest(one: Deployment) -> float:
+    """Requests in flight up to which rows of a model bear out its rates; infinite where none could tell."""
+    of_model = {} if one.is_tuned or not one.model.is_mixture else _most_published().get(one.model.id, {})
+    return one.gpus * of_model.get(one.gpu.id, max(of_model.values(), default=np.inf))
+
+
+@lru_cache(maxsize=1)
+def _most_published() -> dict[str, dict[str, float]]:
+    """The most requests in flight of a GPU in fitted rows, by model and GPU."""
+    found: dict[str, dict[str, float]] = {}
+    for row in load_serving_rows():
+        if row.kind == CLOSED_LOOP and row.role == "calibration" and row.concurrency and row.gpus:
+            of_model = found.setdefault(row.model, {})
+            of_model[row.gpu] = max(of_model.get(row.gpu, 0.0), row.concurrency / row.gpus)
+    return found
 
 
 def _variance(slopes: Floats, kind: Ints, covariances: Sequence[Floats]) -> Floats:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -243,17 +243,9 @@ class ServingPoints:
     ) -> "ServingPoints":
         """Points of deployments; loads broadcast against them.
 
-        Parameters
-        ----------
-        deployments : sequence of Deployment
-        input_tokens, output_tokens : array_like, shape (n,) or scalar
-            Means of a request. [-]
-        concurrency : array_like
-            Requests in flight. [-]
-        cached_share : array_like
-            Share of the input whose keys and values are there already. [-]
-        of : array_like of int, optional
-            Number of the deployment of each point; absent: one point for each deployment.
+        ``input_tokens``, ``output_tokens`` (n,): means of a request. ``concurrency``: requests in flight.
+        ``cached_share``: share of the input whose keys and values are there already. ``of``: number of the deployment
+        of each point; absent: one point for each deployment.
         """
         index = np.arange(len(deployments)) if of is None else np.asarray(of, dtype=np.int64)
         loads = (input_tokens, output_tokens, cached_share, concurrency)
@@ -314,8 +306,12 @@ def replicas_of(deployments: Sequence[Deployment]) -> Replicas:
     for one in deployments:
         if (missing := missing_facts(one.gpu, one.tensor * one.data, one.link_bytes_per_s)) is not None:
             raise ValueError(f"{missing.values[0]}: {missing.values[1]} is not known")
-    columns = np.array([astuple(one.model)[1:] for one in deployments], dtype=float).reshape(len(deployments), -1).T
-    models = ServedModels(**dict(zip([one.name for one in fields(ServedModel)][1:], columns, strict=True)))
+    models = ServedModels(
+        **{
+            part.name: np.array([getattr(one.model, part.name) for one in deployments], dtype=float)
+            for part in fields(ServedModels)
+        }
+    )
     machines = np.array([_machine(one) for one in deployments], dtype=float).reshape(-1, 6).T
     weights = np.array([weight_bytes_of(one.weights, one.model.is_mixture) for one in deployments]).reshape(-1, 2).T
     element = [CACHE_BYTES[one.cache or _USUAL_CACHE.get(one.weights, "fp8")] for one in deployments]

@@ -56,6 +56,7 @@ def runs_on(work: ServingWork, gpu: Gpu, catalog: Catalog) -> bool:
     return stack is None or not stack.gpu_vendors or gpu.vendor in stack.gpu_vendors
 
 
+@lru_cache(maxsize=512)
 def engines_on(gpu: Gpu, catalog: Catalog) -> tuple[str, ...]:
     """Ids of the software that serves on a GPU."""
     found = [stack for stack in catalog.stacks.values() if stack.serves_language]
@@ -114,7 +115,8 @@ def _deployment(
     model = served_model(work.model_id, work.shape, work.parameters)
     engine = "" if work.engine is None else _ENGINES.get(work.engine, "")
     cache = _cache(work, gpu, weights, catalog)
-    for guesses in (False, True) if work.model_id in _guessing_models() and not work.adapters else (False,):
+    may_guess = (work.model_id, gpu.generation) in _guessing(catalog) and not work.adapters
+    for guesses in (False, True) if may_guess else (False,):
         yield Deployment(
             *(model, gpu, engine, weights, cache, tensor, data),
             link_bytes_per_s=link_bytes_per_s,
@@ -125,10 +127,14 @@ def _deployment(
         )
 
 
-@lru_cache(maxsize=1)
-def _guessing_models() -> frozenset[str]:
-    """Models that guess tokens ahead with layers of their own, as published runs bear out."""
-    return frozenset(row.model for row in load_serving_rows() if row.guesses and row.role == "calibration")
+@lru_cache(maxsize=16)
+def _guessing(catalog: Catalog) -> frozenset[tuple[str, str | None]]:
+    """Models that guess tokens ahead with layers of their own, and generations of GPUs, as published runs bear out.
+
+    What guesses gain depends on the kernels of a GPU: on MI325X InferenceX shows none (DeepSeek-R1, 1k/1k, 2026).
+    """
+    rows = [row for row in load_serving_rows() if row.guesses and row.role == "calibration"]
+    return frozenset((row.model, catalog.gpus[row.gpu].generation) for row in rows)
 
 
 def _cache(work: ServingWork, gpu: Gpu, weights: str, catalog: Catalog) -> str:

@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from sizer.base.formats.csv_rows import bounded, rows_of_file, typed_row
@@ -147,10 +148,16 @@ def load_serving_rows(paths: Iterable[Path] | None = None) -> tuple[ServingRow, 
     Raises CalibrationError naming the line and the column of every cell that is no number in its range, and every id
     that stands twice.
     """
-    found: list[ServingRow] = []
-    for path in shipped_paths() if paths is None else paths:
-        found += rows_of_file(path, "measurements of serving", _row, key="row_id")
-    return tuple(found)
+    return _shipped_rows() if paths is None else _rows_of(paths)
+
+
+@lru_cache(maxsize=1)  # layouts, intervals and nearest runs of an answer read them
+def _shipped_rows() -> tuple[ServingRow, ...]:
+    return _rows_of(shipped_paths())
+
+
+def _rows_of(paths: Iterable[Path]) -> tuple[ServingRow, ...]:
+    return tuple(row for path in paths for row in rows_of_file(path, "measurements of serving", _row, key="row_id"))
 
 
 @dataclass(frozen=True)

@@ -264,7 +264,7 @@ def write_ownership(sheets: Sheets, result: SizingResult, cells: BillCells) -> N
             sheets, sheet, row, len(kinds) + 1, f"B{row + 1}:{_letter(len(kinds))}{row + 1}", float(year.total), "money"
         )
     row = _totals(sheets, sheet, row + 1, cost, kinds)
-    sheets.paragraph(sheet, row, f"{ownership_note(cost)} {_FOLLOWS}")
+    sheets.paragraph(sheet, row, f"{ownership_note(answer)} {_FOLLOWS}")
     _runs(sheets, sheet, row + 2, answer)
 
 
@@ -280,7 +280,7 @@ def _totals(sheets: Sheets, sheet: Any, row: int, cost: OwnershipCost, kinds: tu
 
 def _runs(sheets: Sheets, sheet: Any, row: int, answer: OwnershipAnswer) -> None:
     """Energy and cost of one run of every workload."""
-    cost = answer.cost
+    cost = answer.first
     for column, head in enumerate(
         ("Workload", "Run", "Duration", "Energy (kWh)", f"Cost of one run ({cost.currency})")
     ):

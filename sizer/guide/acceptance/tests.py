@@ -552,6 +552,7 @@ def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> Iterator[Acceptanc
             _sources(answer),
             criterion,
         )
+        tool = "the same load generator with the same prompts"  # described once
     if cached and found.replicas > 1:
         share = words.percent(work.prefix_cached)
         yield AcceptanceTest(

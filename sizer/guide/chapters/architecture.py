@@ -10,12 +10,10 @@ from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import FORMAT_NAMES, HOST_STEPS, is_compressed_image
 from sizer.catalog.schema import Release, Software, Support
-from sizer.drawings.cluster import Cluster
 from sizer.drawings.datapath import datapath
 from sizer.drawings.network import network_drawing
 from sizer.drawings.node import node, node_caption
-from sizer.drawings.palette import COLUMN_PX
-from sizer.drawings.topology import grouped_topology, topology
+from sizer.drawings.topology import topology
 from sizer.drawings.workflow import workflow
 from sizer.guide.context import GuideContext
 from sizer.physical.components import Network
@@ -55,12 +53,10 @@ def overview(context: GuideContext) -> dict[str, Any]:
 
 
 def picture(design: DesignAnswer) -> PageFigure:
-    """The cluster in the width of the text column; a large one grouped by device type."""
+    """The cluster in the width of the text column, by kind of device."""
     drawing = topology(design)
-    if drawing.width > COLUMN_PX:
-        drawing = grouped_topology(Cluster(design))
     if drawing.height > _MOST_HEIGHT_PX:
-        drawing = grouped_topology(Cluster(design), is_low=True)
+        drawing = topology(design, is_low=True)
     # Servers with cables to switches of the storage: only the colour tells them from those of the compute fabric.
     is_apart = any(link.role == "storage" and link.count and link.source in _SERVERS for link in drawing.links)
     colours = ["Blue: cables of the storage; purple: of other networks."] if is_apart else []

@@ -4,16 +4,12 @@ from typing import Any
 
 from sizer.guide.context import GuideContext
 from sizer.present.bill_tables import bill_table, cost_table
-from sizer.present.figures import charted
 from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import bill_warning_sentences, unsupported_text
 from sizer.present.text.money import price_text
-from sizer.questions.ownership.charts import ownership_chart
 from sizer.questions.ownership.text import finding as ownership_finding
 from sizer.questions.ownership.text import ownership_table, runs_table
-from sizer.questions.ownership.text import years_text as ownership_years
-from sizer.questions.rent.charts import rent_chart
-from sizer.questions.rent.rent_or_buy import finding, rental_table, use_of, years_text
+from sizer.questions.rent.rent_or_buy import offer_text, rental_table, use_of
 
 
 def content(context: GuideContext) -> dict[str, Any]:
@@ -38,16 +34,10 @@ def _ownership(context: GuideContext) -> dict[str, Any] | None:
     answer = context.ownership
     if answer is None:
         return None
-    years = ownership_years(answer.cost.rates.years)
     return {
         "finding": ownership_finding(answer),
         "table": ownership_table(answer),
         "runs": runs_table(answer),
-        "chart": charted(
-            "ownership-chart",
-            ownership_chart(answer, context.palette),
-            f"Cost of ownership at the end of each year, over {years}, by kind of cost.",
-        ),
     }
 
 
@@ -58,11 +48,6 @@ def _rental(context: GuideContext) -> dict[str, Any] | None:
         return None
     use = use_of(comparison.rental)
     return {
-        "finding": finding(comparison, use),
+        "finding": offer_text(context.result),
         "table": rental_table(comparison, use),
-        "chart": charted(
-            "rent-or-buy-chart",
-            rent_chart(comparison, use, context.palette),
-            f"Cost of renting and of buying over {years_text(comparison)}, by GPU utilization over all hours.",
-        ),
     }

@@ -22,7 +22,6 @@ from sizer.sizing.result import DesignAnswer, NearbyMeasurement, WorkloadAnswer
 _CURVE_PX = 190
 # Of a language model, which has two more figures on these pages.
 _LOW_CURVE_PX = 130
-_OF_RATES = ("stage", "scaling", "accuracy", "step")
 _Pair: TypeAlias = tuple[WorkloadAnswer, NearbyMeasurement]
 # Systems as Dell submits them to MLPerf: servers, type of server, GPUs in each.
 _SUBMITTED = re.compile(r"\d+x([A-Z][A-Za-z0-9-]*?)x\d+[A-Z].*")
@@ -161,8 +160,8 @@ def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> dic
     """One workload; without tables and charts of rates where its GPUs are of a generation that was never measured."""
     design, trains_language = context.design, answer.kind.trains_language
     has_rates = answer.rate_is_predicted
-    draws = dict.fromkeys(("memory", "load", "serving-memory"), True) | dict.fromkeys(_OF_RATES, has_rates)
-    draws["accuracy"] = has_rates and not context.has_many_workloads  # else the engineer's file has it
+    # Of many workloads the engineer's file has the time over the size.
+    draws = {"load": True, "scaling": has_rates, "accuracy": has_rates and not context.has_many_workloads}
     height = _LOW_CURVE_PX if trains_language else _CURVE_PX
     return {
         "name": answer.workload.name,

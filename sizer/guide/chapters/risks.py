@@ -11,10 +11,9 @@ from sizer.guide.chapters.summary import strongest
 from sizer.guide.context import GuideContext
 from sizer.guide.further_answers import decisions
 from sizer.present import words
-from sizer.present.figures import PageFigure, charted
 from sizer.present.tables import Field, Table, record_table
 from sizer.present.text import result_text
-from sizer.present.text.assumptions import missing_of
+from sizer.present.text.assumptions import values_to_confirm
 from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.calibration import evidence_warning, note_texts, wide_interval_text
 from sizer.present.text.checks import missing_text
@@ -25,8 +24,7 @@ from sizer.present.text.serving import conditions
 from sizer.present.text.verdict import other_software_text
 from sizer.questions.failures.text import single_failures_table
 from sizer.questions.growth.text import late_purchase_text, late_purchases
-from sizer.questions.what_if.charts import tornado_chart
-from sizer.questions.what_if.sensitivity import Sensitivity
+from sizer.questions.what_if.sensitivity import influence_table
 from sizer.sizing.design.spares import spare_servers
 from sizer.sizing.result import WorkloadAnswer
 
@@ -60,8 +58,8 @@ _OF_NEED = {
 def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/risks.html`` prints."""
     losses = context.tolerated_losses
-    tornados = [
-        _tornado(context, number, sensitivity, words.sample_unit(answer.dnn))
+    influences = [
+        influence_table(sensitivity, words.sample_unit(answer.dnn), number)
         for number, (sensitivity, answer) in enumerate(zip(context.sensitivities, context.answers, strict=True), 1)
         if len(sensitivity.influences) >= _LEAST_BARS and not context.is_single
     ]
@@ -69,24 +67,19 @@ def content(context: GuideContext) -> dict[str, Any]:
         # A cluster has them in the overview of its design.
         "bottlenecks": result_text.reason(context.result) if context.is_single else [],
         "strongest": strongest(context),
-        "tornados": [chart for chart in tornados if chart is not None],
+        "influences": influences,
         "failures": single_failures_table(context.failures, losses) if losses or not context.is_single else None,
         "risks": risk_table(context),
-        "steps": next_steps(context),
+        "steps": [*(["Decide what the executive summary lists."] if decisions(context) else []), *next_steps(context)],
     }
-
-
-def _tornado(context: GuideContext, number: int, sensitivity: Sensitivity, unit: str) -> PageFigure | None:
-    chart = tornado_chart(sensitivity, unit, context.palette)
-    return charted(f"tornado-{number}", chart, "Each bar varies one input between its two ends; all others are fixed.")
 
 
 def next_steps(context: GuideContext, tests: str = "the tests of this document") -> list[str]:
     """What happens next, in order; ``tests`` are those of the acceptance."""
     result, design = context.result, context.design
-    steps = ["Decide what the executive summary lists."] if decisions(context) else []
-    if asked := missing_of(result):
-        steps.append(f"Have the vendors confirm before the order: {'; '.join(asked)}.")
+    steps = []
+    if values_to_confirm(result):
+        steps.append("Have the vendors confirm before the order what the appendix “Values to confirm” lists.")
     if any(evidence_warning(answer) for answer in context.answers):
         steps.append(
             f"Have the rate measured on {words.with_article(design.platform.server.name)} of the vendor or a cloud."

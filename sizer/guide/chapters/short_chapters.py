@@ -9,14 +9,14 @@ from sizer.guide.acceptance.tests import AcceptanceTest
 from sizer.guide.context import GuideContext
 from sizer.physical.notes import PlanNoteKind
 from sizer.present import words
-from sizer.present.availability import availability_table, checkpoint_table, checkpoint_text, cycle_chart
+from sizer.present.availability import availability_table, checkpoint_table, checkpoint_text
 from sizer.present.facility_tables import facility_table, racks_table
-from sizer.present.figures import charted, drawn
+from sizer.present.figures import drawn
 from sizer.present.storage_streams import level_table, staging_text, streams_table, tiers_table, together_text
-from sizer.present.tables import Cell, Row, Table, fact_table, row
+from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
+from sizer.present.text.assumptions import ValuesOfPart, values_to_confirm
 from sizer.present.text.plan import feeds_sentence, note_sentences
 from sizer.questions.failures.goodput import Pays, question_of, storage_worth, worth_table, worth_text
-from sizer.questions.growth.charts import owned_chart
 from sizer.questions.growth.text import (
     differences_from_design,
     findings,
@@ -25,7 +25,7 @@ from sizer.questions.growth.text import (
     sequences_table,
 )
 from sizer.questions.maximum.text import maximum_sentences
-from sizer.sizing.design.storage_need import demand_over_time, writes_one_checkpoint
+from sizer.sizing.design.storage_need import demand_over_time
 from sizer.workload.checkpoints import other_streams
 
 _AREAS = {
@@ -36,6 +36,20 @@ _AREAS = {
     "power": "Power",
     "capacity": "Inventory and capacity",
 }
+
+
+# --- values to confirm
+
+
+def values(context: GuideContext) -> dict[str, Table]:
+    """What ``sections/values.html`` prints: assumptions of this document, and what no source gives."""
+    fields = (
+        Field[ValuesOfPart]("Part", lambda one: one.part, "left", 26),
+        Field[ValuesOfPart]("Assumed in this document", lambda one: "; ".join(one.assumed) or "nothing", "left", 50),
+        Field[ValuesOfPart]("For the vendor to confirm", lambda one: ", ".join(one.unknown) or "nothing", "left", 24),
+    )
+    found = values_to_confirm(context.result)
+    return {"values": record_table("values", "Values to confirm before the order", found, fields, style="dense")}
 
 
 # --- storage performance
@@ -57,7 +71,7 @@ def storage_performance(context: GuideContext) -> dict[str, Any]:
         "together": together_text(demand_over_time(design, request)),
         "streams": streams_table(design, request),
         "checkpoints": [
-            (checkpoint_text(design, answer), table, _cycle(context, number))
+            (checkpoint_text(design, answer), table)
             for number, answer in enumerate(context.answers, 1)
             if answer.job is not None
             and answer.job.checkpoints.is_asked
@@ -67,20 +81,6 @@ def storage_performance(context: GuideContext) -> dict[str, Any]:
         "tiers": tiers_table(design),
         "levels": level_table(design) if request.data.storage_level not in (None, "none") else None,
     }
-
-
-def _cycle(context: GuideContext, number: int) -> Any:
-    answer = context.answers[number - 1]
-    job = answer.job
-    # A run that ends before its first checkpoint has no cycle.
-    return charted(
-        f"cycle-chart-{number}",
-        None
-        if job is None or writes_one_checkpoint(answer)
-        else cycle_chart(job.plan, context.palette, waits=job.checkpoints.waits),
-        "One interval with its checkpoint, and an average interruption after it. Goodput and figure count the time "
-        "that writing and loading are allowed, not the shorter one that the storage takes.",
-    )
 
 
 # --- availability
@@ -172,9 +172,6 @@ def purchases(context: GuideContext) -> dict[str, Any]:
         "plan": plan,
         "findings": findings(plan, growth, catalog),
         "other_design": differences_from_design(growth, context.design),
-        "inventory": charted(
-            "purchases-owned", owned_chart(growth, context.palette), "Installed equipment in each year."
-        ),
         "purchases": purchases_table(growth, catalog, currency),
         "options": sequences_table(growth, plan, currency),
         "limits": limits_table(growth.limits, plan.n_years),

@@ -73,6 +73,7 @@ def options(context: GuideContext) -> list[tuple[str, DecisionOption]]:
     found = (
         ("As asked", DecisionOption(context.result.request, context.design)),
         ("As we would build it", context.built),
+        ("As sure as asked", context.sure),
         ("On products sold today", context.on_sale),
     )
     return [(title, option) for title, option in found if option is not None]
@@ -84,17 +85,20 @@ def options_table(context: GuideContext) -> Table:
     if len(compared) == 1:
         return numbers_table(context, is_brief=_is_brief(context))
     listed = [dict(_option_rows(context, option)) for _, option in compared]
-    rows = [row(label, *(figures.get(label, "") for figures in listed)) for label in listed[0]]
+    rows = [row(label, *(figures.get(label, "none") for figures in listed)) for label in listed[0]]
     share = (100 - _LABELS) // len(compared)
     # What the options are, as far as their names leave it open.
     notes = ["Power is the maximum."]
     if context.built is not None:
+        is_sure = (context.built.design.probability or 0.0) >= USUAL_CONFIDENCE
+        sure = "at least 90\u202f% confidence, " if is_sure else ""
         notes.append(
-            "“As we would build it”: at least 90\u202f% confidence, two feeds; of several servers one in reserve and "
-            "redundant management."
+            f"“As we would build it”: {sure}two feeds; of several servers one in reserve and redundant management."
         )
+    if context.sure is not None:
+        notes.append("“As sure as asked”: the least of the compared designs that needs no condition.")
     if context.on_sale is not None:
-        notes.append("“On products sold today”: likewise, of parts that the request excludes.")
+        notes.append("“On products sold today”: built likewise, of parts that the request excludes.")
     return fact_table(
         "options",
         "Options",
@@ -122,8 +126,9 @@ def _option_rows(context: GuideContext, option: DecisionOption) -> Iterator[tupl
     yield "Main risk", _risk(design, option)
     yield "Delivery", delivery_text(design, option.request.date)
     yield "Loss of a server", "tolerated" if option.has_spare_server else "no server in reserve"
-    for tier in design.tiers:
-        yield tier_label(tier, "Storage"), f"{_storage(design, tier)}, {system_name(tier)}"
+    # One storage system holds what the described design has on two tiers.
+    for tier, described in zip(design.tiers, context.design.tiers, strict=False):
+        yield tier_label(described, "Storage"), f"{_storage(design, tier)}, {system_name(tier)}"
     switches = result_text.switches(design)
     heads = sum(device.role is Role.HEAD_NODE for device in design.plan.devices)
     yield "Switches", grouped(switches) if switches else "none"

@@ -5,10 +5,16 @@ from typing import Any
 from sizer.base.quantities import si
 from sizer.guide.context import GuideContext
 from sizer.present import words
-from sizer.present.figures import charted
 from sizer.questions.team.analysis import TeamAnswer
-from sizer.questions.team.charts import reads_chart, waits_chart
-from sizer.questions.team.text import NEGLIGIBLE_SHARE, demand_table, jobs_table, least_served, wait_text, waits_table
+from sizer.questions.team.text import (
+    NEGLIGIBLE_SHARE,
+    demand_table,
+    jobs_table,
+    least_served,
+    sizes_table,
+    wait_text,
+    waits_table,
+)
 
 
 def applies(context: GuideContext) -> bool:
@@ -20,25 +26,14 @@ def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/team.html`` prints."""
     answer = context.team
     assert answer is not None  # the chapter would not apply
-    waits = charted(
-        "team-waits-chart",
-        waits_chart(answer, context.palette),
-        "Each line is one job type; the highlighted type is the first to miss its wait limit with fewer servers.",
-    )
     return {
         "verdict": verdict(answer),
         "sizing_driver": sizing_driver(answer),
         "read_load": read_load(answer),
         "jobs": jobs_table(answer),
         "waits": waits_table(answer),
-        "waits_chart": waits,
+        "sizes": sizes_table(answer),
         "demand": demand_table(answer),
-        # One chart is enough; without a queue it is that of the reads.
-        "reads_chart": charted(
-            "team-reads-chart",
-            reads_chart(answer, context.palette) if waits is None else None,
-            "For each share of the time, the rate that all running jobs together do not exceed.",
-        ),
     }
 
 

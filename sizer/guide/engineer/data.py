@@ -1,4 +1,4 @@
-"""Chapter on data: routes of the ingest, validation, decoded data and local copies; the guide has the rates."""
+"""Chapter on data: routes of the ingest, validation and local copies; the guide has the rates."""
 
 from typing import Any
 
@@ -8,7 +8,6 @@ from sizer.questions.data.text import (
     assumptions_table,
     copies_table,
     copy_text,
-    decoded_table,
     questions,
     routes_table,
     validation_table,
@@ -20,7 +19,6 @@ def content(context: GuideContext) -> dict[str, Any]:
     plan = context.data
     return {
         "ingest_paths": routes_table(plan.ingest),
-        "decoded": decoded_table(plan.decoded),
         "validation": validation_table(plan.validations),
         "copies": [copy_text(copy) for copy in plan.copies],
         "copies_table": copies_table(plan.copies),

@@ -6,8 +6,8 @@ from typing import Any
 from sizer.base.provenance import ASSUMPTION
 from sizer.base.quantities import by_count, grouped, plain, si
 from sizer.catalog.fabrics import fabric_ports
+from sizer.catalog.model import Catalog
 from sizer.drawings.room import room
-from sizer.evidence.parity import answer_parity_chart
 from sizer.guide.chapters.summary import numbers_table
 from sizer.guide.chapters.team import fragmentation
 from sizer.guide.context import GuideContext
@@ -16,7 +16,7 @@ from sizer.physical.networks.addresses import AddressPlan, Subnet
 from sizer.physical.roles import NetworkRole
 from sizer.present import words
 from sizer.present.facility_tables import cables_table, feeds_table
-from sizer.present.figures import PageFigure, charted, drawn
+from sizer.present.figures import drawn
 from sizer.present.performance_tables import evidence_table, neighbours_table, serving_table, stage_table
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
@@ -24,15 +24,12 @@ from sizer.present.text.assumptions import AssumptionRow, assumption_rows
 from sizer.present.text.plan import manager_text, note_text
 from sizer.present.text.verdict import reason_texts, verdict_text
 from sizer.present.workload_charts import workload_figure
-from sizer.questions.growth.charts import limits_chart
 from sizer.questions.growth.text import demand_table, platforms_table
 from sizer.questions.scale.analysis import ArrangedDesign, ArrangementPair
-from sizer.questions.scale.charts import rates_chart
 from sizer.questions.scale.text import arrangements_text, difference, hardware_table, rates_table, steps_table
-from sizer.questions.team.charts import reads_chart
-from sizer.questions.team.text import assumptions, gpus_table, sizes_table, sources_table
+from sizer.questions.team.text import assumptions, gpus_table, sources_table
 from sizer.questions.verdict.text import arithmetic_table, claims_table, simplest_table, simplest_text
-from sizer.sizing.result import SizingResult, WorkloadAnswer
+from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 
 
 def team_chapter(context: GuideContext) -> dict[str, Any]:
@@ -41,12 +38,6 @@ def team_chapter(context: GuideContext) -> dict[str, Any]:
     assert answer is not None  # the chapter would not apply
     return {
         "origins": sources_table(answer),
-        "sizes": sizes_table(answer),
-        "reads_chart": charted(
-            "team-reads-chart",
-            reads_chart(answer, context.palette),
-            "For each share of the time, the rate that all running jobs together do not exceed.",
-        ),
         "gpus": gpus_table(answer.run),
         "fragments": fragmentation(answer) if answer.model.case.queue else "",
         "assumptions": list(assumptions(answer)),
@@ -87,7 +78,6 @@ def scale_section(context: GuideContext) -> dict[str, Any] | None:
     return {
         "lead": arrangements_text(same, ways, context.design.storage_nodes),
         "tables": _tables(context, ways),
-        "figures": _figures(context, ways),
         "differences": [difference(ArrangementPair(ways[0], way)) for way in ways[1:]],
     }
 
@@ -102,21 +92,12 @@ def _tables(context: GuideContext, ways: list[ArrangedDesign]) -> list[Table]:
     return [*by_workload, hardware_table(ways, context.catalog)]
 
 
-def _figures(context: GuideContext, ways: list[ArrangedDesign]) -> list[PageFigure]:
-    rates = charted(
-        "up-or-out-chart",
-        rates_chart(ways, palette=context.palette),
-        "The same number of GPUs in fewer or in more servers; thin lines are 90 % intervals.",
-    )
-    return [] if rates is None else [rates]
-
-
 def networks_chapter(context: GuideContext) -> dict[str, Any]:
     """What ``engineer/networks.html`` prints."""
     design, platform = context.design, context.design.platform
     has_fabric = not context.is_single and any(net.role is NetworkRole.COMPUTE for net in design.quantities.networks)
     return {
-        "networks": networks_table(context),
+        "networks": networks_table(design, context.catalog),
         "load": load_table(context) if has_fabric else None,
         "fabric": platform.fabric.name,
         "shares_links": context.decisions.fabric is None or context.decisions.fabric.carries_reads,
@@ -125,13 +106,9 @@ def networks_chapter(context: GuideContext) -> dict[str, Any]:
     }
 
 
-def _networks(context: GuideContext) -> list[Network]:
-    return [net for net in context.design.quantities.networks if int(net.ports_used[0])]
-
-
-def networks_table(context: GuideContext) -> Table | None:
+def networks_table(design: DesignAnswer, catalog: Catalog) -> Table | None:
     """Networks with switches and ports; None where the design adds none."""
-    networks = _networks(context)
+    networks = [net for net in design.quantities.networks if int(net.ports_used[0])]
     if not networks:
         return None
 
@@ -144,7 +121,7 @@ def networks_table(context: GuideContext) -> Table | None:
     fields = (
         Field[Network]("Network", lambda net: words.capital(net.role), "left", 16),
         Field[Network]("Links", lambda net: net.kind.name, "left", 13),
-        Field[Network]("Switches", lambda net: result_text.network_switches(net, context.catalog), "left", 22),
+        Field[Network]("Switches", lambda net: result_text.network_switches(net, catalog), "left", 22),
         Field[Network]("Ports", result_text.port_arithmetic, "left", 32),
         Field[Network]("Oversubscription", oversubscription, "right", 17),
     )
@@ -207,9 +184,6 @@ def subnet_table(plan: AddressPlan) -> Table:
     return record_table("subnets", "Subnet plan", plan.subnets, fields, note=note)
 
 
-_CHART_PX = 240
-
-
 # --- record
 
 
@@ -232,7 +206,7 @@ def necessity(context: GuideContext) -> dict[str, Any]:
     """What ``engineer/necessity.html`` prints."""
     result = context.result
     return {
-        "claims": claims_table(context.claims, result),
+        "claims": claims_table(context.claims),
         "arithmetic": arithmetic_table(context.claims),
         "simplest": simplest_text(context.simplest, result),
         "simplest_table": simplest_table(context.simplest, result),
@@ -244,21 +218,12 @@ def necessity(context: GuideContext) -> dict[str, Any]:
 
 def validation(context: GuideContext) -> dict[str, Any]:
     """What ``engineer/validation.html`` prints: published runs close to each workload."""
-    caption = (
-        "Predicted and published rates of the runs below, with the 90 % interval of each prediction. "
-        "The band is ± 10 %, the dashed lines a factor of two; filled marks are outside their interval."
-    )
     return {
         "parts": [
             {
                 "name": answer.workload.name,
                 "uncertainty": result_text.width(answer),
                 "table": table,
-                "chart": charted(
-                    f"evidence-chart-{number}",
-                    answer_parity_chart(answer, context.palette, height=_CHART_PX),
-                    caption,
-                ),
             }
             for number, answer in enumerate(context.answers, 1)
             if (table := evidence_table(answer, number)) is not None
@@ -294,13 +259,7 @@ def purchases(context: GuideContext) -> dict[str, Any]:
     """What ``engineer/purchases.html`` prints."""
     plan, _ = context.growth_plan
     assert plan is not None  # the chapter would not apply
-    growth = plan.of(context.design.platform.key)
     return {
-        "limits_chart": charted(
-            "purchases-limits-over-time",
-            limits_chart(growth, context.palette),
-            "Load of each year on the year-1 cluster, logarithmic scale.",
-        ),
         "requirements": demand_table(plan),
         "platforms": platforms_table(plan, context.result.request.currency) if len(plan.platforms) > 1 else None,
     }

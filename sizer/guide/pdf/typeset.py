@@ -91,10 +91,7 @@ class PackagedOnly(URLFetcher):  # type: ignore[misc]
 
     No text of a user becomes an address, so whatever is refused is a fault of a template.
 
-    Attributes
-    ----------
-    refused : list of str
-        A sentence for each refusal. Inside a drawing WeasyPrint goes on after one.
+    ``refused``: a sentence for each refusal. Inside a drawing WeasyPrint goes on after one.
     """
 
     def __init__(self) -> None:

@@ -80,8 +80,6 @@ def address_plan(plan: Plan) -> AddressPlan:
     server without networks of its own: the customer's LAN has its addresses already. Raises InfeasibleError if the
     subnets do not fit :data:`PRIVATE_SPACE`.
 
-    Notes
-    -----
     Private addresses after RFC 1918 (Y. Rekhter et al., "Address Allocation for Private Internets," IETF, 1996,
     section 3). One address for each port of a server, head node or storage unit, also over InfiniBand (IPoIB), and one
     for the management of each switch; ports that join two switches have none. Each network of the plan is a subnet,
@@ -106,17 +104,8 @@ def address_plan(plan: Plan) -> AddressPlan:
 def allocated(needs: Sequence[int], space: IPv4Network) -> tuple[IPv4Network, ...]:
     """Networks one after the other in ``space``, each with room for so many addresses.
 
-    Parameters
-    ----------
-    needs : sequence of int
-        Addresses of each network, that of its router included. [-]
-    space : IPv4Network
-        Where they lie.
-
-    Raises
-    ------
-    InfeasibleError
-        If they do not fit.
+    ``needs``: addresses of each network, that of its router included. ``space``: where they lie. Raises InfeasibleError
+    if they do not fit.
 
     Examples
     --------

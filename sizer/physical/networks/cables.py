@@ -90,18 +90,8 @@ def choose_cables(
 ) -> tuple[list[CableChoice], Ints]:
     """Choices for many links of a kind, and the number of each link's choice; see :func:`choose_cable`.
 
-    Parameters
-    ----------
-    cables : tuple of Cable
-        The catalogue's cables.
-    kind : LinkType
-        What the links run.
-    lengths_m : ndarray, shape (links,)
-        Length of each link. [m]
-    cages : tuple of str
-        Connectors of the ports at both ends of all of them.
-    may_split : bool, default True
-        As for ``choose_cable``.
+    ``cables``: the catalogue's cables. ``kind``: what the links run. ``lengths_m`` (links,): length of each link [m].
+    ``cages``: connectors of the ports at both ends of all of them. ``may_split``: as for ``choose_cable``.
     """
     steps, choices = _steps(cables, kind, cages, may_split)
     # Between two lengths of the catalogue the choice does not change; beyond the last one the longest link speaks.

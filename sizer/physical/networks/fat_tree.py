@@ -95,41 +95,18 @@ def fat_tree(
 ) -> SwitchTree:
     """Switches that join end points: one switch, or a fat tree of two or three levels.
 
-    Parameters
-    ----------
-    end_points : array_like of int, shape (...)
-        Ports of servers, storage, gateways and head nodes. [-]
-    ports_per_switch : int
-        Ports of the switch, 2 or more. [-]
-    oversubscription : float, default 1
-        Largest ratio of down ports to up ports of a leaf that is accepted; spines are never oversubscribed. [-]
-    flat_ports : int, optional
-        Most end points of the single switch where a rule keeps it below ``ports_per_switch`` (the back end of a
-        scale-out NAS). [-]
-    director_ports : int, optional
-        Ports of a director switch. One director takes what a single switch cannot; beyond its ports directors are the
-        spines of a two-level tree, and there is no third level. [-]
-    uplink_ratio : float, default 1
-        Speed of a link between switches over that of the fastest end point, 1 or more. [-]
-    fewest : array_like of int, default 1
-        Leaves at least. From 2 on every level has two switches or more, so that any one may be lost. [-]
-    rail_leaves : array_like of int, default 0
-        Leaves of a tree at least, because each takes its own rails (``RailRule.leaves``). [-]
-    rails : int, default 0
-        Leaves of a full unit of a rail-optimised fabric, whose third level is that of ``rail_cores``. [-]
+    ``end_points`` (...): ports of servers, storage, gateways and head nodes. ``ports_per_switch``: ports of the switch,
+    2 or more. ``oversubscription``: largest ratio of down ports to up ports of a leaf that is accepted; spines are
+    never oversubscribed. ``flat_ports``: most end points of the single switch where a rule keeps it below
+    ``ports_per_switch`` (the back end of a scale-out NAS). ``director_ports``: ports of a director switch. One director
+    takes what a single switch cannot; beyond its ports directors are the spines of a two-level tree, and there is no
+    third level. ``uplink_ratio``: speed of a link between switches over that of the fastest end point, 1 or more.
+    ``fewest``: leaves at least. From 2 on every level has two switches or more, so that any one may be lost.
+    ``rail_leaves``: leaves of a tree at least, because each takes its own rails (``RailRule.leaves``). ``rails``:
+    leaves of a full unit of a rail-optimised fabric, whose third level is that of ``rail_cores``. Returns zero switches
+    where there are no end points. ``fits`` is False beyond the largest tree. Raises ValueError if a count is negative,
+    a switch has fewer than 2 ports or the oversubscription or the uplink ratio is below 1.
 
-    Returns
-    -------
-    SwitchTree
-        Zero switches where there are no end points. ``fits`` is False beyond the largest tree.
-
-    Raises
-    ------
-    ValueError
-        If a count is negative, a switch has fewer than 2 ports or the oversubscription or the uplink ratio is below 1.
-
-    Notes
-    -----
     A leaf gives ``u = ceil(P / (1 + R))`` ports to uplinks and ``P - u`` to end points, so that down : up stays at
     most R; with uplinks q times as fast as the end points ``u = ceil(P / (1 + q R))``. Uplinks spread evenly over the
     spines: their count is the smallest divisor of u that is not below ``ceil(leaves u / P)`` [1]_ [2]_. All leaves
@@ -251,30 +228,13 @@ def uplinked_leaves(
 
     The case of a 48 x 10GbE switch with 6 x 40GbE ports: servers sit on the 10GbE ports, storage on the 40GbE spine.
 
-    Parameters
-    ----------
-    end_points : array_like of int, shape (...)
-        Ports at leaf speed. [-]
-    leaf_ports, leaf_uplinks : int
-        Ports of a leaf at leaf speed and at uplink speed. [-]
-    uplink_ratio : float
-        Speed of an uplink port over that of a leaf port. [-]
-    spine_ports : int
-        Ports of a spine, all at uplink speed. [-]
-    spine_end_points : array_like of int, shape (...), default 0
-        Ports at uplink speed that need a switch (storage front end). [-]
-    oversubscription : float, default 1
-        Largest ratio of leaf bandwidth down to bandwidth up that is accepted. [-]
-    spares_one : bool, default False
-        Two leaves and two spines at least, so that any one of them may be lost.
+    ``end_points`` (...): ports at leaf speed. ``leaf_ports``, ``leaf_uplinks``: ports of a leaf at leaf speed and at
+    uplink speed. ``uplink_ratio``: speed of an uplink port over that of a leaf port. ``spine_ports``: ports of a spine,
+    all at uplink speed. ``spine_end_points`` (...): ports at uplink speed that need a switch (storage front end).
+    ``oversubscription``: largest ratio of leaf bandwidth down to bandwidth up that is accepted. ``spares_one``: two
+    leaves and two spines at least, so that any one of them may be lost. Returns one leaf and no spine where that is
+    enough. Storage spreads over the spines; every leaf reaches every spine.
 
-    Returns
-    -------
-    SwitchTree
-        One leaf and no spine where that is enough. Storage spreads over the spines; every leaf reaches every spine.
-
-    Notes
-    -----
     More than one leaf, or storage at uplink speed, calls for spines: the smallest divisor s of ``leaf_uplinks`` with
     ``leaves u / s + ceil(storage / s) <= spine_ports``.
     """
@@ -326,15 +286,9 @@ def gateway_uplinks(
 ) -> Ints:
     """Uplinks that carry the front-end ports in use at line rate.
 
-    Parameters
-    ----------
-    front_end_ports : array_like of int, shape (...)
-        Ethernet ports of storage nodes in use. [-]
-    front_end_rate, uplink_rate : float
-        Rate of one port and of one uplink, in one unit. [any]
+    ``front_end_ports`` (...): ethernet ports of storage nodes in use. ``front_end_rate``, ``uplink_rate``: rate of one
+    port and of one uplink, in one unit.
 
-    Notes
-    -----
     ``ceil(ports x 40 / 54.5)``. The Dell guide computes with the 56 Gbit/s of the line; both give the three links
     that it prints for four nodes [1]_.
 
@@ -354,14 +308,9 @@ def gateway_uplinks(
 def gateways(front_end_ports: ArrayLike, uplinks: ArrayLike, ports_per_gateway: int = 36, fewest: int = 1) -> Gateways:
     """Fewest gateways that hold front-end ports and uplinks, both spread evenly.
 
-    Parameters
-    ----------
-    front_end_ports, uplinks : array_like of int, shape (...)
-        Ports to hold. Each port of a gateway is an uplink or a front-end port. [-]
-    ports_per_gateway : int, default 36
-        Ports of a gateway (SX6036: each port FDR or 40GbE). [-]
-    fewest : int, default 1
-        Gateways where there is a port to hold; 2 where one of them may be lost. [-]
+    ``front_end_ports``, ``uplinks`` (...): ports to hold. Each port of a gateway is an uplink or a front-end port.
+    ``ports_per_gateway``: ports of a gateway (SX6036: each port FDR or 40GbE). ``fewest``: gateways where there is a
+    port to hold; 2 where one of them may be lost.
     """
     front, up = np.broadcast_arrays(_counts("front_end_ports", front_end_ports), _counts("uplinks", uplinks))
     count = np.where(front + up > 0, np.maximum(_ceil_div(front + up, ports_per_gateway), fewest), 0)

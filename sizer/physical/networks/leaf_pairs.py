@@ -35,23 +35,11 @@ def leaf_pairs(
 ) -> tuple[SwitchTree, tuple[LeafGroup, ...]]:
     """Switches of a fabric with pairs of leaves for each kind of device.
 
-    Parameters
-    ----------
-    ports : int
-        Ports of every switch. [-]
-    kinds : sequence of (links, oversubscription, uplink ratio)
-        Links of each kind of device, the largest accepted ratio of its bandwidth to that of its uplinks, and the rate
-        of an uplink over that of one of its links.
-    others : array_like of int, default 0
-        Further links on free ports of the leaves, which carry no files: subnet managers. [-]
+    ``ports``: ports of every switch. ``kinds``: links of each kind of device, the largest accepted ratio of its
+    bandwidth to that of its uplinks, and the rate of an uplink over that of one of its links. ``others``: further links
+    on free ports of the leaves, which carry no files: subnet managers. Returns one switch where it holds all links.
+    Beyond two levels a fat tree of the first kind's ratio, without groups.
 
-    Returns
-    -------
-    SwitchTree, tuple of LeafGroup
-        One switch where it holds all links. Beyond two levels a fat tree of the first kind's ratio, without groups.
-
-    Notes
-    -----
     Each kind has so many pairs as its links call for with the leaf split of its ratio; its links spread evenly over
     them, and a leaf has as many uplinks as its links of today call for. The spines are the fewest s, two at least, that
     take the uplinks of all leaves, each leaf's rounded up to a multiple of s. DGX H100 SuperPOD of 127 nodes [1]_: 254
@@ -132,15 +120,9 @@ def _ratio(load: Ints, up: Ints, speed: float) -> Floats:
 def in_band_tree(links: ArrayLike, ports: int) -> SwitchTree:
     """Switches of an in-band network: pairs of leaves joined with each other, spines above several pairs.
 
-    Parameters
-    ----------
-    links : array_like of int, shape (...)
-        Links of devices; each device has one on either leaf of a pair. [-]
-    ports : int
-        Ports of every switch, more than 12. [-]
+    ``links`` (...): links of devices; each device has one on either leaf of a pair. ``ports``: ports of every switch,
+    more than 12.
 
-    Notes
-    -----
     A leaf keeps 2 ports for its peer and, below spines, 4 for uplinks: two to each of two spines, or one to each of
     four. The top switches keep 2 for the customer's data centre. More leaves than spines have ports for stand in zones
     of four spines, each with one link to each of two cores.

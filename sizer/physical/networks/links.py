@@ -25,16 +25,9 @@ from sizer.physical.roles import NetworkPlane, Role
 class FreePorts:
     """Ports of switches that take end points, and which of them are free.
 
-    Parameters
-    ----------
-    switches : ndarray of int, shape (switches,)
-        Device numbers, one after the other. [-]
-    numbers : ndarray of int, shape (places,)
-        Numbers of the ports of each that may take an end point. [-]
-    down : int
-        So many of them are end points in a tree. [-]
-    last : ndarray of int, optional
-        Of each switch: so many of its last places are taken by links between switches.
+    ``switches`` (switches,): device numbers, one after the other. ``numbers`` (places,): numbers of the ports of each
+    that may take an end point. ``down``: so many of them are end points in a tree. ``last``: of each switch: so many of
+    its last places are taken by links between switches.
     """
 
     def __init__(self, switches: Ints, numbers: Ints, down: int, last: Ints | None = None) -> None:
@@ -94,13 +87,9 @@ class FreePorts:
     def spread(self, device: Ints, each: int) -> tuple[Ints, Ints]:
         """The lowest free ports of leaves that differ for the ports of one device, as far as there are any.
 
-        Parameters
-        ----------
-        device : ndarray of int, shape (links,)
-            Device of each link; links of one device follow one another. [-]
-        each : int
-            Ports of a device. Devices fill so many leaves together before the next ones, the last group has those
-            left over, so that one switch joins the same ports of devices that stand close to each other. [-]
+        ``device`` (links,): device of each link; links of one device follow one another. ``each``: ports of a device.
+        Devices fill so many leaves together before the next ones, the last group has those left over, so that one
+        switch joins the same ports of devices that stand close to each other.
         """
         numbers = np.arange(self.switches.size)
         group = np.minimum(numbers // each, max(self.switches.size // each, 1) - 1)

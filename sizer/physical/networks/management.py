@@ -36,14 +36,8 @@ OUT_OF_BAND_UPLINKS = 2
 def in_band(platform: Platform, rows: Shape, management_switches: Ints) -> NetworkMembers:
     """Operating systems of all servers, the switches of the 1 GbE network, and the way to the customer's data centre.
 
-    Parameters
-    ----------
-    platform : Platform
-        With a switch for this network.
-    rows : Shape
-        Counts of servers and head nodes.
-    management_switches : ndarray of int, shape (rows,)
-        Switches of the 1 GbE network. [-]
+    ``platform``: with a switch for this network. ``rows``: counts of servers and head nodes. ``management_switches``
+    (rows,): switches of the 1 GbE network.
     """
     switch, kind = platform.in_band_switch, platform.in_band_link
     assert switch is not None

@@ -34,19 +34,9 @@ class RailCores:
 def rail_cores(leaves: int, rails: int, up: int, ports: int) -> RailCores | None:
     """Spines and cores of a three-level, rail-optimised fabric; None where the cores have too few ports.
 
-    Parameters
-    ----------
-    leaves : int
-        Leaves, unit after unit and in each rail after rail. [-]
-    rails : int
-        Leaves of a full unit. [-]
-    up : int
-        Uplinks of a leaf. [-]
-    ports : int
-        Ports of every switch. [-]
+    ``leaves``: leaves, unit after unit and in each rail after rail. ``rails``: leaves of a full unit. ``up``: uplinks
+    of a leaf. ``ports``: ports of every switch.
 
-    Notes
-    -----
     The leaves of one rail, of all units, share a group of spines ("rail-optimised to the top layer" [1]_), or several
     where they are more than half of a spine's ports. A group has the fewest spines that divide the uplinks of a leaf
     evenly and hold those of all its leaves; a spine has as many links up as down. Spines of the same place in their
@@ -120,13 +110,8 @@ class RailRule:
     def leaves(self, servers: ArrayLike) -> Ints:
         """Leaves that the rails of all units take.
 
-        Parameters
-        ----------
-        servers : array_like of int, shape (...)
-            Servers of the network, or racks that arrive with ``trays`` of them. [-]
+        ``servers`` (...): servers of the network, or racks that arrive with ``trays`` of them.
 
-        Notes
-        -----
         A full unit of U servers on leaves of D ports down gives each leaf ``max(1, D // U)`` rails; the last, partly
         filled unit likewise with the servers it has. DGX SuperPOD [1]_: 8 rails, D = U = 32, eight leaves a unit.
 

@@ -73,19 +73,9 @@ def feeds(
 ) -> tuple[PowerFeed, ...]:
     """Spread the inlets of one rack over its PDUs.
 
-    Parameters
-    ----------
-    devices : sequence of (int, Device)
-        Number in the plan and catalogue item, for each device of the rack.
-    n_pdus : int
-        PDUs of the rack; half of them on each of the sides A and B with 2N. [-]
-    pdu : Pdu
-        Their kind.
-    redundancy : {"2N", "N+1", "N"}
-        What the feeds must bear.
+    ``devices``: number in the plan and catalogue item, for each device of the rack. ``n_pdus``: PDUs of the rack; half
+    of them on each of the sides A and B with 2N. ``pdu``: their kind. ``redundancy``: what the feeds must bear.
 
-    Notes
-    -----
     2N: the first half of a device's inlets goes to side A, the rest to B; a single inlet is on A. Where no source gives
     the inlets, either side is loaded with all that the device draws. Largest shares first, each to the PDU that carries
     least, so that no PDU carries more than the mean and one share. N+1 and N: the inlets of a device go to the PDUs

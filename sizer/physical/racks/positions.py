@@ -56,20 +56,10 @@ def device_places(
 ) -> DevicePlaces:
     """Give every device its rack unit.
 
-    Parameters
-    ----------
-    fills : sequence of RackFill
-        Racks by ``placement.place``.
-    classes : sequence of RackClass
-        Of one row, in placing order: devices are numbered through them.
-    links : ndarray of int, shape (devices,)
-        Links of each device. [-]
-    n_network : int
-        So many of the first devices are switches and gateways.
-    existing : sequence of ExistingRack
-        Racks that are there, as in the limits of the placement.
-    racks_per_row : int
-        Racks side by side in a row of the room. [-]
+    ``fills``: racks by ``placement.place``. ``classes``: of one row, in placing order: devices are numbered through
+    them. ``links`` (devices,): links of each device. ``n_network``: so many of the first devices are switches and
+    gateways. ``existing``: racks that are there, as in the limits of the placement. ``racks_per_row``: racks side by
+    side in a row of the room.
     """
     n_devices = int(sum(group.quantity[0] for group in classes))
     rack, unit = np.zeros((2, n_devices), dtype=np.int64)
@@ -124,19 +114,10 @@ def link_lengths_m(
 ) -> Floats:
     """Length of the cable between two devices, slack included; ``OUTSIDE_M`` to what stands outside. [m]
 
-    Parameters
-    ----------
-    standing : DevicePlaces
-        Places of all devices.
-    rack : Rack
-        Kind of the racks: height, width and depth.
-    a_device, b_device : ndarray of int, shape (links,)
-        Device numbers, -1 outside. [-]
-    pdu_rack : ndarray of int, shape (links,)
-        Rack of the rack PDU that a link starts at, whose port is planned at the top; -1: it starts at a device. [-]
+    ``standing``: places of all devices. ``rack``: kind of the racks: height, width and depth. ``a_device``,
+    ``b_device`` (links,): device numbers, -1 outside. ``pdu_rack`` (links,): rack of the rack PDU that a link starts
+    at, whose port is planned at the top; -1: it starts at a device.
 
-    Notes
-    -----
     Inside a rack: to the cable manager, along it, and back. Between racks: up to the tray above both, along the row,
     across the rows, and down.
     """

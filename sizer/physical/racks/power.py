@@ -30,19 +30,10 @@ class DevicePower:
 def device_power(device: Device) -> DevicePower:
     """Draw of one device from what the catalogue states.
 
-    Parameters
-    ----------
-    device : Device
-        Server, storage unit, switch or gateway.
+    ``device``: server, storage unit, switch or gateway. Returns ``max_w`` is the stated maximum or the upper end of the
+    bracket, ``low_w`` the lower end or the typical draw, ``typical_w`` the stated typical draw or the middle of the
+    bracket [W].
 
-    Returns
-    -------
-    DevicePower
-        ``max_w`` is the stated maximum or the upper end of the bracket, ``low_w`` the lower end or the typical draw,
-        ``typical_w`` the stated typical draw or the middle of the bracket. [W]
-
-    Notes
-    -----
     Feeds, racks and cooling are sized with the upper end, energy with the middle. A lower end
     alone (the sum of component TDPs) is a floor, so the maximum is not known.
     """
@@ -68,18 +59,9 @@ def has_typical_draw(device: Device) -> bool:
 def with_fitted_power(server: Server, gpu: Gpu, n_gpus: int, cpu: Cpu | None, catalog: Catalog) -> Server:
     """A server whose power follows the GPUs that are fitted: its least draw, and its bracket where their number varies.
 
-    Parameters
-    ----------
-    server : Server
-    gpu : Gpu
-    n_gpus : int
-        GPUs fitted in it. [-]
-    cpu : Cpu, optional
-        Its processor.
-    catalog : Catalog
+    Of a stated maximum it is the typical draw, in the middle between it and the least. ``n_gpus``: GPUs fitted in it.
+    ``cpu``: its processor.
 
-    Notes
-    -----
     The least is the sum of the maxima of the data sheets of GPUs and processors. Where the processor's is not known, a
     floor that the catalogue states holds for the number of GPUs that the server has by default, and its share for
     fewer; the larger of both is used. The upper end of a bracket holds for as many of the heaviest GPUs that the server
@@ -87,7 +69,8 @@ def with_fitted_power(server: Server, gpu: Gpu, n_gpus: int, cpu: Cpu | None, ca
     could be fitted with one half lost, so that what is in the server bounds its draw, too.
     """
     high = server.power_high_w
-    if server.power_max_w is not None or gpu.tdp_w is None:
+    most_w = _value(server.power_max_w)
+    if gpu.tdp_w is None or (most_w is not None and server.power_typical_w is not None):
         return server
     card_w = {_value(catalog.gpus[name].tdp_w) or 0.0 for name in server.gpus}
     if high is not None and not server.n_gpus_choices and len(card_w) == 1:
@@ -99,7 +82,11 @@ def with_fitted_power(server: Server, gpu: Gpu, n_gpus: int, cpu: Cpu | None, ca
         floor_w = max(gpus_w, (_value(server.power_low_w) or 0.0) * min(n_gpus / most, 1.0))
     else:
         floor_w = gpus_w + server.n_cpus.value * cpus_w
+    if most_w is not None:
+        floor_w = (min(floor_w, most_w) + most_w) / 2
     fact = Sourced[Watts](value=floor_w, basis="derived", source=gpu.tdp_w.source, where=gpu.tdp_w.where)
+    if most_w is not None:
+        return server.model_copy(update={"power_typical_w": fact})
     if high is None:
         return server.model_copy(update={"power_low_w": fact})
     top_w = max(high.value - most * max(card_w) + gpus_w, floor_w)

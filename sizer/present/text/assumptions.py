@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sizer.base import units
 from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si
 from sizer.catalog.labels import capital, fact_label, fact_value_text, unit_of_field, with_vendor
-from sizer.catalog.schema import Port
+from sizer.catalog.schema import Port, Software
 from sizer.physical.notes import CableQuestion
 from sizer.present.text.plan import question_text
 from sizer.present.text.result_text import whole_run_text
@@ -100,6 +100,8 @@ _VALUES: dict[DefaultKind, Callable[[float], str]] = {
 # What is asked about a storage without a published rate, and about parts without a price.
 _READ_RATE = "sustained read rate of one node, large sequential and small random"
 _PRICES = "Price, lead time and availability"
+# Heads what is assumed of no single part.
+_WHOLE = "Whole design"
 # What is asked about facts, where a few words must do: what the room, the feeds, the cables and the storage depend on.
 # Rates of chips and links inside a server are ours to look up.
 _SUBJECTS = {
@@ -284,19 +286,38 @@ def part_questions(point: MissingFacts | MissingReadRate) -> tuple[str, tuple[st
     return with_vendor(point.item), tuple(dict.fromkeys(inside_sentence(fact_label(field)) for field in point.fields))
 
 
-def missing_of(result: SizingResult) -> list[str]:
-    """What vendors must confirm before an order, in a few words: 'QM9700 (inlets, ports)'; one entry for each part."""
-    return [text for point in result.questions if (text := _missing(point))]
+@dataclass(frozen=True)
+class ValuesOfPart:
+    """What is assumed of one part, or of the whole design, and what is not known of it."""
+
+    part: str
+    assumed: tuple[str, ...]  # 'weight 45.0 kg'
+    unknown: tuple[str, ...]  # 'inlets': what room, order or storage depend on
 
 
-def _missing(point: OpenPoint) -> str:
-    match point:
-        case MissingFacts(item, fields):
-            subjects = dict.fromkeys(_SUBJECTS[field] for field in fields if field in _SUBJECTS)
-            # A name without what follows its comma, which reads as a further part in a list.
-            return f"{item.name.partition(',')[0]} ({', '.join(subjects)})" if subjects else ""
-        case MissingReadRate(storage):
-            return f"{storage.name.partition(',')[0]} (sustained read rate)"
-        case MissingPrices():
-            return "the prices"
-    return f"the {question_text(point)}"
+def values_to_confirm(result: SizingResult) -> list[ValuesOfPart]:
+    """What is to be confirmed before an order, part by part."""
+    found: dict[str, tuple[list[str], list[str]]] = {}
+    # How a licence counts, and the length of a cord without a maker, is no vendor's to confirm.
+    listed = (one for one in result.assumptions if not (isinstance(one, AssumedFact) and _is_of_no_vendor(one)))
+    for row in map(_row, listed):
+        part, _, what = row.what.rpartition(": ")
+        assumed, _ = found.setdefault(part or _WHOLE, ([], []))
+        assumed.append(f"{inside_sentence(what)} {row.value}")
+    for point in result.questions:
+        if isinstance(point, MissingFacts):
+            subjects = [_SUBJECTS[field] for field in point.fields if field in _SUBJECTS]
+            found.setdefault(point.item.name, ([], []))[1].extend(subjects)
+        elif isinstance(point, MissingReadRate):
+            found.setdefault(point.storage.name, ([], []))[1].append("sustained read rate")
+        elif isinstance(point, CableQuestion):
+            found.setdefault(_WHOLE, ([], []))[1].append(question_text(point))
+    return [
+        ValuesOfPart(part, tuple(dict.fromkeys(assumed)), tuple(dict.fromkeys(unknown)))
+        for part, (assumed, unknown) in found.items()
+        if assumed or unknown
+    ]
+
+
+def _is_of_no_vendor(assumption: AssumedFact) -> bool:
+    return isinstance(assumption.item, Software) or assumption.fact.last_field == "length_m"

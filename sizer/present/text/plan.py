@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from sizer.base.quantities import NARROW_SPACE, by_count, grouped, plain, si, significant, with_decimal_sign
 from sizer.catalog import labels
-from sizer.physical.components import Component, Network
+from sizer.physical.components import Component
 from sizer.physical.existing_use import Equipment, ExistingUse
 from sizer.physical.networks.single_fabric import SingleFabric
 from sizer.physical.notes import CableQuestion, PlanNote, PlanNoteKind
@@ -266,12 +266,6 @@ def manager_text(where: PlanNote | None) -> str:
     return "" if where is None else f"subnet manager {note_text(where)}"
 
 
-def network_notes_text(network: Network) -> str:
-    """What a network is for, how it is built and where its subnet manager runs, on one line."""
-    notes = notes_text((network.purpose, *network.notes))
-    return "; ".join(filter(None, (notes, manager_text(network.subnet_manager))))
-
-
 def question_text(question: CableQuestion) -> str:
     """What a vendor must be asked about a plan."""
     return f"part number of a {question.kind.name} cable of {plain(question.length_m)} m"
@@ -309,7 +303,9 @@ def existing_text(use: ExistingUse | None) -> str:
         return ""
     parts = [f"adds {_all_equipment(use.added)}" if use.added else "adds no server, storage or switch"]
     if use.idle:
-        parts.append(f"leaves {_all_equipment(use.idle)} idle")
+        enough = [one for one in use.used if one.item in {other.item for other in use.idle}]
+        why = f" ({_all_equipment(enough)} {'is' if [one.count for one in enough] == [1] else 'are'} enough)"
+        parts.append(f"leaves {_all_equipment(use.idle)} idle{why if enough else ''}")
     taken = f"uses {_all_equipment(use.used)}" if use.used else "uses none"
     return f"Of the existing equipment the design {taken}; it {' and '.join(parts)}."
 

@@ -183,7 +183,8 @@ def verdict_text(result: SizingResult) -> str:
         *(measure_texts(result), _shared_memory_texts(result)),
         *(_budget_texts(result), _idle_texts(result), equipment_texts(result), life_cycle_sentences(design)),
     )
-    return " ".join([text, *(sentence for sentences in told for sentence in sentences), *_rental_texts(result)])
+    sentences = [text, *(sentence for texts in told for sentence in texts), rented_run_text(result)]
+    return " ".join(filter(None, sentences))
 
 
 def measure_texts(result: SizingResult, *, names_key: bool = True) -> list[str]:
@@ -363,16 +364,15 @@ def _likelier_text(result: SizingResult) -> str:
     return f" {found.name} ({gpus}) is likelier to keep both, {both}: the target with {met}, the budget with {kept}."
 
 
-def _rental_texts(result: SizingResult) -> list[str]:
-    """What one run costs to rent: the first thing to compare a purchase with."""
+def rented_run_text(result: SizingResult) -> str:
+    """What one run costs to rent, the first thing to compare a purchase with; "" where nothing ends, or is bought."""
     rental = result.run_rental
     if rental is None or (result.design.existing is not None and not result.design.servers_bought):
-        return []
+        return ""
     hours = f"{significant(rental.gpu_hours)} hours of {rental.gpu}"
     expected = range_text(rental.currency, rental.expected, rental.expected)
-    if rental.low == rental.high:
-        return [f"Rented, one run ({hours}) costs {expected}."]
-    return [f"Rented, one run ({hours}) costs {expected} ({range_text(rental.currency, rental.low, rental.high)})."]
+    ends = "" if rental.low == rental.high else f" ({range_text(rental.currency, rental.low, rental.high)})"
+    return f"Rented, one run ({hours}) costs {expected}{ends}."
 
 
 def _idle_texts(result: SizingResult) -> list[str]:

@@ -15,17 +15,15 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.sale import as_sold_as
 from sizer.physical.allowed_parts import narrowed_to
 from sizer.physical.platform import Platform
-from sizer.physical.platforms import platforms as all_platforms
 from sizer.sizing.best_design import best_design
 from sizer.sizing.design.decisions import cost_difference, speed_up
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.reasons import CostDifference
 from sizer.sizing.recommend import most_servers
-from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult
+from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.sizing.search.ranking import MOST_QUOTES
 from sizer.sizing.servers_needed import fewest_servers
 from sizer.sizing.stages.gpu_memory import resolved
-from sizer.sizing.stages.workload_run import run_on
 from sizer.workload.quote import QuoteOverride
 from sizer.workload.request import SizingRequest, Target
 
@@ -267,41 +265,6 @@ def other_vendors(evaluated: EvaluatedDesign) -> Neighbours:
     return Neighbours.of([_other_vendor(result, catalog, fitted, kind) for kind in kinds])
 
 
-@dataclass(frozen=True)
-class Description:
-    """The request that leads to a point of the front, or as near to it as a request can."""
-
-    request: SizingRequest
-    design: DesignAnswer
-    is_exact: bool  # the design is that of the point
-
-
-def description(point: ParetoPoint, evaluated: EvaluatedDesign) -> Description:
-    """Request that makes a point of the front the described design.
-
-    A point with more servers than the target asks for stands for a tighter target: the loosest one that asks for as
-    many. Where that target also asks for more storage, the design has more nodes than the point, and is not exact.
-
-    ``point``: of ``result.pareto``. Raises InfeasibleError if no target leads to it.
-    """
-    result, catalog, fitted = evaluated.result, evaluated.catalog, evaluated.calibration
-    platform = _platform_of(point, result, catalog, fitted)
-    narrow = narrowed_to(result.request, platform)
-    request = leading_to(point.n_servers, narrow, platform, catalog, fitted)
-    if request is None:
-        raise InfeasibleError(f"no target asks for {point.name}: another stage limits before")
-    settled = _settled(request, catalog, fitted)
-    if isinstance(settled, str):
-        raise InfeasibleError(settled)
-    request, design = settled
-    is_exact = (
-        design.platform == platform
-        and design.n_servers == point.n_servers
-        and design.storage_nodes == point.storage_nodes
-    )
-    return Description(request, design, is_exact)
-
-
 def _with_platforms(request: SizingRequest, **lists: list[str]) -> SizingRequest:
     data = request.model_dump(exclude_none=True)
     return SizingRequest.from_dict({**data, "platforms": {**data["platforms"], **lists}})
@@ -429,21 +392,6 @@ def _settled(request: SizingRequest, catalog: Catalog, fitted: Calibration) -> t
 
 def _with_overrides(request: SizingRequest, overrides: Sequence[QuoteOverride]) -> SizingRequest:
     return request.model_copy(update={"quote": request.quote.model_copy(update={"override": tuple(overrides)})})
-
-
-def _platform_of(point: ParetoPoint, result: SizingResult, catalog: Catalog, fitted: Calibration) -> Platform:
-    """Platform of a point: the one over its fabric whose GPUs reach its rate."""
-    request = _with_platforms(
-        result.request, servers=[point.server], forbidden_servers=[], storage=[point.storage], forbidden_storage=[]
-    )
-    works = resolved(request, catalog, fitted)
-    options = [one for one in all_platforms(catalog, request) if point.name.endswith(one.fabric.name)]
-
-    def miss(platform: Platform) -> float:
-        run = run_on(request, works[0], platform, [point.n_servers], point.storage_nodes, math.inf, catalog, fitted)
-        return abs(float(run.warm.slowest[0]) / point.throughput_samples_per_s - 1)
-
-    return min(options, key=miss)
 
 
 def _probability(result: SizingResult, design: DesignAnswer, catalog: Catalog, fitted: Calibration) -> float:

@@ -23,7 +23,7 @@ from sizer.physical.quantities import quantities
 from sizer.physical.roles import NetworkRole, Role
 from sizer.sizing.constraints.stored_data import StorageDemand, is_transformed, raw_sample_bytes, storage_demand
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
-from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.sizing.search.feasibility import StorageUnits
 from sizer.sizing.stages.platform_columns import host_cores
 from sizer.sizing.stages.storage_rates import node_write_rates, rate_is_unknown
@@ -526,18 +526,6 @@ class Transform:
 
 
 @dataclass(frozen=True)
-class DecodedStorage:
-    """Storing decoded tensors instead of the present format of a workload."""
-
-    workload: str
-    size_ratio: float  # tensor / stored sample
-    sample_bytes: float
-    dataset_bytes: float
-    cores_saved_per_gpu: float
-    reads_bytes_per_s: float  # at the projected rate, without cache
-
-
-@dataclass(frozen=True)
 class ValidationPass:
     """Passes over held-out samples during one training, or of a workload that only validates."""
 
@@ -563,7 +551,6 @@ class DataPlan:
     required: StorageDemand
     ingest: IngestPlan
     transform: Transform | None  # None: not requested
-    decoded: tuple[DecodedStorage, ...]
     validations: tuple[ValidationPass, ...]
     copies: tuple[LocalCopy, ...]
     questions: tuple[StorageQuestion, ...]
@@ -579,16 +566,11 @@ def data_plan(evaluated: EvaluatedDesign) -> DataPlan:
     design, data = result.design, result.request.data
     known = [model for model in evaluated.workloads if model is not None]
     required = storage_demand(design.workloads, data)
-    fitted_gpus = design.platform.gpus_per_server
-    n_gpus = design.n_servers * min(result.request.platforms.gpus_per_server or fitted_gpus, fitted_gpus)
     return DataPlan(
         design=design,
         required=required,
         ingest=ingest_plan(design, required, data),
         transform=_transform(result, required, catalog, fitted),
-        decoded=tuple(
-            tensors for answer in design.workloads if (tensors := _decoded(answer, n_gpus, fitted)) is not None
-        ),
         validations=tuple(validation for model in known if (validation := _validation(model)) is not None),
         copies=local_copies(known),
         questions=_questions(design),
@@ -622,22 +604,6 @@ def _transform(
         cpu_s=core_s / cores if is_known else None,
         raw_bytes=required.raw_bytes,
         prepared_bytes=required.sets_bytes,
-    )
-
-
-def _decoded(answer: WorkloadAnswer, n_gpus: int, fitted: Calibration) -> DecodedStorage | None:
-    """Tensors in the form that the GPU reads; None for data that are no compressed images."""
-    if answer.sample_format is not SampleFormat.JPEG:
-        return None
-    core_s = fitted.host_work(answer.sample_format, answer.stack).core_s(answer.sample_bytes)
-    tensor, rate = answer.dnn.input_bytes.value, float(answer.throughput.value)
-    return DecodedStorage(
-        workload=answer.workload.name,
-        size_ratio=tensor / answer.sample_bytes,
-        sample_bytes=tensor,
-        dataset_bytes=answer.dataset_bytes / answer.sample_bytes * tensor,
-        cores_saved_per_gpu=core_s * rate / n_gpus,
-        reads_bytes_per_s=rate * tensor,
     )
 
 

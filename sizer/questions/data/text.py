@@ -18,7 +18,6 @@ from sizer.present.tables import WIDTH, Cell, Field, Row, Table, clean, fact_tab
 from sizer.present.text.assumptions import AssumptionRow
 from sizer.questions.data.analysis import (
     DataPlan,
-    DecodedStorage,
     IngestEntry,
     IngestLink,
     IngestLinkRole,
@@ -208,25 +207,6 @@ def _share_cell(fraction: float) -> Cell:
     return Cell(words.percent(fraction))
 
 
-def decoded_table(decoded: Sequence[DecodedStorage]) -> Table | None:
-    """Cost and savings of storing decoded tensors; None if all data are decoded already."""
-    if not decoded:
-        return None
-    return record_table(
-        "decoded",
-        "Storing decoded tensors instead",
-        decoded,
-        [
-            Field("Workload", lambda tensors: tensors.workload, "left", 28),
-            Field("Sample size", lambda tensors: f"{significant(tensors.size_ratio)} times", "right", 17),
-            Field("Data set", lambda tensors: si(tensors.dataset_bytes, "B"), "right", 17),
-            Field("Uncached reads", lambda tensors: si(tensors.reads_bytes_per_s, "B/s"), "right", 20),
-            Field("Cores saved per GPU", lambda tensors: significant(tensors.cores_saved_per_gpu), "right", 18),
-        ],
-        note="Tensors are cropped once: random crops of the full image are no longer possible.",
-    )
-
-
 def validation_table(validations: Sequence[ValidationPass]) -> Table | None:
     """Passes over held-out samples: rate, reads, duration, and the rate from local drives; None if there are none."""
     if not validations:
@@ -372,7 +352,7 @@ def data_document(design: str, plan: DataPlan) -> dict[str, Any]:
     required, ingest = plan.required, plan.ingest
     return json_document(
         "data",
-        **fields_of(plan, "decoded", "validations"),
+        **fields_of(plan, "validations"),
         design=design,
         assumptions=list(assumptions(plan)),
         questions=questions(plan),
@@ -453,7 +433,6 @@ def data_text(title: str, design: str, plan: DataPlan) -> str:
         routes_table(plan.ingest),
         *checkpoint_tables(plan.design),
         validation_table(plan.validations),
-        decoded_table(plan.decoded),
         copies_table(plan.copies),
         assumptions_table(plan),
     )

@@ -19,8 +19,9 @@ from sizer.physical.capacity import nodes_per_unit
 from sizer.present.bill_tables import sum_text
 from sizer.present.tables import Field, Table, record_table, row, table_text
 from sizer.present.text.money import quotes_for, range_text
-from sizer.present.words import NO_BREAK, inside_sentence, listed, money, percent, plural, sample_unit
+from sizer.present.words import NO_BREAK, inside_sentence, listed, percent, plural, sample_unit, whole
 from sizer.sizing.constraints.stored_data import MOST_FILL
+from sizer.sizing.design.decisions import RackChoice
 from sizer.sizing.growth.result import (
     CapacityLimit,
     ClusterSize,
@@ -178,7 +179,7 @@ def purchases_table(growth: PlatformGrowth, catalog: Catalog, currency: str) -> 
                 "right",
                 16,
             ),
-            Field("Racks", lambda purchase: grouped(purchase.racks), "right", 7),
+            Field("Racks", lambda purchase: grouped(purchase.footprint.racks), "right", 7),
         ],
         note=note,
     )
@@ -234,7 +235,7 @@ def sequences_table(growth: PlatformGrowth, plan: GrowthPlan, currency: str) -> 
     """The recommended sequence compared with the other ways to buy."""
     recommended = growth.recommended
     energy_cost = Field[PurchaseSequence](
-        f"Energy, {currency}", lambda sequence: money(sequence.energy_cost, "").strip(), "right", 19
+        f"Energy, {currency}", lambda sequence: grouped(whole(sequence.energy_cost or 0)), "right", 19
     )
     parts_cost = Field[PurchaseSequence](_parts_title(recommended, currency), _cost_text, "right", 19)
     prices = "Prices stay constant." if plan.growth.price == 1 else "Parts cost what their year's price factor gives."
@@ -319,7 +320,7 @@ def platforms_table(plan: GrowthPlan, currency: str) -> Table:
             Field("Last year", lambda growth: size_text(growth.recommended.sizes[-1], bare=True), "right", 13),
             Field(_parts_title(known, currency), lambda growth: _cost_text(growth.recommended), "right", 18),
             Field("Energy", lambda growth: _energy_text(growth, growth.recommended), "right", 12),
-            Field("Racks", lambda growth: grouped(growth.recommended.purchases[-1].racks), "right", 12),
+            Field("Racks", lambda growth: grouped(growth.recommended.purchases[-1].footprint.racks), "right", 12),
         ],
         note=note,
     )
@@ -336,8 +337,11 @@ def criterion_text(growth: PlatformGrowth) -> str:
     if is_compared and all(
         other.pieces == recommended.pieces and other.cost == recommended.cost for other in alternatives
     ):
-        return "Every sequence buys the same parts at the same cost; the plan is the one with the least energy."
-    return "The plan is the sequence with the lowest known cost; on a tie, the one with the least energy."
+        first = "Every sequence buys the same parts at the same cost; the plan is the one"
+    else:
+        first = "The plan is the sequence with the lowest known cost; on a tie, the one"
+    moving = any(other.moved_links for other in alternatives)
+    return f"{first} with the least energy{' of those that move no installed link' if moving else ''}."
 
 
 # A load that is worth a sentence.
@@ -449,7 +453,8 @@ def _purchases(purchases: PurchaseSequence) -> dict[str, object]:
 def _purchase(purchase: Purchase) -> dict[str, object]:
     return fields_of(
         purchase,
-        *("year", "unpriced", "energy_kwh", "power_max_w", "racks", "rack_units", "moved_links"),
+        *("year", "unpriced", "energy_kwh", "power_max_w", "moved_links"),
+        **fields_of(purchase.footprint, "racks", "rack_units"),
         need=_size(purchase.need),
         owned=_size(purchase.owned),
         bought=dict(purchase.bought),
@@ -493,10 +498,12 @@ def findings(plan: GrowthPlan, growth: PlatformGrowth, catalog: Catalog) -> list
     ]
 
 
-def recommendation(growth: PlatformGrowth) -> str:
-    """The recommended purchases in one sentence."""
+def recommendation(growth: PlatformGrowth, *, in_short: bool = False) -> str:
+    """The recommended purchases in one sentence; ``in_short`` as a title, without names and years."""
     sizes, name = growth.recommended.sizes, platform_text(growth)
     first, last = size_text(sizes[0]), size_text(sizes[-1])
+    if in_short:
+        return f"Buy {first} now; " + (f"grow to {last} by year {len(sizes)}" if sizes[0] != sizes[-1] else "add none")
     if sizes[0] == sizes[-1]:
         if growth.needs[0] == growth.needs[-1]:
             years = f"all {len(sizes)} years" if len(sizes) > 1 else "that year"
@@ -505,6 +512,15 @@ def recommendation(growth: PlatformGrowth) -> str:
     later = [str(purchase.year) for purchase in growth.recommended.purchases if purchase.bought and purchase.year > 1]
     steps = by_count(len(later), f"a purchase in year {listed(later)}", f"purchases in years {listed(later)}")
     return f"Buy {first} of {name} now; grow to {last} with {steps}."
+
+
+def prepared_text(growth: PlatformGrowth, racks: RackChoice) -> str:
+    """Which racks and network of the last year are bought in the first; "" where none are."""
+    if not growth.recommended.is_prepared or not racks.n_reserved:
+        return ""
+    empty = by_count(racks.n_reserved, "one rack stays empty", f"{grouped(racks.n_reserved)} racks stay empty")
+    year = len(growth.recommended.sizes)
+    return f"Network, racks and feeds of year {year} are installed in year 1: {empty} until later purchases."
 
 
 def _alternatives(growth: PlatformGrowth) -> Iterator[str]:

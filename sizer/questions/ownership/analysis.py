@@ -8,9 +8,18 @@ from fractions import Fraction
 import numpy as np
 
 from sizer.base.estimate import Estimate
-from sizer.bom.bill import customer_bill
+from sizer.bom.bill import Sum, customer_bill
 from sizer.bom.cost import CostInterval
-from sizer.bom.ownership import Footprint, OwnershipCost, cents, footprint_of, ownership_cost, rates_of
+from sizer.bom.ownership import (
+    Footprint,
+    LaterYear,
+    OwnershipCost,
+    cents,
+    footprint_of,
+    ownership_cost,
+    rates_of,
+)
+from sizer.bom.ownership_interval import with_later
 from sizer.physical.racks.power import HOURS_PER_YEAR, energy_kwh_per_year
 from sizer.sizing.result import PlannedYear, SizingResult, WorkloadAnswer
 
@@ -44,15 +53,16 @@ class RunCost:
 
 @dataclass(frozen=True)
 class OwnershipAnswer:
-    """Cost of ownership of a design and of its runs."""
+    """Cost of ownership of a design, with the purchases of a growth plan, and of the runs of the design."""
 
     cost: OwnershipCost
+    first: OwnershipCost  # of the design alone, which the runs are on
     utilization_fraction: float | None  # share of all hours in which runs go on; None: not stated, all of them
     runs: tuple[RunCost, ...]
     # With price bands where prices are missing; None where bands are in another currency.
     interval: CostInterval | None
     asked_per_million_tokens: Decimal | None = None  # at most
-    later: tuple[PlannedYear, ...] = ()  # purchases of the growth plan that the cost leaves out
+    later: tuple[PlannedYear, ...] = ()  # purchases of the growth plan, in the cost
 
     def meets_cost_per_token(self, run: RunCost) -> bool | None:
         """Whether a million tokens cost at most what was asked; None if not asked, or not known."""
@@ -61,19 +71,20 @@ class OwnershipAnswer:
             return None
         if run.cost > asked:
             return False
-        return None if self.cost.is_at_least else True
+        return None if self.first.is_at_least else True
 
     @property
     def hourly_cost(self) -> Fraction:
-        """Cost of an hour in which the cluster is used. [currency/h]"""
-        return _hourly(self.cost, self.utilization_fraction)
+        """Cost of an hour in which the design is used. [currency/h]"""
+        return _hourly(self.first, self.utilization_fraction)
 
 
 def ownership(result: SizingResult) -> OwnershipAnswer | None:
     """Cost of owning the design of an answer.
 
-    Cost of a run = duration x cost of ownership / (years x 8,760 h x utilization): runs follow each other without a
-    pause where no utilization is stated. Equipment that is there costs its energy and space.
+    Cost of a run = duration x cost of owning the design / (years x 8,760 h x utilization): runs follow each other
+    without a pause where no utilization is stated. Equipment that is there costs its energy and space. What a growth
+    plan buys later costs what the plan says; after its last year the cluster stays as it is.
 
     ``result``: the whole answer or a customer's copy: both give the same amounts, based on the customer's price. None
     if the request has no [ownership] table.
@@ -83,15 +94,31 @@ def ownership(result: SizingResult) -> OwnershipAnswer | None:
         return None
     footprint = footprint_of(design.plan, design.quantities)
     bill = design.bill if design.bill.is_customer_copy else customer_bill(design.bill)
-    cost = ownership_cost(bill, rates_of(request), footprint)
-    use = cost.rates.utilization_fraction
+    rates, planned = rates_of(request), result.planned_years
+    first, use = ownership_cost(bill, rates, footprint), rates.utilization_fraction
+    bought = planned[1 : rates.years]
+    later = [LaterYear(one.purchase, _grown(footprint, planned[0], one)) for one in bought]
+    if later:
+        later += [LaterYear(Sum(Decimal("0.00")), later[-1].footprint)] * (rates.years - 1 - len(later))
     return OwnershipAnswer(
-        cost=cost,
+        cost=ownership_cost(bill, rates, footprint, later) if later else first,
+        first=first,
         utilization_fraction=use,
-        runs=tuple(run for answer in design.workloads for run in _runs(answer, cost, use, footprint)),
-        interval=design.ownership,
+        runs=tuple(run for answer in design.workloads for run in _runs(answer, first, use, footprint)),
+        interval=with_later(design.ownership, [one.cost for one in bought], later, bill, rates, footprint),
         asked_per_million_tokens=request.ownership.cost_per_million_tokens,
-        later=result.planned_years[1 : cost.rates.years],
+        later=bought,
+    )
+
+
+def _grown(footprint: Footprint, first: PlannedYear, year: PlannedYear) -> Footprint:
+    """Draw and space in a year of a plan: those of the design and what the plan adds to its first year."""
+    before, after = first.footprint, year.footprint
+    return Footprint(
+        footprint.typical_w + after.typical_w - before.typical_w,
+        footprint.is_draw_at_least,
+        footprint.rack_units + after.rack_units - before.rack_units,
+        footprint.racks + after.racks - before.racks,
     )
 
 

@@ -2,14 +2,22 @@
 
 import textwrap
 from collections.abc import Callable
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from math import isfinite
 from typing import Any, Literal
 
 from sizer.base.formats.json_document import fields_of, json_document
 from sizer.base.money import percent as money_percent
 from sizer.base.quantities import NARROW_SPACE, by_count, grouped, plain, si, significant
-from sizer.bom.ownership import COST_KINDS, CostKind, Missing, OwnershipCost, YearCost
+from sizer.bom.ownership import (
+    COST_KINDS,
+    IDLE_SHARE,
+    CostKind,
+    Missing,
+    OwnershipCost,
+    OwnershipRates,
+    YearCost,
+)
 from sizer.physical.racks.power import HOURS_PER_YEAR
 from sizer.present import words
 from sizer.present.tables import WIDTH, Cell, Field, Table, record_table, row, table_text
@@ -30,7 +38,7 @@ _MISSING: dict[Missing, str] = {
     "watts": "the power draw of some parts is not published",
     "cooling": "cooling is not included because no PUE was given",
     "space": "space is not included because no price was given",
-    "growth": "purchases of the growth plan after the first year, and what they cost to run, are not included",
+    "growth": "purchases after the first year, and what they cost to run, are not included: no plan covers them",
 }
 
 
@@ -60,7 +68,7 @@ def ownership_table(answer: OwnershipAnswer) -> Table:
         cost.years,
         fields,
         totals=[row(*totals, kind="total")],
-        note=ownership_note(cost),
+        note=ownership_note(answer),
     )
 
 
@@ -76,12 +84,12 @@ def _kind_text(cost: OwnershipCost, kind: CostKind | Literal["total"], amount: D
 
 def runs_table(answer: OwnershipAnswer) -> Table:
     """Energy and share of the cost of ownership of one run of every workload."""
-    cost = answer.cost
-    use = answer.utilization_fraction
+    cost, use = answer.first, answer.utilization_fraction
     share = "Runs follow each other without a pause" if use is None else f"Runs take {words.percent(use)} of all hours"
     hours = grouped(HOURS_PER_YEAR)
+    owned = "owning the design without later purchases" if answer.later else "ownership"
     note = (
-        f"Cost = duration × cost of ownership / ({cost.rates.years} × {hours} h"
+        f"Cost = duration × cost of {owned} / ({cost.rates.years} × {hours} h"
         f"{'' if use is None else f' × {words.percent(use)}'}). {share}; each takes the whole cluster. Energy: "
         f"typical draw{_cooled(cost)}. Cost in brackets: 90{NARROW_SPACE}% interval of the duration."
     )
@@ -119,27 +127,25 @@ def run_cost_text(run: RunCost, cost: OwnershipCost) -> str:
 
 
 def total_text(answer: OwnershipAnswer, *, bare: bool = False) -> str:
-    """Cost over all years, a range while a line has no price. ``bare``: without the currency; an amount with cents."""
+    """Cost over all years, a range while a line has no price. ``bare``: without the currency."""
     cost, interval = answer.cost, answer.interval
     if cost.is_unpriced:
         is_told = interval is not None and isfinite(interval.high)
         currency = "" if bare else cost.currency
         return range_text(currency, interval.low, interval.high) if interval and is_told else words.TO_BE_QUOTED
-    whole = cost.total.quantize(Decimal(1), rounding=ROUND_HALF_UP)
-    return _amount(cost.total) if bare else words.money(whole, cost.currency)
+    return _amount(cost.total) if bare else words.money(words.whole(cost.total), cost.currency)
 
 
-def ownership_note(cost: OwnershipCost) -> str:
+def ownership_note(answer: OwnershipAnswer) -> str:
     """Rates behind the amounts, and costs that are not included."""
-    rates = cost.rates
+    cost, rates = answer.cost, answer.cost.rates
     sentences = [words.sentence(_MISSING[key]) for key in cost.missing if key != "prices"]
     if cost.n_open:
         sentences.append(f"{words.plural(cost.n_open, 'line')} of the bill to be quoted.")
     if rates.electricity_per_kwh is not None:
         kwh = si(1e3 * float(cost.energy_kwh), "Wh")
         sentences.append(
-            f"Energy: {kwh} at {_rate_text(cost, rates.electricity_per_kwh)} per kWh, typical draw at all "
-            f"hours{_cooled(cost)}."
+            f"Energy: {kwh} at {_rate_text(cost, rates.electricity_per_kwh)} per kWh, {_drawn(rates)}{_cooled(cost)}."
         )
     if rates.support_percent is not None:
         sentences.append(
@@ -150,8 +156,18 @@ def ownership_note(cost: OwnershipCost) -> str:
         price = rates.space_per_rack_unit_month or rates.space_per_rack_month or Decimal(0)
         unit = "rack" if rates.space_per_rack_month is not None else "rack unit"
         sentences.append(f"Space: {_rate_text(cost, price)} per {unit} and month.")
-    sentences.append("Interest, taxes, price changes and residual value are not included.")
+    omitted = "taxes" if answer.later else "taxes, price changes"
+    sentences.append(f"Interest, {omitted} and residual value are not included. Amounts are rounded.")
     return " ".join(sentences)
+
+
+def _drawn(rates: OwnershipRates) -> str:
+    """In which hours the cluster draws how much."""
+    use = rates.utilization_fraction
+    if use is None or use == 1:
+        return "typical draw at all hours"
+    idle = words.percent(IDLE_SHARE)
+    return f"typical draw in {words.percent(use)} of all hours, {idle} of it in the others (assumed)"
 
 
 def _cooled(cost: OwnershipCost) -> str:
@@ -165,7 +181,7 @@ def _rate_text(cost: OwnershipCost, rate: Decimal) -> str:
 
 
 def _amount(amount: Decimal) -> str:
-    return grouped(amount, 2)
+    return grouped(words.whole(amount))
 
 
 def _quoted(text: str) -> Cell:
@@ -206,14 +222,14 @@ def ownership_content(answer: OwnershipAnswer) -> dict[str, Any]:
         "interval": None
         if answer.interval is None
         else fields_of(answer.interval, "low", "expected", "at_confidence", "high"),
-        "cost_per_hour_used": None if cost.is_unpriced else float(answer.hourly_cost),
+        "cost_per_hour_used": None if answer.first.is_unpriced else float(answer.hourly_cost),
         "runs": [
             fields_of(
                 run,
                 *("workload", "is_training_run", "sample_unit", "duration_s", "energy_kwh", "electricity", "runs"),
-                cost=None if cost.is_unpriced else run.cost,
-                cost_low=None if cost.is_unpriced else run.low,
-                cost_high=None if cost.is_unpriced else run.high,
+                cost=None if answer.first.is_unpriced else run.cost,
+                cost_low=None if answer.first.is_unpriced else run.low,
+                cost_high=None if answer.first.is_unpriced else run.high,
                 meets_cost_per_million_tokens=answer.meets_cost_per_token(run),
             )
             for run in answer.runs
@@ -235,34 +251,42 @@ def ownership_text(answer: OwnershipAnswer) -> str:
 def finding(answer: OwnershipAnswer) -> str:
     """The answer in a sentence or two, and what the growth plan buys besides."""
     later = planned_years_text(answer.later)
-    return _finding(answer) + (f" The growth plan adds, at the prices of its years: {later}." if later else "")
+    return _finding(answer) + (f" Bought later, at the prices of those years: {later}." if later else "")
+
+
+def owning_text(answer: OwnershipAnswer | None) -> str:
+    """What owning the cluster costs, in a sentence; "" where it is not asked, or not known."""
+    if answer is None or (answer.cost.is_unpriced and answer.interval is None):
+        return ""
+    cost = answer.cost
+    period = years_text(cost.rates.years)
+    if answer.later:
+        period += ", with what the growth plan buys later,"
+    elif "growth" in cost.missing:
+        period += ", without what is bought after the first year,"
+    verb = "is estimated at" if cost.is_unpriced else "costs"
+    return f"Owning the cluster for {period} {verb} {total_text(answer)}."
 
 
 def _finding(answer: OwnershipAnswer) -> str:
-    cost = answer.cost
-    period = years_text(cost.rates.years)
-    if "growth" in cost.missing:
-        period += ", without what the growth plan buys after the first year,"
+    cost, owning = answer.cost, owning_text(answer)
     if cost.is_unpriced:
         lines = f"{words.plural(cost.n_open, 'line')} of the bill"
         text = f"Prices of {lines} are missing, so the cost of ownership is not known."
-        if answer.interval is not None:
-            owning = f"Owning the cluster for {period} is estimated at {total_text(answer)}"
-            text = f"{owning}: {lines} to be quoted."
+        if owning:
+            text = f"{owning.removesuffix('.')}: {lines} to be quoted."
         asked = (_asked_text(run, answer) for run in answer.runs)
         return " ".join([text, *(words.sentence(one) for one in asked if one)])
-    text = f"Owning the cluster for {period} costs {total_text(answer)}."
     kinds = kinds_of(cost)
     if len(kinds) > 1:
-        shares = [words.percent(float((cost.of(kind) or 0) / cost.total)) for kind in kinds]
-        names = [words.inside_sentence(KIND_NAMES[kind]) for kind in kinds]
-        first, *others = (f"{name} {share}" for name, share in zip(names, shares, strict=True))
-        text = f"{text} Of this: {words.listed([first, *others])}."
-    return " ".join([text, *(_run_text(run, answer) for run in answer.runs)])
+        shares = (words.percent(float((cost.of(kind) or 0) / cost.total)) for kind in kinds)
+        names = (words.inside_sentence(KIND_NAMES[kind]) for kind in kinds)
+        owning += f" Of this: {words.listed(f'{name} {share}' for name, share in zip(names, shares, strict=True))}."
+    return " ".join([owning, *(_run_text(run, answer) for run in answer.runs)])
 
 
 def _run_text(run: RunCost, answer: OwnershipAnswer) -> str:
-    amount = f"{answer.cost.currency} {run_cost_text(run, answer.cost)}"
+    amount = f"{answer.first.currency} {run_cost_text(run, answer.first)}"
     name = words.shortened(run.workload)
     if run.is_training_run:
         return f"One run of {name} costs {amount}."

@@ -156,7 +156,7 @@ def _break_even_rows(comparison: RentOrBuy, use: Decimal | None) -> Iterator[Fac
     yield row("Break-even", "", "", kind="group")
     if not own.is_unpriced:
         yield "Break-even utilization", break_even_text(comparison), _week(comparison)
-        price = _amount(comparison.own_gpu_hour(hours))
+        price = grouped(comparison.own_gpu_hour(hours), 2)
         share = "at 100\u202f% utilization" if use is None else f"at {share_text(use)} utilization"
         yield "Cost of one used GPU-hour when buying", price, share
     if own.n_open:
@@ -207,8 +207,8 @@ def share_text(use: Decimal | Fraction | int) -> str:
 
 
 def _amount(amount: Decimal) -> str:
-    """Money in a column that names the currency, with cents, so that it adds up."""
-    return grouped(amount, 2)
+    """Money in a column that names the currency."""
+    return grouped(words.whole(amount))
 
 
 def money_text(amount: Decimal, comparison: RentOrBuy) -> str:

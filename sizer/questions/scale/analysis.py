@@ -527,7 +527,7 @@ def scale_comparison(evaluated: EvaluatedDesign, n_gpus: int | Sequence[int] | N
     longer holds the parts of a design. Raises RequestError if a number of GPUs is out of range, or servers of the
     design's kind with so many do not hold the networks.
     """
-    counts = [_gpus(evaluated.result)] if n_gpus is None else [n_gpus] if isinstance(n_gpus, int) else list(n_gpus)
+    counts = [job_gpus(evaluated.result)] if n_gpus is None else [n_gpus] if isinstance(n_gpus, int) else list(n_gpus)
     for count in counts:
         if isinstance(count, bool) or not 1 <= count <= MAX_GPUS:
             raise RequestError(f"the number of GPUs is {count}; allowed are 1 to {MAX_GPUS}")
@@ -540,7 +540,7 @@ def scale_comparison(evaluated: EvaluatedDesign, n_gpus: int | Sequence[int] | N
 def n_allowed_kinds(evaluated: EvaluatedDesign) -> int:
     """Kinds of full servers that a request allows for as many GPUs as the design uses, without evaluating them."""
     result = evaluated.result
-    arranged, _ = arrangements(result.request, result.design, _gpus(result), evaluated.catalog)
+    arranged, _ = arrangements(result.request, result.design, job_gpus(result), evaluated.catalog)
     return sum(one.kind != "spread" and one.is_allowed for one in arranged)
 
 
@@ -557,7 +557,7 @@ def _comparison(evaluated: EvaluatedDesign, n_gpus: int, draws: Draws) -> EqualG
         ExcludedServer(one.name, ExclusionReason.TOO_LITTLE_MEMORY) for one in possible if one not in arranged
     )
     nodes = result.design.storage_nodes
-    is_sized = result.design.storage_nodes > 0 and n_gpus != _gpus(result)
+    is_sized = result.design.storage_nodes > 0 and n_gpus != job_gpus(result)
     if is_sized:
         nodes = _nodes_needed(result.request, arranged, catalog, draws.calibration)
     designs = [_design(result, one, nodes, works, catalog, draws.calibration) for one in arranged]
@@ -617,7 +617,8 @@ def _is_form_pair(one: Arrangement, other: Arrangement) -> bool:
     )
 
 
-def _gpus(result: SizingResult) -> int:
+def job_gpus(result: SizingResult) -> int:
+    """GPUs of a design that a request's job uses."""
     return result.design.n_servers * gpus_used(result.request, result.design.platform)
 
 

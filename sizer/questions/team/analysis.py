@@ -5,7 +5,6 @@ from enum import StrEnum
 
 import numpy as np
 
-from sizer.base.arrays import Floats
 from sizer.catalog.model import Catalog
 from sizer.sizing.constraints.team_limits import JobFacts, Simulated, TeamCase, fewest_servers, job_facts, simulated
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
@@ -77,8 +76,6 @@ class ReadDemand:
     average_bytes_per_s: float
     asked_bytes_per_s: float  # not exceeded for the requested share of the time
     percentile: float  # that share
-    shares: Floats  # (points,) of the time, 0 to 1
-    levels_bytes_per_s: Floats  # (points,) not exceeded for that share
 
 
 @dataclass(frozen=True)
@@ -120,8 +117,6 @@ class ReadCapacity:
         return self.asked_bytes_per_s / self.bytes_per_s
 
 
-# Points of the curve of the demand that charts draw.
-_CURVE_POINTS = 101
 # Sizes on each side of the design that a chart of waits by servers shows.
 _SIZES_EACH_SIDE = 4
 # Most servers examined for the waits of a team.
@@ -186,18 +181,12 @@ class TeamModel:
         )
 
     def _demand(self, run: Simulated) -> ReadDemand:
-        levels, shares = self.case.demand(run)
         worst = float(self.case.worst(np.array([run.n_servers]))[0])
-        points = np.linspace(0, 1, _CURVE_POINTS)
-        place = np.searchsorted(np.cumsum(shares), points - 1e-12)
-        curve = levels[np.minimum(place, len(levels) - 1)]
         return ReadDemand(
             worst_bytes_per_s=worst,
             average_bytes_per_s=self.case.average_bytes_per_s(run),
             asked_bytes_per_s=min(self.case.carried(run, self.team.demand_percentile), worst),
             percentile=self.team.demand_percentile,
-            shares=points,
-            levels_bytes_per_s=np.minimum(curve, worst),
         )
 
 

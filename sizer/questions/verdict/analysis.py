@@ -1,6 +1,6 @@
-"""Verdict on a design: its claims, each with its number, its threshold and the change that reverses it."""
+"""Verdict on a design: its claims, each with its number and its threshold."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -8,24 +8,19 @@ import numpy as np
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.catalog.fabrics import usual_ports
 from sizer.catalog.links import LinkType
-from sizer.catalog.model import Catalog
 from sizer.physical.networks.ports import nodes_of
 from sizer.questions.verdict.claim import (
     HITACHI,
     Claim,
-    ClaimDraft,
     DoubleGpusFacts,
     FabricFacts,
     GpuWaitFacts,
     OneServerFacts,
     SingleServerRun,
     Threshold,
-    draft_of_threshold,
-    inputs_of,
+    claim_of_threshold,
 )
 from sizer.questions.verdict.data_claims import data_claims
-from sizer.questions.verdict.reversal import RequestInput, ResizedRequests, nearest_of
-from sizer.questions.what_if.varied_input import BATCH, DATASET_SIZE, SAMPLE_SIZE, TARGET
 from sizer.sizing.design.cluster_need import (
     LEAST_FABRIC_LOSS,
     MAX_SERVERS,
@@ -36,11 +31,9 @@ from sizer.sizing.design.cluster_need import (
 )
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.recommend import search
-from sizer.sizing.result import SizingResult
 from sizer.sizing.stages.gpu_memory import all_fit
 from sizer.sizing.stages.platform_columns import fabric_bytes_per_s
 from sizer.sizing.stages.sharding import gradient_bytes, looked_up_bytes
-from sizer.workload.request import SizingRequest
 
 # Twice the GPUs pay where at least half of what is bought becomes speed to the target accuracy.
 LEAST_SPEED_UP = 1.5
@@ -48,27 +41,25 @@ LEAST_SPEED_UP = 1.5
 MOST_WAITING = 0.03
 
 
-def scale_claims(result: SizingResult, resized: ResizedRequests) -> Iterator[ClaimDraft]:
+def _scale_claims(evaluated: EvaluatedDesign, models: Sequence[WorkloadOnDesign]) -> Iterator[Claim]:
     """Claims in the order of the guide; only those that apply to the design."""
-    yield _one_server(result, resized)
-    for index, answer in enumerate(result.design.workloads):
-        model = resized.models[index]
+    yield _one_server(evaluated, models)
+    for model, answer in zip(models, evaluated.result.design.workloads, strict=True):
         if answer.workload.task == "training":
             if not model.exchange_is_in_step:
-                yield _slow_fabric(resized, index, model)
-            yield from _double_gpus(resized, index, model)
+                yield _slow_fabric(model)
+            yield from _double_gpus(model)
         if answer.kind.reads_data:
             waiting = _waiting(model)
             capacity = float(model.run.comp.gpu.median[0])
             facts = GpuWaitFacts(answer.dnn, capacity, capacity * (1 - waiting.value), waiting.value, answer.bottleneck)
-            source, moved = "dell-isilon-dgx1-blog-2018", (SAMPLE_SIZE, waiting.holds)
-            yield draft_of_threshold("gpus-wait", "share", resized, index, _waiting, facts, [source], moved)
+            yield claim_of_threshold("gpus-wait", "share", model, waiting, facts, ["dell-isilon-dgx1-blog-2018"])
 
 
-def one_server_meets(request: SizingRequest, resized: ResizedRequests) -> bool:
+def _one_server_meets(evaluated: EvaluatedDesign) -> bool:
     """Whether a single server of some platform that a request allows meets it with everything it asks."""
     try:
-        counts = search(request, resized.catalog, resized.calibration, most=1)
+        counts = search(evaluated.result.request, evaluated.catalog, evaluated.calibration, most=1)
     except (InfeasibleError, RequestError):
         return False
     runs = np.flatnonzero(counts.candidates.any(axis=1)).tolist()
@@ -76,24 +67,20 @@ def one_server_meets(request: SizingRequest, resized: ResizedRequests) -> bool:
     return any(counts.feasible_of(index).size > 0 for index in hosts)
 
 
-def _one_server(result: SizingResult, resized: ResizedRequests) -> ClaimDraft:
-    design, has_team = result.design, result.request.team is not None
-    holds = design.n_hosts == 1 or one_server_meets(result.request, resized)
+def _one_server(evaluated: EvaluatedDesign, models: Sequence[WorkloadOnDesign]) -> Claim:
+    result, design = evaluated.result, evaluated.result.design
+    holds = design.n_hosts == 1 or _one_server_meets(evaluated)
     single = next((other for other in (design, *result.platforms) if other.n_hosts == 1), None)
-
-    def holds_at(moved: RequestInput, value: float) -> bool | None:
-        request = resized.request_at(moved, value)
-        return None if request is None else one_server_meets(request, resized)
 
     facts = OneServerFacts(
         server=design.platform.server.name,
         n_servers=design.n_servers,
         single_server=None if single is None else single.platform.server.name,
-        runs=tuple(_single_server_run(model) for model in resized.models),
-        has_team=has_team,
+        runs=tuple(_single_server_run(model) for model in models),
+        has_team=result.request.team is not None,
         confidence=result.request.confidence,
     )
-    claim = Claim(
+    return Claim(
         key="one-server",
         workload="",
         holds=holds,
@@ -104,11 +91,6 @@ def _one_server(result: SizingResult, resized: ResizedRequests) -> ClaimDraft:
         facts=facts,
         sources=(HITACHI,),
     )
-    if has_team:  # it is the people whose jobs need servers
-        return ClaimDraft(claim, resized.team_size_inputs(upwards=holds), holds_at)
-    read = [index for index, answer in enumerate(design.workloads) if answer.kind.reads_data]
-    targets = inputs_of(resized, range(len(resized.models)), (TARGET, holds))
-    return ClaimDraft(claim, targets + inputs_of(resized, read, (DATASET_SIZE, holds)), holds_at)
 
 
 def _single_server_run(model: WorkloadOnDesign) -> SingleServerRun:
@@ -142,7 +124,7 @@ def _fabric_loss(model: WorkloadOnDesign) -> Threshold:
     return Threshold(float(losses[min(model.n_servers, MAX_SERVERS) - 1]), LEAST_FABRIC_LOSS)
 
 
-def _slow_fabric(resized: ResizedRequests, index: int, model: WorkloadOnDesign) -> ClaimDraft:
+def _slow_fabric(model: WorkloadOnDesign) -> Claim:
     slow, fast = _compared_links(model)
     n_ports = _slow_ports(model)
     losses, loss = exchange_loss(model, slow, fast, n_ports), _fabric_loss(model)
@@ -163,24 +145,16 @@ def _slow_fabric(resized: ResizedRequests, index: int, model: WorkloadOnDesign) 
         fast_bytes_per_s=fabric_bytes_per_s(server, fast),
         compute_s=step_samples(model, model.n_servers) / float(model.run.comp.gpu_alone[0]),
     )
-    inputs = ((TARGET, loss.holds), (BATCH, not loss.holds))
-    return draft_of_threshold("slow-fabric", "share", resized, index, _fabric_loss, facts, [HITACHI], *inputs)
+    return claim_of_threshold("slow-fabric", "share", model, loss, facts, [HITACHI])
 
 
-def _speed_up(model: WorkloadOnDesign) -> Threshold:
-    gain = doubling(model)
-    assert gain is not None  # asked only where a recipe states the epochs
-    return Threshold(gain.speed_ratio, LEAST_SPEED_UP, at_most=False)
-
-
-def _double_gpus(resized: ResizedRequests, index: int, model: WorkloadOnDesign) -> Iterator[ClaimDraft]:
+def _double_gpus(model: WorkloadOnDesign) -> Iterator[Claim]:
     gain = doubling(model)
     if gain is None:
         return
-    holds = _speed_up(model).holds
     facts = DoubleGpusFacts(int(model.run.cols.gpus_per_server[0]) * model.n_servers, gain)
-    sources, inputs = (HITACHI, "mlperf-v0.6"), ((TARGET, holds), (BATCH, holds))
-    yield draft_of_threshold("double-gpus", "ratio", resized, index, _speed_up, facts, sources, *inputs)
+    number = Threshold(gain.speed_ratio, LEAST_SPEED_UP, at_most=False)
+    yield claim_of_threshold("double-gpus", "ratio", model, number, facts, (HITACHI, "mlperf-v0.6"))
 
 
 def _waiting(model: WorkloadOnDesign) -> Threshold:
@@ -189,39 +163,17 @@ def _waiting(model: WorkloadOnDesign) -> Threshold:
 
 
 def claims(evaluated: EvaluatedDesign) -> tuple[Claim, ...]:
-    """Claims that apply to a design, each with the nearest request change that reverses it.
+    """Claims that apply to a design.
 
     A claim always favours the simpler option, so that a reader sees at a glance which requirement the design depends
-    on. Changed requests are resized: ``one-server`` among all servers that the request allows, ``simple-storage`` on
-    the servers of the design with any drives or file server, the others on the servers, storage and fabric of the
-    design. With a team the design stays fixed. The change found is exact to the step in which it can be written;
-    :mod:`sizer.questions.verdict.reversal` says how.
-
-    About the whole request first, then workload by workload. Empty where the catalogue no longer holds the parts of
+    on. About the whole request first, then workload by workload. Empty where the catalogue no longer holds the parts of
     the design.
     """
     models = tuple(model for model in evaluated.workloads if model is not None)
     if len(models) < len(evaluated.workloads):
         return ()
-    resized = ResizedRequests(evaluated.result.request, models, evaluated.catalog, evaluated.calibration)
-    return tuple(_settled(draft, resized, evaluated.catalog) for draft in _drafts(evaluated.result, resized))
-
-
-def _drafts(result: SizingResult, resized: ResizedRequests) -> Iterator[ClaimDraft]:
-    # Both parts begin with what is about the whole request.
-    serves = all(answer.serving is not None for answer in result.design.workloads)
-    drafts = [*scale_claims(result, resized), *(() if serves else data_claims(result, resized))]
-    yield from (draft for draft in drafts if not draft.claim.workload)
-    yield from (draft for draft in drafts if draft.claim.workload)
-
-
-def _settled(draft: ClaimDraft, resized: ResizedRequests, catalog: Catalog) -> Claim:
-    """The claim of a draft with the nearest change that reverses it."""
-
-    def is_reversed(moved: RequestInput, value: float) -> bool | None:
-        holds = draft.holds_at(moved, value)
-        return None if holds is None else holds is not draft.claim.holds
-
-    nearest = nearest_of(resized, draft.inputs, is_reversed)
-    sources = tuple(key for key in dict.fromkeys(draft.claim.sources) if key in catalog.sources)
-    return replace(draft.claim, sources=sources, reversal=nearest, tested_inputs=draft.inputs)
+    serves = all(answer.serving is not None for answer in evaluated.result.design.workloads)
+    made = [*_scale_claims(evaluated, models), *(() if serves else data_claims(evaluated, models))]
+    known = evaluated.catalog.sources
+    cited = [replace(one, sources=tuple(key for key in dict.fromkeys(one.sources) if key in known)) for one in made]
+    return tuple(sorted(cited, key=lambda claim: claim.workload != ""))

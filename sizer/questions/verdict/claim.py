@@ -1,12 +1,11 @@
-"""A claim about a design: its number, its threshold, the facts behind it, and the request change that reverses it."""
+"""A claim about a design: its number, its threshold and the facts behind it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from sizer.catalog.links import LinkType
 from sizer.catalog.schema import Dnn
-from sizer.questions.verdict.reversal import RequestInput, ResizedRequests, Reversal
 from sizer.sizing.design.cluster_need import Doubling
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.workload.request import Target
@@ -177,7 +176,7 @@ ClaimFacts = (
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim in favour of the simpler design; whether it holds, and which request change reverses it."""
+    """One claim in favour of the simpler design, and whether it holds."""
 
     key: ClaimKey  # stays the same in files
     workload: str  # its name; "" where the claim is about the whole request
@@ -188,16 +187,6 @@ class Claim:
     unit: ClaimUnit
     facts: ClaimFacts
     sources: tuple[str, ...]  # keys of catalog/sources.toml
-    reversal: Reversal | None = None  # the nearest change that reverses it; None where none was found
-    tested_inputs: tuple[RequestInput, ...] = ()  # that were changed in search of one
-
-
-class ClaimDraft(NamedTuple):
-    """A claim whose reversal is still to be found."""
-
-    claim: Claim
-    inputs: tuple[RequestInput, ...]  # that may reverse it
-    holds_at: Callable[[RequestInput, float], bool | None]  # None: no design meets the changed request
 
 
 class Threshold(NamedTuple):
@@ -213,29 +202,16 @@ class Threshold(NamedTuple):
         return self.value <= self.limit if self.at_most else self.value >= self.limit
 
 
-def draft_of_threshold(
+def claim_of_threshold(
     key: ClaimKey,
     unit: ClaimUnit,
-    resized: ResizedRequests,
-    index: int,
-    threshold_of: Callable[[WorkloadOnDesign], Threshold],
+    model: WorkloadOnDesign,
+    number: Threshold,
     facts: ClaimFacts,
     sources: Iterable[str],
-    *inputs: tuple[str, bool],
-) -> ClaimDraft:
-    """Claim about one workload that compares a number of its design with a threshold.
-
-    ``threshold_of``: the comparison on the design of the request, or of a changed request. ``*inputs``: kinds of
-    inputs that may reverse the claim, each with whether it goes up.
-    """
-    model = resized.models[index]
-    number = threshold_of(model)
-
-    def holds_at(moved: RequestInput, value: float) -> bool | None:
-        models = resized.models_at(moved, value)
-        return None if models is None else threshold_of(models[index]).holds
-
-    claim = Claim(
+) -> Claim:
+    """Claim about one workload that compares a number of its design with a threshold."""
+    return Claim(
         key=key,
         workload=model.work.request.name,
         holds=number.holds,
@@ -246,9 +222,3 @@ def draft_of_threshold(
         facts=facts,
         sources=tuple(sources),
     )
-    return ClaimDraft(claim, inputs_of(resized, [index], *inputs), holds_at)
-
-
-def inputs_of(resized: ResizedRequests, indices: Iterable[int], *kinds: tuple[str, bool]) -> tuple[RequestInput, ...]:
-    """Inputs of some workloads, each kind with whether it goes up."""
-    return tuple(resized.input_of(index, kind, upwards=upwards) for index in indices for kind, upwards in kinds)

@@ -24,7 +24,7 @@ from sizer.sizing.design.verdict import delivers_as_much
 from sizer.sizing.recommend import search
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.part_counts import PartCounts
-from sizer.sizing.search.ranking import MOST_TIED
+from sizer.sizing.search.ranking import MOST_TIED, unasked_changes
 from sizer.workload.eras import EquipmentBasis, eras_asked
 from sizer.workload.request import Platforms, SizingRequest
 
@@ -33,9 +33,9 @@ from sizer.workload.request import Platforms, SizingRequest
 STORAGE_ORDER = ("local", "nfs-server", "scale-out-nas", "parallel-file-system")
 # What is racked, powered and operated; cables, PDUs and adapters come with it.
 _DEVICES = ("compute", "head node", "storage", "network")
-# What is simpler to run is no larger: at most as many servers as the described design, and at most half as many GPUs
-# and watts again. One server with 16 GPUs in place of two with eight draws a third more; ten in place of nine, 2.5
-# times as much.
+# What is simpler to run is no larger: at most as many servers as the described design, and at most half as many GPUs,
+# watts and rack units again. One server with 16 GPUs in place of two with eight draws a third more; ten in place of
+# nine, 2.5 times as much.
 MOST_OF_DESCRIBED = 1.5
 # Of the expected cost of the described design: what choices cost beyond twice the price is told.
 FAR_CHEAPER = 0.5
@@ -101,9 +101,9 @@ def simplest_design(evaluated: EvaluatedDesign) -> SimplestDesign:
     The order is that of :class:`Simplicity`: one server before several; drives in the server, then a file server, a
     NAS of several nodes, a clustered file system; fewer kinds of networks; fewer devices. Ties fall to the design that
     needs fewer choices of the request lifted, then to rack units and watts. A design with more servers than the
-    described one, with more of them to buy, with more devices, a lower rate of GPUs asked for by number, or
-    with more than :data:`MOST_OF_DESCRIBED` times its GPUs or watts, or one that is expected to cost clearly more, is
-    not simpler, whatever its storage.
+    described one, with more of them to buy, with more devices, a lower rate of GPUs asked for by number, other software
+    or water that the described one does without, or more than :data:`MOST_OF_DESCRIBED` times its GPUs, watts or rack
+    units, or one that is expected to cost clearly more, is not simpler, whatever its storage.
     The whole design space is searched and the design found is sized again. Storage whose rate no source
     gives counts as enough only where the servers' memory holds the data, or where there is nothing else. With a team
     the servers and GPUs of the request stay: simulating its waits for every server of the catalogue would take too
@@ -229,13 +229,14 @@ def _far_cheaper(
 
 
 def _is_no_larger(design: DesignAnswer, described: DesignAnswer, prices: UnitPrices) -> bool:
-    """Whether a design has no more servers or devices, hardly more GPUs and watts, and costs no more or about as much.
+    """Whether a design has no more servers or devices, hardly more GPUs, watts and rack units, and costs about as much.
 
     Prices are those without the quote: a customer's copy has its discount in the described design alone.
     """
     pairs = [
         (float(design.n_gpus), float(described.n_gpus)),
         (float(design.quantities.power_max_w[0]), float(described.quantities.power_max_w[0])),
+        (float(design.quantities.rack_units[0]), float(described.quantities.rack_units[0])),
     ]
     # Fewer kinds of parts are no simpler where they are many more boxes.
     if _devices(design.quantities, prices.catalog)[0] > _devices(described.quantities, prices.catalog)[0]:
@@ -255,7 +256,12 @@ def _expected_cost(counts: Quantities, platform: Platform, prices: UnitPrices) -
 def _simplest_row(counts: PartCounts, choices: Platforms, described: DesignAnswer) -> int | None:
     """Row of the simplest design of a space; platforms are counted class by class until one has a design."""
     evaluated = counts.evaluated
-    runs = [index for index in range(evaluated.space.n_platforms) if counts.candidates[index].any()]
+    changes = sum(unasked_changes(counts, described.platform))
+    runs = [
+        index
+        for index in range(evaluated.space.n_platforms)
+        if counts.candidates[index].any() and sum(unasked_changes(counts, evaluated.platforms[index])) <= changes
+    ]
     for allows_unknown_rate in (False, True):
         for is_cluster in (False, True):
             for kind in STORAGE_ORDER:
@@ -286,6 +292,8 @@ def _best_rank(
     there = counts.request.existing.servers
     bought = max(described.n_servers - described.platform.servers_there(there), 0)
     is_small &= sizes - evaluated.platforms[index].servers_there(there) <= bought
+    if described.platform.storage.id in counts.request.existing.storage_nodes:  # nor is storage to buy
+        is_small &= ~counts.leaves_storage_idle[index]
     # Parts are counted only where what is known before leaves a design.
     is_left = is_small & counts.candidates[index] & (counts.at_least["watts"][index] <= most_w)
     if not allows_unknown_rate:
@@ -293,7 +301,8 @@ def _best_rank(
     if not is_left.any():
         return None
     rows = counts.feasible_of(index) if allows_unknown_rate else rows_of_known_rate(counts, index)
-    rows = rows[is_small[rows % sizes.size] & (counts.power_w[rows] <= most_w)]
+    most_u = MOST_OF_DESCRIBED * float(described.quantities.rack_units[0])
+    rows = rows[is_small[rows % sizes.size] & (counts.power_w[rows] <= most_w) & (counts.rack_units[rows] <= most_u)]
     if not rows.size:
         return None
     platform, prices = evaluated.platforms[index], counts.unit_prices

@@ -30,35 +30,23 @@ from sizer.questions.verdict.claim import (
     StorageOption,
 )
 from sizer.questions.verdict.data_claims import LOW_UTILIZATION, SIMPLE_KINDS
-from sizer.questions.verdict.reversal import TEAM_SIZE, RequestInput, time_unit
 from sizer.questions.verdict.simplest_design import STORAGE_ORDER, RatedDesign, SimplestDesign, room_taken
-from sizer.questions.what_if.varied_input import BATCH, DATASET_SIZE, SAMPLE_SIZE
 from sizer.sizing.design.cluster_need import LEAST_FABRIC_LOSS
 from sizer.sizing.result import SizingResult
 
 
-def claims_table(claims: Sequence[Claim], result: SizingResult) -> Table | None:
-    """Every claim with its number, its threshold and what reverses it; None where there are none."""
+def claims_table(claims: Sequence[Claim]) -> Table | None:
+    """Every claim with its number and its threshold; None where there are none."""
     if not claims:
         return None
-    note = "Each claim favours the simpler option. Each change was confirmed by resizing the request with it."
-    if result.request.team is not None:
-        note = (
-            "Each claim favours the simpler option. With a team, claims about one workload keep the design fixed "
-            "while the workload changes."
-        )
     fields: list[Field[Claim]] = [
-        Field("Claim", claim_title, width=25),
-        Field("Holds", holds_text, width=7),
-        Field("Number", lambda claim: claim_number(claim, claim.value), "right", 12),
-        Field("Threshold", _threshold_text, "right", 15),
-        Field(
-            "What would reverse it", lambda claim: Cell(reversal_text(claim), is_muted=claim.reversal is None), width=41
-        ),
+        Field("Claim", claim_title, width=52),
+        Field("Holds", holds_text, width=10),
+        Field("Number", lambda claim: claim_number(claim, claim.value), "right", 17),
+        Field("Threshold", _threshold_text, "right", 21),
     ]
-    title = "Claims and what would reverse them"
-    ordered = _by_workload(claims)
-    return record_table("claims", title, ordered, fields, group=_group_of(claims), note=note)
+    note = "Each claim favours the simpler option."
+    return record_table("claims", "Claims", _by_workload(claims), fields, group=_group_of(claims), note=note)
 
 
 def arithmetic_table(claims: Sequence[Claim]) -> Table | None:
@@ -171,21 +159,6 @@ _TITLES = {
     "storage-idles": "The smallest shared storage would be mostly idle",
     "hosts-first": "The host processors limit before the network does",
 }
-# What a reversal leads to: of a claim that holds, and of one that does not.
-_EFFECTS = {
-    "one-server": (
-        "one server would no longer be enough",
-        "one server of some allowed type would be enough",
-    ),
-    "simple-storage": ("multi-node storage would be needed", "local drives or one file server would be enough"),
-    "slow-fabric": ("EDR would gain more than {loss}", "25 GbE would lose little to the gradients"),
-    "double-gpus": ("twice the GPUs would no longer pay off", "twice the GPUs would pay off"),
-    "gpus-wait": ("the GPUs would wait for data", "the GPUs would no longer wait for data"),
-    "fits-memory": ("the data set would no longer fit in memory", "the data set would fit in memory"),
-    "usual-link": ("{link} would no longer be enough", "{link} would be enough"),
-    "storage-idles": ("the storage would no longer be mostly idle", "the storage would be mostly idle"),
-    "hosts-first": ("the network would limit first", "the host processors would limit first"),
-}
 
 
 def verdict_document(result: SizingResult, claims: Sequence[Claim], simplest: SimplestDesign) -> dict[str, Any]:
@@ -222,21 +195,7 @@ def _claim(claim: Claim) -> dict[str, object]:
         finding=claim_finding(claim),
         holds_at_most=claim.at_most,
         arithmetic=claim_arithmetic(claim),
-        overturned_by=_reversal(claim),
     )
-
-
-def _reversal(claim: Claim) -> dict[str, object] | None:
-    reversal = claim.reversal
-    if reversal is None:
-        return None
-    return {
-        "key": reversal.input.key,
-        "from": reversal.input.before,
-        "still": reversal.last_unchanged,
-        "to": reversal.after,
-        "sentence": reversal_text(claim),
-    }
 
 
 def claim_title(claim: Claim) -> str:
@@ -252,54 +211,6 @@ def claim_finding(claim: Claim) -> str:
 def claim_arithmetic(claim: Claim) -> str:
     """How the numbers of a claim come about."""
     return _finding_and_arithmetic(claim)[1]
-
-
-def reversal_text(claim: Claim) -> str:
-    """The nearest change that reverses a claim, as a sentence; where there is none, what was tested."""
-    reversal = claim.reversal
-    if reversal is not None:
-        moved = reversal.input
-        before, after = input_text(moved, moved.before), input_text(moved, reversal.after)
-        effect = _filled(_EFFECTS[claim.key][0 if claim.holds else 1], claim)
-        return f"If {_input_name(moved)} changed from {before} to {after}, {effect}."
-    if not claim.tested_inputs:
-        return "Not tested: with a team, each change would need a simulation of its queue waits."
-    tested = listed(dict.fromkeys(map(_input_name, claim.tested_inputs)))
-    return f"No realistic change reverses it. Tested: {tested}."
-
-
-_TARGETS = {
-    "time_to_train_s": "the time to train",
-    "gpus_busy": "the number of GPUs to keep fully utilized",
-    "concurrent_requests": "the number of concurrent requests",
-    "active_users": "the number of active users",
-    "users": "the number of users",
-}
-
-
-def input_text(moved: RequestInput, value: float) -> str:
-    """A value of an input with its unit."""
-    if moved.key.endswith("_bytes"):
-        return si(value, "B")
-    if moved.key.endswith("time_to_train_s"):
-        return f"{significant(value / moved.unit_s)}{NARROW_SPACE}{time_unit(moved.before)[1]}"
-    if moved.key.endswith("samples_per_s") and moved.dnn is not None:
-        return f"{plain(value) if value < 1000 else grouped(value)}{NARROW_SPACE}{sample_unit(moved.dnn)}"
-    if moved.key.endswith("requests_per_s"):
-        return f"{significant(value)}{NARROW_SPACE}requests/s"
-    return f"{grouped(value)}{NARROW_SPACE}tokens/s" if moved.key.endswith("tokens_per_s") else grouped(value)
-
-
-def _input_name(moved: RequestInput) -> str:
-    if moved.kind == DATASET_SIZE:
-        return "the data set size"
-    if moved.kind == SAMPLE_SIZE:
-        return f"the {'image' if moved.dnn is not None and moved.dnn.sample == 'image' else 'sample'} size"
-    if moved.kind == BATCH:
-        return "the batch per GPU"
-    if moved.kind == TEAM_SIZE:
-        return "the number of data scientists"
-    return _TARGETS.get(str(moved.path[-1]), "the target rate")
 
 
 def _filled(text: str, claim: Claim) -> str:

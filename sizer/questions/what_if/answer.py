@@ -1,16 +1,13 @@
 """A design with changed inputs as the app shows it: figures with their differences, and break-even points."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si, significant
-from sizer.physical.components import Quantities
-from sizer.physical.roles import NetworkRole
 from sizer.present.tables import Cell, Table, columns, row
 from sizer.present.words import (
     NOT_KNOWN,
@@ -22,103 +19,10 @@ from sizer.present.words import (
     sample_unit,
     stage,
 )
-from sizer.questions.what_if.input_grid import FixedDesignRates, HardwareCounts, with_gpu_speed
-from sizer.questions.what_if.varied_input import GPU_SPEED, STORAGE_NODES, VariedInput, request_changes
+from sizer.questions.what_if.input_grid import FixedDesignRates, HardwareCounts
+from sizer.questions.what_if.varied_input import STORAGE_NODES, VariedInput
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
-from sizer.sizing.recommend import search
 from sizer.sizing.result import STAGES
-from sizer.sizing.search.infeasible_error import infeasible_error
-from sizer.sizing.search.ranking import Ranking
-from sizer.workload.request import SizingRequest
-
-
-@dataclass(frozen=True)
-class ResizedDesign:
-    """What a changed request needs. ``reason`` says why nothing on this platform meets it; then all counts are 0."""
-
-    n_servers: int = 0
-    n_gpus: int = 0
-    storage_nodes: int = 0
-    fabric_switches: int = 0  # of the compute fabric
-    switches: int = 0  # of all networks
-    racks: int = 0
-    rack_units: float = 0.0
-    power_w: float = 0.0  # at most, without parts whose draw is not published
-    has_unknown_power: bool = False  # such parts are there, so that it is no upper end
-    reason: str = ""
-    model: WorkloadOnDesign | None = None  # the workload on the new design; None where there is none
-
-    @property
-    def is_feasible(self) -> bool:
-        """Whether some number of servers meets the changed request."""
-        return self.model is not None
-
-
-def resize(model: WorkloadOnDesign, values: Mapping[str, float], *, says_why: bool = True) -> ResizedDesign:
-    """Size the request of a design with some inputs changed, on the design's servers and storage.
-
-    The search is that of ``size`` over fabrics, GPUs and drives of one kind of server and storage, with all limits of
-    the request: where the request allows no other kind, the counts are those that ``size`` gives.
-
-    ``model``: the workload that is changed, on the design that the request has now. The other workloads stay as they
-    are. ``values``: key of an input -> its value. ``says_why``: whether to look for the reason where nothing meets
-    the request, which takes time.
-    """
-    catalog = with_gpu_speed(model.catalog, model.platform.gpu, values.get(GPU_SPEED, 1.0))
-    try:
-        request = changed_request(model, values)
-        # Of the changed catalogue: the speed of its GPU is part of what a platform is.
-        only = replace(model.platform, gpu=catalog.gpus[model.platform.gpu.id]).key
-        counts = search(request, catalog, model.calibration, only=only)
-    except (RequestError, InfeasibleError) as error:
-        return ResizedDesign(reason=str(error))
-    order = Ranking(counts).first(1)
-    if not order:
-        return ResizedDesign(reason=str(infeasible_error(counts)) if says_why else "No design meets it.")
-    row, evaluated = order[0], counts.evaluated
-    found = counts.design(row)
-    servers, nodes = int(evaluated.space.n_servers[row]), int(evaluated.storage_nodes[row])
-    platform = evaluated.platforms[int(evaluated.space.platform[row])]
-    return ResizedDesign(
-        n_servers=servers,
-        n_gpus=servers * platform.gpus_per_server,
-        storage_nodes=nodes,
-        fabric_switches=_switches(found, NetworkRole.COMPUTE),
-        switches=_switches(found),
-        racks=int(found.racks[0] + found.existing_racks[0]),
-        rack_units=float(found.rack_units[0]),
-        power_w=float(found.power_max_w[0]),
-        has_unknown_power=bool(found.unknown_power),
-        model=replace(
-            model,
-            request=request,
-            works=evaluated.works,
-            platform=platform,
-            n_servers=servers,
-            storage_nodes=nodes,
-            gateway_bytes_per_s=float(found.gateway_bytes_per_s[0]),
-            catalog=catalog,
-        ),
-    )
-
-
-def changed_request(model: WorkloadOnDesign, values: Mapping[str, float]) -> SizingRequest:
-    """The request with some inputs changed; those that no request states are left out.
-
-    Raises RequestError if it does not allow such a value.
-    """
-    asked, whole = request_changes(model, values)
-    data = model.request.model_dump(exclude_none=True)
-    works = list(data["workload"])
-    works[model.index] = {**works[model.index], **asked}
-    return SizingRequest.from_dict({**data, **whole, "workload": works}, "what if")
-
-
-def _switches(found: Quantities, role: NetworkRole | None = None) -> int:
-    """Switches of the network of one role, of all rails; without a role those of all networks."""
-    networks = [network for network in found.networks if role in (None, network.role)]
-    return sum(int(network.leaves[0] + network.spines[0] + network.cores[0]) for network in networks)
-
 
 T = TypeVar("T", bound=Hashable)
 
@@ -174,25 +78,6 @@ def fixed_design_break_evens(
         found.append(_capacity(x, line.holds_data.tolist()))
     if parts is not None:
         found += _hardware(model, x, parts, at)
-    return tuple(found)
-
-
-def resized_break_evens(x: VariedInput, line: Sequence[ResizedDesign], at: int) -> tuple[BreakEven, ...]:
-    """Break-even points of a request that is resized along an input; ``at`` is the place of its present value."""
-    is_met = [one.is_feasible for one in line]
-    text = _sentence(
-        x, spans(is_met), lambda met: "a design on this platform meets the request" if met else "none meets it"
-    )
-    found = [BreakEven("Target", text, len(set(is_met)) > 1)]
-    if is_met[at]:
-        found += [
-            _count(x, "GPU servers", [one.n_servers if one.is_feasible else None for one in line], at),
-            _second_switch(x, [one.fabric_switches if one.is_feasible else None for one in line]),
-            _count(x, "Racks", [one.racks if one.is_feasible else None for one in line], at),
-        ]
-        if any(one.storage_nodes for one in line):
-            nodes = [one.storage_nodes if one.is_feasible else None for one in line]
-            found.insert(2, _count(x, "Storage nodes", nodes, at))
     return tuple(found)
 
 
@@ -285,50 +170,38 @@ def _crossing(x: VariedInput, what: str, is_met: Sequence[bool], limit: str) -> 
     return BreakEven(what, text, len(set(is_met)) > 1)
 
 
-def _second_switch(x: VariedInput, counts: Sequence[int | None]) -> BreakEven:
-    """Where one switch of the compute fabric is no longer enough; None: no design."""
+def _second_switch(x: VariedInput, counts: Sequence[int]) -> BreakEven:
+    """Where one switch of the compute fabric is no longer enough."""
     what = "Second compute switch"
-    known = [count for count in counts if count is not None]
-    if known and max(known) <= 1:
+    if max(counts) <= 1:
         return BreakEven(what, f"Not within the range ({x.span}): one is enough.", False)
-    if known and min(known) > 1:
-        several = f"{min(known)} or more" if min(known) < max(known) else f"{min(known)}"
+    if min(counts) > 1:
+        several = f"{min(counts)} or more" if min(counts) < max(counts) else f"{min(counts)}"
         return BreakEven(what, f"The whole range ({x.span}) needs {several} switches.", False)
-    parts = spans([None if count is None else count > 1 for count in counts])
     texts = []
-    for part in parts:
+    for part in spans([count > 1 for count in counts]):
         place = where(x, part.first, part.last)
-        if part.value is None:
-            continue
-        if not part.value:
-            texts.append(f"one switch is enough {place}")
-            continue
-        fewest = min(count for count in counts[part.first : part.last + 1] if count is not None)
-        texts.append(f"{fewest} or more are needed {place}")
+        fewest = min(counts[part.first : part.last + 1])
+        texts.append(f"{fewest} or more are needed {place}" if part.value else f"one switch is enough {place}")
     sentence = "; ".join(texts)
     return BreakEven(what, f"{sentence[:1].upper()}{sentence[1:]}.", True)
 
 
-def _count(x: VariedInput, what: str, counts: Sequence[int | None], at: int) -> BreakEven:
+def _count(x: VariedInput, what: str, counts: Sequence[int], at: int) -> BreakEven:
     """The count where the input is now, and the nearest other ones on both sides."""
     here = counts[at]
-    assert here is not None  # where it is now, there is a design
-    up = next((place for place in range(at, len(counts)) if counts[place] not in (here, None)), None)
-    down = next((place for place in range(at, -1, -1) if counts[place] not in (here, None)), None)
+    up = next((place for place in range(at, len(counts)) if counts[place] != here), None)
+    down = next((place for place in range(at, -1, -1) if counts[place] != here), None)
     if up is None and down is None:
-        place = f"wherever a design meets the request ({x.span})" if None in counts else where(x, 0, len(counts) - 1)
-        return BreakEven(what, f"{plain(here)} {place}.", False)
+        return BreakEven(what, f"{plain(here)} {where(x, 0, len(counts) - 1)}.", False)
     texts = [f"{plain(here)} at {x.texts[at]}"]
     texts.append(_change(counts, up, f"up to {x.texts[-1]}", "once it reaches", x))
     texts.append(_change(counts, down, f"down to {x.texts[0]}", "once it is down to", x))
     return BreakEven(what, "; ".join(texts) + ".", True)
 
 
-def _change(counts: Sequence[int | None], place: int | None, end: str, once: str, x: VariedInput) -> str:
-    count = None if place is None else counts[place]
-    if place is None or count is None:
-        return f"the same {end}"
-    return f"{plain(count)} {once} {x.texts[place]}"
+def _change(counts: Sequence[int], place: int | None, end: str, once: str, x: VariedInput) -> str:
+    return f"the same {end}" if place is None else f"{plain(counts[place])} {once} {x.texts[place]}"
 
 
 MINUS = "\u2212"
@@ -370,26 +243,6 @@ def fixed_design_figures(
         value = grouped(needed) if np.isfinite(needed) else "no number is enough"
         under = _difference(needed, needs) if np.isfinite(needed) and np.isfinite(needs) else ""
         found.append(ComparedFigure("Storage nodes needed for the target", value, under))
-    return tuple(found)
-
-
-def resized_figures(now: ResizedDesign, base: ResizedDesign) -> tuple[ComparedFigure, ...]:
-    """Counts of a resized request, compared with those of the unchanged request."""
-    counts = (
-        ("GPUs", now.n_gpus, base.n_gpus),
-        ("GPU servers", now.n_servers, base.n_servers),
-        ("Storage nodes", now.storage_nodes, base.storage_nodes),
-        ("Compute switches", now.fabric_switches, base.fabric_switches),
-        ("Switches in total", now.switches, base.switches),
-        ("Racks", now.racks, base.racks),
-    )
-    found = [
-        ComparedFigure(label, grouped(here), _difference(here, there)) for label, here, there in counts if here or there
-    ]
-    found.append(ComparedFigure("Rack units", f"{now.rack_units:g}", _difference(now.rack_units, base.rack_units)))
-    power = si(now.power_w, "W")
-    label = "Power, at least" if now.has_unknown_power else "Power, at most"
-    found.append(ComparedFigure(label, power, _ratio(now.power_w, base.power_w, si(base.power_w, "W"))))
     return tuple(found)
 
 

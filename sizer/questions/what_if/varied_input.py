@@ -14,7 +14,7 @@ from sizer.sizing.stages.gpu_memory import sizes_that_fit
 
 SERVERS, STORAGE_NODES = "servers", "storage-nodes"
 SAMPLE_SIZE, DATASET_SIZE, BATCH = "sample-size", "dataset-size", "batch"
-GPU_SPEED, CACHED_READS, CACHE = "gpu-speed", "cached-reads", "cache"
+GPU_SPEED, CACHED_READS = "gpu-speed", "cached-reads"
 TARGET, CONFIDENCE = "target", "confidence"
 
 _NO_BREAK = "\u00a0"  # between a count and its noun
@@ -27,8 +27,6 @@ _LEAST_COUNTS = 8
 _SPEEDS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0)
 _CONFIDENCES = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99)
 _CACHED = tuple(share / 20 for share in range(21))
-# Kinds of cache as the request names them, the coldest first; the value of the input is the place here.
-CACHES = {"none": "no cache", "page-cache": "page cache", "pinned": "pinned in memory"}
 
 
 @dataclass(frozen=True)
@@ -71,12 +69,6 @@ def fixed_design_inputs(model: WorkloadOnDesign) -> tuple[VariedInput, ...]:
     return tuple(one for one in inputs if len(one.values) > 1)
 
 
-def resize_inputs(model: WorkloadOnDesign) -> tuple[VariedInput, ...]:
-    """Inputs that a request can be resized with, the most important first."""
-    target, *others = _shared(model)
-    return (target, *_sample_size(model), *others, _dataset_size(model), _confidence(model), _cache(model))
-
-
 def request_changes(
     model: WorkloadOnDesign, values: Mapping[str, float]
 ) -> tuple[dict[str, object], dict[str, object]]:
@@ -94,8 +86,6 @@ def request_changes(
             asked["dataset_bytes"] = values.get(DATASET_SIZE, work.n_samples * size)
     if BATCH in values:
         asked["batch_per_gpu"] = int(values[BATCH])
-    if CACHE in values:
-        asked["cache"] = tuple(CACHES)[int(values[CACHE])]
     if TARGET in values:
         kind = target_kind(model)
         asked["target"] = {kind: int(values[TARGET]) if kind == "gpus_busy" else values[TARGET]}
@@ -194,7 +184,7 @@ def _storage_nodes(model: WorkloadOnDesign) -> tuple[VariedInput, ...]:
 
 
 def _shared(model: WorkloadOnDesign) -> tuple[VariedInput, ...]:
-    """Target, GPU speed and batch, which both kinds of question vary; of language models the target alone."""
+    """Target, GPU speed and batch; of language models the target alone."""
     if model.work.kind.trains_language:  # their layouts are judged by the GPU's measured rates, not by factors
         return (_target(model),)
     batch = model.work.batch_per_gpu
@@ -237,10 +227,3 @@ def _confidence(model: WorkloadOnDesign) -> VariedInput:
         return f"{plain(100 * share)}{NARROW_SPACE}%"
 
     return _input(CONFIDENCE, "Confidence", _CONFIDENCES, base, text, "Probability with which the target must be met.")
-
-
-def _cache(model: WorkloadOnDesign) -> VariedInput:
-    names = list(CACHES.values())
-    base = float(tuple(CACHES).index(model.work.request.cache))
-    values = (float(place) for place in range(len(names)))
-    return _input(CACHE, "Server cache", values, base, lambda v: names[int(v)], "How the servers keep data in memory.")

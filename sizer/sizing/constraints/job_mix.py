@@ -87,10 +87,7 @@ class JobMix:
     def weeks(self) -> int:
         """Weeks that are counted.
 
-        Raises
-        ------
-        RequestError
-            If the team starts more jobs a week than are simulated.
+        Raises RequestError if the team starts more jobs a week than are simulated.
         """
         if not self.kinds:
             return 1
@@ -164,8 +161,6 @@ class Jobs:
 def draw_jobs(case: JobMix) -> Jobs:
     """Jobs of a case.
 
-    Notes
-    -----
     Every kind draws from two generators of its own, one for gaps and one for durations, so that another kind, another
     rate or another number of servers sees the same luck (common random numbers). Gaps are exponential in working time.
     """

@@ -88,28 +88,11 @@ def after_losses(
 ) -> list[AfterLoss]:
     """All designs after each loss that a request asks them to tolerate.
 
-    Parameters
-    ----------
-    request : SizingRequest
-        Names the losses, in ``resilience``.
-    works : sequence of ResolvedWorkload
-        Its workloads.
-    platforms : sequence of Platform
-        Platforms of the designs.
-    sizes : ndarray of int
-        Numbers of servers.
-    cols : Columns
-        Of the platforms, shape (platforms, 1) or (platforms, sizes).
-    fewest_nodes : ndarray of int, shape (platforms,)
-        Smallest storage system of each: a fabric of more end points has no fewer switches to share a loss.
-    team : TeamLimits or None
-        What the team of the request asks of the designs, row by row as ``platforms``.
-    catalog : Catalog
-        Parts of the platforms.
-    calibration : Calibration
-        Coefficients of the performance model.
-    known : Known
-        What is known better.
+    ``request``: names the losses, in ``resilience``. ``works``: its workloads. ``platforms``: platforms of the designs.
+    ``sizes``: numbers of servers. ``cols``: of the platforms, shape (platforms, 1) or (platforms, sizes).
+    ``fewest_nodes`` (platforms,): smallest storage system of each: a fabric of more end points has no fewer switches to
+    share a loss. ``team``: what the team of the request asks of the designs, row by row as ``platforms``. ``catalog``:
+    parts of the platforms. ``calibration``: coefficients of the performance model. ``known``: what is known better.
     """
     found = []
     for loss in dict.fromkeys(request.resilience.keeps_targets_without):

@@ -137,12 +137,7 @@ def data_sets(readers: Sequence[Reader]) -> tuple[DataSet, ...]:
 def storage_demand(readers: Sequence[Reader], data_request: DataRequest) -> StorageDemand:
     """What must fit on the storage for some workloads.
 
-    Parameters
-    ----------
-    readers : sequence of Reader
-        Resolved workloads, or answers of a design.
-    data_request : DataRequest
-        Table ``[data]`` of the request.
+    ``readers``: resolved workloads, or answers of a design. ``data_request``: table ``[data]`` of the request.
     """
     sets = data_sets(readers)
     return StorageDemand(
@@ -239,17 +234,9 @@ MOST_FILL = 0.9
 def planned_bytes(needed_bytes: ArrayLike, filled_bytes: ArrayLike) -> Floats:
     """Usable capacity to plan for so that no more than ``MOST_FILL`` of it is filled.
 
-    Parameters
-    ----------
-    needed_bytes : array_like, shape (...)
-        Capacity that is called for: everything stored with the reserve of the request, or the minimum that it asks. [B]
-    filled_bytes : array_like, shape (...)
-        What is stored without that reserve, which stays free and counts as free space. [B]
-
-    Returns
-    -------
-    ndarray, shape (...)
-        Usable capacity. [B]
+    ``needed_bytes`` (...): capacity that is called for: everything stored with the reserve of the request, or the
+    minimum that it asks [B]. ``filled_bytes`` (...): what is stored without that reserve, which stays free and counts
+    as free space [B]. Returns (...): usable capacity [B].
 
     Examples
     --------

@@ -190,10 +190,7 @@ class Simulated:
     def demand(self, reads: Sequence[Reads]) -> tuple[Floats, Floats]:
         """Levels of what all jobs of the queue read together, and the share of the time of each.
 
-        Parameters
-        ----------
-        reads : sequence of Reads
-            Of every kind of the case.
+        ``reads``: of every kind of the case.
         """
         pieces = []
         for index, read in enumerate(reads):
@@ -268,8 +265,6 @@ def _late_starts(case: JobMix, waits_s: tuple[float, ...], probability: float) -
 def fewest_servers(case: JobMix, waits_s: tuple[float, ...], probability: float, most: int) -> int | None:
     """Fewest servers, up to ``most``, that meet the waits; None where they do not.
 
-    Notes
-    -----
     More servers are taken to serve no worse. For jobs of one size that is a law; scattered jobs of several sizes can
     break it by a job or two, far below the error of the simulation. The search starts where the GPUs that all jobs
     would take without a queue suffice for the share of the time that is asked for, and never goes below the offered
@@ -347,20 +342,10 @@ def job_facts(
 ) -> tuple[JobFacts, ...]:
     """Facts of every kind of job.
 
-    Parameters
-    ----------
-    team : Team
-    works : sequence of ResolvedWorkload
-        Of the whole request.
-    platforms : sequence of Platform
-        All platforms, in the order of the compute groups of ``cols``.
-    cols : Columns
-        One entry a row; line rates as they are without an oversubscribed fabric, as a job finds its servers close by.
-    catalog : Catalog
-    calibration : Calibration
+    ``works``: of the whole request. ``platforms``: all platforms, in the order of the compute groups of ``cols``.
+    ``cols``: one entry a row; line rates as they are without an oversubscribed fabric, as a job finds its servers close
+    by.
 
-    Notes
-    -----
     A job runs as its workload would on a cluster of its own GPUs: inside one server with its share of the host's
     cores and memory by GPUs, beyond with whole servers. Storage does not hold it up: it is sized for what all jobs
     read. The first epoch is read in full, later ones as far as the job's share of the memory does not hold the set.
@@ -525,24 +510,11 @@ def team_limits(
 ) -> TeamLimits:
     """Limits of a team on some kinds of servers.
 
-    Parameters
-    ----------
-    team : Team
-    works : sequence of ResolvedWorkload
-        Of the whole request.
-    platforms : sequence of Platform
-        All platforms, in the order of the compute groups of ``cols``.
-    cols : Columns
-        One entry a kind of server, as :func:`sizer.sizing.constraints.team_limits.job_facts` takes them.
-    sizes : ndarray of int, shape (sizes,)
-        Numbers of servers. [-]
-    looked_at : ndarray of bool, shape (kinds,)
-        Kinds that are simulated; the others are ruled out already, so that no limit of the team is told for them.
-    catalog : Catalog
-    calibration : Calibration
+    ``works``: of the whole request. ``platforms``: all platforms, in the order of the compute groups of ``cols``.
+    ``cols``: one entry a kind of server, as :func:`sizer.sizing.constraints.team_limits.job_facts` takes them.
+    ``sizes`` (sizes,): numbers of servers. ``looked_at`` (kinds,): kinds that are simulated; the others are ruled out
+    already, so that no limit of the team is told for them.
 
-    Notes
-    -----
     The waits are always those of the simulated calendar, for one kind of job, too. Erlang's formula at the rate of the
     working hours would take a job of two days for one that must end before the evening, while the night and the
     weekend drain the line; and were one kind sized by the formula and two by simulation, a second kind of job could

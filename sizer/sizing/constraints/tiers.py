@@ -135,23 +135,10 @@ def with_tiers(
 ) -> tuple[Platform, ...]:
     """Platforms of a request with one tier and, where a working set is stated, with two.
 
-    Parameters
-    ----------
-    platforms : tuple of Platform
-        Of one tier.
-    works : sequence of ResolvedWorkload
-        Their data decide the size of the capacity tier.
-    request : SizingRequest
-        ``data.working_set_bytes`` asks for two tiers, ``data.capacity_tier`` names the second one.
-    catalog : Catalog
-        Storage of capacity tiers.
-
-    Raises
-    ------
-    RequestError
-        If the request names a capacity tier that the catalogue does not have, or that is none.
-    InfeasibleError
-        If the named tier cannot stand behind any storage of these platforms.
+    ``platforms``: of one tier. ``works``: their data decide the size of the capacity tier. ``request``:
+    ``data.working_set_bytes`` asks for two tiers, ``data.capacity_tier`` names the second one. ``catalog``: storage of
+    capacity tiers. Raises RequestError if the request names a capacity tier that the catalogue does not have, or that
+    is none. Raises InfeasibleError if the named tier cannot stand behind any storage of these platforms.
     """
     data, demand = request.data, storage_demand(works, request.data)
     drives = math.ceil(_of_one_tier(demand) / _DRIVE_BYTES)

@@ -99,19 +99,10 @@ def shared_storage(storage: Storage, catalog: Catalog) -> Storage | None:
 def exchange_loss(model: WorkloadOnDesign, slow: LinkType, fast: LinkType, slow_ports: int | None = None) -> Floats:
     """Share of the rate that a training loses over one network against another, on 1 to 64 servers.
 
-    Parameters
-    ----------
-    model : WorkloadOnDesign
-        Its servers run the training; a server that has no port of a kind is taken to have one, else all its ports work.
-    slow, fast : LinkType
-    slow_ports : int, optional
-        Of each server, where not all of its ports join the slower network. [-]
-
-    Returns
-    -------
-    ndarray, shape (MAX_SERVERS,)
-        1 - rate over ``slow`` / rate over ``fast``, both of the GPUs with the exchange that is not hidden; 0 on one
-        server. [-]
+    ``model``: its servers run the training; a server that has no port of a kind is taken to have one, else all its
+    ports work. ``slow_ports``: of each server, where not all of its ports join the slower network. Returns
+    (MAX_SERVERS,): 1 - rate over ``slow`` / rate over ``fast``, both of the GPUs with the exchange that is not hidden;
+    0 on one server.
     """
     servers = np.arange(1, MAX_SERVERS + 1)
     networks = (_on_network(model.platform, slow, slow_ports), _on_network(model.platform, fast))

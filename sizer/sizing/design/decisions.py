@@ -172,14 +172,7 @@ class Decisions:
 def decisions(evaluated: EvaluatedDesign) -> Decisions:
     """The choices of a design with what decided each.
 
-    Parameters
-    ----------
-    evaluated : EvaluatedDesign
-
-    Returns
-    -------
-    Decisions
-        Rejected designs are those that the request allows; what it excludes was no choice.
+    Returns rejected designs are those that the request allows; what it excludes was no choice.
     """
     result = evaluated.result
     return Decisions(
@@ -407,14 +400,8 @@ def speed_up(design: DesignAnswer, base: DesignAnswer) -> float:
 def with_bills(selection: Selection, designs: Sequence[DesignAnswer]) -> Selection:
     """A choice by cost with the finished designs that cost less than the first one.
 
-    Parameters
-    ----------
-    selection : Selection
-    designs : sequence of DesignAnswer
-        Platforms shown. Those that depend on more unknown facts than the first are left out.
+    ``designs``: platforms shown. Those that depend on more unknown facts than the first are left out.
 
-    Notes
-    -----
     Compared are the bills, or the costs of ownership, at the confidence of the request: with the cables of the plan,
     all known prices and the changes of the quote.
     """
@@ -452,15 +439,8 @@ def cost_difference(
 ) -> CostDifference:
     """What a design costs more than another, by the cost intervals that rank designs.
 
-    Parameters
-    ----------
-    design, base : DesignAnswer
-    request : SizingRequest
-        Its confidence and its currency.
-    catalog : Catalog
+    ``request``: its confidence and its currency.
 
-    Notes
-    -----
     Amounts of a bill, discounts and prices of the quote included, stand as they are; lines of the quote's own are the
     same in both bills. Where the bills are in a currency without bands and a main item has no price, the parts of both
     are compared in the currency of the bands.

@@ -82,16 +82,7 @@ def design_checks(
 ) -> tuple[DesignCheck, ...]:
     """Checks of one design on capacity, watts and kilograms; those that the request or the plan ask for.
 
-    Parameters
-    ----------
-    request : SizingRequest
-    tiers : sequence of StorageTier
-    platform : Platform
-    parts : Quantities
-        Of one row.
-    plan : Plan
-    catalog : Catalog
-        Names of the parts.
+    ``parts``: of one row. ``catalog``: names of the parts.
     """
     return (
         *(_capacity(tier, tier.storage) for tier in tiers if tier.storage is not None),

@@ -280,7 +280,8 @@ def scaling_efficiency_of(
     if work.is_laid_out:
         return _of_fewest_servers(run, along)
     n_gpus = float(run.servers[0] * run.cols.gpus_per_server[0])
-    return rate / n_gpus / _rate_of_one_gpu(work, platform, run, catalog, calibration)
+    # Rates are medians of stages: that of all GPUs may exceed the predicted one alone by what they are rounded to.
+    return min(rate / n_gpus / _rate_of_one_gpu(work, platform, run, catalog, calibration), 1.0)
 
 
 def _rate_of_one_gpu(

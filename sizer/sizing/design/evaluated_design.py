@@ -93,13 +93,8 @@ class WorkloadOnDesign:
 class EvaluatedDesign:
     """A sizing result with the catalogue and the calibration it rests on: what every question about it starts from.
 
-    Attributes
-    ----------
-    result : SizingResult
-    catalog : Catalog
-        May be another than the one that made the result, as when a saved design is opened.
-    calibration : Calibration
-        Default: the stored one.
+    ``catalog``: may be another than the one that made the result, as when a saved design is opened. ``calibration``:
+    default: the stored one.
     """
 
     result: SizingResult

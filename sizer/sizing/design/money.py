@@ -47,10 +47,7 @@ def design_money(
 ) -> DesignMoney:
     """What a design costs with the quote of a request.
 
-    Raises
-    ------
-    RequestError
-        If a documented design does not have what the quote changes.
+    Raises RequestError if a documented design does not have what the quote changes.
     """
     priced = bill(
         parts.components,

@@ -39,15 +39,8 @@ def storage_need(
 ) -> StorageNeed | None:
     """Nodes that the data call for and nodes that the reads call for; None of storage that is not bought by the node.
 
-    Parameters
-    ----------
-    request : SizingRequest
-    works : sequence of ResolvedWorkload
-    platform : Platform
-    runs : sequence of WorkloadRun
-        Of the design's size alone, in the order of ``works``.
-    catalog : Catalog
-        Storage that could hold the data behind a smaller system.
+    ``runs``: of the design's size alone, in the order of ``works``. ``catalog``: storage that could hold the data
+    behind a smaller system.
     """
     storage, option, storage_nodes = platform.storage, platform.capacity_option, int(runs[0].nodes[0])
     if not capacity.counts_nodes(storage) or capacity_is_unknown(storage, option) or rate_is_unknown(storage):
@@ -142,8 +135,6 @@ def _tier(platform: Platform, for_rate: int, data: float, catalog: Catalog) -> C
 def next_sizes(design: DesignAnswer) -> tuple[GrowthStep, ...]:
     """Next two sizes of a design; one at which every workload is slower than now is no growth.
 
-    Notes
-    -----
     Rates are medians of the scaling curve at the same storage, linear between its sizes. A size beyond it is kept.
     """
     return tuple(_checked(design, step) for step in growth(design.plan))

@@ -52,12 +52,7 @@ def training_time(run: WorkloadRun) -> TrainingTime | None:
 def cold_limit(storage: Capacity, rate: float) -> str:
     """Key of the stage that a first epoch waits for which is slower than later ones: storage, or the way to it.
 
-    Parameters
-    ----------
-    storage : Capacity
-        Of the first row, with nothing in a cache.
-    rate : float
-        What all stages together reach. [samples/s]
+    ``storage``: of the first row, with nothing in a cache. ``rate``: what all stages together reach [samples/s].
     """
     # The slowest of several uncertain stages is slower than the median of each: its lower end tells.
     return "storage" if float(storage.quantile(0.05)[0]) <= (1 + _NEAR) * rate else "network"

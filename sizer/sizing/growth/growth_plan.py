@@ -36,27 +36,10 @@ from sizer.workload.resolve import ResolvedWorkload
 def growth_plan(request: SizingRequest, catalog: Catalog, calibration: Calibration | None = None) -> GrowthPlan:
     """Purchases that meet the target of every year; installed equipment stays.
 
-    Parameters
-    ----------
-    request : SizingRequest
-        With a [growth].
-    catalog : Catalog
-    calibration : Calibration, optional
-        Default: the stored one.
+    ``request``: with a [growth]. ``calibration``: default: the stored one. Raises RequestError if the request has no
+    growth, names something that the catalogue lacks, or exceeds the range of a value. Raises InfeasibleError if nothing
+    meets even the first year.
 
-    Returns
-    -------
-    GrowthPlan
-
-    Raises
-    ------
-    RequestError
-        If the request has no growth, names something that the catalogue lacks, or exceeds the range of a value.
-    InfeasibleError
-        If nothing meets even the first year.
-
-    Notes
-    -----
     A platform is considered if it meets the last year; its best design for that year fixes GPU, fabric and drives. The
     need of a year is the best design of this platform with no fewer servers and storage nodes than the year before. At
     the start of each year the cluster is the need of that year or of any later one. The cheapest sequence of these is
@@ -105,10 +88,7 @@ class CoveredYears:
 def covered_years(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> CoveredYears:
     """The most years that some platform meets, and what is needed to plan its purchases.
 
-    Raises
-    ------
-    RequestError, InfeasibleError
-        As :func:`growth_plan`.
+    Raises RequestError, InfeasibleError as :func:`growth_plan`.
     """
     requests = yearly_requests(request, catalog)
     workloads = tuple(resolved(of_year, catalog, calibration) for of_year in requests)
@@ -272,19 +252,9 @@ def first_purchases(
 ) -> FirstPurchases | None:
     """First purchases of the platforms that a plan considers.
 
-    Parameters
-    ----------
-    request : SizingRequest
-    catalog : Catalog
-    calibration : Calibration
-    only_first : bool
-        Whether the design to buy is all that is asked for: without its nearest measurements, other platforms and
-        quotes.
-
-    Returns
-    -------
-    FirstPurchases or None
-        None where the request does not grow, or no plan covers the first year: the growth chapter says why.
+    ``only_first``: whether the design to buy is all that is asked for: without its nearest measurements, other
+    platforms and quotes. Returns none where the request does not grow, or no plan covers the first year: the growth
+    chapter says why.
     """
     if request.growth is None:
         return None
@@ -312,8 +282,9 @@ def _planned_years(planner: PurchasePlanner, design: DesignAnswer) -> Iterator[P
     before = 0
     for purchase in planner.recommended()[0].purchases:
         owned = purchase.owned
-        cost = design.cost if purchase.year == 1 else purchase.interval
-        yield PlannedYear(purchase.year, owned.n_servers - before, owned.n_servers, owned.storage_nodes, cost)
+        cost, paid = (design.cost, design.bill.purchase) if purchase.year == 1 else (purchase.interval, purchase.cost)
+        bought = owned.n_servers - before
+        yield PlannedYear(purchase.year, bought, owned.n_servers, owned.storage_nodes, cost, paid, purchase.footprint)
         before = owned.n_servers
 
 

@@ -42,27 +42,10 @@ def limits_over_time(
 ) -> tuple[CapacityLimit, ...]:
     """Load on each limit of one platform's year-1 equipment, and on each limit of the request, in every year.
 
-    Parameters
-    ----------
-    platform : Platform
-    needs : sequence of ClusterSize
-        Need of every year; the first is the fixed equipment.
-    requests : sequence of SizingRequest
-        Of every year.
-    teams : sequence of TeamDemand
-        Of every year; empty where the request has no team.
-    request : SizingRequest
-        As stated: its limits.
-    catalog : Catalog
-    calibration : Calibration
+    ``needs``: need of every year; the first is the fixed equipment. ``requests``: of every year. ``teams``: of every
+    year; empty where the request has no team. ``request``: as stated: its limits. In order of the year in which
+    they are exceeded; then the others, the highest load first.
 
-    Returns
-    -------
-    tuple of CapacityLimit
-        In order of the year in which they are exceeded; then the others, the highest load first.
-
-    Notes
-    -----
     Rates are those that each stage alone reaches with the requested confidence: together the stages may miss the
     target a little earlier. Ports, rack units and watts are those of the cluster that each year needs, divided by the
     capacity of the year-1 switches, racks and PDUs.

@@ -63,8 +63,6 @@ def count_sizes(
 ) -> SizeQuantities:
     """Parts of some sizes (servers, storage nodes) in ascending order.
 
-    Notes
-    -----
     Cables of every size have the length that the last size requires, so that no cable is replaced later. Where the
     network is prepared, every device uses its port of the last size's port map from the start, so that no link moves.
     """

@@ -14,6 +14,7 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.bom.bill import Sum
 from sizer.bom.cost import CostInterval, ItemPrices, heights_of, item_prices
 from sizer.bom.lines import is_free
+from sizer.bom.ownership import Footprint, rates_of
 from sizer.bom.prices import PriceBook
 from sizer.bom.unit_prices import UnitPrices, unit_prices
 from sizer.catalog.model import Catalog
@@ -39,20 +40,10 @@ StepCost = Callable[[int, int | None, int], Cost | None]
 def cheapest_sequence(meets: Bools, step_cost: StepCost) -> tuple[int, ...] | None:
     """Size to own in every year.
 
-    Parameters
-    ----------
-    meets : ndarray of bool, shape (years, sizes)
-        Whether a size meets a year.
-    step_cost : callable
-        Cost of going from one size to another, or of staying, at the start of a year, and of owning it in that year.
+    ``meets`` (years, sizes): whether a size meets a year. ``step_cost``: cost of going from one size to another, or of
+    staying, at the start of a year, and of owning it in that year. Returns one size a year; None where no sequence of
+    allowed steps meets every year. On a tie, the earlier sizes.
 
-    Returns
-    -------
-    tuple of int or None
-        One size a year; None where no sequence of allowed steps meets every year. On a tie, the earlier sizes.
-
-    Notes
-    -----
     Dynamic programming over (year, size owned): the order of tuples is kept when the same cost is added to both sides,
     so that the best path to a state is part of the best path beyond it.
     """
@@ -209,7 +200,7 @@ class PurchasePlanner:
         return CostInterval(currency, low, expected, likely, high)
 
     def _energy_wh(self, size: int, is_prepared: bool) -> int:
-        watts = float(self._parts(is_prepared).power_typical_w[size])
+        watts = float(self._parts(is_prepared).power_typical_w[size]) * rates_of(self.request).draw_fraction
         return round(1e3 * energy_kwh_per_year(watts, self.request.site.pue_ratio or 1.0))
 
     def _energy_cents(self, energy_wh: int) -> int:
@@ -289,10 +280,13 @@ class PurchasePlanner:
             unpriced=unpriced,
             interval=self._interval(is_prepared, year, bought),
             energy_cost=Decimal(self._energy_cents(energy_wh)) / 100 if has_rate else None,
+            footprint=Footprint(
+                float(parts.power_typical_w[after]),
+                rack_units=float(parts.rack_units[after]),
+                racks=int(parts.racks[after]),
+            ),
             energy_kwh=energy_wh / 1e3,
             power_max_w=float(parts.power_max_w[after]),
-            racks=int(parts.racks[after]),
-            rack_units=float(parts.rack_units[after]),
             moved_links=0 if is_prepared or before is None else self._moved(before, after),
         )
 

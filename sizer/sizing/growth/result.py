@@ -8,6 +8,7 @@ from typing import Literal
 
 from sizer.bom.bill import Sum
 from sizer.bom.cost import CostInterval, added
+from sizer.bom.ownership import Footprint
 from sizer.physical.platform import Platform, PlatformKey
 from sizer.sizing.reasons import QuoteToSettle
 from sizer.sizing.result import DesignAnswer
@@ -84,10 +85,9 @@ class Purchase:
     unpriced: tuple[str, ...]  # of what is bought
     interval: CostInterval | None  # of what is bought; None where bands are in another currency, or for a customer
     energy_cost: Decimal | None  # of this year; None: no price of energy given
+    footprint: Footprint  # of what is owned in this year
     energy_kwh: float  # of this year, cooling of the room included
     power_max_w: float
-    racks: int
-    rack_units: float
     moved_links: int
 
 

@@ -8,7 +8,7 @@ from sizer.catalog.model import Catalog
 from sizer.workload.custom_network import CustomDnn
 from sizer.workload.language import trains_language
 from sizer.workload.optional_tables import Growth
-from sizer.workload.request import SizingRequest, Workload
+from sizer.workload.request import SERVING_TASKS, SizingRequest, Workload
 from sizer.workload.resolve import dataset_of, stored_data
 from sizer.workload.transformer.custom_transformer import CustomTransformer
 
@@ -20,10 +20,7 @@ _LONGEST_NAME = 120
 def growth_of(request: SizingRequest) -> Growth:
     """The request's growth.
 
-    Raises
-    ------
-    RequestError
-        If it has none.
+    Raises RequestError if it has none.
     """
     if request.growth is None:
         raise RequestError(
@@ -36,26 +33,10 @@ def growth_of(request: SizingRequest) -> Growth:
 def yearly_requests(request: SizingRequest, catalog: Catalog) -> tuple[SizingRequest, ...]:
     """Request of every year; none of them grows any further.
 
-    Parameters
-    ----------
-    request : SizingRequest
-        With a [growth].
-    catalog : Catalog
-        Sizes of data sets and neural networks that the request names.
+    ``request``: with a [growth]. ``catalog``: sizes of data sets and neural networks that the request names. Returns
+    the first is the request as stated, without its growth. Raises RequestError if the request has no growth, names
+    something that the catalogue lacks, or exceeds the range of a value in some year: the message names the year.
 
-    Returns
-    -------
-    tuple of SizingRequest
-        The first is the request as stated, without its growth.
-
-    Raises
-    ------
-    RequestError
-        If the request has no growth, names something that the catalogue lacks, or exceeds the range of a value in some
-        year: the message names the year.
-
-    Notes
-    -----
     In year y each factor f has been applied y - 1 times. ``data`` multiplies the samples of every data set; held-out
     samples stay. A grown neural network keeps the efficiency of the original; one of the catalogue becomes a custom one
     ``like`` it. Numbers of GPUs in use and of jobs that always run are rounded up.
@@ -81,7 +62,9 @@ def _grown(request: SizingRequest, growth: Growth, year: int, catalog: Catalog) 
 
 def _workload(work: Workload, data: dict[str, Any], growth: Growth, times: int, catalog: Catalog) -> dict[str, Any]:
     size, samples = growth.sample_size**times, growth.data**times
-    if trains_language(work, catalog):
+    if work.task in SERVING_TASKS:  # it reads no data set
+        size = samples = 1.0
+    elif trains_language(work, catalog):
         data = {**data, **_more_tokens(work, growth, samples)}
     elif size != 1 or samples != 1:
         stored = stored_data(work, dataset_of(work, f"workload {work.name}", catalog))

@@ -85,14 +85,9 @@ class StorageUnits:
     def whole(self, wanted: Floats, servers: Ints, is_local: Floats) -> tuple[Ints, Bools]:
         """Storage nodes in whole units, and whether they give the rate.
 
-        Parameters
-        ----------
-        wanted : ndarray, shape (platforms, sizes)
-            Nodes that the rate calls for; inf where none do. [-]
-        servers : ndarray of int
-            Servers of each size; broadcasts with ``wanted``. [-]
-        is_local : ndarray
-            1 where the drives are in the servers; broadcasts with ``wanted``.
+        ``wanted`` (platforms, sizes): nodes that the rate calls for; inf where none do. ``servers``: servers of each
+        size; broadcasts with ``wanted``. ``is_local``: 1 where the drives are in the servers; broadcasts with
+        ``wanted``.
         """
         counted, unit, most = self.is_per_node[:, None], self.per_unit[:, None], self.most[:, None]
         whole = np.ceil(np.maximum(wanted, self.least[:, None]) / unit) * unit
@@ -336,8 +331,6 @@ def evaluate_space(
     ``only_running`` leaves out, of many designs, the storage of platforms whose servers alone miss the targets at every
     size: none of theirs runs, and what else is said of them has no meaning.
 
-    Notes
-    -----
     Every number is worked out once for all designs that share what it depends on: GPU steps, exchange, decode, caches
     and what the target asks once a kind of server on a kind of fabric; storage, mounts and network once a class of
     platforms with equal rates.

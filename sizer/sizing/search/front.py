@@ -12,17 +12,10 @@ from sizer.sizing.search.ranking import beyond_budget, uncertainty
 def front_rows(counts: PartCounts, chosen: int, most: int) -> list[int]:
     """Cheapest designs of the front, ascending by the cost that ranks designs.
 
-    Parameters
-    ----------
-    counts : PartCounts
-    chosen : int
-        Row of the described design. Designs that depend on more unknowns are left out, as nobody knows what they reach,
-        and those that are likely to cost more than the budget where it is not.
-    most : int
-        Points that are looked for.
+    ``chosen``: row of the described design. Designs that depend on more unknowns are left out, as nobody knows what
+    they reach, and those that are likely to cost more than the budget where it is not. ``most``: points that are looked
+    for.
 
-    Notes
-    -----
     Cost, watts and rack units of servers and storage alone, and the time at the slowest stage's median, are lower
     bounds of those of a design. A platform is counted when one of its designs could be the next point by these bounds,
     so that the points are those that counting every platform finds.

@@ -16,23 +16,10 @@ Without = Collection[PlatformKey]
 def least_row(counts: PartCounts, limit: SizeLimit, without: Without = ()) -> int | None:
     """Row that meets the request, within its budget at its confidence, and takes least of one quantity.
 
-    Parameters
-    ----------
-    counts : PartCounts
-        The designs. Those that depend on more unknown facts than it allows are left out: no limit is kept by what
-        nobody knows.
-    limit : SizeLimit
-        The quantity. Designs that take equally much follow each other by cost, then as in the ranking.
-    without : collection of PlatformKey, optional
-        Of platforms that are left out.
+    ``counts``: the designs. Those that depend on more unknown facts than it allows are left out: no limit is kept by
+    what nobody knows. ``limit``: the quantity. Designs that take equally much follow each other by cost, then as in the
+    ranking. ``without``: of platforms that are left out. Returns none where no design meets the request.
 
-    Returns
-    -------
-    int or None
-        None where no design meets the request.
-
-    Notes
-    -----
     Exact: platforms are counted in the order of what their servers and storage alone take, until no other platform
     could take less.
     """

@@ -38,8 +38,6 @@ def ranking_prices(
 ) -> UnitPrices:
     """Prices by which the designs of a request are ranked, in the middle of bands and at the confidence asked.
 
-    Notes
-    -----
     Bands are amounts in :data:`~sizer.bom.prices.BAND_CURRENCY`, converted where the request states an exchange rate.
     For a request in another currency without one, its own prices rank only where every server and every storage system
     that can be bought has one; what is left to bands is then small, and taken at par. Otherwise all is compared in the
@@ -60,10 +58,7 @@ def ranking_currency(request: SizingRequest, platforms: Sequence[Platform], book
 def check_budget(request: SizingRequest, platforms: Sequence[Platform], book: PriceBook) -> None:
     """A budget is compared with prices in its own currency.
 
-    Raises
-    ------
-    RequestError
-        If the prices that decide are in another currency, and the request states no exchange rate.
+    Raises RequestError if the prices that decide are in another currency, and the request states no exchange rate.
     """
     budget, currency = request.limits.budget, request.currency
     if budget is not None and (other := ranking_currency(request, platforms, book)) != currency:

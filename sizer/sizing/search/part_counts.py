@@ -135,12 +135,7 @@ class PartCounts:
     def count(self, index: int, sizes: Ints) -> Ints:
         """Rows of some designs of one platform; those that nobody asked about are counted now.
 
-        Parameters
-        ----------
-        index : int
-            Platform.
-        sizes : ndarray of int, shape (designs,)
-            Places of the designs among its sizes.
+        ``index``: platform. ``sizes`` (designs,): places of the designs among its sizes.
         """
         rows = self.evaluated.space.of_platform(index).start + sizes
         if not self.has_parts[rows].all():
@@ -345,11 +340,8 @@ class PartCounts:
     def unit_prices(self) -> UnitPrices:
         """Prices at the middle of the bands and at the confidence of the request.
 
-        Raises
-        ------
-        RequestError
-            If the request ranks by the cost of ownership, or has a budget, in a currency in which not every main item
-            has a price.
+        Raises RequestError if the request ranks by the cost of ownership, or has a budget, in a currency in which not
+        every main item has a price.
         """
         check_budget(self.request, self.evaluated.platforms, self.prices)
         prices = ranking_prices(self.request, self.evaluated.platforms, self.catalog, self.prices)

@@ -35,16 +35,10 @@ _ROUNDING = 1e-12
 class Reached:
     """What designs come to over the draws.
 
-    Attributes
-    ----------
-    all_met : ndarray, shape (classes, sizes)
-        Share of the draws in which all workloads reach their targets.
-    met : ndarray, shape (workloads, classes, sizes)
-        The same of each workload alone.
-    rate : ndarray, shape (workloads, classes, sizes, statistics)
-        After the first epoch, in the order of :data:`STATISTICS`. [samples/s]
-    time_s : ndarray, shape (workloads, classes, sizes, statistics)
-        To train, with start-up and the first, cold epoch; NaN where the length of the training is not known. [s]
+    ``all_met`` (classes, sizes): share of the draws in which all workloads reach their targets. ``met`` (workloads,
+    classes, sizes): the same of each workload alone. ``rate`` (workloads, classes, sizes, statistics): after the first
+    epoch, in the order of :data:`STATISTICS` [samples/s]. ``time_s`` (workloads, classes, sizes, statistics): to train,
+    with start-up and the first, cold epoch; NaN where the length of the training is not known [s].
     """
 
     all_met: Floats
@@ -82,21 +76,11 @@ def posterior(
 ) -> Reached:
     """Distribution of rate, time to train and success of every design of a space.
 
-    Parameters
-    ----------
-    evaluated : EvaluatedSpace
-        The space with the storage nodes of every design, which stay as they are.
-    draws : Draws
-        Sets of coefficients.
-    catalog : Catalog
-    block_elements : int
-        Designs x draws evaluated at once; no number depends on it.
-    each : callable, optional
-        Applies :func:`reached` to blocks and gives the answers in their order, for example on several processors;
-        default one after the other.
+    ``evaluated``: the space with the storage nodes of every design, which stay as they are. ``draws``: sets of
+    coefficients. ``block_elements``: designs x draws evaluated at once; no number depends on it. ``each``: applies
+    :func:`reached` to blocks and gives the answers in their order, for example on several processors; default one after
+    the other.
 
-    Notes
-    -----
     One draw is one world. In it, all designs share the fitted parameters. What two sources differ by is a property of
     the combination of stack, DNN, precision and GPU: all servers and sizes with it share it. What two runs differ by is
     shared by the sizes of one kind of server on one kind of fabric, so that a design with more servers is compared with

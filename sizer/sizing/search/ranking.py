@@ -63,14 +63,8 @@ class PricedOrder:
 def difference(one: PricedOrder, other: PricedOrder, prices: UnitPrices) -> CostDifference:
     """What an order costs more than another.
 
-    Parameters
-    ----------
-    one, other : PricedOrder
-    prices : UnitPrices
-        By which both are priced, at the heights of :func:`sizer.bom.cost.heights_of`.
+    ``prices``: by which both are priced, at the heights of :func:`sizer.bom.cost.heights_of`.
 
-    Notes
-    -----
     A part that both orders hold costs the same in both: its unknown price moves the difference by (pieces of one -
     pieces of the other) x price. The ends are the sums of what every item can move at most.
     """
@@ -195,19 +189,10 @@ def preferred_parts(platforms: Sequence[Platform], asked: Platforms) -> Ints:
 def preferred_first(rows: Iterator[int], parts: Callable[[int], int], most: int, in_reach: InReach) -> Iterator[int]:
     """Ranked rows with the preferred one first; the others keep their order.
 
-    Parameters
-    ----------
-    rows : iterator of int
-        Best rows of the platforms in the order of the ranking.
-    parts : callable
-        Parts of preferred vendors of a row. [-]
-    most : int
-        Most of any row: none behind it can have more. [-]
-    in_reach : callable
-        Whether the second row ranks closely enough behind the first one.
+    ``rows``: best rows of the platforms in the order of the ranking. ``parts``: parts of preferred vendors of a row.
+    ``most``: most of any row: none behind it can have more. ``in_reach``: whether the second row ranks closely enough
+    behind the first one.
 
-    Notes
-    -----
     Of the rows in reach of the first, the one with the most parts of preferred vendors leads; of equals the first.
     """
     looked_at: list[int] = []
@@ -359,7 +344,7 @@ def is_tied(counts: PartCounts, first: int, other: int) -> bool:
     if any(part[0] != part[1] for part in (uncertainty(counts, pair), *order_of(counts, pair)[:3])):
         return False
     cost, expected = rank_key(counts, pair), counts.expected_cost[pair]
-    changes = np.array([sum(_unasked_changes(counts, row)) for row in (first, other)])
+    changes = np.array([sum(_changes_of(counts, row)) for row in (first, other)])
     if np.ptp(changes) and np.argmin(cost) == np.argmax(changes):
         if counts.request.ranks_by_rate:
             expected = expected / counts.evaluated.gpu_rate_at(pair)
@@ -374,24 +359,27 @@ def is_tied(counts: PartCounts, first: int, other: int) -> bool:
 def tie_break(counts: PartCounts, row: int, other: int) -> TieBreak | None:
     """What puts a design before another that costs the same; None: nothing does.
 
-    What asks less of the building and the team comes first, then, of models in use, newer GPUs and more memory, which
-    are on sale for longer and hold what comes next. Then what is worth something beyond the targets, by no less
-    than it costs more and in no more boxes: where a run ends, less time, not less surely; of a rate that is asked more
-    is worth nothing, and less power in no more rack units is. Of much the same, fewer boxes do.
+    What asks less of the building and the team comes first, then newer GPUs and more memory, which are on sale for
+    longer and hold what comes next, for trainings those that are no slower. Then what is worth something beyond the
+    targets, by no less than it costs more and in no more boxes: where a run ends, less time, not less surely; of a rate
+    that is asked more is worth nothing, and less power in no more rack units is. Of much the same, fewer boxes do.
     """
     pair = np.array([row, other])
-    here, there = (_unasked_changes(counts, each) for each in (row, other))
+    here, there = (_changes_of(counts, each) for each in (row, other))
     if sum(here) != sum(there):
         return None if sum(here) > sum(there) else TieBreak.AIR if here[0] < there[0] else TieBreak.SOFTWARE
     servers, nodes = counts.evaluated.space.n_servers[pair], counts.evaluated.storage_nodes[pair]
     if servers[0] > servers[1] or nodes[0] > nodes[1]:
         return None
-    if all(map(is_served, counts.request.workload)):
-        newer, older = (_is_newer(counts, *each) for each in ((row, other), (other, row)))
-        if newer or older:
-            return TieBreak.NEWER if newer else None
+    serves = all(map(is_served, counts.request.workload))
     ends = any(each.target.time_to_train_s is not None for each in counts.request.workload)
     taken, cost = counts.evaluated.time_at(pair) if ends else counts.power_w[pair], counts.expected_cost[pair]
+    newer, older = (
+        _is_newer(counts, *pair[each]) and (serves or np.diff(taken[each])[0] >= -NEAR_TIE * taken.min())
+        for each in ([0, 1], [1, 0])
+    )
+    if newer or older:
+        return TieBreak.NEWER if newer else None
     if not (taken[1] >= _NOTICEABLE * taken[0] and taken[1] * cost[1] >= taken[0] * cost[0]):
         is_same = taken[0] <= (1 + NEAR_TIE) * taken[1] and cost[0] <= (1 + NEAR_TIE) * cost[1]
         return TieBreak.FEWER_BOXES if is_same and np.ptp(servers + nodes) else None
@@ -415,9 +403,9 @@ def _is_newer(counts: PartCounts, row: int, other: int) -> bool:
     return here != there and here[0] >= there[0] and here[1] >= there[1]
 
 
-def _unasked_changes(counts: PartCounts, row: int) -> tuple[bool, bool]:
+def unasked_changes(counts: PartCounts, platform: Platform) -> tuple[bool, bool]:
     """Whether a design takes water that nobody spoke of, and software that no server which is there runs."""
-    request, platform = counts.request, counts.evaluated.platforms[int(counts.evaluated.space.platform[row])]
+    request = counts.request
     is_liquid, software = platform.technology
     has_water = request.site.cooling == "liquid" or any(
         liquid_heat_w(counts.catalog.servers[item]) > 0 for item in request.existing.servers
@@ -427,6 +415,10 @@ def _unasked_changes(counts: PartCounts, row: int) -> tuple[bool, bool]:
         there and any(one.server.id in there and one.technology[1] == software for one in counts.evaluated.platforms)
     )
     return is_liquid and not has_water, is_changed
+
+
+def _changes_of(counts: PartCounts, row: int) -> tuple[bool, bool]:
+    return unasked_changes(counts, counts.evaluated.platforms[int(counts.evaluated.space.platform[row])])
 
 
 class UnsettledError(Exception):
@@ -443,13 +435,8 @@ class Ranking:
     within the budget with that confidence. Of designs that are at most the percentage of the request behind the first
     by that key, one of preferred vendors leads.
 
-    Parameters
-    ----------
-    counts : PartCounts
-        The designs.
-    goes_on : bool
-        Whether there are larger designs than those of the space, which money alone orders. The first row that one of
-        them could come before raises :class:`UnsettledError`.
+    ``counts``: the designs. ``goes_on``: whether there are larger designs than those of the space, which money alone
+    orders. The first row that one of them could come before raises :class:`UnsettledError`.
     """
 
     def __init__(self, counts: PartCounts, *, goes_on: bool = False) -> None:
@@ -474,8 +461,16 @@ class Ranking:
         return len({self._counts.evaluated.platforms[index].key for index in could})
 
     def parts_of_preferred_vendors(self, row: int) -> int:
-        """How much of a row is of a preferred vendor, 0 to 3."""
-        return 0 if self._parts is None else int(self._parts[row // len(self._counts.evaluated.space.sizes)])
+        """How much of a row is of a preferred vendor, 0 to 3.
+
+        Nothing of what takes other software or water that the first row does without: a vendor is preferred, not these.
+        """
+        if self._parts is None:
+            return 0
+        first = next(self.without_preference())
+        if sum(_changes_of(self._counts, row)) > sum(_changes_of(self._counts, first)):
+            return 0
+        return int(self._parts[row // len(self._counts.evaluated.space.sizes)])
 
     def _preferred_first(self, rows: Iterator[int]) -> Iterator[int]:
         if self._parts is None:
@@ -494,7 +489,7 @@ class Ranking:
             behind.append(row)
             if all(is_tied(self._counts, each, row) for each in {first, leader}):
                 leader = leader if tie_break(self._counts, row, leader) is None else row
-            elif not any(_unasked_changes(self._counts, leader)):
+            elif not any(_changes_of(self._counts, leader)):
                 break
         yield leader
         yield from (row for row in behind if row != leader)
@@ -570,7 +565,7 @@ class Ranking:
                 continue
             if row >= 0:
                 if self._has_ties and not found:
-                    changes = sum(_unasked_changes(self._counts, row))
+                    changes = sum(_changes_of(self._counts, row))
                     most = _MOST_LOOKED_AT * MOST_TIED**changes if changes else MOST_TIED
                     tied = (*key[:3], most * key[3])
                 found.add(platforms[index].key)
@@ -664,19 +659,9 @@ _COMPARED, _FOLLOWING = 7, 3
 def quotes_to_settle(counts: PartCounts, order: Sequence[int]) -> tuple[QuoteToSettle, ...]:
     """The two or three quotes that could change which design leads, the heaviest first.
 
-    Parameters
-    ----------
-    counts : PartCounts
-    order : sequence of int
-        Best rows of the platforms, ranked by cost.
+    ``order``: best rows of the platforms, ranked by cost. Returns empty where the first dominates the next ones: no
+    missing price changes the order.
 
-    Returns
-    -------
-    tuple of QuoteToSettle
-        Empty where the first dominates the next ones: no missing price changes the order.
-
-    Notes
-    -----
     A quote moves the difference of two designs by (pieces of one - pieces of the other) x the width of its band. The
     price at which the order turns takes every other price as the ranking does, at the confidence of the request.
     """

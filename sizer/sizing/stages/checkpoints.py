@@ -82,10 +82,7 @@ class CheckpointRates:
     def at_one_time(self, reads_bytes_per_s: Floats) -> Iterator[tuple[Floats, Floats]]:
         """Reads and writes of the streams that may run at the same time, set by set.
 
-        Parameters
-        ----------
-        reads_bytes_per_s : ndarray, shape (rows,)
-            Reads of the training. [B/s]
+        ``reads_bytes_per_s`` (rows,): reads of the training [B/s].
         """
         none = np.zeros_like(reads_bytes_per_s)
         streams = {
@@ -150,13 +147,7 @@ def job_of(
 
     Interruptions are shown for it; its rates are those while it runs.
 
-    Parameters
-    ----------
-    checkpoints : Checkpoints, optional
-    parameters : float
-    gpus : int
-    writer_bytes_per_s : float
-        Rate at which one process writes to the storage of the design, and reads at a restart. [B/s]
+    ``writer_bytes_per_s``: rate at which one process writes to the storage of the design, and reads at a restart [B/s].
     """
     if checkpoints is None or not (checkpoints.is_asked or gpus >= LARGE_JOB_GPUS):
         return None
@@ -184,16 +175,8 @@ def checkpoint_rates(
 ) -> CheckpointRates | None:
     """What is asked of the storage beside the reads of a training; None where that is nothing.
 
-    Parameters
-    ----------
-    checkpoints : Checkpoints, optional
-        Of the training; None of what only reads.
-    others : OtherStreams, optional
-        What else runs.
-    gpus : ndarray
-        GPUs of the job on every row. [-]
-    replicas : ndarray, optional
-        Data parallel replicas of a language model. [-]
+    ``checkpoints``: of the training; None of what only reads. ``others``: what else runs. ``gpus``: GPUs of the job on
+    every row. ``replicas``: data parallel replicas of a language model.
     """
     is_asked = checkpoints is not None and checkpoints.is_asked
     if not is_asked and others is None:

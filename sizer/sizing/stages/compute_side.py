@@ -148,20 +148,9 @@ def compute(
 ) -> Compute:
     """Compute side of one workload.
 
-    Parameters
-    ----------
-    work : ResolvedWorkload
-        The workload.
-    platforms : sequence of Platform
-        All platforms, in the order of ``cols.compute``'s groups.
-    cols : Columns
-        One entry a row.
-    n_servers : ndarray of int, shape (rows,) or one that broadcasts with the columns
-        Servers of each row. [-]
-    calibration : Calibration
-        Coefficients of the performance model.
-    catalog : Catalog
-        Parts of the platforms.
+    ``work``: the workload. ``platforms``: all platforms, in the order of ``cols.compute``'s groups. ``cols``: one entry
+    a row. ``n_servers`` (rows,): servers of each row. ``calibration``: coefficients of the performance model.
+    ``catalog``: parts of the platforms.
     """
     pause_point()
     host = host_work(work, calibration)

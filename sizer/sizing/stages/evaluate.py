@@ -179,10 +179,7 @@ def need(
 ) -> Need:
     """What the target of a workload asks of every row.
 
-    Raises
-    ------
-    InfeasibleError
-        If starting a run takes longer than the whole training may.
+    Raises InfeasibleError if starting a run takes longer than the whole training may.
     """
     gpus = np.broadcast_to(n_servers * cols.gpus_per_server, comp.gpu.median.shape)
     wanted = _need_of_target(work, comp, cols, n_servers, confidence, calibration)

@@ -336,10 +336,8 @@ def sizes_that_fit(
 def resolved(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> tuple[ResolvedWorkload, ...]:
     """All workloads of a request, looked up, with a batch for each GPU of the catalogue where none is stated.
 
-    Raises
-    ------
-    RequestError
-        As :func:`sizer.workload.resolve.resolve`; or if a target is the maximum, which only a sizing turns into a rate.
+    Raises RequestError as :func:`sizer.workload.resolve.resolve`; or if a target is the maximum, which only a sizing
+    turns into a rate.
     """
     return tuple(resolved_one(request, index, catalog, calibration) for index in range(len(request.workload)))
 
@@ -347,10 +345,7 @@ def resolved(request: SizingRequest, catalog: Catalog, calibration: Calibration)
 def resolved_one(request: SizingRequest, index: int, catalog: Catalog, calibration: Calibration) -> ResolvedWorkload:
     """One workload of a request; the others change nothing about it, but that models in use share the GPUs.
 
-    Raises
-    ------
-    RequestError
-        As :func:`resolved`.
+    Raises RequestError as :func:`resolved`.
     """
     if request.maximized is not None:
         raise RequestError(
@@ -371,15 +366,8 @@ class DefaultBatches(Mapping[str, int]):
 
     A question about one design reads the batch of its GPU alone.
 
-    Parameters
-    ----------
-    work : ResolvedWorkload
-    gpus : collection of str
-        Kinds of GPUs.
-    calibration : Calibration
-    catalog : Catalog
-    like : str
-        Name in MLPerf rows of the network that a custom one is like; empty where there is none.
+    ``gpus``: kinds of GPUs. ``like``: name in MLPerf rows of the network that a custom one is like; empty where there
+    is none.
     """
 
     def __init__(

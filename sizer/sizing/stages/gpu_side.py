@@ -62,20 +62,11 @@ def gpu_rates(
 ) -> GpuRates:
     """Rates of designs.
 
-    Parameters
-    ----------
-    run_of : callable
-        Gives the runs on servers of some columns, at numbers of servers and batches that broadcast with them.
-    terms : sequence of StepTerms
-        Of every compute group, in the order of ``cols.compute``: on one server, and on several.
-    cols : Columns
-        One entry a row, or (platforms, 1).
-    n_servers : ndarray of int
-        Servers of each row, or (1, sizes). [-]
-    batch_per_gpu : ndarray
-        Samples of one step on one GPU of each row, or (platforms, 1). [-]
-    stored : callable, optional
-        Draws by the arrays that they depend on besides ``terms``, or worked out where they are not stored.
+    ``run_of``: gives the runs on servers of some columns, at numbers of servers and batches that broadcast with them.
+    ``terms``: of every compute group, in the order of ``cols.compute``: on one server, and on several. ``cols``: one
+    entry a row, or (platforms, 1). ``n_servers``: servers of each row, or (1, sizes). ``batch_per_gpu``: samples of one
+    step on one GPU of each row, or (platforms, 1). ``stored``: draws by the arrays that they depend on besides
+    ``terms``, or worked out where they are not stored.
     """
     run = run_of(cols, n_servers, batch_per_gpu)
     if isinstance(run, LaidOutRun):

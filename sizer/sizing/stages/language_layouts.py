@@ -116,11 +116,8 @@ def search_layouts(
 ) -> LayoutSearch:
     """Judge every layout that divides and return the fastest that fit.
 
-    Raises
-    ------
-    RequestError
-        If the model, GPU, software or number format is not known, the GPU does not have the format, a count is out of
-        its range, nothing divides, or nothing fits.
+    Raises RequestError if the model, GPU, software or number format is not known, the GPU does not have the format, a
+    count is out of its range, nothing divides, or nothing fits.
     """
     found = search_sizes(question, (question.gpus,), (question.batch,), catalog, calibration, count)[0]
     if found.answers:
@@ -152,11 +149,8 @@ def search_sizes(
 
     ``gpus`` and ``batch`` of the question are those of the parameters here.
 
-    Raises
-    ------
-    RequestError
-        If the model, GPU, software or number format is not known, the GPU does not have the format, a count is out of
-        its range, or a fixed degree divides nothing.
+    Raises RequestError if the model, GPU, software or number format is not known, the GPU does not have the format, a
+    count is out of its range, or a fixed degree divides nothing.
     """
     asked = tuple(replace(question, gpus=n, batch=b) for n, b in zip(gpus, batches, strict=True))
     case = _case(asked[0], catalog)
@@ -216,10 +210,7 @@ def language_models(catalog: Catalog) -> dict[str, Dnn]:
 def language_model(catalog: Catalog, text: str) -> Dnn:
     """The language model that a text names: by id, name, alias, or as measurements name it.
 
-    Raises
-    ------
-    RequestError
-        If none has this name.
+    Raises RequestError if none has this name.
     """
     known = language_models(catalog)
     names = {

@@ -366,10 +366,7 @@ def _learned(work: LanguageWork, gpu: str, catalog: Catalog) -> _Learned | None:
 def _where_measured(work: LanguageWork, rate: Measured, catalog: Catalog) -> LayoutAnswer:
     """The fastest layout on the GPUs of a rate of the customer in the usual servers, as it is predicted without it.
 
-    Raises
-    ------
-    RequestError
-        If no layout fits in their memory.
+    Raises RequestError if no layout fits in their memory.
     """
     there = _usual_cluster(catalog.gpus[rate.gpu], rate.gpus)
     [answers] = _layouts(replace(work, measured=()), there, (rate.gpus // there.gpus_per_server,), catalog, 1)
@@ -384,10 +381,7 @@ def _where_measured(work: LanguageWork, rate: Measured, catalog: Catalog) -> Lay
 def check_measured_tokens(work: ResolvedWorkload, place: str, catalog: Catalog) -> None:
     """Refuse measured rates of a language model that its GPUs cannot reach, or on which no layout fits.
 
-    Raises
-    ------
-    RequestError
-        Naming the rate and the peak.
+    Raises RequestError naming the rate and the peak.
     """
     for number, rate in enumerate(work.trained.measured):
         gpu, one = catalog.gpus[rate.gpu], _usual_cluster(catalog.gpus[rate.gpu], rate.gpus)

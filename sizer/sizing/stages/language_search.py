@@ -76,19 +76,9 @@ def fastest_layouts(
 ) -> FastestLayouts:
     """Judge every layout that divides and return the fastest that fit.
 
-    Parameters
-    ----------
-    case : LanguageCase
-        Model, machine and software; its layout only says what is trained and how.
-    gpus, batch : ndarray of int, shape (n,)
-        Numbers of GPUs, and the sequences of a step on each.
-    pins : LayoutPins
-        What is fixed; ``sharding`` is.
-    memory_bytes : float
-        Of a GPU. [B]
-    calibration : LanguageCalibration
-    count : int
-        Layouts of each number of GPUs.
+    ``case``: model, machine and software; its layout only says what is trained and how. ``gpus``, ``batch`` (n,):
+    numbers of GPUs, and the sequences of a step on each. ``pins``: what is fixed; ``sharding`` is. ``memory_bytes``: of
+    a GPU [B]. ``count``: layouts of each number of GPUs.
     """
     divided = _Divided.of(case, gpus, batch, pins)
     memory, ran = _Memory.of(case, calibration), published_layouts(case, calibration)

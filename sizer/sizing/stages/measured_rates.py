@@ -222,18 +222,10 @@ def at_measured_rates(
 ) -> TrainingRun:
     """Runs with the rates and spreads that were measured of their networks and generations of GPUs.
 
-    Parameters
-    ----------
-    run : TrainingRun
-        Runs by the model of a step, at the peaks of ``catalog``.
-    arguments : mapping
-        Those of :meth:`TrainingRun.of` that they have, without the peaks.
-    work, platforms, cols, n_servers : ResolvedWorkload, sequence of Platform, Columns, ndarray of int
-        As of :func:`sizer.sizing.stages.compute_side.compute`.
-    batch : ndarray, shape (rows,)
-        Samples of one step on one GPU of every row. [-]
-    catalog : Catalog
-        Parts of the platforms.
+    ``run``: runs by the model of a step, at the peaks of ``catalog``. ``arguments``: those of :meth:`TrainingRun.of`
+    that they have, without the peaks. ``work``, ``platforms``, ``cols``, ``n_servers``: as of
+    :func:`sizer.sizing.stages.compute_side.compute`. ``batch`` (rows,): samples of one step on one GPU of every row.
+    ``catalog``: parts of the platforms.
     """
     groups = compute_groups(platforms)[0]
     if not any(is_measured(work, group.gpu) for group in groups):

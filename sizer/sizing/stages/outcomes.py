@@ -38,22 +38,12 @@ ByStage = tuple[Floats, Floats, Floats]
 class Outcomes:
     """Outcomes of the servers. Arrays with a first axis of outcomes before the shape of the rows, or of this shape.
 
-    Attributes
-    ----------
-    chance : ndarray
-        Probability of an outcome in which servers and length of the training leave the target in reach. [-]
-    log_need : ndarray
-        Logarithm of the rate that meets the target if all epochs run at it. [ln(samples/s)]
-    log_rate : ndarray
-        Logarithm of what the servers do. [ln(samples/s)]
-    log_width : ndarray
-        Width of the outcome in the logarithm of the need. [-]
-    first_share : ndarray, shape of the rows
-        Share of the samples that the first, cold epoch reads; 0 where the target says nothing of it. [-]
-    misses : ndarray, shape of the rows
-        Share of the reads of later epochs that no cache serves. [-]
-    miss_log_sd : ndarray, shape of the rows
-        Standard deviation of its logarithm, as far as the target asks for it. [-]
+    ``chance``: probability of an outcome in which servers and length of the training leave the target in reach.
+    ``log_need``: logarithm of the rate that meets the target if all epochs run at it [ln(samples/s)]. ``log_rate``:
+    logarithm of what the servers do [ln(samples/s)]. ``log_width``: width of the outcome in the logarithm of the need.
+    ``first_share``: share of the samples that the first, cold epoch reads; 0 where the target says nothing of it.
+    ``misses``: share of the reads of later epochs that no cache serves. ``miss_log_sd``: standard deviation of its
+    logarithm, as far as the target asks for it.
     """
 
     chance: Floats
@@ -153,23 +143,10 @@ def of_time(
 ) -> Outcomes:
     """Lengths of a training, and where a cache serves its later epochs, margins of the servers.
 
-    Parameters
-    ----------
-    comp : Compute
-        The servers.
-    length : Estimate
-        Epochs of every row. [-]
-    n_samples : float
-        Samples of an epoch. [samples]
-    evaluations : float
-        Time of the evaluations over that of the epochs. [-]
-    time_s : float
-        Time that is asked for, with the start-up. [s]
-    start_up : Estimate
-        Start-up. [s]
+    ``comp``: the servers. ``length``: epochs of every row. ``n_samples``: samples of an epoch [samples].
+    ``evaluations``: time of the evaluations over that of the epochs. ``time_s``: time that is asked for, with the
+    start-up [s]. ``start_up``: start-up [s].
 
-    Notes
-    -----
     With ``first`` samples in the cold epoch and ``later`` ones, a server rate a is in time if first/min(a, c) +
     later/min(a, w) <= left, where c and w are the rates of the data path in the cold epoch and later. At a hit fraction
     h, w = c/(1 - h) as far as storage sets them.

@@ -27,6 +27,7 @@ from sizer.calibrate.own_networks import (
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.perf.step_terms import ABSENT, EFFICIENCY, FILL, LAUNCH, SCALE_OUT, STRAGGLER, StepTerms
+from sizer.sizing.stages.sharding import embedding_parameters
 from sizer.workload.measured import Measured, far_off
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -36,14 +37,16 @@ _KERNELS_LOG_SD = 0.15
 # Whether more GPUs than were ever shown together scale, by doublings beyond them, or beyond one server. Predicted from
 # runs on 8 GPUs or fewer, published rates of larger clusters are off by 5 % in the median, 0.074 over about three.
 _PER_DOUBLING_LOG_SD, _USUAL_SERVER = 0.025, 8
-# Their sparse convolutions are kernels of spconv, TorchSparse and MinkowskiEngine, which are written for CUDA.
-_KINDS_FOR_CUDA = ("point-cloud",)
+# Sparse convolutions are kernels of spconv, TorchSparse and MinkowskiEngine, tables of embeddings those of HugeCTR and
+# FBGEMM, samples of graphs those of WholeGraph: all are written for CUDA, and every published run is on NVIDIA's GPUs.
+_KINDS_FOR_CUDA = ("point-cloud", "recommender", "graph")
 
 
 def operators_are_unknown(work: ResolvedWorkload, gpu: Gpu, catalog: Catalog) -> bool:
     """Whether nobody has shown that a GPU of another vendor runs what a network is made of; a measured rate does."""
     shown = {"NVIDIA", *(catalog.gpus[one.gpu].vendor for one in work.request.measured)}
-    return work.own_kind in _KINDS_FOR_CUDA and gpu.vendor not in shown
+    kinds = {work.own_kind, "recommender" if embedding_parameters(work) else work.family}
+    return not kinds.isdisjoint(_KINDS_FOR_CUDA) and gpu.vendor not in shown
 
 
 def run_on(work: ResolvedWorkload, gpu: Gpu, rate: Measured | None = None) -> OwnRun:
@@ -114,10 +117,7 @@ def _updated(rates: tuple[tuple[OwnRun, float], ...]) -> Fit:
 def check_measured(work: ResolvedWorkload, place: str, catalog: Catalog) -> None:
     """Refuse a measured rate that its GPUs cannot reach.
 
-    Raises
-    ------
-    RequestError
-        Naming the rate and the peak.
+    Raises RequestError naming the rate and the peak.
     """
     for number, rate in enumerate(work.request.measured):
         gpu = catalog.gpus[rate.gpu]

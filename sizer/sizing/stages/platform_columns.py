@@ -134,16 +134,8 @@ def narrowed(
 ) -> Columns:
     """Columns of design rows with what an oversubscribed fabric, or rails kept apart, leave of the line rates.
 
-    Parameters
-    ----------
-    cols : Columns
-        Of the rows.
-    platforms : sequence of Platform
-        All platforms.
-    index, servers, nodes : ndarray of int, shape (rows,)
-        Platform, servers and storage nodes of each row. [-]
-    fabric : Fabric
-        What the request asks for.
+    ``cols``: of the rows. ``platforms``: all platforms. ``index``, ``servers``, ``nodes`` (rows,): platform, servers
+    and storage nodes of each row. ``fabric``: what the request asks for.
     """
     if not is_narrowed(fabric):
         return cols

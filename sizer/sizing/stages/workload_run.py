@@ -54,10 +54,7 @@ class WorkloadRun:
     def need(self) -> Need:
         """What the target asks.
 
-        Raises
-        ------
-        InfeasibleError
-            If starting a run takes longer than the whole training may.
+        Raises InfeasibleError if starting a run takes longer than the whole training may.
         """
         return evaluate.need(self.work, self.comp, self.cols, self.servers, self.confidence, self.calibration)
 

@@ -1,12 +1,12 @@
 """The present design and its alternatives as cards, with differences marked."""
 
-import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 import streamlit as st
 
 from sizer.base.money import parse_amount
+from sizer.present import charts
 from sizer.present.performance_tables import platforms_table
 from sizer.present.tables import Field, record_table
 from sizer.present.text.money import quotes_text
@@ -27,35 +27,12 @@ from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.ui import look, session_catalog, state
 from sizer.ui.bill.price_book import with_price
 from sizer.ui.designs import compare
-from sizer.ui.performance.page import show_front
 from sizer.ui.questions.verdict import simplest_of
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 from sizer.workload.request import SizingRequest
 
-_COST = "Cheapest on known prices"
-_Key = Callable[[DesignAnswer], tuple[float, ...]]
 _FAULT = "typed_price_fault"  # plain key: item and sentence of a refused price
-
-
-def _cost(design: DesignAnswer) -> float:
-    return math.inf if design.cost is None else design.cost.at_confidence
-
-
-def _time(design: DesignAnswer) -> float:
-    first = design.workloads[0]
-    if first.time is not None and first.workload.target.time_to_train_s is not None:
-        return float(first.time.total_s.value)
-    return -float(first.throughput.value)
-
-
-# What each order puts first. Watts and rates that are not published count behind all that are.
-ORDERS: dict[str, _Key] = {
-    _COST: lambda one: (_cost(one),),
-    "Fewest servers": lambda one: (one.n_servers, _cost(one)),
-    "Least power": lambda one: (bool(one.quantities.unknown_power), float(one.quantities.power_max_w[0])),
-    "Fastest": lambda one: (_time(one),),
-}
 
 
 def show_platforms(view: View) -> None:
@@ -65,9 +42,7 @@ def show_platforms(view: View) -> None:
     if len(result.platforms) < 2:
         look.note("Allow more servers or storage under Requirements to compare platforms.")
         return
-    orders = [name for name in ORDERS if name != _COST or all(one.cost is not None for one in result.platforms)]
-    order = st.segmented_control("Order of the list", orders, default=orders[0], required=True, key="platform-order")
-    listed = ordered(result, str(order or orders[0]))
+    listed = result.platforms
     table = platforms_table(result, listed, mark="shown on all pages")
     assert table is not None  # there are several platforms
     look.table(table, view.catalog.sources)
@@ -76,13 +51,7 @@ def show_platforms(view: View) -> None:
         _quotes(result)
 
 
-def ordered(result: SizingResult, order: str) -> list[DesignAnswer]:
-    """The platforms of a result in one of the orders; those that depend on an unknown fact come last."""
-    key = ORDERS[order]
-    return sorted(result.platforms, key=lambda one: (bool(one.conditional_on), *key(one)))
-
-
-def _choose(view: View, others: list[DesignAnswer]) -> None:
+def _choose(view: View, others: Sequence[DesignAnswer]) -> None:
     """Selection of another platform for all pages, or for the comparison."""
     if not others:
         return
@@ -95,22 +64,9 @@ def _choose(view: View, others: list[DesignAnswer]) -> None:
             width=520,
         )
         chosen = others[number]
-        st.button(
-            "Use this platform",
-            on_click=_use_platform,
-            args=(chosen.platform.server.id, chosen.platform.gpu.id, chosen.platform.storage.id),
-            icon=":material/swap_horiz:",
-            help="Limits the request to this server, its GPU and storage. To undo it, press Undo.",
-        )
-        request = on_platform(SizingRequest.model_validate_json(view.request_json), chosen.platform)
-        compare.pin_button(chosen.name, request.model_dump_json(), "pin-platform")
-
-
-def _use_platform(server: str, gpu: str, storage: str) -> None:
-    state.put(("platforms", "servers"), [server])
-    state.put(("platforms", "gpus"), [gpu])
-    state.put(("platforms", "storage"), [storage])
-    state.refresh()
+        request = on_platform(SizingRequest.model_validate_json(view.request_json), chosen.platform).model_dump_json()
+        compare.use_button(request, "another platform", "use-platform")
+        compare.pin_button(chosen.name, request, "pin-platform")
 
 
 def _quotes(result: SizingResult) -> None:
@@ -155,6 +111,7 @@ def _take_price(key: str, item: str, currency: str) -> None:
     session_catalog.set_price_book(with_price(text, item, amount, currency, today), name)
 
 
+_HEIGHT = 360  # of the chart. [px]
 _WIDTH = 352  # three cards beside each other on a wide page, two at 800 pixels. [px]
 _KINDS: dict[NeighbourKind, str] = {
     "cheaper": "Cheaper",
@@ -188,8 +145,8 @@ def show(view: View) -> None:
         look.folded("**Platforms compared**", "platforms", lambda: show_platforms(view))
     with st.expander("**Faster and smaller designs**", key="front", on_change="rerun") as fold:
         sizes = st.container(horizontal=True, gap="small", key="sizes") if fold.open else None
-        if fold.open and not view.is_customer_mode:
-            show_front(view)
+        if fold.open and not view.is_customer_mode and any(not point.is_documented for point in view.result.pareto):
+            look.charted(view, "front", lambda colours: charts.pareto_chart(view.result, colours, "container", _HEIGHT))
     with below:
         simple = simplest_of(view)
         # First of all neighbours: a card that another one repeats is the one left out. Requests of alternatives include

@@ -10,12 +10,11 @@ from sizer.base.money import percent
 from sizer.base.quantities import grouped
 from sizer.bom.bill import Bill
 from sizer.bom.overrides import EditableLine
-from sizer.catalog.labels import item_name
 from sizer.present.bill_tables import cost_table, price_texts
 from sizer.present.text.bill_warnings import change_text
 from sizer.present.words import TO_BE_QUOTED, plural
 from sizer.ui import look, state
-from sizer.ui.bill import overrides, reconcile
+from sizer.ui.bill import overrides
 from sizer.ui.bill.overrides import DISCOUNT, NOTE, PRICE, PROVIDED_BY_OTHERS, QUANTITY, STATE, STATES
 from sizer.ui.state import View
 from sizer.ui.typed import plain
@@ -40,7 +39,6 @@ def show(view: View) -> None:
         st.error(f"{plain(refused)} The cell was not changed.", icon=":material/edit_off:")
     _editor(view, lines)
     _changed(lines, bill)
-    _suspended(view)
     look.table(cost_table(result, view.catalog), view.catalog.sources)
 
 
@@ -180,18 +178,3 @@ def _all_back() -> None:
 def _reset() -> None:
     st.session_state[_REFUSED] = []
     _renew()
-
-
-def _suspended(view: View) -> None:
-    """Changes of items that are not in the present bill."""
-    suspended = reconcile.suspended()
-    if not suspended:
-        return
-    names = [item_name(one.item, view.catalog) for one in suspended]
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.info(
-            f"Suspended changes: {plain('; '.join(names))}. Their items are not in this bill; the changes apply "
-            "when they return.",
-            icon=":material/inventory_2:",
-        )
-        st.button("Discard", key="discard-suspended", on_click=reconcile.discard_suspended, type="tertiary")

@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
-from sizer.base.faults import in_words
 from sizer.base.money import parse_amount, parse_percent
 from sizer.bom.lines import bill
 from sizer.bom.overrides import EditableLine, editable_lines, override_of
@@ -15,8 +14,6 @@ from sizer.catalog.model import Catalog
 from sizer.export.files import is_formula_like, printable
 from sizer.sizing.result import SizingResult
 from sizer.ui import state
-from sizer.ui.error_messages import sentences
-from sizer.ui.request_form.forms import AS_TEXT, FormField
 from sizer.workload.quote import QuoteOverride
 
 PLACE = ("quote", "override")
@@ -177,7 +174,7 @@ def _state(written: object) -> str:
     return str(written)
 
 
-def note_text(written: object) -> str:
+def _note(written: object) -> str:
     """A note as typed, without surrounding white space.
 
     Raises CellError if it is too long, has control characters or would be read as a formula by a spreadsheet.
@@ -192,31 +189,7 @@ def note_text(written: object) -> str:
     return text
 
 
-def read_typed(
-    model: type[BaseModel], fields: Iterable[FormField], written: Mapping[str, str], place: str
-) -> tuple[dict[str, Any], list[str]]:
-    """A table of the quote as a request file has it, from its fields as typed, and a sentence for each error."""
-    given: dict[str, Any] = {name: text.strip() for name, text in written.items() if text.strip()}
-    faults = []
-    for field in fields:
-        name = field.keys[-1]
-        text = given.get(name, "").removesuffix("%" if name == DISCOUNT else "").strip()
-        if ".".join(field.keys) in AS_TEXT:
-            # What is not a whole number stays as typed; the error names it.
-            given |= {name: int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else text} if text else {}
-            continue
-        try:
-            note_text(text)
-        except CellError as error:
-            faults.append(f"{field.name or field.label}: {error}.")
-    try:
-        made = model.model_validate(given)
-    except ValidationError as error:
-        return {}, [*faults, *(sentences(fault, place) for fault in in_words(model, error, place))]
-    return made.model_dump(mode="json", exclude_defaults=True), faults
-
-
-_READERS = {QUANTITY: _quantity, PRICE: _price, DISCOUNT: _discount, NOTE: note_text}
+_READERS = {QUANTITY: _quantity, PRICE: _price, DISCOUNT: _discount, NOTE: _note}
 
 
 def _text(written: object) -> str:

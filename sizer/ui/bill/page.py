@@ -1,6 +1,8 @@
 """Page Bill: parts, prices, open quotes, and the cost of ownership."""
 
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -14,24 +16,29 @@ from sizer.present.text.bill_warnings import (
     unsupported_text,
 )
 from sizer.present.text.money import price_text
+from sizer.present.words import date as day
 from sizer.present.words import plural
 from sizer.questions.ownership.analysis import ownership
-from sizer.questions.ownership.charts import ownership_chart
 from sizer.questions.ownership.text import finding, ownership_table, runs_table
 from sizer.sizing.result import SizingResult
-from sizer.ui import look, state
-from sizer.ui.bill import editor, own_lines, price_book, quote_form
+from sizer.ui import fields, look, state
+from sizer.ui.bill import editor, price_book
 from sizer.ui.bill.reconcile import DROPPED
+from sizer.ui.request_form.forms import QUOTE, QUOTE_LINE, RequestPath
+from sizer.ui.requirements import surroundings
 from sizer.ui.requirements.optional_tables import OWNERSHIP
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 
 # Parts of the page, as its tabs are called.
-BILL, EDIT, OWN, QUOTE, BOOK = "Bill", "Edit lines", "Own lines", "Quote", "Price book"
-TABS = (BILL, EDIT, OWN, QUOTE, BOOK)
+BILL, EDIT, OWN, TERMS, BOOK = "Bill", "Edit lines", "Own lines", "Quote", "Price book"
+TABS = (BILL, EDIT, OWN, TERMS, BOOK)
 _TAB = "bill_tab"
 # Price warnings shown in the banner; the others are in a fold.
 _MAX_WARNINGS = 3
+_LINES: RequestPath = ("quote", "line")
+_MAX_LINES = 500  # of a quote
+_NEW_LINE: dict[str, Any] = {"description": "Installation", "category": "service", "quantity": 1}
 
 
 def show(view: View) -> None:
@@ -46,7 +53,7 @@ def show(view: View) -> None:
         dropped = st.session_state.get(DROPPED)
         if dropped:
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-                st.warning(f"**Quantities computed again.** {plain(' '.join(dropped))}", icon=":material/rule:")
+                st.warning(f"**Changes that no longer apply.** {plain(' '.join(dropped))}", icon=":material/rule:")
                 st.button("Dismiss", key="dismiss-dropped", on_click=_dismiss, type="tertiary")
     _old_prices(bill)
     _date_of_need(result)
@@ -78,13 +85,36 @@ def _tabs(view: View, result: SizingResult) -> None:
             _ownership(view, result)
     for name, draw in (
         (EDIT, editor.show),
-        (OWN, own_lines.show),
-        (QUOTE, quote_form.show),
+        (OWN, _own_lines),
+        (TERMS, _terms),
         (BOOK, price_book.show),
     ):
         with parts[name]:
             if parts[name].open:
                 draw(view)
+
+
+def _own_lines(_view: View) -> None:
+    """Lines without a catalogue item: a fold each."""
+    look.note("Add lines for anything else, such as installation. While one has no price, the total is to be quoted.")
+    for number in range(len(surroundings.entries(_LINES))):
+        draw = partial(surroundings.box, QUOTE_LINE, _LINES, number, "own-line", "Remove this line")
+        look.folded(f"Line {number + 1}", f"line-{number}", draw, fields.summary(QUOTE_LINE, number))
+    surroundings.add_button("Add a line", _LINES, lambda: dict(_NEW_LINE), _MAX_LINES, "own-line")
+
+
+def _terms(view: View) -> None:
+    """Heading and terms of the quote."""
+    fields.draw_columns(QUOTE)
+    valid_until = view.result.design.bill.valid_until
+    look.note(
+        "The customer and the quote date are entered under Requirements, Document details. "
+        + (
+            f"The quote is valid until {day(valid_until)}."
+            if valid_until is not None
+            else "With a quote date the bill shows how long the quote is valid."
+        )
+    )
 
 
 def _price(result: SizingResult) -> str:
@@ -120,8 +150,6 @@ def _ownership(view: View, result: SizingResult) -> None:
         return
     st.header("Cost of ownership", anchor=False)
     st.markdown(plain(finding(answer)))
-    drawn = ownership_chart(answer, look.palette(), "container")
-    look.chart(look.spec_of(drawn))
     look.table(ownership_table(answer), view.catalog.sources)
     look.table(runs_table(answer), view.catalog.sources)
 

@@ -12,7 +12,6 @@ import streamlit as st
 from sizer.base.errors import CatalogError
 from sizer.base.formats.csv_rows import CsvRecord, csv_records
 from sizer.base.formats.xlsx_rows import column_letters, is_zip, xlsx_rows
-from sizer.bom.bill import Bill
 from sizer.catalog.labels import capital, with_vendor
 from sizer.catalog.loader import MAX_FILE_BYTES, with_prices
 from sizer.catalog.model import Catalog
@@ -20,6 +19,7 @@ from sizer.catalog.price_books import COLUMNS, INFORMATIVE, RATE, Price, delimit
 from sizer.export.tables.table import csv_bytes
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.words import plural
+from sizer.sizing.result import SizingResult
 from sizer.ui import look, session_catalog, state
 from sizer.ui.state import View
 from sizer.ui.typed import plain
@@ -173,17 +173,22 @@ def _cells(text: str) -> dict[int, dict[str, str]]:
     return rows
 
 
-def template(bill: Bill, today: date) -> bytes:
-    """Price book to fill in: a row without an amount for each item of a bill that has no price, with who makes it."""
+def template(result: SizingResult, today: date) -> bytes:
+    """Price book to fill in: a row without an amount for each item of the bill that has no price, with who makes it.
+
+    Below these the items of other designs whose quotes would settle which design costs least.
+    """
+    bill = result.design.bill
     columns = ("item", *INFORMATIVE, *(name for name in COLUMNS if name != "item"))
     lines = {line.item: line for line in reversed(bill.bought)}
     rows = []
     for item in bill.unpriced:
         line, quantity = lines[item], sum(one.quantity for one in bill.bought if one.item == item)
-        cells = (item, line.manufacturer, line.sku, line.description, str(quantity))
-        given = dict(zip(columns, cells, strict=False)) | {"currency": bill.currency, "date": today.isoformat()}
-        rows.append([given.get(column, "") for column in columns])
-    return csv_bytes(columns, rows, mark="")
+        rows.append((item, line.manufacturer, line.sku, line.description, str(quantity)))
+    rows += [(quote.item, "", "", quote.name, "") for quote in result.quotes_to_settle if quote.item not in lines]
+    last = {"currency": bill.currency, "date": today.isoformat()}
+    given = [dict(zip(columns, cells, strict=False)) | last for cells in rows]
+    return csv_bytes(columns, [[one.get(column, "") for column in columns] for one in given], mark="")
 
 
 def with_price(text: str, item: str, amount: Decimal, currency: str, day: date) -> str:
@@ -304,7 +309,7 @@ def _template(view: View) -> None:
     today = datetime.now(UTC).date()
     st.download_button(
         "Template for this bill, CSV",
-        template(bill, today),
+        template(view.result, today),
         "price-book.csv",
         "text/csv",
         key="price-book-template",
@@ -312,6 +317,6 @@ def _template(view: View) -> None:
         icon=":material/download:",
     )
     look.note(
-        f"The template has one row for each of the {plural(len(bill.unpriced), 'item')} without a price. Fill in "
-        "amount and source, or delete the row."
+        f"The template has a row for each of the {plural(len(bill.unpriced), 'item')} without a price, and for those "
+        "of other designs that would settle which costs least. Fill in amount and source, or delete the row."
     )

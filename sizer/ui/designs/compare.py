@@ -25,8 +25,6 @@ from sizer.workload.request import SizingRequest
 
 # A plain key of the session, so that pins survive page switches: [{"name": ..., "request_json": ...}, ...]
 PINS = "pins"
-_BASELINE = "baseline"
-_CHOSEN = "causes_baseline"
 _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
@@ -74,14 +72,12 @@ def pin_button(name: str, request_json: str, key: str) -> None:
         st.button("Pin", key=key, icon=":material/keep:", on_click=pin, args=(name, request_json))
 
 
-def use_button(request_json: str, origin: str, key: str) -> None:
+def use_button(request_json: str, origin: str, key: str, label: str = "Use this design") -> None:
     """Button that makes a design the one shown on all pages."""
-    st.button(
-        "Use this design", key=key, icon=":material/swap_horiz:", on_click=use_design, args=(request_json, origin)
-    )
+    st.button(label, key=key, icon=":material/swap_horiz:", on_click=_use, args=(request_json, origin))
 
 
-def use_design(request_json: str, origin: str) -> None:
+def _use(request_json: str, origin: str) -> None:
     """Make the request of a design the present one."""
     request = SizingRequest.model_validate_json(request_json)
     state.take(without_empty_values(request.model_dump(mode="json", exclude_defaults=True)), origin)
@@ -106,7 +102,7 @@ def show(view: View) -> None:
     if not view.is_customer_mode and (others := _others(view)):
 
         def causes() -> None:
-            chosen = fields.remembered_choice("Compare the present request with", list(others), _CHOSEN)
+            chosen = fields.stored_choice("Compare the present request with", list(others), "causes-baseline")
             draw(others[chosen], view.result.request, ("Before", "Now"), view.catalog)
 
         look.folded("Effect of each changed input", "compare-causes", causes)
@@ -115,7 +111,7 @@ def show(view: View) -> None:
 def _side_by_side(known: list[Compared], view: View) -> None:
     """Figures, prices, parts and requests of at least two designs, and the same as a workbook."""
     names = [design.name for design in known]
-    baseline = names.index(fields.remembered_choice("Baseline of the comparison", names, _BASELINE))
+    baseline = names.index(fields.stored_choice("Baseline of the comparison", names, "baseline"))
     sources, has_price = view.catalog.sources, not view.is_customer_mode
     figures = figures_table(known, baseline, has_price=has_price)
     look.table(figures, sources)

@@ -9,12 +9,12 @@ import streamlit as st
 
 from sizer.base.errors import SizerError
 from sizer.library.opening import LibraryError
-from sizer.library.records import MAX_NAME, MAX_QUERY, RevisionEntry, SavedDesign
+from sizer.library.records import MAX_QUERY, RevisionEntry, SavedDesign
 from sizer.library.snapshot import Snapshot
 from sizer.present.words import plural, sentence
 from sizer.questions.compare.text import figure_text
 from sizer.ui import look, state
-from sizer.ui.designs import revision_tables, saving
+from sizer.ui.designs import compare, revision_tables, saving
 from sizer.ui.designs.saving import DESIGN, REVISION
 from sizer.ui.state import View
 from sizer.ui.typed import plain
@@ -226,6 +226,12 @@ def _opened(design_id: str, number: int | None) -> str:
     return str(st.session_state.notice)
 
 
+def _pinned(design: SavedDesign, number: int) -> str:
+    request = SizingRequest.from_dict(saving.library().revision(design.id, number).request)
+    compare.pin(f"{design.name}, revision {number}", request.model_dump_json())
+    return str(st.session_state.notice)
+
+
 # --- one design
 
 
@@ -237,80 +243,25 @@ def _design(design: SavedDesign, view: View) -> None:
     here = saving.saved()
     if here is not None and here["id"] == design.id:
         _open_now(view, is_expanded=True)
-    _manage(design)
-    entries = saving.library().revisions(design.id)[::-1]
-    _revisions(design, entries, view)
-    if len(entries) > 1:
-        _comparison(design, entries)
+    st.button(
+        "Show in the list" if design.is_hidden else "Hide",
+        key="hide",
+        icon=":material/visibility:" if design.is_hidden else ":material/visibility_off:",
+        type="tertiary",
+        on_click=_do,
+        args=(lambda: _hidden(design),),
+        help="Hidden designs stay in the library and their links keep working; the list does not show them.",
+    )
+    _revisions(design, saving.library().revisions(design.id)[::-1], view)
 
 
 def _leave() -> None:
     st.session_state.pop("design_shown", None)
 
 
-def _manage(design: SavedDesign) -> None:
-    with st.container(horizontal=True, gap="small"):
-        with (
-            st.popover("Rename", icon=":material/edit:", type="tertiary", key="rename"),
-            st.form("rename-form", border=False),
-        ):
-            key = f"rename/{design.id}/{design.name}"
-            st.text_input("New name", value=design.name, max_chars=MAX_NAME, key=key)
-            st.form_submit_button("Rename", key="rename-it", on_click=_do, args=(lambda: _renamed(design, key),))
-        st.button(
-            "Duplicate",
-            key="duplicate",
-            icon=":material/content_copy:",
-            type="tertiary",
-            on_click=_do,
-            args=(lambda: _duplicated(design),),
-            help="Creates a new design from the newest revision of this one.",
-        )
-        st.button(
-            "Show in the list" if design.is_hidden else "Hide",
-            key="hide",
-            icon=":material/visibility:" if design.is_hidden else ":material/visibility_off:",
-            type="tertiary",
-            on_click=_do,
-            args=(lambda: _hidden(design),),
-            help="Hidden designs stay in the library and their links keep working; the list does not show them.",
-        )
-        with st.popover("Link", icon=":material/link:", type="tertiary", key="design-link"):
-            look.note("The first link opens the newest revision, the second a fixed one.")
-            for number in (None, design.newest.number):
-                st.code(saving.address_of(design.id, number), language=None, wrap_lines=True)
-
-
-def _renamed(design: SavedDesign, key: str) -> str:
-    name = str(st.session_state[key]).strip()
-    saving.library().rename(design.id, name)
-    here = saving.saved()
-    if here is not None and here["id"] == design.id:
-        st.session_state.saved = {**here, "name": name}
-    return f"The design is now called {name}."
-
-
-def _duplicated(design: SavedDesign) -> str:
-    new_id = saving.new_id()
-    name = f"Copy of {design.name}"[:MAX_NAME]
-    saving.library().duplicate(
-        design.id, design.newest.number, new_id=new_id, name=name, author=saving.author(), now=saving.now()
-    )
-    _choose(new_id)
-    return f"{name} is in the library."
-
-
 def _hidden(design: SavedDesign) -> str:
     saving.library().hide(design.id, is_hidden=not design.is_hidden)
     return f"{design.name} is {'in the list again' if design.is_hidden else 'hidden'}."
-
-
-def _restored(design: SavedDesign, number: int) -> str:
-    done = saving.library().restore(design.id, number, author=saving.author(), now=saving.now())
-    if not done.is_new:
-        return f"Nothing to restore: revision {done.number} is the same as revision {number}."
-    saving.open_revision(design.id, done.number)
-    return f"Revision {done.number} restores revision {number} and is open now."
 
 
 def _revisions(design: SavedDesign, entries: tuple[RevisionEntry, ...], view: View) -> None:
@@ -340,23 +291,12 @@ def _revision(design: SavedDesign, entry: RevisionEntry, is_open: bool) -> None:
             type="tertiary",
             disabled=is_open,
         )
-        if number != design.newest.number:
-            st.button(
-                "Restore",
-                key=f"restore-{number}",
-                on_click=_do,
-                args=(lambda: _restored(design, number),),
-                type="tertiary",
-                help="Creates a new revision with the content of this one. All revisions are kept.",
-            )
-
-
-def _comparison(design: SavedDesign, entries: tuple[RevisionEntry, ...]) -> None:
-    st.subheader("Compare two revisions", anchor=False)
-    numbers = [entry.number for entry in entries]
-    left, right = st.columns(2, gap="medium")
-    with left:
-        before = st.selectbox("From revision", numbers, index=1, key=f"compare-from/{design.id}/{len(numbers)}")
-    with right:
-        after = st.selectbox("To revision", numbers, index=0, key=f"compare-to/{design.id}/{len(numbers)}")
-    saving.compared(design.id, before, after)
+        st.button(
+            "Pin",
+            key=f"pin-revision-{number}",
+            on_click=_do,
+            args=(lambda: _pinned(design, number),),
+            type="tertiary",
+            icon=":material/keep:",
+            help="The page Compare shows pinned designs side by side, sized with the prices of this session.",
+        )

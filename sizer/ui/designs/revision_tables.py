@@ -18,7 +18,7 @@ from sizer.questions.compare.text import (
     request_table,
 )
 from sizer.ui import look
-from sizer.ui.changes import in_words
+from sizer.ui.error_messages import in_words
 from sizer.ui.request_form.forms import label_of
 from sizer.workload.changes import FieldChange, Path
 
@@ -73,29 +73,6 @@ def show_since(since: Differences, catalog: Catalog) -> None:
         bill_table(since.lines, "when saved", "now", since.currencies),
     )
     _draw([table for table in tables if table is not None], catalog)
-
-
-# --- between two revisions
-
-
-def show_differences(differences: Differences, before: int, after: int, catalog: Catalog) -> None:
-    """Tables of the differences between two revisions."""
-    if differences.are_none:
-        st.info(f"Revisions {before} and {after} are the same.")
-        return
-    names = (f"Revision {before}", f"Revision {after}")
-    tables = (
-        fields_table(differences.request, *names),
-        _figures(differences.figures, *names, differences.currencies),
-        bill_table(differences.lines, *names, differences.currencies),
-    )
-    _draw([table for table in tables if table is not None], catalog)
-    if differences.is_other_price_book:
-        look.note("The uploaded price books differ.")
-    if not differences.has_answers:
-        look.note("One of the two was saved by another version of the program; their results are not compared.")
-    elif not differences.figures and not differences.lines:
-        look.note("Figures and bill are the same.")
 
 
 def fields_table(changes: Iterable[FieldChange], before: str, now: str) -> Table | None:

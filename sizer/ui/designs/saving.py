@@ -22,7 +22,6 @@ from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
 from sizer.ui.app_server.settings import user_header
 from sizer.ui.designs import revision_tables
-from sizer.ui.designs.compare import draw as draw_causes
 from sizer.ui.error_messages import sentences
 from sizer.ui.session_catalog import PRICE_BOOK, catalog, remove_price_book, set_price_book
 from sizer.ui.state import View
@@ -128,7 +127,6 @@ class SaveMessage:
     is_fault: bool
     text: str
     about: str  # request that was saved
-    compare: tuple[int, int] | None = None  # revisions that two people made from the same one
 
 
 def controls(view: View) -> None:
@@ -138,7 +136,6 @@ def controls(view: View) -> None:
     here = saved()
     unsaved = is_unsaved(view)
     label, icon = ("Save", "save") if here is None else ("Unsaved", "edit") if unsaved else ("Saved", "check")
-    # Reruns when it opens, so that the comparison can close it.
     with st.popover(label, icon=f":material/{icon}:", type="tertiary", key=_POPOVER, on_change="rerun"):
         if here is not None:
             changed = ", unsaved changes" if unsaved else ""
@@ -150,9 +147,6 @@ def controls(view: View) -> None:
         else:
             _form()
         _message(view)
-    compare = st.session_state.pop("compare_saved", None)
-    if compare is not None:
-        _compare(*compare)
 
 
 def _form() -> None:
@@ -211,7 +205,7 @@ def _stored(name: str, comment: str, by: str, is_new: bool, result: SizingResult
     if name.strip() != here["name"]:
         library().rename(design_id, name)
     _remember(design_id, done.number, name.strip() or str(here["name"]), about)
-    return SaveMessage(False, _what_became(done, based_on), about, _pair(done))
+    return SaveMessage(False, _what_became(done, based_on), about)
 
 
 def _what_became(done: SaveOutcome, based_on: int) -> str:
@@ -225,71 +219,18 @@ def _what_became(done: SaveOutcome, based_on: int) -> str:
         return text
     saves = listed(f"{entry.author or 'someone'} saved revision {entry.number}" for entry in others[-3:])
     more = f" ({len(others)} revisions in all)" if len(others) > 3 else ""
-    both = "; both revisions are in the library" if done.is_new else ""
+    both = "; the page Designs has both, to be pinned and compared" if done.is_new else ""
     return f"{text} Meanwhile {saves}{more}, based on revision {based_on} or later{both}."
-
-
-def _pair(done: SaveOutcome) -> tuple[int, int] | None:
-    others = [entry.number for entry in done.newer_revisions if entry.number != done.number]
-    return (others[-1], done.number) if others else None
 
 
 def _message(view: View) -> None:
     message: SaveMessage | None = st.session_state.get("save_message")
-    here = saved()
     if message is None or message.about != view.request_json:
         return
     if message.is_fault:
         st.error(plain(message.text), icon=":material/block:")
-    elif message.compare is None or here is None:
-        st.success(plain(message.text), icon=":material/check:")
     else:
-        st.warning(plain(message.text), icon=":material/group:")
-        before, after = message.compare
-        st.button(
-            f"Compare revisions {before} and {after}",
-            key="compare-saved",
-            on_click=_ask_to_compare,
-            args=(str(here["id"]), before, after),
-        )
-
-
-def _ask_to_compare(design_id: str, before: int, after: int) -> None:
-    st.session_state[_POPOVER] = False
-    st.session_state.compare_saved = (design_id, before, after)
-
-
-@st.dialog("Differences between the two revisions", width="large")
-def _compare(design_id: str, before: int, after: int) -> None:
-    compared(design_id, before, after)
-
-
-def compared(design_id: str, before: int, after: int) -> None:
-    """Draw the differences between two revisions."""
-    try:
-        old, new = (library().revision(design_id, number) for number in (before, after))
-    except SizerError as error:
-        st.error(plain(fault_of(error)), icon=":material/block:")
-        return
-    changes = differences(old, new)
-    revision_tables.show_differences(changes, before, after, catalog())
-    if changes.request:
-        _causes(old, new, (f"Revision {before}", f"Revision {after}"))
-
-
-def _causes(old: Revision, new: Revision, names: tuple[str, str]) -> None:
-    """Effect of each changed input; sized only when it is opened."""
-
-    def draw() -> None:
-        try:
-            requests = SizingRequest.from_dict(old.request), SizingRequest.from_dict(new.request)
-        except RequestError as error:
-            st.error(plain(sentences(str(error))), icon=":material/block:")
-            return
-        look.note("Both are sized with the catalogue and the price book of this session.")
-        draw_causes(*requests, names, catalog())
-
-    look.folded("Effect of each changed input", f"causes/{old.design_id}/{old.number}/{new.number}", draw)
+        st.success(plain(message.text), icon=":material/check:")
 
 
 # --- opening

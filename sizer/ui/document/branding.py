@@ -1,6 +1,5 @@
 """Branding of the documents: a profile of the session, typed in, uploaded or downloaded."""
 
-import base64
 import hashlib
 import json
 import re
@@ -128,18 +127,6 @@ def _files(now: Profile) -> None:
             on_click="ignore",
             icon=":material/download:",
         )
-        if now.logo_uri:
-            picture = base64.b64decode(now.logo_uri.partition(",")[2])
-            st.download_button(
-                "Logo, PNG",
-                picture,
-                _LOGO_FILE,
-                "image/png",
-                key="logo-download",
-                on_click="ignore",
-                icon=":material/download:",
-            )
-            st.button("Remove the logo", key="logo-remove", on_click=_remove_logo, icon=":material/delete:")
         if now != PLAIN:
             st.button("Reset branding", key="profile-plain", on_click=_reset, icon=":material/restart_alt:")
     key = f"{_prefix()}/file"
@@ -250,11 +237,6 @@ def _logo_faults(logo: bytes | None) -> list[str]:
         said = str(error).removeprefix(f"{_PLACE}: ")
         return [f"{said[:1].upper()}{said[1:]}."]
     return []
-
-
-def _remove_logo() -> None:
-    st.session_state[LOGO] = b""
-    _renew()
 
 
 def _reset() -> None:

@@ -119,9 +119,9 @@ class DocumentSource:
         return f"zip {self.zip_name} {' '.join(kinds)} {self.key}"
 
 
-def document_source(view: View, profile: Profile, is_customer_copy: bool) -> DocumentSource:
+def document_source(view: View, profile: Profile) -> DocumentSource:
     """Source of the files of the present result; in the customer view of customer copies."""
-    is_customer_copy = is_customer_copy or view.is_customer_mode
+    is_customer_copy = view.is_customer_mode
     branding = hashlib.sha256(f"{profile.model_dump_json()} {profile.logo_uri}".encode()).hexdigest()
     key = f"{is_customer_copy:d} {branding} {view.key}"
     return DocumentSource(view.result, view.catalog, profile, is_customer_copy, key, saved_revision(view))

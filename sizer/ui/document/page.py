@@ -1,83 +1,23 @@
 """Page Document: the guide, the bill and the design as files."""
 
-import hashlib
-import io
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from threading import Lock
-from typing import Any
+from collections.abc import Callable
 
 import streamlit as st
 
 from sizer.base.quantities import si
-from sizer.catalog.schema import Source
 from sizer.documents import FORMATS, INTERNAL, PDF_FORMS
+from sizer.guide.engineer.short_chapters import assumptions_table
 from sizer.present.fonts.pango import weasyprint_state
-from sizer.present.tables import Cell, Field, record_table
-from sizer.present.text.assumptions import AssumptionRow, assumption_rows, question_texts
+from sizer.present.text.assumptions import question_texts
 from sizer.present.text.verdict import reason_texts, selection_text
-from sizer.present.words import name, plural, question, sentence
+from sizer.present.words import plural, question, sentence
 from sizer.sizing.result import SizingResult
-from sizer.ui import look, state
+from sizer.ui import look
 from sizer.ui.app_server import turns
 from sizer.ui.document import branding
 from sizer.ui.document.downloads import DocumentSource, document_source
 from sizer.ui.state import View
 from sizer.ui.typed import plain
-
-# 794 pixels for the width of an A4 page: sharp at the width of a column, legible when enlarged.
-DPI = 96
-PAGES_AT_A_TIME = 6
-_POINTS_PER_INCH = 72
-# PDFium works for one thread at a time.
-_drawing = Lock()
-
-
-@st.cache_resource(show_spinner=False, max_entries=32)
-def n_pages(key: str, _pdf: bytes) -> int:  # noqa: ARG001  (the key stands for the file)
-    """Number of pages."""
-    with _opened(_pdf) as document:
-        return len(document)
-
-
-@st.cache_resource(show_spinner=False, max_entries=128)
-def picture(key: str, number: int, _pdf: bytes) -> bytes:  # noqa: ARG001  (the key stands for the file)
-    """A page as PNG; ``number`` counts from 0."""
-    with _opened(_pdf) as document:
-        page = document[number]
-        image = page.render(scale=DPI / _POINTS_PER_INCH).to_pil()
-        page.close()
-    stream = io.BytesIO()
-    image.save(stream, format="PNG")
-    return stream.getvalue()
-
-
-@contextmanager
-def _opened(pdf: bytes) -> Iterator[Any]:
-    import pypdfium2
-
-    with _drawing:
-        document = pypdfium2.PdfDocument(pdf)
-        try:
-            yield document
-        finally:
-            document.close()
-
-
-def show_preview(key: str, pdf: bytes, name: str) -> None:
-    """Draw a few pages side by side, with pagination."""
-    count = n_pages(key, pdf)
-    first = 0
-    if count > PAGES_AT_A_TIME:
-        leaf = st.pagination(-(-count // PAGES_AT_A_TIME), key=f"pages/{key}")
-        first = (leaf - 1) * PAGES_AT_A_TIME
-    numbers = range(first, min(first + PAGES_AT_A_TIME, count))
-    st.caption(f"Pages {numbers[0] + 1} to {numbers[-1] + 1} of {count}." if count > 1 else "One page.")
-    columns = st.columns(min(3, count))
-    for place, number in enumerate(numbers):
-        with columns[place % len(columns)], st.container(border=True):
-            st.image(picture(key, number, pdf), alt=f"{name}, page {number + 1} of {count}", width="stretch")
-
 
 # Format -> name, purpose, media type.
 _FILES = {
@@ -144,9 +84,6 @@ _GROUPS = (
     ("Installation", ("cables", "addresses", "netbox")),
     ("Archive", ("archive", "design")),
 )
-# What is previewed -> kind of document.
-_FORMS = {"Guide": "pdf", "Engineer's file": "engineer", "One page": "summary"}
-_FORM, _CUSTOMER_COPY, _PREVIEWED = "document_form", "customer_copy", "previewed"
 
 
 def show(view: View) -> None:
@@ -159,71 +96,29 @@ def show(view: View) -> None:
         )
     if not view.is_current:
         st.warning(
-            "Downloads are locked: the current request has no design yet. The preview shows the previous result.",
+            "Downloads are locked: the current request has no design yet.",
             icon=":material/warning:",
         )
     st.header("Document", anchor=False)
-    kind = _choices(view, missing is None)
-    source = document_source(view, branding.profile(), bool(st.session_state.get(_CUSTOMER_COPY, False)))
+    if view.is_customer_mode:
+        look.note("Customer copies: without discounts, internal notes and the engineer's file.")
+    else:
+        look.note("Files for your own use. The customer view makes copies without discounts and internal notes.")
+    source = document_source(view, branding.profile())
     look.folded("Branding", "branding", branding.show, branding.summary(source.profile))
     branding.show_faults()
-    if missing is None:
-        # Preview of the pages, once requested.
-        key, short = source.key_of(kind), FORMATS[kind]
-        place = st.empty()
-        wanted = place.button("Preview", key="show-pages", icon=":material/visibility:")
-        pdf = source.cache.get(key) if st.session_state.get(_PREVIEWED) == digest_of(key) else None
-        if pdf is None and wanted:
-            with place.status(f"{short}: started") as box:
-                pdf = source.file(kind, lambda word: box.update(label=f"{short}: {word}"))
-            st.session_state[_PREVIEWED] = digest_of(key)
-        if pdf is not None:
-            place.empty()
-            show_preview(digest_of(key), pdf, _FILES[kind][0])
     st.header("Files", anchor=False)
     left_out = (*(PDF_FORMS if missing is not None else ()), *(INTERNAL if source.is_customer_copy else ()))
     kinds = tuple(kind for kind in FORMATS if kind not in left_out)
-    _files(source, kinds, kind, is_locked=not view.is_current)
+    _files(source, kinds, is_locked=not view.is_current)
     _all_files(source, kinds, is_locked=not view.is_current)
     _contents(view)
 
 
-def _choices(view: View, has_pdf: bool) -> str:
-    """Document to preview, and whether it is a customer copy; returns the kind of document."""
-    is_forced = view.is_customer_mode
-    is_copy = is_forced or bool(st.session_state.get(_CUSTOMER_COPY, False))
-    forms = [form for form, kind in _FORMS.items() if not (is_copy and kind in INTERNAL)]
-    form = st.session_state.get(_FORM, forms[0])
-    form = form if form in forms else forms[0]
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
-        if has_pdf:
-            st.segmented_control(
-                "Document to preview",
-                forms,
-                default=form,
-                required=True,
-                key=f"form/{is_copy}",
-                on_change=state.stores(f"form/{is_copy}", _FORM),
-            )
-        st.toggle(
-            "Customer copy",
-            value=is_copy,
-            key=f"customer-copy/{is_forced}",
-            disabled=is_forced,
-            on_change=state.stores("customer-copy/False", _CUSTOMER_COPY),
-            help="Omits discounts, internal notes and the engineer's file. Always on in the customer view.",
-        )
-    return _FORMS[form]
-
-
-def digest_of(key: str) -> str:
-    """Short identifier of a file from its key, which is as long as the request."""
-    return hashlib.sha256(key.encode()).hexdigest()
-
-
-def _files(source: DocumentSource, kinds: tuple[str, ...], first: str, *, is_locked: bool) -> None:
-    """List of all downloads; the form chosen above is the primary one. Locked while the request has no design."""
+def _files(source: DocumentSource, kinds: tuple[str, ...], *, is_locked: bool) -> None:
+    """List of all downloads; the first is the primary one. Locked while the request has no design."""
     look.note("Each file is made when you download it; a PDF takes some seconds.")
+    first = next(kind for _, members in _GROUPS for kind in members if kind in kinds)
     for title, members in _GROUPS:
         present = [kind for kind in members if kind in kinds]
         st.subheader(title, anchor=False)
@@ -298,33 +193,10 @@ def _contents(view: View) -> None:
         with st.expander("**Reasons** for this design"):
             ranking = () if view.is_customer_mode else (selection_text(result),)
             look.notes([sentence(text) for text in (*reason_texts(result), *ranking)])
-    _assumptions(view, result)
+    if (table := assumptions_table(result)) is not None:
+        look.table(table, view.catalog.sources, f"**Assumptions:** {plural(len(result.assumptions), 'input')}")
     if not view.is_customer_mode:
         _questions(result)
-    with st.expander(f"**Sources:** {plural(len(result.sources), 'document')}"):
-        known = view.catalog.sources
-        fields: tuple[Field[Source], ...] = (
-            Field("Document", lambda source: source.title, width=56),
-            Field("Publisher", lambda source: source.publisher, width=24),
-            Field("Date", lambda source: source.date or Cell("no date", is_muted=True), width=12),
-            Field("Grade", lambda source: source.grade, width=8),
-        )
-        cited = [known[key] for key in result.sources if key in known]
-        look.table(record_table("sources", "Sources", cited, fields), known)
-
-
-def _assumptions(view: View, result: SizingResult) -> None:
-    if not result.assumptions:
-        look.note("No assumptions: every input has a source.")
-        return
-    with st.expander(f"**Assumptions:** {plural(len(result.assumptions), 'input')}"):
-        fields: tuple[Field[AssumptionRow], ...] = (
-            Field("Input", lambda one: sentence(one.what).rstrip("."), width=30),
-            Field("Value", lambda one: one.value, width=18),
-            Field("Basis", lambda one: name(one.basis), width=10),
-            Field("Reason", lambda one: Cell(sentence(one.note), (one.source,) if one.source else ()), width=42),
-        )
-        look.table(record_table("assumptions", "Assumptions", assumption_rows(result), fields), view.catalog.sources)
 
 
 def _questions(result: SizingResult) -> None:

@@ -16,7 +16,6 @@ from sizer.evidence.catalogue_tables import (
     KINDS,
     Gap,
     cited_sources,
-    fact_counts,
     gaps,
     gaps_table,
     https_address,
@@ -38,12 +37,6 @@ from sizer.ui.typed import plain
 
 PARAMETER = "part"
 _PARTS, _UNKNOWN, _SOURCES = "Parts", "Unknown facts", "Sources"
-_GRADES = {
-    "A": "A: vendor, standards body, paper",
-    "B": "B: operator, curated collection",
-    "C": "C: press, community",
-    "D": "D: weak, assumed",
-}
 _LONGEST_ID = 60
 _MAX_RESULTS = 60
 _MAX_QUERY = 80
@@ -237,9 +230,8 @@ def _unknown(view: View) -> None:
         "Facts that no source states, and values that the catalogue assumes instead. Confirm them with the vendors. "
         "The engineer's file lists every assumed value of a design."
     )
-    left, right = st.columns(2)
     present = {gap.kind for gap in found}
-    kinds = left.multiselect(
+    kinds = st.multiselect(
         "Kind of part",
         [kind for kind in KINDS if kind in present],
         format_func=KINDS.__getitem__,
@@ -247,46 +239,28 @@ def _unknown(view: View) -> None:
         key=_key("unknown-kinds"),
         persist_state="session",
     )
-    facts = dict(fact_counts(found))
-    asked = right.multiselect(
-        "Unknown fact",
-        list(facts),
-        format_func=lambda fact: f"{fact} ({facts[fact]})",
-        placeholder="Anything",
-        key=_key("unknown-facts"),
-        persist_state="session",
-    )
     used = None
     if view.sized is not None and st.toggle(
         "Only parts of the present design", key=_key("unknown-used"), persist_state="session"
     ):
         used = {item.id for item in items_of(view.result.design, catalog)}
-    table = gaps_table([gap for gap in found if not kinds or gap.kind in kinds], catalog, asked, used)
+    table = gaps_table([gap for gap in found if not kinds or gap.kind in kinds], catalog, used)
     if table.rows:
         look.note(f"{plural(len(table.rows), 'part')} with unknown facts.")
         _listed(table, catalog)
     else:
-        st.info("No unknown facts of this kind. Choose other kinds or facts.")
+        st.info("No unknown facts of this kind. Choose other kinds.")
 
 
 def _sources(catalog: Catalog) -> None:
-    left, right = st.columns(2)
-    text = left.text_input(
+    text = st.text_input(
         "Search documents",
         max_chars=_MAX_QUERY,
         placeholder="Title, publisher or place",
         key=_key("source-search"),
         persist_state="session",
     )
-    grades = right.multiselect(
-        "Grade",
-        list(_GRADES),
-        format_func=_GRADES.__getitem__,
-        placeholder="Any",
-        key=_key("grades"),
-        persist_state="session",
-    )
-    table = sources_table(catalog, _measurements(), text, grades)
+    table = sources_table(catalog, _measurements(), text)
     if table.rows:
         look.note(
             f"{plural(len(table.rows), 'document')}. Grades: A vendors, standards and papers; B operators and curated "

@@ -4,12 +4,9 @@ from functools import partial
 
 import streamlit as st
 
-from sizer.base.errors import InfeasibleError
 from sizer.drawings.datapath import datapath, is_limit
 from sizer.drawings.svg import write_svg
-from sizer.evidence.parity import answer_parity_chart
 from sizer.explain.figure import stage_key
-from sizer.present import charts
 from sizer.present.performance_tables import (
     evidence_table,
     figures_table,
@@ -26,64 +23,13 @@ from sizer.present.text.result_text import cautions, measured, width
 from sizer.present.text.verdict import runner_up_text
 from sizer.present.words import estimate, plural, sample_unit, sentence
 from sizer.present.workload_charts import workload_chart
-from sizer.questions.alternatives.analysis import Description, description
-from sizer.questions.alternatives.text import change_text
 from sizer.questions.maximum.text import maximum_sentences
-from sizer.sizing.result import STAGES, DesignAnswer, ParetoPoint
-from sizer.ui import look, state
-from sizer.ui.designs import compare
+from sizer.sizing.result import STAGES, DesignAnswer
+from sizer.ui import look
 from sizer.ui.headline import popover
 from sizer.ui.state import View
 
-_HEIGHT = 360
-
-
-def show_front(view: View) -> None:
-    """Draw the front, and the request of the selected design."""
-    others = [point for point in view.result.pareto if not point.is_documented]
-    if not others:
-        look.note("No alternative: no other design is better in cost, size, time, power or rack space.")
-        return
-    look.charted(view, "front", lambda colours: charts.pareto_chart(view.result, colours, "container", _HEIGHT))
-    names = [point.name for point in others]
-    chosen = st.selectbox(
-        "Alternative design",
-        names,
-        index=None,
-        placeholder="none selected",
-        key=f"front-{st.session_state.generation}-list",
-        width=520,
-    )
-    if chosen is not None:
-        _offer(others[names.index(chosen)], view)
-
-
-def _offer(point: ParetoPoint, view: View) -> None:
-    def described() -> Description | str:
-        try:
-            return description(point, state.whole(view))
-        except InfeasibleError as error:
-            return str(error)
-
-    found = view.once("description", described, point.name, doing="Sizing the selected design")
-    if isinstance(found, str):
-        look.note(f"No request gives {point.name}: {sentence(found)}")
-        return
-    request_json = found.request.model_dump_json()
-    change = change_text(found.request, view.evaluated)
-    if found.is_exact:
-        look.note(f"Change to the request: {change}")
-    else:
-        look.note(
-            f"This many servers need a higher target, which also needs more storage: {found.design.name}. "
-            f"Change to the request: {change}"
-        )
-    with st.container(horizontal=True, gap="small"):
-        compare.pin_button(found.design.name, request_json, "pin-front")
-        compare.use_button(request_json, "an alternative design", "take-front")
-
-
-_CHART_HEIGHT = 360
+_CHART_HEIGHT = 340
 
 
 def show(view: View) -> None:
@@ -98,7 +44,6 @@ def show(view: View) -> None:
         st.header("In use", anchor=False)
         look.table(serving_table(design, answer, 1, with_cost=True), view.catalog.sources)
         _chart(view, number, "load")
-        _chart(view, number, "serving-memory")
     else:
         _training(view, number)
     _measured(view, number)
@@ -114,7 +59,6 @@ def _training(view: View, number: int) -> None:
     design, sources = view.result.design, view.catalog.sources
     answer = design.workloads[number]
     st.header("Bottleneck", anchor=False)
-    _chart(view, number, "stage")
     look.table(figures_table(answer, 1), sources)
 
     def data_path() -> None:
@@ -131,8 +75,6 @@ def _training(view: View, number: int) -> None:
 
     def layout_and_memory(layout: Table) -> None:
         look.table(layout, sources)
-        _chart(view, number, "step")
-        _chart(view, number, "memory")
         assert answer.kind.trains_language  # it has a layout
         look.note(sentence(basis_sentence(answer.trained)))
         look.table(stacks_table(answer, 1), sources)
@@ -196,13 +138,4 @@ def _measured(view: View, number: int) -> None:
     if (table := evidence_table(answer, 1)) is None:
         return
 
-    def runs() -> None:
-        look.charted(
-            view, "parity", lambda colours: answer_parity_chart(answer, colours, "container", _CHART_HEIGHT), number
-        )
-        look.note(
-            "Band: ± 10 %. Dashed lines: factor of two. Thin bars: 90 % intervals; filled marks lie outside theirs."
-        )
-        look.table(table, view.catalog.sources)
-
-    look.folded("**These measurements**", "measurements", runs)
+    look.folded("**These measurements**", "measurements", lambda: look.table(table, view.catalog.sources))

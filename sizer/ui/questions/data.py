@@ -1,7 +1,5 @@
 """A question of the page What-if: required capacity, ingest time, checkpoints, and local copies of the data."""
 
-from dataclasses import replace
-
 import streamlit as st
 
 from sizer.present.availability import checkpoint_tables
@@ -10,7 +8,6 @@ from sizer.questions.data.text import (
     assumptions_table,
     copies_table,
     copy_text,
-    decoded_table,
     ingest_text,
     questions,
     required_capacity_table,
@@ -18,53 +15,30 @@ from sizer.questions.data.text import (
     transform_text,
     validation_table,
 )
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.ui import look
-from sizer.ui.requirements import page as requirements
 from sizer.ui.state import View
 from sizer.workload.data import DataRequest
-
-# Key of the toggle that tries assumed values.
-_TRIED = "data-question/tried"
 
 
 def show(view: View) -> None:
     """Draw the question."""
     st.header("Data and ingest", anchor=False)
-    result, tried = view.result, False
-    if st.session_state.get(_TRIED) and result.request.data == DataRequest():
-        assumed = DataRequest.model_validate(requirements.START)
-        tried, result = True, replace(result, request=result.request.model_copy(update={"data": assumed}))
-    plan = view.once(
-        "data",
-        lambda: data_plan(EvaluatedDesign(result, view.catalog)),
-        tried,
-        doing="Calculating capacity and ingest",
-    )
+    plan = view.once("data", lambda: data_plan(view.evaluated), doing="Calculating capacity and ingest")
     if view.result.request.data == DataRequest():
         if plan.required.checkpoints_bytes:
             lacks, holds = "checkpoint interval", "has to hold the data sets and the usual checkpoints"
         else:
             lacks, holds = "checkpoints", "only has to hold the data sets"
-        st.info(f"The request has no snapshots, reserve or {lacks}: the storage {holds}.")
-        st.toggle("Try assumed snapshots, reserve and checkpoints", key=_TRIED)
-        if result is not view.result:
-            look.note("The request and its design stay as they are until the values are applied.")
-            st.button(
-                "Apply to the request",
-                icon=":material/check:",
-                on_click=requirements.begin,
-                key="data-question/take",
-                disabled=not view.is_current,
-                help="Writes these values into the request and sizes it again.",
-            )
+        st.info(
+            f"The request has no snapshots, reserve or {lacks}: the storage {holds}. They are entered on the page "
+            "Requirements, Data on the storage."
+        )
     look.table(required_capacity_table(plan), view.catalog.sources)
     st.subheader("Ingest time", anchor=False)
     look.note(ingest_text(plan.ingest))
     look.table(routes_table(plan.ingest), view.catalog.sources)
     if plan.transform is not None:
         look.note(transform_text(plan.transform))
-    look.table(decoded_table(plan.decoded), view.catalog.sources, "Alternative: decoded tensors")
     checkpoints = checkpoint_tables(plan.design)
     if checkpoints or plan.validations:
         st.subheader("Checkpoints and validation", anchor=False)

@@ -5,7 +5,6 @@ from typing import Any
 import streamlit as st
 
 from sizer.base.errors import InfeasibleError, RequestError
-from sizer.questions.growth.charts import limits_chart, owned_chart
 from sizer.questions.growth.text import (
     demand_table,
     findings,
@@ -36,10 +35,7 @@ def show(view: View) -> None:
     st.header("Purchases by year", anchor=False)
     request = view.result.request
     if request.growth is None:
-        st.info(
-            "The request has no growth; the factors below are assumed. The request and its design stay as they are "
-            "until the factors are applied."
-        )
+        look.note("The request has no growth; the factors below are assumed. Nothing changes until they are applied.")
     stated = (request.growth or Growth.model_validate(GROWTH_START)).model_dump()
     sliders = Tried("growth-tried", view.request_json)
     tried = _sliders(sliders, stated)
@@ -79,11 +75,6 @@ def _answer(view: View, plan: GrowthPlan, sliders: Tried) -> None:
     currency, sources = view.result.request.currency, view.catalog.sources
     found = _platform(view, plan, sliders)
     look.notes(findings(plan, found, view.catalog))
-    left, right = st.columns(2, gap="large")
-    with left:
-        look.chart(look.spec_of(owned_chart(found, look.palette(), "container")))
-    with right:
-        look.chart(look.spec_of(limits_chart(found, look.palette(), "container")))
     look.table(purchases_table(found, view.catalog, currency), sources)
     for table in (
         sequences_table(found, plan, currency),

@@ -1,8 +1,7 @@
 """Page What-if: one question after another; the first moves two inputs by sliders."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -10,15 +9,10 @@ from sizer.base.quantities import BYTES, SAMPLES_PER_S, SECONDS, QuantityKind
 from sizer.present.words import inside_sentence, listed, plural, sample_unit
 from sizer.questions.what_if.answer import (
     BreakEven,
-    ResizedDesign,
     break_even_table,
     fixed_design_break_evens,
     fixed_design_figures,
-    resize,
-    resized_break_evens,
-    resized_figures,
 )
-from sizer.questions.what_if.charts import tornado_chart
 from sizer.questions.what_if.input_grid import FixedDesignRates, fixed_design_along, fixed_design_rates, hardware_along
 from sizer.questions.what_if.sensitivity import influence_table, sensitivities
 from sizer.questions.what_if.varied_input import (
@@ -28,25 +22,15 @@ from sizer.questions.what_if.varied_input import (
     fixed_design_inputs,
     gpus_of,
     request_changes,
-    resize_inputs,
     target_kind,
 )
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
-from sizer.ui import look, state
-from sizer.ui.error_messages import sentences
+from sizer.ui import fields, look, state
 from sizer.ui.performance.page import chosen_workload
 from sizer.ui.questions import data, failures, growth, rent, scale, team, verdict
+from sizer.ui.questions.tried import Tried
 from sizer.ui.state import View
 from sizer.ui.typed import plain, written
-
-FIXED_DESIGN, RESIZED = "fixed", "resized"
-_MODES = {FIXED_DESIGN: "Keep this design", RESIZED: "Resize the design"}
-_MODE_HELP = (
-    "Keep this design: servers, storage and network stay; the page shows the rate they reach with the new inputs. "
-    "Resize the design: the page shows what the changed request needs, with the same server and storage models."
-)
-# Plain key of the session.
-INPUTS = "what_if"
 
 
 class InputPair(NamedTuple):
@@ -77,112 +61,30 @@ class InputPair(NamedTuple):
         return self.at != self.base
 
 
-def start(view: View, number: int) -> None:
-    """Set the sliders to the present design when it has changed since the last visit."""
-    stored: dict[str, Any] = st.session_state.setdefault(
-        INPUTS, {"mode": FIXED_DESIGN, "inputs": {}, "places": {}, "version": 0, "of": None, "has_break_evens": False}
-    )
-    of = (view.request_json, number)
-    if stored["of"] != of:
-        stored.update(of=of, places={}, version=stored["version"] + 1)
-
-
-def inputs_state() -> dict[str, Any]:
-    """Mode, inputs and slider positions of the page, as the session stores them."""
-    stored: dict[str, Any] = st.session_state[INPUTS]
-    return stored
-
-
-def widget_key(*parts: str) -> str:
-    """Key of a widget; sliders that are reset get another one, so that they show it."""
-    return "/".join(("what-if", str(inputs_state()["version"]), *parts))
-
-
-def chosen_mode() -> str:
-    """Whether the design is fixed or resized."""
-    name = widget_key("mode")
-    if name not in st.session_state:
-        st.session_state[name] = inputs_state()["mode"]
-    st.segmented_control(
-        "Mode",
-        list(_MODES),
-        required=True,
-        format_func=lambda mode: _MODES[mode],
-        key=name,
-        help=_MODE_HELP,
-        on_change=state.stores(name, INPUTS, "mode"),
-    )
-    mode: str = inputs_state()["mode"]
-    look.note(
-        "Servers, storage and network stay the same; the figures show the rate they reach."
-        if mode == FIXED_DESIGN
-        else "The changed request is sized with the same server and storage models; the figures show what it needs."
-    )
-    return mode
-
-
-def chosen_pair(mode: str, inputs: Sequence[VariedInput]) -> InputPair:
+def chosen_pair(tried: Tried, inputs: Sequence[VariedInput]) -> InputPair:
     """Two inputs chosen by the user, each with its slider."""
     known = {one.key: one for one in inputs}
-    first, second = _chosen(mode, known)
+    chosen: list[VariedInput] = []
     places: list[int] = []
-    columns = st.columns(2, gap="large")
-    for position, (column, key) in enumerate(zip(columns, (first, second), strict=True)):
-        other = second if position == 0 else first
+    for column, label in zip(st.columns(2, gap="large"), ("First input", "Second input"), strict=True):
+        others = {key: one.name for key, one in known.items() if one not in chosen}
         with column:
-            name = widget_key(mode, "input", str(position))
-            if name not in st.session_state:
-                st.session_state[name] = key
-            st.selectbox(
-                ("First input", "Second input")[position],
-                [one for one in known if one != other],
-                format_func=lambda one: known[one].name,
-                key=name,
-                on_change=state.if_stored(name, _store_input),
-                args=(mode, position, name, (first, second)),
-            )
-            places.append(_slider(mode, known[key]))
-    return InputPair(known[first], known[second], (places[0], places[1]))
+            one = known[fields.stored_choice(label, others, f"what-if/{label}")]
+            chosen.append(one)
+            places.append(_slider(tried, one))
+    return InputPair(chosen[0], chosen[1], (places[0], places[1]))
 
 
-def _chosen(mode: str, known: Mapping[str, VariedInput]) -> tuple[str, str]:
-    """Keys of the chosen inputs; by default the first two that this design has."""
-    chosen = [key for key in inputs_state()["inputs"].get(mode, ()) if key in known]
-    first, second, *_ = dict.fromkeys((*chosen, *known))
-    return first, second
-
-
-def _store_input(mode: str, position: int, name: str, before: tuple[str, str]) -> None:
-    chosen = list(before)
-    chosen[position] = st.session_state[name]
-    inputs_state()["inputs"][mode] = tuple(chosen)
-    # The options of the other field exclude this input, so that field is rebuilt as well.
-    inputs_state()["version"] += 1
-
-
-def _slider(mode: str, one: VariedInput) -> int:
+def _slider(tried: Tried, one: VariedInput) -> int:
     """Slider over the values of an input; returns its position."""
-    places: dict[str, int] = inputs_state()["places"]
-    name = widget_key(mode, "value", one.key)
-    if name not in st.session_state:
-        st.session_state[name] = places.get(one.key, one.base)
-    if st.session_state[name] not in range(len(one.values)):
-        st.session_state[name] = one.base
-    st.select_slider(
+    place: int = st.select_slider(
         one.name,
         range(len(one.values)),
         format_func=lambda place: one.texts[place],
-        key=name,
-        on_change=state.stores(name, INPUTS, "places", one.key),
+        **tried.widget(one.key, one.base),
     )
     st.caption(f"Present value: {plain(one.texts[one.base])}. {plain(one.note)}")
-    return int(st.session_state[name])
-
-
-def reset() -> None:
-    """Reset all sliders to the present design."""
-    inputs_state()["places"] = {}
-    inputs_state()["version"] += 1
+    return place
 
 
 _KINDS: Mapping[str, QuantityKind] = {
@@ -210,14 +112,11 @@ def _two_inputs(view: View) -> None:
     if model is None:
         st.info("This design contains parts that are no longer in the catalogue; it cannot be varied.")
         return
-    start(view, number)
-    mode = chosen_mode()
-    pair = chosen_pair(mode, fixed_design_inputs(model) if mode == FIXED_DESIGN else resize_inputs(model))
-    if mode == FIXED_DESIGN:
-        _fixed(view, number, model, pair)
-    else:
-        _resized(view, number, model, pair)
-    _buttons(view, number, model, pair)
+    tried = Tried("what-if", f"{number} {view.request_json}")
+    look.note("Servers, storage and network stay the same; the figures show the rate they reach.")
+    pair = chosen_pair(tried, fixed_design_inputs(model))
+    _fixed(view, number, model, pair)
+    _buttons(view, tried, number, model, pair)
     _influences(view, number, model)
 
 
@@ -238,7 +137,7 @@ def _fixed(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) ->
         line, parts = fixed_design_along(model, x, others), hardware_along(model, x, others)
         return fixed_design_break_evens(model, x, line, parts, others, place)
 
-    look.folded("**Break-even points**", "break-evens", lambda: _break_evens(view, pair, break_evens))
+    _break_evens(view, pair, break_evens)
 
 
 def _fixed_at(
@@ -248,76 +147,29 @@ def _fixed_at(
     return view.once("fixed design", lambda: fixed_design_rates(model, values), number, placed)
 
 
-# --- the request, resized
-
-
-def _resized(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) -> None:
-    base, now = (
-        view.once(
-            "resized",
-            partial(resize, model, {one.key: one.values[place] for one, place in placed if place != one.base}),
-            *(number, placed),
-        )
-        for placed in ((), pair.placed)
-    )
-    if now.model is None:
-        st.warning(plain(sentences(now.reason)), icon=":material/block:")
-    else:
-        new = view.once("rate when resized", partial(fixed_design_rates, now.model, {}), number, pair.placed)
-        rate, *_ = fixed_design_figures(now.model, new, _fixed_at(view, number, (), model))
-        look.figures("what-if-figures", (rate, *resized_figures(now, base)))
-    name = widget_key("break-evens")
-    if name not in st.session_state:
-        st.session_state[name] = inputs_state()["has_break_evens"]
-    st.toggle(
-        "Break-even points",
-        key=name,
-        help="Sizes some fifty variants of the request; takes a second.",
-        on_change=state.stores(name, INPUTS, "has_break_evens"),
-    )
-    if not inputs_state()["has_break_evens"]:
-        return
-
-    def break_evens(x: VariedInput, place: int, other: VariedInput, other_place: int) -> tuple[BreakEven, ...]:
-        def line() -> tuple[ResizedDesign, ...]:
-            fixed = {} if other_place == other.base else {other.key: other.values[other_place]}
-            changes = ({} if at == x.base else {x.key: value} for at, value in enumerate(x.values))
-            return tuple(resize(model, {**fixed, **change}, says_why=False) for change in changes)
-
-        doing = "Sizing variants of the request along an input"
-        return resized_break_evens(x, view.once("line", line, number, x, other, other_place, doing=doing), place)
-
-    _break_evens(view, pair, break_evens)
-
-
 def _break_evens(
     view: View, pair: InputPair, found: Callable[[VariedInput, int, VariedInput, int], tuple[BreakEven, ...]]
 ) -> None:
-    """Break-even points along each input, the other one at its present value."""
+    """Fold with the break-even points along each input, the other one at its present value."""
     (x, at_x), (y, at_y) = pair.placed
-    for number, (one, place, other, at) in enumerate(((x, at_x, y, at_y), (y, at_y, x, at_x)), 1):
-        # The other input in words, where it is not as it is.
-        others = [] if at == other.base else [f"{inside_sentence(other.name)} at {other.texts[at]}"]
-        look.table(break_even_table(one, others, found(one, place, other, at), number), view.catalog.sources)
+
+    def draw() -> None:
+        for number, (one, place, other, at) in enumerate(((x, at_x, y, at_y), (y, at_y, x, at_x)), 1):
+            # The other input in words, where it is not as it is.
+            others = [] if at == other.base else [f"{inside_sentence(other.name)} at {other.texts[at]}"]
+            look.table(break_even_table(one, others, found(one, place, other, at), number), view.catalog.sources)
+
+    look.folded("**Break-even points**", "break-evens", draw)
 
 
 # --- figures, and what is done with the values
 
 
-def _buttons(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) -> None:
+def _buttons(view: View, tried: Tried, number: int, model: WorkloadOnDesign, pair: InputPair) -> None:
     """Reset the sliders, or write their values into the request."""
     values = {one.key: one.values[place] for one, place in pair.placed if place != one.base}
     taken, left = _taken(model, pair)
-    with st.container(horizontal=True, gap="small"):
-        st.button("Reset the sliders", icon=":material/undo:", on_click=reset, disabled=not pair.is_moved)
-        st.button(
-            "Apply to the request",
-            icon=":material/check:",
-            on_click=_take,
-            args=(number, model, values),
-            disabled=not taken or not view.is_current,
-            help="Writes these values into the request and sizes it again.",
-        )
+    tried.buttons(view, _take, (number, model, values), is_moved=pair.is_moved, can_take=bool(taken))
     notes = []
     if taken:
         notes.append(f"Apply changes the request to: {listed(taken)}.")
@@ -384,9 +236,7 @@ def _influences(view: View, number: int, model: WorkloadOnDesign) -> None:
     if not found.influences:
         look.note("No varied input changes the result by more than 0.5 %.")
         return
-    look.charted(view, "tornado", lambda colours: tornado_chart(found, unit, colours, "container"), number)
-    fold = "Table: effect of each input, with the servers required at each limit"
-    look.table(influence_table(found, unit, 1), view.catalog.sources, fold)
+    look.table(influence_table(found, unit, 1), view.catalog.sources)
 
 
 # Asked of work that reads a data set in epochs: a model in use reads its weights once.

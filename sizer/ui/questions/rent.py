@@ -5,7 +5,6 @@ from decimal import ROUND_HALF_UP, Decimal
 import streamlit as st
 
 from sizer.present.words import percent
-from sizer.questions.rent.charts import rent_chart
 from sizer.questions.rent.rent_or_buy import (
     break_even_text,
     finding,
@@ -51,7 +50,6 @@ def show(view: View) -> None:
         ("Renting", rent_text(found, use), f"{years_text(found)}, GPU utilization {percent(float(use))}"),
     )
     look.figures("what-if-figures", shown)
-    look.chart(look.spec_of(rent_chart(found, use, look.palette(), "container")))
     look.table(rental_table(found, use), view.catalog.sources)
     stated = None if offer.utilization_fraction is None else Decimal(repr(offer.utilization_fraction))
     st.button(

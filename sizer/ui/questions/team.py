@@ -11,7 +11,6 @@ from sizer.base.errors import SizerError
 from sizer.base.quantities import SECONDS, duration, grouped, plain
 from sizer.present.words import listed, plural
 from sizer.questions.team.analysis import TeamChange, changed_answer, changed_rate
-from sizer.questions.team.charts import reads_chart, waits_chart
 from sizer.questions.team.text import (
     assumptions,
     change_figures,
@@ -76,20 +75,16 @@ def show(view: View) -> None:
     sources = view.catalog.sources
     if change != TeamChange():
         look.note("Server models and storage stay the same; only the values of the sliders change.")
-    here = "" if change.n_servers is None else plural(change.n_servers, "server")
-    look.charted(view, "waits", lambda colours: waits_chart(now, colours, "container", here), change)
     look.table(waits_table(now), sources)
-    look.table(sizes_table(now), sources, "Table: fewer and more servers")
+    look.table(sizes_table(now), sources)
     st.subheader("Combined read rate of the jobs", anchor=False)
-    look.charted(view, "reads", lambda colours: reads_chart(now, colours, "container"), change)
     demand = demand_table(now)
     if demand is None:
         look.note("No job has a workload that its GPUs hold, so the read rate is not known.")
     else:
-        look.table(demand, sources)
-    st.subheader("Jobs and GPUs", anchor=False)
-    look.table(jobs_table(now), sources)
-    look.table(gpus_table(now.run), sources)
+        look.table(demand, sources, "Table of this rate")
+    look.table(jobs_table(now), sources, "Jobs")
+    look.table(gpus_table(now.run), sources, "GPUs")
     with st.expander("Assumptions"):
         look.notes(tuple(assumptions(now)))
 

@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import BeforeValidator
 
 from sizer.base.faults import bounds_of, field_at
-from sizer.base.money import parse_percent, parse_rate
+from sizer.base.money import parse_amount, parse_percent, parse_rate
 from sizer.base.quantities import AMOUNT, QuantityKind, number_kind
 from sizer.catalog.fabrics import possible_links
 from sizer.catalog.items import Item
@@ -28,7 +28,7 @@ from sizer.catalog.model import Catalog, vendors_of
 from sizer.catalog.sale import usable_gpus
 from sizer.catalog.sample_formats import FORMAT_NAMES
 from sizer.physical.capacity import counts_nodes
-from sizer.present.words import name
+from sizer.present.words import name, percent
 from sizer.ui.session_catalog import catalog
 from sizer.workload.data import OBJECT_STORAGE
 from sizer.workload.request import SizingRequest
@@ -67,22 +67,6 @@ class Dropdown:
 
 
 @dataclass(frozen=True)
-class Segments:
-    """One of two to four, all visible at once."""
-
-    options: Mapping[str, str]
-    default: str
-
-
-@dataclass(frozen=True)
-class Percentage:
-    """One of some fractions, shown in percent; another fraction from a file joins them."""
-
-    levels: tuple[float, ...]
-    default: float
-
-
-@dataclass(frozen=True)
 class MultiSelect:
     """Any number of several."""
 
@@ -94,7 +78,7 @@ class Day:
     """A date."""
 
 
-Widget = Text | Typed | Checkbox | Dropdown | Segments | Percentage | MultiSelect | Day
+Widget = Text | Typed | Checkbox | Dropdown | MultiSelect | Day
 
 
 @dataclass(frozen=True)
@@ -201,18 +185,8 @@ OF_CATALOGUE: Mapping[str, Callable[[], Mapping[str, str]]] = {
 }
 
 
-# Choices of which all are in sight.
-_SEGMENTS = ("workload.precision", "team.order")
-# Numbers of the quote, typed as text so that a wrong entry can be named as it was typed: longest text.
-AS_TEXT = {
-    "quote.valid_days": 6,
-    "quote.discount_percent": 8,
-    "quote.line.quantity": 7,
-    "quote.line.unit_price": 20,
-    "quote.line.discount_percent": 8,
-    "quote.line.term_months": 4,
-    "quote.line.lead_time_weeks": 4,
-}
+# Prices are kept as typed, so that no cent is lost.
+_LONGEST_AMOUNT = 20
 _BY_VALIDATOR = {parse_rate: number_kind(0.0, 1e6), parse_percent: number_kind(0.0, 100.0)}
 
 
@@ -255,8 +229,6 @@ def _widget(key: str, written: str) -> Widget:
     described = field_at(SizingRequest, tuple(key.split(".")))
     parts = [*_parts(described.annotation), *described.metadata]
     default = described.default.value if isinstance(described.default, Enum) else described.default
-    if key in AS_TEXT:
-        return Text(AS_TEXT[key])
     if key == "limits.budget":
         return Typed(AMOUNT)
     if date in parts:
@@ -267,13 +239,13 @@ def _widget(key: str, written: str) -> Widget:
             return MultiSelect(options)
         if default is None or described.is_required():
             default = "" if callable(options) else next(iter(options), "")
-        if key in _SEGMENTS and isinstance(options, Mapping):
-            return Segments(options, default)
         return Dropdown(options, default)
     if written:
-        return Percentage(tuple(map(float, written.split("|"))), default)
+        return Dropdown({float(level): percent(float(level)) for level in written.split("|")}, default)
     if bool in parts:
         return Checkbox()
+    if any(isinstance(rule, BeforeValidator) and rule.func is parse_amount for rule in parts):
+        return Text(_LONGEST_AMOUNT)
     kind = _kind(described, parts)
     longest = next((rule.max_length for rule in parts if getattr(rule, "max_length", None)), Text.longest)
     return Text(longest) if kind is None else Typed(kind)
@@ -338,13 +310,13 @@ DATA = columns_of(
 )
 GROWTH_PERIOD = fields_of("growth", "years save")
 GROWTH_FACTORS = fields_of("growth", "data sample_size dnn_size target team price")
-QUOTE_TEXTS, QUOTE_TERMS = columns_of("quote", "number revision prepared_by", "valid_days discount_percent")
+QUOTE = columns_of("quote", "number revision", "prepared_by valid_days", "discount_percent")
 QUOTE_LINE = columns_of(
     "quote.line",
-    "description",
-    "category quantity unit unit_price discount_percent status",
-    "manufacturer sku term_months lead_time_weeks",
-    "note",
+    "description category note",
+    "quantity unit unit_price discount_percent",
+    "status manufacturer sku",
+    "term_months lead_time_weeks",
 )
 OWNERSHIP = columns_of(
     "ownership",
@@ -359,14 +331,6 @@ RENTAL = columns_of(
 LANGUAGE = fields_of("workload", "tokens sequence_tokens batch_sequences method")
 SERVING = fields_of("workload", "use input_tokens output_tokens prefix_cached")
 SERVING_LIMITS = fields_of("workload", "first_token_s token_s latency_percentile")
-EXPERT = (
-    *fields_of("workload", "stack precision batch_per_gpu sample_bytes sample_format access cache"),
-    FIELDS["rank_by"],
-)
-LANGUAGE_EXPERT = (
-    *fields_of("workload", "stack precision document_tokens packing dataset_bytes access cache"),
-    FIELDS["rank_by"],
-)
 CUSTOM_DNN = fields_of("workload.dnn", "name forward_flop parameters embedding_parameters input_bytes kind like")
 CUSTOM_DATASET = fields_of("workload.dataset", "name n_samples sample_bytes format")
 OWN_MODEL_SHAPE = fields_of(

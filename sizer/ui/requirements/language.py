@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -157,11 +158,7 @@ def layout_fields(number: int, path: RequestPath) -> None:
     stated = [key for key, value in fixed.items() if value is not None] if isinstance(fixed, Mapping) else []
     summary = f"{plural(len(stated), 'choice')} fixed, the others are searched" if stated else "searched"
 
-    def draw() -> None:
-        fields.draw_columns(form.LAYOUT, number)
-        fields.reset_button("layout", (*path, "layout"))
-
-    look.folded("Parallel layout", "layout", draw, summary)
+    look.folded("Parallel layout", "layout", partial(fields.draw_columns, form.LAYOUT, number), summary)
 
 
 def start_own_model(path: RequestPath, parts: Catalog) -> None:

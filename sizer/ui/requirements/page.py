@@ -23,25 +23,6 @@ from sizer.ui.state import View
 HERE: RequestPath = ("data",)
 # Fields that mean nothing without a checkpoint interval.
 _OF_CHECKPOINTS = ("checkpoints_kept", "checkpoint_bytes_per_parameter")
-# First values of a request without any; a notice names them as assumptions.
-START = {
-    "snapshot_share": 0.2,
-    "reserve_share": 0.5,
-    "checkpoint_every_s": "1 h",
-    "checkpoints_kept": 10,
-}
-
-
-def show_data() -> None:
-    """Draw the fold."""
-    fields.draw_form("Data on the storage", DATA, "data", "data", _complete)
-
-
-def begin() -> None:
-    """Enter usual values, with a notice that they are assumptions."""
-    for field, value in START.items():
-        state.put((*HERE, field), value)
-    state.refresh(f"Assumed values, editable on the page Requirements: {fields.summary(DATA)}.")
 
 
 def _complete() -> None:
@@ -117,7 +98,7 @@ def _options(view: View) -> None:
     surroundings.existing(view)
     surroundings.stated_storage(view)
     fields.draw_form("Fabric and room", FABRIC_AND_ROOM, "fabric-and-room", "fabric-and-room")
-    show_data()
+    fields.draw_form("Data on the storage", DATA, "data", "data", _complete)
     fields.draw_form("Redundancy", RESILIENCE, "may-fail", "resilience")
     for optional in _OPTIONAL:
         if optional.is_given:

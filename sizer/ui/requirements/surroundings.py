@@ -94,7 +94,6 @@ def existing(view: View) -> None:
         for number in range(len(racks)):
             box(EXISTING_RACK, _RACKS, number, "existing-rack", "Remove this rack")
         add_button("Add a rack with free space", _RACKS, _new_rack, _MAX_RACKS, "existing-rack")
-        fields.reset_button("existing", ("existing",))
 
     look.folded("Existing equipment", "existing", draw, ", ".join(summary) or "none")
 
@@ -152,7 +151,6 @@ def stated_storage(view: View) -> None:
         add_button(
             "State values of a storage system", _STATED, lambda: {"storage": first}, _MAX_STATED, "stated-storage"
         )
-        fields.reset_button("stated-storage", _STATED)
 
     look.folded("Stated storage values", "stated-storage", draw, summary or "none")
 

@@ -171,8 +171,6 @@ def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
                 fields.draw(form.FIELDS["workload.cache"], number)
         with right:
             fields.draw(form.FIELDS["rank_by"])
-        shown = form.LANGUAGE_EXPERT if is_language else form.EXPERT
-        fields.reset_button("expert", *(fields.path_of(field, number) for field in shown))
 
     look.folded("Expert settings", "expert", draw, ", ".join(summary))
 

@@ -98,10 +98,7 @@ def is_shape(data: object) -> bool:
 def shape_from_text(name: str, text: str) -> CustomTransformer:
     """A shape as a command takes it: "13B", or "layers=40 hidden=5120 heads=40 kv_heads=8".
 
-    Raises
-    ------
-    RequestError
-        Naming each value that is not allowed.
+    Raises RequestError naming each value that is not allowed.
 
     Examples
     --------

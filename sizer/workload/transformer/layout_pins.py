@@ -41,10 +41,7 @@ NO_PINS = LayoutPins()
 def layout_pins(values: dict[str, object]) -> LayoutPins:
     """Pins as a command takes them; None: searched.
 
-    Raises
-    ------
-    RequestError
-        Naming each value that is not allowed.
+    Raises RequestError naming each value that is not allowed.
     """
     try:
         return LayoutPins.model_validate(values)
@@ -81,10 +78,7 @@ def wide_tensor_error_text(pins: LayoutPins, domain_gpus: int, place: str) -> st
 def check_pins(pins: LayoutPins, shape: TransformerShape, sequence: int, name: str, place: str) -> None:
     """Degrees must divide what they divide, whatever the GPUs are; ``sequence`` is in tokens.
 
-    Raises
-    ------
-    RequestError
-        Naming the first that does not.
+    Raises RequestError naming the first that does not.
     """
     tensor, stages, expert = pins.tensor or 1, (pins.pipeline or 1) * (pins.chunks or 1), pins.expert or 1
     if shape.heads % tensor:

@@ -45,10 +45,7 @@ def format_text(number_format: NumberFormat) -> str:
 def number_format_named(text: str, place: str) -> NumberFormat:
     """The format with a name.
 
-    Raises
-    ------
-    RequestError
-        If there is none.
+    Raises RequestError if there is none.
     """
     name = text.strip().lower()
     if name in ASKED:
@@ -70,10 +67,7 @@ def formats_of(gpu: Gpu, catalog: Catalog) -> tuple[NumberFormat, ...]:
 def check_format(number_format: NumberFormat, gpu: Gpu, catalog: Catalog, place: str = "") -> None:
     """Refuse a format that a GPU does not have; ``place`` is where the request states it.
 
-    Raises
-    ------
-    RequestError
-        With the formats that it has.
+    Raises RequestError with the formats that it has.
     """
     known = formats_of(gpu, catalog)
     if number_format not in known:

@@ -132,15 +132,12 @@ SENTENCES = (
     Sentence("rate", r"(?<!Next\s)(?:{w}: )?(?<!Next\s)[Bb]ottleneck: {stage}, {est}", quantity, of="workload"),
     Sentence("rate", r"this design: {n}\n", size, GUIDE, "workload in order"),
     Sentence("rate", r"{pace}, probability ", quantity, GUIDE, "workload before"),
-    # Titles of charts, whose text stands behind that of their page: only their order tells the workload.
-    Sentence("rate", r"{stage} is the bottleneck at {q}", quantity, GUIDE, "workload in order"),
     Sentence("time to train", r"{time}, probability ", quantity, GUIDE, "workload before"),
     Sentence("time to train", r"\nTime to train {time} (?!of)", quantity, r"summary\.pdf", "workload behind"),
     # --- stages
     Sentence("bottleneck", r"(?<!Next\s)(?:{w}: )?(?<!Next\s)[Bb]ottleneck: {stage}, {N}", None, of="workload"),
     Sentence("bottleneck", r"\nBottleneck {stage}", None, of="workload in order"),
     Sentence("bottleneck", r"Data path of [^\n]+: {stage} limits at", None, GUIDE, "workload in order"),
-    Sentence("bottleneck", r"{stage} is the bottleneck at {N}", None, GUIDE, "workload in order"),
     Sentence("bottleneck", r"\n{N} {rate}(?: possible)? limits {stage}", None, GUIDE, "workload drawn"),
     Sentence("utilization", r"\n{N} {rate} possible {share} utilized {stage}", portion, GUIDE, "workload drawn stage"),
     Sentence(

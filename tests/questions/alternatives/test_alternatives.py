@@ -10,7 +10,6 @@ from sizer.catalog.price_books import Price
 from sizer.questions.alternatives.analysis import (
     Neighbour,
     Neighbours,
-    description,
     nearby_designs,
     other_vendors,
 )
@@ -158,29 +157,3 @@ def test_cheaper_costs_less_where_every_price_is_known():
     assert best_design(found.request, priced()).design.bill.total == found.design.bill.total
     assert found.cost.is_exact
     assert found.cost.low == pytest.approx(float(found.design.bill.total - result.design.bill.total), abs=0.005)
-
-
-@pytest.mark.parametrize(
-    ("name", "points"),
-    # The six WekaIO nodes of the first points carry one Apollo 6500; 13 would need 33.
-    [("apollo-googlenet-inference", slice(1)), ("apollo-weka-resnet50", slice(None, None, 12))],
-)
-def test_a_point_of_the_front_is_described_exactly_where_its_storage_suffices(name, points):
-    result = sized(name)
-    for point in result.pareto[points]:
-        found = description(point, EvaluatedDesign(result, catalog()))
-        assert found.is_exact
-        again = best_design(found.request, catalog()).design
-        got = (again.platform.server.id, again.platform.storage.id, again.n_servers, again.storage_nodes)
-        assert got == (point.server, point.storage, point.n_servers, point.storage_nodes)
-        assert float(again.quantities.rack_units[0]) == point.rack_units
-
-
-def test_a_point_whose_storage_is_too_slow_for_its_target_is_not_called_exact():
-    result = sized("dgx1-f800-resnet50")
-    point = max(result.pareto, key=lambda one: one.n_servers)
-    found = description(point, EvaluatedDesign(result, catalog()))
-    # More servers than the point has may cost less than as many with the storage that they need.
-    assert found.design.n_servers >= point.n_servers
-    assert found.design.storage_nodes > point.storage_nodes
-    assert not found.is_exact

@@ -118,20 +118,6 @@ def test_a_transform_without_a_cost_takes_that_of_decoding():
     assert not found.transform.raw_size_is_assumed
 
 
-def test_decoded_tensors_by_hand():
-    """150,528 B a tensor over 115,154 B a record; what is decoded already has no such row."""
-    tensors = {
-        "task": "validation-inference",
-        "dnn": "googlenet",
-        "dataset": "imagenet-tensors-uint8",
-        "target": {"gpus_busy": 8},
-    }
-    found = plan({"servers": ["dgx-1"], "storage": ["isilon-f800"]}, {}, WORK, tensors)
-    (one,) = found.decoded
-    assert one.size_ratio == pytest.approx(150_528 / 115_154, rel=1e-3)
-    assert one.dataset_bytes == pytest.approx(1_281_167 * 150_528, rel=1e-3)
-
-
 def test_a_pass_over_held_back_samples_runs_at_three_times_the_training_rate_unless_something_else_bounds_it():
     result = sized({"servers": ["dgx-1"], "storage": ["isilon-f800"]}, {}, {**WORK, "recipe": "resnet50-mlperf-v0.6"})
     (one,) = data_plan(EvaluatedDesign(result, CATALOG)).validations

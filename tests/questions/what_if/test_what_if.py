@@ -1,6 +1,5 @@
 """Changed inputs: break-even points and a grid of two."""
 
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -9,15 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from sizer.base.errors import InfeasibleError
 from sizer.physical.roles import NetworkRole
 from sizer.questions.what_if.answer import (
     BreakEven,
     Span,
-    changed_request,
     fixed_design_break_evens,
-    resize,
-    resized_break_evens,
     spans,
 )
 from sizer.questions.what_if.input_grid import (
@@ -29,7 +24,6 @@ from sizer.questions.what_if.input_grid import (
 )
 from sizer.questions.what_if.varied_input import (
     BATCH,
-    CACHE,
     CACHED_READS,
     CONFIDENCE,
     DATASET_SIZE,
@@ -40,9 +34,7 @@ from sizer.questions.what_if.varied_input import (
     TARGET,
     VariedInput,
     fixed_design_inputs,
-    resize_inputs,
 )
-from sizer.sizing.best_design import best_design
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.project import project
 from sizer.workload.request import SizingRequest
@@ -126,74 +118,6 @@ def test_where_a_second_switch_comes_in_is_where_counted_fabrics_change():
     )
 
 
-# --- sized anew
-
-CHANGES = [
-    ("dgx1-f800-resnet50", TARGET, 0.5),
-    ("dgx1-f800-resnet50", TARGET, 3.0),
-    ("dgx1-f800-resnet50", SAMPLE_SIZE, 5.0),
-    ("dgx1-f800-inception-v4", SAMPLE_SIZE, 0.2),
-    ("dgx1-f800-resnet50", DATASET_SIZE, 8.0),
-    ("small-team", TARGET, 0.2),
-    ("small-team", DATASET_SIZE, 6.0),
-]
-
-
-@pytest.mark.parametrize(("name", "key", "factor"), CHANGES)
-def test_sized_anew_is_what_the_whole_sizing_finds(name, key, factor):
-    """Where a request allows one kind of server and storage, the search on the platform is the whole search."""
-    model = model_of(name)
-    one = next(one for one in resize_inputs(model) if one.key == key)
-    values = {key: one.values[one.base] * factor}
-    found = resize(model, values)
-    design = best_design(changed_request(model, values), catalog()).design
-    assert (found.n_servers, found.storage_nodes, found.n_gpus) == (
-        design.n_servers,
-        design.storage_nodes,
-        design.n_gpus,
-    )
-    counted = design.quantities
-    assert found.racks == counted.racks[0] + counted.existing_racks[0]
-    assert found.power_w == pytest.approx(counted.power_max_w[0])
-    assert found.switches == sum(int((one.leaves + one.spines + one.cores)[0]) for one in counted.networks)
-
-
-def test_more_servers_come_in_where_whole_sizings_change():
-    model = model_of("dgx1-f800-resnet50")
-    whole = next(one for one in resize_inputs(model) if one.key == TARGET)
-    one = replace(whole, values=whole.values[10:19], texts=whole.texts[10:19], base=whole.base - 10)
-    line = [resize(model, {TARGET: value}, says_why=False) for value in one.values]
-    brute = [best_design(changed_request(model, {TARGET: value}), catalog()).design.n_servers for value in one.values]
-    up = next(place for place in range(one.base, len(brute)) if brute[place] != brute[one.base])
-    down = next(place for place in range(one.base, -1, -1) if brute[place] != brute[one.base])
-    found = {each.what: each for each in resized_break_evens(one, line, one.base)}
-    assert found["GPU servers"].text == (
-        f"{brute[one.base]} at {one.texts[one.base]}; {brute[up]} once it reaches {one.texts[up]}; "
-        f"{brute[down]} once it is down to {one.texts[down]}."
-    )
-
-
-def test_a_request_that_no_design_meets_says_why():
-    model = model_of("dgx1-f800-resnet50")
-    found = resize(model, {TARGET: 1e9})
-    assert not found.is_feasible
-    assert "no design meets the request" in found.reason
-    with pytest.raises(InfeasibleError):
-        best_design(changed_request(model, {TARGET: 1e9}), catalog())
-    assert not resize(model_of("small-team"), {TARGET: 1.0}).is_feasible
-    assert resize(model, {DATASET_SIZE: 10.0}).reason
-
-
-def test_a_request_keeps_what_is_not_changed():
-    model = model_of("dgx1-f800-resnet50")
-    changed = changed_request(model, {CACHE: 0.0})
-    assert changed.workload[0].cache == "none"
-    assert changed.workload[0].model_copy(update={"cache": "page-cache"}) == model.request.workload[0]
-    assert changed_request(model, {}) == model.request
-    team = model_of("small-team")
-    assert changed_request(team, {SAMPLE_SIZE: 2e5}).workload[0].dataset_bytes is None
-
-
 NAMES = (*EXAMPLES, *WORKLOADS)
 # Bisection of the joint rate stops at a billionth of its bracket; a median may fall by that.
 SAME = 1e-8
@@ -210,7 +134,7 @@ def workloads(name: str) -> tuple[WorkloadOnDesign, ...]:
 @every(NAMES)
 def test_each_input_has_the_design_among_its_values(name):
     for model in workloads(name):
-        for one in (*fixed_design_inputs(model), *resize_inputs(model)):
+        for one in fixed_design_inputs(model):
             assert list(one.values) == sorted(set(one.values)), one.key
             assert len(set(one.texts)) == len(one.texts) == len(one.values), one.key
             assert 0 <= one.base < len(one.values)

@@ -85,13 +85,10 @@ def test_two_people_lose_nothing_and_the_second_is_told(library):
     save(change(ann, "10000 images/s"), comment="Ann's")
     save(change(bob, "20000 images/s"), comment="Bob's", author="Bob")
     said = "Saved as revision 3. Meanwhile Ann saved revision 2, based on revision 1 or later; "
-    said += "both revisions are in the library."
+    said += "the page Designs has both, to be pinned and compared."
     assert said in text_of(bob)
     rates = [library.revision(design.id, n).request["workload"][0]["target"]["samples_per_s"] for n in (2, 3)]
     assert rates == ["10000 images/s", "20000 images/s"]
-    press(bob, "Compare revisions 2 and 3")
-    assert "10000 images/s" in tables(bob)
-    assert "20000 images/s" in tables(bob)
     save(change(bob, "21000 images/s"))
     assert "Saved as revision 4." in text_of(bob)
     assert "Meanwhile" not in text_of(bob)
@@ -187,36 +184,26 @@ def test_two_hundred_designs_are_paged_and_searched(library):
     assert_healthy(app)
 
 
-def test_a_design_is_renamed_duplicated_hidden_and_found_again(library):
-    (design_id,) = fill(library, 1, "first")
+def test_a_design_is_hidden_and_found_again(library):
+    fill(library, 1, "first")
     app = press(opened("designs"), "Revisions")
-    widget(app.text_input, "New name").set_value("second")
-    press(app, "Rename")
-    assert library.design(design_id).name == "second"
-    assert app.header[0].value == "second"
-    press(app, "Duplicate")
-    assert app.header[0].value == "Copy of second"
-    assert library.search().n_designs == 2
     press(app, "Hide")
-    assert library.search().n_designs == 1
+    assert library.search().n_designs == 0
     press(app, "All designs")
-    assert "Copy of second" not in text_of(app)
+    assert "first" not in text_of(app)
     app.toggle(key="designs-hidden").set_value(True).run()
-    assert "Copy of second" in text_of(app)
+    assert "first" in text_of(app)
 
 
-def test_an_old_revision_is_restored_and_compared(library):
-    app = save(change(save(opened(), name="x"), "10000 images/s"))
-    (design,) = library.search().designs
-    press(to_page(app, "designs"), "Revisions")
-    assert "10000 images/s" in tables(app)
-    press(app, "Restore")
-    assert [entry.parent for entry in library.revisions(design.id)] == [None, 1, 1]
-    first, last = (library.revision(design.id, number) for number in (1, 3))
-    assert last.request == first.request
-    assert "Revision 3 restores revision 1 and is open now." in text_of(app)
-    widget(app.selectbox, "From revision").set_value(1).run()
-    assert "Revisions 1 and 3 are the same." in text_of(app)
+def test_revisions_are_pinned_and_compared(library):
+    save(change(save(opened(), name="x"), "10000 images/s"))
+    app = press(opened("designs"), "Revisions")
+    for number in (1, 2):
+        next(one for one in app.button if one.key == f"pin-revision-{number}").click().run()
+        assert_healthy(app)
+    assert [one["name"] for one in app.session_state.pins] == ["x, revision 1", "x, revision 2"]
+    app = to_page(app, "compare")
+    assert all(f"x, revision {number}" in tables(app) for number in (1, 2))
 
 
 def test_markup_in_names_is_shown_as_text(library):

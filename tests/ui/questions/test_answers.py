@@ -3,7 +3,7 @@
 from streamlit.testing.v1 import AppTest
 
 from tests.ui.pages import asked, assert_healthy, figures, load, opened, to_page, unfold, widget
-from tests.ui.questions.test_what_if import assert_well, charts, page_text
+from tests.ui.questions.test_what_if import assert_well, page_text
 
 EXAMPLE = "questions/cost-of-ownership"
 
@@ -35,57 +35,18 @@ def test_the_gpus_of_the_design_stand_in_every_kind_of_server() -> None:
     text = page_text(app)
     for said in ("8 × C4140 PCIe *", "WekaIO"):
         assert said in text
-    assert len(charts(app)) == 1
 
 
-def test_another_number_another_order_and_fewer_kinds() -> None:
+def test_another_number_is_kept_on_other_pages() -> None:
     app = asked("Scale up or out", "questions/scale-up-or-out")
     widget(app.number_input, "GPUs in total").set_value(8).run()
     assert_well(app)
     assert "8 GPUs do not fill servers of 16." in page_text(app)
-    widget(app.selectbox, "Order").set_value("rack-units").run()
-    kinds = app.multiselect[0]
-    kinds.set_value([name for name in kinds.options if "C4140" in name]).run()
-    assert_well(app)
-    text = page_text(app)
-    assert "2 × C4140" in text
-    assert "Apollo" not in text.partition("Not compared")[0].partition("What it takes")[0]
-    assert "than 1 × DGX-1" in charts(app)[0]  # still set against the design's kind
-    # Left and opened again, the page is as it was.
     app = to_page(to_page(app, "bill"), "what-if")
     assert widget(app.number_input, "GPUs in total").value == 8
-    assert widget(app.selectbox, "Order").value == "rack-units"
-    assert all("C4140" in name for name in app.multiselect[0].value)
-
-
-def test_validation_alone_has_no_gradients_to_compare() -> None:
-    app = asked("Scale up or out", "apollo-googlenet-inference")
-    assert len(charts(app)) == 1
 
 
 QUESTION = "questions/do-we-need-a-cluster"
-
-
-def tried(app: AppTest, effect: str) -> None:
-    """Try the change that has an effect."""
-    box = widget(app.selectbox, "Change to the request")
-    box.set_value(next(one for one in box.options if effect in one)).run()
-    widget(app.button, "Apply this change").click().run()
-    assert_well(app)
-
-
-def test_a_change_can_be_tried_and_undone() -> None:
-    app = asked("Do we need this?", QUESTION)
-    tried(app, "would no longer fit in memory")
-    assert app.session_state.draft["workload"][0]["dataset_bytes"] == "396 GB"
-    assert "does not fit in the" in page_text(app)
-
-
-def test_a_target_can_be_tried() -> None:
-    app = asked("Do we need this?", QUESTION)
-    tried(app, "one server would no longer be enough")
-    # At 2.27 h two servers are needed, at 2.28 h one is enough.
-    assert app.session_state.draft["workload"][0]["target"] == {"time_to_train_s": "2.27 h"}
 
 
 def test_the_design_without_the_choices_can_be_described() -> None:
@@ -105,7 +66,7 @@ def said(app: AppTest) -> str:
 def test_growth_of_a_request_without_any_is_tried_and_changes_nothing_until_it_is_applied():
     app = asked("Growth", "dgx1-f800-resnet50")
     before = figures(app)
-    assert any("assumed" in one.value for one in app.info)
+    assert "the factors below are assumed" in said(app)
     assert "Purchases of each year" in said(app)
     widget(app.select_slider, "Targets, yearly factor").set_value(1.5).run()
     assert_well(app)

@@ -1,4 +1,4 @@
-"""The page What-if: every control in both modes, and what it writes into the request."""
+"""The page What-if: every control, and what it writes into the request."""
 
 import html
 import re
@@ -10,7 +10,6 @@ from sizer.base.quantities import BYTES, SAMPLES_PER_S, parse
 from tests.factories.examples import EXAMPLES
 from tests.ui.pages import load, opened, to_page, unfold, widget
 
-FIXED, RESIZED = "fixed", "resized"
 SERVING = ("code-8b-l40s", "office-chat-70b-h200")
 
 
@@ -27,12 +26,6 @@ def looked_at(name: str = "dgx1-f800-resnet50") -> AppTest:
 def assert_well(app: AppTest) -> None:
     assert not app.exception, [one.message for one in app.exception]
     assert not app.error, [one.value for one in app.error]
-
-
-def mode(app: AppTest, which: str) -> AppTest:
-    widget(app.segmented_control, "Mode").set_value(which).run()
-    assert_well(app)
-    return app
 
 
 def choose(app: AppTest, position: str, key: str) -> AppTest:
@@ -65,7 +58,7 @@ def charts(app: AppTest) -> list[str]:
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_every_example_can_be_looked_at_in_both_modes(name):
+def test_every_example_can_be_looked_at(name):
     app = looked_at(name)
     if name in SERVING:  # no data set and no training rate: its first question is the verdict
         assert widget(app.pills, "Question").value == "Do we need this?"
@@ -76,17 +69,10 @@ def test_every_example_can_be_looked_at_in_both_modes(name):
     assert "Bottleneck" in text
     assert "Storage" in text or "storage" in text
     assert all(under == "unchanged" for _, under in ((one.label, one.delta) for one in app.metric))
-    mode(app, RESIZED)
-    widget(app.toggle, "Break-even points").set_value(True).run()
-    assert_well(app)
-    text = page_text(app)
-    assert "Second compute switch" in text
-    assert "GPU servers" in text
 
 
-@pytest.mark.parametrize("which", [FIXED, RESIZED])
-def test_every_input_can_be_chosen_and_moved(which):
-    app = mode(looked_at(), which)
+def test_every_input_can_be_chosen_and_moved():
+    app = looked_at()
     before = [(one.label, one.value) for one in app.metric]
     names = {name for position in ("First", "Second") for name in widget(app.selectbox, f"{position} input").options}
     assert len(names) >= 7
@@ -121,20 +107,14 @@ def test_sliders_stand_where_they_were_after_another_page():
     to_page(app, "what-if")
     assert_well(app)
     assert [(one.label, one.value) for one in app.metric] == before
-    mode(app, RESIZED)
-    to_page(app, "performance")
-    to_page(app, "what-if")
-    assert widget(app.segmented_control, "Mode").value == RESIZED
 
 
-def test_the_values_taken_are_in_the_request_and_the_answer_is_the_one_promised():
-    app = mode(looked_at(), RESIZED)
+def test_the_values_taken_are_in_the_request():
+    app = looked_at()
     assert widget(app.button, "Apply to the request").disabled
-    move(app, "Target rate", -4)  # half of it: four steps a doubling
+    move(choose(app, "Second", "Target rate"), "Target rate", -4)  # half of it: four steps a doubling
     move(app, "Image size", 4)
-    gpus, servers = figure(app, "GPUs"), figure(app, "GPU servers")
-    assert gpus[1].endswith("compared with 72")
-    assert "target rate 26\u202f000 images/s and image size 226\u202fkB" in page_text(app).replace(
+    assert "image size 226\u202fkB and target rate 26\u202f000 images/s" in page_text(app).replace(
         "26\u202f000\u202fimages", "26\u202f000 images"
     )
     widget(app.button, "Apply to the request").click().run()
@@ -144,9 +124,8 @@ def test_the_values_taken_are_in_the_request_and_the_answer_is_the_one_promised(
     assert parse(BYTES, work["sample_bytes"]) == pytest.approx(226e3, rel=1e-6)
     # As many samples as before: a data set of twice the size.
     assert parse(BYTES, work["dataset_bytes"]) == pytest.approx(22.2e12 * 2, rel=1e-6)
-    # The sliders stand on the new request, which is the design that was promised.
-    assert figure(app, "GPUs") == (gpus[0], "unchanged")
-    assert figure(app, "GPU servers") == (servers[0], "unchanged")
+    # The sliders stand on the new request.
+    assert widget(app.button, "Apply to the request").disabled
 
 
 def test_a_number_of_servers_does_not_replace_what_the_customer_asked_for():
@@ -177,15 +156,6 @@ def test_servers_are_taken_where_the_target_is_a_number_of_gpus_and_nodes_are_no
     assert app.session_state.draft["workload"][0]["target"] == {"gpus_busy": 80}
 
 
-def test_without_a_design_the_reason_is_said():
-    app = mode(looked_at("apollo-weka-resnet50"), RESIZED)
-    move(app, "Image size", 12)
-    assert "No design meets the request" in page_text(app)
-    widget(app.toggle, "Break-even points").set_value(True).run()
-    assert_well(app)
-    assert "none meets it" in page_text(app)
-
-
 def test_the_workload_is_chosen_where_there_are_several():
     app = looked_at("c4140-f800")
     which = next(one for one in app.segmented_control if one.label.endswith("on this cluster; show"))
@@ -193,8 +163,7 @@ def test_the_workload_is_chosen_where_there_are_several():
     which.set_value(2).run()
     assert_well(app)
     assert figure(app, "Training rate") != before
-    mode(app, RESIZED)
-    move(app, "Target rate", 2)
+    move(choose(app, "Second", "Target rate"), "Target rate", 2)
     widget(app.button, "Apply to the request").click().run()
     assert_well(app)
     works = app.session_state.draft["workload"]
@@ -203,7 +172,7 @@ def test_the_workload_is_chosen_where_there_are_several():
 
 
 def test_a_request_that_is_not_understood_is_not_written_into():
-    app = mode(looked_at(), RESIZED)
+    app = looked_at()
     move(app, "Image size", 2)
     app.session_state.draft["workload"][0]["sample_bytes"] = "113 apples"
     app.run()
@@ -217,10 +186,8 @@ def test_a_customer_sees_no_cost():
     app.run()
     to_page(app, "what-if")
     assert_well(app)
-    mode(app, RESIZED)
-    widget(app.toggle, "Break-even points").set_value(True).run()
+    unfold(app, "break-evens")
     assert_well(app)
     labels = [one.label for one in app.metric]
-    assert "GPU servers" in labels
     assert "discount" not in page_text(app).lower()
     assert not [label for label in labels if "price" in label.lower() or "cost" in label.lower()]
