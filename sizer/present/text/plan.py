@@ -303,9 +303,7 @@ def existing_text(use: ExistingUse | None) -> str:
         return ""
     parts = [f"adds {_all_equipment(use.added)}" if use.added else "adds no server, storage or switch"]
     if use.idle:
-        enough = [one for one in use.used if one.item in {other.item for other in use.idle}]
-        why = f" ({_all_equipment(enough)} {'is' if [one.count for one in enough] == [1] else 'are'} enough)"
-        parts.append(f"leaves {_all_equipment(use.idle)} idle{why if enough else ''}")
+        parts.append(f"leaves {_all_equipment(use.idle)} idle")
     taken = f"uses {_all_equipment(use.used)}" if use.used else "uses none"
     return f"Of the existing equipment the design {taken}; it {' and '.join(parts)}."
 
