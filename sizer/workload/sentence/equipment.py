@@ -18,7 +18,7 @@ from sizer.workload.sentence.notes import Notes, ranged
 from sizer.workload.sentence.rules import read_rules
 from sizer.workload.sentence.scope import Stance, is_existing, stance
 from sizer.workload.sentence.text import Match
-from sizer.workload.sentence.unavailable import ask_unavailable, part_of
+from sizer.workload.sentence.unavailable import ask_unavailable
 from sizer.workload.transformer.number_formats import stack_precision
 
 
@@ -295,7 +295,7 @@ def read_gpus(notes: Notes) -> None:
             continue
         before = notes.text.before(found.start)
         bound, least = rule(r"<AT_MOST>").search(before), rule(r"<LEAST>$").search(before)
-        whole = part_of(notes, found, found.start - len(bound[0] if bound else ""), found.end)
+        whole = notes.text.part(found, found.start - len(bound[0] if bound else ""), found.end)
         if had_target and least and least[0]:
             notes.leave(found)  # at least so many GPUs, beside a target
         elif bound is not None and not notes.has_target:

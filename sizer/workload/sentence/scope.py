@@ -77,6 +77,24 @@ def clause_of(shape: str, start: int, end: int) -> tuple[int, int]:
     return low, min((first for first, _ in ends if first >= end), default=high)
 
 
+def governor(text: SentenceText, found: Match, role: str) -> tuple[str, Match] | None:
+    """The role of a quantity, which is that of the noun nearest to it in its part of the clause; with the words up to it."""
+    shape, ends = text.unblanked, rule(r"<PART_END>")
+    low = max((one.end() for one in ends.finditer(shape, max(0, found.start - _WINDOW), found.start)), default=0)
+    last = ends.search(shape, found.end)
+    high = last.start() if last else len(shape)
+    near = [  # "2k in 500 out": what follows another quantity is rather its noun
+        (max(found.start - one.end(), one.start() - found.end) + (low > 0 and shape[low - 1] >= "\ue000" and one.start() == low + 1), name, one)
+        for name, words in GRAMMAR["roles"][role].items()
+        for one in rule(words).finditer(shape, low, high)
+        if one.end() <= found.start or one.start() >= found.end
+    ]
+    if not near:
+        return None
+    _, name, noun = min(near, key=lambda one: one[0])
+    return name, text.part(found, min(noun.start(), found.start), max(noun.end(), found.end))
+
+
 def is_wish(text: SentenceText, found: Match) -> bool:
     """Whether the words of a wish in the clause of a limit are about it, and not about a name beside it."""
     shape = text.unblanked

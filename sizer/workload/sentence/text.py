@@ -175,6 +175,11 @@ class SentenceText:
         low, high = self.span(start, end)
         return Match(match, things, start, end, self.sentence[low:high].strip())
 
+    def part(self, found: Match, start: int, end: int) -> Match:
+        """The same match with another place: a part of it, or with more words."""
+        low, high = self.span(start, end)
+        return replace(found, start=start, end=end, words=self.sentence[low:high].strip())
+
     def places(self) -> Iterator[tuple[int, Any]]:
         """Names and quantities with their places among the signs."""
         return iter(self._at.items())

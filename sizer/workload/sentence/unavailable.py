@@ -30,7 +30,7 @@ def read_outside(notes: Notes) -> None:
         start, end = found.match.span("name")
         if kind not in ("gpu", "server", "storage") or not is_existing(notes.text, found):
             end = found.end if found.quantities("parameters") else end
-            ask_unavailable(notes, kind, part_of(notes, found, start, end))
+            ask_unavailable(notes, kind, notes.text.part(found, start, end))
             notes.text.mark(found.start if kind in ("gpu", "server") else start, found.end)
         elif rule(r"<OF_GPUS>").match(notes.text.shape, found.end):  # told by its GPUs, as servers of any make are
             count = found.value.high if found.quantities() else 1.0
@@ -44,14 +44,8 @@ def read_outside(notes: Notes) -> None:
             continue
         what = (found["what"] or found["kind"] or "gpu").lower()
         kind = "storage" if what in ("storage", "filer", "filers") else "server" if what[0] in "snb" else "gpu"
-        ask_unavailable(notes, kind, part_of(notes, found, *found.match.span(group)))
+        ask_unavailable(notes, kind, notes.text.part(found, *found.match.span(group)))
         notes.text.mark(found.start, found.end)
-
-
-def part_of(notes: Notes, found: Match, start: int, end: int) -> Match:
-    """A part of what a rule matched."""
-    low, high = notes.text.span(start, end)
-    return Match(found.match, found.things, start, end, notes.text.sentence[low:high].strip())
 
 
 def _embeds(notes: Notes) -> bool:
