@@ -41,13 +41,13 @@ def read_parts(notes: Notes, is_served: bool) -> None:
 
 def read_setting(notes: Notes) -> None:
     """Equipment that goes away, systems that arrive as a rack, and what the room takes heat away with."""
-    for source in (r"<REPLACED>", r"<EXPIRES>", r"<SCRAPPED>", r"<OLD>", r"<FULL>"):
-        for found in notes.text.each(source):
-            if not found.names("gpu", "server", "outside") and source != r"<REPLACED>":
-                continue
-            _let_go(notes, found)
-            for why in notes.text.each(r"<ENDS>(?:<WHEN>)?"):
-                notes.text.mark(why.start, why.end)
+    last = 0  # end of the last that goes: what stands beside it belongs to it
+    for found in notes.text.each(r"<THINGS_GONE>"):
+        told = stance(notes.text.unblanked, found.start, found.end, "fates")
+        is_beside = 0 < last and not notes.text.unblanked[last : found.start].strip(" ,(")
+        if is_beside or (told.kind and (found.names("gpu", "server", "outside") or told.start < found.start)):
+            last = found.end
+            _let_go(notes, notes.text.part(found, *told.place))
     for found in notes.text.each(r"<THEY_GO>"):
         shape = notes.text.shape
         low = shape.rfind(".", 0, max(shape.rfind(".", 0, found.start), 0)) + 1  # of the sentence before

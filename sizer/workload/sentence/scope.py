@@ -29,7 +29,7 @@ class Stance:
         return self.start, self.end
 
 
-def stance(shape: str, start: int, end: int) -> Stance:
+def stance(shape: str, start: int, end: int, table: str = "stances") -> Stance:
     """The nearest operator of the clause of a name: before it or behind it, else before or behind its list.
 
     In the shape nothing is blanked out: a name may be governed by words that were read with another.
@@ -46,7 +46,7 @@ def stance(shape: str, start: int, end: int) -> Stance:
     for at, high in ((start, end), (listed.start() if listed else start, follows.end() if follows else end)):
         clause = max((match.end() for match in rule(r"<CLAUSE_END>").finditer(shape, low, at)), default=low)
         before: list[tuple[int, str]] = []
-        for kind, (source, behind) in GRAMMAR["stances"].items():
+        for kind, (source, behind) in GRAMMAR[table].items():
             if source and (match := rule(rf"(?:{source})$").search(shape, clause, at)):
                 before.append((match.start(), kind))
             if behind and (match := rule(behind).match(shape, high)) and (is_behind or at == start):
