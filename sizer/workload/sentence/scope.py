@@ -120,20 +120,17 @@ def without_asides(sentence: str, networks: list[Thing]) -> tuple[str, list[Phra
         if found.kind == "exclude" and not rule(r"<UNABLE>").search(sentence, 0, match.start()):
             asides.append(Phrase(sentence[found.start : found.end], f"no {match[0]}", found.start, found.end))
     sentence = _blanked(sentence, asides)
+    wishes = rule(r"<WISHES>|<NEED_WORDS>")
     for whole in (r"(?<=\()[^()]*", r"<SENTENCE>"):
         told = []
         for part in rule(whole).finditer(sentence):
-            wishes = rule(r"<WISHES>|<NEED_WORDS>")
-            is_one = not wishes.search(part[0]) or rule(r"<OF_OLD>").search(part[0])
-            parts = (part,) if is_one else rule(r"<COMMA_PART>").finditer(sentence, *part.span())
-            for one in (
-                one for one in parts if is_one or not wishes.search(one[0]) or rule(r"<HEARSAY>").search(one[0])
-            ):
+            always = [words for words in GRAMMAR["asides_always"].values() if rule(words).search(part[0])]
+            is_one = not wishes.search(part[0]) or any(words[0] == "^" for words in always)
+            for one in (part,) if is_one else rule(r"<COMMA_PART>").finditer(sentence, *part.span()):
                 inside = [one.start() <= network.start < one.end() for network in networks]
-                if inside and all(inside):
-                    continue
-                of = (meaning for meaning, words in GRAMMAR["asides"].items() if rule(words).search(one[0]))
-                told += [Phrase(one[0].strip(), meaning, *one.span()) for meaning in of][:1]
+                kinds = GRAMMAR["asides" if is_one or not wishes.search(one[0]) else "asides_always"]
+                of = (meaning for meaning, words in kinds.items() if rule(words).search(one[0]))
+                told += [] if inside and all(inside) else [Phrase(one[0].strip(), meaning, *one.span()) for meaning in of][:1]
         sentence, asides = _blanked(sentence, told), [*asides, *told]
     return sentence, asides
 
