@@ -83,16 +83,22 @@ def governor(text: SentenceText, found: Match, role: str) -> tuple[str, Match] |
     low = max((one.end() for one in ends.finditer(shape, max(0, found.start - _WINDOW), found.start)), default=0)
     last = ends.search(shape, found.end)
     high = last.start() if last else len(shape)
-    near = [  # "2k in 500 out": what follows another quantity is rather its noun
-        (max(found.start - one.end(), one.start() - found.end) + (low > 0 and shape[low - 1] >= "\ue000" and one.start() == low + 1), name, one)
+    # What follows another quantity is the noun of that one: "8k context on 100B tokens".
+    alike = rule("{n|tokens}" if found.value.kind in ("n", "tokens") else "{time|latency|people|requests}")
+    taken = low if low and alike.match(shape, low - 1) else -2
+    near = [
+        (max(found.start - one.end(), one.start() - found.end), name, one)
         for name, words in GRAMMAR["roles"][role].items()
         for one in rule(words).finditer(shape, low, high)
-        if one.end() <= found.start or one.start() >= found.end
+        if (one.end() <= found.start and not low <= one.start() <= taken + 1) or one.start() >= found.end
     ]
     if not near:
         return None
     _, name, noun = min(near, key=lambda one: one[0])
-    return name, text.part(found, min(noun.start(), found.start), max(noun.end(), found.end))
+    start, end = min(noun.start(), found.start), max(noun.end(), found.end)
+    if found.value.kind == "n" and not rule(r"<LENGTH>").fullmatch(shape, start, end + 20):
+        return None
+    return name, text.part(found, start, end)
 
 
 def is_wish(text: SentenceText, found: Match) -> bool:

@@ -177,9 +177,7 @@ def _read_roles(notes: Notes) -> None:
     text = notes.text
     for found in text.each(r"{tokens|n}"):
         told = governor(text, found, "lengths")
-        if found.value.kind == "n" and not (told and rule(r"<LENGTH>").fullmatch(text.shape, told[1].start, told[1].end + 20)):
-            continue
-        if told is None and rule(r"{documents|samples|requests|pages}[^.;!?]*$").search(text.unblanked[: found.start]):
+        if told is None and found.value.kind == "tokens" and rule(r"{documents|samples|requests|pages}[^.;!?]*$").search(text.unblanked[: found.start]):
             told = "input_tokens", found  # of each of them
         if told is not None and found.value.length <= _MOST_LENGTH:
             key, length = told[0], found.value.length
