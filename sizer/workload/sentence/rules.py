@@ -121,6 +121,15 @@ def _streams(notes: Notes, found: Match, _: str) -> None:
     notes.text.record(found, f"inference on {written_number(rate)} images/s")
 
 
+def _feed(notes: Notes, found: Match, _: str) -> None:
+    """The watts of an electrical feed: amperes times volts, of three phases where the volts are those between them."""
+    amps, volts = found.quantities("amps")[0].high, found.quantities("volts")[0].high
+    watts = math.prod((amps, volts, *(one.high for one in found.quantities("n")))) * (3**0.5 if volts >= 380 else 1.0)
+    kind = "watts/rack" if found["rack"] else "watts"
+    notes.text.assume(f"{found.words}: {watts / 1e3:.3g} kW at a power factor of 1")
+    notes.text.put_at(found, Amount(kind, 0, 0, watts, watts, "W", "watts"))
+
+
 def _samples(notes: Notes, found: Match, _: str) -> None:
     """What each has a size is a sample, whatever it is called: 12,000 studies of 90 MB."""
     notes.text.put_at(found, replace(found.value, kind="samples", unit="samples"))
@@ -132,7 +141,7 @@ def taken_by(*functions: Take) -> dict[str, Take]:
 
 
 _TAKES = taken_by(
-    _budget, _checkpoints_kept, _racks_of, _rental, _samples, _source, _storage_rate, _streams, _working_set, _years
+    _budget, _checkpoints_kept, _feed, _racks_of, _rental, _samples, _source, _storage_rate, _streams, _working_set, _years
 )
 _LIMITS = ("limits", "racks", "servers")
 

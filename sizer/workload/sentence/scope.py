@@ -133,10 +133,15 @@ def without_asides(sentence: str, networks: list[Thing]) -> tuple[str, list[Phra
             always = [words for words in GRAMMAR["asides_always"].values() if rule(words).search(part[0])]
             is_one = not wishes.search(part[0]) or any(words[0] == "^" for words in always)
             for one in (part,) if is_one else rule(r"<COMMA_PART>").finditer(sentence, *part.span()):
-                inside = [one.start() <= network.start < one.end() for network in networks]
-                kinds = GRAMMAR["asides" if is_one or not wishes.search(one[0]) else "asides_always"]
-                of = (meaning for meaning, words in kinds.items() if rule(words).search(one[0]))
-                told += [] if inside and all(inside) else [Phrase(one[0].strip(), meaning, *one.span()) for meaning in of][:1]
+                inside = [network for network in networks if one.start() <= network.start < one.end()]
+                is_only = bool(networks) and len(inside) == len(networks)  # its name is not of others alone
+                kinds = GRAMMAR["asides_always" if is_only or not (is_one or not wishes.search(one[0])) else "asides"]
+                meaning = next((name for name, words in kinds.items() if rule(words).search(one[0])), None)
+                ends = [one.start(), *(at for of in inside if is_only for at in (of.start, of.end)), one.end()]
+                if is_only and not re.search(r"\d", sentence[: one.start()] + sentence[one.end() :]):
+                    continue  # nothing else tells what is wished
+                for low, high in zip(ends[::2], ends[1::2], strict=True) if meaning else ():
+                    told.append(Phrase(sentence[low:high].strip(), str(meaning), low, high))
         sentence, asides = _blanked(sentence, told), [*asides, *told]
     return sentence, asides
 
