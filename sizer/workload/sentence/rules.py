@@ -15,6 +15,7 @@ from sizer.workload.sentence.quantities import Amount, currency_of, written_numb
 from sizer.workload.sentence.scope import is_wish
 from sizer.workload.sentence.text import Match
 from sizer.workload.sentence.unavailable import MOST_WHO_TRAIN
+from sizer.workload.table import DEFAULT_DATASET
 
 Take = Callable[[Notes, Match, str], None]
 # How a quantity is written in a request.
@@ -244,11 +245,11 @@ def read_samples(notes: Notes) -> None:
     elif size is None:
         if "dataset" in notes.work or notes.own_datasets:
             return
-        if not notes.networks:  # whose usual data tell the size
+        if not (notes.networks or notes.own_network):  # whose usual data tell the size
             notes.work["dataset"] = {"name": "Own data", "n_samples": n_samples, "format": "raw files"}
             notes.text.record(found, f"own data set of {grouped(n_samples)}")
             return
-        data = notes.catalog.datasets[usual_dataset(notes.networks[0])]
+        data = notes.catalog.datasets[usual_dataset(notes.networks[0]) if notes.networks else DEFAULT_DATASET]
         own |= {"sample_bytes": data.sample_bytes.value, "format": data.format}
         notes.text.assume(f"size of a sample not given: {data.sample_bytes.value / 1e3:,.4g} kB, as in {data.name}")
     for key in ("sample_bytes", "dataset_bytes"):

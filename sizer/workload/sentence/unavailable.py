@@ -8,7 +8,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.sale import usable_gpus
 from sizer.catalog.schema import Dnn, Server
 from sizer.workload.kinds import Networks, kind_in, trains_in
-from sizer.workload.sentence.grammar import CALLED, GRAMMAR, rule
+from sizer.workload.sentence.grammar import CALLED, GRAMMAR, PUBLISHED, rule
 from sizer.workload.sentence.names import short_name
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.quantities import Amount
@@ -27,6 +27,9 @@ def read_outside(notes: Notes) -> None:
     for found in notes.text.each(r"<OUTSIDE>"):
         kind = found.names("outside")[0].ids[0]
         notes.means_language |= kind == "token"
+        if (published := next((one for one in PUBLISHED if one[0] == kind), None)) is not None:
+            _take_published(notes, found, published)
+            continue
         start, end = found.match.span("name")
         if kind not in ("gpu", "server", "storage") or not is_existing(notes.text, found):
             end = found.end if found.quantities("parameters") else end
@@ -46,6 +49,19 @@ def read_outside(notes: Notes) -> None:
         kind = "storage" if what in ("storage", "filer", "filers") else "server" if what[0] in "snb" else "gpu"
         ask_unavailable(notes, kind, notes.text.part(found, *found.match.span(group)))
         notes.text.mark(found.start, found.end)
+
+
+def _take_published(notes: Notes, found: Match, published: tuple[str, float, float, int, str]) -> None:
+    """A network that the catalogue lacks, by its published numbers; of several, or beside others, it is asked for."""
+    name, gflop, millions, edge, kind = published
+    if notes.own_network is not None or notes.names("dnn"):
+        ask_unavailable(notes, "image", found)
+        return
+    work = {"forward_flop": 1e9 * gflop, "parameters": 1e6 * millions, "input_bytes": 3 * edge**2}
+    notes.own_network = {"name": name, **work, "kind": kind}
+    said = f"not in the catalogue; by its published {gflop:g} GFLOP forward of {edge} x {edge} pixels"
+    notes.text.assume(f"{name}: {said} and {millions:g} M parameters")
+    notes.text.record(found, name)
 
 
 def _embeds(notes: Notes) -> bool:
