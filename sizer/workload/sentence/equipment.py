@@ -22,6 +22,9 @@ from sizer.workload.sentence.unavailable import ask_unavailable
 from sizer.workload.transformer.number_formats import stack_precision
 
 
+_HARDWARE = ("gpu", "server", "storage", "fabric")  # kinds of parts that the catalogue may lack
+
+
 def read_parts(notes: Notes, is_served: bool) -> None:
     """Counts and names of parts, and what then follows for GPUs and fabrics."""
     read_counts(notes)
@@ -45,7 +48,8 @@ def read_setting(notes: Notes) -> None:
     for found in notes.text.each(r"<THINGS_GONE>"):
         told = stance(notes.text.unblanked, found.start, found.end, "fates")
         is_beside = 0 < last and not notes.text.unblanked[last : found.start].strip(" ,(")
-        if is_beside or (told.kind and (found.names("gpu", "server", "outside") or told.start < found.start)):
+        is_part = bool(found.names("gpu", "server", "outside") or found.quantities("servers", "gpus"))
+        if is_beside or (told.kind and (is_part or told.start < found.start)):
             last = found.end
             _let_go(notes, notes.text.part(found, *told.place))
     for found in notes.text.each(r"<THEY_GO>"):
@@ -63,6 +67,8 @@ def read_setting(notes: Notes) -> None:
 
 def _let_go(notes: Notes, found: Match) -> None:
     """Take equipment as none of the design, wherever the sentence names it: "the V100 will be retired"."""
+    if any(one.ids[0] not in _HARDWARE for one in found.names("outside")):
+        return
     ids = set() if found.quantities() else set(found.ids("gpu", "server"))
     others = map(notes.text.match_of, list(rule("<THINGS_GONE>").finditer(notes.text.shape)))
     for one in (found, *(other for other in others if ids & set(other.ids("gpu", "server")))):

@@ -349,7 +349,7 @@ def _read_lengths(notes: Notes, usual: int) -> int:
             text.mark(found.start, found.end)
         elif batch and not role and rule(r"\x00<JOINS>$").search(text.shape[: found.start]):
             notes.set(f"w.{SEQUENCE}", amount.length, found, f"sequences of {amount.length} tokens")
-        elif role == SEQUENCE or is_kilo:
+        elif (role == SEQUENCE and amount.length <= 10 * _MOST_TOKENS) or is_kilo:
             notes.set(f"w.{SEQUENCE}", amount.length, whole, f"sequences of {amount.length} tokens")
         elif role == DOCUMENT and amount.length > _MOST_TOKENS:  # no text: a training has so many
             totals.append((whole, amount.high * _adapters_of(notes, of)))

@@ -360,7 +360,7 @@ def _ask_places(notes: Notes) -> None:
     if not (notes.dnns or notes.own_model or notes.own_network):
         return
     text = notes.text
-    kinds = {one.kind for one in text.things if isinstance(one, Amount)} - {"n", "percent"}
+    kinds = {one.kind for one in text.things if isinstance(one, Amount)} - {"n", "percent", "years"}
     kinds = {one for one in kinds if not one.startswith("other/")} - ({"people"} if notes.has_target else set())
     for found in text.each("{" + "|".join(sorted(kinds)) + "}") if kinds else ():
         # Where nothing else of its sentence was read, it tells nothing of the need, and is listed as unread.

@@ -9,7 +9,7 @@ from sizer.workload.request import SERVING_TASKS
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.notes import LEAST_PERIOD_S, Notes, period_in, time_text
 from sizer.workload.sentence.quantities import Amount, written_number
-from sizer.workload.sentence.rules import Take, read_rules, taken_by
+from sizer.workload.sentence.rules import Take, read_rules, state, taken_by
 from sizer.workload.sentence.scope import governor
 from sizer.workload.sentence.text import Match
 from sizer.workload.serving import EMBEDDING, USES
@@ -175,17 +175,27 @@ def _users(notes: Notes, found: Match, key: str) -> None:
 def _read_roles(notes: Notes) -> None:
     """Lengths of requests and limits of waiting, by the nouns that govern them."""
     text = notes.text
-    for found in text.each(r"{tokens|n}"):
-        told = governor(text, found, "lengths")
-        if told is None and found.value.kind == "tokens" and rule(r"{documents|samples|requests|pages}[^.;!?]*$").search(text.unblanked[: found.start]):
-            told = "input_tokens", found  # of each of them
-        if told is not None and found.value.length <= _MOST_LENGTH:
-            key, length = told[0], found.value.length
-            notes.set(f"w.{key}", length, told[1], f"{tokens_text(length)} {key.partition('put')[0]}")
+    loose = []
+    for found in text.each(r"{tokens|n|documents}"):
+        amount, told = found.value, governor(text, found, "lengths")
+        if amount.kind == "documents":  # "32k prompts" are as long, "3,000 prompts" are so many
+            is_length = amount.is_kilo and amount.noun.startswith(("prompt", "context", "answer"))
+            told = ("output_tokens" if amount.noun[0] == "a" else "input_tokens", found) if is_length else None
+        elif told is None and amount.kind == "tokens":
+            loose.append(found)
+        if told is not None and amount.length <= _MOST_LENGTH:
+            _length(notes, told[1], told[0], amount)
+    for found in loose:
+        if rule(r"{documents|samples|requests|pages}[^.;!?]*$").search(text.unblanked[: found.start]):
+            if found.value.length <= _MOST_OF_ONE and "input_tokens" not in notes.work:
+                _length(notes, found, "input_tokens", found.value)  # of each of them
+    first = r"\bTTFT\b|\bfirst tokens?\b"
     for found in text.each(r"{time|latency|time/token|latency/token}"):
         amount, told = found.value, governor(text, found, "latencies")
         if amount.kind.endswith("token"):
             _latency(notes, found, "token_s")
+        elif told is None and "latency_percentile" in notes.work and rule(first).search(text.sentence):
+            _latency(notes, found, "first_token_s")  # which the text is about
         elif told is None or amount.unit not in _SECONDS:
             continue
         elif told[0] != "answer":
@@ -197,6 +207,10 @@ def _read_roles(notes: Notes) -> None:
             labels = (f"{what} within {words}" for what in ("first token", "later tokens"))
             said = "a limit of the first token, or of each later one? That of a whole answer follows"
             notes.choose("layout", told[1], said, labels)
+
+
+def _length(notes: Notes, found: Match, key: str, amount: Amount) -> None:
+    notes.set(f"w.{key}", amount.length, found, f"{tokens_text(amount.length)} {key.partition('put')[0]}")
 
 
 def _total(notes: Notes, found: Match, _: str) -> None:
@@ -230,6 +244,12 @@ def _latency(notes: Notes, found: Match, name: str) -> None:
 def _percentile(notes: Notes, found: Match, key: str) -> None:
     value = int(found["digits"] or found.value.high)
     notes.set(f"w.{key}", value, found, f"for {value} % of the requests")
+
+
+def _prefix(notes: Notes, found: Match, key: str) -> None:
+    told = governor(notes.text, found, "shares")
+    if told is not None and told[0] == key:
+        state(notes, told[1], key)
 
 
 def _active(notes: Notes, found: Match, _: str) -> None:
@@ -274,6 +294,7 @@ _TAKES: dict[str, Take] = {
     "token_s by speed": _latency,
     **dict.fromkeys(("requests_per_s", "tokens_per_s"), _rate),
     "latency_percentile": _percentile,
+    "prefix_cached": _prefix,
     **taken_by(_active, _adapters, _engine, _lengths, _offline, _people, _texts, _things, _total, _users),
 }
 

@@ -23,6 +23,7 @@ from sizer.workload.sentence.text import Name
 from sizer.workload.serving import EMBEDDING, EMBEDS
 from sizer.workload.table import DEFAULT_DATASET
 
+_MOST_RUNS_A_DAY = 1_000  # more are no trainings
 _SPANS = {"day": 86_400.0, "night": 43_200.0, "week": 604_800.0, "month": 2_592_000.0}
 
 
@@ -108,6 +109,8 @@ def _read_runs(notes: Notes) -> None:
     for found in [*([named] if named is not None and is_named else []), *notes.text.each(r"<RUNS_OF>")]:
         quantity, every = found.value, (found.match.groupdict().get("span") or "").split()[-1:]
         period = _SPANS[every[0]] if every else quantity.per_s
+        if quantity.kind == "n/time" and quantity.high * 86_400 > _MOST_RUNS_A_DAY:
+            continue
         runs, is_settled = round(quantity.high * quantity.per_s, 6), notes.has_target or "task" in notes.work
         if not every and "/time" not in quantity.kind:
             each = notes.text.find(r"<EACH_LASTS>")
