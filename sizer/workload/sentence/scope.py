@@ -50,7 +50,8 @@ def stance(shape: str, start: int, end: int, table: str = "stances") -> Stance:
             if source and (match := rule(rf"(?:{source})$").search(shape, clause, at)):
                 before.append((match.start(), kind))
             if behind and (match := rule(behind).match(shape, high)) and (is_behind or at == start):
-                return Stance(kind, start, match.end() if high == end else end)
+                first = min((place for place, one in before if one == kind and at == start), default=start)
+                return Stance(kind, first, match.end() if high == end else end)
         if before:
             first, kind = max(before)
             return Stance(kind, first if at == start else start, end)
