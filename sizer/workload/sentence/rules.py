@@ -11,7 +11,7 @@ from sizer.base.quantities import BYTES, BYTES_PER_S, SECONDS, grouped, parse
 from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.notes import RATE, Notes, ranged, size_text, time_text
-from sizer.workload.sentence.quantities import Amount, currency_of, written_number
+from sizer.workload.sentence.quantities import UNITS, Amount, currency_of, written_number
 from sizer.workload.sentence.scope import is_wish
 from sizer.workload.sentence.text import Match
 from sizer.workload.sentence.unavailable import MOST_WHO_TRAIN
@@ -131,6 +131,13 @@ def _feed(notes: Notes, found: Match, _: str) -> None:
     notes.text.put_at(found, Amount(kind, 0, 0, watts, watts, "W", "watts"))
 
 
+def _counted(notes: Notes, found: Match, _: str) -> None:
+    """A bare number behind the noun that it counts: racks at most 4; our students (about 120)."""
+    noun = re.sub(r"[ -]+", " ", (found["noun"] or found["people"]).lower())
+    kind, unit, _ = UNITS[noun]
+    notes.text.put_at(found, replace(found.value, kind=kind, unit=unit, noun=noun))
+
+
 def _samples(notes: Notes, found: Match, _: str) -> None:
     """What each has a size is a sample, whatever it is called: 12,000 studies of 90 MB."""
     notes.text.put_at(found, replace(found.value, kind="samples", unit="samples"))
@@ -142,7 +149,7 @@ def taken_by(*functions: Take) -> dict[str, Take]:
 
 
 _TAKES = taken_by(
-    _budget, _checkpoints_kept, _feed, _racks_of, _rental, _samples, _source, _storage_rate, _streams, _working_set, _years
+    _budget, _checkpoints_kept, _counted, _feed, _racks_of, _rental, _samples, _source, _storage_rate, _streams, _working_set, _years
 )
 _LIMITS = ("limits", "racks", "servers")
 

@@ -13,6 +13,7 @@ DENIED = "\x04"  # in the place of a training that is not wished
 _WINDOW = 140  # characters on both sides of a name in which words may be about it
 _RATES = "samples/time|frames/time|tokens/time"
 _SERVED = "requests/time"
+_ALIKE_QUANTITIES = ("{time|latency|people|requests}", "{n|tokens}")
 
 
 @dataclass(frozen=True)
@@ -79,27 +80,31 @@ def clause_of(shape: str, start: int, end: int) -> tuple[int, int]:
 
 
 def governor(text: SentenceText, found: Match, role: str) -> tuple[str, Match] | None:
-    """The role of a quantity, which is that of the noun nearest to it in its part of the clause; with the words up to it."""
-    shape, ends = text.unblanked, rule(r"<PART_END>")
-    low = max((one.end() for one in ends.finditer(shape, max(0, found.start - _WINDOW), found.start)), default=0)
-    last = ends.search(shape, found.end)
-    high = last.start() if last else len(shape)
-    # What follows another quantity is the noun of that one: "8k context on 100B tokens".
-    alike = rule("{n|tokens}" if found.value.kind in ("n", "tokens") else "{time|latency|people|requests}")
-    taken = low if low and alike.match(shape, low - 1) else -2
-    near = [
-        (max(found.start - one.end(), one.start() - found.end), name, one)
-        for name, words in GRAMMAR["roles"][role].items()
-        for one in rule(words).finditer(shape, low, high)
-        if (one.end() <= found.start and not low <= one.start() <= taken + 1) or one.start() >= found.end
-    ]
-    if not near:
-        return None
-    _, name, noun = min(near, key=lambda one: one[0])
-    start, end = min(noun.start(), found.start), max(noun.end(), found.end)
-    if found.value.kind == "n" and not rule(r"<LENGTH>").fullmatch(shape, start, end + 20):
-        return None
-    return name, text.part(found, start, end)
+    """The role of a quantity, with the words up to the noun that gives it.
+
+    That is the noun nearest to it in its part of the clause; of a served model, where there is none, the last one of
+    the sentence since another quantity: "prompts are long, about 6k tokens".
+    """
+    shape, alike = text.unblanked, rule(_ALIKE_QUANTITIES[found.value.kind in ("n", "tokens")])
+    for ends in (rule(r"<PART_END>"), *([rule(r"<STOP>|[\ue000-\uf8ff]")] if role in ("lengths", "latencies") else [])):
+        low = max((one.end() for one in ends.finditer(shape, max(0, found.start - _WINDOW), found.start)), default=0)
+        last = ends.search(shape, found.end)
+        high = last.start() if last else len(shape)
+        # What follows another quantity is the noun of that one: "8k context on 100B tokens".
+        taken = low if low and alike.match(shape, low - 1) else -2
+        near = [
+            (max(found.start - one.end(), one.start() - found.end), name, one)
+            for name, words in GRAMMAR["roles"][role].items()
+            for one in rule(words).finditer(shape, low, high)
+            if (one.end() <= found.start and not low <= one.start() <= taken + 1)
+            or (one.start() >= found.end and ends is rule(r"<PART_END>"))
+        ]
+        if near:
+            _, name, noun = min(near, key=lambda one: one[0])
+            start, end = min(noun.start(), found.start), max(noun.end(), found.end)
+            is_length = found.value.kind != "n" or rule(r"<LENGTH>").fullmatch(shape, start, end + 20)
+            return (name, text.part(found, start, end)) if is_length else None
+    return None
 
 
 def is_wish(text: SentenceText, found: Match) -> bool:
