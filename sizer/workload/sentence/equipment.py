@@ -276,7 +276,7 @@ def read_gpus(notes: Notes) -> None:
         # "Ten servers with 80 GPUs" counts the GPUs of all of them: no server has so many.
         is_of_each = found["each"] or first.kind == "n" or count <= most
         _want(notes, found, count * round(first.high) if is_of_each else count, had_target)
-    for found in notes.text.each(r"(?:with )?<GPUS>(?!\w)<EACH>|{gpus/server}|{n/server}(?! \w)"):
+    for found in notes.text.each(r"(?:with )?<GPUS>(?!\w)<EACH>|{gpus/server}|{n/server}(?! \w)|<SERVERS_HAVE> <GPUS>(?!\w)"):
         if not _are_held(notes, found):
             continue
         count, counted = round(found.value.high), notes.text.find(r"{servers}")

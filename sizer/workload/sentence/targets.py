@@ -109,6 +109,8 @@ def _read_runs(notes: Notes) -> None:
     for found in [*([named] if named is not None and is_named else []), *notes.text.each(r"<RUNS_OF>")]:
         quantity, every = found.value, (found.match.groupdict().get("span") or "").split()[-1:]
         period = _SPANS[every[0]] if every else quantity.per_s
+        if "team" in notes.request and quantity.kind == "n/time":
+            continue
         if quantity.kind == "n/time" and quantity.high * 86_400 > _MOST_RUNS_A_DAY:
             continue
         runs, is_settled = round(quantity.high * quantity.per_s, 6), notes.has_target or "task" in notes.work
