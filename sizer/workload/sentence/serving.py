@@ -101,6 +101,9 @@ def _rate(notes: Notes, found: Match, key: str) -> None:
         _latency(notes, found, "token_s")  # the answers of those who wait come so fast
         return
     rate = _per_second(notes, found.value, found.words)
+    people = [one for one in notes.text.things if isinstance(one, Amount) and one.kind == "people"]
+    if people and rule(r"\b(?:each|every|jeder?|chaque)\b[^.;!?,]*$").search(notes.text.unblanked[: found.start]):
+        rate = float(f"{rate * people[-1].high:.6g}")  # of each of them
     for each in found.quantities("requests"):
         rate *= each.high
     counted = "requests" if key == "requests_per_s" else "output tokens"
@@ -186,7 +189,7 @@ def _read_roles(notes: Notes) -> None:
         if told is not None and amount.length <= _MOST_LENGTH:
             _length(notes, told[1], told[0], amount)
     for found in loose:
-        if rule(r"{documents|samples|requests|pages}[^.;!?]*$").search(text.unblanked[: found.start]):
+        if rule(r"{documents|samples|requests|pages|requests/time|documents/time}[^.;!?]*$").search(text.unblanked[: found.start]):
             if found.value.length <= _MOST_OF_ONE and "input_tokens" not in notes.work:
                 _length(notes, found, "input_tokens", found.value)  # of each of them
     first = r"\bTTFT\b|\bfirst tokens?\b"
