@@ -12,7 +12,7 @@ from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.notes import RATE, Notes, ranged, size_text, time_text
 from sizer.workload.sentence.quantities import UNITS, Amount, currency_of, written_number
-from sizer.workload.sentence.scope import is_wish
+from sizer.workload.sentence.scope import governor, is_existing, is_wish
 from sizer.workload.sentence.text import Match
 from sizer.workload.sentence.unavailable import MOST_WHO_TRAIN
 from sizer.workload.table import DEFAULT_DATASET
@@ -59,10 +59,6 @@ def _fault_of(size: Amount) -> str:
     except ValueError as error:
         return str(error)
     return ""
-
-
-def _storage_rate(notes: Notes, found: Match, name: str) -> None:
-    state(notes, found, "storage_writes" if found.match.groupdict().get("write") else name)
 
 
 def _source(notes: Notes, found: Match, _: str) -> None:
@@ -149,7 +145,7 @@ def taken_by(*functions: Take) -> dict[str, Take]:
 
 
 _TAKES = taken_by(
-    _budget, _checkpoints_kept, _counted, _feed, _racks_of, _rental, _samples, _source, _storage_rate, _streams, _working_set, _years
+    _budget, _checkpoints_kept, _counted, _feed, _racks_of, _rental, _samples, _source, _streams, _working_set, _years
 )
 _LIMITS = ("limits", "racks", "servers")
 
@@ -162,6 +158,12 @@ def read_rules(notes: Notes, rules: str, takes: dict[str, Take] = _TAKES) -> Non
                 notes.leave(found)
             elif name == "ask":
                 notes.ask_place(found, *said)
+            elif name == "role":
+                told = governor(notes.text, found, *said)
+                if told is not None and told[0] == "other":
+                    notes.leave(told[1])
+                elif told is not None and told[0] in GRAMMAR["statements"] and not is_existing(notes.text, told[1]):
+                    takes.get(told[0], state)(notes, told[1], told[0])
             elif name == "aside":
                 notes.text.set_aside(found, *said)
             elif name in ("record", "assume") or (rules in _LIMITS and is_wish(notes.text, found)):
