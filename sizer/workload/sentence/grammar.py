@@ -20,7 +20,11 @@ GRAMMAR["patterns"]["FRACTION"] += rf"({'|'.join(GRAMMAR['numbers']['fractions']
 GRAMMAR["language"][:0] = [
     [key, GRAMMAR["patterns"]["DEGREE"].replace("NAMES", names)] for key, names in GRAMMAR["degrees"].items()
 ]
-FILLERS = frozenset(re.findall(r"[\w']+", GRAMMAR["fillers"]))
+_OF_UNITS = (line.split()[3:] for table in ("units", "cased_units") for line in GRAMMAR[table].split("\n"))
+FILLERS = frozenset(re.findall(r"[\w']+", GRAMMAR["fillers"])).union(
+    word.lower() for words in (*_OF_UNITS, *(words.split() for of, words in GRAMMAR["per"].items() if of != "step"))
+    for word in words
+)
 ELSEWHERE = {
     kind: tuple(" ".join(name.split()) for name in names.split(",")) for kind, names in GRAMMAR["elsewhere"].items()
 }

@@ -162,7 +162,9 @@ def read_rules(notes: Notes, rules: str, takes: dict[str, Take] = _TAKES) -> Non
                 told = governor(notes.text, found, *said)
                 if told is not None and told[0] == "other":
                     notes.leave(told[1])
-                elif told is not None and told[0] in GRAMMAR["statements"] and not is_existing(notes.text, told[1]):
+                elif told is not None and told[0] in GRAMMAR["statements"]:
+                    if told[0] == "capacity" and is_existing(notes.text, told[1]):
+                        continue
                     takes.get(told[0], state)(notes, told[1], told[0])
             elif name == "aside":
                 notes.text.set_aside(found, *said)
