@@ -90,8 +90,10 @@ def governor(text: SentenceText, found: Match, role: str) -> tuple[str, Match] |
         low = max((one.end() for one in ends.finditer(shape, max(0, found.start - _WINDOW), found.start)), default=0)
         last = ends.search(shape, found.end)
         high = last.start() if last else len(shape)
-        # What follows another quantity is the noun of that one: "8k context on 100B tokens".
-        taken = low if low and alike.match(shape, low - 1) else -2
+        # What follows another quantity that has no noun is the noun of that one: "8k context on 100B tokens".
+        nouns = "|".join(GRAMMAR["roles"][role].values())
+        has_noun = rule(rf"(?:{nouns})[ :=<≤~]*$").search(shape, max(0, low - 20), max(0, low - 1))
+        taken = low if low and alike.match(shape, low - 1) and not has_noun else -2
         near = [
             (max(found.start - one.end(), one.start() - found.end), name, one)
             for name, words in GRAMMAR["roles"][role].items()
