@@ -21,7 +21,6 @@ from sizer.workload.sentence.text import Match
 from sizer.workload.sentence.unavailable import ask_unavailable
 from sizer.workload.transformer.number_formats import stack_precision
 
-
 _HARDWARE = ("gpu", "server", "storage", "fabric")  # kinds of parts that the catalogue may lack
 
 
@@ -47,7 +46,7 @@ def read_setting(notes: Notes) -> None:
     last = 0  # end of the last that goes: what stands beside it belongs to it
     for found in notes.text.each(r"<THINGS_GONE>"):
         told = stance(notes.text.unblanked, found.start, found.end, "fates")
-        is_beside = 0 < last and not notes.text.unblanked[last : found.start].strip(" ,(")
+        is_beside = last > 0 and not notes.text.unblanked[last : found.start].strip(" ,(")
         is_part = bool(found.names("gpu", "server", "outside") or found.quantities("servers", "gpus"))
         if is_beside or (told.kind and (is_part or told.start < found.start)):
             last = found.end
@@ -276,7 +275,9 @@ def read_gpus(notes: Notes) -> None:
         # "Ten servers with 80 GPUs" counts the GPUs of all of them: no server has so many.
         is_of_each = found["each"] or first.kind == "n" or count <= most
         _want(notes, found, count * round(first.high) if is_of_each else count, had_target)
-    for found in notes.text.each(r"(?:with )?<GPUS>(?!\w)<EACH>|{gpus/server}|{n/server}(?! \w)|<SERVERS_HAVE> <GPUS>(?!\w)"):
+    for found in notes.text.each(
+        r"(?:with )?<GPUS>(?!\w)<EACH>|{gpus/server}|{n/server}(?! \w)|<SERVERS_HAVE> <GPUS>(?!\w)"
+    ):
         if not _are_held(notes, found):
             continue
         count, counted = round(found.value.high), notes.text.find(r"{servers}")

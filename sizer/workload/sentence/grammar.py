@@ -22,7 +22,8 @@ GRAMMAR["language"][:0] = [
 ]
 _OF_UNITS = (line.split()[3:] for table in ("units", "cased_units") for line in GRAMMAR[table].split("\n"))
 FILLERS = frozenset(re.findall(r"[\w']+", GRAMMAR["fillers"])).union(
-    word.lower() for words in (*_OF_UNITS, *(words.split() for of, words in GRAMMAR["per"].items() if of != "step"))
+    word.lower()
+    for words in (*_OF_UNITS, *(words.split() for of, words in GRAMMAR["per"].items() if of != "step"))
     for word in words
 )
 ELSEWHERE = {

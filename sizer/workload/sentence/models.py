@@ -4,7 +4,6 @@ import math
 import re
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any
 
 from sizer.base.quantities import tokens_text
 from sizer.catalog.schema import Dnn
@@ -353,7 +352,7 @@ def _read_lengths(notes: Notes, usual: int) -> int:
             notes.set(f"w.{SEQUENCE}", amount.length, whole, f"sequences of {amount.length} tokens")
         elif role == DOCUMENT and amount.length > _MOST_TOKENS:  # no text: a training has so many
             totals.append((whole, amount.high * _adapters_of(notes, of)))
-        elif things is not None and not is_all and (role or counted["joins"] or amount.high < 10 * things.high):
+        elif counted and things and not is_all and (role or counted["joins"] or amount.high < 10 * things.high):
             tokens = things.high * amount.length
             work[SEQUENCE if things.noun[:3] == "seq" else DOCUMENT] = amount.length
             if amount.length > work.get(SEQUENCE, usual):

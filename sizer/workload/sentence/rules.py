@@ -121,7 +121,8 @@ def _streams(notes: Notes, found: Match, _: str) -> None:
 def _feed(notes: Notes, found: Match, _: str) -> None:
     """The watts of an electrical feed: amperes times volts, of three phases where the volts are those between them."""
     amps, volts = found.quantities("amps")[0].high, found.quantities("volts")[0].high
-    watts = math.prod((amps, volts, *(one.high for one in found.quantities("n")))) * (3**0.5 if volts >= 380 else 1.0)
+    phases = 3**0.5 if volts >= 380 else 1.0
+    watts = float(f"{phases * math.prod((amps, volts, *(one.high for one in found.quantities('n')))):.4g}")
     kind = "watts/rack" if found["rack"] else "watts"
     notes.text.assume(f"{found.words}: {watts / 1e3:.3g} kW at a power factor of 1")
     notes.text.put_at(found, Amount(kind, 0, 0, watts, watts, "W", "watts"))
@@ -130,7 +131,7 @@ def _feed(notes: Notes, found: Match, _: str) -> None:
 def _counted(notes: Notes, found: Match, _: str) -> None:
     """A bare number behind the noun that it counts: racks at most 4; our students (about 120)."""
     noun = re.sub(r"[ -]+", " ", (found["noun"] or found["people"]).lower())
-    kind, unit, _ = UNITS[noun]
+    kind, unit = UNITS[noun][:2]
     notes.text.put_at(found, replace(found.value, kind=kind, unit=unit, noun=noun))
 
 

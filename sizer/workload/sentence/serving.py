@@ -188,10 +188,11 @@ def _read_roles(notes: Notes) -> None:
             loose.append(found)
         if told is not None and amount.length <= _MOST_LENGTH:
             _length(notes, told[1], told[0], amount)
+    each_of = r"{documents|samples|requests|pages|requests/time|documents/time}[^.;!?]*$"
     for found in loose:
-        if rule(r"{documents|samples|requests|pages|requests/time|documents/time}[^.;!?]*$").search(text.unblanked[: found.start]):
-            if found.value.length <= _MOST_OF_ONE and "input_tokens" not in notes.work:
-                _length(notes, found, "input_tokens", found.value)  # of each of them
+        is_of_each = rule(each_of).search(text.unblanked[: found.start]) and found.value.length <= _MOST_OF_ONE
+        if is_of_each and "input_tokens" not in notes.work:
+            _length(notes, found, "input_tokens", found.value)
     first = r"\bTTFT\b|\bfirst tokens?\b"
     for found in text.each(r"{time|latency|time/token|latency/token}"):
         amount, told = found.value, governor(text, found, "latencies")

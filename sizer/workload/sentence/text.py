@@ -15,7 +15,9 @@ READ = "\x00"
 _SIGNS = str.maketrans({**dict.fromkeys("‐‑‒–—―−", "-"), **dict.fromkeys("’‘ʼ´`", "'"), "×": "x", "⁄": "/"})
 _TIMES = re.compile(r"(?<![\w.])(\d{1,6})x(?=[A-Za-z])")  # 16xV100
 _PRODUCT = re.compile(r"(?<![\w.])(\d{1,3})x(?=\d{1,3} (?:[A-Z]+\d|GPU))")  # 4x4 H100
-_OF_COUNT = re.compile(r"(?<![\w.,-])(\d{1,6}) ?x (?=(?:servers?|nodes?|GPUs?|racks?|machines?|cabinets?)\b)", re.I)  # 5 x servers
+_OF_COUNT = re.compile(
+    r"(?<![\w.,-])(\d{1,6}) ?x (?=(?:servers?|nodes?|GPUs?|racks?|machines?|cabinets?)\b)", re.I
+)  # 5 x servers
 _POWER = re.compile(r"(?<![\w.])(\d+(?:[.,]\d+)?) ?[x*·] ?10 ?\^ ?(\d{1,2})\b|(?<![\w.])10\^(\d{1,2})\b")  # 2 x 10^12
 _RAISED = re.compile(r"(?<=\b10)[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _POINT = re.compile(r"[-*•·–] |\(?(?:\d{1,2}|[a-z])[.)] ")  # of a list

@@ -104,7 +104,9 @@ def is_sized(notes: Notes) -> bool:
         is_user = amount.kind == "people" and not may_train
         if amount.kind == "parameters" and notes.own_model is not None:
             sentence[amount.start : amount.end] = READ * (amount.end - amount.start)
-        at_once = amount.kind == "requests" and rule(r"<AT_ONCE>").search(notes.text.sentence[amount.start : amount.end])
+        at_once = amount.kind == "requests" and rule(r"<AT_ONCE>").search(
+            notes.text.sentence[amount.start : amount.end]
+        )
         if is_user or at_once or amount.kind == "requests/time":
             sentence[amount.start : amount.end] = ("\2" if is_user else "\3") * (amount.end - amount.start)
     told = kind_in("".join(sentence), networks)
