@@ -529,7 +529,10 @@ def read_gpu_memory(notes: Notes) -> None:
         if len(gpus) < len(usable):
             notes.table("platforms")["gpus"] = list(dict.fromkeys(gpus))
         if found["whole"] and found.quantities("n", "gpus"):
-            _want(notes, found, round(found.value.high), notes.has_target)
+            if notes.text.find("{time|samples/time|tokens/time|frames/time}"):  # the target
+                notes.table("limits")["gpus"] = round(found.value.high)
+            else:
+                _want(notes, found, round(found.value.high), notes.has_target)
         notes.text.record(found, f"GPUs with{memory}")
 
 

@@ -109,6 +109,9 @@ def is_sized(notes: Notes) -> bool:
         )
         if is_user or at_once or amount.kind == "requests/time":
             sentence[amount.start : amount.end] = ("\2" if is_user else "\3") * (amount.end - amount.start)
+    if not trains and (many := notes.text.find(r"<FOR_SO_MANY>")) is not None and many.value.high > 1:
+        start, end = many.value.start, many.value.end
+        sentence[start:end] = "\2" * (end - start)
     told = kind_in("".join(sentence), networks)
     embeds = _embeds(notes) and not trains_in(notes.text.sentence)
     if embeds or told is None:
