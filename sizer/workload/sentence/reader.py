@@ -235,7 +235,7 @@ def _add(table: dict[str, Any], other: dict[str, Any]) -> list[str]:
         if isinstance(value, dict) and isinstance(table.get(key, {}), dict):
             differ += _add(table.setdefault(key, {}), value)
         elif isinstance(value, list) and isinstance(table.get(key), list):
-            table[key] = list(dict.fromkeys([*table[key], *value]))
+            table[key] = [*table[key], *(one for one in value if one not in table[key])]
         elif table.setdefault(key, value) != value:
             differ.append(key.replace("_", " "))
     return differ

@@ -254,6 +254,7 @@ def _settle_today(text: SentenceText) -> None:
                     text.set_aside(found, "what it ran on before")
     if multiple is not None and today:
         factor = multiple.value.high if multiple.quantities() else 2.0
+        factor = 1 + factor / 100 if multiple.quantities("percent") else factor
         factor = next((by for by in (3, 4) if multiple[f"by{by}"]), factor)
         by = 1 / factor if today[0].kind == "time" else factor
         text.put_at(multiple, replace(today[0], low=today[0].low * by, high=today[0].high * by))
