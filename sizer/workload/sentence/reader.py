@@ -327,8 +327,6 @@ def _read(notes: Notes) -> None:
     read_fabrics(notes)
     rules.read_growth(notes)
     rules.read_rules(notes, "early")
-    if "ownership" in notes.request:
-        rules.read_rules(notes, "years")
     rules.read_ranking(notes)
     read_tier(notes)
     if not served:

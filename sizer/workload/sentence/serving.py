@@ -132,12 +132,6 @@ def _texts(notes: Notes, found: Match, _: str) -> None:
     _target(notes, found, "requests_per_s", rate, meaning)
 
 
-def _things(notes: Notes, found: Match, _: str) -> None:
-    """Texts by whatever they are called, where nothing else is counted that is generated from."""
-    if notes.work["task"] == "generation" and not notes.has_target and "input_tokens" in notes.work:
-        _texts(notes, found, "")
-
-
 def _people(notes: Notes, found: Match, _: str) -> None:
     """People or requests: in flight at once, active, or all who may ask."""
     amount, words = found.quantities()[-1], found.words
@@ -299,7 +293,7 @@ _TAKES: dict[str, Take] = {
     **dict.fromkeys(("requests_per_s", "tokens_per_s"), _rate),
     "latency_percentile": _percentile,
     "prefix_cached": _prefix,
-    **taken_by(_active, _adapters, _engine, _lengths, _offline, _people, _texts, _things, _total, _users),
+    **taken_by(_active, _adapters, _engine, _lengths, _offline, _people, _texts, _total, _users),
 }
 
 
