@@ -279,7 +279,7 @@ _SHARDED = {"optimizer": "optimizer state sharded (ZeRO-1)", "all": "weights, gr
 SEQUENCE, DOCUMENT, TOKENS = "sequence_tokens", "document_tokens", "tokens"
 LANGUAGE_KEYS = GRAMMAR["keys"]["language"].split()
 # A training has thousands of sequences at least: a number of tokens that much smaller is no second training length.
-_LEAST_SEQUENCES, _LEAST_SAMPLE_TOKENS, _MOST_TOKENS = 1_000, 10, 1_000_000
+_LEAST_SEQUENCES, _LEAST_SAMPLE_TOKENS, _MOST_TOKENS, _LEAST_TOKENS = 1_000, 10, 1_000_000, 1_000
 
 
 def read_language(notes: Notes) -> None:
@@ -383,6 +383,8 @@ def _take_totals(notes: Notes, totals: list[tuple[Match, float]]) -> None:
             reason = f"the training length is {tokens_text(most)}; these may be those of a sequence or of a step"
             labels = (f"sequences of {found.words}", f"batch of {found.words}")
             notes.choose("layout", found, reason, labels)
+        elif tokens < _LEAST_TOKENS:
+            notes.ask_place(found, "no training reads so few tokens")
         elif notes.work.setdefault(TOKENS, tokens) != tokens:
             notes.ask_place(found, f"the training length is {tokens_text(notes.work[TOKENS])}")
         else:

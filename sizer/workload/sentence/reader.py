@@ -363,6 +363,10 @@ def _ask_places(notes: Notes) -> None:
     for found in text.each("{" + "|".join(sorted(kinds)) + "}") if kinds else ():
         # Where nothing else of its sentence was read, it tells nothing of the need, and is listed as unread.
         at = found.things[0].start
+        same = (one for one in text.things if one is not found.value and isinstance(one, Amount))
+        if any((one.kind, one.high) == (found.value.kind, found.value.high) for one in same):
+            text.record(found, "said again")
+            continue
         whole = next(one for one in rule(r"<SENTENCE>").finditer(text.sentence) if at < one.end())
         if any(one.words and whole.start() <= one.start < whole.end() for one in text.phrases):
             notes.ask_place(found, GRAMMAR["places"].get(found.value.kind, "this number is not understood"))

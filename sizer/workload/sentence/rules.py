@@ -247,7 +247,11 @@ def read_sizes(notes: Notes) -> None:
 
 def read_samples(notes: Notes) -> None:
     """A number of samples makes an own data set: with a stated size, else with that of the network's usual data."""
-    found = notes.text.find(r"{samples}") or notes.text.find(r"{pages}") or notes.text.find(r"{n} of (?:them|these|those)\b")
+    found = (
+        notes.text.find(r"{samples}")
+        or notes.text.find(r"{pages}")
+        or notes.text.find(r"{n} of (?:them|these|those)\b")
+    )
     if found is None or not 1 <= found.value.high <= 1e15 or notes.is_language:
         return
     n_samples, size, whole = found.value.high, notes.work.get("sample_bytes"), notes.work.get("dataset_bytes")

@@ -74,6 +74,8 @@ def is_existing(text: SentenceText, found: Match) -> bool:
 def clause_of(shape: str, start: int, end: int) -> tuple[int, int]:
     """The clause around a place."""
     low, high = max(0, start - _WINDOW), min(len(shape), end + _WINDOW)
+    for aside in re.finditer(r"\([^()]*\)", shape[low:start]):  # what stands in brackets ends no clause
+        shape = f"{shape[: low + aside.start()]}{' ' * len(aside[0])}{shape[low + aside.end() :]}"
     ends = [match.span() for match in rule(r"<CLAUSE_END>").finditer(shape, low, high)]
     low = max((last for _, last in ends if last <= start), default=low)
     return low, min((first for first, _ in ends if first >= end), default=high)

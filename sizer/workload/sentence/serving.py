@@ -215,6 +215,9 @@ def _total(notes: Notes, found: Match, _: str) -> None:
     if found.value.high > _MOST_OF_ONE:
         notes.ask_place(found, "so many tokens in which time? Write for example 1 billion tokens a day")
         return
+    if {"input_tokens", "output_tokens"} <= notes.work.keys():
+        notes.leave(found)  # of a part of what goes in
+        return
     ways = (f"{found.words} {way}" for way in ("in", "out"))
     notes.choose("layout", found, "of what goes in, or of what comes out", ways)
 

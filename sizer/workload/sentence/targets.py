@@ -23,6 +23,7 @@ from sizer.workload.sentence.text import Name
 from sizer.workload.serving import EMBEDDING, EMBEDS
 from sizer.workload.table import DEFAULT_DATASET
 
+_LONGEST_S = 5 * 31_557_600.0
 _MOST_RUNS_A_DAY = 1_000  # more are no trainings
 _SPANS = {"day": 86_400.0, "night": 43_200.0, "week": 604_800.0, "month": 2_592_000.0}
 
@@ -75,7 +76,9 @@ def read_time(notes: Notes) -> None:
     for found in [*notes.text.each(r"<TIME_LIMIT>"), *notes.text.each(r"<TIME>")]:
         written = time_text(found.value.low, found.value.unit)
         try:
-            parse(SECONDS, written)
+            if parse(SECONDS, written) > _LONGEST_S:
+                notes.ask_place(found, "no training takes so long")
+                continue
         except ValueError as error:
             notes.refuse(found, str(error))
             continue
