@@ -35,6 +35,8 @@ def days_between(sentence: str) -> tuple[re.Match[str], re.Match[str], float] | 
         for lead in ("DAYS_FROM", "DAYS_TO")
     ]
     first, last = found
+    if first is None or last is None:
+        first, last = _window_in(sentence)
     if first is None or last is None or (first.start() < last.end() and last.start() < first.end()):
         return None
     try:
@@ -42,6 +44,17 @@ def days_between(sentence: str) -> tuple[re.Match[str], re.Match[str], float] | 
     except ValueError:
         return None
     return (first, last, float(days)) if days > 0 else None
+
+
+def _window_in(sentence: str) -> tuple[re.Match[str] | None, re.Match[str] | None]:
+    """A first and a last day with a dash or "to" between them: 1 Feb 2027 - 31 Mar 2027."""
+    for date in GRAMMAR["dates"]:
+        for first in rule(rf"{date}(?![\w-])").finditer(sentence):
+            joint = re.compile(r" ?(?:-|to|until|till|through|bis|au) ?").match(sentence, first.end())
+            ends = (rule(rf"{one}(?![\w-])").match(sentence, joint.end()) for one in GRAMMAR["dates"] if joint)
+            if joint and (last := next(filter(None, ends), None)):
+                return first, last
+    return None, None
 
 
 def _days(found: dict[str, str | None]) -> tuple[datetime.date, datetime.date]:

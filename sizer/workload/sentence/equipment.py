@@ -18,8 +18,10 @@ from sizer.workload.sentence.notes import Notes, ranged
 from sizer.workload.sentence.rules import read_rules
 from sizer.workload.sentence.scope import Stance, is_existing, stance
 from sizer.workload.sentence.text import Match
-from sizer.workload.sentence.unavailable import ask_unavailable, part_of
+from sizer.workload.sentence.unavailable import ask_unavailable
 from sizer.workload.transformer.number_formats import stack_precision
+
+_HARDWARE = ("gpu", "server", "storage", "fabric")  # kinds of parts that the catalogue may lack
 
 
 def read_parts(notes: Notes, is_served: bool) -> None:
@@ -41,13 +43,14 @@ def read_parts(notes: Notes, is_served: bool) -> None:
 
 def read_setting(notes: Notes) -> None:
     """Equipment that goes away, systems that arrive as a rack, and what the room takes heat away with."""
-    for source in (r"<REPLACED>", r"<EXPIRES>", r"<SCRAPPED>", r"<OLD>", r"<FULL>"):
-        for found in notes.text.each(source):
-            if not found.names("gpu", "server", "outside") and source != r"<REPLACED>":
-                continue
-            _let_go(notes, found)
-            for why in notes.text.each(r"<ENDS>(?:<WHEN>)?"):
-                notes.text.mark(why.start, why.end)
+    last = 0  # end of the last that goes: what stands beside it belongs to it
+    for found in notes.text.each(r"<THINGS_GONE>"):
+        told = stance(notes.text.unblanked, found.start, found.end, "fates")
+        is_beside = last > 0 and not notes.text.unblanked[last : found.start].strip(" ,(")
+        is_part = bool(found.names("gpu", "server", "outside") or found.quantities("servers", "gpus"))
+        if is_beside or (told.kind and (is_part or told.start < found.start)):
+            last = found.end
+            _let_go(notes, notes.text.part(found, *told.place))
     for found in notes.text.each(r"<THEY_GO>"):
         shape = notes.text.shape
         low = shape.rfind(".", 0, max(shape.rfind(".", 0, found.start), 0)) + 1  # of the sentence before
@@ -63,6 +66,8 @@ def read_setting(notes: Notes) -> None:
 
 def _let_go(notes: Notes, found: Match) -> None:
     """Take equipment as none of the design, wherever the sentence names it: "the V100 will be retired"."""
+    if any(one.ids[0] not in _HARDWARE for one in found.names("outside")):
+        return
     ids = set() if found.quantities() else set(found.ids("gpu", "server"))
     others = map(notes.text.match_of, list(rule("<THINGS_GONE>").finditer(notes.text.shape)))
     for one in (found, *(other for other in others if ids & set(other.ids("gpu", "server")))):
@@ -270,7 +275,9 @@ def read_gpus(notes: Notes) -> None:
         # "Ten servers with 80 GPUs" counts the GPUs of all of them: no server has so many.
         is_of_each = found["each"] or first.kind == "n" or count <= most
         _want(notes, found, count * round(first.high) if is_of_each else count, had_target)
-    for found in notes.text.each(r"(?:with )?<GPUS>(?!\w)<EACH>|{gpus/server}|{n/server}(?! \w)"):
+    for found in notes.text.each(
+        r"(?:with )?<GPUS>(?!\w)<EACH>|{gpus/server}|{n/server}(?! \w)|<SERVERS_HAVE> <GPUS>(?!\w)"
+    ):
         if not _are_held(notes, found):
             continue
         count, counted = round(found.value.high), notes.text.find(r"{servers}")
@@ -295,7 +302,7 @@ def read_gpus(notes: Notes) -> None:
             continue
         before = notes.text.before(found.start)
         bound, least = rule(r"<AT_MOST>").search(before), rule(r"<LEAST>$").search(before)
-        whole = part_of(notes, found, found.start - len(bound[0] if bound else ""), found.end)
+        whole = notes.text.part(found, found.start - len(bound[0] if bound else ""), found.end)
         if had_target and least and least[0]:
             notes.leave(found)  # at least so many GPUs, beside a target
         elif bound is not None and not notes.has_target:
@@ -522,7 +529,10 @@ def read_gpu_memory(notes: Notes) -> None:
         if len(gpus) < len(usable):
             notes.table("platforms")["gpus"] = list(dict.fromkeys(gpus))
         if found["whole"] and found.quantities("n", "gpus"):
-            _want(notes, found, round(found.value.high), notes.has_target)
+            if notes.text.find("{time|samples/time|tokens/time|frames/time}"):  # the target
+                notes.table("limits")["gpus"] = round(found.value.high)
+            else:
+                _want(notes, found, round(found.value.high), notes.has_target)
         notes.text.record(found, f"GPUs with{memory}")
 
 

@@ -7,6 +7,10 @@ from pathlib import Path
 from typing import Any
 
 GRAMMAR: dict[str, Any] = tomllib.loads(Path(__file__).with_name("grammar.toml").read_text(encoding="utf-8"))
+# Published numbers of networks that the catalogue lacks.
+PUBLISHED: list[tuple[str, float, float, int, str]] = tomllib.loads(
+    Path(__file__).with_name("published.toml").read_text(encoding="utf-8")
+)["networks"]
 GRAMMAR["patterns"]["MONTH"] = rf"(?P<month>{'|'.join(' '.join(GRAMMAR['months']).split())})\b\.?"
 GRAMMAR["patterns"]["LOST"] = rf"\b(?:{'|'.join(GRAMMAR['losses'].values())})(?!\w)"
 for _name in ("fractions", "words"):
@@ -16,10 +20,16 @@ GRAMMAR["patterns"]["FRACTION"] += rf"({'|'.join(GRAMMAR['numbers']['fractions']
 GRAMMAR["language"][:0] = [
     [key, GRAMMAR["patterns"]["DEGREE"].replace("NAMES", names)] for key, names in GRAMMAR["degrees"].items()
 ]
-FILLERS = frozenset(re.findall(r"[\w']+", GRAMMAR["fillers"]))
+_OF_UNITS = (line.split()[3:] for table in ("units", "cased_units") for line in GRAMMAR[table].split("\n"))
+FILLERS = frozenset(re.findall(r"[\w']+", GRAMMAR["fillers"])).union(
+    word.lower()
+    for words in (*_OF_UNITS, *(words.split() for of, words in GRAMMAR["per"].items() if of != "step"))
+    for word in words
+)
 ELSEWHERE = {
     kind: tuple(" ".join(name.split()) for name in names.split(",")) for kind, names in GRAMMAR["elsewhere"].items()
 }
+ELSEWHERE["published"] = tuple(name for name, *_ in PUBLISHED)
 # What the name of a thing of this kind is called in a question.
 CALLED = {"gpu": "GPU", "server": "server", "storage": "storage system", "precision": "precision", "fabric": "fabric"}
 _SIGNS: dict[str, str] = {}  # of each kind of thing

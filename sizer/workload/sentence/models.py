@@ -2,9 +2,8 @@
 
 import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any
 
 from sizer.base.quantities import tokens_text
 from sizer.catalog.schema import Dnn
@@ -13,7 +12,8 @@ from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
 from sizer.workload.sentence.names import measurements, names_of, pieces, short_name
 from sizer.workload.sentence.notes import LEAST_PERIOD_S, Notes
 from sizer.workload.sentence.reading import Answer, Question
-from sizer.workload.sentence.rules import read_rules
+from sizer.workload.sentence.rules import Take, read_rules, taken_by
+from sizer.workload.sentence.scope import governor
 from sizer.workload.sentence.text import Match, Name
 from sizer.workload.sentence.unavailable import ask_unavailable
 from sizer.workload.transformer.custom_transformer import MOST_PARAMETERS
@@ -277,48 +277,21 @@ def _ask_family(notes: Notes, families: list[Name]) -> None:
 
 _SHARDED = {"optimizer": "optimizer state sharded (ZeRO-1)", "all": "weights, gradients and optimizer state sharded"}
 SEQUENCE, DOCUMENT, TOKENS = "sequence_tokens", "document_tokens", "tokens"
+LANGUAGE_KEYS = GRAMMAR["keys"]["language"].split()
 # A training has thousands of sequences at least: a number of tokens that much smaller is no second training length.
-_LEAST_SEQUENCES, _LEAST_SAMPLE_TOKENS, _MOST_TOKENS = 1_000, 10, 1_000_000
-
-
-@dataclass(frozen=True)
-class _Statement:
-    """Words about the training of a language model: what they set."""
-
-    found: Match
-    key: str
-    value: Any
-    meaning: str
-    length: int = 0  # tokens of each of counted samples
+_LEAST_SEQUENCES, _LEAST_SAMPLE_TOKENS, _MOST_TOKENS, _LEAST_TOKENS = 1_000, 10, 1_000_000, 1_000
 
 
 def read_language(notes: Notes) -> None:
     """Take what a sentence says about the training of the language model that it names or has to name."""
-    found = _statements(notes)
     if notes.dnns and not notes.is_language:
-        for one in found:
-            if one.key == TOKENS and one.value >= _LEAST_PARAMETERS:
-                notes.ask_place(one.found, f"the training of {short_name(notes.networks[0])} is not counted in tokens")
-            elif one.key == "batch_sequences" and notes.text.find(r"<INFERENCE>|<CLASSIFY>"):
-                notes.set("w.batch_per_gpu", one.value, one.found, f"batch of {one.value} per GPU")
-            else:
-                notes.leave(one.found)
-        # A request states the whole training of such a network only.
-        for source in (*(source for source, _ in GRAMMAR["methods"]), r"<ADAPTERS>"):
-            for tuning in notes.text.each(source):
-                name = short_name(notes.networks[0])
-                if notes.text.find("{epochs}"):
-                    notes.text.record(tuning, "as so many epochs of the whole network")
-                    continue
-                reason = f"a request cannot state the fine-tuning of {name}, which takes less than its training"
-                notes.choose("task", tuning, reason, ("training",))
+        _tell_other(notes)
         return
-    notes.means_language |= bool(found) or notes.own_model is not None
-    length = next((one.value for one in found if one.key == SEQUENCE), None)
     usual = [one.transformer.sequence_tokens for one in notes.networks if one.transformer is not None]
-    sequence = length or (usual and usual[0]) or DEFAULT_SEQUENCE_TOKENS
-    for one in _without_lengths(notes, found):
-        _take(notes, one, sequence)
+    read_rules(notes, "language", _TAKES)
+    sequence = _read_lengths(notes, (usual and usual[0]) or DEFAULT_SEQUENCE_TOKENS)
+    is_told = bool({*LANGUAGE_KEYS, "tokens_per_s"} & {*notes.work, *notes.work.get("target", {})})
+    notes.means_language |= is_told or notes.own_model is not None
     for adapters in notes.text.each(r"<ADAPTERS>"):
         if re.search("qlora", adapters.words, re.I):
             reason = "a base of 4-bit weights is not sized; LoRA holds them in 16 bits, four times the memory"
@@ -330,91 +303,129 @@ def read_language(notes: Notes) -> None:
         _read_samples(notes, sequence)
 
 
-def _take(notes: Notes, one: _Statement, sequence: int) -> None:
-    if one.key == "tokens_per_s":
-        if notes.has_target:
-            notes.leave(one.found)
-            return
-        notes.work["target"] = {"tokens_per_s": one.value}
-    elif one.key == "batch_tokens":
-        notes.work["batch_sequences"] = max(1, round(one.value / sequence))
-    elif one.key == TOKENS:
-        if notes.work.setdefault(TOKENS, one.value) != one.value:
-            notes.ask_place(one.found, f"the training length is {tokens_text(notes.work[TOKENS])}")
-            return
-        if one.length:
-            notes.work[SEQUENCE if "sequence" in one.found.words.lower() else DOCUMENT] = one.length
-        if one.length > sequence:
-            notes.work.setdefault(SEQUENCE, one.length)
-    elif one.key.startswith("layout."):
-        notes.work.setdefault("layout", {})[one.key.removeprefix("layout.")] = one.value
+def _tell_other(notes: Notes) -> None:
+    """Of another network: its training is not counted in tokens, and a request states the whole of it only."""
+    name = short_name(notes.networks[0])
+
+    def leave(notes: Notes, found: Match, _: str) -> None:
+        if not found.names("software"):
+            notes.leave(found)
+
+    read_rules(notes, "language", dict.fromkeys((key for key, *_ in GRAMMAR["language"]), leave))
+    for found in notes.text.each(r"{n|tokens|samples}"):
+        role, whole = governor(notes.text, found, "training") or ("", found)
+        if role == "batch" and notes.text.find(r"<INFERENCE>|<CLASSIFY>"):
+            notes.set("w.batch_per_gpu", round(found.value.high), whole, f"batch of {found.value.high:g} per GPU")
+        elif found.value.kind == TOKENS and not role and found.value.high >= _LEAST_PARAMETERS:
+            notes.ask_place(found, f"the training of {name} is not counted in tokens")
+        elif found.value.kind == TOKENS or role == "batch":
+            notes.leave(whole)
+    for source in (*(source for source, _ in GRAMMAR["methods"]), r"<ADAPTERS>"):
+        for tuning in notes.text.each(source):
+            if notes.text.find("{epochs}"):
+                notes.text.record(tuning, "as so many epochs of the whole network")
+            else:
+                reason = f"a request cannot state the fine-tuning of {name}, which takes less than its training"
+                notes.choose("task", tuning, reason, ("training",))
+
+
+def _read_lengths(notes: Notes, usual: int) -> int:
+    """Tokens of a step, of a sequence or of a document, and the others, which are the training; the sequence."""
+    text, work, batch, totals = notes.text, notes.work, [], []
+    for found in text.each(r"{n|tokens|samples|tokens/person|tokens/sample|tokens/sequence|tokens/step|samples/step}"):
+        amount = found.value
+        role, whole = governor(text, found, "training") or ("", found)
+        of = amount.kind.partition("/")[2]
+        role = {"sample": SEQUENCE, "sequence": SEQUENCE, "step": "batch", "person": DOCUMENT}.get(of, role)
+        is_kilo = amount.kind == "samples" and amount.is_kilo and amount.noun[:3] == "seq" and amount.high < 1e6
+        if role == "local" or (amount.kind in ("n", "samples") and role in ("", DOCUMENT) and not is_kilo):
+            continue
+        counted = rule(r"<COUNTED_THINGS>(?P<joins><JOINS>|,? ?\(?)?$").search(text.shape[: found.start])
+        things = text.match_of(counted).value if counted else None
+        is_all = rule(r" (?:in total|total|altogether|overall|in all)\b").match(text.shape, found.end) is not None
+        if role == "batch":
+            batch.append((whole, amount))
+            text.mark(found.start, found.end)
+        elif batch and not role and rule(r"\x00<JOINS>$").search(text.shape[: found.start]):
+            notes.set(f"w.{SEQUENCE}", amount.length, found, f"sequences of {amount.length} tokens")
+        elif (role == SEQUENCE and amount.length <= 10 * _MOST_TOKENS) or is_kilo:
+            notes.set(f"w.{SEQUENCE}", amount.length, whole, f"sequences of {amount.length} tokens")
+        elif role == DOCUMENT and amount.length > _MOST_TOKENS:  # no text: a training has so many
+            totals.append((whole, amount.high * _adapters_of(notes, of)))
+        elif counted and things and not is_all and (role or counted["joins"] or amount.high < 10 * things.high):
+            tokens = things.high * amount.length
+            work[SEQUENCE if things.noun[:3] == "seq" else DOCUMENT] = amount.length
+            if amount.length > work.get(SEQUENCE, usual):
+                work.setdefault(SEQUENCE, amount.length)
+            whole = text.part(whole, counted.start(), whole.end)
+            totals.append((whole, tokens))
+        elif role == DOCUMENT:
+            notes.set(f"w.{DOCUMENT}", amount.length, whole, f"documents of {amount.length:,} tokens")
+        else:
+            totals.append((found, amount.high))
+    _take_totals(notes, totals)
+    sequence: int = work.get(SEQUENCE, usual)
+    for whole, amount in batch:
+        count = amount.high / sequence if amount.kind.startswith(TOKENS) else amount.high
+        notes.set("w.batch_sequences", max(1, round(count)), whole, f"{count:,.12g} sequences in a step")
+    if work.get("packing") is False and DOCUMENT not in work:
+        del work["packing"]
+        reason = "needs the mean length of the documents; add for example 'documents of 500 tokens'"
+        notes.questions.append(Question("refused", "unpacked", reason))
+    return sequence
+
+
+def _take_totals(notes: Notes, totals: list[tuple[Match, float]]) -> None:
+    """The tokens of the training; far smaller numbers are asked about, they are no second training length."""
+    most = max((tokens for _, tokens in totals), default=0.0)
+    for found, tokens in totals:
+        if tokens * _LEAST_SEQUENCES <= most and tokens < _MOST_TOKENS and SEQUENCE not in notes.work:
+            reason = f"the training length is {tokens_text(most)}; these may be those of a sequence or of a step"
+            labels = (f"sequences of {found.words}", f"batch of {found.words}")
+            notes.choose("layout", found, reason, labels)
+        elif tokens < _LEAST_TOKENS:
+            notes.ask_place(found, "no training reads so few tokens")
+        elif notes.work.setdefault(TOKENS, tokens) != tokens:
+            notes.ask_place(found, f"the training length is {tokens_text(notes.work[TOKENS])}")
+        else:
+            notes.text.record(found, f"training on {tokens_text(tokens)}")
+
+
+def _adapters_of(notes: Notes, of: str) -> float:
+    """How many trainings read so many tokens each: of adapters, or of people."""
+    each = notes.text.find(r"{n} (?:[^\W\d_]+ ){0,2}?adapters?\b" + ("|{people}" if of == "person" else ""))
+    if each is None:
+        return 1.0
+    if "adapter" in each.words:
+        notes.work["method"] = "lora"
+    notes.text.record(each, f"{each.value.high:g} trainings, each of its own adapter")
+    return each.value.high
+
+
+def _tokens_per_s(notes: Notes, found: Match, key: str) -> None:
+    amount = found.value
+    if amount.per_s >= LEAST_PERIOD_S and notes.text.find(r"<TIME>"):  # so many a night, in eight hours
+        tokens = amount.high * amount.per_s
+        notes.set(f"w.{TOKENS}", tokens, found, f"training on {tokens_text(tokens)}, every time")
+    elif notes.has_target:
+        notes.leave(found)
     else:
-        notes.work[one.key] = one.value
-    notes.text.record(one.found, one.meaning)
+        notes.work["target"] = {key: amount.high}
+        notes.text.record(found, f"minimum rate {tokens_text(amount.high)}/s")
 
 
-def _statements(notes: Notes) -> list[_Statement]:
-    """Statements in the order in which they have to be told apart; what was read is marked before the next rule."""
-    told: list[_Statement] = []
-
-    def take(notes: Notes, found: Match, key: str) -> None:
-        if (one := _statement(notes, key, found, told)) is not None:
-            notes.text.mark(found.start, found.end)
-            told.append(one)
-
-    read_rules(notes, "language", dict.fromkeys((key for key, *_ in GRAMMAR["language"]), take))
-    return told
+def _packing(notes: Notes, found: Match, key: str) -> None:
+    notes.work["packing"] = key == "packed"
+    many = "several documents in a sequence" if key == "packed" else "one document in each sequence"
+    notes.text.record(found, many)
 
 
-def _statement(notes: Notes, key: str, found: Match, told: list[_Statement]) -> _Statement | None:
-    """What the words of a rule of the grammar set; None where they set nothing, or something is asked."""
-    count, length = (found.value.high, found.value.length) if found.quantities() else (0.0, 0)
-    match key:
-        case "batch":
-            if found.value.kind.startswith("tokens"):
-                return _Statement(found, "batch_tokens", count, f"{tokens_text(count)} in a step over all GPUs")
-            return _Statement(found, "batch_sequences", round(count), f"{count:,.12g} sequences in a step")
-        case "tokens_per_s":
-            a_run = count * found.value.per_s
-            if found.value.per_s >= LEAST_PERIOD_S and notes.text.find(r"<TIME>"):  # so many a night, in eight hours
-                return _Statement(found, TOKENS, a_run, f"training on {tokens_text(a_run)}, every time")
-            return _Statement(found, key, count, f"minimum rate {tokens_text(count)}/s")
-        case "tokens":
-            return _Statement(found, key, count, f"training on {tokens_text(count)}")
-        case "counted" | "counted in all":
-            length = found.quantities()[-1].length
-            # "100k samples, 4096 tokens" can only mean each of them, "50 documents, 100k tokens" means all of them.
-            if key == "counted" or length < count * _LEAST_SAMPLE_TOKENS:
-                meaning = f"{count:,.12g} samples of {length:,} tokens: training on {tokens_text(count * length)}"
-                return _Statement(found, TOKENS, count * length, meaning, length)
-        case "document_tokens" | "tokens of each" if length > _MOST_TOKENS:  # no text: a training has so many
-            adapters = r"{n} (?:[^\W\d_]+ ){0,2}?adapters?\b"
-            if each := notes.text.find(adapters + ("|{people}" if key == "tokens of each" else "")):
-                count *= each.value.high
-                if "adapter" in each.words:
-                    notes.work["method"] = "lora"
-                notes.text.record(each, f"{each.value.high:g} trainings, each of its own adapter")
-            return _Statement(found, TOKENS, count, f"training on {tokens_text(count)}")
-        case "document_tokens":
-            return _Statement(found, key, length, f"documents of {length:,} tokens")
-        case "sequence_tokens":
-            # "4k sequences" tell a length, "4,000 sequences" a number.
-            if found.value.kind != "samples" or (found.value.is_kilo and found.value.noun[:3] == "seq" and count < 1e6):
-                return _Statement(found, key, length, f"sequences of {length} tokens")
-        case "unpacked" if not any(one.key == DOCUMENT for one in told):
-            notes.refuse(found, "needs the mean length of the documents; add for example 'documents of 500 tokens'")
-        case "unpacked" | "packed":
-            many = "several documents in a sequence" if key == "packed" else "one document in each sequence"
-            return _Statement(found, "packing", key == "packed", many)
-        case "sharding" | "recompute":
-            return _sharding(notes, found) if key == "sharding" else _recompute(found)
-        case _:
-            degree = int(found.match["digits"] or count)
-            return _Statement(found, f"layout.{key}", degree, f"{key.replace('_', ' ')} {degree}")
-    return None
+def _degree(notes: Notes, found: Match, key: str) -> None:
+    degree = int(found.match["digits"] or found.value.high)
+    notes.set(f"w.layout.{key}", degree, found, f"{key.replace('_', ' ')} {degree}")
 
 
-def _sharding(notes: Notes, found: Match) -> _Statement | None:
+def _sharding(notes: Notes, found: Match, _: str) -> None:
     """What is divided: by ZeRO with its stage, or by FSDP where no named stack says so already."""
     stage = 3
     if re.search("zero|optimi", found.words, re.I):
@@ -424,38 +435,28 @@ def _sharding(notes: Notes, found: Match) -> _Statement | None:
         stacks = [stack for stack in notes.catalog.stacks.values() if stack.trains_language and "FSDP" in stack.name]
         has_stack = any(name.lower() in f"{stack.framework} {stack.name}".lower() for stack in stacks for name in named)
         if has_stack or not names[0].lower().startswith("fsdp"):
-            return None
+            return
     if stage not in (1, 3):
         reason = "a request shards the optimizer state, or the gradients and weights, too"
         notes.choose("layout", found, reason, ("ZeRO-1", "ZeRO-3"))
-        return None
+        return
     kind = "all" if stage == 3 else "optimizer"
-    return _Statement(found, "layout.sharding", kind, _SHARDED[kind])
+    notes.set("w.layout.sharding", kind, found, _SHARDED[kind])
 
 
-def _recompute(found: Match) -> _Statement | None:
+def _recompute(notes: Notes, found: Match, _: str) -> None:
     how = (found["how"] or found["after"]).lower()
-    if how:
-        kind = {"no": "none", "without": "none", "off": "none"}.get(how, how)
-        return _Statement(found, "layout.recompute", kind, f"{'no' if kind == 'none' else kind} recomputation")
-    if re.search("recompu|activation", found.words, re.I):  # "checkpointing" alone is of storage
-        return _Statement(found, "layout.recompute", "full", "full recomputation")
-    return None
+    if how or re.search("recompu|activation", found.words, re.I):  # "checkpointing" alone is of storage
+        kind = {"no": "none", "without": "none", "off": "none", "": "full"}.get(how, how)
+        notes.set("w.layout.recompute", kind, found, f"{'no' if kind == 'none' else kind} recomputation")
 
 
-def _without_lengths(notes: Notes, statements: list[_Statement]) -> list[_Statement]:
-    """Statements but for numbers of tokens that are far too small for a training length; these are asked about."""
-
-    kept: list[_Statement] = []
-    most = max((one.value for one in statements if one.key == TOKENS and not one.length), default=0.0)
-    for one in statements:
-        if one.key != TOKENS or one.length or one.value * _LEAST_SEQUENCES > most:
-            kept.append(one)
-        elif one.value < _MOST_TOKENS and not any(other.key == SEQUENCE for other in statements):
-            reason = f"the training length is {tokens_text(most)}; these may be those of a sequence or of a step"
-            labels = (f"sequences of {one.found.words}", f"batch of {one.found.words}")
-            notes.choose("layout", one.found, reason, labels)
-    return kept
+_TAKES: dict[str, Take] = {
+    **dict.fromkeys(GRAMMAR["degrees"], _degree),
+    "unpacked": _packing,
+    "packed": _packing,
+    **taken_by(_sharding, _recompute, _tokens_per_s),
+}
 
 
 def _read_samples(notes: Notes, sequence: int) -> None:

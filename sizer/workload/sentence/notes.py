@@ -10,6 +10,7 @@ from sizer.workload.kinds import ToldKind
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.reading import Answer, Question
+from sizer.workload.sentence.scope import clause_of
 from sizer.workload.sentence.text import Match, Name, SentenceText
 
 # Keys of a target.
@@ -39,7 +40,7 @@ class Notes:
     excluded_gpus: set[str] = field(default_factory=set)
     preferred_gpus: set[str] = field(default_factory=set)
     currency: str = ""
-    bound: set[str] = field(default_factory=set)  # keys of what is told as a limit
+    strengths: dict[str, int] = field(default_factory=dict)  # of values by key: 1 for a limit, -1 for what may be
     owned_gpus: int = 0  # in servers that the catalogue lacks
     fabric_rate: Match | None = None  # of each server or GPU, taken once the servers are known
     means_language: bool = False  # words of language models, with or without a name of one
@@ -76,21 +77,24 @@ class Notes:
             place, tables = self.work, tables[1:]
         for name in tables:
             place = place.setdefault(name, {})
-        binds = rule(r"<BINDS>").search(f"{self.text.before(found.start)} {found.words}") is not None
-        if key in place and place[key] != value and value != {} and binds != (path in self.bound):
-            self.text.record(found, meaning if binds else "told beside a limit")
-            if binds:
-                self.text.assume(f"{found.words}: the limit, in place of {place[key]}")
-                place[key] = value
-            return
-        self.bound |= {path} if binds else set()
+        told = f"{self.text.before(found.start)} {found.words}"
+        low, high = clause_of(self.text.unblanked, found.start, found.end)
+        is_perhaps = rule(r"<PERHAPS>").search(self.text.unblanked, low, high) is not None
+        strength = -1 if is_perhaps else int(rule(r"<BINDS>").search(told) is not None)
         if key in place and place[key] != value and value != {}:
-            what = GRAMMAR["called"].get(key, key.replace("_", " "))
-            reason = f"{place[key]} and {value} could both be {what}; write one of them"
-            if key == "dataset_bytes":
-                reason += ", or for example '100 TB of images of 5 MB'"
-            self.refuse(found, reason)
-            return
+            last = self.strengths.get(path, 0)
+            if strength == last >= 0:
+                what = GRAMMAR["called"].get(key, key.replace("_", " "))
+                reason = f"{place[key]} and {value} could both be {what}; write one of them"
+                if key == "dataset_bytes":
+                    reason += ", or for example '100 TB of images of 5 MB'"
+                self.refuse(found, reason)
+                return
+            if strength <= last:
+                self.text.record(found, "told beside what is certain, or a limit")
+                return
+            self.text.assume(f"{found.words}: certain, or the limit, in place of {place[key]}")
+        self.strengths[path] = strength
         if value != {} or key not in place:
             place[key] = value
         self.text.record(found, meaning)

@@ -54,6 +54,7 @@ _WORDS_OF |= {
     "LONG_SCALE": _any(one for one in _SCALES if len(one) > 1),
     "MONEY_WORD": _any(one for one, of in UNITS.items() if of[0] == "money" and of[1] != "cents" and one.isalpha()),
     "PHRASES": _any(word for word in _WORDS if " " in word),
+    "PEOPLE_NOUN": _any(name for name, unit in UNITS.items() if unit[0] == "people"),
     "SINGLE": _any(word for word in _WORDS if " " not in word and word not in ONES),
     "TIME_WORD": _any(name for name, unit in UNITS.items() if unit[0] in ("time", "years")),
 }

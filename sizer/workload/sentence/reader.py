@@ -235,7 +235,7 @@ def _add(table: dict[str, Any], other: dict[str, Any]) -> list[str]:
         if isinstance(value, dict) and isinstance(table.get(key, {}), dict):
             differ += _add(table.setdefault(key, {}), value)
         elif isinstance(value, list) and isinstance(table.get(key), list):
-            table[key] = list(dict.fromkeys([*table[key], *value]))
+            table[key] = [*table[key], *(one for one in value if one not in table[key])]
         elif table.setdefault(key, value) != value:
             differ.append(key.replace("_", " "))
     return differ
@@ -327,8 +327,6 @@ def _read(notes: Notes) -> None:
     read_fabrics(notes)
     rules.read_growth(notes)
     rules.read_rules(notes, "early")
-    if "ownership" in notes.request:
-        rules.read_rules(notes, "years")
     rules.read_ranking(notes)
     read_tier(notes)
     if not served:
@@ -360,11 +358,15 @@ def _ask_places(notes: Notes) -> None:
     if not (notes.dnns or notes.own_model or notes.own_network):
         return
     text = notes.text
-    kinds = {one.kind for one in text.things if isinstance(one, Amount)} - {"n", "percent"}
+    kinds = {one.kind for one in text.things if isinstance(one, Amount)} - {"n", "percent", "years"}
     kinds = {one for one in kinds if not one.startswith("other/")} - ({"people"} if notes.has_target else set())
     for found in text.each("{" + "|".join(sorted(kinds)) + "}") if kinds else ():
         # Where nothing else of its sentence was read, it tells nothing of the need, and is listed as unread.
         at = found.things[0].start
+        same = (one for one in text.things if one is not found.value and isinstance(one, Amount))
+        if any((one.kind, one.high) == (found.value.kind, found.value.high) for one in same):
+            text.record(found, "said again")
+            continue
         whole = next(one for one in rule(r"<SENTENCE>").finditer(text.sentence) if at < one.end())
         if any(one.words and whole.start() <= one.start < whole.end() for one in text.phrases):
             notes.ask_place(found, GRAMMAR["places"].get(found.value.kind, "this number is not understood"))

@@ -11,10 +11,11 @@ from sizer.base.quantities import BYTES, BYTES_PER_S, SECONDS, grouped, parse
 from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.notes import RATE, Notes, ranged, size_text, time_text
-from sizer.workload.sentence.quantities import Amount, currency_of, written_number
-from sizer.workload.sentence.scope import is_wish
+from sizer.workload.sentence.quantities import UNITS, Amount, currency_of, written_number
+from sizer.workload.sentence.scope import governor, is_existing, is_wish
 from sizer.workload.sentence.text import Match
 from sizer.workload.sentence.unavailable import MOST_WHO_TRAIN
+from sizer.workload.table import DEFAULT_DATASET
 
 Take = Callable[[Notes, Match, str], None]
 # How a quantity is written in a request.
@@ -58,10 +59,6 @@ def _fault_of(size: Amount) -> str:
     except ValueError as error:
         return str(error)
     return ""
-
-
-def _storage_rate(notes: Notes, found: Match, name: str) -> None:
-    state(notes, found, "storage_writes" if found.match.groupdict().get("write") else name)
 
 
 def _source(notes: Notes, found: Match, _: str) -> None:
@@ -121,6 +118,23 @@ def _streams(notes: Notes, found: Match, _: str) -> None:
     notes.text.record(found, f"inference on {written_number(rate)} images/s")
 
 
+def _feed(notes: Notes, found: Match, _: str) -> None:
+    """The watts of an electrical feed: amperes times volts, of three phases where the volts are those between them."""
+    amps, volts = found.quantities("amps")[0].high, found.quantities("volts")[0].high
+    phases = 3**0.5 if volts >= 380 else 1.0
+    watts = float(f"{phases * math.prod((amps, volts, *(one.high for one in found.quantities('n')))):.4g}")
+    kind = "watts/rack" if found["rack"] else "watts"
+    notes.text.assume(f"{found.words}: {watts / 1e3:.3g} kW at a power factor of 1")
+    notes.text.put_at(found, Amount(kind, 0, 0, watts, watts, "W", "watts"))
+
+
+def _counted(notes: Notes, found: Match, _: str) -> None:
+    """A bare number behind the noun that it counts: racks at most 4; our students (about 120)."""
+    noun = re.sub(r"[ -]+", " ", (found["noun"] or found["people"]).lower())
+    kind, unit = UNITS[noun][:2]
+    notes.text.put_at(found, replace(found.value, kind=kind, unit=unit, noun=noun))
+
+
 def _samples(notes: Notes, found: Match, _: str) -> None:
     """What each has a size is a sample, whatever it is called: 12,000 studies of 90 MB."""
     notes.text.put_at(found, replace(found.value, kind="samples", unit="samples"))
@@ -132,7 +146,7 @@ def taken_by(*functions: Take) -> dict[str, Take]:
 
 
 _TAKES = taken_by(
-    _budget, _checkpoints_kept, _racks_of, _rental, _samples, _source, _storage_rate, _streams, _working_set, _years
+    _budget, _checkpoints_kept, _counted, _feed, _racks_of, _rental, _samples, _source, _streams, _working_set, _years
 )
 _LIMITS = ("limits", "racks", "servers")
 
@@ -145,6 +159,14 @@ def read_rules(notes: Notes, rules: str, takes: dict[str, Take] = _TAKES) -> Non
                 notes.leave(found)
             elif name == "ask":
                 notes.ask_place(found, *said)
+            elif name == "role":
+                told = governor(notes.text, found, *said)
+                if told is not None and told[0] == "other":
+                    notes.leave(told[1])
+                elif told is not None and told[0] in GRAMMAR["statements"]:
+                    if told[0] == "capacity" and is_existing(notes.text, told[1]):
+                        continue
+                    takes.get(told[0], state)(notes, told[1], told[0])
             elif name == "aside":
                 notes.text.set_aside(found, *said)
             elif name in ("record", "assume") or (rules in _LIMITS and is_wish(notes.text, found)):
@@ -225,7 +247,11 @@ def read_sizes(notes: Notes) -> None:
 
 def read_samples(notes: Notes) -> None:
     """A number of samples makes an own data set: with a stated size, else with that of the network's usual data."""
-    found = notes.text.find(r"{samples}") or notes.text.find(r"{n} of (?:them|these|those)\b")
+    found = (
+        notes.text.find(r"{samples}")
+        or notes.text.find(r"{pages}")
+        or notes.text.find(r"{n} of (?:them|these|those)\b")
+    )
     if found is None or not 1 <= found.value.high <= 1e15 or notes.is_language:
         return
     n_samples, size, whole = found.value.high, notes.work.get("sample_bytes"), notes.work.get("dataset_bytes")
@@ -235,11 +261,11 @@ def read_samples(notes: Notes) -> None:
     elif size is None:
         if "dataset" in notes.work or notes.own_datasets:
             return
-        if not notes.networks:  # whose usual data tell the size
+        if not (notes.networks or notes.own_network):  # whose usual data tell the size
             notes.work["dataset"] = {"name": "Own data", "n_samples": n_samples, "format": "raw files"}
             notes.text.record(found, f"own data set of {grouped(n_samples)}")
             return
-        data = notes.catalog.datasets[usual_dataset(notes.networks[0])]
+        data = notes.catalog.datasets[usual_dataset(notes.networks[0]) if notes.networks else DEFAULT_DATASET]
         own |= {"sample_bytes": data.sample_bytes.value, "format": data.format}
         notes.text.assume(f"size of a sample not given: {data.sample_bytes.value / 1e3:,.4g} kB, as in {data.name}")
     for key in ("sample_bytes", "dataset_bytes"):

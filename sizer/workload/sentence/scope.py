@@ -13,6 +13,7 @@ DENIED = "\x04"  # in the place of a training that is not wished
 _WINDOW = 140  # characters on both sides of a name in which words may be about it
 _RATES = "samples/time|frames/time|tokens/time"
 _SERVED = "requests/time"
+_ALIKE_QUANTITIES = ("{time|latency|people|requests}", "{n|tokens}")
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Stance:
         return self.start, self.end
 
 
-def stance(shape: str, start: int, end: int) -> Stance:
+def stance(shape: str, start: int, end: int, table: str = "stances") -> Stance:
     """The nearest operator of the clause of a name: before it or behind it, else before or behind its list.
 
     In the shape nothing is blanked out: a name may be governed by words that were read with another.
@@ -46,11 +47,12 @@ def stance(shape: str, start: int, end: int) -> Stance:
     for at, high in ((start, end), (listed.start() if listed else start, follows.end() if follows else end)):
         clause = max((match.end() for match in rule(r"<CLAUSE_END>").finditer(shape, low, at)), default=low)
         before: list[tuple[int, str]] = []
-        for kind, (source, behind) in GRAMMAR["stances"].items():
+        for kind, (source, behind) in GRAMMAR[table].items():
             if source and (match := rule(rf"(?:{source})$").search(shape, clause, at)):
                 before.append((match.start(), kind))
             if behind and (match := rule(behind).match(shape, high)) and (is_behind or at == start):
-                return Stance(kind, start, match.end() if high == end else end)
+                first = min((place for place, one in before if one == kind and at == start), default=start)
+                return Stance(kind, first, match.end() if high == end else end)
         if before:
             first, kind = max(before)
             return Stance(kind, first if at == start else start, end)
@@ -72,9 +74,41 @@ def is_existing(text: SentenceText, found: Match) -> bool:
 def clause_of(shape: str, start: int, end: int) -> tuple[int, int]:
     """The clause around a place."""
     low, high = max(0, start - _WINDOW), min(len(shape), end + _WINDOW)
+    for aside in re.finditer(r"\([^()]*\)", shape[low:start]):  # what stands in brackets ends no clause
+        shape = f"{shape[: low + aside.start()]}{' ' * len(aside[0])}{shape[low + aside.end() :]}"
     ends = [match.span() for match in rule(r"<CLAUSE_END>").finditer(shape, low, high)]
     low = max((last for _, last in ends if last <= start), default=low)
     return low, min((first for first, _ in ends if first >= end), default=high)
+
+
+def governor(text: SentenceText, found: Match, role: str) -> tuple[str, Match] | None:
+    """The role of a quantity, with the words up to the noun that gives it.
+
+    That is the noun nearest to it in its part of the clause; of a served model, where there is none, the last one of
+    the sentence since another quantity: "prompts are long, about 6k tokens".
+    """
+    shape, alike = text.unblanked, rule(_ALIKE_QUANTITIES[found.value.kind in ("n", "tokens")])
+    for ends in (rule(r"<PART_END>"), *([rule(r"<STOP>|[\ue000-\uf8ff]")] if role in ("lengths", "latencies") else [])):
+        low = max((one.end() for one in ends.finditer(shape, max(0, found.start - _WINDOW), found.start)), default=0)
+        last = ends.search(shape, found.end)
+        high = last.start() if last else len(shape)
+        # What follows another quantity that has no noun is the noun of that one: "8k context on 100B tokens".
+        nouns = "|".join(GRAMMAR["roles"][role].values())
+        has_noun = rule(rf"(?:{nouns})[ :=<≤~]*$").search(shape, max(0, low - 20), max(0, low - 1))
+        taken = low if low and alike.match(shape, low - 1) and not has_noun else -2
+        near = [
+            (max(found.start - one.end(), one.start() - found.end), name, one)
+            for name, words in GRAMMAR["roles"][role].items()
+            for one in rule(words).finditer(shape, low, high)
+            if (one.end() <= found.start and not low <= one.start() <= taken + 1)
+            or (one.start() >= found.end and ends is rule(r"<PART_END>"))
+        ]
+        if near:
+            _, name, noun = min(near, key=lambda one: one[0])
+            start, end = min(noun.start(), found.start), max(noun.end(), found.end)
+            is_length = found.value.kind != "n" or rule(r"<LENGTH>").fullmatch(shape, start, end + 20)
+            return (name, text.part(found, start, end)) if is_length else None
+    return None
 
 
 def is_wish(text: SentenceText, found: Match) -> bool:
@@ -102,20 +136,22 @@ def without_asides(sentence: str, networks: list[Thing]) -> tuple[str, list[Phra
         if found.kind == "exclude" and not rule(r"<UNABLE>").search(sentence, 0, match.start()):
             asides.append(Phrase(sentence[found.start : found.end], f"no {match[0]}", found.start, found.end))
     sentence = _blanked(sentence, asides)
+    wishes = rule(r"<WISHES>|<NEED_WORDS>")
     for whole in (r"(?<=\()[^()]*", r"<SENTENCE>"):
         told = []
         for part in rule(whole).finditer(sentence):
-            wishes = rule(r"<WISHES>|<NEED_WORDS>")
-            is_one = not wishes.search(part[0]) or rule(r"<OF_OLD>").search(part[0])
-            parts = (part,) if is_one else rule(r"<COMMA_PART>").finditer(sentence, *part.span())
-            for one in (
-                one for one in parts if is_one or not wishes.search(one[0]) or rule(r"<HEARSAY>").search(one[0])
-            ):
-                inside = [one.start() <= network.start < one.end() for network in networks]
-                if inside and all(inside):
-                    continue
-                of = (meaning for meaning, words in GRAMMAR["asides"].items() if rule(words).search(one[0]))
-                told += [Phrase(one[0].strip(), meaning, *one.span()) for meaning in of][:1]
+            always = [words for words in GRAMMAR["asides_always"].values() if rule(words).search(part[0])]
+            is_one = not wishes.search(part[0]) or any(words[0] == "^" for words in always)
+            for one in (part,) if is_one else rule(r"<COMMA_PART>").finditer(sentence, *part.span()):
+                inside = [network for network in networks if one.start() <= network.start < one.end()]
+                is_only = bool(networks) and len(inside) == len(networks)  # its name is not of others alone
+                kinds = GRAMMAR["asides_always" if is_only or not (is_one or not wishes.search(one[0])) else "asides"]
+                meaning = next((name for name, words in kinds.items() if rule(words).search(one[0])), None)
+                ends = [one.start(), *(at for of in inside if is_only for at in (of.start, of.end)), one.end()]
+                if is_only and not re.search(r"\d", sentence[: one.start()] + sentence[one.end() :]):
+                    continue  # nothing else tells what is wished
+                for low, high in zip(ends[::2], ends[1::2], strict=True) if meaning else ():
+                    told.append(Phrase(sentence[low:high].strip(), str(meaning), low, high))
         sentence, asides = _blanked(sentence, told), [*asides, *told]
     return sentence, asides
 
@@ -220,6 +256,7 @@ def _settle_today(text: SentenceText) -> None:
                     text.set_aside(found, "what it ran on before")
     if multiple is not None and today:
         factor = multiple.value.high if multiple.quantities() else 2.0
+        factor = 1 + factor / 100 if multiple.quantities("percent") else factor
         factor = next((by for by in (3, 4) if multiple[f"by{by}"]), factor)
         by = 1 / factor if today[0].kind == "time" else factor
         text.put_at(multiple, replace(today[0], low=today[0].low * by, high=today[0].high * by))

@@ -9,7 +9,8 @@ from sizer.workload.request import SERVING_TASKS
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.notes import LEAST_PERIOD_S, Notes, period_in, time_text
 from sizer.workload.sentence.quantities import Amount, written_number
-from sizer.workload.sentence.rules import Take, read_rules, taken_by
+from sizer.workload.sentence.rules import Take, read_rules, state, taken_by
+from sizer.workload.sentence.scope import governor
 from sizer.workload.sentence.text import Match
 from sizer.workload.serving import EMBEDDING, USES
 
@@ -17,6 +18,8 @@ _NOT_OFFLINE = frozenset(("users", "active_users", "concurrent_requests", "first
 # A longer text is no request: the tokens of all of them.
 _MOST_LENGTH = 10_000_000
 _SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0}
+# No single answer comes faster, in tokens a second.
+_FASTEST_OF_ONE = 200
 # Longer is no text that a person sends.
 _MOST_OF_ONE = 200_000
 # Hours in which people send the requests of a longer time, by its seconds: 8 a day, 22 days a month. Assumed.
@@ -38,6 +41,8 @@ def read_serving(notes: Notes) -> None:
     if notes.work.get("use") in ("chat", "code"):
         notes.work["task"] = "serving"
     read_rules(notes, "serving", _TAKES)
+    _read_roles(notes)
+    read_rules(notes, "load", _TAKES)
     if _NOT_OFFLINE & {*notes.work, *notes.work.get("target", {})}:  # somebody waits
         notes.work["task"] = "serving"
     task = notes.work["task"]
@@ -91,7 +96,14 @@ def _rate(notes: Notes, found: Match, key: str) -> None:
     ):
         notes.leave(found)  # people ask, of whose requests the documents are none
         return
+    asks = notes.has_target or notes.text.find("{people|requests}|<AT_ONCE>")
+    if key == "tokens_per_s" and asks and found.value.high <= _FASTEST_OF_ONE:
+        _latency(notes, found, "token_s")  # the answers of those who wait come so fast
+        return
     rate = _per_second(notes, found.value, found.words)
+    people = [one for one in notes.text.things if isinstance(one, Amount) and one.kind == "people"]
+    if people and rule(r"\b(?:each|every|jeder?|chaque)\b[^.;!?,]*$").search(notes.text.unblanked[: found.start]):
+        rate = float(f"{rate * people[-1].high:.6g}")  # of each of them
     for each in found.quantities("requests"):
         rate *= each.high
     counted = "requests" if key == "requests_per_s" else "output tokens"
@@ -120,12 +132,6 @@ def _texts(notes: Notes, found: Match, _: str) -> None:
     _target(notes, found, "requests_per_s", rate, meaning)
 
 
-def _things(notes: Notes, found: Match, _: str) -> None:
-    """Texts by whatever they are called, where nothing else is counted that is generated from."""
-    if notes.work["task"] == "generation" and not notes.has_target and "input_tokens" in notes.work:
-        _texts(notes, found, "")
-
-
 def _people(notes: Notes, found: Match, _: str) -> None:
     """People or requests: in flight at once, active, or all who may ask."""
     amount, words = found.quantities()[-1], found.words
@@ -136,10 +142,10 @@ def _people(notes: Notes, found: Match, _: str) -> None:
     if is_told and amount.kind == "people" and not rule(r"<FOR_THEM>").match(words):
         notes.leave(found)  # for whom it is, is told
         return
-    if re.search(r"\bactive\b|\bshift", words, re.I) and not amount.kind.startswith("requests"):
-        key = "active_users"
-    elif rule(r"<AT_ONCE>").search(words):
-        key = "concurrent_requests"
+    own = (key for key, noun in GRAMMAR["roles"]["load"].items() if rule(noun).search(words))
+    told = next(((key, found) for key in own), None) or governor(notes.text, found, "load")
+    if told is not None:
+        key, found = told
     elif amount.kind != "people":
         notes.ask_place(found, "how many requests a second, or at once? Write for example 10 requests/s")
         return
@@ -163,18 +169,54 @@ def _users(notes: Notes, found: Match, key: str) -> None:
         _target(notes, found, key, round(found.value.high), f"{grouped(found.value.high)} {GRAMMAR['called'][key]}")
 
 
-def _length(notes: Notes, found: Match, key: str) -> None:
-    length = found.quantities()[-1].length
-    if length > _MOST_LENGTH:
-        _total(notes, found, key)
-        return
-    what = "in" if key == "input_tokens" else "out"
-    notes.set(f"w.{key}", length, found, f"{tokens_text(length)} {what}")
+def _read_roles(notes: Notes) -> None:
+    """Lengths of requests and limits of waiting, by the nouns that govern them."""
+    text = notes.text
+    loose = []
+    for found in text.each(r"{tokens|n|documents}"):
+        amount, told = found.value, governor(text, found, "lengths")
+        if amount.kind == "documents":  # "32k prompts" are as long, "3,000 prompts" are so many
+            is_length = amount.is_kilo and amount.noun.startswith(("prompt", "context", "answer"))
+            told = ("output_tokens" if amount.noun[0] == "a" else "input_tokens", found) if is_length else None
+        elif told is None and amount.kind == "tokens":
+            loose.append(found)
+        if told is not None and amount.length <= _MOST_LENGTH:
+            _length(notes, told[1], told[0], amount)
+    each_of = r"{documents|samples|requests|pages|requests/time|documents/time}[^.;!?]*$"
+    for found in loose:
+        is_of_each = rule(each_of).search(text.unblanked[: found.start]) and found.value.length <= _MOST_OF_ONE
+        if is_of_each and "input_tokens" not in notes.work:
+            _length(notes, found, "input_tokens", found.value)
+    first = r"\bTTFT\b|\bfirst tokens?\b"
+    for found in text.each(r"{time|latency|time/token|latency/token}"):
+        amount, told = found.value, governor(text, found, "latencies")
+        if amount.kind.endswith("token"):
+            _latency(notes, found, "token_s")
+        elif told is None and "latency_percentile" in notes.work and rule(first).search(text.sentence):
+            _latency(notes, found, "first_token_s")  # which the text is about
+        elif told is None or amount.unit not in _SECONDS:
+            continue
+        elif told[0] != "answer":
+            _latency(notes, told[1], told[0])
+        elif amount.low * _SECONDS[amount.unit] < 1:  # no whole answer is generated in less
+            _latency(notes, told[1], "first_token_s")
+        else:
+            words = text.sentence[amount.start : amount.end]
+            labels = (f"{what} within {words}" for what in ("first token", "later tokens"))
+            said = "a limit of the first token, or of each later one? That of a whole answer follows"
+            notes.choose("layout", told[1], said, labels)
+
+
+def _length(notes: Notes, found: Match, key: str, amount: Amount) -> None:
+    notes.set(f"w.{key}", amount.length, found, f"{tokens_text(amount.length)} {key.partition('put')[0]}")
 
 
 def _total(notes: Notes, found: Match, _: str) -> None:
     if found.value.high > _MOST_OF_ONE:
         notes.ask_place(found, "so many tokens in which time? Write for example 1 billion tokens a day")
+        return
+    if {"input_tokens", "output_tokens"} <= notes.work.keys():
+        notes.leave(found)  # of a part of what goes in
         return
     ways = (f"{found.words} {way}" for way in ("in", "out"))
     notes.choose("layout", found, "of what goes in, or of what comes out", ways)
@@ -205,6 +247,12 @@ def _percentile(notes: Notes, found: Match, key: str) -> None:
     notes.set(f"w.{key}", value, found, f"for {value} % of the requests")
 
 
+def _prefix(notes: Notes, found: Match, key: str) -> None:
+    told = governor(notes.text, found, "shares")
+    if told is not None and told[0] == key:
+        state(notes, told[1], key)
+
+
 def _active(notes: Notes, found: Match, _: str) -> None:
     """A share of the users: those who ask, read and ask again at the same time."""
     target, people = notes.work.get("target", {}), found.quantities("people")
@@ -218,20 +266,6 @@ def _active(notes: Notes, found: Match, _: str) -> None:
     active = max(1, round(users * found.quantities("percent")[0].high / 100))
     notes.work["target"] = {"active_users": active}
     notes.text.record(found, f"{grouped(active)} {GRAMMAR['called']['active_users']}")
-
-
-def _limit(notes: Notes, found: Match, _: str) -> None:
-    """A limit of something: the time to the first token, or that of a whole answer, which no request states."""
-    amount = found.quantities()[0]
-    if amount.unit not in _SECONDS:
-        return
-    if amount.low * _SECONDS[amount.unit] < 1:  # no whole answer is generated in less
-        _latency(notes, found, "first_token_s")
-        return
-    words = notes.text.sentence[amount.start : amount.end]
-    labels = (f"{what} within {words}" for what in ("first token", "later tokens"))
-    said = "a limit of the first token, or of each later one? That of a whole answer follows"
-    notes.choose("layout", found, said, labels)
 
 
 def _engine(notes: Notes, found: Match, key: str) -> None:
@@ -258,11 +292,11 @@ def _adapters(notes: Notes, found: Match, key: str) -> None:
 
 
 _TAKES: dict[str, Take] = {
-    **dict.fromkeys(("first_token_s", "token_s", "token_s by speed"), _latency),
-    **dict.fromkeys(("input_tokens", "output_tokens"), _length),
+    "token_s by speed": _latency,
     **dict.fromkeys(("requests_per_s", "tokens_per_s"), _rate),
     "latency_percentile": _percentile,
-    **taken_by(_active, _adapters, _engine, _lengths, _limit, _offline, _people, _texts, _things, _total, _users),
+    "prefix_cached": _prefix,
+    **taken_by(_active, _adapters, _engine, _lengths, _offline, _people, _texts, _total, _users),
 }
 
 

@@ -23,6 +23,8 @@ from sizer.workload.sentence.text import Name
 from sizer.workload.serving import EMBEDDING, EMBEDS
 from sizer.workload.table import DEFAULT_DATASET
 
+_LONGEST_S = 5 * 31_557_600.0
+_MOST_RUNS_A_DAY = 1_000  # more are no trainings
 _SPANS = {"day": 86_400.0, "night": 43_200.0, "week": 604_800.0, "month": 2_592_000.0}
 
 
@@ -74,7 +76,9 @@ def read_time(notes: Notes) -> None:
     for found in [*notes.text.each(r"<TIME_LIMIT>"), *notes.text.each(r"<TIME>")]:
         written = time_text(found.value.low, found.value.unit)
         try:
-            parse(SECONDS, written)
+            if parse(SECONDS, written) > _LONGEST_S:
+                notes.ask_place(found, "no training takes so long")
+                continue
         except ValueError as error:
             notes.refuse(found, str(error))
             continue
@@ -108,6 +112,10 @@ def _read_runs(notes: Notes) -> None:
     for found in [*([named] if named is not None and is_named else []), *notes.text.each(r"<RUNS_OF>")]:
         quantity, every = found.value, (found.match.groupdict().get("span") or "").split()[-1:]
         period = _SPANS[every[0]] if every else quantity.per_s
+        if "team" in notes.request and quantity.kind == "n/time":
+            continue
+        if quantity.kind == "n/time" and quantity.high * 86_400 > _MOST_RUNS_A_DAY:
+            continue
         runs, is_settled = round(quantity.high * quantity.per_s, 6), notes.has_target or "task" in notes.work
         if not every and "/time" not in quantity.kind:
             each = notes.text.find(r"<EACH_LASTS>")

@@ -15,6 +15,9 @@ READ = "\x00"
 _SIGNS = str.maketrans({**dict.fromkeys("‐‑‒–—―−", "-"), **dict.fromkeys("’‘ʼ´`", "'"), "×": "x", "⁄": "/"})
 _TIMES = re.compile(r"(?<![\w.])(\d{1,6})x(?=[A-Za-z])")  # 16xV100
 _PRODUCT = re.compile(r"(?<![\w.])(\d{1,3})x(?=\d{1,3} (?:[A-Z]+\d|GPU))")  # 4x4 H100
+_OF_COUNT = re.compile(
+    r"(?<![\w.,-])(\d{1,6}) ?x (?=(?:servers?|nodes?|GPUs?|racks?|machines?|cabinets?)\b)", re.I
+)  # 5 x servers
 _POWER = re.compile(r"(?<![\w.])(\d+(?:[.,]\d+)?) ?[x*·] ?10 ?\^ ?(\d{1,2})\b|(?<![\w.])10\^(\d{1,2})\b")  # 2 x 10^12
 _RAISED = re.compile(r"(?<=\b10)[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _POINT = re.compile(r"[-*•·–] |\(?(?:\d{1,2}|[a-z])[.)] ")  # of a list
@@ -44,7 +47,7 @@ def normal(text: str) -> str:
     plain = unicodedata.normalize("NFKC", _RAISED.sub(r"^\g<0>", text)).translate(_SIGNS)
     plain = _POWER.sub(lambda match: f"{match[1] or 1}e{match[2] or match[3]}", plain)
     visible = "".join(" " if unicodedata.category(sign)[0] in "CZ" else sign for sign in plain)
-    return " ".join(_PRODUCT.sub(r"\1 x ", _TIMES.sub(r"\1 x ", visible)).split())
+    return " ".join(_OF_COUNT.sub(r"\1 ", _PRODUCT.sub(r"\1 x ", _TIMES.sub(r"\1 x ", visible))).split())
 
 
 @dataclass(frozen=True)
@@ -174,6 +177,11 @@ class SentenceText:
         things = tuple(self._at[at] for at in range(start, end) if at in self._at and self.shape[at] != READ)
         low, high = self.span(start, end)
         return Match(match, things, start, end, self.sentence[low:high].strip())
+
+    def part(self, found: Match, start: int, end: int) -> Match:
+        """The same match with another place: a part of it, or with more words."""
+        low, high = self.span(start, end)
+        return replace(found, start=start, end=end, words=self.sentence[low:high].strip())
 
     def places(self) -> Iterator[tuple[int, Any]]:
         """Names and quantities with their places among the signs."""

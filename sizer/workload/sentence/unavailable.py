@@ -8,7 +8,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.sale import usable_gpus
 from sizer.catalog.schema import Dnn, Server
 from sizer.workload.kinds import Networks, kind_in, trains_in
-from sizer.workload.sentence.grammar import CALLED, GRAMMAR, rule
+from sizer.workload.sentence.grammar import CALLED, GRAMMAR, PUBLISHED, rule
 from sizer.workload.sentence.names import short_name
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.quantities import Amount
@@ -27,10 +27,13 @@ def read_outside(notes: Notes) -> None:
     for found in notes.text.each(r"<OUTSIDE>"):
         kind = found.names("outside")[0].ids[0]
         notes.means_language |= kind == "token"
+        if (published := next((one for one in PUBLISHED if one[0] == kind), None)) is not None:
+            _take_published(notes, found, published)
+            continue
         start, end = found.match.span("name")
         if kind not in ("gpu", "server", "storage") or not is_existing(notes.text, found):
             end = found.end if found.quantities("parameters") else end
-            ask_unavailable(notes, kind, part_of(notes, found, start, end))
+            ask_unavailable(notes, kind, notes.text.part(found, start, end))
             notes.text.mark(found.start if kind in ("gpu", "server") else start, found.end)
         elif rule(r"<OF_GPUS>").match(notes.text.shape, found.end):  # told by its GPUs, as servers of any make are
             count = found.value.high if found.quantities() else 1.0
@@ -44,14 +47,21 @@ def read_outside(notes: Notes) -> None:
             continue
         what = (found["what"] or found["kind"] or "gpu").lower()
         kind = "storage" if what in ("storage", "filer", "filers") else "server" if what[0] in "snb" else "gpu"
-        ask_unavailable(notes, kind, part_of(notes, found, *found.match.span(group)))
+        ask_unavailable(notes, kind, notes.text.part(found, *found.match.span(group)))
         notes.text.mark(found.start, found.end)
 
 
-def part_of(notes: Notes, found: Match, start: int, end: int) -> Match:
-    """A part of what a rule matched."""
-    low, high = notes.text.span(start, end)
-    return Match(found.match, found.things, start, end, notes.text.sentence[low:high].strip())
+def _take_published(notes: Notes, found: Match, published: tuple[str, float, float, int, str]) -> None:
+    """A network that the catalogue lacks, by its published numbers; of several, or beside others, it is asked for."""
+    name, gflop, millions, edge, kind = published
+    if notes.own_network is not None or notes.names("dnn"):
+        ask_unavailable(notes, "image", found)
+        return
+    work = {"forward_flop": 1e9 * gflop, "parameters": 1e6 * millions, "input_bytes": 3 * edge**2}
+    notes.own_network = {"name": name, **work, "kind": kind}
+    said = f"not in the catalogue; by its published {gflop:g} GFLOP forward of {edge} x {edge} pixels"
+    notes.text.assume(f"{name}: {said} and {millions:g} M parameters")
+    notes.text.record(found, name)
 
 
 def _embeds(notes: Notes) -> bool:
@@ -94,8 +104,14 @@ def is_sized(notes: Notes) -> bool:
         is_user = amount.kind == "people" and not may_train
         if amount.kind == "parameters" and notes.own_model is not None:
             sentence[amount.start : amount.end] = READ * (amount.end - amount.start)
-        if is_user or amount.kind == "requests/time":
+        at_once = amount.kind == "requests" and rule(r"<AT_ONCE>").search(
+            notes.text.sentence[amount.start : amount.end]
+        )
+        if is_user or at_once or amount.kind == "requests/time":
             sentence[amount.start : amount.end] = ("\2" if is_user else "\3") * (amount.end - amount.start)
+    if not trains and (many := notes.text.find(r"<FOR_SO_MANY>")) is not None and many.value.high > 1:
+        start, end = many.value.start, many.value.end
+        sentence[start:end] = "\2" * (end - start)
     told = kind_in("".join(sentence), networks)
     embeds = _embeds(notes) and not trains_in(notes.text.sentence)
     if embeds or told is None:
