@@ -119,9 +119,17 @@ _UNIT_OF_SUFFIX = (
 )
 
 
+_SAMPLE_UNITS = {
+    "image": "images/s",
+    "token": "tokens/s",
+    "request": "requests/s",
+    "request in flight": "requests in flight",
+}
+
+
 def sample_unit(dnn: Dnn) -> str:
     """Unit of throughput of a DNN."""
-    return {"image": "images/s", "token": "tokens/s", "request": "requests/s"}.get(dnn.sample, "samples/s")
+    return _SAMPLE_UNITS.get(dnn.sample, "samples/s")
 
 
 def sentence(text: str) -> str:

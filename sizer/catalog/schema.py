@@ -286,7 +286,8 @@ class Dnn(Item):
     forward_flop: Sourced[Flop]
     parameters: Sourced[Parameters]
     input_bytes: Sourced[InputBytes]  # one decoded uint8 sample as the GPU gets it
-    sample: SampleKind | Literal["token", "request"] = "image"  # "request": of a language model in use
+    # The last two of a language model in use, as its target counts them.
+    sample: SampleKind | Literal["token", "request", "request in flight"] = "image"
     family: ShortText = ""  # name of the effect pool that an unseen DNN borrows from, e.g. "vgg"
     kind: NetworkKind | None = None  # of one whose rate trainings in benchmarks/networks/ tell; absent: runs of its own
     transformer: Transformer | None = None  # of a language model, whose samples are tokens

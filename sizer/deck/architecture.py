@@ -322,6 +322,9 @@ def racks(context: GuideContext) -> Slide:
 def _racks_finding(choice: RackChoice, reasons: list[str]) -> str:
     """What decides the number of racks."""
     racks = words.plural(choice.n_racks, "rack")
+    if choice.n_reserved:
+        filled = choice.n_racks - choice.n_reserved
+        return f"{grouped(filled)} of {racks} are filled in year 1; the others are prepared for later purchases"
     if choice.limit is RackLimit.POWER:
         most = si(choice.rack_w, "W")
         if choice.is_limited_by_request:

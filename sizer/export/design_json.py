@@ -384,7 +384,7 @@ def _serving(found: ServingAnswer) -> dict[str, object]:
         **fields_of(work, "is_embedding", "adapters"),
         "load_kind": work.load_kind.value,
         "number": work.number,
-        "asked_requests_per_s": work.requests_per_s if work.in_flight is None else found.served_per_s,
+        "asked_requests_per_s": work.asked_rate if work.in_flight is None else found.served_per_s,
         **fields_of(
             found, "replicas", "tensor", "data", "servers_of_replica", "gpus_used", "weights", "load", "replicas_needed"
         ),

@@ -40,7 +40,6 @@ def control_table(context: GuideContext) -> Table:
         ("Prepared by", ", ".join(dict.fromkeys(author for author in authors if author)) or None),
         ("Valid until", words.date(valid_until) if valid_until else None),
         ("Confidentiality", profile.confidentiality or None),
-        ("Status", "budgetary and non-binding; performance is projected, not guaranteed"),
         ("Catalogue", result.catalog_digest[:16] if is_engineers else None),
         ("Calibration", result.calibration_digest[:16] if is_engineers else None),
     )

@@ -17,7 +17,14 @@ from sizer.present.text.calibration import NOT_PREDICTED
 from sizer.present.text.checks import check_label, open_text
 from sizer.present.text.decisions import rack_texts
 from sizer.present.text.design_size import binding_text
-from sizer.present.text.layouts import basis_sentence, layout_sentence, settings_text, stacks_sentence, step_sentence
+from sizer.present.text.layouts import (
+    basis_sentence,
+    layout_sentence,
+    settings_text,
+    stacks_sentence,
+    step_sentence,
+    useful_text,
+)
 from sizer.present.text.limits import limits_text
 from sizer.present.text.money import (
     design_text,
@@ -219,7 +226,10 @@ def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
         f"GPUs {percent(answer.gpu_busy_fraction)}",
     ]
     if answer.kind.trains_language:
+        rate = float(answer.throughput.value)
+        each = f"{significant(rate / answer.trained.gpus_used)} {unit}"
         lines += [
+            f"  each GPU     {each}, {useful_text(answer.trained, rate)}",
             f"  layout       {layout_sentence(answer.trained)}",
             f"  step         {step_sentence(answer.trained)}",
             f"  basis        {basis_sentence(answer.trained)}",

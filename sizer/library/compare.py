@@ -213,7 +213,7 @@ def has_digest(document: Mapping[str, Any]) -> bool:
 
 def _unit(work: _Workload, catalog: Catalog) -> str:
     if work.serving is not None:
-        return "requests/s"
+        return "requests in flight" if work.serving.get("load_kind") == "requests-in-flight" else "requests/s"
     try:
         item = catalog.item(work.dnn)
     except KeyError:

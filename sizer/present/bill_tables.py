@@ -10,6 +10,7 @@ from sizer.base.quantities import grouped, plain, si
 from sizer.bom.bill import Bill, BillLine, Sum
 from sizer.bom.cost import category_ranges
 from sizer.bom.overrides import REQUEST
+from sizer.bom.ownership import rates_of
 from sizer.bom.prices import prices_for
 from sizer.bom.unit_prices import unit_prices
 from sizer.catalog.labels import item_name, with_maker
@@ -215,7 +216,9 @@ def cost_table(result: SizingResult, catalog: Catalog) -> Table:
     tariff = "No tariff was given."
     if request.electricity_per_kwh is not None:
         where = "cost of ownership" if request.ownership is not None else "comparison with renting"
-        tariff = f"The {where} below includes its cost."
+        share = rates_of(request).draw_fraction
+        used = "" if share == 1 else f" at {words.percent(share)} of it, the mean over used and idle hours"
+        tariff = f"The {where} includes its cost{used}."
     parts = [
         (CATEGORY_TITLES[category], text, _known(bill.part(category)))
         for category, text in category_prices(result, catalog).items()

@@ -14,7 +14,7 @@ from sizer.present.text import result_text
 from sizer.present.text.calibration import NOT_PREDICTED, rounded_throughput, throughput_text, time_text
 from sizer.present.text.checks import missing_text
 from sizer.present.text.design_size import limit_text
-from sizer.present.text.layouts import recompute_text, sharding_text, step_sentence
+from sizer.present.text.layouts import recompute_text, sharding_text, step_sentence, useful_text
 from sizer.present.text.money import price_range_text
 from sizer.present.text.serving import serving_rows
 from sizer.present.text.stages import measurement_text, stage_text
@@ -28,7 +28,6 @@ from sizer.sizing.result import (
     Stage,
     WorkloadAnswer,
 )
-from sizer.workload.transformer.number_formats import format_text
 
 _NEXT_TO_NOTHING = 0.001
 # What a GPU of the fullest pipeline stage holds, in the order in which it is told.
@@ -136,21 +135,13 @@ def scaling_rows(answer: WorkloadAnswer) -> list[tuple[str, str]]:
         rate = f"{significant(each)} {words.sample_unit(answer.dnn)}" if answer.rate_is_predicted else NOT_PREDICTED
         compared = (f"{words.scaling_name(is_language=True)} compared with the fewest servers", share)
         is_more = answer.trained.gpus_used > np.min(answer.scaling.n_gpus)
-        return [("Rate of one GPU", rate), *_utilization(answer), *([compared] if is_more else [])]
+        useful = ("Useful arithmetic of one GPU", useful_text(answer.trained, float(answer.throughput.value)))
+        shown = [useful] if answer.rate_is_predicted else []
+        return [("Rate of one GPU", rate), *shown, *([compared] if is_more else [])]
     # Where something else limits, the GPUs wait for it: that is no matter of scaling.
     if answer.bottleneck not in ("gpu", "exchange"):
         return []
     return [("Scaling efficiency compared with one GPU", share), *_scaling_from_one_server(answer)]
-
-
-def _utilization(answer: WorkloadAnswer) -> list[tuple[str, str]]:
-    """Useful arithmetic of one GPU, by which trainings of language models are compared."""
-    found, rate = answer.language, float(answer.throughput.value)
-    if found is None or not answer.rate_is_predicted:
-        return []
-    useful = si(found.model_flop_per_s(rate), "FLOP/s")
-    share = f"{words.percent(found.utilization(rate))} of the peak in {format_text(found.work.number_format)} (MFU)"
-    return [("Useful arithmetic of one GPU", f"{useful}, {share}")]
 
 
 def serving_table(

@@ -220,7 +220,7 @@ def date(day: datetime.date | None) -> str:
     return "not dated" if day is None else date_text(day)
 
 
-def whole(amount: float | Decimal) -> Decimal:
+def whole(amount: Decimal | float) -> Decimal:
     """A round amount of money typed as a number."""
     return Decimal(str(amount)).quantize(Decimal(1))
 

@@ -221,7 +221,7 @@ class _MaximumSearch:
         """The workloads at a rate, of which models in use know each other."""
         served = [None if work.serving is None else replace(work.serving, shares_with=()) for work in self.works]
         if (free := served[self.place]) is not None:
-            served[self.place] = replace(free, requests_per_s=rate, number=rate)
+            served[self.place] = replace(free, asked_rate=rate, number=rate)
         found = []
         for work, asked, one in zip(self.works, request.workload, served, strict=True):
             others = tuple(other for other in served if other is not None and other is not one)

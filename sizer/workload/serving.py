@@ -114,7 +114,8 @@ class ServingWork:
     is_embedding: bool  # texts go in and one vector of each comes out, as if that were a token
     adapters: int
     adapter_rank: int
-    requests_per_s: float | None  # that the target comes to; None of a number of GPUs
+    # That the target comes to: requests a second, or requests in flight where it counts them; None of a number of GPUs.
+    asked_rate: float | None
     people: UseOfModel | None  # what they do with it; None where the request names no use and counts none
     defaults: tuple[tuple[DefaultKind, float], ...]
     shares_with: tuple["ServingWork", ...] = ()  # other models of the request, which are in use at the same time
@@ -140,6 +141,13 @@ class ServingWork:
         return self.number if self.load_kind is LoadKind.IN_FLIGHT else None
 
     @property
+    def least_requests_per_s(self) -> float | None:
+        """Requests a second of the target: of those in flight by Little's law, each as slow as its limits allow."""
+        if self.in_flight is None or self.first_token_s is None or self.token_s is None:
+            return self.asked_rate
+        return self.in_flight / (self.first_token_s + self.output_tokens * self.token_s)
+
+    @property
     def comes_at_random(self) -> bool:
         """Whether somebody waits for requests that come when they do, and not as others end."""
         return self.first_token_s is not None and self.in_flight is None
@@ -147,9 +155,7 @@ class ServingWork:
     @property
     def unloaded(self) -> "ServingWork":
         """The same without others beside it, and without what it is asked to serve where that moves no rate."""
-        if self.in_flight is not None:
-            return replace(self, shares_with=())
-        return replace(self, shares_with=(), number=0.0, requests_per_s=None)
+        return replace(self, shares_with=(), number=0.0, asked_rate=None)
 
     @property
     def counts_people(self) -> bool:
@@ -252,7 +258,7 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
     if work.adapters is not None:
         taken("adapter_rank", DefaultKind.ADAPTER_RANK, DEFAULT_ADAPTER_RANK)
     counted = prompt if is_embedding else answer
-    load_kind, number, rate = _rate(work, place, use, first, token, answer, counted, defaults)
+    load_kind, number, rate = _rate(work, place, use, first, token, counted, defaults)
     if work.prefix_cached is None and use.prefix_cached:
         defaults.append((DefaultKind.PREFIX_CACHED, use.prefix_cached))
     found = ServingWork(
@@ -275,7 +281,7 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
         is_embedding=is_embedding,
         adapters=work.adapters or 0,
         adapter_rank=work.adapter_rank or DEFAULT_ADAPTER_RANK,
-        requests_per_s=rate,
+        asked_rate=rate,
         people=use if not is_offline and (work.use is not None or _counts_people(work.target)) else None,
         defaults=tuple(defaults),
     )
@@ -293,7 +299,7 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
     flop = dnn.forward_flop.value * (prompt + answer)
     of_request = dnn.model_copy(
         update={
-            "sample": "request",
+            "sample": "request in flight" if load_kind is LoadKind.IN_FLIGHT else "request",
             "transformer": None,
             "forward_flop": dnn.forward_flop.model_copy(update={"value": flop}),
             "input_bytes": dnn.input_bytes.model_copy(update={"value": sample}),
@@ -323,11 +329,10 @@ def _rate(
     use: UseOfModel,
     first_token_s: float | None,
     token_s: float | None,
-    output_tokens: float,
     priced_tokens: float,
     defaults: list[tuple[DefaultKind, float]],
 ) -> tuple[LoadKind, float, float | None]:
-    """What the target counts, how many, and the requests a second that it comes to."""
+    """What the target counts, how many, and the rate that it comes to."""
     target = work.target
     if target.gpus_busy is not None:
         return LoadKind.GPUS, float(target.gpus_busy), None
@@ -344,9 +349,8 @@ def _rate(
             "or task = 'serving'"
         )
     if target.concurrent_requests is not None:
-        # By Little's law, each as slow as the limits allow: a faster answer would leave fewer in flight.
         asked = float(target.concurrent_requests)
-        return LoadKind.IN_FLIGHT, asked, asked / (first_token_s + output_tokens * token_s)
+        return LoadKind.IN_FLIGHT, asked, asked
     defaults.append((DefaultKind.REQUESTS_PER_USER, use.requests_per_h))
     each = use.requests_per_h / HOUR_S
     if target.active_users is not None:

@@ -34,10 +34,10 @@ def two_dgx1() -> DesignAnswer:
     return design("dgx-1", 2, "dgx1-ssd")
 
 
-def design(server: str, servers: int, storage: str, nodes: int = 0) -> DesignAnswer:
+def design(server: str, servers: int, storage: str, nodes: int = 0, **tables: object) -> DesignAnswer:
     """A given cluster, at 90 % confidence."""
     work = {"dnn": "resnet50", "dataset": "imagenet", "target": {"samples_per_s": 1000}}
-    request = SizingRequest.from_dict({"workload": [work], "confidence": 0.9})
+    request = SizingRequest.from_dict({"workload": [work], "confidence": 0.9, **tables})
     return project(request, catalog(), server=server, servers=servers, storage=storage, storage_nodes=nodes)
 
 
@@ -261,6 +261,14 @@ def test_a_server_costs_what_is_in_it(server: str, gpu: str, n_gpus: int, low: f
     platform = platforms(catalog(), SizingRequest.from_dict({"workload": [work], "platforms": asked}))[0]
     found = unit_prices().of(server, platform)
     assert (found[0], found[-1]) == pytest.approx((low, high))
+
+
+def test_a_line_of_the_quotes_own_without_a_price_has_no_bound():
+    own = {"description": "Installation", "category": "service", "quantity": 1}
+    found = design("dgx-1", 2, "dgx1-ssd", quote={"line": [own]})
+    (place,) = [i for i, line in enumerate(found.bill.bought) if not line.item]
+    amounts = line_amounts(found.bill, found.platform, unit_prices())
+    assert amounts[place].tolist() == [0.0, np.inf, np.inf, np.inf]
 
 
 def test_many_gpus_stretch_the_low_end_alone():

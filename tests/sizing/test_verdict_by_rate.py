@@ -27,14 +27,15 @@ from tests.factories.examples import catalog, sized
 
 
 def work(kind: str | None, *measured_on: str) -> Any:
-    """A training of a network of one's own of a kind, or of one of the catalogue."""
+    """A training of a network of one's own of a kind, or of one of MLPerf."""
     rates = tuple(SimpleNamespace(gpu=gpu) for gpu in measured_on)
     dnn = shipped_catalog().dnns.get(kind or "")
     return SimpleNamespace(
         own_kind=kind if dnn is None else dnn.kind,
-        dnn=dnn,
-        family="" if dnn is None else dnn.family,
-        request=SimpleNamespace(measured=rates, dnn=kind),
+        mlperf="" if dnn is None else dnn.mlperf,
+        language=None,
+        serving=None,
+        request=SimpleNamespace(measured=rates),
     )
 
 
@@ -45,16 +46,17 @@ def work(kind: str | None, *measured_on: str) -> Any:
         ("point-cloud", ("a100-sxm-80gb",), "mi300x-192gb", True),
         ("point-cloud", ("mi325x-256gb",), "mi300x-192gb", False),
         ("point-cloud", (), "h100-sxm-80gb", False),
-        ("transformer", (), "mi300x-192gb", False),
-        (None, (), "mi300x-192gb", False),
+        ("transformer", (), "mi300x-192gb", True),
+        ("transformer", (), "h200-sxm-141gb", False),
         ("dlrm-dcnv2", (), "mi350x-288gb", True),
         ("dlrm-dcnv2", ("mi325x-256gb",), "mi350x-288gb", False),
         ("r-gat", (), "gaudi3-128gb", True),
         ("dlrm-dcnv2", (), "b200-sxm-180gb", False),
-        ("resnet50", (), "mi350x-288gb", False),
+        ("resnet50", (), "mi350x-288gb", True),
+        ("bert-large", (), "mi350x-288gb", False),  # tinybox of MLPerf v5.0
     ],
 )
-def test_operators_written_for_cuda_are_shown_on_it(
+def test_what_nobody_ran_on_gpus_of_a_vendor_is_unknown(
     kind: str | None, measured_on: tuple[str, ...], gpu: str, unknown: bool
 ) -> None:
     catalog = shipped_catalog()

@@ -37,7 +37,6 @@ from sizer.perf.language.step import (
     Runtime,
     Shapes,
     memory_use,
-    trained_share,
 )
 
 # Measured rate of large matrix products over the peak where nobody measured it: the median of those measured.
@@ -301,10 +300,10 @@ def _levels(row: LanguageRow, gpu_id: str, precision: str) -> RunLevels:
 
 
 def work_flop(cases: Sequence[LanguageCase]) -> Floats:
-    """Model FLOP of a step on one GPU, causal; adapters leave out the gradients of weights."""
+    """Model FLOP of a step on one GPU, causal."""
     shapes, layouts, _ = arrays(cases)
-    tokens = layouts.batch * layouts.sequence / layouts.gpus
-    return np.asarray(shapes.model_flop(layouts.sequence) * tokens * trained_share(layouts))
+    each = shapes.model_flop(layouts.sequence, layouts.is_lora)
+    return np.asarray(each * layouts.batch * layouts.sequence / layouts.gpus)
 
 
 def runtimes(cases: Sequence[LanguageCase]) -> Runtime:

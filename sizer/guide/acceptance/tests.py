@@ -528,7 +528,7 @@ def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> Iterator[Acceptanc
         f"vllm bench serve or aiperf with random prompts of {grouped(work.input_tokens)} tokens"
         f"{shared if cached else ''}, {of_answers}"
     )
-    rate = found.served_per_s if work.requests_per_s is None else work.requests_per_s
+    rate = found.served_per_s if work.asked_rate is None else work.asked_rate
     basis = "90\u202f% interval of published serving runs"
     latencies = (
         (
@@ -568,7 +568,7 @@ def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> Iterator[Acceptanc
     yield AcceptanceTest(
         "most-requests",
         "training",
-        f"Run {tool}; raise the rate of the requests until {ends}.",
+        f"Run {tool}; raise the load until {ends}.",
         interval(answer.throughput, unit),
         criterion.text,
         basis if criterion.value == float(answer.throughput.low) else f"required rate; {_odds(answer.probability)}",

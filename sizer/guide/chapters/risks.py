@@ -9,7 +9,6 @@ from sizer.base.quantities import grouped, si
 from sizer.bom.bill import BillWarningKind
 from sizer.guide.chapters.summary import strongest
 from sizer.guide.context import GuideContext
-from sizer.guide.further_answers import decisions
 from sizer.present import words
 from sizer.present.tables import Field, Table, record_table
 from sizer.present.text import result_text
@@ -70,7 +69,7 @@ def content(context: GuideContext) -> dict[str, Any]:
         "influences": influences,
         "failures": single_failures_table(context.failures, losses) if losses or not context.is_single else None,
         "risks": risk_table(context),
-        "steps": [*(["Decide what the executive summary lists."] if decisions(context) else []), *next_steps(context)],
+        "steps": next_steps(context),
     }
 
 

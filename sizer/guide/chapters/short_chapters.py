@@ -45,11 +45,15 @@ def values(context: GuideContext) -> dict[str, Table]:
     """What ``sections/values.html`` prints: assumptions of this document, and what no source gives."""
     fields = (
         Field[ValuesOfPart]("Part", lambda one: one.part, "left", 26),
-        Field[ValuesOfPart]("Assumed in this document", lambda one: "; ".join(one.assumed) or "nothing", "left", 50),
-        Field[ValuesOfPart]("For the vendor to confirm", lambda one: ", ".join(one.unknown) or "nothing", "left", 24),
+        Field[ValuesOfPart]("Assumed in this document", _assumed_of, "left", 74),
     )
+    caption = "Values without a published source: have the vendors confirm them before the order"
     found = values_to_confirm(context.result)
-    return {"values": record_table("values", "Values to confirm before the order", found, fields, style="dense")}
+    return {"values": record_table("values", caption, found, fields, style="dense")}
+
+
+def _assumed_of(one: ValuesOfPart) -> str:
+    return "; ".join(one.assumed) or f"nothing; not published: {', '.join(one.unknown)}"
 
 
 # --- storage performance

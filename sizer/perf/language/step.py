@@ -94,12 +94,17 @@ class Shapes:
         seen = self.window_share * np.minimum(sequence, self.window) + (1 - self.window_share) * sequence
         return np.asarray(6 * self.layers * seen * self.heads * self.head_size)
 
-    def model_flop(self, sequence: Floats) -> Floats:
-        """FLOP of one token's training by the causal convention, nothing recomputed."""
+    def model_flop(self, sequence: Floats, is_lora: Bools) -> Floats:
+        """FLOP of one token's training by the causal convention, nothing recomputed.
+
+        Adapters need no gradients of the frozen weights; attention, which has none, works as much.
+        """
         linear = self.linear_parameters_used + self.vocabulary * self.hidden
-        return TRAINING_FLOP * linear + self.attention_flop(sequence)
+        return np.where(is_lora, LORA_FLOP, TRAINING_FLOP) * linear + self.attention_flop(sequence)
 
 
+# Share of the parameters of adapters.
+_ADAPTERS = 0.005
 # Bytes of an element in compute precision (BF16), of which activations and gathered weights are made.
 ELEMENT_BYTES = 2.0
 # Gathering BF16 weights and scattering FP32 gradients of a sharded optimizer; full sharding gathers twice, too.
@@ -228,17 +233,12 @@ class StepTime:
         return np.asarray(sum(getattr(self, one.name) for one in fields(self)))
 
 
-def trained_share(layouts: Layouts) -> Floats:
-    """Share of the arithmetic of a training that is done: adapters leave out the gradients of the weights. [-]"""
-    return np.where(layouts.is_lora, LORA_FLOP / TRAINING_FLOP, 1.0)
-
-
 def matmul_seconds(shapes: Shapes, layouts: Layouts, machines: Machines) -> Floats:
     """Seconds of a step if all of its work, with nothing recomputed, ran at the measured rates of large matrices."""
     way, attention = layouts, shapes.attention_flop(layouts.sequence)
-    linear = (shapes.model_flop(way.sequence) - attention) / machines.matmul_flop_per_s
+    linear = (shapes.model_flop(way.sequence, way.is_lora) - attention) / machines.matmul_flop_per_s
     each = linear + attention / machines.attention_flop_per_s
-    return np.asarray(each * trained_share(way) * way.batch * way.sequence / way.gpus)
+    return np.asarray(each * way.batch * way.sequence / way.gpus)
 
 
 def step_time(
@@ -304,7 +304,7 @@ def step_time(
     # The host launches ahead of the GPU: where kernels are long, launching costs nothing.
     busy = computing + launch
     data = way.replicas
-    trained = np.where(way.is_lora, 0.005, 1.0)
+    trained = np.where(way.is_lora, _ADAPTERS, 1.0)
     # Tensor parallelism divides the dense layers and the vocabulary; experts are divided over their own group.
     dense_held = one.dense_parameters_used * share + one.vocabulary * one.hidden / way.tensor
     held = dense_held + one.expert_parameters / (way.pipeline * way.expert)
@@ -339,8 +339,6 @@ FILLED = 0.94
 _WEIGHT = 2.0
 # Share of what selective recomputation leaves of the activations.
 _SELECTIVE = 0.55
-# Share of the parameters of adapters.
-_ADAPTERS = 0.005
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
 """Layouts of a language model's training as plain text."""
 
 from sizer.base.estimate import Estimate
-from sizer.base.quantities import NARROW_SPACE, by_count, grouped, probability_text, significant, tokens_text
+from sizer.base.quantities import NARROW_SPACE, by_count, grouped, probability_text, si, significant, tokens_text
 from sizer.perf.language.step import GIB
 from sizer.present.text.result_text import precision_text, trained_text
-from sizer.present.words import listed, plural
+from sizer.present.words import listed, percent, plural
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.language_layouts import LayoutAnswer, LayoutQuestion, LayoutSearch
 from sizer.sizing.stages.language_rates import LanguageAnswer
@@ -61,6 +61,12 @@ def step_size_text(found: LanguageAnswer) -> str:
     )
 
 
+def useful_text(found: LanguageAnswer, tokens_per_s: float) -> str:
+    """Useful arithmetic of one GPU, by which trainings are compared: '464 TFLOP/s, 47 % of the peak in BF16 (MFU)'."""
+    share = f"{percent(found.utilization(tokens_per_s))} of the peak in {format_text(found.work.number_format)} (MFU)"
+    return f"{si(found.model_flop_per_s(tokens_per_s), 'FLOP/s')}, {share}"
+
+
 def layout_text(found: LanguageAnswer) -> str:
     """The layout: 'TP 4, PP 4 (5 chunks), CP 2, DP 12, optimizer state divided on 384 GPUs'."""
     return f"{degrees_text(found.layout)} on {grouped(found.gpus_used)} GPUs"
@@ -93,10 +99,8 @@ def rate_basis_text(found: LanguageAnswer) -> str:
 
 
 def step_sentence(found: LanguageAnswer) -> str:
-    """What a step is spent on: '14.2 s: compute 68 %, attention 9 %, ...; 2 030 tokens/s a GPU, MFU 38 %'."""
-    rate = float(found.layout.tokens_per_s.value)
-    each = f"{significant(rate / found.gpus_used)} tokens/s a GPU, MFU {_whole_percent(found.utilization(rate))}"
-    return f"{significant(sum(found.layout.step_s.values()))} s: {', '.join(_shares(found.layout))}; {each}"
+    """What a step is spent on: '14.2 s: compute 68 %, attention 9 %, ...'."""
+    return f"{significant(sum(found.layout.step_s.values()))} s: {', '.join(_shares(found.layout))}"
 
 
 def basis_sentence(found: LanguageAnswer) -> str:

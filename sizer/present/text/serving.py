@@ -45,9 +45,9 @@ _BOUNDS = {
 
 def load_text(work: ServingWork) -> str:
     """What the target counts, with the meaning of "concurrent" that was used, and the requests that it comes to."""
-    rate = "" if work.requests_per_s is None else f"{significant(work.requests_per_s)} requests/s"
+    rate = "" if work.asked_rate is None else f"{significant(work.asked_rate)} requests/s"
     number = grouped(work.number)
-    active = None if work.requests_per_s is None else work.active_users_of(work.requests_per_s)
+    active = None if work.asked_rate is None else work.active_users_of(work.asked_rate)
     match work.load_kind:
         case LoadKind.USERS if work.people is not None and active is not None:
             return (
@@ -175,10 +175,11 @@ def conditions(design: DesignAnswer, answer: WorkloadAnswer) -> Iterator[Conditi
 
 def without_cache_text(found: ServingAnswer) -> str:
     """What the same GPUs serve without the cached share, and how many servers would then do; "" where none is asked."""
-    without, asked = found.without_cache, found.work.requests_per_s
+    without, asked = found.without_cache, found.work.asked_rate
     if without is None or asked is None:
         return ""
-    text = f"without the cached share the same GPUs serve {significant(without.requests_per_s)} requests/s"
+    unit = "requests/s" if found.work.in_flight is None else "requests in flight"
+    text = f"without the cached share the same GPUs serve {significant(without.rate)} {unit}"
     kept = f"{text} and keep the target with {probability_text(without.probability)}"
     if without.probability >= found.work.confidence:
         return kept

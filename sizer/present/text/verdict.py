@@ -45,6 +45,7 @@ from sizer.present.text.serving import (
 )
 from sizer.present.words import is_even
 from sizer.sizing.checks import TARGET_LIMITS, CheckResult
+from sizer.sizing.constraints.job_mix import PermanentJobs
 from sizer.sizing.decision_options import can_be_bought
 from sizer.sizing.reasons import (
     BindingKind,
@@ -235,7 +236,10 @@ def _of_team_text(team: Team, design: DesignAnswer) -> str:
         return f"{text}."
     hours = sum(team.jobs_a_day(job) * (job.duration_s or 0.0) * job.gpus / job.sessions_per_gpu for job in queued)
     hours /= units.HOUR_S
-    there = 24 * (design.n_gpus - sum(job.gpus * (job.always_running or 0) for job in team.job))
+    standing = [
+        PermanentJobs(job.gpus, job.whole_servers, job.always_running or 0, job.sessions_per_gpu) for job in team.job
+    ]
+    there = 24 * (design.n_gpus - sum(one.gpus * one.n_places for one in standing))
     used = f"{significant(hours)} of {grouped(there)} GPU hours ({words.percent(hours / there)})"
     return f"{text}; on a working day they take {used}."
 

@@ -128,12 +128,12 @@ def simplest_design(evaluated: EvaluatedDesign) -> SimplestDesign:
     unrestricted = None if free == request else _simplest(free, request, described, catalog, calibration)
     if unrestricted is None or unrestricted.simplicity >= allowed.simplicity:
         unrestricted = None if wider == request else _far_cheaper(wider, design, catalog, calibration)
-    if unrestricted is None:
-        return SimplestDesign(described.simplicity, allowed, None, ())
-    choices = _excluding_choices(request.platforms, unrestricted.design.platform)
-    return SimplestDesign(
-        described.simplicity, allowed, unrestricted, (*choices, *room_taken(request, unrestricted.design))
-    )
+    excluding: tuple[str, ...] = ()
+    if unrestricted is not None:
+        choices = _excluding_choices(request.platforms, unrestricted.design.platform)
+        excluding = (*choices, *room_taken(request, unrestricted.design))
+    # One that nothing excludes is the described one, or as good.
+    return SimplestDesign(described.simplicity, allowed, unrestricted if excluding else None, excluding)
 
 
 def simpler_neighbours(simplest: SimplestDesign) -> tuple[Neighbour, ...]:

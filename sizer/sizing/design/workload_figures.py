@@ -175,7 +175,7 @@ def told_chance(run: WorkloadRun) -> float:
 
 def passed_rate(throughput: Estimate, serving: ServingAnswer | None) -> float:
     """Rate at which the design works: of a model in use what is asked, else as fast as it can. [samples/s]"""
-    return (serving and serving.work.requests_per_s) or float(throughput.value)
+    return (serving and serving.work.asked_rate) or float(throughput.value)
 
 
 def _busy(rate: float, run: WorkloadRun) -> float:

@@ -374,10 +374,8 @@ def tie_break(counts: PartCounts, row: int, other: int) -> TieBreak | None:
     serves = all(map(is_served, counts.request.workload))
     ends = any(each.target.time_to_train_s is not None for each in counts.request.workload)
     taken, cost = counts.evaluated.time_at(pair) if ends else counts.power_w[pair], counts.expected_cost[pair]
-    newer, older = (
-        _is_newer(counts, *pair[each]) and (serves or np.diff(taken[each])[0] >= -NEAR_TIE * taken.min())
-        for each in ([0, 1], [1, 0])
-    )
+    is_no_slower = [serves or (ends and each <= (1 + NEAR_TIE) * taken.min()) for each in taken]
+    newer, older = (is_no_slower[each] and _is_newer(counts, pair[each], pair[1 - each]) for each in range(2))
     if newer or older:
         return TieBreak.NEWER if newer else None
     if not (taken[1] >= _NOTICEABLE * taken[0] and taken[1] * cost[1] >= taken[0] * cost[0]):

@@ -26,7 +26,6 @@ from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, Stack
 from sizer.perf.availability.goodput import CheckpointPlan
-from sizer.perf.language.step import trained_share
 from sizer.physical.platform import Platform
 from sizer.sizing.stages.checkpoints import CheckpointedJob, goodput_of, plan_of
 from sizer.sizing.stages.laid_out import LaidOutRun
@@ -191,7 +190,7 @@ def _model_flop(work: LanguageWork, one: _Cluster, layout: LayoutAnswer, gpus: i
     """FLOP of training on one token, nothing recomputed."""
     question = replace(_question(work, one, catalog), gpus=gpus, batch=work.batch(gpus))
     shapes, layouts, _ = inputs_of(question, layout, catalog)
-    return float((shapes.model_flop(layouts.sequence) * trained_share(layouts))[0])
+    return float(shapes.model_flop(layouts.sequence, layouts.is_lora)[0])
 
 
 def _peak_flop_per_s(work: LanguageWork, gpu: Gpu, catalog: Catalog) -> float:

@@ -12,6 +12,8 @@ from sizer.base.estimate import Z90
 from sizer.base.quantities import si
 from sizer.calibrate.cases import peak_flop_per_s
 from sizer.calibrate.engine import Fit
+from sizer.calibrate.modern.accelerators import sourced_accelerators
+from sizer.calibrate.modern.published import published_runs
 from sizer.calibrate.own_networks import (
     FILL_FLOP,
     N_TERMS,
@@ -21,13 +23,13 @@ from sizer.calibrate.own_networks import (
     TUNED,
     OwnRun,
     effects_of,
+    load_runs,
     own_networks,
     trainings_of,
 )
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.perf.step_terms import ABSENT, EFFICIENCY, FILL, LAUNCH, SCALE_OUT, STRAGGLER, StepTerms
-from sizer.sizing.stages.sharding import embedding_parameters
 from sizer.workload.measured import Measured, far_off
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -37,16 +39,23 @@ _KERNELS_LOG_SD = 0.15
 # Whether more GPUs than were ever shown together scale, by doublings beyond them, or beyond one server. Predicted from
 # runs on 8 GPUs or fewer, published rates of larger clusters are off by 5 % in the median, 0.074 over about three.
 _PER_DOUBLING_LOG_SD, _USUAL_SERVER = 0.025, 8
-# Sparse convolutions are kernels of spconv, TorchSparse and MinkowskiEngine, tables of embeddings those of HugeCTR and
-# FBGEMM, samples of graphs those of WholeGraph: all are written for CUDA, and every published run is on NVIDIA's GPUs.
-_KINDS_FOR_CUDA = ("point-cloud", "recommender", "graph")
 
 
 def operators_are_unknown(work: ResolvedWorkload, gpu: Gpu, catalog: Catalog) -> bool:
-    """Whether nobody has shown that a GPU of another vendor runs what a network is made of; a measured rate does."""
-    shown = {"NVIDIA", *(catalog.gpus[one.gpu].vendor for one in work.request.measured)}
-    kinds = {work.own_kind, "recommender" if embedding_parameters(work) else work.family}
-    return not kinds.isdisjoint(_KINDS_FOR_CUDA) and gpu.vendor not in shown
+    """Whether nobody has shown that GPUs of a vendor run such a network: no run that its rate is fitted to, none of the
+    customer's. Rates of language models have a law of their own.
+    """
+    if work.language is not None or work.serving is not None:
+        return False
+    known = sourced_accelerators()
+    of_mlperf = [known[row.accelerator].gpu for row in published_runs(work.mlperf) if row.accelerator in known]
+    runs = [run.gpu for run in load_runs()] if work.own_kind is not None else of_mlperf
+    shown = {
+        catalog.gpus[name].vendor
+        for name in (*runs, *(one.gpu for one in work.request.measured))
+        if name in catalog.gpus
+    }
+    return gpu.vendor not in {"NVIDIA", *shown}
 
 
 def run_on(work: ResolvedWorkload, gpu: Gpu, rate: Measured | None = None) -> OwnRun:

@@ -86,10 +86,9 @@ class _Layout:
     deployment: Deployment
     servers: int  # of a replica; 1: it lies inside one
     replicas: int  # of as many servers
-    # Of a replica; 0: no load meets the limits. Of requests in flight: those that fit, at the pace that the target has.
-    requests_per_s: float
-    sure_per_s: float  # the same with the confidence asked for
-    timely_per_s: float  # with that confidence together with first tokens in time; 0: no load is
+    rate: float  # of a replica, as the target counts: requests/s, or requests in flight; 0: no load meets the limits
+    sure_rate: float  # the same with the confidence asked for
+    timely_rate: float  # with that confidence together with first tokens in time; 0: no load is
     log_sd: float
     concurrency: float
     most_concurrent: float
@@ -98,34 +97,34 @@ class _Layout:
     fits: bool
     bound: Bound
     concurrencies: Floats  # loads from one request in flight on
-    log_rates: Floats  # of a replica at these, as requests_per_s
+    log_rates: Floats  # of a replica at these, as rate
     scores: Floats  # of its first tokens
     prefixes: float  # cached parts of prompts in the memory of one request; 0: nothing is cached
 
-    def load_at(self, requests_per_s: Floats | float) -> Floats:
-        """Requests in flight of a replica that so many arrive at; of fewer than are tried each is alone."""
-        log_rate = np.log(np.maximum(requests_per_s, _NEXT_TO_NOTHING))
+    def load_at(self, rate: Floats | float) -> Floats:
+        """Requests in flight of a replica at a rate; of fewer than are tried each is alone."""
+        log_rate = np.log(np.maximum(rate, _NEXT_TO_NOTHING))
         found = np.interp(log_rate, self.log_rates, np.log(self.concurrencies))
         return np.asarray(np.exp(found + np.minimum(log_rate - self.log_rates[0], 0.0)))
 
-    def timely_at(self, requests_per_s: Floats | float) -> Floats:
-        """Probability that first tokens keep their limit at so many requests a second of a replica."""
-        log_rate = np.log(np.maximum(requests_per_s, _NEXT_TO_NOTHING))
+    def timely_at(self, rate: Floats | float) -> Floats:
+        """Probability that first tokens keep their limit at a rate of a replica."""
+        log_rate = np.log(np.maximum(rate, _NEXT_TO_NOTHING))
         return np.asarray(normal_cdf(np.interp(log_rate, self.log_rates, self.scores)))
 
-    def stay_s(self, requests_per_s: float, replicas: Floats) -> Floats:
-        """For how long replicas keep what sessions leave, where so many requests arrive at all of them. [s]"""
-        free = np.maximum(self.most_concurrent - self.load_at(requests_per_s / np.maximum(replicas, 1.0)), 0.0)
+    def stay_s(self, rate: float, requests_per_s: float, replicas: Floats) -> Floats:
+        """For how long replicas keep what sessions leave, where a rate is asked of all of them. [s]"""
+        free = np.maximum(self.most_concurrent - self.load_at(rate / np.maximum(replicas, 1.0)), 0.0)
         return np.asarray(free * replicas * self.prefixes / requests_per_s)
 
     @property
     def order(self) -> tuple[float, ...]:
         """Layouts by what is sure for each server; of those that are not, the one that comes nearest is the highest."""
         each, nearest = self.replicas / self.servers, float(self.scores[0])
-        is_timely = self.timely_per_s > 0
+        is_timely = self.timely_rate > 0
         return (
-            *(self.fits, each * self.timely_per_s, self.requests_per_s > 0, 0.0 if is_timely else nearest),
-            *(each * self.requests_per_s, -self.least_tpot_s, -self.deployment.gpus),
+            *(self.fits, each * self.timely_rate, self.rate > 0, 0.0 if is_timely else nearest),
+            *(each * self.rate, -self.least_tpot_s, -self.deployment.gpus),
         )
 
 
@@ -133,7 +132,7 @@ class _Layout:
 class WithoutCache:
     """What the replicas of a design do where no request finds anything in the cache."""
 
-    requests_per_s: float  # expected, within the limits
+    rate: float  # expected, within the limits
     probability: float  # that the target and its limits are kept
     servers: int | None  # of this kind that would then be bought; None: no number of them is enough
 
@@ -288,7 +287,7 @@ def serving_run(
             continue
         which, counts = _allotted(asked, layouts, servers[rows].astype(np.int64))
         each, log_sd, least = np.array(
-            [(one.requests_per_s, one.log_sd, one.servers if one.fits else np.inf) for one in layouts[0]], dtype=float
+            [(one.rate, one.log_sd, one.servers if one.fits else np.inf) for one in layouts[0]], dtype=float
         )[which].T
         rate[rows], sd[rows], fits[rows] = counts * each, log_sd, servers[rows] >= least
         replicas[rows] = np.maximum(counts, 1)
@@ -360,7 +359,7 @@ def serving_answer(
         limit_concurrency=layout.concurrency,
         most_concurrent=layout.most_concurrent,
         tokens_per_s=Estimate.log_normal(
-            (replicas * layout.requests_per_s if asked.in_flight is None else most) * asked.priced_tokens,
+            (replicas * layout.rate if asked.in_flight is None else most) * asked.priced_tokens,
             layout.log_sd,
         ),
         bound=layout.bound,
@@ -380,7 +379,7 @@ def serving_answer(
         ),
         replicas_needed=_bought_for(asked, layout),
         first_token_chance=chance,
-        servers_timely=_servers_of(layout, _needed(asked, layout.timely_per_s)),
+        servers_timely=_servers_of(layout, _needed(asked, layout.timely_rate)),
         without_cache=_without_cache(asked, one, layout, replicas, catalog),
         deployment=layout.deployment,
         # Cards of an earlier PCIe than their slots have its rate.
@@ -390,39 +389,39 @@ def serving_answer(
 
 def _timely(work: ServingWork, layout: _Layout, replicas: Ints) -> Floats:
     """Probability that first tokens keep their limit at the asked load; at what is kept surely where none is asked."""
-    if work.requests_per_s is None:
-        return layout.timely_at(np.full(replicas.shape, layout.timely_per_s or layout.sure_per_s))
-    return layout.timely_at(work.requests_per_s / np.maximum(replicas, 1))
+    if work.asked_rate is None:
+        return layout.timely_at(np.full(replicas.shape, layout.timely_rate or layout.sure_rate))
+    return layout.timely_at(work.asked_rate / np.maximum(replicas, 1))
 
 
 def _without_cache(
     work: ServingWork, one: _Servers, layout: _Layout, replicas: int, catalog: Catalog
 ) -> WithoutCache | None:
     """The replicas of a design without the cached share, and how many servers would then do."""
-    asked = work.requests_per_s
+    asked = work.asked_rate
     if not work.prefix_cached or asked is None or work.shares_with:
         return None
     bare = replace(work.unloaded, prefix_cached=0.0)
     (same,) = _rated(bare, {one: [(layout.deployment, layout.servers)]})[one]
-    margin = math.log(max(replicas * same.requests_per_s, _NEXT_TO_NOTHING) / asked) / same.log_sd
+    margin = math.log(max(replicas * same.rate, _NEXT_TO_NOTHING) / asked) / same.log_sd
     chance = float(normal_cdf(margin) * _timely(work, same, np.array([replicas]))[0])
     layouts = [other for other in _tables(bare, (one,), catalog)[one] if other.fits]
     of_rate, timely = (
         min((count for count in counts if count is not None), default=None)
         for counts in (
-            [_servers_of(other, _needed(work, other.sure_per_s)) for other in layouts],
-            [_servers_of(other, _needed(work, other.timely_per_s)) for other in layouts],
+            [_servers_of(other, _needed(work, other.sure_rate)) for other in layouts],
+            [_servers_of(other, _needed(work, other.timely_rate)) for other in layouts],
         )
     )
     least = timely if _are_few(of_rate, timely) else of_rate
-    return WithoutCache(replicas * same.requests_per_s, chance, least)
+    return WithoutCache(replicas * same.rate, chance, least)
 
 
 def _needed(work: ServingWork, each: float) -> int | None:
-    """Replicas that the asked load takes, of so many requests a second each; None without one or if none is enough."""
-    if work.requests_per_s is None or each <= 0:
+    """Replicas that the asked load takes, of such a rate each; None without one or if none is enough."""
+    if work.asked_rate is None or each <= 0:
         return None
-    return max(1, math.ceil(work.requests_per_s / each - _ROUNDING))
+    return max(1, math.ceil(work.asked_rate / each - _ROUNDING))
 
 
 def _servers_of(layout: _Layout, replicas: int | None) -> int | None:
@@ -432,7 +431,7 @@ def _servers_of(layout: _Layout, replicas: int | None) -> int | None:
 
 def _bought_for(work: ServingWork, layout: _Layout) -> int | None:
     """Replicas that the asked load takes, with first tokens in time where :data:`MOST_FOR_FIRST_TOKENS` do for both."""
-    of_rate, timely = (_needed(work, each) for each in (layout.sure_per_s, layout.timely_per_s))
+    of_rate, timely = (_needed(work, each) for each in (layout.sure_rate, layout.timely_rate))
     return timely if _are_few(_servers_of(layout, of_rate), _servers_of(layout, timely)) else of_rate
 
 
@@ -474,7 +473,7 @@ def serving_error_text(
             f"{si(work.in_flight * each, 'B')} in {layout.deployment.cache.upper()}, and the GPUs have room for "
             f"{si(replicas * layout.most_concurrent * each, 'B')}: {replicas * layout.most_concurrent:,.0f} requests"
         )
-    if layout.requests_per_s > _NO_RATE:
+    if layout.rate > _NO_RATE:
         needs = [
             (each.model, found[which].deployment.gpus * count)
             for each in (work, *work.shares_with)
@@ -533,14 +532,15 @@ def _chosen(work: ServingWork, layouts: Sequence[_Layout], n_servers: Ints) -> t
     most = work.number if work.load_kind is LoadKind.GPUS else math.inf
     # Where none serves anything in time surely, the first of those for which there are GPUs comes nearest.
     nearest = _NEXT_TO_NOTHING * np.arange(len(layouts), 0, -1)[:, None]
-    parts = [(one.servers, one.replicas, one.timely_per_s, one.sure_per_s, one.deployment.gpus) for one in layouts]
+    parts = [(one.servers, one.replicas, one.timely_rate, one.sure_rate, one.deployment.gpus) for one in layouts]
     servers, replicas, timely, sure, gpus = np.array(parts, dtype=float).T[:, :, None]
     counts = np.minimum(n_servers // servers * replicas, np.floor(most / gpus))
     served = counts * timely + nearest * (counts > 0)
-    if (asked := work.requests_per_s) is not None:
+    if (asked := work.asked_rate) is not None:
         served = _preferred(served, counts * sure >= asked)
-        if work.prefix_cached and not work.counts_people:
-            stays = [one.stay_s(asked, count) for one, count in zip(layouts, counts, strict=True)]
+        arrive = work.least_requests_per_s
+        if work.prefix_cached and not work.counts_people and arrive is not None:
+            stays = [one.stay_s(asked, arrive, count) for one, count in zip(layouts, counts, strict=True)]
             stay = np.where(counts * timely >= asked, np.minimum(stays, ENOUGH_STAY_S), 0.0)
             served = np.where(stay >= _ALIKE_STAY * stay.max(axis=0), served, 0.0)
         served = _preferred(served, ((counts - 1) * timely >= asked) & (served > 0))
@@ -555,14 +555,14 @@ def _preferred(served: Floats, is_better: Bools) -> Floats:
 
 def _least(work: ServingWork, layouts: Sequence[_Layout]) -> tuple[int, int]:
     """Which of some layouts serves the asked load with the fewest GPUs, first tokens in time, and its replicas."""
-    if work.requests_per_s is None:
+    if work.asked_rate is None:
         (which,), (count,) = _chosen(work, layouts, np.array([max(work.number, 1.0)]))
         return int(which), max(int(count), 1)
     bought = [_bought_for(work, one) for one in layouts]
     gpus = [
         (count or math.inf)
         * one.deployment.gpus
-        * (1.0 if count == _needed(work, one.timely_per_s) else MOST_FOR_FIRST_TOKENS)
+        * (1.0 if count == _needed(work, one.timely_rate) else MOST_FOR_FIRST_TOKENS)
         for one, count in zip(layouts, bought, strict=True)
     ]
     which = min(range(len(layouts)), key=lambda place: (not layouts[place].fits, gpus[place], place))
@@ -619,9 +619,9 @@ def _rated(
             deployment=deployment,
             servers=servers,
             replicas=one.gpus_per_server // deployment.gpus if servers == 1 else 1,
-            requests_per_s=float(rates[place]),
-            sure_per_s=float(sure[place]),
-            timely_per_s=float(min(timely[place], sure[place])),
+            rate=float(rates[place]),
+            sure_rate=float(sure[place]),
+            timely_rate=float(min(timely[place], sure[place])),
             log_sd=float(log_sd[place]),
             concurrency=float(load.concurrency[place]),
             most_concurrent=float(load.most_concurrent[place]),
@@ -654,19 +654,15 @@ def _largest_load(work: ServingWork, deployments: Sequence[Deployment]) -> Large
 def _rates(
     work: ServingWork, deployments: Sequence[Deployment], load: LargestLoad
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Logarithms of the rates of all loads, scores of their first tokens, the largest rate, and its spread.
-
-    Where requests in flight are counted, a rate is their number at the pace of the target.
-    """
-    per_s, most, log_sd = load.curve.requests_per_s, load.requests_per_s, load.log_sd
-    if work.in_flight is not None and work.requests_per_s is not None:
-        pace = work.requests_per_s / work.in_flight
-        per_s, most, log_sd = load.curve.concurrency * pace, load.concurrency * pace, load.concurrency_log_sd
+    """Logarithms of the rates of all loads, scores of their first tokens, the largest rate, and its spread."""
+    rates, most, log_sd = load.curve.requests_per_s, load.requests_per_s, load.log_sd
+    if work.in_flight is not None:
+        rates, most, log_sd = load.curve.concurrency, load.concurrency, load.concurrency_log_sd
     is_far = np.array([one.data > 1 and not one.model.kv_rank for one in deployments])
     log_sd = np.hypot(log_sd, np.where(is_far, _GROUPED_HEADS_SD, 0.0))
     log_sd = np.hypot(log_sd, math.hypot(_ADAPTERS_SD * (work.adapters > 0), _EMBEDDING_SD * work.is_embedding))
     with np.errstate(divide="ignore"):
-        logs = np.log(np.maximum.accumulate(np.maximum(per_s, _NEXT_TO_NOTHING), axis=1))
+        logs = np.log(np.maximum.accumulate(np.maximum(rates, _NEXT_TO_NOTHING), axis=1))
     scores = np.clip(np.nan_to_num(load.curve.first_token_score, nan=-_MOST_SCORE), -_MOST_SCORE, _MOST_SCORE)
     return logs, scores, np.where(load.is_reachable & load.fits, most, _NO_RATE), log_sd
 
@@ -716,11 +712,11 @@ def _over_servers(work: ServingWork, one: _Servers, catalog: Catalog) -> list[tu
 
 def _at_load(work: ServingWork, layout: _Layout, replicas: int) -> tuple[float, str]:
     """Requests in flight of a replica at the asked load; at that kept with the confidence where none is asked."""
-    if layout.requests_per_s <= _NO_RATE:
+    if layout.rate <= _NO_RATE:
         return 1.0, "one request"
-    asked = work.requests_per_s
-    each = (layout.timely_per_s or layout.sure_per_s) if asked is None else asked / replicas
-    if each >= layout.requests_per_s:
+    asked = work.asked_rate
+    each = (layout.timely_rate or layout.sure_rate) if asked is None else asked / replicas
+    if each >= layout.rate:
         return layout.concurrency, "most"
     # Fewer in flight are served faster.
     return float(layout.load_at(each)), "sure" if asked is None else "asked"

@@ -70,7 +70,7 @@ def _racks(view: View) -> None:
     result, sources = view.result, view.catalog.sources
     st.header("Racks", anchor=False)
     _show_drawings(view, "racks", lambda: rack_fronts(result.design.plan, view.catalog))
-    look.table(racks_table(result.design.plan), sources)
+    look.table(racks_table(result.design.plan), sources, "**Each rack:** units, power, heat and weight")
     plan = result.design.plan
     look.folded("**Room**", "room", lambda: _show_drawings(view, "room", lambda: [room(plan)]))
 

@@ -76,13 +76,13 @@ def show(view: View) -> None:
     if change != TeamChange():
         look.note("Server models and storage stay the same; only the values of the sliders change.")
     look.table(waits_table(now), sources)
-    look.table(sizes_table(now), sources)
+    look.table(sizes_table(now), sources, "Fewer and more servers")
     st.subheader("Combined read rate of the jobs", anchor=False)
     demand = demand_table(now)
     if demand is None:
         look.note("No job has a workload that its GPUs hold, so the read rate is not known.")
     else:
-        look.table(demand, sources, "Table of this rate")
+        look.table(demand, sources)
     look.table(jobs_table(now), sources, "Jobs")
     look.table(gpus_table(now.run), sources, "GPUs")
     with st.expander("Assumptions"):

@@ -330,7 +330,7 @@ RENTAL = columns_of(
 )
 LANGUAGE = fields_of("workload", "tokens sequence_tokens batch_sequences method")
 SERVING = fields_of("workload", "use input_tokens output_tokens prefix_cached")
-SERVING_LIMITS = fields_of("workload", "first_token_s token_s latency_percentile")
+SERVING_LIMITS = fields_of("workload", "first_token_s token_s")
 CUSTOM_DNN = fields_of("workload.dnn", "name forward_flop parameters embedding_parameters input_bytes kind like")
 CUSTOM_DATASET = fields_of("workload.dataset", "name n_samples sample_bytes format")
 OWN_MODEL_SHAPE = fields_of(

@@ -148,6 +148,7 @@ def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
                 fields.draw(form.FIELDS["workload.engine"], number, options=language.engines(parts))
                 fields.draw(form.FIELDS["workload.cache_precision"], number)
                 fields.draw(form.FIELDS["workload.adapters"], number)
+                fields.draw(form.FIELDS["workload.latency_percentile"], number)
             else:
                 fields.draw(form.FIELDS["workload.stack"], number, options=language.stack_options(parts, path))
             precision = form.NUMBER_FORMAT if is_language else form.FIELDS["workload.precision"]

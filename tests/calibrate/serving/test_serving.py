@@ -152,6 +152,33 @@ def test_the_largest_load_meets_its_limits():
     assert again.requests_per_s == pytest.approx(load.requests_per_s, rel=0.03)
 
 
+def test_a_load_that_memory_bounds_is_the_less_sure_the_nearer_its_tokens_come_to_their_limit():
+    """64 in flight: without a limit as sure as the room of the memory, which submitters set 8 % apart."""
+    one = points(deployment(engine="vllm", tensor=2))
+    later_s = CALIBRATION.largest_load(one, LatencyLimits(most_in_flight=64)).tpot_s[0]
+    loads = [
+        CALIBRATION.largest_load(one, LatencyLimits(tpot_s=limit * later_s, most_in_flight=64))
+        for limit in (np.inf, 4, 1.2, 1.15)
+    ]
+    assert [load.concurrency[0] for load in loads] == pytest.approx([64] * 4)
+    spreads = [load.concurrency_log_sd[0] for load in loads]
+    assert spreads == sorted(spreads)
+    assert spreads[0] == spreads[1] == 0.08 < spreads[2] < spreads[3]
+
+
+def test_a_mixture_is_less_sure_beyond_the_loads_of_its_runs():
+    """Fitted runs of gpt-oss-120b on H100 have up to 32 requests in flight of a GPU; dense models do not count."""
+    loads = {"concurrency": [32.0, 128.0], "of": [0, 0], "output_tokens": 500, "input_tokens": 1000}
+    mixture, dense = (
+        CALIBRATION.rates(
+            ServingPoints.make([deployment(model, "h100-sxm-80gb", engine="vllm", weights=weights)], **loads)
+        )
+        for model, weights in (("gpt-oss-120b", "mxfp4"), ("llama-3-8b", "fp8"))
+    )
+    assert mixture.log_sd[1] > 1.5 * mixture.log_sd[0]
+    assert dense.log_sd[1] < 1.5 * dense.log_sd[0]
+
+
 def test_a_limit_below_one_step_is_not_reachable():
     load = CALIBRATION.largest_load(points(deployment(engine="vllm")), LatencyLimits(2.0, 0.005))
     assert not load.is_reachable[0]

@@ -9,6 +9,7 @@ from sizer.base.errors import InfeasibleError
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import shipped_catalog
 from sizer.physical.allowed_parts import gpus_fitted
+from sizer.physical.platforms import platforms
 from sizer.sizing.recommend import search
 from sizer.sizing.search.ranking import Ranking
 
@@ -51,6 +52,23 @@ def test_a_workstation_holds_one_to_three_cards(gpu: str):
     server = shipped_catalog().servers["thinkstation-p8"]
     assert gpu in server.gpus
     assert gpus_fitted(server, None) == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("target", "servers", "is_offered"),
+    [
+        ({"users": 50}, [], True),
+        ({"users": 51}, [], False),
+        ({"active_users": 6}, [], False),  # a tenth of 60
+        ({"users": 2000}, ["thinkstation-p8"], True),
+        ({"concurrent_requests": 4}, [], True),
+    ],
+)
+def test_a_machine_at_a_desk_serves_the_people_of_an_office(target: Any, servers: list[str], is_offered: bool):
+    work = {"task": "serving", "dnn": "qwen3-8b", "use": "chat", "target": target}
+    asked_for = SizingRequest.from_dict({"workload": [work], "platforms": {"servers": servers}})
+    offered = {one.server.id for one in platforms(shipped_catalog(), asked_for)}
+    assert ("thinkstation-p8" in offered) is is_offered
 
 
 def test_more_budget_never_gives_a_smaller_chance():
