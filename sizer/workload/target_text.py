@@ -13,6 +13,8 @@ def target_text(workload: Workload, dnn: Dnn, digits: int = 3) -> str:
     ``dnn``: its neural network, which names the samples. ``digits``: significant digits of a rate.
     """
     target = workload.target
+    if target.samples_per_s is not None and dnn.sample == "request in flight":
+        return f"{grouped(target.samples_per_s)} {sample_unit(dnn)}"
     if target.samples_per_s is not None:
         return f"at least {si(target.samples_per_s, sample_unit(dnn), digits)}"
     if target.gpus_busy is not None:

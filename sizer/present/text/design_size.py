@@ -224,7 +224,10 @@ def one_server_text(
     if answer.serving is not None:  # replicas add
         return first
     if answer.bottleneck in ("gpu", "exchange"):
-        share = words.percent(answer.scaling_efficiency)
+        share = f"{words.percent(answer.scaling_efficiency)} compared with one GPU"
+        if design.n_servers > 1:
+            of_server = float(answer.throughput.value) / (design.n_servers * samples_per_s)
+            share = f"{words.percent(of_server)} compared with one server, {share}"
         return f"{first} Scaling efficiency at {grouped(design.n_gpus)} GPUs: {share}."
     # What GPUs lose to a slower stage is no loss of scaling.
     busy = f"{100 * answer.gpu_busy_fraction:.0f}{NARROW_SPACE}%"

@@ -41,7 +41,7 @@ def test_people_queue_and_promises_are_written():
     unfold(app, "team")
     widget(app.text_input, "Maximum queue wait").set_value("30 min").run()
     unfold(app, "team")
-    widget(app.segmented_control, "Queue order").set_value("backfill").run()
+    widget(app.selectbox, "Queue order").set_value("backfill").run()
     unfold(app, "team")
     widget(app.selectbox, "Share of jobs within the maximum wait").set_value(0.95).run()
     unfold(app, "team")
