@@ -185,9 +185,10 @@ def growth(context: GuideContext) -> Slide:
             return _growth_plan(context)
     limits = growth_chapter.limits_table(context.design, context.result.request.limits.rack_power_w)
     limits = replace(limits, rows=limits.rows[:_MOST_LIMITS])
+    nearest = f": {limits.rows[0].cells[1].text}" if limits.rows else " by servers of the same types"
     return Slide(
         topic="Growth",
-        title=f"Headroom for growth: {limits.rows[0].cells[1].text}",
+        title=f"Headroom for growth{nearest}",
         columns=(SlideColumn((TableBlock(limits),)),),
         notes=notes(context, []),
     )

@@ -210,7 +210,7 @@ def _workload_answer(
     missing_runs, reach = model.beyond(on_design)
     writer = writer_bytes_per_s(platform, storage_nodes, catalog)
     own = job_of(work.checkpoints, work.dnn.parameters.value, int(n_gpus), writer)
-    job = own if language is None else language.job
+    job = language.job if language else own
     return WorkloadAnswer(
         **vars(figures),
         workload=work.request,
