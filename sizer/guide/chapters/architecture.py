@@ -110,6 +110,8 @@ def _data_text(context: GuideContext) -> str:
     if all(answer.cache_hit_fraction >= 1 for answer in context.answers):
         readers = "The server reads" if context.is_single else "The servers read"
         return f"{name} {verb} the data. {readers} it once; from the second epoch on, it is served from memory."
+    if design.platform.second_tier is not None:
+        return f"{name} {verb} the data; the servers read from the fast tier throughout the run."
     readers = "the server" if context.is_single else "all servers concurrently"
     return f"{name} {verb} the data and {serve} {readers} throughout the run."
 
