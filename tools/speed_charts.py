@@ -8,7 +8,7 @@ import altair as alt
 
 from sizer.base.quantities import significant
 from sizer.drawings.palette import COLUMN_PX, LIGHT
-from sizer.present.charting import Chart, Rows, axis, chart_of, finish, label_room, level_mark, names_axis, upright_mark
+from sizer.present.charting import Chart, Rows, axis, chart_of, finish, label_room, level_mark, names_axis
 from tools.speed_figures import Found, Growth, Roofline, amount, asked
 
 _WIDTH_PX = COLUMN_PX + 160
@@ -49,7 +49,8 @@ def figures_chart(figures: Sequence[Found]) -> Chart:
         color=alt.Color("colour:N", scale=None),
     )  # fmt: skip
     labels = base.mark_text(align="left", dx=6).encode(x=alt.X("end:Q", scale=scale), text="text:N")
-    layers = [bars, labels, *upright_mark(1.0, "all that is asked", scale, LIGHT)]
+    limit = chart_of([{"at": 1.0}]).mark_rule(strokeDash=[4, 3], strokeWidth=1, color=LIGHT.ink)
+    layers = [bars, labels, limit.encode(x=alt.X("at:Q", scale=scale))]
     title = f"{reached} of {len(told)} figures are reached" if reached < len(told) else "Every figure is reached"
     return finish(layers, title, LIGHT, _WIDTH_PX, _BAR_PX * len(rows) + 6)
 

@@ -265,7 +265,7 @@ def test_load_on_a_floor_tile_by_hand():
 
 
 def test_power_and_cooling_by_hand():
-    """14 kW typical and maximum (four DGX-1 of 3.5 kW) over 8,760 h at PUE 1.5 are 183.96 MWh; 3.412 142 BTU/h a W."""
+    """A DGX-1 of at most 3.5 kW, typically halfway between that and 8 x 300 W + 2 x 135 W; 3.412 142 BTU/h a W."""
     request = SizingRequest.from_dict(
         {
             "workload": [{"dnn": "resnet50", "target": {"gpus_busy": 8}}],
@@ -278,7 +278,7 @@ def test_power_and_cooling_by_hand():
     assert result.design.n_servers == 1
     assert rows["Maximum draw"].startswith("3.50 kW")
     assert rows["Maximum heat"] == "11 900 BTU/h"  # three digits
-    assert rows["Energy per year"] == "46.0 MWh, PUE 1.5"  # 3.5 kW x 8,760 h x 1.5 = 45.99 MWh
+    assert rows["Energy per year"] == "40.5 MWh, PUE 1.5"  # (3.5 + 2.67) / 2 kW x 8,760 h x 1.5 = 40.54 MWh
 
 
 def facility_rows(result: Any) -> Sequence[Any]:

@@ -12,7 +12,6 @@ import pytest
 from sizer import SizingRequest, project, size
 from sizer.base.resources import data_dir
 from sizer.perf.data_transfer import fill_time_s
-from sizer.perf.pipeline import core_seconds_per_sample
 from sizer.physical.capacity import smallest_nodes, usable_bytes
 from sizer.questions.data.analysis import DataPlan, data_plan
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
@@ -108,16 +107,3 @@ def test_validation_adds_little_time_where_storage_does_not_hold_it_back():
     result = sized("workloads/images-in-an-hour")
     for one in data_plan(EvaluatedDesign(result, CATALOG)).validations:
         assert one.share < 0.013
-
-
-def test_decoded_tensors_take_more_than_twice_the_bytes_and_no_cores():
-    """HPE DLBS: uncompressed 300 x 300 TFRecords are 260 kB against 113 kB of JPEG, 2.3 times, and skip the decoding.
-
-    At 224 x 224 a tensor is 150,528 B: 1.3 times. What is saved is the processors' work, about 3.2 core-ms an image.
-    """
-    assert round(260e3 / 113e3, 1) == 2.3
-    (one,) = data_plan(EvaluatedDesign(sized("dgx1-f800-resnet50"), CATALOG)).decoded
-    assert one.size_ratio == pytest.approx(150_528 / 113_000)
-    # 40 cores of a DGX-1 at 46 % for 5,700 to 5,808 images/s of eight GPUs: 2.3 cores a GPU.
-    assert one.cores_saved_per_gpu == pytest.approx(0.46 * 40 / 8, rel=0.05)
-    assert float(core_seconds_per_sample(113e3, 1.6e-3, 14e-9)) == pytest.approx(3.2e-3, rel=0.02)

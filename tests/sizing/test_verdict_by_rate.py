@@ -87,7 +87,8 @@ def test_sixteen_l4_are_no_sixteen_a100():
 def test_share_of_one_card(required, state_gb, share):
     """Two cards that do at least 800 together, 400 each: 80 take a fifth of one; tables of 60 GB do not fit one."""
     memory = SimpleNamespace(state_bytes=state_gb * 1e9, memory_bytes=48e9, sharding=Sharding.EMBEDDINGS)
-    two = design(1000.0, None, required_samples_per_s=required, language=None, serving=None, memory=memory)
+    kind = SimpleNamespace(is_laid_out=False)
+    two = design(1000.0, None, required_samples_per_s=required, kind=kind, memory=memory)
     two.n_gpus = 2
     assert DesignAnswer.share_of_one_gpu.fget(two) == (share if share is None else pytest.approx(share))
 

@@ -184,11 +184,11 @@ def feed_loss_is_open(plan: Plan) -> bool:
 def few_supplies_text(plan: Plan) -> str:
     """Devices that a lost feed leaves, or may leave, with too few power supplies, on one line; "" without such."""
     few = (note.values for note in plan.warnings if note.kind is PlanNoteKind.FEW_SUPPLIES)
-    kept = kept_supplies_text((device, *supplies_) for device, *supplies_, _, _ in few)
+    kept = remaining_supplies_text((device, *supplies_) for device, *supplies_, _, _ in few)
     return f"with one feed lost, {kept}" if kept else ""
 
 
-def kept_supplies_text(few: Iterable[tuple[object, ...]]) -> str:
+def remaining_supplies_text(few: Iterable[tuple[object, ...]]) -> str:
     """What devices keep of their power supplies: of each its name, supplies, those that remain and that it needs."""
     alike: dict[tuple[object, ...], list[str]] = {}
     for device, *supplies_ in few:

@@ -10,7 +10,7 @@ from sizer.base.quantities import duration, grouped, si
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, record_table, table_text
 from sizer.present.text.checks import ONE_LOST, spare_sentence
-from sizer.present.text.plan import feed_names, kept_supplies_text
+from sizer.present.text.plan import feed_names, remaining_supplies_text
 from sizer.present.words import listed, percent, plural, sentence
 from sizer.questions.failures.analysis import (
     CapacityReduced,
@@ -227,7 +227,7 @@ def _feed_parts(lost: FeedLost) -> Iterator[str]:
     )
     if lost.few_supplies:
         few = ((one.name, one.supplies, one.remaining, one.needed or 0) for one in lost.few_supplies)
-        yield f"{kept_supplies_text(few)} for full power: such a device may run slower or stop"
+        yield f"{remaining_supplies_text(few)} for full power: such a device may run slower or stop"
     limit, end = ("at most", "") if lost.load_is_known else ("at least", ", open until every maximum draw is known")
     names = feed_names(lost.loads)
     loads = [

@@ -131,13 +131,16 @@ def test_what_cannot_cost_as_little_as_the_leader_is_not_counted():
 
 def two_designs(target: dict[str, Any], technology=((False, None), (False, None)), **site: Any) -> Any:
     """Four cards in 4 U and two slower ones in 2 U, in two servers each, at one cost."""
-    work = WORK | {"target": target}
+    work, card = WORK | {"target": target}, shipped_catalog().gpus["l40s-48gb"]
     return SimpleNamespace(
         request=SizingRequest.from_dict({"workload": [work], "site": site}),
         catalog=shipped_catalog(),
         evaluated=SimpleNamespace(
             space=SimpleNamespace(platform=np.array([0, 1]), n_servers=np.array([2, 2])),
-            platforms=[SimpleNamespace(technology=one, server=SimpleNamespace(id="xe7745")) for one in technology],
+            platforms=[
+                SimpleNamespace(technology=one, server=SimpleNamespace(id="xe7745"), gpu=card, gpus_per_server=4)
+                for one in technology
+            ],
             storage_nodes=np.array([0, 0]),
             time_at=lambda rows, *_confidence: np.array([1.0, 2.0])[rows],
         ),
