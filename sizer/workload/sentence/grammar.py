@@ -20,11 +20,12 @@ GRAMMAR["patterns"]["FRACTION"] += rf"({'|'.join(GRAMMAR['numbers']['fractions']
 GRAMMAR["language"][:0] = [
     [key, GRAMMAR["patterns"]["DEGREE"].replace("NAMES", names)] for key, names in GRAMMAR["degrees"].items()
 ]
-_OF_UNITS = (line.split()[3:] for table in ("units", "cased_units") for line in GRAMMAR[table].split("\n"))
+# A chat, a document, a training or a person tells of the work, too; words of measures and samples say nothing more.
+_COUNTED = {"requests", "documents", "jobs", "people"}
+_UNITS = (line.split() for table in ("units", "cased_units") for line in GRAMMAR[table].split("\n"))
+_OF_UNITS = (words for kind, _, _, *words in _UNITS if kind not in _COUNTED)
 FILLERS = frozenset(re.findall(r"[\w']+", GRAMMAR["fillers"])).union(
-    word.lower()
-    for words in (*_OF_UNITS, *(words.split() for of, words in GRAMMAR["per"].items() if of != "step"))
-    for word in words
+    word.lower() for words in _OF_UNITS for word in words
 )
 ELSEWHERE = {
     kind: tuple(" ".join(name.split()) for name in names.split(",")) for kind, names in GRAMMAR["elsewhere"].items()
