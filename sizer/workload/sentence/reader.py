@@ -29,7 +29,8 @@ MAX_CHARACTERS = 2_000
 _ORDER = {about: place for place, about in enumerate(GRAMMAR["asked"].split())}
 _PARTS = ("gpu", "server", "storage", "maker", "fabric")
 _VERBS = ("<TUNES>", "<PRE_TRAINS>", "<TRAINS>")
-_WORD = re.compile(rf"[^\s,;.!?(){READ}\ue000-\uf8ff\"]+(?:[.,]\d+)*")
+# Control characters stand for what was read, or is denied.
+_WORD = re.compile(rf"[^\s,;.!?(){READ}-\x08\ue000-\uf8ff\"]+(?:[.,]\d+)*")
 # Keys that only language models, or only other networks, have; those that tell a training; what states a target.
 _KEYS = {of: frozenset(keys.split()) for of, keys in GRAMMAR["keys"].items()}
 _ARTICLES = ("one", "single", "a", "une", "un")
