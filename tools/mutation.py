@@ -282,7 +282,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=len(mutants()))
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
-    asked = parser.parse_args()
+    asked = parser.parse_intermixed_args()  # folders may follow the options
     if asked.what == "draw":
         draw()
         return
