@@ -14,25 +14,11 @@ _FRACTION_TERMS = 20
 def erlang_b(n_places: ArrayLike, load: ArrayLike) -> Floats:
     """Share of the arrivals that find all places taken, where they go away instead of waiting.
 
-    Parameters
-    ----------
-    n_places : array_like of int, shape (...)
-        Places c, 0 or more. [-]
-    load : array_like, shape (...)
-        Offered load a: arrivals in a mean stay. [erlang]
+    ``n_places`` (...): places c, 0 or more.
+    ``load`` (...): offered load a: arrivals in a mean stay [erlang].
+    Returns (...): b(c, a).
+    Raises ValueError if a count or a load is below 0.
 
-    Returns
-    -------
-    ndarray, shape (...)
-        B(c, a). [-]
-
-    Raises
-    ------
-    ValueError
-        If a count or a load is below 0.
-
-    Notes
-    -----
     B = a^c exp(-a) / G(c + 1, a), with the upper incomplete gamma function G [1]_. Where G is too small for a float,
     the load is far above the places, and Legendre's continued fraction of G converges within a few terms.
 
