@@ -186,7 +186,9 @@ def _sentence(model: type[BaseModel], fault: Any, path: tuple[int | str, ...]) -
     if kind in ("greater_than_equal", "less_than_equal", "greater_than", "less_than", "finite_number"):
         # A quantity as typed, such as '5 TB', has no size to compare.
         size = math.inf if kind.startswith("less") and isinstance(value, str) else value
-        limits = _limits(model, path, size, fault["loc"])
+        # Allowed range of a field; from the error alone only one end would be known.
+        low, high = bounds_of(_fields(model, path[:-1], fault["loc"]).get(str(path[-1])))
+        limits = limits_text(low, high, size)
         return f"{key} = {shown(value)} {limits}{_unit(path)}"
     if kind == "literal_error":
         allowed = str(context["expected"])
@@ -255,12 +257,6 @@ def limits_text(low: float | None, high: float | None, value: object = None) -> 
 def _number(limit: float) -> str:
     text = f"{limit:.15g}" if abs(limit) <= _READABLE else f"{limit:g}"
     return re.sub(r"e\+?(-?)0*", r"e\1", text)
-
-
-def _limits(model: type[BaseModel], path: tuple[int | str, ...], value: object, branches: tuple[int | str, ...]) -> str:
-    """Allowed range of a field; from the error alone only one end would be known."""
-    low, high = bounds_of(_fields(model, path[:-1], branches).get(str(path[-1])))
-    return limits_text(low, high, value)
 
 
 def field_at(model: type[BaseModel], path: tuple[int | str, ...]) -> Any:

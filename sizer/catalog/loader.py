@@ -292,18 +292,14 @@ def _validated(content: _Content) -> Catalog | None:
         return None
     # An alias finds the document as well; a key of its own goes first.
     aliases = {alias: source for source in sources.values() for alias in source.aliases}
+    prices = sorted(json.dumps(row.model_dump(mode="json"), sort_keys=True) for row in content.prices)
+    bands = [row.model_dump(mode="json") for row in (*content.bands, *content.evidence)]
+    said = [sorted(content.items.items()), sorted(content.sources.items()), prices, sorted(content.own_prices), bands]
     return Catalog(
         **cast(Any, {name: Items(name, items) for name, items in folders.items()}),
         sources=Items("sources.toml", {**aliases, **sources}),
         prices=_in_order(content.prices),
-        digest=_digest(content),
+        digest=hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest(),
         own_prices=content.own_prices,
         bands=PriceBands(tuple(content.bands), tuple(content.evidence)),
     )
-
-
-def _digest(content: _Content) -> str:
-    prices = sorted(json.dumps(row.model_dump(mode="json"), sort_keys=True) for row in content.prices)
-    bands = [row.model_dump(mode="json") for row in (*content.bands, *content.evidence)]
-    said = [sorted(content.items.items()), sorted(content.sources.items()), prices, sorted(content.own_prices), bands]
-    return hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()

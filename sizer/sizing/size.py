@@ -142,7 +142,11 @@ def _first_year(counts: PartCounts, ranking: Ranking, order: Sequence[int], cali
     runner_up, reason = _runner_up(counts, order)
     selection = _selection(counts, order, ranking)
     selection = with_bills(selection, designs)
-    return _Choice(designs, selection, quotes, runner_up, reason, _pareto(counts, chosen))
+    # Front over the cost that ranks designs, time, power and rack units.
+    listed = front_rows(counts, chosen, MAX_PARETO_POINTS)
+    if chosen not in listed:
+        listed.insert(0, chosen)
+    return _Choice(designs, selection, quotes, runner_up, reason, _points(listed, chosen, counts))
 
 
 def _first_of_plan(first_year: _Choice, planned: FirstPurchases) -> _Choice:
@@ -415,17 +419,6 @@ def _point_of(design: DesignAnswer, like: ParetoPoint) -> ParetoPoint:
         cost=float(design.bill.total) if design.bill.is_complete else None,
         is_documented=True,
     )
-
-
-def _pareto(counts: PartCounts, chosen: int) -> tuple[ParetoPoint, ...]:
-    """Front over the cost that ranks designs, time, power and rack units.
-
-    The cheapest first: beyond a few dozen points the front only says that more hardware is faster.
-    """
-    listed = front_rows(counts, chosen, MAX_PARETO_POINTS)
-    if chosen not in listed:
-        listed.insert(0, chosen)
-    return _points(listed, chosen, counts)
 
 
 def _runner_up(counts: PartCounts, order: Sequence[int]) -> tuple[ParetoPoint | None, RunnerUpReason]:

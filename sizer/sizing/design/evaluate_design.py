@@ -278,27 +278,16 @@ def scaling_efficiency_of(
     if not rate > 0:
         return 0.0
     if work.is_laid_out:
-        return _of_fewest_servers(run, along)
+        # Rate of one GPU over that in the fewest servers that hold the model; above 1 where more GPUs suit it better.
+        fewest, here = (
+            float(one.comp.gpu.median[0] / (one.servers[0] * one.cols.gpus_per_server[0])) for one in (along, run)
+        )
+        return here / fewest
     n_gpus = float(run.servers[0] * run.cols.gpus_per_server[0])
-    # Rates are medians of stages: that of all GPUs may exceed the predicted one alone by what they are rounded to.
-    return min(rate / n_gpus / _rate_of_one_gpu(work, platform, run, catalog, calibration), 1.0)
-
-
-def _rate_of_one_gpu(
-    work: ResolvedWorkload, platform: Platform, run: WorkloadRun, catalog: Catalog, calibration: Calibration
-) -> float:
-    """Rate of one GPU on its own, which no run may have shown: no less than each does without exchange. [samples/s]"""
+    # Rate of one GPU on its own, which no run may have shown: no less than each does without exchange. [samples/s]
     without_exchange = float(run.comp.gpu_alone[0] / (run.servers[0] * run.cols.gpus_per_server[0]))
     alone = rate_in_one_server(work, platform, run.cols, 1, catalog, calibration)
-    return without_exchange if alone is None else max(float(alone.value), without_exchange)
-
-
-def _of_fewest_servers(run: WorkloadRun, along: WorkloadRun) -> float:
-    """Rate of one GPU over that in the fewest servers that hold the model; above 1 where more GPUs suit it better."""
-    fewest, here = (
-        float(one.comp.gpu.median[0] / (one.servers[0] * one.cols.gpus_per_server[0])) for one in (along, run)
-    )
-    return here / fewest
+    return min(rate / n_gpus / (without_exchange if alone is None else max(float(alone.value), without_exchange)), 1.0)
 
 
 def _before_measured(

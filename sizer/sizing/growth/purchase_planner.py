@@ -90,15 +90,12 @@ class PurchasePlanner:
 
     def recommended(self) -> tuple[PurchaseSequence, Criterion, tuple[str, ...]]:
         """Best sequence that moves no link, its criterion, and the missing prices that could change it."""
-        criterion = self._criterion()
-        is_prepared, path = self._best(criterion, _AT_CONFIDENCE)
-        return self._sequence("best", path, is_prepared), criterion, self._deciding(is_prepared, path)
-
-    def _criterion(self) -> Criterion:
         save = growth_of(self.request).save
         # What has neither price nor band can be compared by nothing but its number.
         is_bounded = all(np.isfinite(table.each).all() for table in self._tables)
-        return "equipment" if save == "cost" and not is_bounded else save
+        criterion = "equipment" if save == "cost" and not is_bounded else save
+        is_prepared, path = self._best(criterion, _AT_CONFIDENCE)
+        return self._sequence("best", path, is_prepared), criterion, self._deciding(is_prepared, path)
 
     def _best(self, criterion: Criterion, height: int) -> tuple[bool, tuple[int, ...]]:
         """Whether the network is prepared, and the sizes, of the best sequence by the prices at a height."""
@@ -107,7 +104,9 @@ class PurchasePlanner:
         for is_prepared in (False, True):
             path = cheapest_sequence(self.meets, partial(self._cost, is_prepared, criterion, height))
             if path is not None:
-                cost = self._total(path, is_prepared, criterion, height)
+                steps = [self._cost(is_prepared, criterion, height, *step) for step in _steps(path)]
+                known = [step for step in steps if step is not None]
+                cost = tuple(sum(column) for column in zip(*known, strict=True))
                 candidates.append((cost, is_prepared, path))
         _, is_prepared, path = min(candidates)  # the prepared sequence is always allowed
         return is_prepared, path
@@ -222,11 +221,6 @@ class PurchasePlanner:
         if criterion == "cost":
             return cost, energy_wh, equipment
         return (energy_wh, cost, equipment) if criterion == "watts" else (equipment, energy_wh, cost)
-
-    def _total(self, path: Sequence[int], is_prepared: bool, criterion: Criterion, height: int) -> Cost:
-        steps = [self._cost(is_prepared, criterion, height, *step) for step in _steps(path)]
-        known = [step for step in steps if step is not None]
-        return tuple(sum(column) for column in zip(*known, strict=True))
 
     def _moved(self, before: int, after: int) -> int:
         """Links of an installed size that have another end in a larger one."""

@@ -242,7 +242,7 @@ def keys(counts: PartCounts, rows: Ints) -> list[Floats]:
     evaluated = counts.evaluated
     platform = rows // len(evaluated.space.sizes)
     return [
-        *_purchase_keys(counts, rows),
+        *counts.purchase[:, rows],
         evaluated.space.sizes[rows % len(evaluated.space.sizes)].astype(float),
         evaluated.storage_nodes[rows].astype(float),
         counts.rack_units[rows],
@@ -251,11 +251,6 @@ def keys(counts: PartCounts, rows: Ints) -> list[Floats]:
         evaluated.exchange_bytes_per_s[platform],
         counts.raw_bytes[rows],
     ]
-
-
-def _purchase_keys(counts: PartCounts, rows: Ints) -> list[Floats]:
-    """Servers and storage nodes to buy, and the kinds left idle; nothing where no main equipment is there."""
-    return list(counts.purchase[:, rows])
 
 
 def order_of(counts: PartCounts, rows: Ints, *, is_one_platform: bool = False) -> list[Floats]:

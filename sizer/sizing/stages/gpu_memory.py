@@ -437,7 +437,10 @@ def default_batch(
     known = measured_rates.accelerator(gpu_id) if like and work.own_kind is None else None
     if known is not None:
         most = max(most, measured_rates.largest_batch(like, known))
-    return _usual(min(largest, most, *own))
+    # Largest power of two, or one and a half times one, that is not above a batch; at least 1.
+    batch = min(largest, most, *own)
+    power = 1 << max(int(batch).bit_length() - 1, 0)
+    return power * 3 // 2 if power > 1 and power * 3 // 2 <= batch else power
 
 
 def _quickest(found: MemoryOfWorkload, memory_bytes: float, most: float, forward_flop: float) -> float:
@@ -477,9 +480,3 @@ def most_measured(work: ResolvedWorkload, calibration: Calibration) -> float:
         if most:
             return most
     return usual
-
-
-def _usual(batch: float) -> int:
-    """Largest power of two, or one and a half times one, that is not above a batch; at least 1."""
-    power = 1 << max(int(batch).bit_length() - 1, 0)
-    return power * 3 // 2 if power > 1 and power * 3 // 2 <= batch else power
