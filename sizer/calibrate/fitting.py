@@ -11,11 +11,10 @@ from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import Levels, RateCase, generation
 from sizer.calibrate.fit.hosts import host_rows, stack_scatter
 from sizer.calibrate.fit.joint import JointFit, cache_block, epochs_block, fit_joint, host_block, run_block
-from sizer.calibrate.fit.memory import fit_memory
 from sizer.calibrate.fit.network import network_block, usable_all_reduces
 from sizer.calibrate.fit.rates import fit_scaling, leave_sources_out, rate_blocks, usable_cases, usable_speedups
 from sizer.calibrate.fit.runs import CACHE_ROWS, cache_positions, recipe_points
-from sizer.calibrate.gpu_memory import load_memory_rows, measured_rows, telling
+from sizer.calibrate.gpu_memory import fit_memory, load_memory_rows, measured_rows, telling
 from sizer.calibrate.observations import Observation, load_observations, observations_digest
 from sizer.catalog.model import Catalog
 from sizer.perf.step_terms import TERM_NAMES

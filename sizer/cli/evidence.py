@@ -61,7 +61,6 @@ def validate_command(
 def calibrate_command(as_json: AsJson = False) -> None:
     """Fit the model to the observations again, check it, and store both in the catalogue."""
     from sizer.calibrate.calibration import save_calibration
-    from sizer.calibrate.cross_validation import cross_validate, save_cross_validation
     from sizer.calibrate.engine import fits_path, save_fits
     from sizer.calibrate.fitting import calibrate_with_fit
     from sizer.calibrate.language.calibration import accuracy, calibrate, language_calibration
@@ -73,6 +72,7 @@ def calibrate_command(as_json: AsJson = False) -> None:
     from sizer.calibrate.own_networks import calibrate_own_networks
     from sizer.calibrate.serving.accuracy import calibrate_serving
     from sizer.calibrate.serving.rows import load_serving_rows
+    from sizer.calibrate.validate import cross_validate, save_cross_validation
     from sizer.catalog.loader import load_catalog
     from sizer.sizing.stages.language_rates import rate_of_training
 

@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.calibration import stored_calibration
-from sizer.calibrate.cross_validation import load_cross_validation
 from sizer.calibrate.notes import PREDICTED, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.observations import Observation, load_observations
 from sizer.calibrate.reports import built_in_report
-from sizer.calibrate.validate import ValidatedRow, ValidationReport
+from sizer.calibrate.validate import ValidatedRow, ValidationReport, load_cross_validation
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Source
 from sizer.evidence import rows as facts

@@ -17,8 +17,7 @@ from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import si
 from sizer.base.units import bytes_per_s_from_gbit_per_s
-from sizer.calibrate.language.basis import RunBasis
-from sizer.calibrate.language.calibration import language_calibration, stack_worths
+from sizer.calibrate.language.calibration import RunBasis, language_calibration, stack_worths
 from sizer.calibrate.language.cases import gpu_of_case
 from sizer.calibrate.language.rows import LanguageRow, stack_named
 from sizer.calibrate.language.whole_runs import OWN_STEPS, WholeTraining, whole_runs

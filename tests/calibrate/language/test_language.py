@@ -8,8 +8,13 @@ import pytest
 
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.engine import digest_of, fits_path, load_fits
-from sizer.calibrate.language.basis import accuracy_by_generation, basis_of
-from sizer.calibrate.language.calibration import calibrate, language_calibration, newest_round
+from sizer.calibrate.language.calibration import (
+    accuracy_by_generation,
+    basis_of,
+    calibrate,
+    language_calibration,
+    newest_round,
+)
 from sizer.calibrate.language.cases import LanguageCase, arrays, cases_of
 from sizer.calibrate.language.rows import LanguageRow, load_language_rows, number_format
 from sizer.calibrate.language.validate import MEMORY, RATE, TIME, validate_language

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sizer.physical.losses import Losses, Remaining, on_one_side
-from sizer.physical.protection import drives_survived, nodes_survived
+from sizer.physical.losses import Losses, Remaining, drives_survived, nodes_survived, on_one_side
 from sizer.questions.failures.analysis import (
     CapacityReduced,
     FailureCase,
