@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
-from scipy.special import log_ndtr
 
 from sizer.base.arrays import Bools, Floats
 from sizer.base.errors import CalibrationError
@@ -336,6 +334,8 @@ class _Problem:
 
     def loss(self, x: Floats) -> tuple[float, Floats]:
         """Negative logarithm of the posterior, and its gradient."""
+        from scipy.special import log_ndtr  # takes long to import, and only a fit needs it
+
         fixed, features, scatter = (self.names.index(name) for name in ("fixed", "features", "scatter"))
         context, s = math.exp(x[fixed]), math.exp(x[scatter])
         # A smooth corner keeps the room above 0 and the loss differentiable where the state takes all of the memory.
@@ -411,6 +411,8 @@ def fit_memory(rows: Sequence[MemoryRow]) -> MemoryFit:
 
 
 def _solve(problem: _Problem) -> tuple[Floats, Floats]:
+    from scipy.optimize import minimize  # takes long to import, and only a fit needs it
+
     start = problem.prior_mean
     best = minimize(problem.loss, start, jac=True, method="BFGS", options={"gtol": 1e-6, "maxiter": 2000})
     # Steps that rounding alone makes are no failure: the gradient says whether the end is one.

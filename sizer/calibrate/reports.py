@@ -13,9 +13,9 @@ from sizer.calibrate.language.calibration import accuracy_by_generation, languag
 from sizer.calibrate.language.rows import NEEDED_COLUMNS, is_language_file, load_language_rows
 from sizer.calibrate.language.validate import validate_language
 from sizer.calibrate.language.whole_runs import whole_run_accuracy
-from sizer.calibrate.modern.calibration import modern_calibration
 from sizer.calibrate.modern.rows import HEADER as MODERN_COLUMNS
 from sizer.calibrate.modern.rows import is_modern_file, load_modern
+from sizer.calibrate.modern.terms import modern_calibration
 from sizer.calibrate.modern.validate import validated_rows
 from sizer.calibrate.notes import FitNote
 from sizer.calibrate.observations import COLUMNS, load_files, load_observations, observations_digest

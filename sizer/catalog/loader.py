@@ -10,9 +10,8 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from sizer.base.errors import CatalogError, RequestError
-from sizer.base.faults import in_words, nearest, shown
+from sizer.base.faults import check_size, in_words, nearest, shown
 from sizer.base.formats.toml_text import parse_toml
-from sizer.base.input_size import check_size
 from sizer.base.resources import data_dir
 from sizer.catalog.checks import check_catalog
 from sizer.catalog.items import Item

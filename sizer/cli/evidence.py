@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sizer.cli.options import AsJson, CatalogDir, print_json, print_message
+from sizer.cli.documents import AsJson, CatalogDir, print_json, print_message
 
 
 def validate_command(
@@ -66,8 +66,8 @@ def calibrate_command(as_json: AsJson = False) -> None:
     from sizer.calibrate.language.calibration import accuracy, calibrate, language_calibration
     from sizer.calibrate.language.rows import load_language_rows
     from sizer.calibrate.language.whole_runs import save_predicted
-    from sizer.calibrate.modern.calibration import calibrate_modern
     from sizer.calibrate.modern.rows import load_modern
+    from sizer.calibrate.modern.terms import calibrate_modern
     from sizer.calibrate.observations import load_observations
     from sizer.calibrate.own_networks import calibrate_own_networks
     from sizer.calibrate.serving.accuracy import calibrate_serving

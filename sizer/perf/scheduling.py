@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Floats, Ints
-from sizer.base.interruption import pause_point
+from sizer.base.streams import pause_point
 from sizer.perf.arguments import require_at_least
 
 

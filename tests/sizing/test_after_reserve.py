@@ -16,7 +16,7 @@ from sizer.questions.what_if.varied_input import DATASET_SIZE
 from sizer.sizing.best_design import best_design
 from sizer.sizing.constraints.stored_data import data_sets, lacks_shared_storage, storage_demand
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.redundancy_cost import spare_cost
+from sizer.sizing.servers_needed import spare_cost
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import resolve

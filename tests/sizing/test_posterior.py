@@ -11,8 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.stored_answers import StoredAnswers
 from sizer.batch.monte_carlo import draws_of, monte_carlo
-from sizer.calibrate.calibration import stored_calibration
-from sizer.calibrate.draws import Draws
+from sizer.calibrate.calibration import Draws, stored_calibration
 from sizer.calibrate.fit import hosts
 from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.schema import Storage

@@ -17,7 +17,6 @@ from sizer.base.errors import CalibrationError
 from sizer.calibrate.engine import Fit, StoredFits, kind_of, sum_of_parts
 from sizer.calibrate.fit.runs import EpochsCurve
 from sizer.calibrate.modern.accelerators import Accelerator, accelerator_of
-from sizer.calibrate.modern.calibration import RATE, TIME, modern_calibration
 from sizer.calibrate.modern.published import (
     n_runs,
     newest_round,
@@ -32,9 +31,12 @@ from sizer.calibrate.modern.terms import (
     LAUNCH,
     MANY,
     PRIORS,
+    RATE,
+    TIME,
     TRAFFIC,
     WHOLE,
     Training,
+    modern_calibration,
     step_parts,
     training_parts,
 )

@@ -14,10 +14,10 @@ from sizer.calibrate.language.calibration import language_calibration
 from sizer.calibrate.language.cases import LanguageCase, cases_of, gpu_of_case
 from sizer.calibrate.language.rows import LanguageRow, number_format, stack_named
 from sizer.calibrate.modern.accelerators import sourced_accelerators
-from sizer.calibrate.modern.calibration import modern_calibration
 from sizer.calibrate.modern.design_rates import FEW_RUNS
 from sizer.calibrate.modern.published import fitted_ids, n_runs, published_runs
 from sizer.calibrate.modern.rows import ModernRow
+from sizer.calibrate.modern.terms import modern_calibration
 from sizer.calibrate.modern.validate import predict as predict_mlperf
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import Observation, load_observations

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
-from sizer.base.interruption import pause_point
 from sizer.base.stored_answers import StoredAnswers, stores_by_catalog
+from sizer.base.streams import pause_point
 from sizer.calibrate import own_networks
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.extrapolation import known_as
@@ -29,7 +29,7 @@ from sizer.sizing.stages.platform_columns import Columns, compute_groups
 from sizer.sizing.stages.serving_rates import ServingAnswer
 from sizer.sizing.stages.sharding import EMBEDDING_BYTES, RECOMPUTED, Sharding, embedding_parameters, sharding_of
 from sizer.workload.custom_network import CustomDnn
-from sizer.workload.measured import Measured
+from sizer.workload.optional_tables import Measured
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import DEFAULT_BATCH, BatchSizes, ResolvedWorkload, resolve_one
 

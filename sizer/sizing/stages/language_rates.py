@@ -40,7 +40,7 @@ from sizer.sizing.stages.language_layouts import (
 )
 from sizer.sizing.stages.platform_columns import Columns, compute_groups, fabric_bytes_per_s
 from sizer.workload.language import DEFAULT_LANGUAGE_STACK, LanguageWork
-from sizer.workload.measured import Measured, far_off
+from sizer.workload.optional_tables import Measured, far_off
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload, resolve
 from sizer.workload.transformer.layout_pins import wide_tensor_error_text
