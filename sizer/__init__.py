@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from sizer.sizing.growth.growth_plan import growth_plan as growth_plan
     from sizer.sizing.growth.result import GrowthPlan as GrowthPlan
     from sizer.sizing.project import project as project
-    from sizer.sizing.redundancy_cost import spare_cost as spare_cost
     from sizer.sizing.result import DesignAnswer as DesignAnswer
     from sizer.sizing.result import SizingResult as SizingResult
+    from sizer.sizing.servers_needed import spare_cost as spare_cost
     from sizer.sizing.size import size as size
     from sizer.workload.request import SizingRequest as SizingRequest
 
@@ -75,7 +75,7 @@ _PUBLIC = {
     "simplest_design": "sizer.questions.verdict.simplest_design",
     "size": "sizer.sizing.size",
     "size_batch": "sizer.batch.run",
-    "spare_cost": "sizer.sizing.redundancy_cost",
+    "spare_cost": "sizer.sizing.servers_needed",
     "sweep": "sizer.batch.sweep",
     "team_answer": "sizer.questions.team.analysis",
     "scale_comparison": "sizer.questions.scale.analysis",

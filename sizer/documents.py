@@ -70,10 +70,7 @@ def usual_kinds(customer_copy: bool = False) -> tuple[str, ...]:
 def known_kinds(names: Sequence[str], place: str = "documents", customer_copy: bool = False) -> tuple[str, ...]:
     """Kinds of documents as a user names them, each once.
 
-    Raises
-    ------
-    RequestError
-        If there is none, one that is unknown, or one that a customer does not get.
+    Raises RequestError if there is none, one that is unknown, or one that a customer does not get.
     """
     if not names:
         raise RequestError(f"{place}: names no document; known: {', '.join(FORMATS)}")
@@ -94,10 +91,7 @@ def _require_for_reader(kind: str, is_customer_copy: bool) -> None:
 def file_name(result: SizingResult, kind: str, revision: str = "", today: datetime.date | None = None) -> str:
     """Name of a file that is handed over, such as ``acme-motors_nine-dgx-1_r3_2026-11-22.guide.pdf``.
 
-    Parameters
-    ----------
-    result, kind, revision, today
-        As for :func:`file_stem`; ``kind`` is a key of :data:`FORMATS`.
+    ``result``, ``kind``, ``revision``, ``today``: as for :func:`file_stem`; ``kind`` is a key of :data:`FORMATS`.
     """
     return f"{file_stem(result, revision, today)}.{FORMATS[kind]}"
 
@@ -114,19 +108,8 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
 def as_handed_over(result: SizingResult, profile: Profile = PLAIN, customer_copy: bool = False) -> SizingResult:
     """The answer that all documents are made from.
 
-    Parameters
-    ----------
-    result : SizingResult
-        The sized request.
-    profile : Profile
-        Whose locale the copy is written in.
-    customer_copy : bool
-        Whether discounts and internal notes are left out.
-
-    Raises
-    ------
-    ReportError
-        If two of its statements contradict each other.
+    ``result``: the sized request. ``profile``: whose locale the copy is written in. ``customer_copy``: whether
+    discounts and internal notes are left out. Raises ReportError if two of its statements contradict each other.
     """
     if found := contradictions(result):
         raise ReportError(f"no document is written, because the answer contradicts itself: {'; '.join(found)}")
@@ -146,27 +129,11 @@ def document(
 ) -> bytes:
     """One document of the answer.
 
-    Parameters
-    ----------
-    result : SizingResult
-        The sized request.
-    catalog : Catalog
-        Catalogue of the result.
-    kind : str
-        Key of :data:`FORMATS`.
-    profile : Profile
-        Branding, paper and language.
-    customer_copy : bool
-        Whether discounts and internal notes are left out.
-    progress : callable, optional
-        Called with a word whenever another part of a PDF begins.
-
-    Raises
-    ------
-    RequestError
-        If ``kind`` is unknown, or a customer does not get it.
-    ReportError
-        If the PDF engine is missing; the sentence says what to install and that the HTML guide is the same document.
+    ``result``: the sized request. ``catalog``: catalogue of the result. ``kind``: key of :data:`FORMATS`. ``profile``:
+    branding, paper and language. ``customer_copy``: whether discounts and internal notes are left out. ``progress``:
+    called with a word whenever another part of a PDF begins. Raises RequestError if ``kind`` is unknown, or a customer
+    does not get it. Raises ReportError if the PDF engine is missing; the sentence says what to install and that the
+    HTML guide is the same document.
     """
     if kind not in FORMATS:
         raise RequestError(f"unknown document {kind!r}; known: {', '.join(FORMATS)}")
@@ -282,33 +249,11 @@ def write_documents(
 ) -> tuple[list[Path], str]:
     """Write the documents into a folder, whole or not at all.
 
-    Parameters
-    ----------
-    result : SizingResult
-        The sized request.
-    catalog : Catalog
-        Catalogue of the result.
-    folder : Path
-        Created where it does not exist.
-    kinds : sequence of str, optional
-        Keys of :data:`FORMATS`; default :func:`usual_kinds`.
-    profile, customer_copy
-        As for :func:`document`.
-    progress : callable, optional
-        Called with a file's name and a word.
-
-    Returns
-    -------
-    (paths, remark)
-        The files written, and sentences about documents that this machine cannot make and letters that it cannot draw
-        ("" when all are there).
-
-    Raises
-    ------
-    RequestError
-        If a kind is unknown, or a customer does not get it.
-    OutputError
-        If the folder or a file cannot be written.
+    ``result``: the sized request. ``catalog``: catalogue of the result. ``folder``: created where it does not exist.
+    ``kinds``: keys of :data:`FORMATS`; default :func:`usual_kinds`. ``profile``, ``customer_copy``: as for
+    :func:`document`. ``progress``: called with a file's name and a word. Returns the files written, and sentences about
+    documents that this machine cannot make and letters that it cannot draw ("" when all are there). Raises RequestError
+    if a kind is unknown, or a customer does not get it. Raises OutputError if the folder or a file cannot be written.
     """
     with pdf_threads() as threads:
         return begin_documents(result, catalog, folder, threads, kinds, profile, customer_copy, progress).write()
@@ -367,14 +312,9 @@ def begin_documents(
 ) -> UnfinishedDocuments:
     """Make the documents except the PDFs, which are set meanwhile and after.
 
-    Parameters
-    ----------
-    result, catalog, folder
-        As for :func:`write_documents`.
-    threads : Executor
-        Those of :func:`pdf_threads`.
-    kinds, profile, customer_copy, progress
-        As for :func:`write_documents`. ``progress`` is called from other threads, too.
+    ``result``, ``catalog``, ``folder``: as for :func:`write_documents`. ``threads``: those of :func:`pdf_threads`.
+    ``kinds``, ``profile``, ``customer_copy``, ``progress``: as for :func:`write_documents`. ``progress`` is called from
+    other threads, too.
     """
     kinds = known_kinds(usual_kinds(customer_copy) if kinds is None else kinds, customer_copy=customer_copy)
     result = as_handed_over(result, profile, customer_copy)

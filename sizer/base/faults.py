@@ -4,12 +4,12 @@ import difflib
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from sizer.base.errors import MAX_FAULTS, others
+from sizer.base.errors import MAX_FAULTS, RequestError, others
 
 _MAX_SHOWN = 60
 _KNOWN = "; known are "
@@ -186,7 +186,9 @@ def _sentence(model: type[BaseModel], fault: Any, path: tuple[int | str, ...]) -
     if kind in ("greater_than_equal", "less_than_equal", "greater_than", "less_than", "finite_number"):
         # A quantity as typed, such as '5 TB', has no size to compare.
         size = math.inf if kind.startswith("less") and isinstance(value, str) else value
-        limits = _limits(model, path, size, fault["loc"])
+        # Allowed range of a field; from the error alone only one end would be known.
+        low, high = bounds_of(_fields(model, path[:-1], fault["loc"]).get(str(path[-1])))
+        limits = limits_text(low, high, size)
         return f"{key} = {shown(value)} {limits}{_unit(path)}"
     if kind == "literal_error":
         allowed = str(context["expected"])
@@ -257,12 +259,6 @@ def _number(limit: float) -> str:
     return re.sub(r"e\+?(-?)0*", r"e\1", text)
 
 
-def _limits(model: type[BaseModel], path: tuple[int | str, ...], value: object, branches: tuple[int | str, ...]) -> str:
-    """Allowed range of a field; from the error alone only one end would be known."""
-    low, high = bounds_of(_fields(model, path[:-1], branches).get(str(path[-1])))
-    return limits_text(low, high, value)
-
-
 def field_at(model: type[BaseModel], path: tuple[int | str, ...]) -> Any:
     """Field of a table, given by the keys that lead to it (numbers of list entries may be left out); None: no field."""
     return _fields(model, path[:-1]).get(str(path[-1]))
@@ -314,3 +310,35 @@ def _models_in(annotation: Any) -> list[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     return [model for part in getattr(annotation, "__args__", ()) for model in _models_in(part)]
+
+
+# The largest request that the tables allow has some 13,000 values, 1,000 of them lines and overrides of a quote.
+MAX_VALUES = 20_000
+MAX_ENTRIES = 2_000  # of one table or list
+MAX_DEPTH = 20
+
+
+def check_size(data: object, place: str) -> None:
+    """Refuse data with more, longer or deeper tables and lists than any file that a person writes.
+
+    ``data``: tables, lists and values, as a TOML or JSON parser returns them. ``place``: name of the file in the error.
+    Raises RequestError naming the first bound that is exceeded. The work is bounded by ``MAX_VALUES``, not by the size
+    of the data.
+    """
+    level, n_values = [data], 0
+    for _ in range(MAX_DEPTH + 1):
+        inner: list[object] = []
+        for table in level:
+            if not isinstance(table, Mapping | list | tuple):
+                continue
+            if len(table) > MAX_ENTRIES:
+                kind = "table has" if isinstance(table, Mapping) else "list has"
+                raise RequestError(f"{place}: a {kind} {len(table)} entries; at most {MAX_ENTRIES} are allowed")
+            n_values += len(table)
+            if n_values > MAX_VALUES:
+                raise RequestError(f"{place}: has more than {MAX_VALUES} values; remove some")
+            inner += table.values() if isinstance(table, Mapping) else table
+        if not inner:
+            return
+        level = inner
+    raise RequestError(f"{place}: tables are nested more than {MAX_DEPTH} deep; remove some levels")

@@ -6,6 +6,7 @@ import io
 import os
 import sys
 import unicodedata
+from collections.abc import Callable
 
 # Signs of our texts -> how they are written where the encoding of the terminal lacks them.
 _PLAIN = {
@@ -90,3 +91,18 @@ def close_quietly() -> None:
     for number in (1, 2):
         with contextlib.suppress(OSError):
             os.dup2(nowhere, number)
+
+
+_asked: Callable[[], None] | None = None
+
+
+def ask_at_pause_points(asked: Callable[[], None] | None) -> None:
+    """What every pause point calls, in the thread of the calculation; it ends it by raising. None: nothing."""
+    global _asked
+    _asked = asked
+
+
+def pause_point() -> None:
+    """Let the program end this calculation or make it wait; called in loops, every few milliseconds."""
+    if _asked is not None:
+        _asked()

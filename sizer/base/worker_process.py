@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
-from sizer.base.interruption import pause_point
+from sizer.base.streams import pause_point
 
 Progress = Callable[[Any], None]
 

@@ -15,8 +15,7 @@ from sizer.base.errors import BatchError, RequestError
 from sizer.base.faults import shown
 from sizer.batch.columns import PREFIX
 from sizer.batch.run import calibration_digest
-from sizer.calibrate.calibration import Calibration, stored_calibration
-from sizer.calibrate.draws import Draws, streams
+from sizer.calibrate.calibration import Calibration, Draws, stored_calibration, streams
 from sizer.catalog.loader import load_catalog
 from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform

@@ -71,7 +71,7 @@ def batch_requests(requests: Any) -> tuple[Iterator[BatchRequest], int | None]:
     """
     if isinstance(requests, str | Path | SizingRequest | Mapping):
         requests = [requests]
-    if isinstance(requests, pa.Table) or _is_frame(requests):
+    if isinstance(requests, pa.Table) or (type(requests).__name__ == "DataFrame" and hasattr(requests, "itertuples")):
         rows = _table_rows(requests) if isinstance(requests, pa.Table) else _frame_rows(requests)
         return rows, len(requests)
     if not isinstance(requests, Iterable):
@@ -239,10 +239,6 @@ def _cell_of(scalar: pa.Scalar) -> Any:
         return scalar.as_py()
     except (OverflowError, ValueError):
         return RequestError(f"holds a value of type {scalar.type} that is no day of the years 1 to 9999")
-
-
-def _is_frame(requests: object) -> bool:
-    return type(requests).__name__ == "DataFrame" and hasattr(requests, "itertuples")
 
 
 def _frame_rows(requests: Any) -> Iterator[BatchRequest]:

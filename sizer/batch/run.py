@@ -116,33 +116,27 @@ class ChunkStore:
             replacing(self.target) as stream,
             pq.ParquetWriter(stream, columns, compression="zstd") as writer,
         ):
-            self._copy(digests, columns, writer)
-        self._remove()
-        return self.target
-
-    def _copy(self, digests: Sequence[str], columns: pa.Schema, writer: pq.ParquetWriter) -> None:
-        buffered: list[pa.Table] = []
-        for digest in digests:
-            try:
-                buffered.append(widened(self._rows(digest), columns))
-            except (OSError, pa.ArrowException, _DamagedError) as error:
-                raise OutputError(
-                    f"{self._path(digest)}: a finished chunk is missing or damaged ({error}); "
-                    "Repeat the call: it sizes only that chunk again"
-                ) from None
-            if sum(part.num_rows for part in buffered) >= _ROWS_AT_ONCE:
+            buffered: list[pa.Table] = []
+            for digest in digests:
+                try:
+                    buffered.append(widened(self._rows(digest), columns))
+                except (OSError, pa.ArrowException, _DamagedError) as error:
+                    raise OutputError(
+                        f"{self._path(digest)}: a finished chunk is missing or damaged ({error}); "
+                        "Repeat the call: it sizes only that chunk again"
+                    ) from None
+                if sum(part.num_rows for part in buffered) >= _ROWS_AT_ONCE:
+                    writer.write_table(pa.concat_tables(buffered))
+                    buffered.clear()
+            if buffered:
                 writer.write_table(pa.concat_tables(buffered))
-                buffered.clear()
-        if buffered:
-            writer.write_table(pa.concat_tables(buffered))
-
-    def _remove(self) -> None:
-        """Remove all chunks, also those of requests that have changed since; other files stay."""
+        # Remove all chunks, also those of requests that have changed since; other files stay.
         with contextlib.suppress(OSError):
             for path in self.folder.iterdir():
                 if _PART_NAME.fullmatch(path.name):
                     path.unlink()
             self.folder.rmdir()
+        return self.target
 
 
 @contextlib.contextmanager

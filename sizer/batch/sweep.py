@@ -15,15 +15,13 @@ from sizer.batch.columns import PREFIX, cells_of, nested, request_key, unknown_c
 from sizer.batch.monte_carlo import draws_of, posterior_cells
 from sizer.batch.run import Progress, size_batch
 from sizer.batch.work import SIZED
-from sizer.calibrate.calibration import Calibration, stored_calibration
-from sizer.calibrate.draws import Draws
+from sizer.calibrate.calibration import Calibration, Draws, stored_calibration
 from sizer.catalog.loader import load_catalog
 from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms
-from sizer.sizing.search.feasibility import evaluate_space
+from sizer.sizing.search.feasibility import MAX_SERVERS, Space, evaluate_space
 from sizer.sizing.search.posterior import Reached, posterior_of
-from sizer.sizing.search.space import MAX_SERVERS, Space
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest
 

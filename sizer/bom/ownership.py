@@ -254,15 +254,6 @@ def ownership_cost(
     )
 
 
-def supported_years(priced_terms: Sequence[int | None], years: float) -> float:
-    """Years in which support costs a stated share: those after the shortest term of priced support.
-
-    ``priced_terms``: months that each priced support line pays for; None: not known, a year. ``years``: of the period.
-    """
-    covered = min((MONTHS_A_YEAR if term is None else term for term in priced_terms), default=0)
-    return max(years - covered / MONTHS_A_YEAR, 0.0)
-
-
 def _support(bill: Bill, rates: OwnershipRates) -> tuple[list[Fraction], int]:
     """Support beyond the bill up to the end of each year, from 0 on, and how many priced lines have no known term."""
     off = 1 - Fraction(bill.deal_discount_percent) / 100
@@ -288,7 +279,9 @@ def _support(bill: Bill, rates: OwnershipRates) -> tuple[list[Fraction], int]:
 def stated_support(bill: Bill, rates: OwnershipRates, years: int) -> Fraction:
     """Stated support of so many years, as a share of what it is for."""
     terms = [line.term_months for line in _priced_support(bill)]
-    return Fraction(rates.support_percent or 0) / 100 * _exact(supported_years(terms, years))
+    # Years in which support costs a stated share: those after the shortest term of priced support.
+    covered = min((MONTHS_A_YEAR if term is None else term for term in terms), default=0)
+    return Fraction(rates.support_percent or 0) / 100 * _exact(max(years - covered / MONTHS_A_YEAR, 0.0))
 
 
 def _up_to(yearly: Sequence[Fraction]) -> list[Fraction]:

@@ -29,9 +29,12 @@ class _Part:
 
 def row_totals(found: DesignParts, platform: Platform, prices: UnitPrices, rates: OwnershipRates) -> Floats:
     """Cost of ownership of every row of a platform at the heights of ``prices``, shape (heights, rows). [currency]"""
-    return _totals(_parts(found.components, platform, prices), rates) + yearly_cost(
-        rates, found.power_typical_w, found.rack_units, found.racks
-    ) * float(rates.years)
+    # Every bought line of a platform's designs.
+    bought = bought_of(found.components)
+    amounts = component_amounts(bought, platform, prices).swapaxes(0, 1)
+    return _totals(
+        [_part(part, amount, prices) for part, amount in zip(bought, amounts, strict=True)], rates
+    ) + yearly_cost(rates, found.power_typical_w, found.rack_units, found.racks) * float(rates.years)
 
 
 def yearly_cost(rates: OwnershipRates, typical_w: Floats, rack_units: Floats, racks: Floats) -> Floats:
@@ -110,13 +113,6 @@ def with_later(
         for name in names:
             sums[name] += share * getattr(price, name)
     return replace(interval, **sums)
-
-
-def _parts(components: Sequence[Component], platform: Platform, prices: UnitPrices) -> list[_Part]:
-    """Every bought line of a platform's designs."""
-    bought = bought_of(components)
-    amounts = component_amounts(bought, platform, prices).swapaxes(0, 1)
-    return [_part(part, amount, prices) for part, amount in zip(bought, amounts, strict=True)]
 
 
 def _part(part: Component, amount: Floats, prices: UnitPrices) -> _Part:

@@ -171,16 +171,13 @@ class UnitPrices:
             case Server():
                 return self._server(part, band, each, gpus, gpu, raw_tb)
             case MemoryOption() if band.unit == "gigabyte":
-                return each * self._added_gigabytes(part)
+                standard = self.catalog.servers[part.server].memory_bytes
+                return each * ((part.memory_bytes.value - (0.0 if standard is None else standard.value)) / units.GIB)
             case Switch() | Gateway() if band.unit == "port":
                 return each * sum(port.count for port in part.ports)
             case Support() if band.unit.startswith("percent"):
                 return each / 100
         return each
-
-    def _added_gigabytes(self, option: MemoryOption) -> float:
-        standard = self.catalog.servers[option.server].memory_bytes
-        return (option.memory_bytes.value - (0.0 if standard is None else standard.value)) / units.GIB
 
     def _server(self, server: Server, band: PriceBand, each: Floats, gpus: int, gpu: str, held_tb: float) -> Floats:
         if held_tb and has_boot_drives_only(band):

@@ -11,14 +11,12 @@ from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import Levels, RateCase, generation
 from sizer.calibrate.fit.hosts import host_rows, stack_scatter
 from sizer.calibrate.fit.joint import JointFit, cache_block, epochs_block, fit_joint, host_block, run_block
-from sizer.calibrate.fit.memory import fit_memory
 from sizer.calibrate.fit.network import network_block, usable_all_reduces
 from sizer.calibrate.fit.rates import fit_scaling, leave_sources_out, rate_blocks, usable_cases, usable_speedups
 from sizer.calibrate.fit.runs import CACHE_ROWS, cache_positions, recipe_points
-from sizer.calibrate.gpu_memory import load_memory_rows, measured_rows, telling
+from sizer.calibrate.gpu_memory import fit_memory, load_memory_rows, measured_rows, telling
 from sizer.calibrate.observations import Observation, load_observations, observations_digest
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Recipe
 from sizer.perf.step_terms import TERM_NAMES
 
 
@@ -40,7 +38,7 @@ def calibrate_with_fit(catalog: Catalog, rows: tuple[Observation, ...]) -> tuple
     if len(cases) < 2 * len(TERM_NAMES):
         raise CalibrationError(f"{len(cases)} usable rates do not make a calibration; {len(excluded_rates)} excluded")
     all_reduces, excluded_bandwidths = usable_all_reduces(rows, catalog.links)
-    recipes = _fitted_recipes(catalog)
+    recipes = [one for one in catalog.recipes.values() if one.points and catalog.dnns[one.dnn].era is None]
     fit = fit_joint(
         [
             *rate_blocks(cases),
@@ -76,11 +74,6 @@ def calibrate_with_fit(catalog: Catalog, rows: tuple[Observation, ...]) -> tuple
         unseen_sources=unseen.by_task(),
     )
     return found, fit
-
-
-def _fitted_recipes(catalog: Catalog) -> list[Recipe]:
-    """Recipes that are fitted with the runs of V100 systems; those of networks of today's alone are fitted alone."""
-    return [one for one in catalog.recipes.values() if one.points and catalog.dnns[one.dnn].era is None]
 
 
 def _rates_with_batch(cases: tuple[RateCase, ...], catalog: Catalog) -> dict[str, int]:

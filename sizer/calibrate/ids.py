@@ -206,7 +206,13 @@ def _filled(text: str, place: str, catalog: Catalog) -> str:
 def _identified(row: Observation, catalog: Catalog) -> Observation:
     gpu, gpu_note = "", ""
     if row.gpu and row.gpu not in catalog.gpus:
-        gpu = _gpu_id(row, catalog)
+        # Board that stands for one that a row leaves open: that of its server or its link, else the usual one.
+        usual = wordings()["gpus"].get(row.gpu, "")
+        server = catalog.servers.get(row.server)
+        boards = server.gpus if server else []
+        forms = {"pcie3": "pcie", "nvswitch": "sxm3"}.get(row.intra_link, "")
+        boards = [*boards, *(id_ for id_ in catalog.gpus if forms and id_.startswith(f"{row.gpu}-{forms}-"))]
+        gpu = next((board for board in boards if usual and board.startswith(f"{row.gpu}-")), usual)
         gpu_note = _note("gpu", shown(row.gpu), catalog.gpus[gpu].name) if gpu else ""
     stack, stack_note = _stack_id(row, catalog)
     return replace(
@@ -217,16 +223,6 @@ def _identified(row: Observation, catalog: Catalog) -> Observation:
         assumed=" ".join(filter(None, (gpu_note, stack_note))),
         has_ids=True,
     )
-
-
-def _gpu_id(row: Observation, catalog: Catalog) -> str:
-    """Board that stands for one that a row leaves open: that of its server or its link, else the usual one."""
-    usual = wordings()["gpus"].get(row.gpu, "")
-    server = catalog.servers.get(row.server)
-    boards = server.gpus if server else []
-    forms = {"pcie3": "pcie", "nvswitch": "sxm3"}.get(row.intra_link, "")
-    boards = [*boards, *(id_ for id_ in catalog.gpus if forms and id_.startswith(f"{row.gpu}-{forms}-"))]
-    return next((board for board in boards if usual and board.startswith(f"{row.gpu}-")), usual)
 
 
 def _stack_id(row: Observation, catalog: Catalog) -> tuple[str, str]:

@@ -157,7 +157,15 @@ def read_rows(text: str, place: str) -> list[Observation]:
     if head.fault:
         raise CalibrationError(f"{place} line 1: {head.fault}")
     columns = tuple(head.cells)
-    _check_columns(columns, place)
+    # Columns that are not known may stand in the file and are left out; the known ones must be there, once.
+    known = (*COLUMNS, *ID_COLUMNS) if set(ID_COLUMNS) & set(columns) else COLUMNS
+    missing = [name for name in known if name not in columns]
+    if missing or len(set(columns)) != len(columns):
+        fault = "a column is there twice"
+        if missing:
+            unknown = [name for name in columns if name not in known]
+            fault = f"unknown column {_shown(unknown[0])}" if unknown else f"column {missing[0]!r} is missing"
+        raise CalibrationError(f"{place} line 1: {fault}; columns are {', '.join(known)}")
     for record in records:
         if record.is_blank:
             continue
@@ -171,18 +179,6 @@ def read_rows(text: str, place: str) -> list[Observation]:
         if len(rows) > MAX_ROWS:
             raise CalibrationError(f"{place}: has more than {MAX_ROWS} rows")
     return rows
-
-
-def _check_columns(columns: tuple[str, ...], place: str) -> None:
-    """Columns that are not known may stand in the file and are left out; the known ones must be there, once."""
-    known = (*COLUMNS, *ID_COLUMNS) if set(ID_COLUMNS) & set(columns) else COLUMNS
-    missing = [name for name in known if name not in columns]
-    if missing or len(set(columns)) != len(columns):
-        fault = "a column is there twice"
-        if missing:
-            unknown = [name for name in columns if name not in known]
-            fault = f"unknown column {_shown(unknown[0])}" if unknown else f"column {missing[0]!r} is missing"
-        raise CalibrationError(f"{place} line 1: {fault}; columns are {', '.join(known)}")
 
 
 def observations_digest(rows: tuple[Observation, ...]) -> str:

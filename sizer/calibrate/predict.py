@@ -254,7 +254,15 @@ def _storage(row: Observation, context: _Context) -> Prediction:
 def _cpu(row: Observation, context: _Context) -> Prediction:
     run, cores = matching_rate(row, context.rates), host_cores(row, context.catalog)
     if run is None:
-        run = _published_rate(row, context)
+        # Rate of the same DNN on the same server and source, where it is printed once.
+        same = [
+            one
+            for one in context.rates.values()
+            if (one.source, one.dnn, one.server, one.gpus, one.servers)
+            == (row.source, row.dnn, row.server, row.gpus, row.servers)
+            and one.task in ("training", "preprocess")
+        ]
+        run = same[0] if same else None
     if cores is None:
         return Prediction.none(note(FitNote.CORES_UNKNOWN))
     if row.loader not in LOADERS:
@@ -283,18 +291,6 @@ def _cores_per_gpu(row: Observation, context: _Context) -> Prediction:
     per_core = _rate_of_hosts(_task_of(case), row.sample_bytes or IMAGENET_BYTES, 1.0, context.calibration)
     sd = math.hypot(float(fed.log_sd), float(per_core.log_sd))
     return Prediction(Estimate.log_normal(fed.value / per_core.value, sd), PREDICTED, case.notes)
-
-
-def _published_rate(row: Observation, context: _Context) -> Observation | None:
-    """Rate of the same DNN on the same server and source, where it is printed once."""
-    same = [
-        one
-        for one in context.rates.values()
-        if (one.source, one.dnn, one.server, one.gpus, one.servers)
-        == (row.source, row.dnn, row.server, row.gpus, row.servers)
-        and one.task in ("training", "preprocess")
-    ]
-    return same[0] if same else None
 
 
 def _recipe(row: Observation, dnn: str, catalog: Catalog) -> tuple[Recipe, bool] | None:

@@ -8,16 +8,14 @@ from sizer.base.errors import CalibrationError
 from sizer.base.faults import nearest, shown
 from sizer.base.formats.csv_rows import csv_records
 from sizer.calibrate.calibration import stored_calibration
-from sizer.calibrate.cross_validation import load_cross_validation
 from sizer.calibrate.ids import UnknownName, unknown_names, with_ids
-from sizer.calibrate.language.basis import accuracy_by_generation
-from sizer.calibrate.language.calibration import language_calibration
+from sizer.calibrate.language.calibration import accuracy_by_generation, language_calibration
 from sizer.calibrate.language.rows import NEEDED_COLUMNS, is_language_file, load_language_rows
 from sizer.calibrate.language.validate import validate_language
 from sizer.calibrate.language.whole_runs import whole_run_accuracy
-from sizer.calibrate.modern.calibration import modern_calibration
 from sizer.calibrate.modern.rows import HEADER as MODERN_COLUMNS
 from sizer.calibrate.modern.rows import is_modern_file, load_modern
+from sizer.calibrate.modern.terms import modern_calibration
 from sizer.calibrate.modern.validate import validated_rows
 from sizer.calibrate.notes import FitNote
 from sizer.calibrate.observations import COLUMNS, load_files, load_observations, observations_digest
@@ -28,13 +26,13 @@ from sizer.calibrate.serving.rows import is_serving_file, load_serving_rows
 from sizer.calibrate.serving.validate import validate_serving
 from sizer.calibrate.storage_emulation import HEADER as EMULATION_COLUMNS
 from sizer.calibrate.storage_emulation import (
+    at_limit_accuracy,
     emulation_accuracy,
     is_emulation_file,
     load_emulation,
     validate_emulation,
 )
-from sizer.calibrate.storage_limits import at_limit_accuracy
-from sizer.calibrate.validate import ValidatedRow, ValidationReport, report_of, validate
+from sizer.calibrate.validate import ValidatedRow, ValidationReport, load_cross_validation, report_of, validate
 from sizer.catalog.model import Catalog
 
 # What files hold, with the columns that each kind needs; a file that is near to none of them is one of the first.

@@ -6,8 +6,7 @@ from pydantic import Field
 
 from sizer.base.provenance import Sourced
 from sizer.base.texts import LongText, Name, ShortText
-from sizer.catalog.bounds import Count, CountOrZero, Fraction, Kilograms, Metres, RackUnits, Watts
-from sizer.catalog.items import Frozen, Item
+from sizer.catalog.items import Count, CountOrZero, Fraction, Frozen, Item, Kilograms, Metres, RackUnits, Watts
 from sizer.catalog.links import LinkId, LinkType, PowerInletId, Volts
 
 Phases = Annotated[int, Field(ge=1, le=3)]

@@ -215,13 +215,10 @@ def fact_value_text(field: str, value: object) -> str:
     if field == "number_formats" and isinstance(value, tuple):
         return ", ".join(one.upper() for one in value)
     if field == "form_factor":
-        return form_factor_name(str(value))
+        # Form of a GPU board: 'SXM2', 'PCIe'.
+        form = str(value)
+        return "PCIe" if form == "pcie" else form.upper()
     return fact_value(value, unit_of_field(field)[1])
-
-
-def form_factor_name(form: str) -> str:
-    """Form of a GPU board: 'SXM2', 'PCIe'."""
-    return "PCIe" if form == "pcie" else form.upper()
 
 
 def item_name(item_id: str, catalog: Catalog) -> str:

@@ -10,9 +10,8 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from sizer.base.errors import CatalogError, RequestError
-from sizer.base.faults import in_words, nearest, shown
+from sizer.base.faults import check_size, in_words, nearest, shown
 from sizer.base.formats.toml_text import parse_toml
-from sizer.base.input_size import check_size
 from sizer.base.resources import data_dir
 from sizer.catalog.checks import check_catalog
 from sizer.catalog.items import Item
@@ -292,18 +291,14 @@ def _validated(content: _Content) -> Catalog | None:
         return None
     # An alias finds the document as well; a key of its own goes first.
     aliases = {alias: source for source in sources.values() for alias in source.aliases}
+    prices = sorted(json.dumps(row.model_dump(mode="json"), sort_keys=True) for row in content.prices)
+    bands = [row.model_dump(mode="json") for row in (*content.bands, *content.evidence)]
+    said = [sorted(content.items.items()), sorted(content.sources.items()), prices, sorted(content.own_prices), bands]
     return Catalog(
         **cast(Any, {name: Items(name, items) for name, items in folders.items()}),
         sources=Items("sources.toml", {**aliases, **sources}),
         prices=_in_order(content.prices),
-        digest=_digest(content),
+        digest=hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest(),
         own_prices=content.own_prices,
         bands=PriceBands(tuple(content.bands), tuple(content.evidence)),
     )
-
-
-def _digest(content: _Content) -> str:
-    prices = sorted(json.dumps(row.model_dump(mode="json"), sort_keys=True) for row in content.prices)
-    bands = [row.model_dump(mode="json") for row in (*content.bands, *content.evidence)]
-    said = [sorted(content.items.items()), sorted(content.sources.items()), prices, sorted(content.own_prices), bands]
-    return hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()

@@ -10,7 +10,15 @@ from pydantic import Field
 
 from sizer.base.provenance import Sourced, make_picklable
 from sizer.base.texts import LongText, Name, ShortText
-from sizer.catalog.bounds import (
+from sizer.catalog.devices import Accessory as Accessory
+from sizer.catalog.devices import Connector, Era
+from sizer.catalog.devices import CoolantUnit as CoolantUnit
+from sizer.catalog.devices import Device as Device
+from sizer.catalog.devices import Pdu as Pdu
+from sizer.catalog.devices import Port as Port
+from sizer.catalog.devices import PortUse as PortUse
+from sizer.catalog.devices import Rack as Rack
+from sizer.catalog.items import (
     BytesPerS,
     CapacityBytes,
     Count,
@@ -19,8 +27,10 @@ from sizer.catalog.bounds import (
     Flop,
     FlopPerS,
     Fraction,
+    Frozen,
     Hertz,
     InputBytes,
+    Item,
     Kilograms,
     MemoryBytes,
     Metres,
@@ -31,15 +41,6 @@ from sizer.catalog.bounds import (
     Seconds,
     Watts,
 )
-from sizer.catalog.devices import Accessory as Accessory
-from sizer.catalog.devices import Connector, Era
-from sizer.catalog.devices import CoolantUnit as CoolantUnit
-from sizer.catalog.devices import Device as Device
-from sizer.catalog.devices import Pdu as Pdu
-from sizer.catalog.devices import Port as Port
-from sizer.catalog.devices import PortUse as PortUse
-from sizer.catalog.devices import Rack as Rack
-from sizer.catalog.items import Frozen, Item
 from sizer.catalog.links import FormFactor, GpuLink, GpuLinkId, LinkId, LinkType, PowerInlet
 from sizer.catalog.networks import EpochPoint, NetworkKind, ObservedAs, SampleKind, Transformer
 

@@ -17,8 +17,18 @@ import typer
 from rich.console import Console
 
 from sizer.base.errors import BatchError, RequestError
-from sizer.cli.documents import DocumentOptions, document_options, write_one
-from sizer.cli.options import AsJson, CatalogDir, CustomerCopy, ProfileFile, print_document, print_error, print_message
+from sizer.cli.documents import (
+    AsJson,
+    CatalogDir,
+    CustomerCopy,
+    DocumentOptions,
+    ProfileFile,
+    document_options,
+    print_document,
+    print_error,
+    print_message,
+    write_one,
+)
 
 if TYPE_CHECKING:
     from sizer.batch.run import Progress

@@ -1,11 +1,14 @@
 """Options for writing documents, shared by the commands that write them."""
 
+import sys
 from collections import deque
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -106,3 +109,41 @@ class DocumentWriter:
 def _line(folder: Path, written: Sequence[Path], remark: str) -> str:
     names = ", ".join(file.name for file in written)
     return f"documents: {folder}/ ({names})" + (f"; {remark}" if remark else "")
+
+
+CatalogDir = Annotated[
+    Path | None, typer.Option("--catalog", help="Folder with your own parts and prices, added to the catalogue.")
+]
+ProfileFile = Annotated[
+    Path | None, typer.Option("--profile", help="Company, logo, colours and paper of the documents (TOML).")
+]
+CustomerCopy = Annotated[
+    bool, typer.Option("--customer-copy", help="Omit discounts, internal notes and the engineer's file.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+def print_message(text: str) -> None:
+    """Print a message on stderr; what a terminal would obey is shown as an escape sequence."""
+    from sizer.base.texts import escaped
+
+    print(escaped(text), file=sys.stderr, flush=True)
+
+
+def print_error(text: str) -> None:
+    """Print an error on stderr."""
+    print_message(f"sizer: {text}")
+
+
+def print_json(document: object) -> None:
+    """Print a JSON document, or a list of them, for machines."""
+    from sizer.base.formats.json_document import json_text
+
+    print(json_text(document), end="")
+
+
+def print_document(kind: str, **content: object) -> None:
+    """Print a JSON document of one kind with these keys and values."""
+    from sizer.base.formats.json_document import json_document
+
+    print_json(json_document(kind, **content))

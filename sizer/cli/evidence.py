@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sizer.cli.options import AsJson, CatalogDir, print_json, print_message
+from sizer.cli.documents import AsJson, CatalogDir, print_json, print_message
 
 
 def validate_command(
@@ -61,18 +61,18 @@ def validate_command(
 def calibrate_command(as_json: AsJson = False) -> None:
     """Fit the model to the observations again, check it, and store both in the catalogue."""
     from sizer.calibrate.calibration import save_calibration
-    from sizer.calibrate.cross_validation import cross_validate, save_cross_validation
     from sizer.calibrate.engine import fits_path, save_fits
     from sizer.calibrate.fitting import calibrate_with_fit
     from sizer.calibrate.language.calibration import accuracy, calibrate, language_calibration
     from sizer.calibrate.language.rows import load_language_rows
     from sizer.calibrate.language.whole_runs import save_predicted
-    from sizer.calibrate.modern.calibration import calibrate_modern
     from sizer.calibrate.modern.rows import load_modern
+    from sizer.calibrate.modern.terms import calibrate_modern
     from sizer.calibrate.observations import load_observations
     from sizer.calibrate.own_networks import calibrate_own_networks
     from sizer.calibrate.serving.accuracy import calibrate_serving
     from sizer.calibrate.serving.rows import load_serving_rows
+    from sizer.calibrate.validate import cross_validate, save_cross_validation
     from sizer.catalog.loader import load_catalog
     from sizer.sizing.stages.language_rates import rate_of_training
 

@@ -1,10 +1,11 @@
 """``sizer fabric``: switches and cables of a single fabric."""
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from sizer.cli.options import AsJson, CatalogDir, print_document
+from sizer.cli.documents import AsJson, CatalogDir, print_document, print_json
 
 
 def fabric_command(
@@ -101,3 +102,114 @@ def fabric_command(
         print_document("fabric", **vars(found))
     else:
         print(fabric_text(found))
+
+
+def project_command(
+    request_file: Annotated[Path, typer.Argument(help="Request file with the workload.", metavar="REQUEST")],
+    server: Annotated[str, typer.Option(help="Server, e.g. dgx-1.")],
+    servers: Annotated[int, typer.Option(help="Number of servers.")],
+    storage: Annotated[str, typer.Option(help="Storage, e.g. isilon-f800.")],
+    storage_nodes: Annotated[int, typer.Option(help="Number of storage nodes; 0 for local drives.")] = 0,
+    gpu: Annotated[str | None, typer.Option(help="GPU. Default: the default GPU of the server.")] = None,
+    gpus_per_server: Annotated[int | None, typer.Option(help="GPUs used per server. Default: all.")] = None,
+    stack: Annotated[str | None, typer.Option(help="Software stack. Default: as in the request.")] = None,
+    fabric: Annotated[str | None, typer.Option(help="Fabric: edr, ndr, 100gbe ... Default: the fastest.")] = None,
+    as_json: AsJson = False,
+    catalog_dir: CatalogDir = None,
+) -> None:
+    """Predict the performance of a given cluster."""
+    from sizer.catalog.loader import load_catalog
+    from sizer.export.design_json import projection_document
+    from sizer.guide.plain_text import projection_text
+    from sizer.sizing.project import project
+    from sizer.workload.request import SizingRequest
+
+    design = project(
+        SizingRequest.from_file(request_file),
+        load_catalog(overlay=catalog_dir),
+        server=server,
+        servers=servers,
+        storage=storage,
+        storage_nodes=storage_nodes,
+        gpu=gpu,
+        gpus_per_server=gpus_per_server,
+        stack=stack,
+        fabric=fabric,
+    )
+    if as_json:
+        print_json(projection_document(design))
+    else:
+        print(projection_text(design))
+
+
+def layout_command(
+    model: Annotated[
+        str,
+        typer.Argument(
+            help="Language model of the catalogue, e.g. 'Llama 3 70B'; or a name for --shape.", metavar="MODEL"
+        ),
+    ],
+    gpus: Annotated[int, typer.Argument(help="Number of GPUs.", metavar="GPUS")],
+    gpu: Annotated[str, typer.Option(help="GPU by its id or name, e.g. H100, b200-sxm-180gb.")] = "H100",
+    shape: Annotated[
+        str | None, typer.Option(help="Another model: '13B', or 'layers=40 hidden=5120 heads=40 kv_heads=8 ...'.")
+    ] = None,
+    sequence: Annotated[int, typer.Option(help="Tokens of a sequence.")] = 8192,
+    batch: Annotated[int | None, typer.Option(help="Sequences of a step, all GPUs together. Default: 2 a GPU.")] = None,
+    precision: Annotated[str, typer.Option(help="Number format: fp16, bf16, fp8, mxfp8, fp4, nvfp4.")] = "bf16",
+    software: Annotated[str, typer.Option(help="Software stack, e.g. NeMo, torchtitan, MaxText.")] = "NeMo",
+    lora: Annotated[bool, typer.Option("--lora", help="Train adapters; the model itself is frozen.")] = False,
+    tensor: Annotated[int | None, typer.Option(help="Fix tensor parallelism.")] = None,
+    pipeline: Annotated[int | None, typer.Option(help="Fix pipeline parallelism.")] = None,
+    context: Annotated[int | None, typer.Option(help="Fix context parallelism.")] = None,
+    expert: Annotated[int | None, typer.Option(help="Fix expert parallelism.")] = None,
+    chunks: Annotated[int | None, typer.Option(help="Fix the chunks of a pipeline stage.")] = None,
+    data: Annotated[int | None, typer.Option(help="Fix data parallelism.")] = None,
+    micro_batch: Annotated[int | None, typer.Option(help="Fix the sequences of a micro batch.")] = None,
+    sharding: Annotated[str | None, typer.Option(help="Divide over replicas: none, optimizer or all (FSDP).")] = None,
+    recompute: Annotated[str | None, typer.Option(help="Recompute activations: none, selective or full.")] = None,
+    across_servers: Annotated[bool, typer.Option(help="Allow tensor parallelism over the network.")] = False,
+    count: Annotated[int, typer.Option(help="Layouts to show.", min=1, max=100)] = 5,
+    as_json: AsJson = False,
+    catalog_dir: CatalogDir = None,
+) -> None:
+    """Find the fastest way to divide the training of a language model over GPUs: rate, memory, time of a step."""
+    from sizer.calibrate.language.calibration import language_calibration
+    from sizer.catalog.loader import load_catalog
+    from sizer.present.text.layouts import layouts_text
+    from sizer.sizing.stages.language_layouts import LayoutQuestion, language_model, model_name, search_layouts
+    from sizer.workload.transformer.custom_transformer import shape_from_text
+    from sizer.workload.transformer.layout_pins import layout_pins
+
+    catalog = load_catalog(overlay=catalog_dir)
+    own = None if shape is None else shape_from_text(model, shape)
+    question = LayoutQuestion(
+        model=model if own is not None else language_model(catalog, model).id,
+        gpu=gpu,
+        gpus=gpus,
+        sequence=sequence,
+        batch=2 * gpus if batch is None else batch,
+        precision=precision,
+        software=software,
+        kind="lora" if lora else "pretrain",
+        pins=layout_pins(
+            {
+                "tensor": tensor,
+                "pipeline": pipeline,
+                "chunks": chunks,
+                "context": context,
+                "expert": expert,
+                "data": data,
+                "micro_batch": micro_batch,
+                "sharding": sharding,
+                "recompute": recompute,
+                "across_servers": across_servers,
+            }
+        ),
+        shape=own,
+    )
+    found = search_layouts(question, catalog, language_calibration(), count)
+    if as_json:
+        print_document("layouts", **vars(found))
+    else:
+        print(layouts_text(found, model_name(question, catalog)))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sizer.base.errors import RequestError
-from sizer.cli.options import AsJson, CatalogDir, CustomerCopy, print_document, print_json
+from sizer.cli.documents import AsJson, CatalogDir, CustomerCopy, print_document, print_json
 
 if TYPE_CHECKING:
     from sizer.sizing.design.evaluated_design import EvaluatedDesign
@@ -237,7 +237,7 @@ def failures_command(
     """Throughput, targets and queue waits after each single loss; parts that can be serviced while jobs run."""
     from sizer.questions.failures.analysis import failure_cases
     from sizer.questions.failures.text import failures_document, failures_text
-    from sizer.sizing.redundancy_cost import spare_cost
+    from sizer.sizing.servers_needed import spare_cost
 
     request = _request(request_file)
     if without is not None:

@@ -11,7 +11,7 @@ import typer
 
 from sizer.base.errors import BatchError, OutputError, RequestError
 from sizer.base.units import HOUR_S
-from sizer.cli.options import AsJson, CatalogDir, print_document, print_message
+from sizer.cli.documents import AsJson, CatalogDir, print_document, print_message
 
 _ENDINGS = (".parquet", ".csv")
 _NUMBER = r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?"

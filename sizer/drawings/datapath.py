@@ -93,7 +93,8 @@ def _happening(key: str, design: DesignAnswer, answer: WorkloadAnswer) -> tuple[
         per_server = float(answer.storage_bytes_per_s.value) / max(design.n_servers, 1)
         return si(per_server, "B/s"), "into each server"
     if key == "decode":
-        return f"to {si(_decoded_bytes(answer), 'B')} each", _per_server(answer, design)
+        rate = float(answer.throughput.value) / max(design.n_servers, 1)
+        return f"to {si(_decoded_bytes(answer), 'B')} each", f"{significant(rate)}/s per server"
     if key == "host_link":
         return f"to {design.gpus_at_work(answer)} GPUs", "as 4-byte values"
     if key == "gpu":
@@ -117,8 +118,3 @@ def _decoded_bytes(answer: WorkloadAnswer) -> float:
     if answer.sample_format is SampleFormat.TENSORS:
         return min(float(answer.sample_bytes), link_sample_bytes(decoded))
     return decoded
-
-
-def _per_server(answer: WorkloadAnswer, design: DesignAnswer) -> str:
-    rate = float(answer.throughput.value) / max(design.n_servers, 1)
-    return f"{significant(rate)}/s per server"

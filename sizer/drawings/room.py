@@ -102,17 +102,13 @@ def _tile(plan: Plan, rows: int, columns: int, room_px: float) -> _Tile:
 
 def _texts(rack: PlacedRack) -> tuple[str, ...]:
     """Lines inside a rack, the most important first. A lower bound has its sign: there is no room for words."""
+    unknown = rack.has_unknown_power
     return (
         rack.name,
-        _watts(rack),
+        "unknown" if unknown and not rack.max_w else _bound(unknown) + si(rack.max_w, "W"),
         _kilograms(rack),
         racks.HOLDS[racks.main_role(rack)],
     )
-
-
-def _watts(rack: PlacedRack) -> str:
-    unknown = rack.has_unknown_power
-    return "unknown" if unknown and not rack.max_w else _bound(unknown) + si(rack.max_w, "W")
 
 
 def _kilograms(rack: PlacedRack) -> str:

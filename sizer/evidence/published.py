@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.calibration import stored_calibration
-from sizer.calibrate.cross_validation import load_cross_validation
 from sizer.calibrate.notes import PREDICTED, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.observations import Observation, load_observations
 from sizer.calibrate.reports import built_in_report
-from sizer.calibrate.validate import ValidatedRow, ValidationReport
+from sizer.calibrate.validate import ValidatedRow, ValidationReport, load_cross_validation
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Source
 from sizer.evidence import rows as facts
@@ -141,8 +140,11 @@ def _published(
     stack = run.software or NOT_STATED
     part = _part(row)
     # A chart counts what the fit was meant to describe. Here a reader may ask for the others, too.
+    # A run in words: 'ResNet-50, 8 × Tesla V100 SXM2 16 GB, DGX-1, MXNet NGC 19.07'.
+    gpus = f"{run.gpus} × {gpu}" if run.gpus and gpu != NOT_STATED else f"{run.gpus} GPUs" if run.gpus else gpu
+    words = [word for word in (dnn, gpus, server, stack) if word != NOT_STATED]
     seen = replace(
-        row, id=_what(run, dnn, gpu, server, stack), status=row.status if row.predicted is None else PREDICTED
+        row, id=", ".join(words) or facts.task_name(run.task), status=row.status if row.predicted is None else PREDICTED
     )
     value, low, high = triple or (None, None, None)
     only_in_fit = triple is None and row.predicted is not None
@@ -165,13 +167,6 @@ def _name(key: str, names: Mapping[str, str]) -> str:
     if key in names:
         return names[key]
     return _NAMES.get(key) or key.replace("-", " ")
-
-
-def _what(run: Observation, dnn: str, gpu: str, server: str, stack: str) -> str:
-    """A run in words: 'ResNet-50, 8 × Tesla V100 SXM2 16 GB, DGX-1, MXNet NGC 19.07'."""
-    gpus = f"{run.gpus} × {gpu}" if run.gpus and gpu != NOT_STATED else f"{run.gpus} GPUs" if run.gpus else gpu
-    words = [word for word in (dnn, gpus, server, stack) if word != NOT_STATED]
-    return ", ".join(words) or facts.task_name(run.task)
 
 
 def rows_of(found: Sequence[Published], choice: Choice) -> list[ValidatedRow]:

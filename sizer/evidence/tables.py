@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sizer.base.quantities import NARROW_SPACE, grouped, significant
 from sizer.calibrate.engine import AccuracyTarget
-from sizer.calibrate.language.basis import GroupAccuracy
+from sizer.calibrate.language.calibration import GroupAccuracy
 from sizer.calibrate.validate import Summary, ValidatedRow, summaries, summarise
 from sizer.catalog.schema import Source
 from sizer.evidence import rows as facts

@@ -8,7 +8,7 @@ from typing import Any
 from sizer.base.formats.json_document import fields_of, json_document
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.engine import AccuracyTarget
-from sizer.calibrate.language.basis import GroupAccuracy
+from sizer.calibrate.language.calibration import GroupAccuracy
 from sizer.calibrate.validate import Summary, ValidatedRow, ValidationReport, summaries, summarise
 from sizer.present.text.calibration import note_text, note_texts, status_text
 

@@ -17,9 +17,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, 
 from pydantic_core.core_schema import ValidationInfo
 
 from sizer.base.errors import RequestError
-from sizer.base.faults import in_words, nearest, shown
+from sizer.base.faults import check_size, in_words, nearest, shown
 from sizer.base.formats.toml_text import parse_toml
-from sizer.base.input_size import check_size
 from sizer.base.locale import DEFAULT_LOCALE, LOCALES
 from sizer.base.resources import text_of_file
 from sizer.base.texts import Paragraphs, ShortText, line

@@ -31,8 +31,8 @@ from sizer.library.snapshot import (
 )
 from sizer.sizing.result import STAGES
 from sizer.sizing.size import size
-from sizer.workload.changes import FieldChange, field_changes
 from sizer.workload.request import MAX_REQUEST_BYTES, SizingRequest
+from sizer.workload.table import FieldChange, field_changes
 
 Text = Annotated[str, Field(max_length=2_000)]
 Count = Annotated[int, Field(ge=0, le=10_000_000, strict=True)]

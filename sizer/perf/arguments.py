@@ -9,17 +9,9 @@ from sizer.base.arrays import Floats
 def require_at_least(limit: float, **arguments: ArrayLike) -> None:
     """Check arguments against a lower limit.
 
-    Parameters
-    ----------
-    limit : float
-        Smallest value allowed.
-    **arguments : array_like
-        Values by the names that the error uses.
-
-    Raises
-    ------
-    ValueError
-        If an element is below the limit or NaN.
+    ``limit``: smallest value allowed.
+    ``**arguments``: values by the names that the error uses.
+    Raises ValueError if an element is below the limit or NaN.
     """
     for name, value in arguments.items():
         array = np.asarray(value, dtype=float)
@@ -30,17 +22,9 @@ def require_at_least(limit: float, **arguments: ArrayLike) -> None:
 def require_above(limit: float, **arguments: ArrayLike) -> None:
     """Check arguments against a lower limit that is itself not allowed.
 
-    Parameters
-    ----------
-    limit : float
-        Largest value that is not allowed.
-    **arguments : array_like
-        Values by the names that the error uses.
-
-    Raises
-    ------
-    ValueError
-        If an element is not above the limit or NaN.
+    ``limit``: largest value that is not allowed.
+    ``**arguments``: values by the names that the error uses.
+    Raises ValueError if an element is not above the limit or NaN.
     """
     for name, value in arguments.items():
         array = np.asarray(value, dtype=float)
@@ -51,17 +35,9 @@ def require_above(limit: float, **arguments: ArrayLike) -> None:
 def require_within(low: float, high: float, **arguments: ArrayLike) -> None:
     """Check arguments against a closed range.
 
-    Parameters
-    ----------
-    low, high : float
-        Smallest and largest value allowed.
-    **arguments : array_like
-        Values by the names that the error uses.
-
-    Raises
-    ------
-    ValueError
-        If an element is outside the range or NaN.
+    ``low``, ``high``: smallest and largest value allowed.
+    ``**arguments``: values by the names that the error uses.
+    Raises ValueError if an element is outside the range or NaN.
     """
     for name, value in arguments.items():
         array = np.asarray(value, dtype=float)

@@ -22,20 +22,10 @@ _INNER_SHARES = (1e-6, 0.999)
 def cached_fraction(cache_bytes: ArrayLike, dataset_bytes: ArrayLike) -> Floats:
     """Share c of the shuffled data set that one cache holds, at most 1.
 
-    Parameters
-    ----------
-    cache_bytes, dataset_bytes : array_like, shape (...)
-        Memory free for caching in one server, and the data set (or the shard of that server). [B]
-
-    Returns
-    -------
-    ndarray, shape (...)
-        min(1, cache / data set). [-]
-
-    Raises
-    ------
-    ValueError
-        If the cache is below 0 or the data set below 1 B.
+    ``cache_bytes``, ``dataset_bytes`` (...): memory free for caching in one server, and the data set (or the shard of
+        that server) [B].
+    Returns (...): min(1, cache / data set).
+    Raises ValueError if the cache is below 0 or the data set below 1 B.
 
     Examples
     --------
@@ -51,23 +41,10 @@ def cached_fraction(cache_bytes: ArrayLike, dataset_bytes: ArrayLike) -> Floats:
 def lru_hit_fraction(c: ArrayLike) -> Floats:
     """Hits of a least-recently-used cache when one server reads the set in a fresh random order every epoch.
 
-    Parameters
-    ----------
-    c : array_like, shape (...)
-        Share of the set that the cache holds, 0..1. [-]
+    ``c`` (...): share of the set that the cache holds, 0..1.
+    Returns (...): h = c + (1 - c) ln(1 - c), from the second epoch on; the first hits nothing.
+    Raises ValueError if the share is outside 0..1.
 
-    Returns
-    -------
-    ndarray, shape (...)
-        h = c + (1 - c) ln(1 - c), from the second epoch on; the first hits nothing. [-]
-
-    Raises
-    ------
-    ValueError
-        If the share is outside 0..1.
-
-    Notes
-    -----
     A sample at position u of one epoch and v of the next is separated from its last use by the (1 - u) N samples
     after it and those of the v N before it that are new; the number of different samples is N (1 - (1 - v) u'), and a
     hit needs (1 - u)(1 - v) >= 1 - c with both positions uniform; the area of that region is the formula.
@@ -86,25 +63,11 @@ def lru_hit_fraction(c: ArrayLike) -> Floats:
 def lru_shared_order_hit_fraction(c: ArrayLike, n_servers: ArrayLike) -> Floats:
     """Hits of a least-recently-used cache when m servers share one global order, fresh every epoch.
 
-    Parameters
-    ----------
-    c : array_like, shape (...)
-        Share of the whole set that the cache of one server holds, 0..1. [-]
-    n_servers : array_like of int, shape (...)
-        Servers, each reading a fresh random 1/m of the order every epoch. [-]
+    ``c`` (...): share of the whole set that the cache of one server holds, 0..1.
+    ``n_servers`` (...): servers, each reading a fresh random 1/m of the order every epoch.
+    Returns (...): h = sum over k >= 1 of q (1 - q)^(k - 1) P[(1 - qX)(1 - qY)(1 - q)^(k - 1) >= 1 - c], q = 1/m.
+    Raises ValueError if the share is outside 0..1 or the number of servers below 1.
 
-    Returns
-    -------
-    ndarray, shape (...)
-        h = sum over k >= 1 of q (1 - q)^(k - 1) P[(1 - qX)(1 - qY)(1 - q)^(k - 1) >= 1 - c], q = 1/m. [-]
-
-    Raises
-    ------
-    ValueError
-        If the share is outside 0..1 or the number of servers below 1.
-
-    Notes
-    -----
     A sample was last on this server k epochs ago with probability q (1 - q)^(k - 1); of the set, (1 - qX) was not read
     in the rest of that epoch, (1 - q)^(k - 1) not in the epochs between and (1 - qY) not yet in this one. It is still
     cached if the share read since then is at most c. One server gives :func:`lru_hit_fraction`.
@@ -161,30 +124,14 @@ def _product_probability(t: Floats, q: Floats) -> Floats:
 def hit_fraction(c: ArrayLike, position: ArrayLike, n_servers: ArrayLike = 1, access: str = "random") -> Floats:
     """Hits of a real cache, at a fitted position between no hits and a cache that never evicts.
 
-    Parameters
-    ----------
-    c : array_like, shape (...)
-        Share of the whole set that the cache of one server holds, 0..1. [-]
-    position : array_like, shape (...)
-        0: nothing is ever hit; 1: never evicts, hits c. [-]
-    n_servers : array_like of int, shape (...), default 1
-        Servers that read the set together. [-]
-    access : {"random", "sharded"}
-        ``random``: one global order, of which each server reads a fresh random part. ``sharded``: a fixed shard per
-        server, read file by file.
+    ``c`` (...): share of the whole set that the cache of one server holds, 0..1.
+    ``position`` (...): 0: nothing is ever hit; 1: never evicts, hits c.
+    ``n_servers`` (...): servers that read the set together.
+    ``access``: {"random", "sharded"}, ``random``: one global order, of which each server reads a fresh random part.
+        ``sharded``: a fixed shard per server, read file by file.
+    Returns (...): h = c^(1/position), in 0..c, from the second epoch on.
+    Raises ValueError if a share or position is outside 0..1, the number of servers below 1 or the access unknown.
 
-    Returns
-    -------
-    ndarray, shape (...)
-        h = c^(1/position), in 0..c, from the second epoch on. [-]
-
-    Raises
-    ------
-    ValueError
-        If a share or position is outside 0..1, the number of servers below 1 or the access unknown.
-
-    Notes
-    -----
     The power keeps what must hold at both ends (nothing cached: no hits; all cached: all hits) and describes the
     published pair at random access with one exponent: 15 % at c = 0.35 and 47 % at 0.65 give 1/1.81 and 1/1.75. A pure
     least-recently-used cache lies at 1/2.5 to 1/2.9. With m servers that share one order the exponent shrinks as it
@@ -202,17 +149,9 @@ def hit_fraction(c: ArrayLike, position: ArrayLike, n_servers: ArrayLike = 1, ac
 def hits_at(position: ArrayLike, share: Floats, exponent: Floats) -> Floats:
     """:func:`hit_fraction` where :func:`share_and_exponent` are known: share^max(1, exponent/position).
 
-    Parameters
-    ----------
-    position : array_like, shape (...)
-        As for :func:`hit_fraction`. [-]
-    share, exponent : ndarray, shape (...)
-        Cached share and power, both from :func:`share_and_exponent`. [-]
-
-    Returns
-    -------
-    ndarray, shape (...)
-        Share of the reads that hit; 0 where nothing is cached or the position is 0. [-]
+    ``position`` (...): as for :func:`hit_fraction`.
+    ``share``, ``exponent`` (...): cached share and power, both from :func:`share_and_exponent`.
+    Returns (...): share of the reads that hit; 0 where nothing is cached or the position is 0.
     """
     p = np.asarray(position, dtype=float)
     # Never above the share: a cache cannot hit more than it holds when the order is fresh.
@@ -223,24 +162,11 @@ def hits_at(position: ArrayLike, share: Floats, exponent: Floats) -> Floats:
 def share_and_exponent(c: ArrayLike, n_servers: ArrayLike, access: str) -> tuple[Floats, Floats]:
     """What :func:`hits_at` needs besides the position; it takes long and does not depend on it.
 
-    Parameters
-    ----------
-    c : array_like, shape (...)
-        Share of the data that one server's cache holds. [-]
-    n_servers : array_like of int, shape (...)
-        Servers that read the data, 1 or more. [-]
-    access : str
-        ``random`` or ``sharded``.
-
-    Returns
-    -------
-    (ndarray, ndarray), shape (...)
-        Share of a server's reads that its cache can hold, and the power. [-]
-
-    Raises
-    ------
-    ValueError
-        If a share is outside 0..1, the number of servers below 1 or the access unknown.
+    ``c`` (...): share of the data that one server's cache holds.
+    ``n_servers`` (...): servers that read the data, 1 or more.
+    ``access``: ``random`` or ``sharded``.
+    Returns (...): share of a server's reads that its cache can hold, and the power.
+    Raises ValueError if a share is outside 0..1, the number of servers below 1 or the access unknown.
     """
     require_within(0, 1, c=c)
     require_at_least(1, n_servers=n_servers)

@@ -12,24 +12,12 @@ def needed_bytes(
 ) -> Floats:
     """Bytes that a storage system must hold.
 
-    Parameters
-    ----------
-    data_bytes : array_like, shape (...)
-        All data sets, and their raw form where it is kept beside them. [B]
-    checkpoint_bytes : array_like, shape (...)
-        All checkpoints that are kept. [B]
-    snapshot_share, reserve_share : array_like, shape (...)
-        Space that snapshots take, and that stays free for data to come, over the data. [-]
-
-    Returns
-    -------
-    ndarray, shape (...)
-        data (1 + snapshots + reserve) + checkpoints. [B]
-
-    Raises
-    ------
-    ValueError
-        If an argument is below 0.
+    ``data_bytes`` (...): all data sets, and their raw form where it is kept beside them [B].
+    ``checkpoint_bytes`` (...): all checkpoints that are kept [B].
+    ``snapshot_share``, ``reserve_share`` (...): space that snapshots take, and that stays free for data to come, over
+        the data.
+    Returns (...): data (1 + snapshots + reserve) + checkpoints [B].
+    Raises ValueError if an argument is below 0.
 
     Examples
     --------
@@ -52,22 +40,10 @@ def needed_bytes(
 def fill_time_s(data_bytes: ArrayLike, *link_bytes_per_s: ArrayLike) -> Floats:
     """Time to move data through links one behind the other: bytes over the rate of the slowest.
 
-    Parameters
-    ----------
-    data_bytes : array_like, shape (...)
-        What is moved. [B]
-    *link_bytes_per_s : array_like, shape (...)
-        Rate of each link of the path; inf for one that does not bound it. [B/s]
-
-    Returns
-    -------
-    ndarray, shape (...)
-        A lower bound wherever a link of the path is left out. [s]
-
-    Raises
-    ------
-    ValueError
-        If the data are below 0, no link is given, or a rate is not above 0.
+    ``data_bytes`` (...): what is moved [B].
+    ``*link_bytes_per_s`` (...): rate of each link of the path; inf for one that does not bound it [B/s].
+    Returns (...): a lower bound wherever a link of the path is left out [s].
+    Raises ValueError if the data are below 0, no link is given, or a rate is not above 0.
 
     Examples
     --------
@@ -86,21 +62,10 @@ def fill_time_s(data_bytes: ArrayLike, *link_bytes_per_s: ArrayLike) -> Floats:
 def lost_fraction(write_s: ArrayLike, every_s: ArrayLike) -> Floats:
     """Share of the time that goes into checkpoints, when training waits for each.
 
-    Parameters
-    ----------
-    write_s, every_s : array_like, shape (...)
-        Time to write one, and from the start of one to the start of the next. [s]
-
-    Returns
-    -------
-    ndarray, shape (...)
-        Write time over period, 1 where the writing never ends before the next one is due. A framework that writes
-        beside training loses less. [-]
-
-    Raises
-    ------
-    ValueError
-        If a write time is below 0 or a period not above 0.
+    ``write_s``, ``every_s`` (...): time to write one, and from the start of one to the start of the next [s].
+    Returns (...): write time over period, 1 where the writing never ends before the next one is due. A framework that
+        writes beside training loses less.
+    Raises ValueError if a write time is below 0 or a period not above 0.
 
     Examples
     --------
@@ -117,25 +82,12 @@ def break_even_epoch(
 ) -> Floats:
     """First number of epochs for which copying the data and reading them locally is done sooner.
 
-    Parameters
-    ----------
-    copy_s : array_like, shape (...)
-        Copy to the local drives, before training starts. [s]
-    first_local_s, local_s : array_like, shape (...)
-        First epoch and each later one from local drives. [s]
-    first_shared_s, shared_s : array_like, shape (...)
-        The same from shared storage. [s]
-
-    Returns
-    -------
-    ndarray, shape (...)
-        The smallest whole E of at least 1 with copy + first local + (E - 1) local < first shared + (E - 1) shared;
-        inf where there is none. [-]
-
-    Raises
-    ------
-    ValueError
-        If a time is below 0.
+    ``copy_s`` (...): copy to the local drives, before training starts [s].
+    ``first_local_s``, ``local_s`` (...): first epoch and each later one from local drives [s].
+    ``first_shared_s``, ``shared_s`` (...): the same from shared storage [s].
+    Returns (...): the smallest whole E of at least 1 with copy + first local + (E - 1) local < first shared + (E - 1)
+        shared; inf where there is none.
+    Raises ValueError if a time is below 0.
 
     Examples
     --------

@@ -15,22 +15,10 @@ GRADIENT_ELEMENT_BYTES = {"fp32": 4.0, "mixed": 2.0}
 def gradient_bytes(parameters: ArrayLike, precision: str) -> Floats:
     """Bytes of gradient that one step exchanges.
 
-    Parameters
-    ----------
-    parameters : array_like, shape (...)
-        Trainable parameters of the neural network. [-]
-    precision : {"fp32", "mixed"}
-        Arithmetic of the training; see :data:`GRADIENT_ELEMENT_BYTES`.
-
-    Returns
-    -------
-    ndarray, shape (...)
-        Size of the gradient on the wire. [B]
-
-    Raises
-    ------
-    ValueError
-        If the parameter count is below 0 or the precision is unknown.
+    ``parameters`` (...): trainable parameters of the neural network.
+    ``precision``: {"fp32", "mixed"}, arithmetic of the training; see :data:`GRADIENT_ELEMENT_BYTES`.
+    Returns (...): size of the gradient on the wire [B].
+    Raises ValueError if the parameter count is below 0 or the precision is unknown.
 
     Examples
     --------
@@ -51,29 +39,13 @@ def ring_allreduce_time_s(
 ) -> Floats:
     """Time of one ring all-reduce.
 
-    Parameters
-    ----------
-    message_bytes : array_like, shape (...)
-        Gradient held by each rank. [B]
-    n_ranks : array_like of int, shape (...)
-        Ranks in the ring, 1 or more. [-]
-    link_bytes_per_s : array_like, shape (...)
-        Rate of the slowest link, one direction. [B/s]
-    hop_latency_s : array_like, shape (...), default 0
-        Latency of one neighbour-to-neighbour step. [s]
+    ``message_bytes`` (...): gradient held by each rank [B].
+    ``n_ranks`` (...): ranks in the ring, 1 or more.
+    ``link_bytes_per_s`` (...): rate of the slowest link, one direction [B/s].
+    ``hop_latency_s`` (...): latency of one neighbour-to-neighbour step [s].
+    Returns (...): broadcast of the inputs; 0 where ``n_ranks`` is 1 [s].
+    Raises ValueError if a rank count is below 1, a size or latency below 0, or a link rate not above 0.
 
-    Returns
-    -------
-    ndarray, shape (...)
-        Broadcast of the inputs; 0 where ``n_ranks`` is 1. [s]
-
-    Raises
-    ------
-    ValueError
-        If a rank count is below 1, a size or latency below 0, or a link rate not above 0.
-
-    Notes
-    -----
     t = 2 (p - 1) a + 2 (p - 1)/p * n/B: p - 1 reduce-scatter steps, then p - 1 all-gather steps,
     each moving n/p bytes, after [1]_. Links are full duplex and uncontended.
 
@@ -99,29 +71,13 @@ def tree_allreduce_time_s(
 ) -> Floats:
     """Time of one all-reduce over a double binary tree.
 
-    Parameters
-    ----------
-    message_bytes : array_like, shape (...)
-        Gradient held by each rank. [B]
-    n_ranks : array_like of int, shape (...)
-        Ranks in the tree, 1 or more. [-]
-    link_bytes_per_s : array_like, shape (...)
-        Rate of the slowest link, one direction. [B/s]
-    hop_latency_s : array_like, shape (...), default 0
-        Latency of one level of the tree. [s]
+    ``message_bytes`` (...): gradient held by each rank [B].
+    ``n_ranks`` (...): ranks in the tree, 1 or more.
+    ``link_bytes_per_s`` (...): rate of the slowest link, one direction [B/s].
+    ``hop_latency_s`` (...): latency of one level of the tree [s].
+    Returns (...): broadcast of the inputs; 0 where ``n_ranks`` is 1 [s].
+    Raises ValueError as for :func:`ring_allreduce_time_s`.
 
-    Returns
-    -------
-    ndarray, shape (...)
-        Broadcast of the inputs; 0 where ``n_ranks`` is 1. [s]
-
-    Raises
-    ------
-    ValueError
-        As for :func:`ring_allreduce_time_s`.
-
-    Notes
-    -----
     t = 2 ceil(log2 p) a + 2 (p - 1)/p n/B. Two complementary trees, each for half of the message, use every link in
     both directions, so that the bandwidth term is the one of the ring while latency grows with log p only [1]_.
     Between two ranks some libraries exceed the line rate in the bus-bandwidth definition; this model does not.
@@ -151,31 +107,15 @@ def hierarchical_allreduce_time_s(
 ) -> Floats:
     """Time of one all-reduce inside the servers and between them.
 
-    Parameters
-    ----------
-    message_bytes : array_like, shape (...)
-        Gradient held by each GPU. [B]
-    n_gpus_per_server, n_servers : array_like of int, shape (...)
-        GPUs in each server and servers, 1 or more each. [-]
-    intra_bytes_per_s : array_like, shape (...)
-        Rate of one GPU over NVLink, NVSwitch or PCIe inside the server, one direction. [B/s]
-    inter_bytes_per_s : array_like, shape (...)
-        Rate of one server to the others, one direction, summed over the NICs that it uses. [B/s]
-    intra_hop_s, inter_hop_s : array_like, shape (...), default 0
-        Latency of one step inside a server and between servers. [s]
+    ``message_bytes`` (...): gradient held by each GPU [B].
+    ``n_gpus_per_server``, ``n_servers`` (...): GPUs in each server and servers, 1 or more each.
+    ``intra_bytes_per_s`` (...): rate of one GPU over NVLink, NVSwitch or PCIe inside the server, one direction [B/s].
+    ``inter_bytes_per_s`` (...): rate of one server to the others, one direction, summed over the NICs that it uses
+        [B/s].
+    ``intra_hop_s``, ``inter_hop_s`` (...): latency of one step inside a server and between servers [s].
+    Returns (...): broadcast of the inputs; 0 for one GPU [s].
+    Raises ValueError if a count is below 1, a size or latency below 0, or a rate not above 0.
 
-    Returns
-    -------
-    ndarray, shape (...)
-        Broadcast of the inputs; 0 for one GPU. [s]
-
-    Raises
-    ------
-    ValueError
-        If a count is below 1, a size or latency below 0, or a rate not above 0.
-
-    Notes
-    -----
     Reduce-scatter and all-gather inside the server move 2 (g - 1)/g G over the GPU links; what remains, G in all per
     server, is all-reduced between the servers over the NICs. Inside a server the steps form a ring. Between servers
     the bandwidth term is the one of a ring and the latency the one of a tree, which libraries choose at scale.
@@ -195,24 +135,11 @@ def hierarchical_allreduce_time_s(
 def bus_bytes_per_s(message_bytes: ArrayLike, n_ranks: ArrayLike, time_s: ArrayLike) -> Floats:
     """Bus bandwidth of an all-reduce as nccl-tests defines it: S/t * 2 (n - 1)/n.
 
-    Parameters
-    ----------
-    message_bytes : array_like, shape (...)
-        Size of the message. [B]
-    n_ranks : array_like of int, shape (...)
-        Ranks, 1 or more. [-]
-    time_s : array_like, shape (...)
-        Time of one all-reduce. [s]
-
-    Returns
-    -------
-    ndarray, shape (...)
-        Bus bandwidth; the rate of the link for an ideal ring. [B/s]
-
-    Raises
-    ------
-    ValueError
-        If a rank count is below 1, a size below 0 or a time not above 0.
+    ``message_bytes`` (...): size of the message [B].
+    ``n_ranks`` (...): ranks, 1 or more.
+    ``time_s`` (...): time of one all-reduce [s].
+    Returns (...): bus bandwidth; the rate of the link for an ideal ring [B/s].
+    Raises ValueError if a rank count is below 1, a size below 0 or a time not above 0.
 
     References
     ----------

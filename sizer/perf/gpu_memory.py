@@ -24,24 +24,11 @@ INFERENCE_WEIGHT_BYTES = 4.0
 def training_state_bytes(parameters: ArrayLike, n_moments: ArrayLike, n_shards: ArrayLike = 1) -> Floats:
     """Weights, gradients and optimizer state of one GPU.
 
-    Parameters
-    ----------
-    parameters : array_like, shape (...)
-        Trainable parameters. [-]
-    n_moments : array_like of int, shape (...)
-        Running means that the optimizer keeps of each: 0 plain SGD, 1 momentum, 2 Adam or LAMB. [-]
-    n_shards : array_like of int, shape (...), default 1
-        GPUs over which the optimizer state is divided; 1 where each holds all of it. [-]
-
-    Returns
-    -------
-    ndarray, shape (...)
-        State, the same for fp32 and mixed precision. [B]
-
-    Raises
-    ------
-    ValueError
-        If parameters or moments are below 0, or shards below 1.
+    ``parameters`` (...): trainable parameters.
+    ``n_moments`` (...): running means that the optimizer keeps of each: 0 plain SGD, 1 momentum, 2 Adam or LAMB.
+    ``n_shards`` (...): GPUs over which the optimizer state is divided; 1 where each holds all of it.
+    Returns (...): state, the same for fp32 and mixed precision [B].
+    Raises ValueError if parameters or moments are below 0, or shards below 1.
 
     Examples
     --------
@@ -59,26 +46,12 @@ def training_state_bytes(parameters: ArrayLike, n_moments: ArrayLike, n_shards: 
 def needed_bytes(state_bytes: ArrayLike, fixed_bytes: ArrayLike, batch: ArrayLike, sample_bytes: ArrayLike) -> Floats:
     """Memory of one GPU: state, context and the activations of a batch.
 
-    Parameters
-    ----------
-    state_bytes : array_like, shape (...)
-        Weights, gradients, optimizer. [B]
-    fixed_bytes : array_like, shape (...)
-        Context of the driver and workspaces of the libraries. [B]
-    batch : array_like, shape (...)
-        Samples of one step. [-]
-    sample_bytes : array_like, shape (...)
-        Activations that one sample keeps until its backward pass. [B]
-
-    Returns
-    -------
-    ndarray, shape (...)
-        Need. [B]
-
-    Raises
-    ------
-    ValueError
-        If an argument is below 0.
+    ``state_bytes`` (...): weights, gradients, optimizer [B].
+    ``fixed_bytes`` (...): context of the driver and workspaces of the libraries [B].
+    ``batch`` (...): samples of one step.
+    ``sample_bytes`` (...): activations that one sample keeps until its backward pass [B].
+    Returns (...): need [B].
+    Raises ValueError if an argument is below 0.
 
     Examples
     --------
@@ -100,24 +73,12 @@ def fit_probability(
 ) -> Floats:
     """Probability that a batch fits a GPU.
 
-    Parameters
-    ----------
-    memory_bytes : array_like, shape (...)
-        Memory of the GPU. [B]
-    state_bytes, fixed_bytes, batch, sample_bytes : array_like, shape (...)
-        As of :func:`needed_bytes`; ``sample_bytes`` is the median.
-    sample_log_sd : array_like, shape (...)
-        Standard deviation of the logarithm of ``sample_bytes``. [-]
-
-    Returns
-    -------
-    ndarray, shape (...)
-        Probability; 0 where the state alone does not fit. It falls with the batch and grows with the memory. [-]
-
-    Raises
-    ------
-    ValueError
-        If a size is below 0, or batch, sample or spread are not above 0.
+    ``memory_bytes`` (...): memory of the GPU [B].
+    ``state_bytes``, ``fixed_bytes``, ``batch``, ``sample_bytes`` (...): as of :func:`needed_bytes`; ``sample_bytes`` is
+        the median.
+    ``sample_log_sd`` (...): standard deviation of the logarithm of ``sample_bytes``.
+    Returns (...): probability; 0 where the state alone does not fit. It falls with the batch and grows with the memory.
+    Raises ValueError if a size is below 0, or batch, sample or spread are not above 0.
 
     Examples
     --------
@@ -144,22 +105,11 @@ def largest_batch(
 ) -> Floats:
     """Largest batch that fits a GPU with a probability.
 
-    Parameters
-    ----------
-    memory_bytes, state_bytes, fixed_bytes, sample_bytes, sample_log_sd : array_like, shape (...)
-        As of :func:`fit_probability`.
-    probability : float, default 0.9
-        Least probability that the batch fits. [-]
-
-    Returns
-    -------
-    ndarray, shape (...)
-        Whole samples; 0 where not one fits. [-]
-
-    Raises
-    ------
-    ValueError
-        As :func:`fit_probability`, and if the probability is outside 0..1.
+    ``memory_bytes``, ``state_bytes``, ``fixed_bytes``, ``sample_bytes``, ``sample_log_sd`` (...): as of
+        :func:`fit_probability`.
+    ``probability``: least probability that the batch fits.
+    Returns (...): whole samples; 0 where not one fits.
+    Raises ValueError as :func:`fit_probability`, and if the probability is outside 0..1.
 
     Examples
     --------

@@ -19,27 +19,13 @@ from sizer.perf.stage_capacity import Capacity, throughput, throughput_quantile
 def core_seconds_per_sample(sample_bytes: ArrayLike, fixed_core_s: ArrayLike, core_s_per_byte: ArrayLike) -> Floats:
     """Work of physical cores on one sample.
 
-    Parameters
-    ----------
-    sample_bytes : array_like, shape (...)
-        Sample as stored. [B]
-    fixed_core_s : array_like, shape (...)
-        Part that does not grow with the sample: crop, augmentation, feeding. [core s]
-    core_s_per_byte : array_like, shape (...)
-        Part that grows with it: JPEG decode. 0 for decoded tensors and for decoding on the GPU. [core s/B]
+    ``sample_bytes`` (...): sample as stored [B].
+    ``fixed_core_s`` (...): part that does not grow with the sample: crop, augmentation, feeding [core s].
+    ``core_s_per_byte`` (...): part that grows with it: JPEG decode. 0 for decoded tensors and for decoding on the GPU
+        [core s/B].
+    Returns (...): a + c x bytes [core s].
+    Raises ValueError if a size is not above 0 or a coefficient below 0.
 
-    Returns
-    -------
-    ndarray, shape (...)
-        a + c x bytes. [core s]
-
-    Raises
-    ------
-    ValueError
-        If a size is not above 0 or a coefficient below 0.
-
-    Notes
-    -----
     Cropped images are decoded whole, so the cost follows the stored bytes, not the size that the GPU gets.
 
     Examples
@@ -56,24 +42,11 @@ def core_seconds_per_sample(sample_bytes: ArrayLike, fixed_core_s: ArrayLike, co
 def decode_samples_per_s(n_cores: ArrayLike, core_s_per_sample: ArrayLike, usable_fraction: ArrayLike = 1.0) -> Floats:
     """Samples per second that the cores of the hosts can prepare.
 
-    Parameters
-    ----------
-    n_cores : array_like, shape (...)
-        Physical cores of all servers. [-]
-    core_s_per_sample : array_like, shape (...)
-        Work on one sample; 0 means that the host does nothing. [core s]
-    usable_fraction : array_like, shape (...), default 1
-        Share of the cores that may be busy, above 0 up to 1. [-]
-
-    Returns
-    -------
-    ndarray, shape (...)
-        cores x usable / work; infinite where there is no work. [samples/s]
-
-    Raises
-    ------
-    ValueError
-        If there are no cores, the work is below 0 or the share not in 0..1.
+    ``n_cores`` (...): physical cores of all servers.
+    ``core_s_per_sample`` (...): work on one sample; 0 means that the host does nothing [core s].
+    ``usable_fraction`` (...): share of the cores that may be busy, above 0 up to 1.
+    Returns (...): cores x usable / work; infinite where there is no work [samples/s].
+    Raises ValueError if there are no cores, the work is below 0 or the share not in 0..1.
 
     Examples
     --------
@@ -91,24 +64,11 @@ def decode_samples_per_s(n_cores: ArrayLike, core_s_per_sample: ArrayLike, usabl
 def cpu_utilization_fraction(samples_per_s: ArrayLike, core_s_per_sample: ArrayLike, n_cores: ArrayLike) -> Floats:
     """Share of the physical cores that is busy at a rate.
 
-    Parameters
-    ----------
-    samples_per_s : array_like, shape (...)
-        Rate of the whole system. [samples/s]
-    core_s_per_sample : array_like, shape (...)
-        Work on one sample. [core s]
-    n_cores : array_like, shape (...)
-        Physical cores of all servers. [-]
-
-    Returns
-    -------
-    ndarray, shape (...)
-        rate x work / cores, above 1 where the cores do not suffice. [-]
-
-    Raises
-    ------
-    ValueError
-        If a rate or work is below 0 or there are no cores.
+    ``samples_per_s`` (...): rate of the whole system [samples/s].
+    ``core_s_per_sample`` (...): work on one sample [core s].
+    ``n_cores`` (...): physical cores of all servers.
+    Returns (...): rate x work / cores, above 1 where the cores do not suffice.
+    Raises ValueError if a rate or work is below 0 or there are no cores.
 
     Examples
     --------
@@ -179,12 +139,9 @@ class Stages:
 def bottlenecks(stages: Stages, gpu_alone_samples_per_s: Floats) -> tuple[list[str], list[str]]:
     """Key of the stage that limits each row, and of the one that would limit next were it lifted.
 
-    Parameters
-    ----------
-    stages : Stages
-        Capacities of the rows.
-    gpu_alone_samples_per_s : ndarray, shape (rows,)
-        Rate of the GPUs without the exchange: where they spend longer on that, the exchange limits them. [samples/s]
+    ``stages``: capacities of the rows.
+    ``gpu_alone_samples_per_s`` (rows,): rate of the GPUs without the exchange: where they spend longer on that, the
+        exchange limits them [samples/s].
     """
     keys = np.array([key for key in stages.by_key() if key != "exchange"])
     shape = gpu_alone_samples_per_s.shape
@@ -221,14 +178,9 @@ def throughput_quantiles(probability: float, *evaluated: Stages) -> Floats:
 def storage_stage(side: StorageSide, sample_bytes: ArrayLike, hit_fraction: ArrayLike) -> Capacity:
     """Samples/s that storage and mounts serve when ``hit_fraction`` of the reads end in a server's cache.
 
-    Parameters
-    ----------
-    side : StorageSide
-        Rates of the data path, one a row.
-    sample_bytes : array_like, shape (...)
-        Sample as stored. [B]
-    hit_fraction : array_like, shape (...)
-        Share of the reads that end in a server's cache. [-]
+    ``side``: rates of the data path, one a row.
+    ``sample_bytes`` (...): sample as stored [B].
+    ``hit_fraction`` (...): share of the reads that end in a server's cache.
     """
     served, read = side.served, read_demand_bytes_per_s(1.0, sample_bytes, hit_fraction)
     with np.errstate(divide="ignore"):  # what reads nothing is not limited, but by storage that is gone
@@ -238,19 +190,10 @@ def storage_stage(side: StorageSide, sample_bytes: ArrayLike, hit_fraction: Arra
 def read_demand_bytes_per_s(samples_per_s: ArrayLike, sample_bytes: ArrayLike, hit_fraction: ArrayLike = 0.0) -> Floats:
     """What a rate of samples reads from the storage.
 
-    Parameters
-    ----------
-    samples_per_s : array_like, shape (...)
-        Rate of the workload. [samples/s]
-    sample_bytes : array_like, shape (...)
-        Sample as stored. [B]
-    hit_fraction : array_like, shape (...), default 0
-        Share of the reads that a server's cache serves; none in the first epoch. [-]
-
-    Returns
-    -------
-    ndarray, shape (...)
-        Reads that no cache serves. [B/s]
+    ``samples_per_s`` (...): rate of the workload [samples/s].
+    ``sample_bytes`` (...): sample as stored [B].
+    ``hit_fraction`` (...): share of the reads that a server's cache serves; none in the first epoch.
+    Returns (...): reads that no cache serves [B/s].
     """
     missed = np.asarray(sample_bytes, float) * (1 - np.asarray(hit_fraction, float))
     return np.asarray(np.asarray(samples_per_s, float) * missed)
@@ -264,16 +207,10 @@ def network_stage(
     Gradients and storage reads share a server's NICs (as on DGX-1 over RoCE), so a sample costs its read plus its
     share of the exchange; links are full duplex, and the inbound direction is counted.
 
-    Parameters
-    ----------
-    side : StorageSide
-        Rates of the data path, one a row.
-    sample_bytes : array_like, shape (...)
-        Sample as stored. [B]
-    hit_fraction : array_like, shape (...)
-        Share of the reads that end in a server's cache. [-]
-    exchanged_bytes_per_sample : array_like, shape (...)
-        From :func:`exchanged_bytes_per_sample`; 0 where nothing is exchanged. [B]
+    ``side``: rates of the data path, one a row.
+    ``sample_bytes`` (...): sample as stored [B].
+    ``hit_fraction`` (...): share of the reads that end in a server's cache.
+    ``exchanged_bytes_per_sample`` (...): from :func:`exchanged_bytes_per_sample`; 0 where nothing is exchanged [B].
     """
     read = read_demand_bytes_per_s(1.0, sample_bytes, hit_fraction)
     path = np.minimum(side.front_end_bytes_per_s, side.gateway_bytes_per_s)
@@ -287,21 +224,11 @@ def exchanged_bytes_per_sample(
 ) -> Floats:
     """Bytes that enter a server's NICs for the exchange, per sample that the server trains: 2 (m-1)/m G / (p b).
 
-    Parameters
-    ----------
-    gradient_bytes : array_like, shape (...)
-        Gradient G on the wire. [B]
-    n_servers : array_like of int, shape (...)
-        Servers m of the job. [-]
-    gpus_per_server : array_like of int, shape (...)
-        GPUs p of each server that the job uses. [-]
-    batch_per_gpu : array_like, shape (...)
-        Samples b of one step on one GPU. [-]
-
-    Returns
-    -------
-    ndarray, shape (...)
-        0 for one server. [B]
+    ``gradient_bytes`` (...): gradient G on the wire [B].
+    ``n_servers`` (...): servers m of the job.
+    ``gpus_per_server`` (...): GPUs p of each server that the job uses.
+    ``batch_per_gpu`` (...): samples b of one step on one GPU.
+    Returns (...): 0 for one server [B].
     """
     m = np.asarray(n_servers, float)
     samples = np.asarray(gpus_per_server, float) * np.asarray(batch_per_gpu, float)
@@ -313,16 +240,10 @@ def decode_stage(
 ) -> Capacity:
     """Samples/s that the host cores prepare; inf where a sample costs no core time.
 
-    Parameters
-    ----------
-    n_servers : array_like of int, shape (...)
-        Servers of the job. [-]
-    cores_per_server : array_like of int, shape (...)
-        Physical cores of one server. [-]
-    core_s_per_sample : array_like, shape (...)
-        Work on one sample; 0 means that the host does nothing. [core s]
-    log_sd : array_like, shape (...)
-        Standard deviation of the logarithm of the rate. [-]
+    ``n_servers`` (...): servers of the job.
+    ``cores_per_server`` (...): physical cores of one server.
+    ``core_s_per_sample`` (...): work on one sample; 0 means that the host does nothing [core s].
+    ``log_sd`` (...): standard deviation of the logarithm of the rate.
     """
     cores = np.asarray(n_servers, float) * np.asarray(cores_per_server, float)
     return Capacity.log_normal(decode_samples_per_s(cores, core_s_per_sample), log_sd)
@@ -338,18 +259,11 @@ def host_link_stage(
 ) -> Capacity:
     """Samples/s that the links between hosts and GPUs carry: m min(g, l) B / (4 d).
 
-    Parameters
-    ----------
-    n_servers, n_gpus_per_server : array_like of int, shape (...)
-        Servers m of the job, and GPUs g of each that the job uses. [-]
-    links_per_server : array_like of int, shape (...)
-        Links l of x16 width that work side by side; one GPU uses one. [-]
-    input_values : float
-        Values d of a decoded sample. [-]
-    link_bytes_per_s : float
-        Rate B of one link. [B/s]
-    log_sd : float
-        Standard deviation of its logarithm. [-]
+    ``n_servers``, ``n_gpus_per_server`` (...): servers m of the job, and GPUs g of each that the job uses.
+    ``links_per_server`` (...): links l of x16 width that work side by side; one GPU uses one.
+    ``input_values``: values d of a decoded sample.
+    ``link_bytes_per_s``: rate B of one link [B/s].
+    ``log_sd``: standard deviation of its logarithm.
 
     Examples
     --------

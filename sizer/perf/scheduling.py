@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Floats, Ints
-from sizer.base.interruption import pause_point
+from sizer.base.streams import pause_point
 from sizer.perf.arguments import require_at_least
 
 
@@ -172,19 +172,10 @@ BACKFILL_DEPTH = 100
 def working_times_s(worked_s: ArrayLike, hours_a_day: float, days_a_week: int) -> Floats:
     """Time on the clock at which so much working time has gone by.
 
-    Parameters
-    ----------
-    worked_s : array_like, shape (...)
-        Working time since the first day began. [s]
-    hours_a_day : float
-        Working hours of a day, 0 to 24. [h]
-    days_a_week : int
-        Working days of a week, its first ones. [-]
-
-    Returns
-    -------
-    ndarray, shape (...)
-        Time since the first working day began; nights and weekends lie between. [s]
+    ``worked_s`` (...): working time since the first day began [s].
+    ``hours_a_day``: working hours of a day, 0 to 24 [h].
+    ``days_a_week``: working days of a week, its first ones.
+    Returns (...): time since the first working day began; nights and weekends lie between [s].
 
     Examples
     --------
@@ -255,37 +246,19 @@ def schedule(
 ) -> Schedule:
     """Start jobs by priority and in the order of their arrival, each when all its GPUs are free at once.
 
-    Parameters
-    ----------
-    arrival_s : array_like, shape (jobs,)
-        Never falling. [s]
-    duration_s : array_like, shape (jobs,)
-        Time from start to end. [s]
-    gpus : array_like of int, shape (jobs,)
-        GPUs of each job. Up to a server's GPUs they lie in one server, the one that it leaves the fewest GPUs free
-        (best fit); beyond, the job takes whole free servers. [-]
-    whole_servers : array_like of bool, shape (jobs,)
-        Jobs that take whole servers in any case.
-    cluster : ServerPool
-    backfill : bool
-        False: no job starts before one that came earlier. True: a later job may start where it does not push back the
-        start that the first in line is sure of (EASY backfill [1]_). Durations are taken to be known, as in the
-        paper; estimates that are too long make backfill weaker.
-    priority : array_like of int, shape (jobs,) or (), default 0
-        Jobs of a smaller number stand before all of a larger one in the queue. No job that runs is stopped. [-]
-    sessions_per_gpu : array_like of int, shape (jobs,) or (), default 1
-        Jobs of one GPU that may run on the same GPU at once, all with the same number. [-]
-    late_starts : LateStartLimit, optional
-        When to stop; the jobs that have not started by then never start.
-
-    Returns
-    -------
-    Schedule
-
-    Raises
-    ------
-    ValueError
-        If arrivals fall, a time is below 0, a job has no GPU, or no session may run on a GPU.
+    ``arrival_s`` (jobs,): never falling [s].
+    ``duration_s`` (jobs,): time from start to end [s].
+    ``gpus`` (jobs,): GPUs of each job. Up to a server's GPUs they lie in one server, the one that it leaves the fewest
+        GPUs free (best fit); beyond, the job takes whole free servers.
+    ``whole_servers`` (jobs,): jobs that take whole servers in any case.
+    ``backfill``: false: no job starts before one that came earlier. True: a later job may start where it does not push
+        back the start that the first in line is sure of (EASY backfill [1]_). Durations are taken to be known, as in
+        the paper; estimates that are too long make backfill weaker.
+    ``priority`` (jobs,) or (): jobs of a smaller number stand before all of a larger one in the queue. No job that runs
+        is stopped.
+    ``sessions_per_gpu`` (jobs,) or (): jobs of one GPU that may run on the same GPU at once, all with the same number.
+    ``late_starts``: when to stop; the jobs that have not started by then never start.
+    Raises ValueError if arrivals fall, a time is below 0, a job has no GPU, or no session may run on a GPU.
 
     References
     ----------
@@ -503,19 +476,10 @@ def shares_of_time(
 ) -> tuple[Floats, Floats]:
     """Levels of a sum of amounts, each there from its start to its end, and the share of the time of each level.
 
-    Parameters
-    ----------
-    start_s, end_s : array_like, shape (pieces,)
-        From when to when a piece is there. [s]
-    amount : array_like, shape (pieces,)
-        What it adds, in any unit.
-    begin_s, until_s : float
-        Window that is looked at. [s]
-
-    Returns
-    -------
-    levels, shares : ndarray
-        Levels that rise, and the share of the window that the sum spends on each.
+    ``start_s``, ``end_s`` (pieces,): from when to when a piece is there [s].
+    ``amount`` (pieces,): what it adds, in any unit.
+    ``begin_s``, ``until_s``: window that is looked at [s].
+    Returns levels, shares: levels that rise, and the share of the window that the sum spends on each.
 
     Examples
     --------
@@ -541,12 +505,8 @@ def shares_of_time(
 def level_at_percentile(levels: Floats, shares: Floats, percentile: float) -> float:
     """Smallest level that the sum does not exceed for a share ``percentile`` of the time.
 
-    Parameters
-    ----------
-    levels, shares : ndarray, shape (levels,)
-        Rising levels and the share of the time at each, from :func:`shares_of_time`.
-    percentile : float
-        Share of the time, in 0..1. [-]
+    ``levels``, ``shares`` (levels,): rising levels and the share of the time at each, from :func:`shares_of_time`.
+    ``percentile``: share of the time, in 0..1.
     """
     reached = np.cumsum(shares)
     return float(levels[min(int(np.searchsorted(reached, percentile - 1e-12)), len(levels) - 1)])

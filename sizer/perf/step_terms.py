@@ -54,17 +54,9 @@ def _weights() -> Floats:
 def drawn_terms(values: Floats, covariance: Floats) -> Floats:
     """Draws of terms that are normal together.
 
-    Parameters
-    ----------
-    values : ndarray, shape (..., k)
-        Means of the terms, each in its own unit.
-    covariance : ndarray, shape (..., k, k)
-        Their covariance, in products of these units.
-
-    Returns
-    -------
-    ndarray, shape (..., draws, k)
-        :data:`N_DRAWS` draws of the terms.
+    ``values`` (..., k): means of the terms, each in its own unit.
+    ``covariance`` (..., k, k): their covariance, in products of these units.
+    Returns (..., draws, k): :data:`N_DRAWS` draws of the terms.
     """
     if not covariance.any():
         return np.broadcast_to(values[..., None, :], (*values.shape[:-1], N_DRAWS, values.shape[-1]))
@@ -81,17 +73,9 @@ def drawn_terms(values: Floats, covariance: Floats) -> Floats:
 def drawn_estimate(log_value: Floats, log_scatter: Floats) -> Estimate:
     """Distribution of a positive quantity such as a rate.
 
-    Parameters
-    ----------
-    log_value : ndarray, shape (..., draws)
-        Its logarithm under each draw of the terms.
-    log_scatter : ndarray, shape (...)
-        Standard deviation of what else moves its logarithm. [-]
-
-    Returns
-    -------
-    Estimate, shape (...)
-        Median and 90 % interval of the skewed log-normal distribution that agrees at 10, 50 and 90 %.
+    ``log_value`` (..., draws): its logarithm under each draw of the terms.
+    ``log_scatter`` (...): standard deviation of what else moves its logarithm.
+    Returns (...): median and 90 % interval of the skewed log-normal distribution that agrees at 10, 50 and 90 %.
     """
     scatter = np.asarray(log_scatter, float)[..., None]
     n_dimensions = len(_GENERATOR)
@@ -122,20 +106,14 @@ EFFICIENCY, LAUNCH, INTRA, INTER, OVERLAP, STRAGGLER, HOST_LINK, RUN_AHEAD, FILL
 class StepTerms:
     """Sufficient numbers of one combination of stack, DNN, precision, GPU and links, or of one a row.
 
-    Attributes
-    ----------
-    values : ndarray, shape (..., k)
-        In the order of :data:`TERM_NAMES`; :data:`ABSENT` where a step has no such part.
-    covariance : ndarray, shape (..., k, k)
-        Covariance of ``values`` from the calibration.
-    scatter_log_sd : ndarray, shape (...)
-        Scatter of measurements within a source around the model, which more calibration rows would not remove:
-        standard deviation of the logarithm of a rate. [-]
-    between_log_sd : ndarray, shape (...)
-        The same between sources: what leaving whole sources out shows beyond the covariance and the scatter. [-]
-    effects : tuple of (int, str, float)
-        Term, parameter and coefficient of everything that ``values`` of one combination add up: what draws of the
-        parameters move. Empty for stacked terms.
+    ``values`` (..., k): in the order of :data:`TERM_NAMES`; :data:`ABSENT` where a step has no such part.
+    ``covariance`` (..., k, k): covariance of ``values`` from the calibration.
+    ``scatter_log_sd`` (...): scatter of measurements within a source around the model, which more calibration rows
+        would not remove: standard deviation of the logarithm of a rate.
+    ``between_log_sd`` (...): the same between sources: what leaving whole sources out shows beyond the covariance and
+        the scatter.
+    ``effects``: term, parameter and coefficient of everything that ``values`` of one combination add up: what draws of
+        the parameters move. Empty for stacked terms.
     """
 
     values: Floats
@@ -183,17 +161,11 @@ class StepTerms:
 class StepRate:
     """Rates of all GPUs together, with what draws of the terms make of them. [samples/s]
 
-    Attributes
-    ----------
-    compute : Estimate, shape (...)
-        Without exchange and without waiting for one another: GPUs x b/t. Never lower with more GPUs.
-    total : Estimate, shape (...)
-        With exchange and stragglers (training), or with the link between host and GPUs (inference).
-    exchange : ndarray, shape (...)
-        Capacity of the exchange alone, were computation free: global batch over exchange time; infinite for one GPU.
-        In inference: what the links between host and GPUs carry.
-    exposed_s : ndarray, shape (...)
-        Time of a step that exchange and stragglers (in inference: the host links) add. [s]
+    ``compute`` (...): without exchange and without waiting for one another: GPUs x b/t. Never lower with more GPUs.
+    ``total`` (...): with exchange and stragglers (training), or with the link between host and GPUs (inference).
+    ``exchange`` (...): capacity of the exchange alone, were computation free: global batch over exchange time; infinite
+        for one GPU. In inference: what the links between host and GPUs carry.
+    ``exposed_s`` (...): time of a step that exchange and stragglers (in inference: the host links) add [s].
     """
 
     compute: Estimate
@@ -206,12 +178,8 @@ class StepRate:
 class StepSlopes:
     """Rate at given terms, and how it moves with them: what a fit asks for.
 
-    Attributes
-    ----------
-    samples_per_s : ndarray, shape (...)
-        As ``StepRate.total``, at the terms themselves. [samples/s]
-    by_term : dict of int to ndarray
-        Derivative of its logarithm by each term that it depends on, by index into :data:`TERM_NAMES`. [-]
+    ``samples_per_s`` (...): as ``StepRate.total``, at the terms themselves [samples/s].
+    ``by_term``: derivative of its logarithm by each term that it depends on, by index into :data:`TERM_NAMES`.
     """
 
     samples_per_s: Floats

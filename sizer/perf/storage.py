@@ -15,22 +15,12 @@ def read_capacity(
 ) -> Capacity:
     """Rate at which a system of ``n_nodes`` serves reads.
 
-    Parameters
-    ----------
-    n_nodes : array_like, shape (...)
-        Nodes of a shared system; for local drives the number of servers. [-]
-    node_low_bytes_per_s, node_high_bytes_per_s : array_like, shape (...)
-        Demonstrated lower and published upper rate of one node; equal when one number is known. [B/s]
-    node_line_bytes_per_s : array_like, shape (...)
-        Line rate of the node's front-end ports in use; caps both ends. [B/s]
+    ``n_nodes`` (...): nodes of a shared system; for local drives the number of servers.
+    ``node_low_bytes_per_s``, ``node_high_bytes_per_s`` (...): demonstrated lower and published upper rate of one node;
+        equal when one number is known [B/s].
+    ``node_line_bytes_per_s`` (...): line rate of the node's front-end ports in use; caps both ends [B/s].
+    Returns (...): log-uniform between the two ends [B/s].
 
-    Returns
-    -------
-    Capacity, shape (...)
-        Log-uniform between the two ends. [B/s]
-
-    Notes
-    -----
     The demonstrated rate of a system that was not driven to its limit is a lower bound (a censored observation): the
     Isilon F800 served 2.49 GB/s a node because 72 GPUs asked for no more [1]_, the vendor's maximum is 3.75 GB/s.
 
@@ -55,14 +45,9 @@ def mount_capacity(
     NFS over TCP saturates at about 1 to 1.5 GB/s a mount (WekaIO, "How to shorten deep learning training times",
     2018, a competitor's claim); several mounts add up, as the 16 mounts of each DGX-1 in the Isilon test did.
 
-    Parameters
-    ----------
-    n_servers : array_like of int, shape (...)
-        Servers that read. [-]
-    mounts_per_server : array_like of int, shape (...)
-        Mounts of one server. [-]
-    mount_low_bytes_per_s, mount_high_bytes_per_s : array_like, shape (...)
-        Published lower and upper rate of one mount. [B/s]
+    ``n_servers`` (...): servers that read.
+    ``mounts_per_server`` (...): mounts of one server.
+    ``mount_low_bytes_per_s``, ``mount_high_bytes_per_s`` (...): published lower and upper rate of one mount [B/s].
     """
     mounts = np.asarray(n_servers, float) * np.asarray(mounts_per_server, float)
     return Capacity.between(mounts * np.asarray(mount_low_bytes_per_s), mounts * np.asarray(mount_high_bytes_per_s))
@@ -81,21 +66,11 @@ def nodes_for_both(
     A node that reads at a share of its read rate writes at the rest of its write rate: published rates are those of
     reading alone and of writing alone.
 
-    Parameters
-    ----------
-    read_bytes_per_s, write_bytes_per_s : array_like, shape (...)
-        Rates at the same time. [B/s]
-    probability : array_like, shape (...)
-        With which the nodes deliver both; above 1 no count does. [-]
-    read_rates, write_rates : tuple of array_like
-        Lower and upper rate of one node. [B/s]
-    node_line_bytes_per_s : array_like, shape (...)
-        Line rate of the node's front-end ports in use. [B/s]
-
-    Returns
-    -------
-    ndarray, shape (...)
-        Nodes, a whole number or inf. [-]
+    ``read_bytes_per_s``, ``write_bytes_per_s`` (...): rates at the same time [B/s].
+    ``probability`` (...): with which the nodes deliver both; above 1 no count does.
+    ``read_rates``, ``write_rates``: lower and upper rate of one node [B/s].
+    ``node_line_bytes_per_s`` (...): line rate of the node's front-end ports in use [B/s].
+    Returns (...): nodes, a whole number or inf.
     """
     p = np.asarray(probability, float)
     slow = 1 - np.clip(p, 0.0, 1.0)
@@ -120,21 +95,12 @@ def nodes_needed(
     Closed form: the rate of a node at that confidence lies between its two published ends (log-uniform), and the
     system's rate is proportional to its nodes.
 
-    Parameters
-    ----------
-    bytes_per_s : array_like, shape (...)
-        Rate that is read. [B/s]
-    probability : array_like, shape (...)
-        With which the nodes deliver it; above 1 no count does. [-]
-    node_low_bytes_per_s, node_high_bytes_per_s : array_like, shape (...)
-        Demonstrated lower and published upper rate of one node; equal when one number is known. [B/s]
-    node_line_bytes_per_s : array_like, shape (...)
-        Line rate of the node's front-end ports in use; caps both ends. [B/s]
-
-    Returns
-    -------
-    ndarray, shape (...)
-        Nodes, a whole number or inf. [-]
+    ``bytes_per_s`` (...): rate that is read [B/s].
+    ``probability`` (...): with which the nodes deliver it; above 1 no count does.
+    ``node_low_bytes_per_s``, ``node_high_bytes_per_s`` (...): demonstrated lower and published upper rate of one node;
+        equal when one number is known [B/s].
+    ``node_line_bytes_per_s`` (...): line rate of the node's front-end ports in use; caps both ends [B/s].
+    Returns (...): nodes, a whole number or inf.
     """
     node = read_capacity(1.0, node_low_bytes_per_s, node_high_bytes_per_s, node_line_bytes_per_s)
     p = np.asarray(probability, float)

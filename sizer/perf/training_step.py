@@ -137,32 +137,17 @@ class TrainingRun:
     ) -> "TrainingRun":
         """Runs of given counts and sizes.
 
-        Parameters
-        ----------
-        batch_per_gpu : array_like, shape (...)
-            Samples of one step on one GPU. [-]
-        n_gpus_per_server, n_servers : array_like of int, shape (...)
-            GPUs of each server that the job uses, and servers. [-]
-        forward_flop : array_like, shape (...)
-            Forward pass of one sample. [FLOP]
-        gradient_bytes : array_like, shape (...)
-            Gradient on the wire, see :func:`sizer.perf.exchange.gradient_bytes`. [B]
-        peak_flop_per_s : array_like, shape (...)
-            Peak of the unit used. [FLOP/s]
-        nic_bytes_per_s : array_like, shape (...)
-            Line rate of one server towards the others, one direction, summed over its NICs. Not read where there is one
-            server. [B/s]
-        looked_up_bytes : array_like, shape (...), default 0
-            Vectors that a sample reads from embedding tables divided over all GPUs. [B]
-        intra_hop_s, inter_hop_s : float
-            Latency of one step of the exchange inside a server and between servers. [s]
-        log_sd : array_like, shape (...), default 0
-            Standard deviation of the logarithm of the rate beyond what the terms show, of each row. [-]
-
-        Raises
-        ------
-        ValueError
-            If a count is below 1, or FLOP, peak or a NIC rate that is used is not above 0.
+        ``batch_per_gpu`` (...): samples of one step on one GPU.
+        ``n_gpus_per_server``, ``n_servers`` (...): GPUs of each server that the job uses, and servers.
+        ``forward_flop`` (...): forward pass of one sample [FLOP].
+        ``gradient_bytes`` (...): gradient on the wire, see :func:`sizer.perf.exchange.gradient_bytes` [B].
+        ``peak_flop_per_s`` (...): peak of the unit used [FLOP/s].
+        ``nic_bytes_per_s`` (...): line rate of one server towards the others, one direction, summed over its NICs. Not
+            read where there is one server [B/s].
+        ``looked_up_bytes`` (...): vectors that a sample reads from embedding tables divided over all GPUs [B].
+        ``intra_hop_s``, ``inter_hop_s``: latency of one step of the exchange inside a server and between servers [s].
+        ``log_sd`` (...): standard deviation of the logarithm of the rate beyond what the terms show, of each row.
+        Raises ValueError if a count is below 1, or FLOP, peak or a NIC rate that is used is not above 0.
         """
         b, g, m, flop, size, peak, nic, looked_up = float_arrays(
             batch_per_gpu,
@@ -207,8 +192,6 @@ class TrainingRun:
     def rate(self, terms: StepTerms) -> StepRate:
         """Rates with their uncertainty, for one set of terms or one of each row.
 
-        Notes
-        -----
         t = (t_gpu + exposed) (1 + s log2 g + r 2 (m-1)/m), t_gpu = (t_launch^q + t_c^q)^(1/q), t_c = 3 F (b + f)/(P
         eta): kernels that are queued ahead of the GPU cost only what arithmetic does not cover (large q), kernels
         that are waited for their whole time (q = 1); f samples are what it takes to fill the GPU. The exchange t_x is

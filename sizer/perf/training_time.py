@@ -10,17 +10,9 @@ from sizer.perf.arguments import require_above
 def epochs_read(epochs: ArrayLike, evaluation_share: ArrayLike = 0.0) -> tuple[Floats, Floats]:
     """Epochs at the rate of the first, cold one, and epochs at the steady rate.
 
-    Parameters
-    ----------
-    epochs : array_like, shape (...)
-        Length of the training; below 1 where it ends within the first epoch. [-]
-    evaluation_share : array_like, shape (...), default 0
-        Time of the evaluations over that of the epochs; evaluations run at the steady rate. [-]
-
-    Returns
-    -------
-    tuple of ndarray, each of shape (...)
-        min(E, 1), and max(E - 1, 0) + E times the share. [-]
+    ``epochs`` (...): length of the training; below 1 where it ends within the first epoch.
+    ``evaluation_share`` (...): time of the evaluations over that of the epochs; evaluations run at the steady rate.
+    Returns (...): min(E, 1), and max(E - 1, 0) + E times the share.
 
     Examples
     --------
@@ -41,23 +33,12 @@ def training_time_s(
 ) -> Floats:
     """Time of a training.
 
-    Parameters
-    ----------
-    epochs : array_like, shape (...)
-        Length of the training. [-]
-    epoch_samples : array_like, shape (...)
-        Samples of one epoch. [samples]
-    samples_per_s, cold_samples_per_s : array_like, shape (...)
-        Rates after the first epoch, and in it. [samples/s]
-    evaluation_share : array_like, shape (...), default 0
-        Time of the evaluations over that of the epochs. [-]
-    start_up_s : array_like, shape (...), default 0
-        Start of the run. [s]
-
-    Returns
-    -------
-    ndarray, shape (...)
-        Broadcast of the inputs; infinite at a rate of 0. [s]
+    ``epochs`` (...): length of the training.
+    ``epoch_samples`` (...): samples of one epoch [samples].
+    ``samples_per_s``, ``cold_samples_per_s`` (...): rates after the first epoch, and in it [samples/s].
+    ``evaluation_share`` (...): time of the evaluations over that of the epochs.
+    ``start_up_s`` (...): start of the run [s].
+    Returns (...): broadcast of the inputs; infinite at a rate of 0 [s].
 
     Examples
     --------
@@ -78,29 +59,13 @@ def epochs_to_target(
 ) -> Floats:
     """Epochs that a recipe needs at a global batch.
 
-    Parameters
-    ----------
-    global_batch : array_like, shape (...)
-        Samples of one step over all GPUs. [-]
-    base_epochs : array_like, shape (...)
-        Epochs at small batches. [-]
-    double_batch : array_like, shape (...)
-        Global batch at which twice the epochs are needed. [-]
-    exponent : array_like, shape (...)
-        Steepness of the growth. [-]
+    ``global_batch`` (...): samples of one step over all GPUs.
+    ``base_epochs`` (...): epochs at small batches.
+    ``double_batch`` (...): global batch at which twice the epochs are needed.
+    ``exponent`` (...): steepness of the growth.
+    Returns (...): e = E0 (1 + (B/B2)^g): flat while B is far below B2, then growing.
+    Raises ValueError if an argument is not above 0.
 
-    Returns
-    -------
-    ndarray, shape (...)
-        E = E0 (1 + (B/B2)^g): flat while B is far below B2, then growing. [-]
-
-    Raises
-    ------
-    ValueError
-        If an argument is not above 0.
-
-    Notes
-    -----
     Published counts of ResNet-50 (MLPerf v0.6) are 60 up to 4,096, 64 at 16,384, 72 to 76 at 33,000, 86 at 54,080 and
     90 at 59,904: E0 = 60, B2 = 93,000 and g = 1.5 describe them within their evaluation grid of four epochs.
 

@@ -152,7 +152,11 @@ def usable_bytes(storage: Storage, capacity_option: int, n_nodes: ArrayLike) -> 
         return raw if fixed is None else np.full(nodes.shape, fixed)
     whole = _units(storage, nodes) * nodes_per_unit(storage)
     if storage.stripe_parity is not None:
-        return _striped(storage, raw, whole)
+        data, parity, spare, share = _stripe(storage, whole)
+        narrowest = storage.stripe_data.value if storage.stripe_data is not None else 1
+        per_node = np.where(whole > 0, raw / np.maximum(whole, 1), 0.0)
+        usable = weka_usable_bytes(per_node, whole, data, parity, spare, share)
+        return np.asarray(np.where(data >= narrowest, usable, 0.0))
     if storage.protection_overheads:
         overheads = _overheads(storage)
         overhead = overheads[np.minimum(whole, overheads.size - 1)]
@@ -228,14 +232,6 @@ def capacity_ladder(storage: Storage, capacity_option: int, n_nodes: int) -> tup
     else:
         steps.append(CapacityStep("usable", usable, PlanNote(PlanNoteKind.FOR_FILES), "derived", ""))
     return tuple(steps)
-
-
-def _striped(storage: Storage, raw: Floats, nodes: Ints) -> Floats:
-    data, parity, spare, share = _stripe(storage, nodes)
-    narrowest = storage.stripe_data.value if storage.stripe_data is not None else 1
-    per_node = np.where(nodes > 0, raw / np.maximum(nodes, 1), 0.0)
-    usable = weka_usable_bytes(per_node, nodes, data, parity, spare, share)
-    return np.asarray(np.where(data >= narrowest, usable, 0.0))
 
 
 def _stripe(storage: Storage, nodes: Ints) -> tuple[Ints, int, Ints, float]:

@@ -7,7 +7,7 @@ from sizer.bom.bill import customer_bill, unpriced_bill
 from sizer.sizing.reasons import QuoteToSettle, RunnerUpKind
 from sizer.sizing.result import DesignAnswer, Maximum, ParetoPoint, SizingResult, SpareCost, Verdict
 from sizer.workload.quote import Quote
-from sizer.workload.request import SizingRequest, ranks_by_cost
+from sizer.workload.request import ranks_by_cost
 
 # What a customer reads of the quote. A new field of the quote stays inside until it is named here.
 _HEADING = ("number", "revision", "prepared_by", "valid_days")
@@ -32,9 +32,10 @@ def customer_copy(result: SizingResult) -> SizingResult:
         uncosted = replace(selection.preference, chosen_value=None, other_value=None)
         selection = replace(selection, preference=uncosted)
     own = {line.price_source for line in shown.lines if line.has_own_price}
+    heading = {name: getattr(result.request.quote, name) for name in _HEADING}
     return replace(
         result,
-        request=_request(result.request),
+        request=result.request.model_copy(update={"quote": Quote(**heading)}),
         design=design,
         verdict=_copied(result.verdict, result.platforms, others),
         spare_cost=None if result.spare_cost is None else _without_amount(result.spare_cost),
@@ -47,11 +48,6 @@ def customer_copy(result: SizingResult) -> SizingResult:
         quotes_to_settle=tuple(QuoteToSettle(quote.item, quote.name, None) for quote in result.quotes_to_settle),
         sources=tuple(key for key in result.sources if key not in own),
     )
-
-
-def _request(request: SizingRequest) -> SizingRequest:
-    heading = {name: getattr(request.quote, name) for name in _HEADING}
-    return request.model_copy(update={"quote": Quote(**heading)})
 
 
 def not_offered(design: DesignAnswer) -> DesignAnswer:

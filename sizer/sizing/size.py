@@ -26,7 +26,6 @@ from sizer.sizing.design.decisions import with_bills
 from sizer.sizing.design.verdict import verdict_of
 from sizer.sizing.growth.growth_plan import FirstPurchases, first_purchases, is_same
 from sizer.sizing.maximum import described_maximum, maximum, most_of_budget, rows_of
-from sizer.sizing.preference import preference_of
 from sizer.sizing.reasons import (
     IdleReason,
     PreferenceKind,
@@ -37,8 +36,7 @@ from sizer.sizing.reasons import (
     SelectionKind,
     SizeKey,
 )
-from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, answerable, design_of, rental_of_run, search
-from sizer.sizing.redundancy_cost import spare_cost
+from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, answerable, design_of, preference_of, rental_of_run, search
 from sizer.sizing.result import (
     IMPLAUSIBLE_W,
     DesignAnswer,
@@ -49,13 +47,13 @@ from sizer.sizing.result import (
     ParetoPoint,
     SizingResult,
 )
-from sizer.sizing.search.front import front_rows
 from sizer.sizing.search.nearest_design import counts_ruled_out
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import (
     Ranking,
     best_of,
     beyond_budget,
+    front_rows,
     is_tied,
     keys,
     preferred_parts,
@@ -65,6 +63,7 @@ from sizer.sizing.search.ranking import (
     tie_break,
     uncertainty,
 )
+from sizer.sizing.servers_needed import spare_cost
 from sizer.sizing.stack_default import with_stack_defaults
 from sizer.sizing.stages.evaluate import least_chance
 from sizer.sizing.stages.storage_rates import node_rates, rate_is_unknown
@@ -142,7 +141,11 @@ def _first_year(counts: PartCounts, ranking: Ranking, order: Sequence[int], cali
     runner_up, reason = _runner_up(counts, order)
     selection = _selection(counts, order, ranking)
     selection = with_bills(selection, designs)
-    return _Choice(designs, selection, quotes, runner_up, reason, _pareto(counts, chosen))
+    # Front over the cost that ranks designs, time, power and rack units.
+    listed = front_rows(counts, chosen, MAX_PARETO_POINTS)
+    if chosen not in listed:
+        listed.insert(0, chosen)
+    return _Choice(designs, selection, quotes, runner_up, reason, _points(listed, chosen, counts))
 
 
 def _first_of_plan(first_year: _Choice, planned: FirstPurchases) -> _Choice:
@@ -415,17 +418,6 @@ def _point_of(design: DesignAnswer, like: ParetoPoint) -> ParetoPoint:
         cost=float(design.bill.total) if design.bill.is_complete else None,
         is_documented=True,
     )
-
-
-def _pareto(counts: PartCounts, chosen: int) -> tuple[ParetoPoint, ...]:
-    """Front over the cost that ranks designs, time, power and rack units.
-
-    The cheapest first: beyond a few dozen points the front only says that more hardware is faster.
-    """
-    listed = front_rows(counts, chosen, MAX_PARETO_POINTS)
-    if chosen not in listed:
-        listed.insert(0, chosen)
-    return _points(listed, chosen, counts)
 
 
 def _runner_up(counts: PartCounts, order: Sequence[int]) -> tuple[ParetoPoint | None, RunnerUpReason]:

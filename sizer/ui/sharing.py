@@ -8,9 +8,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 from sizer.base.errors import RequestError
+from sizer.base.faults import check_size
 from sizer.base.formats.json_document import parse_json
 from sizer.base.formats.toml_text import parse_toml
-from sizer.base.input_size import check_size
 from sizer.workload.request import MAX_REQUEST_BYTES
 
 

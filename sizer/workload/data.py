@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from sizer.base.quantities import Bytes, BytesPerS, Seconds
 from sizer.base.units import DAY_S
-from sizer.catalog.bounds import CAPACITY_BYTES, RATE_BYTES_PER_S, SAMPLE_BYTES
+from sizer.catalog.items import CAPACITY_BYTES, RATE_BYTES_PER_S, SAMPLE_BYTES
 from sizer.workload.table import ItemId, RequestTable, Share
 
 Stream = Literal["training", "checkpoints", "ingest", "snapshots"]

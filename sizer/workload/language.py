@@ -11,7 +11,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.networks import TransformerShape
 from sizer.catalog.schema import Dnn, Gpu, NumberFormat
 from sizer.workload.checkpoints import CHECKPOINT_WAIT_S, Checkpoints
-from sizer.workload.measured import Measured
+from sizer.workload.optional_tables import Measured
 from sizer.workload.request import CustomDataset, Method, SizingRequest, Target, Workload
 from sizer.workload.stack_choice import stack_id
 from sizer.workload.transformer.custom_transformer import CustomTransformer

@@ -1,13 +1,15 @@
 """Tables of a request that may be missing: fabric, room, growth, ownership and an offer to rent."""
 
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
 from sizer.base.money import Percent, UnitRate
+from sizer.base.quantities import Bytes, SamplesPerS
 from sizer.base.texts import Name
-from sizer.workload.table import ItemId, RequestTable
+from sizer.workload.table import Count, Day, ItemId, RequestTable
 
 
 class Fabric(RequestTable):
@@ -130,3 +132,28 @@ class Rental(RequestTable):
     yearly_cost_percent: Percent = Decimal(0)  # of the purchase, for staff, space and maintenance
     # GPU utilization as a share of all hours; None: only the break-even is shown.
     utilization_fraction: Annotated[float, Field(ge=0.001, le=1, allow_inf_nan=False)] | None = None
+
+
+# A rate so many times what is predicted, or so many times below it, is more often another unit than another network.
+_FAR = 5.0
+
+
+class Measured(RequestTable):
+    """Samples per second that a training of this network ran at, from end to end, on some GPUs.
+
+    Of a language model tokens per second, of its steps.
+    """
+
+    samples_per_s: SamplesPerS
+    gpu: ItemId
+    gpus: Count = 1
+    batch_per_gpu: Annotated[int, Field(ge=1, le=65_536, strict=True)] | None = None  # absent: that of the workload
+    gpu_memory_bytes: Bytes | None = None  # that it took of each GPU at this batch
+    day: Day | None = None
+    # Standard deviation of the rate: what another run, another release or another day would show.
+    within_percent: Annotated[float, Field(ge=1, le=100, allow_inf_nan=False)] = 10.0
+
+
+def far_off(factors: Iterable[float]) -> list[float]:
+    """Measured rates over predicted ones, of those that are far from them. [-]"""
+    return [float(f"{factor:.2g}") for factor in factors if not 1 / _FAR <= factor <= _FAR]

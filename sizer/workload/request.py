@@ -8,24 +8,22 @@ from typing import Annotated, Literal, Self, get_args
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 
 from sizer.base.errors import RequestError
-from sizer.base.faults import in_words
+from sizer.base.faults import check_size, in_words
 from sizer.base.formats.json_document import parse_json
 from sizer.base.formats.toml_text import parse_toml
-from sizer.base.input_size import check_size
 from sizer.base.quantities import Bytes, Latency, RequestsPerS, SamplesPerS, Seconds, Tokens, TokensPerS, Watts
 from sizer.base.resources import text_of_file
 from sizer.base.texts import Name, ShortText, line
-from sizer.catalog.bounds import MEMORY_BYTES, SAMPLE_BYTES, Samples, SamplesOrZero
+from sizer.catalog.items import MEMORY_BYTES, SAMPLE_BYTES, Samples, SamplesOrZero
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import StorageTier
 from sizer.workload.custom_network import AnyDnn
 from sizer.workload.data import DataRequest, StatedStorage
 from sizer.workload.kinds import of_file
-from sizer.workload.measured import Measured
 from sizer.workload.optional_tables import Cooling as Cooling
 from sizer.workload.optional_tables import Fabric as Fabric
 from sizer.workload.optional_tables import FeedRedundancy as FeedRedundancy
-from sizer.workload.optional_tables import Growth, Ownership, Rental
+from sizer.workload.optional_tables import Growth, Measured, Ownership, Rental
 from sizer.workload.optional_tables import Site as Site
 from sizer.workload.quote import Quote
 from sizer.workload.table import (

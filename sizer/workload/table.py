@@ -2,7 +2,9 @@
 
 import datetime
 import re
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
@@ -65,3 +67,100 @@ def with_one_customer(data: object) -> object:
 def empty_as_none(table: object) -> object:
     """A table of the request; an empty one, as files had where nothing is requested, is none."""
     return None if table == {} else table
+
+
+Path = tuple[str | int, ...]
+
+# Keys that tell entries of a list of tables apart, whatever their order.
+_NAMES = ("name", "item", "description")
+
+
+@dataclass(frozen=True)
+class FieldChange:
+    """A field of the request; None where it has no value."""
+
+    path: Path
+    before: Any
+    now: Any
+
+
+def field_changes(before: Any, now: Any, path: Path = ()) -> list[FieldChange]:
+    """Differences between two requests as plain data.
+
+    Entries of a list of tables are matched by their names where each has one of its own, else by their order. Where
+    each list has one named entry, it is the same one under another name.
+    """
+    if _are_tables(before, now):
+        old, new = before or {}, now or {}
+        return [
+            change
+            for key in dict.fromkeys((*old, *new))
+            for change in field_changes(old.get(key), new.get(key), (*path, key))
+        ]
+    if _is_list_of_tables(before) and _is_list_of_tables(now):
+        pairs = matched(before or [], now or [])
+        return [change for number, old, new in pairs for change in _entry_changes(old, new, (*path, number))]
+    return [] if before == now else [FieldChange(path, before, now)]
+
+
+def mixed(before: Any, now: Any, takes: Callable[[FieldChange], bool], path: Path = ()) -> Any:
+    """The earlier request with some changes of the later one.
+
+    ``before``, ``now``: as for :func:`field_changes`. ``takes``: which of the changes that :func:`field_changes` finds
+    are made. ``path``: keys that lead to ``before`` and ``now`` from the top. Returns with all changes it equals the
+    later one, with none the earlier one; lists of tables may have another order, and empty tables are omitted.
+    """
+    if _are_tables(before, now):
+        old, new = before or {}, now or {}
+        fields = {key: mixed(old.get(key), new.get(key), takes, (*path, key)) for key in dict.fromkeys((*old, *new))}
+        return {key: value for key, value in fields.items() if value is not None} or None
+    if _is_list_of_tables(before) and _is_list_of_tables(now):
+        pairs = matched(before or [], now or [])
+        entries = [_mixed_entry(old, new, takes, (*path, number)) for number, old, new in pairs]
+        return [entry for entry in entries if entry is not None] or None
+    return now if before != now and takes(FieldChange(path, before, now)) else before
+
+
+def _are_tables(before: Any, now: Any) -> bool:
+    return isinstance(before, Mapping | None) and isinstance(now, Mapping | None)
+
+
+def _is_list_of_tables(value: Any) -> bool:
+    return value is None or (isinstance(value, list) and any(isinstance(entry, Mapping) for entry in value))
+
+
+def _entry_changes(before: Any, now: Any, path: Path) -> list[FieldChange]:
+    """An added or removed entry is one change, at its place."""
+    if before is None or now is None:
+        return [FieldChange(path, before, now)]
+    return field_changes(before, now, path)
+
+
+def _mixed_entry(before: Any, now: Any, takes: Callable[[FieldChange], bool], path: Path) -> Any:
+    if before is None or now is None:
+        return now if takes(FieldChange(path, before, now)) else before
+    return mixed(before, now, takes, path)
+
+
+def matched(before: list[Any], now: list[Any]) -> list[tuple[int, Any, Any]]:
+    """Corresponding entries of two lists, each with its place in the later list; None where one is missing."""
+    if len(before) == len(now) == 1 and all(
+        isinstance(entry, Mapping) and "name" in entry for entry in (*before, *now)
+    ):
+        return [(0, before[0], now[0])]
+    for key in _NAMES:
+        old, new = (
+            [entry.get(key) if isinstance(entry, Mapping) else None for entry in entries] for entries in (before, now)
+        )
+        if all(isinstance(name, str) for name in (*old, *new)) and len({*old}) == len(old) and len({*new}) == len(new):
+            places = {name: number for number, name in enumerate(old)}
+            present = [
+                (number, before[places[name]] if name in places else None, now[number])
+                for number, name in enumerate(new)
+            ]
+            return present + [(number, before[number], None) for number, name in enumerate(old) if name not in set(new)]
+    longest = max(len(before), len(now))
+    return [
+        (number, before[number] if number < len(before) else None, now[number] if number < len(now) else None)
+        for number in range(longest)
+    ]

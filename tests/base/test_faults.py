@@ -9,9 +9,8 @@ import pytest
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from sizer.base.errors import CatalogError, OutputError, RequestError
-from sizer.base.faults import in_words, nearest
+from sizer.base.faults import MAX_DEPTH, MAX_ENTRIES, MAX_VALUES, check_size, in_words, nearest
 from sizer.base.formats.toml_text import parse_toml
-from sizer.base.input_size import MAX_DEPTH, MAX_ENTRIES, MAX_VALUES, check_size
 from sizer.base.streams import messages, prepare_streams
 from sizer.documents import known_kinds
 from sizer.export.files import write_whole

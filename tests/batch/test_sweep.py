@@ -1,7 +1,6 @@
 """Sweeps against single answers, and axes as people type them."""
 
 import json
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 import pyarrow.parquet as pq
@@ -10,9 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from sizer import SizingRequest, monte_carlo, sweep
+from sizer import SizingRequest, sweep
 from sizer.base.errors import InfeasibleError, RequestError
-from sizer.batch.monte_carlo import POSTERIOR
 from sizer.batch.work import cells_of_design
 from sizer.catalog.loader import shipped_catalog
 from sizer.cli import app
@@ -98,29 +96,6 @@ def test_bad_points_are_rows():
 def test_axes_that_make_no_sense_are_refused_at_once(axes, message):
     with pytest.raises(RequestError, match=message):
         sweep(base(), axes, catalog())
-
-
-def test_draws_are_those_of_the_design_in_its_whole_space():
-    axes = {TIME: ["4 h", "1 min"], "platforms.servers": [["dgx-1"], ["dgx-1", "c4140"]]}
-    request = base(workload=[{**WORK, "dataset_bytes": "144.8 GB", "recipe": "resnet50-mlperf-v0.6"}])
-    with ThreadPoolExecutor(1) as pool:
-        rows = sweep(request, axes, catalog(), draws=60, seed=4, executor=pool).to_pylist()
-    assert [row["answer.status"] for row in rows] == ["sized"] * 2 + ["infeasible"] * 2
-    columns = [name for name in rows[0] if name.startswith(POSTERIOR)]
-    assert len(columns) == 10
-    for row in rows[:2]:
-        work = request.workload[0]
-        target = work.target.model_copy(update={"samples_per_s": None, "time_to_train_s": row[TIME]})
-        servers = request.platforms.model_copy(update={"servers": tuple(row["platforms.servers"])})
-        point = request.model_copy(
-            update={"workload": (work.model_copy(update={"target": target}),), "platforms": servers}
-        )
-        space = monte_carlo(point, catalog(), draws=60, seed=4).to_pylist()
-        what = [f"answer.design.{name}" for name in ("server", "servers", "gpu", "storage", "storage_nodes", "fabric")]
-        found = [one for one in space if all(one[name] == row[name] for name in what)]
-        assert found
-        assert {name: found[0][name] for name in columns} == {name: row[name] for name in columns}
-    assert all(row[name] is None for row in rows[2:] for name in columns)
 
 
 @pytest.mark.parametrize(

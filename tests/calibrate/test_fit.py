@@ -12,7 +12,6 @@ from sizer.base.errors import CalibrationError
 from sizer.calibrate.cases import RateCase, resolve
 from sizer.calibrate.engine import (
     ErrorStatistics,
-    Fit,
     Prior,
     RateModel,
     StoredFits,
@@ -120,13 +119,6 @@ def test_accuracy_counts_what_lies_inside():
     found = ErrorStatistics.of(np.array([0.1, -0.2, 0.4]), np.full(3, 0.2))
     assert (found.rows, found.median, found.bias) == (3, pytest.approx(0.2), pytest.approx(0.1))
     assert found.coverage == pytest.approx(2 / 3)
-
-
-def test_covariance_of_a_part_is_that_of_the_whole():
-    fit = line().fitted(["a", "a", "b", "b"], np.array([1.0, 1.02, 1.1, 1.12])).fit
-    assert isinstance(fit, Fit)
-    whole = np.linalg.inv(fit.hessian.toarray())
-    assert_allclose(fit.covariance(("level:all", "lab:a")), whole[np.ix_([2, 0], [2, 0])], rtol=1e-9)
 
 
 def test_a_case_that_comes_in_later_updates_the_fit_as_one_among_the_rows():

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from sizer.calibrate.calibration import stored_calibration
-from sizer.calibrate.cross_validation import load_cross_validation
 from sizer.calibrate.observations import load_observations
 from sizer.calibrate.predict import predict_all
+from sizer.calibrate.validate import load_cross_validation
 from tests.factories.requests import CATALOG
 
 CALIBRATION = stored_calibration()

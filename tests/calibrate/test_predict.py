@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizer.calibrate.calibration import load_calibration, stored_calibration
-from sizer.calibrate.draws import Draws, streams
+from sizer.calibrate.calibration import Draws, load_calibration, stored_calibration, streams
 from sizer.calibrate.fit.hosts import HostTask
 from sizer.calibrate.notes import FitNote
 from sizer.calibrate.observations import load_observations, read_rows

@@ -7,13 +7,15 @@ import pytest
 
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.notes import CALIBRATED, PREDICTED
-from sizer.calibrate.storage_emulation import load_emulation, systems_left_out, validate_emulation
-from sizer.calibrate.storage_limits import (
+from sizer.calibrate.storage_emulation import (
     Unpredictable,
     adapter_bytes_per_s,
     at_limit_accuracy,
     limits_left_out,
+    load_emulation,
     predicted_at_limit,
+    systems_left_out,
+    validate_emulation,
 )
 from sizer.present.text.calibration import status_text
 

@@ -14,8 +14,8 @@ from sizer.library.library import Library
 from sizer.library.records import content_of
 from sizer.library.snapshot import Snapshot, read_snapshot, snapshot_of
 from sizer.sizing.size import size
-from sizer.workload.changes import FieldChange, field_changes
 from sizer.workload.request import SizingRequest
+from sizer.workload.table import FieldChange, field_changes
 from tests.factories.examples import EXAMPLES, ROOT, catalog, sized
 from tests.library.samples import at
 

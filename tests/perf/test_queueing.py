@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from sizer.perf.queueing import erlang_b
+from sizer.perf.availability.goodput import erlang_b
 from sizer.perf.scheduling import ServerPool, schedule, servers_of
 from tests.factories.erlang import erlang_c, mean_wait_s, waits_longer_probability
 

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from sizer.perf.exchange import hierarchical_allreduce_time_s
 from sizer.perf.scheduling import (
     DAY_S,
     WEEK_S,
@@ -21,9 +20,6 @@ from sizer.perf.scheduling import (
 )
 from sizer.perf.step_terms import SCALE_OUT, TERM_NAMES, StepTerms, drawn_terms
 from sizer.perf.training_step import (
-    INTER_HOP_S,
-    INTRA_HOP_S,
-    LAST_BUCKET_FRACTION,
     InferenceRun,
     TrainingRun,
 )
@@ -135,21 +131,6 @@ def test_bad_arguments_are_named(argument, value):
         trained(terms(), **{**good, argument: value})
 
 
-def test_training_rate_is_built_from_the_published_formulas():
-    """The formulas of the design page, written out once more: launch and arithmetic, exchange beyond what hides it."""
-    servers = np.array([1, 2, 9, 130])
-    rate = trained(terms(), batch_per_gpu=16, n_gpus_per_server=8, n_servers=servers, **RESNET50)
-    q = 1 + np.exp(-0.5)
-    gpu = (0.01**q + (3 * 8.18e9 * (16 + 5) / (125e12 * 0.2)) ** q) ** (1 / q)
-    exchange = hierarchical_allreduce_time_s(51.2e6, 8, servers, 60e9, 12.5e9 * 0.7, INTRA_HOP_S, INTER_HOP_S)
-    beyond = exchange - 2 / 3 * gpu / (1 + np.exp(1.0))
-    exposed = (beyond + np.hypot(beyond, 2 * LAST_BUCKET_FRACTION * exchange)) / 2
-    step = (gpu + exposed) * (1 + 0.01 * 3 + 0.02 * 2 * (servers - 1) / servers)
-    assert_allclose(rate.total.value, 16 * 8 * servers / step, rtol=1e-12)
-    assert_allclose(rate.compute.value, 16 * 8 * servers / gpu, rtol=1e-12)
-    assert_allclose(rate.exchange, 16 * 8 * servers / exchange, rtol=1e-12)
-
-
 def test_exchange_hides_behind_the_backward_pass():
     """Far below what hides it nearly nothing is exposed, far above all but the hidden part: max(0, x - k 2/3 t)."""
     arguments = {**RESNET50, "nic_bytes_per_s": np.array([1e13, 1e7])}
@@ -163,13 +144,6 @@ def test_exchange_hides_behind_the_backward_pass():
 
 def counted(servers, batch):
     return TrainingRun.of(batch_per_gpu=batch, n_gpus_per_server=8, n_servers=servers, **RESNET50)
-
-
-def test_some_sizes_have_the_rates_that_they_have_among_all():
-    batch, servers = np.array([[4.0], [256.0]]), np.array([[1, 2, 40]])
-    found = counted(servers, batch).at_sizes(slice(1, None))
-    assert found.shape == (2, 2)
-    assert_allclose(found.samples_per_s(VALUES), counted(servers[:, 1:], batch).samples_per_s(VALUES), rtol=1e-15)
 
 
 @pytest.mark.parametrize("servers", [1, 2, 40])
@@ -255,29 +229,9 @@ def test_a_slower_host_link_bounds_inference():
     assert (rate.compute.value > rate.total.value).all()
 
 
-def test_terms_of_several_platforms_by_row():
-    both = StepTerms.stack([terms(), terms(VALUES + 0.1 * np.eye(K)[0])])
-    arguments = {"batch_per_gpu": 64, "n_gpus_per_server": 1, "n_servers": 1, **RESNET50}
-    rate = trained(both[np.array([0, 1, 1])], **arguments)
-    assert rate.total.value.shape == (3,)
-    assert rate.total.value[1] == rate.total.value[2] > rate.total.value[0]
-
-
 def test_terms_of_a_wrong_shape_are_refused():
     with pytest.raises(ValueError, match="terms must be"):
         StepTerms(np.zeros(3), np.zeros((3, 3)), np.array(0.0))
-
-
-def test_medians_of_many_draws_are_those_of_each():
-    """Draws beside sizes, as (sizes, draws), give what each set of terms gives alone."""
-    servers = np.array([1, 2, 9])[:, None]
-    draws = VALUES + 0.3 * np.random.default_rng(1).standard_normal((5, K))
-    counts = {"batch_per_gpu": 32, "n_gpus_per_server": 8, "n_servers": servers}
-    images = {"forward_flop": 8e9, "peak_flop_per_s": 125e12, "input_bytes": 150_528}
-    training, inference = TrainingRun.of(**counts, **RESNET50), InferenceRun.of(**counts, **images)
-    for run in (training, inference):
-        each = [run.rate(terms(values)).total.value[:, 0] for values in draws]
-        assert_allclose(run.samples_per_s(draws), np.stack(each, axis=1), rtol=1e-13)  # rounding
 
 
 def test_parts_of_a_step_by_hand():

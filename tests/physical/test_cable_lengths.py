@@ -2,23 +2,19 @@
 
 from collections import Counter, defaultdict
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from sizer.physical.layout import planned_cables
-from sizer.physical.networks.cables import choose_cable, choose_cables
+from sizer.physical.networks.cables import choose_cable
 from sizer.physical.networks.links import LinkGroup
-from sizer.physical.racks.positions import OUTSIDE_M, DevicePlaces, link_lengths_m, unit_runs
+from sizer.physical.racks.positions import OUTSIDE_M, DevicePlaces, link_lengths_m
 from sizer.physical.roles import Role
 from tests.factories import examples
 from tests.factories.requests import CATALOG
 
 CABLES = tuple(CATALOG.cables.values())
-KINDS = ["edr", "fdr", "100gbe", "40gbe", "25gbe", "10gbe", "1gbe"]
 
 
 def standing(racks, units, heights, places=((0, 0),)):
@@ -67,23 +63,6 @@ def test_to_the_customers_lan():
 )
 def test_shortest_part_of_the_right_medium(kind, length_m, items):
     assert [item for item, _ in choose_cable(CABLES, CATALOG.links[kind], length_m).items] == items
-
-
-@given(kind=st.sampled_from(KINDS), lengths=st.lists(st.floats(0.3, 99), min_size=1, max_size=30))
-def test_many_links_choose_as_one_does(kind, lengths):
-    choices, number = choose_cables(CABLES, CATALOG.links[kind], np.array(lengths))
-    for length, choice in zip(lengths, number, strict=True):
-        one = choose_cable(CABLES, CATALOG.links[kind], length)
-        assert choices[choice].items == one.items
-        spans = [fact.value for item, _ in one.items if (fact := CATALOG.cables[item].length_m) is not None]
-        assert max(spans) >= length - 1e-9
-
-
-@given(units=st.sets(st.integers(1, 48)))
-def test_runs_of_units_are_the_units(units):
-    runs = list(unit_runs(units))
-    assert [unit for low, count in runs for unit in range(low, low + count)] == sorted(units)
-    assert all(later[0] > low + count for (low, count), later in pairwise(runs))
 
 
 def run(ports, cages=("qsfp112", "osfp-finned"), kind="ndr"):

@@ -7,11 +7,11 @@ import pytest
 
 from sizer.catalog.loader import shipped_catalog
 from sizer.physical.existing_use import existing_use
-from sizer.physical.expansion import moved_links
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities
 from sizer.physical.roles import NetworkRole
 from sizer.physical.server_room import _by_outlets, server_room, servers_by_ports
+from sizer.sizing.growth.purchase_planner import moved_links
 from sizer.workload.request import SizingRequest
 from tests.factories import examples
 from tests.factories.plans import CATALOG, laid_out

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sizer.base.errors import InfeasibleError
-from sizer.physical.expansion import moved_links
 from sizer.physical.losses import Losses
 from sizer.physical.networks.addresses import PRIVATE_SPACE, AddressPlan, address_plan, allocated
 from sizer.physical.networks.fat_tree import fat_tree, gateways, uplinked_leaves
@@ -17,6 +16,7 @@ from sizer.physical.networks.rails import rail_cores
 from sizer.physical.networks.single_fabric import FabricAsked, single_fabric
 from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.roles import NetworkRole, Role
+from sizer.sizing.growth.purchase_planner import moved_links
 from sizer.sizing.project import project
 from sizer.workload.request import SizingRequest
 from tests.factories import examples

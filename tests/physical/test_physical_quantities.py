@@ -5,8 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.catalog.generations import era_of
@@ -16,15 +14,12 @@ from sizer.physical.capacity import (
     capacity_ladder,
     changing_steps,
     is_extrapolated,
-    node_limits,
-    nodes_per_unit,
     nodes_there,
     smallest_nodes,
     usable_bytes,
 )
 from sizer.physical.components import Component, DesignParts
 from sizer.physical.notes import PlanNote, PlanNoteKind, Violation, ViolationKind
-from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import PartTable, _new_share, quantities, slice_row
 from sizer.physical.roles import Role
@@ -34,7 +29,6 @@ from sizer.sizing.project import project
 from sizer.sizing.stages.storage_rates import capacity_is_unknown
 from sizer.workload.request import Existing, Limits, SizingRequest
 from tests.factories.examples import catalog
-from tests.property.law_examples import law
 
 
 def request_of(**tables):
@@ -267,16 +261,6 @@ def test_unknown_watts_are_named(catalog):
     assert counted.unknown_power == ("v225g",)
 
 
-def test_slice_equals_the_row_alone(catalog):
-    platform = one(catalog, "apollo-6500", "wekaio", "edr")
-    rows = quantities(platform, [1, 4, 30], [6, 8, 40], catalog=catalog)
-    alone = slice_row(quantities(platform, [4], [8], catalog=catalog), 0)
-    sliced = slice_row(rows, 1)
-    assert counts(sliced) == counts(alone)
-    assert (sliced.racks, sliced.power_max_w, sliced.raw_bytes) == (alone.racks, alone.power_max_w, alone.raw_bytes)
-    assert sliced.unknown_power == alone.unknown_power
-
-
 def test_negative_counts_are_refused(catalog):
     with pytest.raises(ValueError, match="n_servers must be at least 0, got -1"):
         quantities(one(catalog, "dgx-1", "dgx1-ssd", "edr"), [-1], [0], catalog=catalog)
@@ -462,8 +446,6 @@ PLATFORMS = [
         ),
     )
 ]
-DESIGNS = st.lists(st.tuples(st.integers(1, 160), st.integers(0, 3)), min_size=1, max_size=6)
-VALUES = ("rack_units", "racks", "power_typical_w", "power_max_w", "raw_bytes")
 
 
 def pieces(components: tuple[Component, ...], design: int = 0) -> dict[tuple[str, ...], int]:
@@ -472,28 +454,6 @@ def pieces(components: tuple[Component, ...], design: int = 0) -> dict[tuple[str
         key = part.role, part.item, part.status
         found[key] = found.get(key, 0) + int(part.quantity[design])
     return {key: count for key, count in found.items() if count}
-
-
-def nodes_of(platform: Platform, more_units: int) -> int:
-    return node_limits(platform.storage)[0] + more_units * nodes_per_unit(platform.storage)
-
-
-@law(60)
-@given(number=st.integers(0, 10_000), asked=st.lists(DESIGNS, min_size=1, max_size=3))
-def test_a_design_of_the_table_is_the_design_counted_alone(number: int, asked: list[list[tuple[int, int]]]) -> None:
-    platform = PLATFORMS[number % len(PLATFORMS)]
-    count = partial(quantities, platform, catalog=catalog())
-    table = PartTable(count)
-    for designs in asked:
-        servers, nodes = np.array([(n, nodes_of(platform, more)) for n, more in designs], dtype=np.int64).T
-        found = table.designs(servers, nodes)
-        for place, design in enumerate(zip(servers.tolist(), nodes.tolist(), strict=True)):
-            alone = count(*design)
-            for name in VALUES:
-                np.testing.assert_array_equal(getattr(found, name)[place], getattr(alone, name)[0])
-            assert {rule for rule, rows in found.violations.items() if rows[place]} == set(alone.violations)
-            assert bool(found.draw_is_open[place]) == bool(alone.unknown_power)
-            assert pieces(found.components, place) == pieces(alone.components)
 
 
 def test_a_design_is_counted_once() -> None:

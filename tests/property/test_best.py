@@ -1,24 +1,19 @@
 """The lean search finds the design of the whole analysis, for any request, with and without prices and losses."""
 
-import re
 from functools import cache
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizer import Catalog, SizingRequest, size
+from sizer import Catalog, SizingRequest
 from sizer.base.errors import InfeasibleError
-from sizer.batch.work import cells_of_answer, cells_of_design
 from sizer.calibrate.calibration import stored_calibration
-from sizer.sizing.best_design import BestDesign, best_design
 from sizer.sizing.recommend import search
 from sizer.sizing.search.ranking import Ranking, order_of
 from tests.factories.examples import catalog as shipped
 from tests.factories.prices import all_priced
 from tests.property.law_examples import law
-from tests.sizing.losses_one_by_one import tolerates_losses
 
 SERVERS = ["dgx-1", "dgx-2", "c4140", "apollo-6500", "v225g"]
 STORAGE = ["isilon-f800", "wekaio", "hnas", "head-node-nfs"]
@@ -77,36 +72,6 @@ def requests(draw: st.DrawFn) -> SizingRequest:
     keys = [None, None, "cost", "gpus", "rack-units", "watts", *(["time"] if data["limits"] else [])]
     rank_by = draw(st.sampled_from(keys))
     return SizingRequest.from_dict(data | ({} if rank_by is None else {"rank_by": rank_by}))
-
-
-@law(40)
-@given(request=requests(), is_priced=st.booleans())
-def test_lean_search_finds_the_design_of_the_whole_analysis(request: SizingRequest, is_priced: bool) -> None:
-    parts = catalog(is_priced)
-    try:
-        lean = best_design(request, parts)
-    except InfeasibleError as error:
-        reason = str(error)
-        with pytest.raises(InfeasibleError, match=f"^{re.escape(reason)}$"):
-            size(request, parts)
-        return
-    whole = size(request, parts)
-    assert cells_of_answer(request, parts, stored_calibration()) == cells_of_design(
-        BestDesign(whole.design, lean.needs_cluster)
-    )
-    assert lean.needs_cluster == whole.needs_cluster
-    one, other = lean.design, whole.design
-    assert one.platform is other.platform
-    assert (one.n_servers, one.storage_nodes, one.binding) == (
-        other.n_servers,
-        other.storage_nodes,
-        other.binding,
-    )
-    assert one.probability == other.probability
-    assert [tuple(work.throughput) for work in one.workloads] == [tuple(work.throughput) for work in other.workloads]
-    assert one.bill.lines == other.bill.lines
-    if request.resilience.keeps_targets_without:
-        assert tolerates_losses(request, other.platform, other.n_servers, other.storage_nodes, parts)
 
 
 @law()

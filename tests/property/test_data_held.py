@@ -12,7 +12,6 @@ from sizer.base.errors import InfeasibleError
 from sizer.calibrate.calibration import stored_calibration
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.platforms import platforms
-from sizer.sizing.checks import CheckResult
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.growth.purchase_planner import cheapest_sequence
 from sizer.sizing.search.feasibility import StorageUnits
@@ -128,33 +127,3 @@ def test_more_reserve_never_lowers_the_nodes(works, care, more):
     counted = np.array([counts_nodes(option.storage) for option in options])
     assert (after.least >= before.least)[counted].all()
     assert (before.holds_data | ~after.holds_data).all()
-
-
-@law()
-@given(
-    rate=st.floats(1e-3, 1e9),
-    batch=st.integers(1, 65_536),
-    data_bytes=st.floats(1e6, 1e18),
-    confidence=st.floats(0.5, 0.99),
-    cache=st.sampled_from(["page-cache", "pinned", "none"]),
-    access=st.sampled_from(["random", "sharded"]),
-)
-def test_any_size_is_answered_or_said_to_be_impossible(
-    rate: float, batch: int, data_bytes: float, confidence: float, cache: str, access: str
-) -> None:
-    work = {
-        "dnn": "resnet50",
-        "stack": "mxnet-ngc19.05-dali",
-        "target": {"samples_per_s": rate},
-        "batch_per_gpu": batch,
-        "dataset_bytes": data_bytes,
-        "cache": cache,
-        "access": access,
-    }
-    platforms = {"servers": ["dgx-1", "c4140"], "storage": ["isilon-f800", "wekaio", "hnas"]}
-    request = SizingRequest.from_dict({"confidence": confidence, "workload": [work], "platforms": platforms})
-    try:
-        result = size(request, CATALOG)
-    except InfeasibleError:
-        return
-    assert all(answer.target_check is CheckResult.MET for answer in result.design.workloads)

@@ -246,11 +246,6 @@ def test_two_dgx1_lead_before_one_dgx2():
     assert result.deciding_prices == tuple(quote.item for quote in result.quotes_to_settle)
 
 
-def test_ranking_by_cost_is_the_default():
-    asked = request(20_000)
-    assert order(asked, plain()) == order(asked.model_copy(update={"rank_by": "cost"}), plain())
-
-
 def test_an_unpriced_main_item_is_never_a_pass():
     """A C4140 costs 34,000 to 87,000 USD, 54,000 in the middle: 50,000 exclude it, 200,000 are certain."""
     work = {"dnn": "resnet50", "dataset": "imagenet", "target": {"samples_per_s": 1_500}}

@@ -106,38 +106,6 @@ def test_a_deadline_is_kept_and_a_tighter_one_never_takes_less(
         assert objective(lax) <= objective(tight)
 
 
-@law()
-@given(
-    server=st.sampled_from(["dgx-1", "dgx-2", "c4140", "c4140-pcie", "apollo-6500", "dss-8440", "v225g"]),
-    dnn=st.sampled_from(["resnet50", "vgg16", "ssd-resnet34", "transformer-big", "unet3d"]),
-    servers=st.integers(1, 60),
-    more=st.integers(1, 60),
-    gpus=st.sampled_from([1, 2, 4]),
-    twice=st.booleans(),
-)
-def test_more_gpus_never_lower_the_rate_of_the_gpus(
-    server: str, dnn: str, servers: int, more: int, gpus: int, twice: bool
-) -> None:
-    """More servers, and twice the GPUs of each: the exchange may take more time, the arithmetic never does."""
-    work = {"dnn": dnn, "dataset": "imagenet", "dataset_bytes": 20e12, "target": {"samples_per_s": 10.0}}
-    request = SizingRequest.from_dict({"workload": [work], "platforms": {"generations": ["volta"]}})
-
-    def rate(n: int, of_each: int) -> float:
-        design = project(
-            request,
-            CATALOG,
-            server=server,
-            servers=n,
-            storage="isilon-f800",
-            storage_nodes=16,
-            gpus_per_server=of_each,
-        )
-        return next(float(s.capacity.value) for s in design.workloads[0].stages if s.key == "gpu")
-
-    larger = rate(servers, 2 * gpus) if twice and gpus <= 2 else rate(servers + more, gpus)
-    assert larger >= rate(servers, gpus) * (1 - 1e-9)
-
-
 def test_all_in_cache_reads_nothing_after_the_first_epoch() -> None:
     """Limit: a set that fits is read once (Hitachi 2019; MLPerf: storage must only be tolerable in epoch one)."""
     request = asked({}, 1000.0, dataset_bytes=None, dataset="imagenet", cache="pinned")

@@ -8,16 +8,15 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sizer.base.errors import CalibrationError
-from sizer.calibrate.calibration import load_calibration, save_calibration
-from sizer.calibrate.cross_validation import load_cross_validation, without_source
+from sizer.calibrate.calibration import load_calibration
 from sizer.calibrate.extrapolation import unmeasured
 from sizer.calibrate.fit.hosts import HostTask
 from sizer.calibrate.fitting import calibrate, calibrate_with_fit
 from sizer.calibrate.notes import CALIBRATED, FitNote, RowUse
 from sizer.calibrate.observations import load_observations, observations_digest, stored_path
-from sizer.calibrate.predict import predict, predict_all
+from sizer.calibrate.predict import predict_all
 from sizer.calibrate.reports import built_in_report
-from sizer.calibrate.validate import validate
+from sizer.calibrate.validate import load_cross_validation, validate, without_source
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.evidence.validation_text import MEASURES
 from sizer.perf.exchange import gradient_bytes
@@ -147,18 +146,6 @@ def test_software_generation_matters(catalog, calibration):
     assert_allclose([old.value, new.value], [6210, 11_220], rtol=0.05)  # calibrated on; scatter 5 % between sources
 
 
-def test_accuracy_in_sample(report):
-    """What the documentation claims: medians within 5 % for training and inference, 90 % of training within 15 %."""
-    found = {summary.name: summary for summary in report.by_quantity}
-    rates = found["training: samples_per_s"], found["inference: samples_per_s"]
-    assert rates[0].median_error < 0.03
-    assert rates[0].p90_error < 0.15
-    assert rates[1].median_error < 0.06
-    for summary in rates:
-        assert summary.coverage > 0.80
-    assert abs(rates[0].bias) < 0.01
-
-
 # What falls short of what is asked, and by how much at most.
 FALLS_SHORT = {
     # A source held out: 8.7 % instead of 8 with a known stack, 14.4 % instead of 13 with an unknown one, which comes
@@ -208,20 +195,6 @@ def test_checks_on_unseen_sources_are_those_of_the_stored_fit(catalog, rows, ref
 
 
 @pytest.mark.laws
-def test_leaving_out_by_a_few_steps_is_leaving_out(catalog, rows, refitted):
-    """Five reweighted steps from the full fit against a fit from the priors that never saw the source."""
-    calibration, fit = refitted
-    source = "gh-awss-2"
-    kept = tuple(row for row in rows if row.source != source)
-    mine = tuple(row for row in rows if row.source == source and row.quantity == "samples_per_s")
-    fresh = calibrate(catalog, kept)
-    short = without_source(source, fit, calibration, rows, catalog)
-    for row, prediction in zip(mine, predict_all(mine, catalog, fresh, rows), strict=True):
-        assert prediction.estimate is not None
-        assert_allclose(short[row.id][0], prediction.estimate.value, rtol=0.02)
-
-
-@pytest.mark.laws
 @pytest.mark.parametrize(
     "planted", ["dle-tf1907-rn50-train-fp16-dgx1-8g", "mlperf-v06-nvidia-dgx1_ngc19.05_mxnet-resnet"]
 )
@@ -236,14 +209,6 @@ def test_a_planted_wrong_row_moves_no_other_prediction(catalog, rows, calibratio
     ):
         if one.estimate is not None and two.estimate is not None:
             assert abs(np.log(two.estimate.value / one.estimate.value)) < 0.02, row.id
-
-
-def test_times_are_predicted_not_fitted(report):
-    """Times to train and run times follow from rate, epochs and overhead; no fit reads their steady part."""
-    times = [row for row in report.rows if row.quantity in ("time_to_train_s", "run_time_s") and row.predicted]
-    errors = np.array([abs(row.log_error) for row in times])
-    assert len(times) > 30
-    assert np.median(errors) < 0.07
 
 
 def test_nothing_is_left_out_silently(report):
@@ -325,13 +290,6 @@ def test_stored_fit_is_the_fit_of_the_shipped_observations(rows, calibration, re
     assert_allclose(calibration.fit.values, again.fit.values, atol=1e-3)
     assert_allclose(calibration.fit.sd, again.fit.sd, rtol=0.01)
     assert calibration.used == again.used
-
-
-def test_saved_and_loaded_is_the_same(calibration, catalog, rows, tmp_path):
-    again = load_calibration(save_calibration(calibration, tmp_path / "sub" / "c.json"))
-    row = next(row for row in rows if row.id == "dgx1-isilon-resnet50-72gpu-derived-rate")
-    first, second = (predict(row, catalog, one, rows).estimate for one in (calibration, again))
-    assert_allclose(list(first), list(second), rtol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from sizer.physical.roles import NetworkRole, Role
 from sizer.sizing.project import project
 from sizer.workload.request import SizingRequest
 from tests.factories import examples
-from tests.factories.examples import most_in
 
 
 @cache
@@ -151,40 +150,6 @@ def pieces(design, *roles):
 @pytest.fixture(scope="module")
 def four_units():
     return superpod(127)
-
-
-@pytest.mark.parametrize(
-    ("nodes", "leaves", "spines", "to_nodes_and_ufm", "between"),
-    most_in("laws", [(31, 8, 4, 252, 256), (63, 16, 8, 508, 512), (95, 24, 16, 764, 768), (127, 32, 16, 1020, 1024)]),
-)
-def test_compute_fabric_with_ufm(nodes, leaves, spines, to_nodes_and_ufm, between):
-    """Table 4, all rows."""
-    found = network(superpod(nodes), NetworkRole.COMPUTE)
-    assert counts(found) == (leaves, spines, 0, to_nodes_and_ufm, between, 0)
-    assert float(found.oversubscription[0]) == 1
-
-
-@pytest.mark.parametrize(
-    ("nodes", "leaves", "spines", "cores"),
-    most_in(
-        "laws", [(512, 128, 128, 64), (128, 32, 16, 0), (256, 64, 32, 0), (1024, 256, 256, 128), (2048, 512, 512, 256)]
-    ),
-)
-def test_larger_pods(nodes, leaves, spines, cores):
-    """Table 3, all rows: no port is left for appliances, so the subnet manager runs in a switch."""
-    design = superpod(nodes, managers=False)
-    links = 8 * nodes
-    assert counts(network(design, NetworkRole.COMPUTE)) == (leaves, spines, cores, links, links, links if cores else 0)
-    assert sum(run.run.a_device.size for run in design.plan.cables if run.run.role is Role.COMPUTE_CABLE) == links
-
-
-@pytest.mark.parametrize(
-    ("nodes", "leaves", "spines"), most_in("laws", [(72, 8, 4), (144, 16, 8), (288, 32, 18), (576, 64, 36)])
-)
-def test_b300_units_on_xdr(nodes, leaves, spines):
-    """DGX B300 SuperPOD with Quantum-X800 (RA-11339-001), table 3."""
-    design = superpod(nodes, "dgx-b300", "xdr", managers=False, storage="ai400x2-turbo", storage_nodes=1)
-    assert counts(network(design, NetworkRole.COMPUTE)) == (leaves, spines, 0, 8 * nodes, 8 * nodes, 0)
 
 
 def test_switches_of_the_bill(four_units):

@@ -1,12 +1,8 @@
 """Published fabrics."""
 
-import json
-
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from sizer.cli import app
 from sizer.physical.capacity import onefs_overhead_fraction, usable_bytes, weka_usable_bytes
 from sizer.physical.networks.fat_tree import fat_tree, gateway_uplinks, gateways
 from sizer.physical.networks.single_fabric import FabricAsked, single_fabric
@@ -157,29 +153,6 @@ def test_a_partly_filled_unit():
     assert fabric(nodes=40, ports=64, full_units=True).leaves == 16
     # Without it, eight nodes of a second unit share leaves by fours of their rails.
     assert fabric(nodes=40, ports=64).leaves == 8 + 2
-
-
-def test_the_command_answers_in_json():
-    run = CliRunner().invoke(app, ["fabric", "--nodes", "31", "--ufm-ports", "4", "--ports", "64", "--json"])
-    assert run.exit_code == 0
-    said = json.loads(run.stdout)
-    assert (said["kind"], said["leaves"], said["spines"], said["end_point_cables"]) == ("fabric", 8, 4, 252)
-
-
-@pytest.mark.parametrize(
-    ("asked", "words"),
-    [
-        ([], "state either END_POINTS or --nodes"),
-        (["10", "--nodes", "4", "--ports", "64"], "state either END_POINTS or --nodes"),
-        (["--nodes", "40", "--unit", "33", "--ports", "64"], "--unit = 33"),
-        (["--nodes", "4", "--links-per-node", "8", "--rails", "3", "--ports", "64"], "must divide"),
-        (["--nodes", "4", "--storage-ports", "4", "--ports", "64"], "--network storage"),
-    ],
-)
-def test_what_cannot_be_meant_is_named(asked, words):
-    run = CliRunner().invoke(app, ["fabric", *asked])
-    assert run.exit_code != 0
-    assert words in (run.stderr + str(run.exception))
 
 
 def platform_of(catalog, server, storage, fabric):

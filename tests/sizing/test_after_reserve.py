@@ -16,8 +16,7 @@ from sizer.questions.what_if.varied_input import DATASET_SIZE
 from sizer.sizing.best_design import best_design
 from sizer.sizing.constraints.stored_data import data_sets, lacks_shared_storage, storage_demand
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.redundancy_cost import spare_cost
-from sizer.sizing.servers_needed import fewest_servers
+from sizer.sizing.servers_needed import spare_cost
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import resolve
@@ -220,13 +219,6 @@ def test_a_team_starts_its_jobs_in_time_on_what_is_left():
     assert lost["server"].within_wait == min(shares)
     assert not lost["server"].keeps_targets
     assert lost["gateway"].within_wait == 0  # no job that reads can start
-
-
-@every_case
-def test_the_light_search_counts_the_same_servers(request_):
-    design = best_design(request_, CATALOG).design
-    works = resolve(request_, CATALOG, stored_calibration().measured)
-    assert fewest_servers(request_, works, design.platform, 64, CATALOG, stored_calibration()) == design.n_servers
 
 
 # --- what it costs ----------------------------------------------------------------------------------------------------

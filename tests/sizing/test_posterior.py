@@ -11,8 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.stored_answers import StoredAnswers
 from sizer.batch.monte_carlo import draws_of, monte_carlo
-from sizer.calibrate.calibration import stored_calibration
-from sizer.calibrate.draws import Draws
+from sizer.calibrate.calibration import Draws, stored_calibration
 from sizer.calibrate.fit import hosts
 from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.schema import Storage
@@ -23,7 +22,7 @@ from sizer.sizing.checks import CheckResult, FactKind
 from sizer.sizing.project import project
 from sizer.sizing.recommend import search
 from sizer.sizing.search.part_counts import PartCounts
-from sizer.sizing.search.posterior import posterior, posterior_of
+from sizer.sizing.search.posterior import posterior
 from sizer.sizing.search.ranking import Ranking
 from sizer.sizing.stages import gpu_side
 from sizer.sizing.stages.storage_rates import capacity_is_unknown, node_read_rate, rate_is_unknown
@@ -210,17 +209,6 @@ def test_a_design_does_not_depend_on_the_others_of_its_space():
         if (row["answer.design.server"], row["answer.design.storage"]) == ("dgx-1", "isilon-f800")
     ]
     assert part.select(names).to_pylist() == wanted
-
-
-def test_one_design_alone_is_its_row_of_the_space():
-    space = judged(request({"samples_per_s": 20_000.0}, limits={"servers": 9}))
-    draws = draws_of(stored_calibration(), 50, 0)
-    whole = posterior(space, draws, catalog())
-    row = space.space.n_rows - 4
-    alone = posterior_of(space, row, draws, catalog())
-    index, place = divmod(row, 9)
-    assert_array_equal(alone.rate[:, 0], whole.rate[:, space.class_of[index], place])
-    assert alone.all_met[0] == whole.all_met[space.class_of[index], place]
 
 
 def test_several_workloads_are_met_in_the_same_draws():

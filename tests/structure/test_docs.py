@@ -12,7 +12,7 @@ from sizer.base.resources import data_dir
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.engine import AccuracyTarget
 from sizer.calibrate.language.calibration import language_calibration
-from sizer.calibrate.modern.calibration import modern_calibration
+from sizer.calibrate.modern.terms import modern_calibration
 from sizer.calibrate.observations import load_observations
 from sizer.calibrate.serving.calibration import serving_calibration
 from sizer.calibrate.validate import ValidationReport, validate

@@ -31,11 +31,18 @@ def units_of(name: str) -> set[str]:
     return {numerator, f"{numerator}/{below.replace('_', ' ')}"}  # bytes_per_value: [B] or [B/value]
 
 
-def section(doc: str, title: str) -> list[tuple[list[str], str]]:
-    """Names and text of each entry of a numpydoc section; empty where the docstring does not have it."""
-    match = re.search(rf"^{title}\n-+\n(.*?)(?=^\S[^\n]*\n-+$|\Z)", doc, flags=re.M | re.S)
+# What a docstring says of parameters: their names, their shape, and a text up to the next ones or a blank line.
+ENTRY = re.compile(
+    r"^(``[*\w]+``(?:, ``[*\w]+``)*)(?: \([^:\n]*)?:(.*?)(?=^``[*\w]+``|^Returns|^Raises|^$|\Z)", flags=re.M | re.S
+)
+
+
+def parameters(doc: str) -> list[tuple[list[str], str]]:
+    """Names and text of what a docstring says of parameters, one a line or in a numpydoc section."""
+    match = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-+$|\Z)", doc, flags=re.M | re.S)
     entries = re.split(r"^(?=\S)", match[1], flags=re.M)[1:] if match else []
-    return [(re.split(r",\s*", entry.split("\n")[0].partition(" : ")[0].strip()), entry) for entry in entries]
+    listed = [(re.split(r",\s*", entry.split("\n")[0].partition(" : ")[0].strip()), entry) for entry in entries]
+    return listed + [(re.findall(r"``([*\w]+)``", names), text) for names, text in ENTRY.findall(doc)]
 
 
 def has_unit(text: str, allowed: set[str]) -> bool:
@@ -66,21 +73,26 @@ def faults_of(path: Path) -> Iterator[str]:
         }
         given |= {f"*{one.arg}": "" for one in (arguments.vararg,) if one}
         given |= {f"**{one.arg}": "" for one in (arguments.kwarg,) if one}
-        entries = section(doc, "Parameters")
+        entries = parameters(doc)
         documented = [one for names, _ in entries for one in names]
-        if documented and (set(documented) != set(given) or [one for one in documented if one in ordered] != ordered):
-            yield f"{where}: Parameters lists {', '.join(documented)}; the signature has {', '.join(given)}"
-        is_array_function = "." not in name and len(given) > 1 and any(ARRAY.search(one) for one in given.values())
-        if "perf" in path.parts and is_array_function and not documented:
-            yield f"{where}: an array function in perf needs a section Parameters with shapes and units"
+        if set(documented) - set(given) or [one for one in documented if one in ordered] != [
+            one for one in ordered if one in documented
+        ]:
+            yield f"{where}: the docstring lists {', '.join(documented)}; the signature has {', '.join(given)}"
+        is_perf = "perf" in path.parts
+        numbers = (
+            [one for one, kind in given.items() if ARRAY.search(kind)] if "." not in name and len(given) > 1 else []
+        )
+        if is_perf and set(numbers) - set(documented):
+            yield f"{where}: say shape and unit of {', '.join(set(numbers) - set(documented))}"
         for names, text in entries:
             for one in names:
-                allowed = units_of(one) if NUMERIC.search(given.get(one, "")) else set()
+                allowed = units_of(one) - {"-"} if is_perf and NUMERIC.search(given.get(one, "")) else set()
                 if allowed and not has_unit(text, allowed):
                     yield f"{where}: end the text of {one} with the unit of its name, [{'] or ['.join(allowed)}]"
-        returned, units = section(doc, "Returns"), units_of(function.name)
+        returned, units = re.search(r"^Returns\b.*?(?=^Raises|^$|\Z)", doc, flags=re.M | re.S), units_of(function.name)
         is_number = function.returns is not None and NUMERIC.search(ast.unparse(function.returns))
-        if returned and units and is_number and not any(has_unit(text, units) for _, text in returned):
+        if is_perf and returned and units - {"-"} and is_number and not has_unit(returned[0], units):
             yield f"{where}: end the text of Returns with [{'] or ['.join(units)}]"
 
 

@@ -17,15 +17,6 @@ def test_a_sample_has_so_many_cases():
         assert taken == drawn(CASES[::-1], 4, number) - _ALWAYS
 
 
-def test_every_case_comes_up_in_time():
-    """Two of 20 each time: a case is missed by 200 commits in a row with a probability of 0.9^200 = 7e-10."""
-    assert set().union(*(drawn(CASES, 2, number) for number in range(200))) == {*CASES, *_ALWAYS}
-
-
-def test_a_suite_with_fewer_cases_is_taken_whole():
-    assert drawn(["a", "b"], 5, 7) == {"a", "b", *_ALWAYS}
-
-
 def test_what_failed_is_stored_and_stays_when_it_passes_again(tmp_path):
     limit = 100
 

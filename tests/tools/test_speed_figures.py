@@ -8,7 +8,7 @@ import pytest
 
 from tests.bench.traffic import watching
 from tools import speed, speed_page
-from tools.speed_figures import ASKED, OTHERS, Run, cost_ratio, found, growths, read, roofline, stripped
+from tools.speed_figures import ASKED, OTHERS, Run, found, read, stripped
 
 
 def raw(slower: float = 1.0, judged_s: float = 0.5) -> dict:
@@ -77,50 +77,6 @@ def test_figures_are_counts_by_times(run):
     assert values(run)["choice"] is None
 
 
-def test_what_is_missed_is_printed_and_what_is_missing_is_not_reached(run):
-    told = {one.figure.key: one.is_reached for one in found(run, ASKED)}
-    assert told["judged"] is False
-    assert told["batch"] is True
-    assert told["choice"] is None
-    (line,) = [line for line in speed.report(run, None).splitlines() if line.startswith("designs judged")]
-    # 10^6 designs in ten triads.
-    expected = "at least 3 million a second 2.00 million a second no 100 000 a triad"
-    assert " ".join(line.split()).endswith(f"a core {expected}")
-    assert speed.report(run, None).endswith(
-        "Below what is asked: designs judged, all stages with their interval, a core."
-    )
-
-
-def test_a_slower_machine_costs_the_same_in_its_own_references():
-    here, there = (Run.from_kept(stripped(raw(slower))) for slower in (1.0, 2.0))
-    pairs = list(zip(found(there, ASKED), found(here, ASKED), strict=True))
-    ratios = {now.figure.key: cost_ratio(now, there, then, here) for now, then in pairs}
-    assert ratios["judged"] == pytest.approx(1.0)
-    faster = Run.from_kept(stripped(raw(judged_s=0.25)))
-    now, then = found(faster, ASKED)[0], found(here, ASKED)[0]
-    assert cost_ratio(now, faster, then, here) == pytest.approx(0.5)
-
-
-def test_what_became_slower_by_its_references_is_named():
-    here, there = (Run.from_kept(stripped(raw(slower))) for slower in (1.0, 2.0))
-    assert speed.slower(there, here, 1.3) == []  # the machine is
-    dear = Run.from_kept(stripped(raw(judged_s=0.7)))  # 0.5 s before
-    lines = speed.slower(dear, here, 1.3)
-    assert [line.split(",")[0] for line in lines] == ["designs judged", "time a design"]  # of the same benchmark
-    assert "1.40" in lines[0]
-
-
-def test_roofline_is_bytes_and_operations_a_second(run):
-    roof = roofline(run)
-    assert roof is not None
-    assert roof.memory_bytes_per_s == pytest.approx(20e9)
-    assert roof.peak_flop_per_s == pytest.approx(50e9)  # the inner time, not that of the process
-    assert roof.flop_per_byte == pytest.approx(0.2)
-    assert roof.flop_per_s == pytest.approx(0.8e9)
-    assert roof.memory_fraction == pytest.approx(0.2)  # 2 million designs a second of 2,000 B each
-    assert roof.cache_fraction == pytest.approx(0.05)
-
-
 def test_traffic_counts_operands_without_their_repetitions():
     with watching() as seen:
         column, row = np.ones((10, 1)), np.arange(100.0)
@@ -128,12 +84,6 @@ def test_traffic_counts_operands_without_their_repetitions():
     # 80 + 800 B read and 8,000 written by the product, 8,000 read and written by the exponential.
     assert seen["bytes"] == 80 + 800 + 3 * 8000
     assert (seen["arithmetic"], seen["elementary"]) == (1000, 1000)
-
-
-def test_growth_has_the_exponent_of_its_end(run):
-    by_name = {one.name: one for one in growths(run)}
-    assert by_name["requests"].of_linear == pytest.approx(0.8)
-    assert by_name["requests"].last_exponent == pytest.approx(0.95154, abs=1e-5)  # ln 80 / ln 100
 
 
 def test_nothing_of_a_person_or_a_path_is_kept():

@@ -86,7 +86,8 @@ def _rows(parts: _Parts, max_rows: int) -> list[list[str]]:
         raise ValueError(f"{merged.get('ref', '')} are merged cells; a price book has a value in each cell")
     properties = book.find(f"{_MAIN}workbookPr")
     epoch = _EPOCHS[properties is not None and properties.get("date1904") in ("1", "true")]
-    shared = _shared(parts)
+    name = "xl/sharedStrings.xml"
+    shared = ["".join(one.itertext()) for one in parts.xml(name)] if name in parts.names else []
     dated = _date_styles(parts)
     rows: list[list[str]] = []
     for place, cell in _cells(sheet):
@@ -133,11 +134,6 @@ def _text(place: str, cell: ElementTree.Element, shared: list[str], dated: set[i
     except (ValueError, OverflowError):
         raise ValueError(f"{place} holds {value[:20]!r}, which is no number") from None
     return f"{number:.15g}"
-
-
-def _shared(parts: _Parts) -> list[str]:
-    name = "xl/sharedStrings.xml"
-    return ["".join(one.itertext()) for one in parts.xml(name)] if name in parts.names else []
 
 
 def _date_styles(parts: _Parts) -> set[int]:

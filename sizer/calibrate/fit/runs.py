@@ -173,9 +173,5 @@ def samples_of(dnn: str, catalog: Catalog) -> float | None:
 
     Runs of translation drop long sentence pairs, and how many is not printed: a fitted factor stands for it.
     """
-    dataset = _RUN_DATASETS.get(dnn, "imagenet" if dnn in catalog.dnns and _is_image(catalog, dnn) else "")
+    dataset = _RUN_DATASETS.get(dnn, "imagenet" if dnn in catalog.dnns and catalog.dnns[dnn].sample == "image" else "")
     return catalog.datasets[dataset].n_samples.value if dataset in catalog.datasets else None
-
-
-def _is_image(catalog: Catalog, dnn: str) -> bool:
-    return catalog.dnns[dnn].sample == "image"

@@ -55,10 +55,13 @@ _RING_THROUGH_HOST = 0.7
 def machine_values(row: LanguageRow, gpu: Gpu, precision: str, domain: int | None) -> dict[str, float]:
     """Fields of :class:`sizer.perf.language.step.Machines` of a row, and the memory of its GPU."""
     matmul = {name: matmul_flop_per_s(gpu, name) for name in ("bf16", precision)}
+    # Memory of the GPU; of a size that the catalogue does not have, as the row names it. Sizes are sold in GiB.
+    stated = re.search(r"([0-9]{2,3}) ?gb", row.gpu.lower())
+    named = float(stated[1]) * GIB if stated else gpu.memory_bytes.value
     return {
         "matmul_flop_per_s": matmul[precision],
         "attention_flop_per_s": matmul["bf16"],
-        "memory_bytes": _memory_bytes(row, gpu),
+        "memory_bytes": named if abs(math.log(named / gpu.memory_bytes.value)) > _SAME_SIZE else gpu.memory_bytes.value,
         "memory_bytes_per_s": gpu.memory_bytes_per_s.value if gpu.memory_bytes_per_s else 2e12,
         "domain_gpus": float(domain or row.gpus_per_node or 8.0),
         "domain_bytes_per_s": gpu.nvlink_bytes_per_s.value if gpu.nvlink_bytes_per_s else 3e10,
@@ -79,13 +82,6 @@ def ring_through_host_bytes_per_s(gpu: Gpu) -> float:
 def pcie_bytes_per_s(gpu: Gpu) -> float:
     """Measured one-way rate of the PCIe link of a card, 16 lanes of its generation. [B/s]"""
     return _PCIE_BYTES_PER_S["pcie5" if gpu.generation in ("hopper", "blackwell", "cdna4") else "pcie4"]
-
-
-def _memory_bytes(row: LanguageRow, gpu: Gpu) -> float:
-    """Memory of the GPU; of a size that the catalogue does not have, as the row names it. Sizes are sold in GiB."""
-    stated = re.search(r"([0-9]{2,3}) ?gb", row.gpu.lower())
-    named = float(stated[1]) * GIB if stated else gpu.memory_bytes.value
-    return named if abs(math.log(named / gpu.memory_bytes.value)) > _SAME_SIZE else gpu.memory_bytes.value
 
 
 def matmul_flop_per_s(gpu: Gpu, precision: str) -> float:

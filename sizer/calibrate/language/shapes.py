@@ -14,7 +14,7 @@ from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.catalog.model import Catalog
 from sizer.catalog.networks import TransformerShape
 from sizer.catalog.schema import Gpu
-from sizer.workload.transformer.usual_shape import USUAL_HEAD_SIZE, usual_shape, usual_width
+from sizer.workload.transformer.custom_transformer import USUAL_HEAD_SIZE, usual_shape, usual_width
 
 _MEASURED_VOCABULARY = 50_304.0
 _VOCABULARIES = (("llama3", 128_256), ("llama-3", 128_256), ("llama4", 202_048), ("llama-4", 202_048),

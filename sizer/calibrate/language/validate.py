@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from sizer.base.estimate import Estimate
 from sizer.calibrate.language.calibration import LanguageCalibration
 from sizer.calibrate.language.cases import LanguageCase, arrays, cases_of
+from sizer.calibrate.language.fit import MINUTE
 from sizer.calibrate.language.layout import CONTRADICTION
 from sizer.calibrate.language.rows import LanguageRow
-from sizer.calibrate.language.time_to_train import MINUTE
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.validate import ValidatedRow
 from sizer.catalog.model import Catalog

@@ -17,7 +17,6 @@ from sizer.base.errors import CalibrationError
 from sizer.calibrate.engine import Fit, StoredFits, kind_of, sum_of_parts
 from sizer.calibrate.fit.runs import EpochsCurve
 from sizer.calibrate.modern.accelerators import Accelerator, accelerator_of
-from sizer.calibrate.modern.calibration import RATE, TIME, modern_calibration
 from sizer.calibrate.modern.published import (
     n_runs,
     newest_round,
@@ -32,9 +31,12 @@ from sizer.calibrate.modern.terms import (
     LAUNCH,
     MANY,
     PRIORS,
+    RATE,
+    TIME,
     TRAFFIC,
     WHOLE,
     Training,
+    modern_calibration,
     step_parts,
     training_parts,
 )
@@ -109,7 +111,19 @@ class SystemRates:
         servers, batch = np.broadcast_arrays(np.asarray(n_servers, float), np.asarray(batch_per_gpu, float))
         shape, servers, batch = servers.shape, servers.reshape(-1), batch.reshape(-1)
         n = servers * self.system.gpus_per_server
-        log_parts, slopes = sum_of_parts(self._constants(servers, n, batch))(self._values[None, : WHOLE + 1])
+        # Logarithms of what is known of the parts of a step, shape (rows, parts), as of :func:`step_parts`.
+        found = np.repeat(self._one[None, :], len(n), axis=0)
+        # The constants are those of one sample on each GPU.
+        found[:, [COMPUTE, TRAFFIC]] += np.log(batch)[:, None]
+        found[:, LAUNCH] = 0.0
+        domain = self.gpu.nvlink_domain
+        groups = servers if domain is None else np.ceil(n / domain)
+        is_joined = groups > 1
+        with np.errstate(divide="ignore"):
+            moved = np.where(is_joined, 2 * (1 - 1 / groups), 0.0) / self.system.nic_bytes_per_s
+            found[:, EXCHANGE] = np.log(moved)
+            found[:, LATENCY] = np.log(np.where(is_joined, np.log2(np.maximum(n, 2)), 0.0))
+        log_parts, slopes = sum_of_parts(found)(self._values[None, : WHOLE + 1])
         weights, left = self._size_weights(n)
         beyond = np.concatenate([np.log2(n)[:, None], weights], axis=1)
         slopes = np.concatenate([slopes, beyond], axis=1)
@@ -129,21 +143,6 @@ class SystemRates:
             exchange_bytes=math.exp(exchange),
             inside_s=inside * g / (2 * (g - 1)) if g > 1 else 0.0,
         )
-
-    def _constants(self, servers: Floats, n: Floats, batch: Floats) -> Floats:
-        """Logarithms of what is known of the parts of a step, shape (rows, parts), as of :func:`step_parts`."""
-        found = np.repeat(self._one[None, :], len(n), axis=0)
-        # The constants are those of one sample on each GPU.
-        found[:, [COMPUTE, TRAFFIC]] += np.log(batch)[:, None]
-        found[:, LAUNCH] = 0.0
-        domain = self.gpu.nvlink_domain
-        groups = servers if domain is None else np.ceil(n / domain)
-        is_joined = groups > 1
-        with np.errstate(divide="ignore"):
-            moved = np.where(is_joined, 2 * (1 - 1 / groups), 0.0) / self.system.nic_bytes_per_s
-            found[:, EXCHANGE] = np.log(moved)
-            found[:, LATENCY] = np.log(np.where(is_joined, np.log2(np.maximum(n, 2)), 0.0))
-        return found
 
     def _size_weights(self, n: Floats) -> tuple[Floats, Floats]:
         """Weights of the published sizes, shape (rows, sizes), and the variance that they leave."""

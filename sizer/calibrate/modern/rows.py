@@ -33,7 +33,10 @@ def benchmark_named(written: str) -> str:
 
 def link_named(written: str, accelerator: str) -> str:
     """Link between the GPUs of a server as the fits have it; where no wording tells it, that of their board."""
-    text, form = written.strip().lower(), _form_of(accelerator)
+    # Form of an accelerator's board as the catalogue has it, without its generation, or as its name says it.
+    known = sourced_accelerators().get(accelerator)
+    found = _BOARD.search(accelerator)
+    text, form = written.strip().lower(), known.form_factor.rstrip("0123456789") if known else found[0] if found else ""
     if "xgmi" in text or "infinity" in text:
         return "xgmi"
     if "bridge" in text or ("nvlink" in text and form == "pcie"):
@@ -42,13 +45,6 @@ def link_named(written: str, accelerator: str) -> str:
         generation = re.search(r"nvlink\D{0,5}([1-9])(?!\d)", text)
         return f"nvlink{generation[1]}" if generation else "nvlink"
     return "pcie" if "pci" in text else _LINKS.get(form, "")
-
-
-def _form_of(accelerator: str) -> str:
-    """Form of an accelerator's board as the catalogue has it, without its generation, or as its name says it."""
-    known = sourced_accelerators().get(accelerator)
-    found = _BOARD.search(accelerator)
-    return known.form_factor.rstrip("0123456789") if known else found[0] if found else ""
 
 
 MAX_NUMBER = 1e15

@@ -7,10 +7,9 @@ import numpy as np
 from sizer.base.estimate import Estimate
 from sizer.calibrate.engine import StoredFits
 from sizer.calibrate.modern.accelerators import sourced_accelerators
-from sizer.calibrate.modern.calibration import RATE, TIME
 from sizer.calibrate.modern.published import fitted_accelerators, fitted_ids, published_runs
 from sizer.calibrate.modern.rows import ModernRow, exclusion, missing_fact
-from sizer.calibrate.modern.terms import STEPS, TRAININGS, Training
+from sizer.calibrate.modern.terms import RATE, STEPS, TIME, TRAININGS, Training
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.validate import ValidatedRow
 

@@ -239,7 +239,13 @@ class _Item:
         for type_, interfaces in unknown.items():
             names = _span([one.name for one in interfaces])
             self.ask("ports", f"{len(interfaces)} × {type_} ({names}) is of no kind that the catalogue has")
-        self._ask_about_ports(folder, has_data=any(use == "any" for _, use, _ in groups))
+        if not any(use == "any" for _, use, _ in groups):
+            self.ask("ports", "no interface for data is listed")
+        elif folder == "servers":
+            self.ask("ports", "use 'any' is written; what joins a fabric has use 'compute', what reads data 'storage'")
+        bays = [bay.name for bay in self.device.module_bays if not _OTHER_BAY.search(bay.name)]
+        if bays:
+            self.ask("ports", f"modules may bring more of them ({_span(bays)})")
         return [self._port(*key, interfaces, folder) for key, interfaces in groups.items()]
 
     def _kind(self, interface: Interface, use: PortUse) -> tuple[LinkType | None, str]:
@@ -263,15 +269,6 @@ class _Item:
         if typed_as:
             port["note"] = f"The file types these ports as {typed_as}; the model is an InfiniBand switch."
         return port
-
-    def _ask_about_ports(self, folder: Folder, *, has_data: bool) -> None:
-        if not has_data:
-            self.ask("ports", "no interface for data is listed")
-        elif folder == "servers":
-            self.ask("ports", "use 'any' is written; what joins a fabric has use 'compute', what reads data 'storage'")
-        bays = [bay.name for bay in self.device.module_bays if not _OTHER_BAY.search(bay.name)]
-        if bays:
-            self.ask("ports", f"modules may bring more of them ({_span(bays)})")
 
     def _gateway(self, ports: list[dict[str, Any]]) -> dict[str, Any]:
         """Sides of a gateway: its InfiniBand ports are the uplinks, its Ethernet ports the front end."""

@@ -11,7 +11,47 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Floats
-from sizer.perf.queueing import erlang_b
+from sizer.perf.arguments import require_at_least
+
+# A sum of a Poisson distribution this small says that the load is over 30 standard deviations above the places.
+_LEAST_SUM = 1e-250
+_FRACTION_TERMS = 20
+
+
+def erlang_b(n_places: ArrayLike, load: ArrayLike) -> Floats:
+    """Share of the arrivals that find all places taken, where they go away instead of waiting.
+
+    ``n_places`` (...): places c, 0 or more.
+    ``load`` (...): offered load a: arrivals in a mean stay [erlang].
+    Returns (...): b(c, a).
+    Raises ValueError if a count or a load is below 0.
+
+    B = a^c exp(-a) / G(c + 1, a), with the upper incomplete gamma function G [1]_. Where G is too small for a float,
+    the load is far above the places, and Legendre's continued fraction of G converges within a few terms.
+
+    References
+    ----------
+    .. [1] D. L. Jagerman, "Some properties of the Erlang loss function," Bell Syst. Tech. J. 53(3):525-551, 1974.
+
+    Examples
+    --------
+    >>> erlang_b([0, 1, 2], 1.0)
+    array([1. , 0.5, 0.2])
+    """
+    places, a = np.broadcast_arrays(np.asarray(n_places, float), np.asarray(load, float))
+    require_at_least(0, n_places=places, load=a)
+    # Here, because it takes a third of a second, and few answers have a queue.
+    from scipy.special import gammaincc, gammaln, xlogy
+
+    at_most = gammaincc(places + 1, a)  # of Poisson arrivals with mean a, that c at most come
+    has_sum = at_most > _LEAST_SUM
+    log_share = xlogy(places, a) - a - gammaln(places + 1) - np.log(np.where(has_sum, at_most, 1.0))
+    far = np.where(has_sum, places + 1, a)  # any load above the places; used where has_sum is false
+    fraction = np.zeros(places.shape)
+    for k in range(_FRACTION_TERMS, 0, -1):
+        fraction = k * (k - places - 1) / (far + 2 * k - places - fraction)
+    return np.asarray(np.where(has_sum, np.minimum(np.exp(log_share), 1.0), (far - places - fraction) / far))
+
 
 DAY_S = 86_400.0
 # Interruptions for 1,000 days of a server with 8 GPUs: median and 90 % interval. Published: 3.8 (Llama 3 405B, 16,384
@@ -45,12 +85,8 @@ UNIT_SERVERS = 32
 def time_between_interruptions(rate: ArrayLike, gpus: ArrayLike) -> Floats:
     """Mean seconds between interruptions of a job.
 
-    Parameters
-    ----------
-    rate : array_like
-        Interruptions for 1,000 days of 8 GPUs.
-    gpus : array_like
-        GPUs of the job.
+    ``rate``: interruptions for 1,000 days of 8 GPUs.
+    ``gpus``: GPUs of the job.
     """
     return np.asarray(1000 * DAY_S * GPUS_OF_THE_RATE / (np.asarray(rate, float) * np.asarray(gpus, float)))
 
@@ -58,19 +94,11 @@ def time_between_interruptions(rate: ArrayLike, gpus: ArrayLike) -> Floats:
 def goodput(interval_s: ArrayLike, blocked_s: ArrayLike, restart_s: ArrayLike, between_s: ArrayLike) -> Floats:
     """Share of the time that is useful, between 0 and 1.
 
-    Parameters
-    ----------
-    interval_s : array_like
-        Computing between two checkpoints. [s]
-    blocked_s : array_like
-        Time for which one checkpoint stops the job. [s]
-    restart_s : array_like
-        From a failure to the first step after it; it can fail again. [s]
-    between_s : array_like
-        Mean time between interruptions. [s]
+    ``interval_s``: computing between two checkpoints [s].
+    ``blocked_s``: time for which one checkpoint stops the job [s].
+    ``restart_s``: from a failure to the first step after it; it can fail again [s].
+    ``between_s``: mean time between interruptions [s].
 
-    Notes
-    -----
     A piece of ``interval_s`` with its checkpoint takes ``M exp(R / M) (exp((T + C) / M) - 1)`` on average, exactly so
     for exponential times between failures.
     """
@@ -84,12 +112,8 @@ def goodput(interval_s: ArrayLike, blocked_s: ArrayLike, restart_s: ArrayLike, b
 def best_interval(blocked_s: ArrayLike, between_s: ArrayLike) -> Floats:
     """Computing between checkpoints that loses least, by Daly's higher order estimate. [s]
 
-    Parameters
-    ----------
-    blocked_s : array_like
-        Time for which one checkpoint stops the job. [s]
-    between_s : array_like
-        Mean time between interruptions. [s]
+    ``blocked_s``: time for which one checkpoint stops the job [s].
+    ``between_s``: mean time between interruptions [s].
     """
     c, m = np.asarray(blocked_s, float), np.asarray(between_s, float)
     share = c / (2 * m)
@@ -100,12 +124,8 @@ def best_interval(blocked_s: ArrayLike, between_s: ArrayLike) -> Floats:
 def servers_of_eight(servers: ArrayLike, gpus_per_server: ArrayLike) -> Floats:
     """Servers as the published levels count them: with 8 GPUs. A rack of 72 counts as nine, a smaller server as one.
 
-    Parameters
-    ----------
-    servers : array_like
-        GPU servers. [-]
-    gpus_per_server : array_like
-        GPUs of each. [-]
+    ``servers``: GPU servers.
+    ``gpus_per_server``: GPUs of each.
     """
     return np.asarray(np.asarray(servers, float) * np.maximum(np.asarray(gpus_per_server, float) / GPUS_OF_A_SERVER, 1))
 
@@ -115,12 +135,8 @@ def level_rates(name: str, servers: ArrayLike) -> tuple[Floats, Floats]:
 
     Between one server and a unit of 32 the need grows in proportion from what one server asks.
 
-    Parameters
-    ----------
-    name : str
-        Of :data:`STORAGE_LEVELS`.
-    servers : array_like
-        GPU servers of 8 GPUs, see :func:`servers_of_eight`. [-]
+    ``name``: of :data:`STORAGE_LEVELS`.
+    ``servers``: GPU servers of 8 GPUs, see :func:`servers_of_eight`.
     """
     level = next(one for one in STORAGE_LEVELS if one.name == name)
     units = np.asarray(servers, float) / UNIT_SERVERS
@@ -184,24 +200,14 @@ def checkpoint_plan(
 ) -> CheckpointPlan:
     """Goodput of a job with the best interval, or a given one.
 
-    Parameters
-    ----------
-    gpus : int
-    checkpoint_bytes : float
-        Size of a checkpoint. [B]
-    write_bytes_per_s, read_bytes_per_s : float
-        Rates of storage, all writers or readers together. [B/s]
-    copy_s : float, optional
-        Copying the state into host memory, for checkpoints that are written while the job goes on; without it the job
-        waits until the checkpoint is written. [s]
-    interval_s : float, optional
-        Computing between checkpoints; by default the best. [s]
-    rates : tuple of float
-        Interruptions for 1,000 days of 8 GPUs: median, low and high end of the 90 % interval.
-    notice_s : float
-        Until a failure is noticed and servers are found. [s]
-    warm_up_s : float
-        From loading to the first step. [s]
+    ``checkpoint_bytes``: size of a checkpoint [B].
+    ``write_bytes_per_s``, ``read_bytes_per_s``: rates of storage, all writers or readers together [B/s].
+    ``copy_s``: copying the state into host memory, for checkpoints that are written while the job goes on; without it
+        the job waits until the checkpoint is written [s].
+    ``interval_s``: computing between checkpoints; by default the best [s].
+    ``rates``: interruptions for 1,000 days of 8 GPUs: median, low and high end of the 90 % interval.
+    ``notice_s``: until a failure is noticed and servers are found [s].
+    ``warm_up_s``: from loading to the first step [s].
     """
     write_s, load_s = checkpoint_bytes / write_bytes_per_s, checkpoint_bytes / read_bytes_per_s
     blocked = write_s if copy_s is None else copy_s
@@ -245,19 +251,11 @@ def spares_that_suffice(servers: int, repair_s: float, share: float = 0.99, rate
 def spare_wait_s(servers: int, repair_s: float, spares: int, rate: float = INTERRUPTIONS[0]) -> float:
     """Mean wait of a failed job for a server, with so many spare ones. [s]
 
-    Parameters
-    ----------
-    servers : int
-        Servers of the job. [-]
-    repair_s : float
-        Mean time of a repair, exponential. [s]
-    spares : int
-        Servers beyond those of the job. [-]
-    rate : float
-        Interruptions for 1,000 days of a server.
+    ``servers``: servers of the job.
+    ``repair_s``: mean time of a repair, exponential [s].
+    ``spares``: servers beyond those of the job.
+    ``rate``: interruptions for 1,000 days of a server.
 
-    Notes
-    -----
     A job runs while at most ``spares`` servers are in repair. At a failure all of them are with the probability of
     Erlang's loss formula at ``servers x rate x repair time``; it then waits for the first of ``spares + 1`` repairs.
     """

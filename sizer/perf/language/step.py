@@ -389,14 +389,7 @@ def memory_use(
 ) -> MemoryUse:
     """Bytes that one GPU of the fullest stage holds; every array of one length, or broadcast.
 
-    Parameters
-    ----------
-    shapes : Shapes
-    layouts : Layouts
-    runtime : Runtime
-    by : MemoryFactors
-    state : ndarray, optional
-        The field ``state`` of the same layouts with another recomputation, which it does not depend on. [B]
+    ``state``: the field ``state`` of the same layouts with another recomputation, which it does not depend on [B].
     """
     one, way = shapes, layouts
     state = by.state * _state_bytes(one, way, runtime) if state is None else state

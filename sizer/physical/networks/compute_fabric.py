@@ -6,6 +6,7 @@ from sizer.base.arrays import Ints
 from sizer.catalog.links import LinkType
 from sizer.catalog.schema import Switch
 from sizer.physical.capacity import counts_nodes
+from sizer.physical.losses import nodes_survived
 from sizer.physical.networks.fat_tree import SwitchTree, fat_tree, leaf_split, uplinked_down, uplinked_leaves
 from sizer.physical.networks.leaf_pairs import connected_pair
 from sizer.physical.networks.members import (
@@ -38,7 +39,6 @@ from sizer.physical.networks.storage_networks import (
 from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import leaf_ports
-from sizer.physical.protection import nodes_survived
 from sizer.physical.roles import COMPUTE_SWITCHES, NetworkPlane, NetworkRole, Role
 from sizer.workload.request import Fabric as FabricAsked
 

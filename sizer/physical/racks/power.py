@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from sizer.base.provenance import Sourced
-from sizer.catalog.bounds import Watts
+from sizer.catalog.items import Watts
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Cpu, Device, Gpu, Server
 

@@ -12,8 +12,8 @@ from sizer.catalog.model import Catalog
 from sizer.library.snapshot import HeadlineFigure, figures_of
 from sizer.sizing.best_design import best_design
 from sizer.sizing.result import DesignAnswer
-from sizer.workload.changes import FieldChange, field_changes, matched, mixed
 from sizer.workload.request import SizingRequest
+from sizer.workload.table import FieldChange, field_changes, matched, mixed
 
 # What a request says that no search reads: it is told, and causes nothing.
 _INFORMATIONAL = {

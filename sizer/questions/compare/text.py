@@ -17,7 +17,7 @@ from sizer.present.tables import WIDTH, Cell, Column, Table, clean, columns, row
 from sizer.present.words import NOT_PUBLISHED, TO_BE_QUOTED, estimate, listed, money, percent, plural, sentence
 from sizer.questions.compare.causes import AnswerDifference, Numbers, RequestOutcome
 from sizer.questions.compare.designs import SAME, Value, value_difference, value_text
-from sizer.workload.changes import FieldChange, Path
+from sizer.workload.table import FieldChange, Path
 
 NOT_STATED = Cell("not stated", is_muted=True)
 NONE = Cell("none", is_muted=True)

@@ -11,9 +11,8 @@ import numpy as np
 from sizer.base.arrays import Bools, Floats
 from sizer.base.estimate import normal_quantile
 from sizer.perf.pipeline import throughputs
-from sizer.physical.losses import Losses, Remaining, on_one_side
+from sizer.physical.losses import Losses, Remaining, drives_survived, nodes_survived, on_one_side
 from sizer.physical.networks.ports import nodes_of
-from sizer.physical.protection import drives_survived, nodes_survived
 from sizer.physical.racks.feed_loads import FeedLoad, FewSupplies, feed_loads, few_supplies
 from sizer.physical.racks.site_rules import coolant_parts
 from sizer.physical.roles import NetworkRole, Role

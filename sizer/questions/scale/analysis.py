@@ -14,8 +14,7 @@ from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import grouped
 from sizer.bom.prices import prices_for
-from sizer.calibrate.calibration import Calibration
-from sizer.calibrate.draws import Draws, streams
+from sizer.calibrate.calibration import Calibration, Draws, streams
 from sizer.catalog.generations import era_of
 from sizer.catalog.model import Catalog
 from sizer.catalog.sale import as_sold_as
@@ -30,9 +29,8 @@ from sizer.sizing.design.evaluate_design import design_answer
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.reasons import Binding, BindingKind
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
-from sizer.sizing.search.feasibility import evaluate_space
+from sizer.sizing.search.feasibility import MAX_SERVERS, design_space, evaluate_space
 from sizer.sizing.search.posterior import DrawnServers
-from sizer.sizing.search.space import MAX_SERVERS, design_space
 from sizer.sizing.stages.gpu_memory import all_fit, resolved
 from sizer.sizing.stages.platform_columns import columns, compute_groups
 from sizer.sizing.stages.workload_run import run_on

@@ -27,7 +27,7 @@ from sizer.questions.scale.analysis import (
 )
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import STAGES, WorkloadAnswer
-from sizer.sizing.search.space import MAX_SERVERS
+from sizer.sizing.search.feasibility import MAX_SERVERS
 
 # Parts of a step that differ by less than this share of it explain nothing.
 _SEEN = 0.01

@@ -9,10 +9,10 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.capacity import counts_nodes
+from sizer.physical.losses import nodes_survived
 from sizer.physical.networks.members import shape
 from sizer.physical.networks.storage_networks import gateway_bytes_per_s, gateway_uplink_count
 from sizer.physical.platform import Platform
-from sizer.physical.protection import nodes_survived
 from sizer.sizing.constraints.remaining_capacity import RemainingCapacity, capacity_after
 from sizer.sizing.constraints.team_limits import TeamLimits
 from sizer.sizing.stages import compute_side, evaluate

@@ -13,13 +13,13 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.catalog.fabrics import fabric_ports
 from sizer.catalog.schema import Device
 from sizer.physical.capacity import counts_nodes
+from sizer.physical.losses import nodes_survived
 from sizer.physical.networks.compute_fabric import compute_fabric, rail_rule
 from sizer.physical.networks.fat_tree import SwitchTree
 from sizer.physical.networks.members import shape
 from sizer.physical.networks.storage_networks import front_end_ports, own_front_end
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import own_network_ports
-from sizer.physical.protection import nodes_survived
 from sizer.workload.request import Fabric as FabricAsked
 from sizer.workload.request import Loss
 

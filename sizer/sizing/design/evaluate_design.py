@@ -1,5 +1,6 @@
 """One design in full: how every workload runs on it, stage by stage, what it is made of and what it costs."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import prod
@@ -10,9 +11,11 @@ import numpy as np
 from sizer.base.arrays import Ints
 from sizer.base.estimate import Estimate, Spread
 from sizer.bom.prices import PriceBook
-from sizer.calibrate.calibration import Calibration
+from sizer.calibrate.calibration import Calibration, host_task_of
+from sizer.calibrate.fit.hosts import line_sources
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
+from sizer.perf import pipeline
 from sizer.physical.components import Quantities
 from sizer.physical.existing_use import existing_use
 from sizer.physical.layout import building_plan
@@ -25,7 +28,6 @@ from sizer.sizing.constraints.tiers import storage_tiers
 from sizer.sizing.design.design_checks import conditional_on, design_checks, missing_for_rate
 from sizer.sizing.design.money import DesignMoney, design_money
 from sizer.sizing.design.rate_models import RateOnDesign, design_rates
-from sizer.sizing.design.stage_reasons import stage_reasons
 from sizer.sizing.design.storage_need import storage_need
 from sizer.sizing.design.workload_figures import (
     MOST_CERTAIN,
@@ -39,9 +41,17 @@ from sizer.sizing.design.workload_figures import (
 from sizer.sizing.reasons import (
     Binding,
     BudgetOfPricedLines,
+    DecodeReason,
     DesignWarning,
+    ExchangeReason,
     FewerGpusUsed,
+    GpuReason,
+    HostLinkReason,
     ManySmallFiles,
+    NetworkPart,
+    NetworkReason,
+    StageReason,
+    StorageReason,
     UnknownReadRate,
 )
 from sizer.sizing.result import DesignAnswer, Scaling, SmallerSize, Stage, WorkloadAnswer
@@ -55,13 +65,105 @@ from sizer.sizing.stages.gpu_memory import (
     memory_of_layout,
 )
 from sizer.sizing.stages.gpu_side import gpu_side
-from sizer.sizing.stages.sharding import step_exchange_bytes
-from sizer.sizing.stages.storage_rates import rate_is_unknown, writer_bytes_per_s
+from sizer.sizing.stages.sharding import looked_up_bytes, step_exchange_bytes
+from sizer.sizing.stages.storage_rates import node_read_rate, rate_is_unknown, writer_bytes_per_s
 from sizer.sizing.stages.workload_run import WorkloadRun, rate_in_one_server, run_on
 from sizer.workload.language import DefaultKind
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 from sizer.workload.serving import is_served
+
+SourcedReason = tuple[StageReason, tuple[str, ...]]
+
+
+def stage_reasons(
+    work: ResolvedWorkload, platform: Platform, run: WorkloadRun, storage_nodes: int
+) -> dict[str, SourcedReason]:
+    """Reason and sources of every stage, by its key, for the first size of a run with its storage nodes."""
+    link_sources = tuple(dict.fromkeys(port.source for port in platform.server.ports if port.use == "compute"))
+    return {
+        "storage": _storage(work, platform, run, storage_nodes),
+        "network": (_network(work, platform, run), link_sources),
+        "decode": _decode(work, run),
+        "host_link": _host_link(work, platform, run),
+        "gpu": (_gpu(work, platform, run), ()),
+        "exchange": (_exchange(work, platform, run), link_sources),
+    }
+
+
+def _decode(work: ResolvedWorkload, run: WorkloadRun) -> SourcedReason:
+    host = run.comp.host
+    reason = DecodeReason(
+        core_s_per_sample=run.comp.core_s_per_sample,
+        n_cores=float(run.cols.cores[0]),
+        loader=work.stack.loader,
+        sample_format=work.sample_format,
+        basis=work.format_basis,
+        fixed_core_s=host.fixed_core_s,
+        core_s_per_byte=host.core_s_per_byte,
+    )
+    return reason, line_sources(host_task_of(work.sample_format, work.stack))
+
+
+def _storage(work: ResolvedWorkload, platform: Platform, run: WorkloadRun, nodes: int) -> SourcedReason:
+    storage = platform.storage
+    rate = node_read_rate(storage)
+    cache = storage.cache_bytes_per_node
+    cached = None if cache is None or not nodes else min(1.0, nodes * cache.value / work.dataset_bytes)
+    sources = () if rate is None else rate.sources
+    reason = StorageReason(
+        is_local=storage.kind == "local",
+        read_low_bytes_per_s=None if rate is None else rate.low.value,
+        read_high_bytes_per_s=None if rate is None else rate.high.value,
+        line_bytes_per_s=float(run.cols.node_line_bytes_per_s[0]),
+        sample_bytes=work.sample_bytes,
+        hit_fraction=float(run.comp.hit_fraction[0]),
+        node_memory_fraction=cached,
+    )
+    return reason, tuple(dict.fromkeys((*sources, cache.source) if cache is not None else sources))
+
+
+def _network(work: ResolvedWorkload, platform: Platform, run: WorkloadRun) -> NetworkReason:
+    side, exchanged = run.side, float(run.comp.exchanged_bytes[0])
+    front_end, gateway = float(side.front_end_bytes_per_s[0]), float(side.gateway_bytes_per_s[0])
+    read = float(pipeline.read_demand_bytes_per_s(1.0, work.sample_bytes, run.comp.hit_fraction)[0])
+    # Of a sample that is read from a cache, its share of the exchange is all that the servers' ports carry.
+    moved = {NetworkPart.SERVERS: read + exchanged, NetworkPart.GATEWAY: read, NetworkPart.STORAGE: read}
+    ends = (float(side.server_nic_bytes_per_s[0]), gateway, front_end)
+    rates = {part: rate / moved[part] if moved[part] else math.inf for part, rate in zip(moved, ends, strict=True)}
+    return NetworkReason(
+        link=None if platform.storage.kind == "local" else platform.fabric,
+        server_bytes_per_s=float(run.cols.storage_nic_bytes_per_s[0]),
+        exchanged_bytes_per_sample=exchanged,
+        gateway_bytes_per_s=None if platform.gateway is None else gateway,
+        storage_bytes_per_s=front_end if math.isfinite(front_end) else None,
+        decided_by=min(rates, key=lambda part: rates[part]),
+    )
+
+
+def _host_link(work: ResolvedWorkload, platform: Platform, run: WorkloadRun) -> SourcedReason:
+    cols, server = run.cols, platform.server
+    links = int(min(cols.gpus_per_server[0], cols.host_links[0]))
+    size = pipeline.link_sample_bytes(work.dnn.input_bytes.value)
+    rate = float(run.comp.host_link.median[0]) * size / (float(run.servers[0]) * links)
+    sources = () if server.host_links is None else (server.host_links.source,)
+    return HostLinkReason(links, rate, size), sources
+
+
+def _gpu(work: ResolvedWorkload, platform: Platform, run: WorkloadRun) -> GpuReason:
+    n_gpus = int(run.cols.gpus_per_server[0])
+    has_layout = work.is_laid_out
+    return GpuReason(platform.gpu.name, n_gpus, work.batch_per_gpu, work.stack.name, work.is_inference, has_layout)
+
+
+def _exchange(work: ResolvedWorkload, platform: Platform, run: WorkloadRun) -> ExchangeReason:
+    size = step_exchange_bytes(work)
+    inside = platform.server.intra_link.value.family if platform.server.intra_link is not None else "PCIe"
+    link = inside if run.servers[0] == 1 else None
+    is_in_step = design_rates(work, platform.gpu.id).exchange_is_in_step
+    has_tables = size is not None and looked_up_bytes(work) > 0
+    return ExchangeReason(size, link, float(run.cols.exchange_bytes_per_s[0]), is_in_step, has_tables)
+
 
 # Sizes of the scaling chart go this far beyond the design, so that the next bottleneck shows.
 _SCALING_BEYOND = 2
@@ -278,27 +380,16 @@ def scaling_efficiency_of(
     if not rate > 0:
         return 0.0
     if work.is_laid_out:
-        return _of_fewest_servers(run, along)
+        # Rate of one GPU over that in the fewest servers that hold the model; above 1 where more GPUs suit it better.
+        fewest, here = (
+            float(one.comp.gpu.median[0] / (one.servers[0] * one.cols.gpus_per_server[0])) for one in (along, run)
+        )
+        return here / fewest
     n_gpus = float(run.servers[0] * run.cols.gpus_per_server[0])
-    # Rates are medians of stages: that of all GPUs may exceed the predicted one alone by what they are rounded to.
-    return min(rate / n_gpus / _rate_of_one_gpu(work, platform, run, catalog, calibration), 1.0)
-
-
-def _rate_of_one_gpu(
-    work: ResolvedWorkload, platform: Platform, run: WorkloadRun, catalog: Catalog, calibration: Calibration
-) -> float:
-    """Rate of one GPU on its own, which no run may have shown: no less than each does without exchange. [samples/s]"""
+    # Rate of one GPU on its own, which no run may have shown: no less than each does without exchange. [samples/s]
     without_exchange = float(run.comp.gpu_alone[0] / (run.servers[0] * run.cols.gpus_per_server[0]))
     alone = rate_in_one_server(work, platform, run.cols, 1, catalog, calibration)
-    return without_exchange if alone is None else max(float(alone.value), without_exchange)
-
-
-def _of_fewest_servers(run: WorkloadRun, along: WorkloadRun) -> float:
-    """Rate of one GPU over that in the fewest servers that hold the model; above 1 where more GPUs suit it better."""
-    fewest, here = (
-        float(one.comp.gpu.median[0] / (one.servers[0] * one.cols.gpus_per_server[0])) for one in (along, run)
-    )
-    return here / fewest
+    return min(rate / n_gpus / (without_exchange if alone is None else max(float(alone.value), without_exchange)), 1.0)
 
 
 def _before_measured(

@@ -14,10 +14,10 @@ from sizer.calibrate.language.calibration import language_calibration
 from sizer.calibrate.language.cases import LanguageCase, cases_of, gpu_of_case
 from sizer.calibrate.language.rows import LanguageRow, number_format, stack_named
 from sizer.calibrate.modern.accelerators import sourced_accelerators
-from sizer.calibrate.modern.calibration import modern_calibration
 from sizer.calibrate.modern.design_rates import FEW_RUNS
 from sizer.calibrate.modern.published import fitted_ids, n_runs, published_runs
 from sizer.calibrate.modern.rows import ModernRow
+from sizer.calibrate.modern.terms import modern_calibration
 from sizer.calibrate.modern.validate import predict as predict_mlperf
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import Observation, load_observations
@@ -263,20 +263,6 @@ def nearest_language_runs(
     return tuple(nearest)
 
 
-def unmeasured_language(work: ResolvedWorkload, platform: Platform, catalog: Catalog) -> tuple[CalibrationNote, ...]:
-    """What no run of the measurements has of a language model on a platform."""
-    shape, notes = work.dnn.transformer, []
-    measured = language_calibration().cases
-    if shape is None or all(case.row.model != shape.measured_as for case in measured):
-        notes.append(note(FitNote.MODEL_FROM_SHAPE, work.dnn.name))
-    gpus = [gpu_of_case(case, catalog) for case in measured]
-    if all(gpu.id != platform.gpu.id for gpu in gpus):
-        is_unknown = is_unmeasured(platform.gpu, catalog)
-        kind = FitNote.GENERATION_NOT_MEASURED if is_unknown else FitNote.GPU_FROM_GENERATION
-        notes.append(note(kind, platform.gpu.name))
-    return tuple(notes)
-
-
 Notes = tuple[CalibrationNote, ...]
 
 
@@ -326,7 +312,17 @@ class _Language:
     def beyond(self, of: RateOnDesign) -> tuple[Notes, Notes]:
         # The host only hands tokens on: no line of it is missing.
         far = (note(FitNote.MEASURED_FAR, factor) for factor in far_token_rates(of.work.trained, of.catalog))
-        return (*unmeasured_language(of.work, of.platform, of.catalog), *far), ()
+        # What no run of the measurements has of a language model on a platform.
+        shape, notes = of.work.dnn.transformer, []
+        measured = language_calibration().cases
+        if shape is None or all(case.row.model != shape.measured_as for case in measured):
+            notes.append(note(FitNote.MODEL_FROM_SHAPE, of.work.dnn.name))
+        gpus = [gpu_of_case(case, of.catalog) for case in measured]
+        if all(gpu.id != of.platform.gpu.id for gpu in gpus):
+            is_unknown = is_unmeasured(of.platform.gpu, of.catalog)
+            kind = FitNote.GENERATION_NOT_MEASURED if is_unknown else FitNote.GPU_FROM_GENERATION
+            notes.append(note(kind, of.platform.gpu.name))
+        return (*notes, *far), ()
 
     def software(self, work: ResolvedWorkload, layout: LanguageAnswer | None, catalog: Catalog) -> Stack:
         return work.stack if layout is None else catalog.stacks[layout.stack]

@@ -19,15 +19,13 @@ from sizer.sizing.growth.parts_by_size import SizeQuantities, count_sizes
 from sizer.sizing.growth.purchase_planner import PurchasePlanner
 from sizer.sizing.growth.result import ClusterSize, GrowthPlan, PlatformGrowth, UnmetYear
 from sizer.sizing.growth.yearly_requests import growth_of, yearly_requests
-from sizer.sizing.preference import preference_of
 from sizer.sizing.reasons import Binding, BindingKind, Preference, QuoteToSettle
-from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, search
+from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, preference_of, search
 from sizer.sizing.result import DesignAnswer, PlannedYear
-from sizer.sizing.search.feasibility import evaluate_space
+from sizer.sizing.search.feasibility import design_space, evaluate_space
 from sizer.sizing.search.infeasible_error import infeasible_error
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, best_of, quotes_to_settle
-from sizer.sizing.search.space import design_space
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload

@@ -18,18 +18,69 @@ from sizer.bom.ownership import Footprint, rates_of
 from sizer.bom.prices import PriceBook
 from sizer.bom.unit_prices import UnitPrices, unit_prices
 from sizer.catalog.model import Catalog
-from sizer.physical.expansion import moved_links
 from sizer.physical.layout import building_plan
-from sizer.physical.plan import Plan
+from sizer.physical.plan import Connection, Plan
 from sizer.physical.platform import Platform
-from sizer.physical.quantities import slice_row
+from sizer.physical.quantities import quantities, slice_row
 from sizer.physical.racks.power import energy_kwh_per_year
+from sizer.physical.roles import Role
 from sizer.sizing.growth.parts_by_size import PartsBySize, SizeQuantities
 from sizer.sizing.growth.result import ClusterSize, Criterion, Purchase, PurchaseSequence, SequenceName
 from sizer.sizing.growth.yearly_requests import growth_of
 from sizer.sizing.search.main_items import ranking_currency
 from sizer.sizing.search.ranking import MOST_QUOTES, PricedOrder, difference, ordered, quotes_between
 from sizer.workload.request import SizingRequest
+
+
+def moved_links(plan: Plan, n_servers: int, storage_nodes: int) -> tuple[Connection, ...]:
+    """Links of a laid-out design that end elsewhere, or nowhere, in a larger one.
+
+    Standing devices stay in their rack units, and room kept for servers to come is used up first. A link stays where
+    its switch port is one for end points in the larger fabric, too.
+
+    ``plan``: the standing design. ``n_servers``, ``storage_nodes``: the larger size, no smaller in either. Returns an
+    empty tuple, too, where the platform does not reach the size.
+    """
+    platform, catalog = plan.inputs.platform, plan.catalog
+    limits, existing = plan.inputs.limits, plan.inputs.existing
+    later = plan.inputs.fabric.model_copy(update={"spare_servers": 0})
+    counted = slice_row(
+        quantities(
+            platform,
+            [n_servers],
+            [storage_nodes],
+            catalog=catalog,
+            limits=limits,
+            existing=existing,
+            fabric=later,
+            coolant_unit=next((device.item for device in plan.devices if device.role is Role.COOLANT_UNIT), None),
+        ),
+        0,
+    )
+    if counted.violations:
+        return ()
+    larger = building_plan(
+        platform,
+        counted,
+        n_servers,
+        storage_nodes,
+        catalog=catalog,
+        limits=limits,
+        existing=existing,
+        fabric=later,
+        standing=plan,
+    )
+    ends = {_a(link): _z(link) for link in larger.connections}
+    return tuple(link for link in plan.connections if ends.get(_a(link)) != _z(link))
+
+
+def _a(link: Connection) -> tuple[str, str]:
+    return link.a.device, link.a.port
+
+
+def _z(link: Connection) -> tuple[str, str]:
+    return link.z.device, link.z.port
+
 
 # Cost of a step by each criterion, the most important first. Whole numbers, so that sums are exact and ties are ties.
 Cost = tuple[int, ...]
@@ -90,15 +141,12 @@ class PurchasePlanner:
 
     def recommended(self) -> tuple[PurchaseSequence, Criterion, tuple[str, ...]]:
         """Best sequence that moves no link, its criterion, and the missing prices that could change it."""
-        criterion = self._criterion()
-        is_prepared, path = self._best(criterion, _AT_CONFIDENCE)
-        return self._sequence("best", path, is_prepared), criterion, self._deciding(is_prepared, path)
-
-    def _criterion(self) -> Criterion:
         save = growth_of(self.request).save
         # What has neither price nor band can be compared by nothing but its number.
         is_bounded = all(np.isfinite(table.each).all() for table in self._tables)
-        return "equipment" if save == "cost" and not is_bounded else save
+        criterion = "equipment" if save == "cost" and not is_bounded else save
+        is_prepared, path = self._best(criterion, _AT_CONFIDENCE)
+        return self._sequence("best", path, is_prepared), criterion, self._deciding(is_prepared, path)
 
     def _best(self, criterion: Criterion, height: int) -> tuple[bool, tuple[int, ...]]:
         """Whether the network is prepared, and the sizes, of the best sequence by the prices at a height."""
@@ -107,7 +155,9 @@ class PurchasePlanner:
         for is_prepared in (False, True):
             path = cheapest_sequence(self.meets, partial(self._cost, is_prepared, criterion, height))
             if path is not None:
-                cost = self._total(path, is_prepared, criterion, height)
+                steps = [self._cost(is_prepared, criterion, height, *step) for step in _steps(path)]
+                known = [step for step in steps if step is not None]
+                cost = tuple(sum(column) for column in zip(*known, strict=True))
                 candidates.append((cost, is_prepared, path))
         _, is_prepared, path = min(candidates)  # the prepared sequence is always allowed
         return is_prepared, path
@@ -222,11 +272,6 @@ class PurchasePlanner:
         if criterion == "cost":
             return cost, energy_wh, equipment
         return (energy_wh, cost, equipment) if criterion == "watts" else (equipment, energy_wh, cost)
-
-    def _total(self, path: Sequence[int], is_prepared: bool, criterion: Criterion, height: int) -> Cost:
-        steps = [self._cost(is_prepared, criterion, height, *step) for step in _steps(path)]
-        known = [step for step in steps if step is not None]
-        return tuple(sum(column) for column in zip(*known, strict=True))
 
     def _moved(self, before: int, after: int) -> int:
         """Links of an installed size that have another end in a larger one."""

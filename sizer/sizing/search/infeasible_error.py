@@ -11,10 +11,10 @@ from sizer.catalog.labels import sample_unit, with_vendor
 from sizer.catalog.schema import Server
 from sizer.physical import capacity
 from sizer.physical.capacity import counts_nodes
+from sizer.physical.losses import nodes_survived
 from sizer.physical.networks.storage_networks import front_end_ports
 from sizer.physical.notes import violation_error_text
 from sizer.physical.platform import Platform
-from sizer.physical.protection import nodes_survived
 from sizer.sizing.checks import LOSS_LIMITS, TARGET_LIMITS, AnyLimit, Limit, bound_of
 from sizer.sizing.constraints.remaining_capacity import ON_FABRIC, serves_files, single_corded_device
 from sizer.sizing.constraints.stored_data import MOST_FILL, storage_demand

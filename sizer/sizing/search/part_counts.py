@@ -8,7 +8,7 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
-from sizer.base.interruption import pause_point
+from sizer.base.streams import pause_point
 from sizer.bom.cost import component_amounts
 from sizer.bom.lines import row_cost
 from sizer.bom.ownership import OwnershipRates, rates_of

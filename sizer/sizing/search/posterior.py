@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.calibrate.draws import Draws
+from sizer.calibrate.calibration import Draws
 from sizer.catalog.model import Catalog
 from sizer.perf import caches, pipeline
 from sizer.perf.pipeline import decode_samples_per_s

@@ -12,8 +12,8 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Index, Ints
 from sizer.base.estimate import Z90, Estimate
-from sizer.base.interruption import pause_point
 from sizer.base.quantities import si
+from sizer.base.streams import pause_point
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.fit.hosts import HostWork
 from sizer.calibrate.modern.accelerators import sourced_accelerators

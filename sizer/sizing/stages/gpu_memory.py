@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
-from sizer.base.interruption import pause_point
 from sizer.base.stored_answers import StoredAnswers, stores_by_catalog
+from sizer.base.streams import pause_point
 from sizer.calibrate import own_networks
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.extrapolation import known_as
@@ -29,7 +29,7 @@ from sizer.sizing.stages.platform_columns import Columns, compute_groups
 from sizer.sizing.stages.serving_rates import ServingAnswer
 from sizer.sizing.stages.sharding import EMBEDDING_BYTES, RECOMPUTED, Sharding, embedding_parameters, sharding_of
 from sizer.workload.custom_network import CustomDnn
-from sizer.workload.measured import Measured
+from sizer.workload.optional_tables import Measured
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import DEFAULT_BATCH, BatchSizes, ResolvedWorkload, resolve_one
 
@@ -437,7 +437,10 @@ def default_batch(
     known = measured_rates.accelerator(gpu_id) if like and work.own_kind is None else None
     if known is not None:
         most = max(most, measured_rates.largest_batch(like, known))
-    return _usual(min(largest, most, *own))
+    # Largest power of two, or one and a half times one, that is not above a batch; at least 1.
+    batch = min(largest, most, *own)
+    power = 1 << max(int(batch).bit_length() - 1, 0)
+    return power * 3 // 2 if power > 1 and power * 3 // 2 <= batch else power
 
 
 def _quickest(found: MemoryOfWorkload, memory_bytes: float, most: float, forward_flop: float) -> float:
@@ -477,9 +480,3 @@ def most_measured(work: ResolvedWorkload, calibration: Calibration) -> float:
         if most:
             return most
     return usual
-
-
-def _usual(batch: float) -> int:
-    """Largest power of two, or one and a half times one, that is not above a batch; at least 1."""
-    power = 1 << max(int(batch).bit_length() - 1, 0)
-    return power * 3 // 2 if power > 1 and power * 3 // 2 <= batch else power

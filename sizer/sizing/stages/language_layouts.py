@@ -11,8 +11,7 @@ from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate
 from sizer.base.faults import nearest
 from sizer.base.quantities import si
-from sizer.calibrate.language.basis import RunBasis, basis_of
-from sizer.calibrate.language.calibration import LanguageCalibration
+from sizer.calibrate.language.calibration import LanguageCalibration, RunBasis, basis_of
 from sizer.calibrate.language.cases import (
     LanguageCase,
     arrays,

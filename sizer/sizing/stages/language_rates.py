@@ -17,8 +17,7 @@ from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import si
 from sizer.base.units import bytes_per_s_from_gbit_per_s
-from sizer.calibrate.language.basis import RunBasis
-from sizer.calibrate.language.calibration import language_calibration, stack_worths
+from sizer.calibrate.language.calibration import RunBasis, language_calibration, stack_worths
 from sizer.calibrate.language.cases import gpu_of_case
 from sizer.calibrate.language.rows import LanguageRow, stack_named
 from sizer.calibrate.language.whole_runs import OWN_STEPS, WholeTraining, whole_runs
@@ -41,7 +40,7 @@ from sizer.sizing.stages.language_layouts import (
 )
 from sizer.sizing.stages.platform_columns import Columns, compute_groups, fabric_bytes_per_s
 from sizer.workload.language import DEFAULT_LANGUAGE_STACK, LanguageWork
-from sizer.workload.measured import Measured, far_off
+from sizer.workload.optional_tables import Measured, far_off
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload, resolve
 from sizer.workload.transformer.layout_pins import wide_tensor_error_text

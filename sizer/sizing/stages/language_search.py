@@ -11,9 +11,8 @@ import numpy as np
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
 from sizer.base.estimate import normal_cdf, normal_quantile
-from sizer.base.interruption import pause_point
-from sizer.calibrate.language.basis import is_same_model
-from sizer.calibrate.language.calibration import LanguageCalibration
+from sizer.base.streams import pause_point
+from sizer.calibrate.language.calibration import LanguageCalibration, is_same_model
 from sizer.calibrate.language.cases import LanguageCase, arrays, runtimes
 from sizer.calibrate.language.fit import StepInputs
 from sizer.calibrate.language.gpu_memory import REFUSED, stack_effect

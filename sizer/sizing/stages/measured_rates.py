@@ -259,14 +259,6 @@ def at_measured_rates(
     return run.scaled(factor, log_sd)
 
 
-def _extension_log_sd(work: ResolvedWorkload, gpu_id: str, anchor: Dnn) -> float:
-    """Spread of the logarithm of a rate that is moved from V100 to a newer GPU: more where nobody ran the anchor."""
-    # What a relative gained is its own gain; of ResNet-50 it is that of images.
-    is_near = work.sample_format in _IMAGES or anchor.id != _ANCHOR
-    spread = _IMAGE_LOG_SD if is_near else _OTHER_LOG_SD
-    return float(np.hypot(spread, _anchor_log_sd(anchor.mlperf, gpu_id)))
-
-
 def extended(
     terms: StepTerms, work: ResolvedWorkload, group: ComputeGroup, calibration: Calibration, catalog: Catalog
 ) -> StepTerms:
@@ -277,7 +269,11 @@ def extended(
     anchor = catalog.dnns[anchor_of(work, catalog)]
     moved = _anchor_correction(calibration, catalog, anchor, group)
     moved += _waiting(work.dnn, terms, calibration, catalog, known, work.family)
-    between = np.hypot(terms.between_log_sd, _extension_log_sd(work, group.gpu, anchor))
+    # Spread of the logarithm of a rate that is moved from V100 to a newer GPU: more where nobody ran the anchor.
+    # What a relative gained is its own gain; of ResNet-50 it is that of images.
+    is_near = work.sample_format in _IMAGES or anchor.id != _ANCHOR
+    spread = _IMAGE_LOG_SD if is_near else _OTHER_LOG_SD
+    between = np.hypot(terms.between_log_sd, float(np.hypot(spread, _anchor_log_sd(anchor.mlperf, group.gpu))))
     return replace(terms, values=_faster(terms.values, moved), between_log_sd=np.asarray(between))
 
 

@@ -30,7 +30,7 @@ from sizer.calibrate.own_networks import (
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.perf.step_terms import ABSENT, EFFICIENCY, FILL, LAUNCH, SCALE_OUT, STRAGGLER, StepTerms
-from sizer.workload.measured import Measured, far_off
+from sizer.workload.optional_tables import Measured, far_off
 from sizer.workload.resolve import ResolvedWorkload
 
 _THIS = "of the request"

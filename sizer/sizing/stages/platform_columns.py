@@ -173,7 +173,7 @@ def _facts(platform: Platform, catalog: Catalog, gpus_used: int | None) -> tuple
     return (
         min(gpus_used or platform.gpus_per_server, platform.gpus_per_server),
         host_cores(server, catalog),
-        _host_links(server),
+        float(server.host_links.value) if server.host_links is not None else _USUAL_HOST_LINKS,
         _PCIE_GAIN.get(platform.gpu.generation or "", _LATER_PCIE_GAIN),
         cache_bytes(platform),
         fabric_bytes_per_s(server, platform.fabric),
@@ -229,11 +229,6 @@ def host_cores(server: Server, catalog: Catalog) -> float:
     if server.cpu is None or server.n_cpus is None:
         return np.inf
     return float(catalog.cpus[server.cpu.value].cores.value * server.n_cpus.value)
-
-
-def _host_links(server: Server) -> float:
-    """Links between host and GPUs; where the catalogue has none, one of each of the usual two processors."""
-    return float(server.host_links.value) if server.host_links is not None else _USUAL_HOST_LINKS
 
 
 def cache_bytes(platform: Platform) -> float:

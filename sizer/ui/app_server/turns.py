@@ -14,7 +14,7 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from sizer.base.interruption import ask_at_pause_points
+from sizer.base.streams import ask_at_pause_points
 
 # How often a calculation looks around.
 _LOOK_S = 0.02

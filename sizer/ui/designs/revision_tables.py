@@ -20,7 +20,7 @@ from sizer.questions.compare.text import (
 from sizer.ui import look
 from sizer.ui.error_messages import in_words
 from sizer.ui.request_form.forms import label_of
-from sizer.workload.changes import FieldChange, Path
+from sizer.workload.table import FieldChange, Path
 
 # Figures that a sentence names, the most important first.
 _TELLING = ("gpus", "price", "rate-0", "time-0", "power", "storage-nodes", "capacity", "rack-units", "stage")

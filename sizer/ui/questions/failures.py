@@ -27,8 +27,8 @@ from sizer.questions.failures.text import (
     targets_text,
     tolerated_losses_table,
 )
-from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.result import DesignAnswer
+from sizer.sizing.servers_needed import spare_cost
 from sizer.sizing.stages.storage_rates import write_rate_is_unknown
 from sizer.ui import fields, look, state
 from sizer.ui.error_messages import sentences

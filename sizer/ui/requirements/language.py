@@ -24,9 +24,8 @@ from sizer.workload.request import SERVING_TASKS
 from sizer.workload.resolve import usual_dataset
 from sizer.workload.serving import NOT_OF_SERVING, OF_SERVING, USES
 from sizer.workload.table import DEFAULT_DATASET
-from sizer.workload.transformer.custom_transformer import is_shape
+from sizer.workload.transformer.custom_transformer import is_shape, usual_shape
 from sizer.workload.transformer.number_formats import NUMBER_FORMATS, stack_precision
-from sizer.workload.transformer.usual_shape import usual_shape
 
 
 def stack_options(parts: Catalog, path: RequestPath) -> dict[str, str]:

@@ -8,8 +8,13 @@ import pytest
 
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.engine import digest_of, fits_path, load_fits
-from sizer.calibrate.language.basis import accuracy_by_generation, basis_of
-from sizer.calibrate.language.calibration import calibrate, fit_steps, language_calibration, newest_round
+from sizer.calibrate.language.calibration import (
+    accuracy_by_generation,
+    basis_of,
+    calibrate,
+    language_calibration,
+    newest_round,
+)
 from sizer.calibrate.language.cases import LanguageCase, arrays, cases_of
 from sizer.calibrate.language.rows import LanguageRow, load_language_rows, number_format
 from sizer.calibrate.language.validate import MEMORY, RATE, TIME, validate_language
@@ -217,17 +222,6 @@ def test_the_stored_accuracy_is_that_of_the_fit():
     assert stored["language-newest-round-rates"].value == pytest.approx(np.median(np.abs(rates)), rel=0.02)
     assert stored["language-newest-round-times"].value == pytest.approx(np.median(np.abs(times)), rel=0.02)
     assert stored["language-newest-round-rates"].rows == len(rates)
-
-
-@pytest.mark.laws
-def test_leaving_a_source_out_equals_a_fit_without_it():
-    """The few steps from the full fit end where a whole fit to the other rows ends."""
-    steps = language_calibration().steps
-    out = np.array([case.row.source == "mlperf-training-v3.1" for case in steps.cases])
-    errors, _ = steps.refitted(out).errors(out)
-    again = fit_steps([case for case, is_out in zip(steps.cases, out, strict=True) if not is_out])
-    predicted, _ = again.predict([case for case, is_out in zip(steps.cases, out, strict=True) if is_out])
-    assert errors == pytest.approx(predicted - steps.measured[out], abs=0.01)
 
 
 def test_times_to_train_of_benchmarks_are_predicted():

@@ -9,11 +9,19 @@ from scipy.sparse import csc_array, eye_array
 
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.engine import Fit
-from sizer.calibrate.modern.calibration import digest_of_rows, modern_calibration
 from sizer.calibrate.modern.design_rates import MeasuredSystem, system_rates
 from sizer.calibrate.modern.published import micro_batch, published_runs
 from sizer.calibrate.modern.rows import ModernRow, is_modern_file, load_modern
-from sizer.calibrate.modern.terms import PRIORS, STEPS, TRAININGS, Training, prior_of, step_parts
+from sizer.calibrate.modern.terms import (
+    PRIORS,
+    STEPS,
+    TRAININGS,
+    Training,
+    digest_of_rows,
+    modern_calibration,
+    prior_of,
+    step_parts,
+)
 from sizer.calibrate.modern.validate import predict, validated_rows
 from sizer.calibrate.notes import FitNote, RowUse
 

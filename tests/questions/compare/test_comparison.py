@@ -16,8 +16,8 @@ from sizer.questions.compare.designs import Compared, card_figures, count_differ
 from sizer.sizing.best_design import best_design
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.size import size
-from sizer.workload.changes import FieldChange, field_changes, mixed
 from sizer.workload.request import SizingRequest
+from sizer.workload.table import FieldChange, field_changes, mixed
 from tests.factories.examples import catalog, sized
 
 # --- requests

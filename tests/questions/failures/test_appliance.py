@@ -1,7 +1,7 @@
 """An appliance of two controllers: one of them is lost, and its drives stay behind the other one."""
 
 from sizer import SizingRequest, failure_cases, size
-from sizer.physical.protection import drives_survived
+from sizer.physical.losses import drives_survived
 from sizer.questions.failures.analysis import NodeLost
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from tests.factories.requests import CATALOG

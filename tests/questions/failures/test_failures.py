@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sizer.physical.losses import Losses, Remaining, on_one_side
-from sizer.physical.protection import drives_survived, nodes_survived
+from sizer.physical.losses import Losses, Remaining, drives_survived, nodes_survived, on_one_side
 from sizer.questions.failures.analysis import (
     CapacityReduced,
     FailureCase,
@@ -165,15 +164,6 @@ def test_protection_is_read_from_its_words(words, drives, nodes):
 
 
 # --- what it costs ----------------------------------------------------------------------------------------------------
-
-
-def test_a_server_less_is_the_next_smaller_size_of_the_scaling_chart():
-    scaling = resnet().design.workloads[0].scaling
-    eight = float(scaling.throughput.value[list(scaling.n_servers).index(8)])
-    found = cases(resnet())
-    assert found["server"].throughput[0] == pytest.approx(eight, rel=1e-6)
-    assert found["gpu"].throughput == found["server"].throughput
-    assert found["server"].effect == JobsRestart("servers", 8, has_training=True)
 
 
 def share_of(result, **changed):

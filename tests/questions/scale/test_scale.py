@@ -10,7 +10,6 @@ from sizer.questions.scale.analysis import MAX_GPUS, ArrangementPair, ExclusionR
 from sizer.questions.scale.text import difference, rate_comparison_text
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.project import project
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from tests.factories.answers import recommended
@@ -42,10 +41,6 @@ def result():
 @pytest.fixture(scope="module")
 def found(result):
     return scale_comparison(EvaluatedDesign(result, catalog()), n_gpus=[8, 16, 32])
-
-
-def ways(same):
-    return {way.arrangement.name: way for way in same.designs}
 
 
 # --- what is compared
@@ -105,31 +100,6 @@ def test_a_number_of_gpus_out_of_range_is_named(result, count):
 
 
 # --- numbers
-
-
-def test_totals_are_those_of_the_projected_cluster(found):
-    """``project`` is asked for the same cluster by its parts; idle GPUs count in all of it."""
-    way = ways(found.comparisons[0])["2 × DGX-1 (4 of 8 GPUs used)"]
-    alone = project(
-        QUESTION,
-        catalog(),
-        server="dgx-1",
-        servers=2,
-        gpus_per_server=4,
-        storage="wekaio",
-        storage_nodes=way.design.storage_nodes,
-        fabric="edr",
-    )
-    assert way.rack_units == float(alone.quantities.rack_units[0])
-    assert (way.power_low_w, way.power_max_w) == (
-        float(alone.quantities.power_low_w[0]),
-        float(alone.quantities.power_max_w[0]),
-    )
-    assert way.design.bill == alone.bill
-    assert way.n_cables == alone.plan.n_links == len(alone.plan.connections)
-    assert way.runs[0].answer.throughput == alone.workloads[0].throughput
-    # Counted from the cable list of the plan: every cable but those of the customer's LAN has both ends on a port.
-    assert way.n_ports >= way.n_cables
 
 
 def test_a_server_with_one_gpu_exchanges_nothing():

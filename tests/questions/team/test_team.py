@@ -51,10 +51,6 @@ def rates(team: Team) -> list[float]:
     return [team.jobs_a_day(job) for job in team.job]
 
 
-def test_no_change_is_the_same_team():
-    assert changed_team(TEAM, TeamChange()) == TEAM
-
-
 def test_people_count_for_jobs_stated_by_person_alone():
     assert rates(changed_team(TEAM, TeamChange(data_scientists=30))) == [15.0, 4.0, 0.0]
 

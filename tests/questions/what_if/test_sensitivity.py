@@ -8,7 +8,6 @@ import pytest
 from sizer.calibrate.calibration import stored_calibration
 from sizer.questions.what_if.sensitivity import LEAST_REACH, sensitivities
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.servers_needed import fewest_servers
 from sizer.workload.request import SizingRequest
 from tests import factories
 from tests.factories.answers import recommended
@@ -46,15 +45,6 @@ def test_base_is_the_answer_and_the_largest_reach_comes_first(name):
         assert reaches == sorted(reaches, reverse=True)
         assert all(reach >= LEAST_REACH for reach in reaches)
         assert all(one.label and one.low_text and one.high_text and one.basis for one in found.influences)
-
-
-@every_example
-def test_the_light_search_finds_the_servers_of_the_full_one(name):
-    """The full search ranks by servers first where prices are missing, and no limit of a room binds in the examples."""
-    result = sized(name)
-    model = EvaluatedDesign(result, CATALOG).workloads[0]
-    found = fewest_servers(model.request, model.works, model.platform, 24, CATALOG, stored_calibration())
-    assert found == result.design.n_servers
 
 
 def test_gpus_that_limit_carry_their_interval_to_the_result():

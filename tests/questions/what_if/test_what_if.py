@@ -4,11 +4,8 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from sizer.physical.roles import NetworkRole
 from sizer.questions.what_if.answer import (
     BreakEven,
     Span,
@@ -19,11 +16,9 @@ from sizer.questions.what_if.input_grid import (
     fixed_design_along,
     fixed_design_rates,
     hardware_along,
-    hardware_counts,
     with_gpu_speed,
 )
 from sizer.questions.what_if.varied_input import (
-    BATCH,
     CACHED_READS,
     CONFIDENCE,
     DATASET_SIZE,
@@ -144,37 +139,6 @@ def test_each_input_has_the_design_among_its_values(name):
         assert_allclose(fixed_design_rates(model, base).rate.value, fixed_design_rates(model, {}).rate.value, rtol=1e-9)
 
 
-@pytest.mark.parametrize(("servers", "nodes", "size"), [(3, 4, 113e3), (12, 8, 400e3), (1, 4, 113e3), (9, 12, 1e6)])
-def test_it_agrees_with_a_cluster_that_is_given(servers, nodes, size):
-    """``project`` evaluates one given cluster by itself, with the request written out."""
-    model = workloads("dgx1-f800-resnet50")[0]
-    data = model.request.model_dump(exclude_none=True)
-    n_samples = data["workload"][0]["dataset_bytes"] / data["workload"][0]["sample_bytes"]
-    work = {**data["workload"][0], "sample_bytes": size, "dataset_bytes": n_samples * size}
-    request = type(model.request).from_dict({**data, "workload": [work]})
-    given_cluster = project(
-        request, catalog(), server="dgx-1", servers=servers, storage="isilon-f800", storage_nodes=nodes, fabric="100gbe"
-    )
-    answer = given_cluster.workloads[0]
-    found = fixed_design_rates(model, {SERVERS: [servers], STORAGE_NODES: [nodes], SAMPLE_SIZE: [size]})
-    assert_allclose(found.rate.value[0], float(answer.throughput.value), rtol=1e-9)
-    assert found.limiting == (answer.bottleneck,)
-
-
-@every(NAMES)
-def test_more_gpus_never_lower_the_compute_capacity(name):
-    for model in workloads(name):
-        found = fixed_design_rates(model, {SERVERS: np.arange(1, 3 * model.n_servers + 4)})
-        decode = found.stages["decode"]  # inf where samples are decoded already
-        assert (decode[1:] >= decode[:-1]).all()
-        more = np.diff(found.stages["gpu"])
-        # The gradients of one server cross no network; those of two may take longer than their steps.
-        if found.stages["exchange"][1] < found.stages["gpu"][0]:
-            more = more[1:]
-        # Language models divide well over some numbers of servers only; between them the rate stands still.
-        assert (more > 0).all() if model.work.language is None else (more >= 0).all()
-
-
 @every(
     (name, *way)
     for name in NAMES
@@ -192,54 +156,6 @@ def test_the_rate_moves_one_way_only(name, key, direction):
         # that of decoding smaller samples a millionth.
         slack = {GPU_SPEED: 1e-3, SAMPLE_SIZE: 1e-6}.get(key, SAME)
         assert (direction * np.diff(rate) >= -slack * rate[:-1]).all()
-
-
-@settings(deadline=None, max_examples=40)
-@given(
-    servers=st.integers(1, 40),
-    nodes=st.integers(1, 20),
-    size=st.floats(1e4, 1e7),
-    cached=st.floats(0, 1),
-    speed=st.floats(0.3, 5),
-    batch=st.integers(8, 1024),
-    more=st.floats(1.0, 3.0),
-)
-def test_laws_hold_at_any_point(servers, nodes, size, cached, speed, batch, more):
-    model = workloads("dgx1-f800-resnet50")[0]
-    here = {
-        SERVERS: servers,
-        STORAGE_NODES: 4 * nodes,
-        SAMPLE_SIZE: size,
-        CACHED_READS: cached,
-        GPU_SPEED: speed,
-        BATCH: batch,
-    }
-    base = float(fixed_design_rates(model, here).rate.value[0])
-    for key, value, sign in (
-        (SAMPLE_SIZE, size * more, -1),
-        (CACHED_READS, cached / more, -1),
-        (STORAGE_NODES, 4 * (nodes + 1), 1),
-        (GPU_SPEED, speed * more, 1),
-    ):
-        changed = float(fixed_design_rates(model, {**here, key: value}).rate.value[0])
-        # The rate is the median of the slowest stage: where the doubt of the GPUs grows with their speed, it may fall
-        # by a hair behind another stage.
-        hair = 1e-3 if key == GPU_SPEED else SAME
-        assert sign * (changed - base) >= -hair * base, key
-    assert fixed_design_rates(model, here).rate.low[0] <= base <= fixed_design_rates(model, here).rate.high[0]
-
-
-def test_points_of_a_map_are_those_evaluated_alone():
-    model = workloads("small-team")[0]
-    known = {one.key: one for one in fixed_design_inputs(model)}
-    x, y = np.meshgrid(known[SAMPLE_SIZE].values[::6], known[SERVERS].values[::3])
-    together = fixed_design_rates(model, {SAMPLE_SIZE: x.ravel(), SERVERS: y.ravel()})
-    for place, (size, servers) in enumerate(zip(x.ravel(), y.ravel(), strict=True)):
-        alone = fixed_design_rates(model, {SAMPLE_SIZE: size, SERVERS: servers})
-        assert_allclose(together.rate.value[place], alone.rate.value[0], rtol=1e-9)
-        assert together.limiting[place] == alone.limiting[0]
-        assert together.meets_target[place] == alone.meets_target[0]
-        assert_allclose(together.time_s[place], alone.time_s[0], rtol=1e-9)
 
 
 def test_a_harder_target_is_met_less_surely_and_the_rate_stays():
@@ -278,14 +194,3 @@ def test_a_gpu_of_twice_the_peak_halves_the_arithmetic_only():
     twice = with_gpu_speed(catalog(), gpu, 2.0).gpus[gpu.id]
     assert twice.peak_mixed_flop_per_s.value == 2 * catalog().gpus[gpu.id].peak_mixed_flop_per_s.value
     assert with_gpu_speed(catalog(), gpu, 1.0) is catalog()
-
-
-@every(NAMES)
-def test_parts_at_the_size_of_the_design_are_those_of_its_plan(name):
-    design, model = sized(name).design, workloads(name)[0]
-    found = hardware_counts(model, [model.n_servers], [model.storage_nodes])
-    fabric = [one for one in design.quantities.networks if one.role is NetworkRole.COMPUTE]
-    assert found.fabric_switches[0] == sum(int((one.leaves + one.spines + one.cores)[0]) for one in fabric)
-    assert found.racks[0] == design.quantities.racks[0] + design.quantities.existing_racks[0]
-    assert_allclose(found.power_w[0], design.quantities.power_max_w[0])
-    assert_allclose(found.rack_units[0], design.quantities.rack_units[0])

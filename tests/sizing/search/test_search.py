@@ -18,12 +18,10 @@ from sizer.catalog.model import Catalog
 from sizer.physical.platforms import platforms
 from sizer.sizing.best_design import best_design, best_row
 from sizer.sizing.recommend import larger_sizes, search, servers_by_scaling
-from sizer.sizing.search.feasibility import Alike
-from sizer.sizing.search.front import front_rows
+from sizer.sizing.search.feasibility import MAX_SERVERS, Alike, design_space
 from sizer.sizing.search.nearest_design import counts_ruled_out, nearest_row
 from sizer.sizing.search.part_counts import PartCounts
-from sizer.sizing.search.ranking import Ranking, rank_key, uncertainty
-from sizer.sizing.search.space import MAX_SERVERS, design_space
+from sizer.sizing.search.ranking import Ranking, front_rows, rank_key, uncertainty
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest
 from tests.bench.requests import open_request

@@ -6,7 +6,7 @@ import time
 import pytest
 from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 
-from sizer.base.interruption import ask_at_pause_points, pause_point
+from sizer.base.streams import ask_at_pause_points, pause_point
 from sizer.export.design_json import design_document
 from sizer.sizing.size import size
 from sizer.ui.app_server import turns

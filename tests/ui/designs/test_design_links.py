@@ -4,7 +4,7 @@ import pytest
 
 from sizer.library.opening import default_address
 from sizer.ui.designs import revision_tables
-from sizer.workload.changes import FieldChange
+from sizer.workload.table import FieldChange
 from tests.ui.designs.library_pages import SCRIPT, change, fill, save, text_of
 from tests.ui.pages import assert_healthy, figures, opened, to_page, widget
 
