@@ -387,13 +387,9 @@ class GroupAccuracy:
     generation_name: str
     stack: str  # as in the fit
     stack_name: str
-    runs: int
     models: int
     most_gpus: int
-    median: float
-    p90: float
-    bias: float  # median of ln(predicted / published) of rates
-    coverage: float  # share inside the 90 % interval
+    errors: ErrorStatistics
 
 
 def is_same_model(one: LanguageCase, case: LanguageCase) -> bool:
@@ -429,19 +425,14 @@ def accuracy_by_generation(calibration: LanguageCalibration, catalog: Catalog) -
     order = {name: place for place, name in enumerate(catalog.generations)}
 
     def group(key: tuple[str, str], members: list[int]) -> GroupAccuracy:
-        one = ErrorStatistics.of(-errors[members], log_sd[members])
         return GroupAccuracy(
             generation=key[0],
             generation_name=catalog.generations[key[0]].name if key[0] else "other",
             stack=key[1],
             stack_name=_stack_name(cases[members[0]], catalog),
-            runs=one.rows,
             models=len({cases[i].row.model for i in members}),
             most_gpus=int(max(cases[i].row.gpus for i in members)),
-            median=one.median,
-            p90=one.p90,
-            bias=one.bias,
-            coverage=one.coverage,
+            errors=ErrorStatistics.of(-errors[members], log_sd[members]),
         )
 
     named = sorted(groups.items(), key=lambda item: (order.get(item[0][0], -1), -len(item[1])))
