@@ -261,9 +261,9 @@ def rows_of_chunks(
 ) -> Iterator[tuple[Chunk, list[Row]]]:
     """Rows of every chunk, as the workers finish.
 
-    ``chunks``: taken as workers become free; at most ``pool.in_flight`` are submitted at a time. ``pool``: the workers.
-    ``key``: names catalogue and calibration. ``content``: gives both pickled, for workers that lack them. Raises
-    BatchError if the executor is broken for good.
+    ``chunks``: taken as workers become free; at most ``pool.in_flight`` are submitted at a time. ``key``: names
+    catalogue and calibration. ``content``: gives both pickled, for workers that lack them. Raises BatchError if the
+    executor is broken for good.
     """
     dispatcher = _Dispatcher(pool, key, content)
     try:

@@ -147,14 +147,14 @@ class Calibration:
     ) -> StepTerms:
         """Sufficient numbers of one combination.
 
-        ``stack``: software stack. ``dnn``: neural network; one that was never measured takes the pool of its family, a
-        custom one of its ``like``. ``precision``: {"mixed", "fp32"}; arithmetic. ``gpu``: part of the catalogue.
-        ``intra_link``: link between the GPUs of a server: nvlink1, nvlink2, nvswitch or pcie3. ``inter_link``: link
-        between servers, such as ``edr``, ``25gbe-tcp`` or ``100gbe-roce``; None on one server. ``100gbe`` alone is read
-        as RoCE and slower Ethernet as TCP. ``task``: {"training", "inference", "validation-inference"}; what the GPUs
-        do. Training reads and decodes its data. ``server``: server of the catalogue whose GPUs they are; empty: one
-        that was never measured. See :func:`sizer.calibrate.extrapolation.unmeasured` for what no observation
-        supports. Raises ValueError if precision or task are unknown.
+        ``dnn``: neural network; one that was never measured takes the pool of its family, a custom one of its ``like``.
+        ``precision``: {"mixed", "fp32"}; arithmetic. ``intra_link``: link between the GPUs of a server: nvlink1,
+        nvlink2, nvswitch or pcie3. ``inter_link``: link between servers, such as ``edr``, ``25gbe-tcp`` or
+        ``100gbe-roce``; None on one server. ``100gbe`` alone is read as RoCE and slower Ethernet as TCP. ``task``:
+        {"training", "inference", "validation-inference"}; what the GPUs do. Training reads and decodes its data.
+        ``server``: server of the catalogue whose GPUs they are; empty: one that was never measured. See
+        :func:`sizer.calibrate.extrapolation.unmeasured` for what no observation supports. Raises ValueError if
+        precision or task are unknown.
         """
         if precision not in ("mixed", "fp32"):
             raise ValueError(f"precision must be mixed or fp32, got {precision!r}")

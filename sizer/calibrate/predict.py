@@ -74,9 +74,8 @@ def predict(
 ) -> Prediction:
     """What the model says about an observation.
 
-    ``row``: any row. ``catalog``: where its ids are looked up; a row without ids is read by its wording.
-    ``calibration``: fitted values. ``rows``: all rows, for those that need another number of the same run (its rate,
-    its epochs).
+    ``row``: any row. ``catalog``: where its ids are looked up; a row without ids is read by its wording. ``rows``: all
+    rows, for those that need another number of the same run (its rate, its epochs).
     """
     return predict_all((row,), catalog, calibration, rows)[0]
 

@@ -191,9 +191,9 @@ def utc_text(now: datetime) -> str:
 def content_of(draft: Mapping[str, Any], price_book: str, result: SizingResult, catalog: Catalog) -> DesignContent:
     """Content that the library stores of one state of a design.
 
-    ``draft``: the request as typed, in the form of its file; ``result`` is its answer. ``price_book``: CSV text of
-    the price book of the answer in addition to the catalogue's own; empty: none. ``result``: the whole answer, not a
-    customer's copy. ``catalog``: with that price book.
+    ``draft``: the request as typed, in the form of its file; ``result`` is its answer. ``price_book``: CSV text of the
+    price book of the answer in addition to the catalogue's own; empty: none. ``result``: the whole answer, not a
+    customer's copy.
     """
     request = result.asked_request
     canonical = request.model_dump_json(exclude_defaults=True)

@@ -64,8 +64,8 @@ def purchase(
 ) -> PurchaseColumns:
     """Count what is bought and what stays idle.
 
-    ``components``: of all sizes of the platform, existing ones apart (``quantities``). ``existing``: what is there.
-    Returns arrays of the shape of the components.
+    ``components``: of all sizes of the platform, existing ones apart (``quantities``). Returns arrays of the shape of
+    the components.
     """
     used = _used(components, platform, existing)
     none = np.zeros_like(components[0].quantity)

@@ -84,8 +84,7 @@ def planned_cables(
 ) -> list[tuple[tuple[CableChoice, ...], Ints]]:
     """Choices of each run, and the number of each link's choice.
 
-    ``runs``: all links of a design. ``lengths_m``: lengths of the links of each run. [m] ``cables``: the catalogue's
-    cables.
+    ``runs``: all links of a design. ``lengths_m``: lengths of the links of each run. [m]
     """
     shared = _splitter_lengths_m(runs, lengths_m, cables)
     found = []
@@ -148,10 +147,10 @@ def building_plan(
 ) -> Plan:
     """Lay out one design.
 
-    ``platform``: kinds of device. ``counted``: of one row: the plan places and joins exactly what is counted.
-    ``n_servers``, ``storage_nodes``: as for ``quantities``. [-] ``catalog``, ``limits``, ``existing``, ``fabric``: as
-    for ``quantities``. ``racks_per_row``: racks side by side in the room. [-] ``standing``: a smaller design of the
-    same platform whose links stay where they can. Places are not kept.
+    ``counted``: of one row: the plan places and joins exactly what is counted. ``n_servers``, ``storage_nodes``: as for
+    ``quantities``. [-] ``catalog``, ``limits``, ``existing``, ``fabric``: as for ``quantities``. ``racks_per_row``:
+    racks side by side in the room. [-] ``standing``: a smaller design of the same platform whose links stay where they
+    can. Places are not kept.
     """
     platform = platform.of_size(n_servers)
     rows = shape(platform, np.array([n_servers]), np.array([storage_nodes]), fabric)

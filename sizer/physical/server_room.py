@@ -40,7 +40,7 @@ class ServerRoom:
 def server_room(plan: Plan, rack_power_w: float | None = None) -> ServerRoom:
     """Room for further GPU servers in a laid-out design.
 
-    ``plan``: the design. ``rack_power_w``: what the request allows one rack [W].
+    ``rack_power_w``: what the request allows one rack [W].
 
     Ports: the largest number of servers at which every plane of the compute fabric has the switches that it has now.
     Only ports of leaves count; those of spines lead to leaves. Units and power: rack by rack, whole servers.

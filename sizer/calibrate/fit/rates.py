@@ -129,8 +129,8 @@ _SCATTER_LOG_SD = float(np.sqrt(2)) * MIN_SCATTER_LOG_SD
 def fit_scaling(pairs: tuple[tuple[RateCase, RateCase], ...], joint: Fit) -> tuple[frozenset[str], Fit]:
     """Fit speed-ups by the effects that the joint fit does not have; those that it has keep their values.
 
-    ``pairs``: the run of every speed-up, and the run that it is over. ``joint``: to the rates. Returns the speed-ups
-    that it is fitted to, and the joint fit with the effects that they tell.
+    ``pairs``: the run of every speed-up, and the run that it is over. Returns the speed-ups that it is fitted to, and
+    the joint fit with the effects that they tell.
 
     In one fit with the rates, the few speed-ups of one laboratory would move what all releases share. Effects on the
     rate of one GPU nearly cancel in a quotient: where the joint fit does not have them they stay at their prior.

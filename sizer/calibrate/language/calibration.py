@@ -95,8 +95,7 @@ class LanguageCalibration:
     def step_of_layouts(self, case: LanguageCase, layouts: StepInputs) -> tuple[Floats, Floats]:
         """What the effects of model, machine and software make of a step, of any layout that is known.
 
-        ``case``: model, machine and software. ``layouts``: its layouts. Returns (layouts,): on every term of the step.
-        Returns (layouts,): spread of the logarithm of the step time.
+        Returns (layouts,): on every term of the step. Returns (layouts,): spread of the logarithm of the step time.
         """
         known = replace(case, guessed=())
         terms, covariance = self.fit.terms(effects_of(known), STEPS.n_terms)
@@ -223,9 +222,9 @@ def stack_worths(
 ) -> tuple[StackWorth, ...]:
     """Worth of every stack compared with the chosen one, the fastest first.
 
-    ``stacks``: id of a stack to its name in the fit, the chosen one among them. ``chosen``: id. ``is_lora``: whether
-    adapters are trained: some stacks differ in it. ``inputs``: the one layout that is compared: tuned software starts
-    kernels faster, which counts more where they are short. Absent: only the effects of the stacks are compared.
+    ``stacks``: id of a stack to its name in the fit, the chosen one among them. ``is_lora``: whether adapters are
+    trained: some stacks differ in it. ``inputs``: the one layout that is compared: tuned software starts kernels
+    faster, which counts more where they are short. Absent: only the effects of the stacks are compared.
     """
     runs = dict.fromkeys(stacks, 0)
     for case in calibration.cases:

@@ -91,11 +91,11 @@ def rack_limits(
 ) -> RackLimits:
     """What one rack holds.
 
-    ``rack``: height and load. ``pdu``: one unit on each feed, or as many as the room's limit calls for.
-    ``rack_power_w``: what the room feeds and cools in one rack; absent: what one PDU carries, since one alone must
-    carry all. [W] ``classes``: what will be placed; only its largest inlet counts. ``existing``: racks of the same kind
-    that are there. ``feeds``: {"2N", "N+1", "N"}; either of two sides carries the rack; all PDUs but one do; or all of
-    them together. ``load_kg``: where the floor carries less than the rack. [kg]
+    ``pdu``: one unit on each feed, or as many as the room's limit calls for. ``rack_power_w``: what the room feeds and
+    cools in one rack; absent: what one PDU carries, since one alone must carry all. [W] ``classes``: what will be
+    placed; only its largest inlet counts. ``existing``: racks of the same kind that are there. ``feeds``: {"2N", "N+1",
+    "N"}; either of two sides carries the rack; all PDUs but one do; or all of them together. ``load_kg``: where the
+    floor carries less than the rack. [kg]
     """
     capacity = pdu.capacity_w.value
     outlets = tuple(count.value for count in pdu.outlets.values())

@@ -65,7 +65,7 @@ def _fits(needs: Floats, left: Floats) -> Floats:
 def count_racks(classes: Sequence[RackClass], limits: RackLimits, n_rows: int) -> RackCount:
     """Racks for all rows by the rule of this module.
 
-    ``classes``: in placing order. ``limits``: what one rack holds. ``n_rows``: rows of the quantities.
+    ``classes``: in placing order. ``n_rows``: rows of the quantities.
     """
     present = _Present.of(classes)
     total = _Totals(n_rows, 1 + len(limits.outlets))
@@ -217,8 +217,8 @@ class _Existing:
 def place(classes: Sequence[RackClass], limits: RackLimits) -> list[RackFill]:
     """Racks of one row by the same rule.
 
-    ``classes``: quantities of one row, in placing order. ``limits``: what one rack holds. Returns rack by rack, in
-    placing order, without empty ones. A device that exceeds an empty rack gets one of its own.
+    ``classes``: quantities of one row, in placing order. Returns rack by rack, in placing order, without empty ones. A
+    device that exceeds an empty rack gets one of its own.
     """
     found = fewest = _next_fit(classes, limits)
     present = _Present.of(classes)

@@ -88,11 +88,9 @@ def after_losses(
 ) -> list[AfterLoss]:
     """All designs after each loss that a request asks them to tolerate.
 
-    ``request``: names the losses, in ``resilience``. ``works``: its workloads. ``platforms``: platforms of the designs.
     ``sizes``: numbers of servers. ``cols``: of the platforms, shape (platforms, 1) or (platforms, sizes).
     ``fewest_nodes`` (platforms,): smallest storage system of each: a fabric of more end points has no fewer switches to
-    share a loss. ``team``: what the team of the request asks of the designs, row by row as ``platforms``. ``catalog``:
-    parts of the platforms. ``calibration``: coefficients of the performance model. ``known``: what is known better.
+    share a loss. ``team``: what the team of the request asks of the designs, row by row as ``platforms``.
     """
     found = []
     for loss in dict.fromkeys(request.resilience.keeps_targets_without):

@@ -136,9 +136,9 @@ def with_tiers(
     """Platforms of a request with one tier and, where a working set is stated, with two.
 
     ``platforms``: of one tier. ``works``: their data decide the size of the capacity tier. ``request``:
-    ``data.working_set_bytes`` asks for two tiers, ``data.capacity_tier`` names the second one. ``catalog``: storage of
-    capacity tiers. Raises RequestError if the request names a capacity tier that the catalogue does not have, or that
-    is none. Raises InfeasibleError if the named tier cannot stand behind any storage of these platforms.
+    ``data.working_set_bytes`` asks for two tiers, ``data.capacity_tier`` names the second one. Raises RequestError if
+    the request names a capacity tier that the catalogue does not have, or that is none. Raises InfeasibleError if the
+    named tier cannot stand behind any storage of these platforms.
     """
     data, demand = request.data, storage_demand(works, request.data)
     drives = math.ceil(_of_one_tier(demand) / _DRIVE_BYTES)

@@ -82,7 +82,7 @@ def design_checks(
 ) -> tuple[DesignCheck, ...]:
     """Checks of one design on capacity, watts and kilograms; those that the request or the plan ask for.
 
-    ``parts``: of one row. ``catalog``: names of the parts.
+    ``parts``: of one row.
     """
     return (
         *(_capacity(tier, tier.storage) for tier in tiers if tier.storage is not None),

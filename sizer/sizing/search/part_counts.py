@@ -135,7 +135,7 @@ class PartCounts:
     def count(self, index: int, sizes: Ints) -> Ints:
         """Rows of some designs of one platform; those that nobody asked about are counted now.
 
-        ``index``: platform. ``sizes`` (designs,): places of the designs among its sizes.
+        ``sizes`` (designs,): places of the designs among its sizes.
         """
         rows = self.evaluated.space.of_platform(index).start + sizes
         if not self.has_parts[rows].all():

@@ -134,8 +134,7 @@ def narrowed(
 ) -> Columns:
     """Columns of design rows with what an oversubscribed fabric, or rails kept apart, leave of the line rates.
 
-    ``cols``: of the rows. ``platforms``: all platforms. ``index``, ``servers``, ``nodes`` (rows,): platform, servers
-    and storage nodes of each row. ``fabric``: what the request asks for.
+    ``index``, ``servers``, ``nodes`` (rows,): platform, servers and storage nodes of each row.
     """
     if not is_narrowed(fabric):
         return cols
