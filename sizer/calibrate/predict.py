@@ -18,8 +18,7 @@ from sizer.calibrate.fit.hosts import (
     matching_rate,
     sample_bytes_of,
 )
-from sizer.calibrate.fit.network import resolve_all_reduce
-from sizer.calibrate.fit.rates import speedup_cases
+from sizer.calibrate.fit.rates import resolve_all_reduce, speedup_cases
 from sizer.calibrate.fit.runs import CACHE_ROWS, samples_of
 from sizer.calibrate.ids import with_ids
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note

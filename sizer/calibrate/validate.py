@@ -1,4 +1,4 @@
-"""How well the model predicts what was published: every row with its prediction, and summaries."""
+"""How well the model predicts what was published: rows with predictions, also of fits without them, and summaries."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence

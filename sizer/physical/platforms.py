@@ -28,9 +28,8 @@ from sizer.physical.allowed_parts import (
     why_none_error_text,
 )
 from sizer.physical.capacity import LEAST_USABLE_SHARE
-from sizer.physical.host_memory import cached_sets_bytes, considered_sizes, memory_sizes
 from sizer.physical.networks.ports import in_band_numbers, largest_group, nodes_of, storage_network_numbers
-from sizer.physical.platform import FEW_SERVERS, Attachment, Platform
+from sizer.physical.platform import FEW_SERVERS, Attachment, Platform, cached_sets_bytes, considered_sizes, memory_sizes
 from sizer.physical.racks.power import with_fitted_power
 from sizer.physical.racks.site_rules import SiteRules, site_rules
 from sizer.workload.eras import ErasAsked, eras_asked

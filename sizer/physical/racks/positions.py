@@ -13,8 +13,7 @@ import numpy as np
 
 from sizer.base.arrays import Floats, Ints
 from sizer.catalog.schema import Rack
-from sizer.physical.racks.limits import RackClass
-from sizer.physical.racks.placement import RackFill
+from sizer.physical.racks.placement import RackClass, RackFill
 from sizer.workload.request import ExistingRack
 
 RACK_UNIT_M = 0.04445  # EIA-310: 1.75 inch

@@ -21,7 +21,7 @@ from sizer.physical.platform import Platform, SecondTier
 from sizer.physical.platforms import MIN_LEAF_PORTS, as_stated, leaf_ports
 from sizer.physical.roles import NetworkRole
 from sizer.sizing.constraints.stored_data import StorageDemand, planned_bytes, storage_demand
-from sizer.sizing.stages.storage_rates import capacity_is_unknown, node_read_rate
+from sizer.sizing.stages.platform_columns import capacity_is_unknown, node_read_rate
 from sizer.workload.data import OBJECT_STORAGE, DataRequest
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload

@@ -1,4 +1,4 @@
-"""Prices the sequences in which one platform can be bought over the years, and finds the best of them.
+"""Prices the sequences in which one platform can be bought over the years, and finds the best that moves no link.
 
 Sequences are compared by the cost intervals that rank designs; the cost of a purchase counts known prices only.
 """
