@@ -108,8 +108,8 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
 def as_handed_over(result: SizingResult, profile: Profile = PLAIN, customer_copy: bool = False) -> SizingResult:
     """The answer that all documents are made from.
 
-    ``result``: the sized request. ``profile``: whose locale the copy is written in. ``customer_copy``: whether
-    discounts and internal notes are left out. Raises ReportError if two of its statements contradict each other.
+    ``profile``: whose locale the copy is written in. ``customer_copy``: whether discounts and internal notes are left
+    out. Raises ReportError if two of its statements contradict each other.
     """
     if found := contradictions(result):
         raise ReportError(f"no document is written, because the answer contradicts itself: {'; '.join(found)}")
@@ -129,11 +129,10 @@ def document(
 ) -> bytes:
     """One document of the answer.
 
-    ``result``: the sized request. ``catalog``: catalogue of the result. ``kind``: key of :data:`FORMATS`. ``profile``:
-    branding, paper and language. ``customer_copy``: whether discounts and internal notes are left out. ``progress``:
-    called with a word whenever another part of a PDF begins. Raises RequestError if ``kind`` is unknown, or a customer
-    does not get it. Raises ReportError if the PDF engine is missing; the sentence says what to install and that the
-    HTML guide is the same document.
+    ``kind``: key of :data:`FORMATS`. ``customer_copy``: whether discounts and internal notes are left out.
+    ``progress``: called with a word whenever another part of a PDF begins. Raises RequestError if ``kind`` is unknown,
+    or a customer does not get it. Raises ReportError if the PDF engine is missing; the sentence says what to install
+    and that the HTML guide is the same document.
     """
     if kind not in FORMATS:
         raise RequestError(f"unknown document {kind!r}; known: {', '.join(FORMATS)}")
@@ -249,11 +248,11 @@ def write_documents(
 ) -> tuple[list[Path], str]:
     """Write the documents into a folder, whole or not at all.
 
-    ``result``: the sized request. ``catalog``: catalogue of the result. ``folder``: created where it does not exist.
-    ``kinds``: keys of :data:`FORMATS`; default :func:`usual_kinds`. ``profile``, ``customer_copy``: as for
-    :func:`document`. ``progress``: called with a file's name and a word. Returns the files written, and sentences about
-    documents that this machine cannot make and letters that it cannot draw ("" when all are there). Raises RequestError
-    if a kind is unknown, or a customer does not get it. Raises OutputError if the folder or a file cannot be written.
+    ``folder``: created where it does not exist. ``kinds``: keys of :data:`FORMATS`; default :func:`usual_kinds`.
+    ``profile``, ``customer_copy``: as for :func:`document`. ``progress``: called with a file's name and a word. Returns
+    the files written, and sentences about documents that this machine cannot make and letters that it cannot draw (""
+    when all are there). Raises RequestError if a kind is unknown, or a customer does not get it. Raises OutputError if
+    the folder or a file cannot be written.
     """
     with pdf_threads() as threads:
         return begin_documents(result, catalog, folder, threads, kinds, profile, customer_copy, progress).write()

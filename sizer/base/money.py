@@ -32,7 +32,7 @@ CENT = Decimal("0.01")
 _AMOUNT = re.compile(r"[0-9]{1,10}(\.[0-9]{1,2})?")
 # Rates by the hour or the kilowatt-hour come in parts of a cent: 0.1234.
 _RATE = re.compile(r"[0-9]{1,10}(\.[0-9]{1,4})?")
-_PERCENT = re.compile(r"[0-9]{1,3}(\.[0-9]{1,2})?")
+_PERCENT = re.compile(r"100(\.0{1,2})?|0?[0-9]{1,2}(\.[0-9]{1,2})?")
 # 149000,00, 149.000,00 and 149 000,00; 149,000.00. What can be read in two ways, 149,000, stays as it is.
 _DECIMAL_COMMA = re.compile(r"[0-9]{1,10},[0-9]{1,2}|[0-9]{1,3}(?:[.\s'\u2019][0-9]{3})+,[0-9]{2}")
 _GROUPED = re.compile(r"[0-9]{1,3}(?:[,\s'\u2019][0-9]{3})+\.[0-9]{2}")
@@ -44,12 +44,7 @@ def parse_amount(written: object) -> Decimal:
     ``written``: "149000", "149000.00" or "149.000,00". Returns the amount as written. Raises ValueError if it is
     anything else: NaN, infinities, signs, exponents, parts of a cent, more than ten digits and a point.
     """
-    text = _text(written)
-    if not _AMOUNT.fullmatch(text):
-        raise ValueError(
-            f"{shown(written)} is not a price; write up to ten digits, a point and two decimals, for example 149000.00"
-        )
-    return Decimal(text)
+    return _parsed(written, _AMOUNT, "price; write up to ten digits, a point and two decimals, for example 149000.00")
 
 
 def parse_rate(written: object) -> Decimal:
@@ -62,12 +57,7 @@ def parse_rate(written: object) -> Decimal:
     >>> parse_rate("0.1234")
     Decimal('0.1234')
     """
-    text = _text(written)
-    if not _RATE.fullmatch(text):
-        raise ValueError(
-            f"{shown(written)} is not a price; write up to ten digits, a point and four decimals, for example 0.1234"
-        )
-    return Decimal(text)
+    return _parsed(written, _RATE, "price; write up to ten digits, a point and four decimals, for example 0.1234")
 
 
 def parse_percent(written: object) -> Decimal:
@@ -80,10 +70,7 @@ def parse_percent(written: object) -> Decimal:
     >>> parse_percent("12.5")
     Decimal('12.5')
     """
-    text = _text(written)
-    if not _PERCENT.fullmatch(text) or Decimal(text) > 100:
-        raise ValueError(f"{shown(written)} is not a discount; write per cent from 0 to 100, for example 12.5")
-    return Decimal(text)
+    return _parsed(written, _PERCENT, "discount; write per cent from 0 to 100, for example 12.5")
 
 
 def round_money(amount: Decimal) -> Decimal:
@@ -117,6 +104,13 @@ def percent(value: Decimal) -> str:
     '12.5'
     """
     return f"{value.normalize():f}"
+
+
+def _parsed(written: object, form: re.Pattern[str], rule: str) -> Decimal:
+    text = _text(written)
+    if not form.fullmatch(text):
+        raise ValueError(f"{shown(written)} is not a {rule}")
+    return Decimal(text)
 
 
 def _text(written: object) -> str:

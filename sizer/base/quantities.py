@@ -155,9 +155,8 @@ def number_kind(low: float, high: float, *, is_whole: bool = False) -> QuantityK
 def parse(kind: QuantityKind, written: object) -> float:
     """SI value of a quantity as written.
 
-    ``kind``: what kind of quantity is expected. ``written``: "22.2 TB", "22,2 TB" or a bare number, which is in the SI
-    unit of the kind. Raises ValueError naming what was written, what is allowed and an example; ambiguous text gets a
-    suggestion.
+    ``written``: "22.2 TB", "22,2 TB" or a bare number, which is in the SI unit of the kind. Raises ValueError naming
+    what was written, what is allowed and an example; ambiguous text gets a suggestion.
     """
     if isinstance(written, bool) or not isinstance(written, (int, float, str)):
         raise ValueError(f"expected {kind.name} such as '{kind.example}', got {type(written).__name__}")

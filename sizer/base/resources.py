@@ -55,9 +55,9 @@ def require_file(path: Path) -> None:
 def text_of_file(path: Path, max_bytes: int, what: str) -> str:
     """Text of a file that a user names.
 
-    ``path``: the file. ``max_bytes``: largest size that is read [B]. ``what``: what the file should be, with its
-    article, for the error of a larger one. Raises RequestError if the file is missing, no file but a device or a pipe,
-    unreadable, too large or not UTF-8.
+    ``max_bytes``: largest size that is read [B]. ``what``: what the file should be, with its article, for the error of
+    a larger one. Raises RequestError if the file is missing, no file but a device or a pipe, unreadable, too large or
+    not UTF-8.
     """
     try:
         require_file(path)

@@ -1,4 +1,4 @@
-"""Standard output and error that take whatever is printed."""
+"""Standard output and error that take whatever is printed; points at which long work may be interrupted."""
 
 import codecs
 import contextlib

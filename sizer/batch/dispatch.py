@@ -18,7 +18,6 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
-from typing import Protocol
 
 from sizer.base.errors import BatchError
 from sizer.batch.requests import BatchRequest
@@ -28,25 +27,6 @@ from sizer.batch.work import Row, failed_row, size_chunk, start_worker
 DEFAULT_IN_FLIGHT = 64
 # Libraries that would start a thread a core in every process.
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-
-
-class WorkerPool(Protocol):
-    """Workers, and how many chunks are submitted to them at a time."""
-
-    in_flight: int
-
-    @property
-    def executor(self) -> Executor:
-        """Where chunks are submitted."""
-        ...
-
-    def renew(self) -> None:
-        """Replace workers that were lost, or raise BatchError."""
-        ...
-
-    def close(self) -> None:
-        """Release the workers."""
-        ...
 
 
 class GivenExecutor:
@@ -107,6 +87,9 @@ class ProcessWorkers:
     def close(self) -> None:
         """End the processes."""
         self.executor.shutdown(cancel_futures=True)
+
+
+WorkerPool = GivenExecutor | ProcessWorkers
 
 
 @contextmanager
@@ -261,9 +244,9 @@ def rows_of_chunks(
 ) -> Iterator[tuple[Chunk, list[Row]]]:
     """Rows of every chunk, as the workers finish.
 
-    ``chunks``: taken as workers become free; at most ``pool.in_flight`` are submitted at a time. ``pool``: the workers.
-    ``key``: names catalogue and calibration. ``content``: gives both pickled, for workers that lack them. Raises
-    BatchError if the executor is broken for good.
+    ``chunks``: taken as workers become free; at most ``pool.in_flight`` are submitted at a time. ``key``: names
+    catalogue and calibration. ``content``: gives both pickled, for workers that lack them. Raises BatchError if the
+    executor is broken for good.
     """
     dispatcher = _Dispatcher(pool, key, content)
     try:

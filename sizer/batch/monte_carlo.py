@@ -44,17 +44,17 @@ def monte_carlo(
 ) -> pa.Table:
     """Distribution of rate and time to train, and chance to meet the targets, of every design of a request's space.
 
-    ``request``: what is asked. ``catalog``: default: the shipped one. ``calibration``: default: the stored one.
-    ``draws``: sets of coefficients, 1 to 10,000. ``seed``: of the random numbers, 0 or more. The same seed gives the
-    same table to the last bit on every executor and with every block size. ``executor``: where blocks are evaluated;
-    default: a thread a core. ``block_elements``: designs x draws evaluated at once; it determines the memory used.
-    Returns one row a design: every platform that the request allows, at every number of servers, with the storage nodes
-    that the sizing gives it. ``answer.design.*`` says what it is and whether it keeps every limit of the request,
-    ``answer.probability`` is the probability that the sizing works with, ``answer.posterior.*`` are the shares of the
-    draws in which the targets are met, and 5, 50 and 95 % quantiles and mean of rate and time to train (null where the
-    length of the training is not known) of each workload. Raises RequestError if draws or seed are out of range, or the
-    request names something that the catalogue does not have. Raises InfeasibleError if no platform is allowed, or no
-    run can start in the time asked. Raises BatchError if the executor is broken.
+    ``catalog``: default: the shipped one. ``calibration``: default: the stored one. ``draws``: sets of coefficients, 1
+    to 10,000. ``seed``: of the random numbers, 0 or more. The same seed gives the same table to the last bit on every
+    executor and with every block size. ``executor``: where blocks are evaluated; default: a thread a core.
+    ``block_elements``: designs x draws evaluated at once; it determines the memory used. Returns one row a design:
+    every platform that the request allows, at every number of servers, with the storage nodes that the sizing gives it.
+    ``answer.design.*`` says what it is and whether it keeps every limit of the request, ``answer.probability`` is the
+    probability that the sizing works with, ``answer.posterior.*`` are the shares of the draws in which the targets are
+    met, and 5, 50 and 95 % quantiles and mean of rate and time to train (null where the length of the training is not
+    known) of each workload. Raises RequestError if draws or seed are out of range, or the request names something that
+    the catalogue does not have. Raises InfeasibleError if no platform is allowed, or no run can start in the time
+    asked. Raises BatchError if the executor is broken.
 
     :func:`sizer.sizing.search.posterior.posterior` says what draws share among designs. The sizing takes a rate at the
     fitted coefficients for its median; the median over the draws lies below it where much is lost by waiting, because

@@ -43,9 +43,8 @@ def warnings(
 ) -> tuple[BillWarning, ...]:
     """Warnings of a bill, each once.
 
-    ``bill``: its bought lines are looked at. ``catalog``: ends of sale and service, prices in other currencies.
-    ``quote_date``: without it nothing is called old or ended. ``needed_by``: day on which everything must be there;
-    with it lead times become dates of order.
+    ``catalog``: ends of sale and service, prices in other currencies. ``quote_date``: without it nothing is called old
+    or ended. ``needed_by``: day on which everything must be there; with it lead times become dates of order.
     """
     found: dict[BillWarning, None] = {}
     unconfirmed: dict[str, None] = {}
@@ -262,16 +261,15 @@ def bill(
 ) -> Bill:
     """Bill of one design.
 
-    ``components``: of one row (``slice_row``). ``catalog``: names, part numbers, ends of sale. ``book``: unit prices.
-    ``currency``: ISO 4217; a price in another currency is unknown. ``quote_date``: day that ends of sale and prices are
-    judged by; without it they are stated, not judged. ``quote``: overrides, lines of its own, discount of the deal,
-    days of validity. The search never sees them. ``needed_by``: day on which everything must be there; lead times and
-    ends of sale and service are judged by it. ``is_documented``: false for a design beside the one described: an
-    override of an item that it does not have is passed over. ``server``: the GPU server as it is fitted; its lines have
-    the draw of what is in it. By default as the catalogue has it. Returns lines in the order of ``CATEGORIES``, equal
-    items of one status and note on one line. Totals are over what is bought: existing equipment is not, options are not
-    chosen, and others deliver what is by others. Raises RequestError if a documented design does not have what the
-    quote overrides, or a quantity fits no single line.
+    ``components``: of one row (``slice_row``). ``currency``: ISO 4217; a price in another currency is unknown.
+    ``quote_date``: day that ends of sale and prices are judged by; without it they are stated, not judged. ``quote``:
+    overrides, lines of its own, discount of the deal, days of validity. The search never sees them. ``needed_by``: day
+    on which everything must be there; lead times and ends of sale and service are judged by it. ``is_documented``:
+    false for a design beside the one described: an override of an item that it does not have is passed over.
+    ``server``: the GPU server as it is fitted; its lines have the draw of what is in it. By default as the catalogue
+    has it. Returns lines in the order of ``CATEGORIES``, equal items of one status and note on one line. Totals are
+    over what is bought: existing equipment is not, options are not chosen, and others deliver what is by others. Raises
+    RequestError if a documented design does not have what the quote overrides, or a quantity fits no single line.
     """
     merged = _merged(components, whole_items(quote))
     has_memory = all(part.role is not Role.HOST_MEMORY for part, _ in merged)
@@ -296,9 +294,8 @@ def row_cost(
 ) -> tuple[Floats, tuple[str, ...]]:
     """Cost of the priced lines of every row at the net prices of the price book, and the items that have no price.
 
-    ``components``: of all rows. ``catalog``, ``book``, ``currency``: as for ``bill``. Returns cost of what is priced,
-    shape (rows,); ids of bought items without a price. The cost is complete only where none of these is needed by the
-    row [currency].
+    ``catalog``, ``book``, ``currency``: as for ``bill``. Returns cost of what is priced, shape (rows,); ids of bought
+    items without a price. The cost is complete only where none of these is needed by the row [currency].
 
     Sums of cents stay exact in doubles up to 9e13, so a row's cost equals the total of its bill to the cent. What the
     request's quote changes is left out: it is a matter of the bill, not of the design.

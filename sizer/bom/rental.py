@@ -143,8 +143,8 @@ def compared(
     """Set what a bill costs over the years beside an offer.
 
     ``bill``: what is bought, or a customer's copy of it. ``rates``: of the cluster, over the years of the offer.
-    ``footprint``: draw and space of the cluster. ``n_gpus``: GPUs of the cluster. ``stored_bytes``: data that a rented
-    cluster must hold, too [B]. Raises ValueError if there are no GPUs, or a draw or size is below 0.
+    ``n_gpus``: GPUs of the cluster. ``stored_bytes``: data that a rented cluster must hold, too [B]. Raises ValueError
+    if there are no GPUs, or a draw or size is below 0.
 
     Owning: :func:`~sizer.bom.ownership.ownership_cost`.
     Renting at a use u = GPUs x hours x u x rate / speed ratio + stored TB x months x rate of storage.

@@ -41,6 +41,9 @@ from sizer.perf.step_terms import TERM_NAMES, StepTerms, drawn_estimate, drawn_t
 from sizer.perf.training_time import epochs_to_target
 
 STORED_VERSION = 7
+# Fields that are stored as JSON has them.
+_AS_THEY_ARE = ("digest", "scatter_log_sd", "host_log_sd", "most_gpus", "dnn_families", "rates_of", "rates_with_batch",
+                "unseen_sources")  # fmt: skip
 # A page cache that is pinned (or local drives that hold the set) never evicts; nothing is fitted there.
 _PINNED = (1.0, 0.0)
 _NO_CACHE = (0.0, 0.0)
@@ -144,14 +147,14 @@ class Calibration:
     ) -> StepTerms:
         """Sufficient numbers of one combination.
 
-        ``stack``: software stack. ``dnn``: neural network; one that was never measured takes the pool of its family, a
-        custom one of its ``like``. ``precision``: {"mixed", "fp32"}; arithmetic. ``gpu``: part of the catalogue.
-        ``intra_link``: link between the GPUs of a server: nvlink1, nvlink2, nvswitch or pcie3. ``inter_link``: link
-        between servers, such as ``edr``, ``25gbe-tcp`` or ``100gbe-roce``; None on one server. ``100gbe`` alone is read
-        as RoCE and slower Ethernet as TCP. ``task``: {"training", "inference", "validation-inference"}; what the GPUs
-        do. Training reads and decodes its data. ``server``: server of the catalogue whose GPUs they are; empty: one
-        that was never measured. See :func:`sizer.calibrate.extrapolation.unmeasured` for what no observation
-        supports. Raises ValueError if precision or task are unknown.
+        ``dnn``: neural network; one that was never measured takes the pool of its family, a custom one of its ``like``.
+        ``precision``: {"mixed", "fp32"}; arithmetic. ``intra_link``: link between the GPUs of a server: nvlink1,
+        nvlink2, nvswitch or pcie3. ``inter_link``: link between servers, such as ``edr``, ``25gbe-tcp`` or
+        ``100gbe-roce``; None on one server. ``100gbe`` alone is read as RoCE and slower Ethernet as TCP. ``task``:
+        {"training", "inference", "validation-inference"}; what the GPUs do. Training reads and decodes its data.
+        ``server``: server of the catalogue whose GPUs they are; empty: one that was never measured. See
+        :func:`sizer.calibrate.extrapolation.unmeasured` for what no observation supports. Raises ValueError if
+        precision or task are unknown.
         """
         if precision not in ("mixed", "fp32"):
             raise ValueError(f"precision must be mixed or fp32, got {precision!r}")
@@ -252,22 +255,15 @@ def save_calibration(calibration: Calibration, path: Path | str | None = None) -
     c = calibration
     content: dict[str, Any] = {
         "version": STORED_VERSION,
-        "digest": c.digest,
-        "scatter_log_sd": c.scatter_log_sd,
+        **{name: getattr(c, name) for name in _AS_THEY_ARE},
         "between_log_sd": math.sqrt(c.tau2),
         "cache_positions": c.cache_positions,
-        "host_log_sd": c.host_log_sd,
         "epochs_points": c.epochs_points,
-        "most_gpus": c.most_gpus,
         "batches": c.batches,
         "gpu_memory": c.gpu_memory.stored(),
-        "dnn_families": c.dnn_families,
         "used": sorted(c.used),
-        "rates_of": c.rates_of,
-        "rates_with_batch": c.rates_with_batch,
         "host_used": sorted(c.host_used),
         "excluded": {name: [reason.kind, *reason.values] for name, reason in c.excluded.items()},
-        "unseen_sources": c.unseen_sources,
         "fit": c.fit.stored(),
     }
     return write_stored(content, path)
@@ -286,29 +282,22 @@ def load_calibration(path: Path | str | None = None) -> Calibration:
         )
     try:
         return Calibration(
-            digest=content["digest"],
+            **{name: content[name] for name in _AS_THEY_ARE},
             fit=Fit.of_stored(content["fit"], prior_of),
-            scatter_log_sd=content["scatter_log_sd"],
             tau2=content["between_log_sd"] ** 2,
-            dnn_families=content["dnn_families"],
             used=frozenset(content["used"]),
-            rates_of=content["rates_of"],
-            rates_with_batch=content["rates_with_batch"],
             host_used=frozenset(content["host_used"]),
-            host_log_sd=content["host_log_sd"],
             cache_positions={name: (pair[0], pair[1]) for name, pair in content["cache_positions"].items()},
             epochs_points={
                 name: tuple((float(batch), float(epochs)) for batch, epochs in points)
                 for name, points in content["epochs_points"].items()
             },
-            most_gpus=content["most_gpus"],
             batches={name: (pair[0], pair[1]) for name, pair in content["batches"].items()},
             gpu_memory=MemoryFit.of_stored(content["gpu_memory"]),
             excluded={
                 name: CalibrationNote(FitNote(kind), tuple(values))
                 for name, (kind, *values) in content["excluded"].items()
             },
-            unseen_sources=content["unseen_sources"],
         )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, binascii.Error) as error:
         raise CalibrationError(f"stored calibration is damaged ({error!r}); run 'sizer calibrate'") from None

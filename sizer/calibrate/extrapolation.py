@@ -57,9 +57,8 @@ def unmeasured(
 ) -> tuple[CalibrationNote, ...]:
     """What was never measured of a combination, and what stands for it.
 
-    ``calibration``: its effects tell what was measured. ``stack``, ``dnn``, ``precision``: the combination; a custom
-    neural network has no id. ``gpu_level``: name of the GPU in the fit: its id, or the chip of a board that is not
-    stated. ``gpu``: part of the catalogue. ``n_servers``: servers of the run. [-]
+    ``stack``, ``dnn``, ``precision``: the combination; a custom neural network has no id. ``gpu_level``: name of the
+    GPU in the fit: its id, or the chip of a board that is not stated. ``n_servers``: servers of the run. [-]
     """
     notes, index, dnn_id = [], calibration.fit.index, known_as(dnn)
     if f"stack-precision:{stack.id}/{precision}" not in index:

@@ -11,8 +11,15 @@ from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import Levels, RateCase, generation
 from sizer.calibrate.fit.hosts import host_rows, stack_scatter
 from sizer.calibrate.fit.joint import JointFit, cache_block, epochs_block, fit_joint, host_block, run_block
-from sizer.calibrate.fit.network import network_block, usable_all_reduces
-from sizer.calibrate.fit.rates import fit_scaling, leave_sources_out, rate_blocks, usable_cases, usable_speedups
+from sizer.calibrate.fit.rates import (
+    fit_scaling,
+    leave_sources_out,
+    network_block,
+    rate_blocks,
+    usable_all_reduces,
+    usable_cases,
+    usable_speedups,
+)
 from sizer.calibrate.fit.runs import CACHE_ROWS, cache_positions, recipe_points
 from sizer.calibrate.gpu_memory import fit_memory, load_memory_rows, measured_rows, telling
 from sizer.calibrate.observations import Observation, load_observations, observations_digest

@@ -18,8 +18,7 @@ from sizer.calibrate.fit.hosts import (
     matching_rate,
     sample_bytes_of,
 )
-from sizer.calibrate.fit.network import resolve_all_reduce
-from sizer.calibrate.fit.rates import speedup_cases
+from sizer.calibrate.fit.rates import resolve_all_reduce, speedup_cases
 from sizer.calibrate.fit.runs import CACHE_ROWS, samples_of
 from sizer.calibrate.ids import with_ids
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note
@@ -74,9 +73,8 @@ def predict(
 ) -> Prediction:
     """What the model says about an observation.
 
-    ``row``: any row. ``catalog``: where its ids are looked up; a row without ids is read by its wording.
-    ``calibration``: fitted values. ``rows``: all rows, for those that need another number of the same run (its rate,
-    its epochs).
+    ``row``: any row. ``catalog``: where its ids are looked up; a row without ids is read by its wording. ``rows``: all
+    rows, for those that need another number of the same run (its rate, its epochs).
     """
     return predict_all((row,), catalog, calibration, rows)[0]
 

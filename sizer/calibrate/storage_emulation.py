@@ -175,10 +175,7 @@ def validate_emulation(rows: Sequence[EmulationRow]) -> tuple[ValidatedRow, ...]
         if estimate is None:
             missing = note(FitNote.EMULATION_NOT_KNOWN, row.workload, row.accelerator)
             status = RowStatus(RowUse.OUTSIDE, note(FitNote.COUNTS_NOT_STATED) if row.accelerators is None else missing)
-        value, low, high = (None, None, None) if estimate is None else tuple(estimate)
-        found.append(
-            ValidatedRow(row.id, _TASK, _QUANTITY, row.source, row.samples_per_s or 0.0, value, low, high, status)
-        )
+        found.append(ValidatedRow.of(row.id, _TASK, _QUANTITY, row.source, row.samples_per_s or 0.0, estimate, status))
     return tuple(found)
 
 

@@ -1,4 +1,4 @@
-"""How well the model predicts what was published: every row with its prediction, and summaries."""
+"""How well the model predicts what was published: rows with predictions, also of fits without them, and summaries."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -10,6 +10,7 @@ import numpy as np
 
 from sizer.base.arrays import Floats
 from sizer.base.errors import CalibrationError
+from sizer.base.estimate import Estimate
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import RateCase
 from sizer.calibrate.engine import AccuracyTarget
@@ -156,6 +157,21 @@ class ValidatedRow:
     status: RowStatus
     notes: tuple[CalibrationNote, ...] = ()  # where the prediction extrapolates; empty where it interpolates
 
+    @staticmethod
+    def of(
+        name: str,
+        task: str,
+        quantity: str,
+        source: str,
+        published: float,
+        estimate: Estimate | None,
+        status: RowStatus,
+        notes: tuple[CalibrationNote, ...] = (),
+    ) -> "ValidatedRow":
+        """A row with the median and the ends of its prediction; ``estimate`` is None where there is none."""
+        value, low, high = (None, None, None) if estimate is None else tuple(estimate)
+        return ValidatedRow(name, task, quantity, source, published, value, low, high, status, notes)
+
     @property
     def log_error(self) -> float | None:
         """ln(predicted / published) where both are numbers above 0, however far apart; else None."""
@@ -215,13 +231,10 @@ def validate(
     Rows that the fit excludes keep their prediction in the table, with the reason. With ``checks``, the report also
     holds the same rows predicted without their source, and the accuracy targets.
     """
-    validated = []
-    for row, prediction in zip(rows, predict_all(rows, catalog, calibration), strict=True):
-        value, low, high = (None, None, None) if prediction.estimate is None else tuple(prediction.estimate)
-        status, notes = prediction.status, prediction.notes
-        validated.append(
-            ValidatedRow(row.id, row.task, row.quantity, row.source, row.value, value, low, high, status, notes)
-        )
+    validated = [
+        ValidatedRow.of(row.id, row.task, row.quantity, row.source, row.value, one.estimate, one.status, one.notes)
+        for row, one in zip(rows, predict_all(rows, catalog, calibration), strict=True)
+    ]
     if checks is None:
         return report_of(validated)
     unseen = _unseen(validated, checks)

@@ -1,4 +1,4 @@
-"""``sizer catalog``: shows the catalogue, checks it, and converts NetBox device types to its files."""
+"""``sizer catalog``, and what runs here: ``app``, ``api`` and ``doctor``."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""``sizer fabric``: switches and cables of a single fabric."""
+"""``sizer fabric``, ``project`` and ``layout``: a single fabric, a given cluster, and ways to divide a model."""
 
 from pathlib import Path
 from typing import Annotated, Literal

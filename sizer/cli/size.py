@@ -1,4 +1,4 @@
-"""``sizer size``: sizes requests, prints the answers and writes their documents."""
+"""``sizer size`` prints answers and writes their documents; ``sizer diff`` compares two."""
 
 import os
 import sys

@@ -53,12 +53,12 @@ def generations_table(groups: Sequence[GroupAccuracy]) -> Table | None:
         [
             Field("Generation", lambda one: capital(one.generation_name), width=14),
             Field("Software stack", lambda one: one.stack_name, width=20),
-            Field("Runs", lambda one: grouped(one.runs), "right", 8),
+            Field("Runs", lambda one: grouped(one.errors.rows), "right", 8),
             Field("Models", lambda one: grouped(one.models), "right", 9),
             Field("Most GPUs", lambda one: grouped(one.most_gpus), "right", 11),
-            Field("Median error", lambda one: facts.share_text(one.median), "right", 12),
-            Field("90 % within", lambda one: facts.share_text(one.p90), "right", 12),
-            Field("In the interval", lambda one: facts.share_text(one.coverage), "right", 14),
+            Field("Median error", lambda one: facts.share_text(one.errors.median), "right", 12),
+            Field("90 % within", lambda one: facts.share_text(one.errors.p90), "right", 12),
+            Field("In the interval", lambda one: facts.share_text(one.errors.coverage), "right", 14),
         ],
         note="Errors of rates in sample. A design on a generation and stack that is not listed extrapolates.",
     )

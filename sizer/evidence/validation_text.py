@@ -134,8 +134,9 @@ def report_text(report: ValidationReport) -> str:
 
 def _group_line(one: GroupAccuracy, width: int) -> str:
     name = f"{one.generation or 'other'}: {one.stack}, up to {one.most_gpus} GPUs"
-    errors = f"{one.median:7.1%} {one.p90:7.1%} {one.bias:7.1%} {one.coverage:7.1%}"
-    return f"{name:{width}} {one.runs:5d} {one.runs:9d} {errors}"
+    of = one.errors
+    errors = f"{of.median:7.1%} {of.p90:7.1%} {of.bias:7.1%} {of.coverage:7.1%}"
+    return f"{name:{width}} {of.rows:5d} {of.rows:9d} {errors}"
 
 
 def _target_line(target: AccuracyTarget, width: int) -> str:

@@ -33,9 +33,8 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesi
 from sizer.sizing.design.rate_models import design_rates
 from sizer.sizing.stages import gpu_side, measured_rates, sharding
 from sizer.sizing.stages.language_rates import language_answer
-from sizer.sizing.stages.platform_columns import compute_groups
+from sizer.sizing.stages.platform_columns import compute_groups, node_read_rate
 from sizer.sizing.stages.serving_rates import serving_run
-from sizer.sizing.stages.storage_rates import node_read_rate
 
 LANGUAGE_FORMULA = (
     "C = a · B · S / t, t = t linear + t attention + t elementwise + t tensor + t expert + t context + t data + "

@@ -12,10 +12,9 @@ from sizer.bom.bill import Bill, BillLine, Sum
 from sizer.bom.cost import CostInterval
 from sizer.catalog.model import Catalog
 from sizer.physical.components import Network, Quantities
-from sizer.physical.existing_use import ExistingUse
-from sizer.physical.host_memory import page_cache_bytes
 from sizer.physical.plan import CABLE_CATEGORY, PlacedDevice, PlacedRack, Plan
-from sizer.physical.platform import SecondTier
+from sizer.physical.platform import SecondTier, page_cache_bytes
+from sizer.physical.quantities import ExistingUse
 from sizer.present.design_summary import design_summary, tier_fields
 from sizer.present.text.assumptions import AssumptionRow, assumption_rows, question_texts
 from sizer.present.text.bill_warnings import bill_warning_sentences, change_text, note_text

@@ -15,8 +15,7 @@ from sizer.catalog.items import Item, is_of_vendor
 from sizer.catalog.model import Catalog, vendors_of
 from sizer.catalog.sale import Sale, sale_on, usable_gpus
 from sizer.catalog.schema import Gpu, Pdu, Server, Storage
-from sizer.physical.host_memory import memory_sizes, page_cache_bytes
-from sizer.physical.platform import Platform
+from sizer.physical.platform import Platform, memory_sizes, page_cache_bytes
 from sizer.physical.racks.site_rules import site_rules
 from sizer.workload.eras import EquipmentBasis, ErasAsked, eras_asked
 from sizer.workload.request import Platforms, SizingRequest

@@ -1,4 +1,4 @@
-"""What of a building plan still works when devices or cables of it are lost: a walk over its links."""
+"""What of a building plan still works when devices or cables of it are lost, by its links and its protection."""
 
 import re
 from collections import Counter

@@ -28,9 +28,8 @@ from sizer.physical.allowed_parts import (
     why_none_error_text,
 )
 from sizer.physical.capacity import LEAST_USABLE_SHARE
-from sizer.physical.host_memory import cached_sets_bytes, considered_sizes, memory_sizes
 from sizer.physical.networks.ports import in_band_numbers, largest_group, nodes_of, storage_network_numbers
-from sizer.physical.platform import FEW_SERVERS, Attachment, Platform
+from sizer.physical.platform import FEW_SERVERS, Attachment, Platform, cached_sets_bytes, considered_sizes, memory_sizes
 from sizer.physical.racks.power import with_fitted_power
 from sizer.physical.racks.site_rules import SiteRules, site_rules
 from sizer.workload.eras import ErasAsked, eras_asked
@@ -129,11 +128,10 @@ _WORKGROUP = 50
 def platforms(catalog: Catalog, request: SizingRequest, *, alone: bool = False) -> tuple[Platform, ...]:
     """Platforms of a request: servers x GPUs x storage x capacity options x fabrics that fit together.
 
-    ``catalog``: what can be bought. ``request``: ``platforms`` allows and forbids, ``site`` names rack and PDU.
-    ``alone``: whether one server is enough, so that any number of cards may be fitted in it. In a fixed order:
-    server, GPU, storage, capacity option and fabric as the catalogue and the request list them. Raises RequestError if
-    a name is not in the catalogue: place, value and nearest known name. Raises InfeasibleError if what is allowed
-    leaves nothing that fits together.
+    ``request``: ``platforms`` allows and forbids, ``site`` names rack and PDU. ``alone``: whether one server is enough,
+    so that any number of cards may be fitted in it. In a fixed order: server, GPU, storage, capacity option and fabric
+    as the catalogue and the request list them. Raises RequestError if a name is not in the catalogue: place, value and
+    nearest known name. Raises InfeasibleError if what is allowed leaves nothing that fits together.
 
     A server is fitted with the fewest GPUs that it is sold with and that the request asks for. GPUs must be of a form
     that the server lists. Switches are chosen by ``choose_switch``, sizes of memory by ``considered_sizes``.
@@ -249,9 +247,9 @@ def choose_director(switches: Iterable[Switch], kind: LinkType) -> Switch | None
 def choose_switch(switches: Iterable[Switch], kind: LinkType, also: LinkType | None = None) -> Switch | None:
     """Switch for a network of one kind of port, chosen the same way every time.
 
-    ``switches``: candidates. ``kind``: kind of the end points. ``also``: kind that the storage brings; a switch whose
-    ports also run it is preferred. Best is: made for the kind rather than able to run it, runs ``also``, has
-    its own subnet manager, is not past its end of sale, most facts known (watts, weight, inlets, part number), name.
+    ``switches``: candidates. ``also``: kind that the storage brings; a switch whose ports also run it is preferred.
+    Best is: made for the kind rather than able to run it, runs ``also``, has its own subnet manager, is not past its
+    end of sale, most facts known (watts, weight, inlets, part number), name.
     """
     fitting = [s for s in switches if s.orderable and MIN_LEAF_PORTS <= leaf_ports(s, kind) <= MAX_LEAF_PORTS]
 

@@ -122,8 +122,7 @@ def software_lines(
 ) -> list[Component]:
     """Software and support lines that the design calls for, counted by their metric.
 
-    ``rows``: members of the design. ``devices``: existing ones apart: support and licences of a device that is there
-    are not bought again.
+    ``devices``: existing ones apart: support and licences of a device that is there are not bought again.
     """
     covered = _covered(platform, rows)
     there = _there(platform, devices)

@@ -15,7 +15,7 @@ from sizer.present.facts.storage_tiers import TIER_CONTENTS, TIER_NAMES, system_
 from sizer.present.tables import Field, Row, Table, fact_table, record_table, row
 from sizer.sizing.design.storage_need import StorageDemandOverTime, StorageStream, StreamKind, demand_over_time
 from sizer.sizing.result import DesignAnswer
-from sizer.sizing.stages.storage_rates import node_rates, node_read_rate, node_write_rates, write_rate_is_unknown
+from sizer.sizing.stages.platform_columns import node_rates, node_read_rate, node_write_rates, write_rate_is_unknown
 from sizer.workload.request import SizingRequest
 
 _NAMES = {

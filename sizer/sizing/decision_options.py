@@ -41,11 +41,10 @@ def as_built(
 ) -> DecisionOption | None:
     """The design of the same parts with what a cluster that people depend on has.
 
-    ``design``: of that request. ``calibration``: default: the stored one. Returns with 90 % confidence at least and two
-    feeds; where there are several servers with one in reserve and management servers in redundancy. Where no size has
-    all of it, with that confidence alone. None where the request asks for the highest rate instead of a target, where a
-    fact that no source gives decides, where no size reaches it, where no server is bought, or where the design is that
-    already.
+    ``calibration``: default: the stored one. Returns with 90 % confidence at least and two feeds; where there are
+    several servers with one in reserve and management servers in redundancy. Where no size has all of it, with that
+    confidence alone. None where the request asks for the highest rate instead of a target, where a fact that no source
+    gives decides, where no size reaches it, where no server is bought, or where the design is that already.
     """
     if _asks_most(request) or design.probability is None or not design.servers_bought:
         return None

@@ -44,14 +44,13 @@ def project(
 ) -> DesignAnswer:
     """Performance, parts and bill of a given cluster.
 
-    ``request``: its workloads are run; its servers, GPUs and storage are replaced by the arguments. ``catalog``: parts
-    to choose from. ``server``, ``storage``: catalogue ids. ``servers``, ``storage_nodes``: counts; ``storage_nodes`` 0
-    for local drives and NFS servers. ``gpu``, ``stack``, ``fabric``: default: the server's first GPU, the request's
-    stack, and the fastest fabric that server and storage share and the request allows. ``gpus_per_server``: GPUs of
-    each server that the job uses; default all. ``calibration``: coefficients of the performance model; default the
-    stored ones. Raises RequestError if a name is unknown, a count is out of range, or server, storage and fabric do not
-    go together. Raises InfeasibleError if no platform of the catalogue joins these parts, or a batch does not fit the
-    GPUs.
+    ``request``: its workloads are run; its servers, GPUs and storage are replaced by the arguments. ``server``,
+    ``storage``: catalogue ids. ``servers``, ``storage_nodes``: counts; ``storage_nodes`` 0 for local drives and NFS
+    servers. ``gpu``, ``stack``, ``fabric``: default: the server's first GPU, the request's stack, and the fastest
+    fabric that server and storage share and the request allows. ``gpus_per_server``: GPUs of each server that the job
+    uses; default all. ``calibration``: coefficients of the performance model; default the stored ones. Raises
+    RequestError if a name is unknown, a count is out of range, or server, storage and fabric do not go together. Raises
+    InfeasibleError if no platform of the catalogue joins these parts, or a batch does not fit the GPUs.
     """
     if not 1 <= servers <= MAX_SERVERS:
         raise RequestError(f"servers = {servers}: must be 1 to {MAX_SERVERS}")

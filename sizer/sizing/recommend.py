@@ -326,7 +326,7 @@ def preference_of(
 ) -> Preference | None:
     """What the preference of a request does; None where it prefers no vendor.
 
-    ``ranking``: of these designs. ``chosen``: its first row. ``name_of``: name of the design of a row.
+    ``chosen``: its first row. ``name_of``: name of the design of a row.
     """
     asked = counts.request.platforms
     if not asked.prefer_vendors:

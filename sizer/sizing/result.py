@@ -17,10 +17,10 @@ from sizer.catalog.labels import with_vendor
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
 from sizer.physical.components import Quantities
-from sizer.physical.existing_use import Equipment, ExistingUse
 from sizer.physical.networks.ports import nodes_of
 from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
+from sizer.physical.quantities import Equipment, ExistingUse
 from sizer.physical.roles import Role
 from sizer.sizing.assumptions import DesignAssumption, OpenPoint
 from sizer.sizing.checks import AnyLimit, CheckKind, CheckResult, DesignCheck, MissingFact, SizeLimit

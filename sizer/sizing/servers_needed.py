@@ -91,7 +91,7 @@ def spare_cost(
 ) -> SpareCost | None:
     """Cost of the redundancy that a request asks of a design.
 
-    ``design``: of that request. ``calibration``: default: the stored one. Returns none where no loss is asked for.
+    ``calibration``: default: the stored one. Returns none where no loss is asked for.
 
     The other design is the best of all that the request allows; it may stand on another platform.
     """

@@ -14,7 +14,7 @@ from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
 from sizer.physical.capacity import is_bounded, nodes_there, usable_bytes
-from sizer.physical.existing_use import has_main
+from sizer.physical.quantities import has_main
 from sizer.sizing.assumptions import UsualExchangeRate
 from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import Limit
@@ -66,7 +66,7 @@ from sizer.sizing.search.ranking import (
 from sizer.sizing.servers_needed import spare_cost
 from sizer.sizing.stack_default import with_stack_defaults
 from sizer.sizing.stages.evaluate import least_chance
-from sizer.sizing.stages.storage_rates import node_rates, rate_is_unknown
+from sizer.sizing.stages.platform_columns import node_rates, rate_is_unknown
 from sizer.workload.eras import eras_asked
 from sizer.workload.request import SizingRequest, ranks_by_cost
 

@@ -25,10 +25,7 @@ def with_stack_defaults(
     catalog: Catalog,
     calibration: Calibration,
 ) -> DesignAnswer:
-    """A design whose workloads say what their default stacks are worth.
-
-    ``works``: those of the request.
-    """
+    """A design whose workloads say what their default stacks are worth."""
     if all(work.stack_choice is None for work in works):
         return design
     gateway = float(design.quantities.gateway_bytes_per_s[0])

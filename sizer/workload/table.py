@@ -1,4 +1,4 @@
-"""Base class of the tables of a request, value types that they share, and what files of earlier versions had."""
+"""Base class of the tables of a request, shared value types, earlier forms of files, and changed fields."""
 
 import datetime
 import re

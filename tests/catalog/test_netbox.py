@@ -13,8 +13,7 @@ from sizer.base.errors import MAX_FAULTS, RequestError
 from sizer.catalog.checks import check_catalog
 from sizer.catalog.loader import load_catalog, shipped_catalog
 from sizer.catalog.model import Catalog
-from sizer.catalog.netbox.device_file import link_of
-from sizer.catalog.netbox.importer import Imported, import_device_type
+from sizer.catalog.netbox.importer import Imported, import_device_type, link_of
 from sizer.catalog.schema import Device
 from tests.catalog.netbox_samples import interfaces, ports, table
 

@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 import yaml
 
-from sizer.catalog.netbox.device_file import read_device_type
+from sizer.catalog.netbox.importer import read_device_type
 from sizer.export.netbox import netbox_files, netbox_zip
 from tests.factories.plans import CATALOG, answer, cables, every_design, sheets
 

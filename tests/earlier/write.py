@@ -13,8 +13,7 @@ from sizer import SizingRequest, __version__, size
 from sizer.base.formats.toml_text import parse_toml
 from sizer.catalog.loader import load_catalog, with_prices
 from sizer.catalog.price_books import price_rows
-from sizer.library.library import Library
-from sizer.library.records import content_of
+from sizer.library.library import Library, content_of
 from sizer.ui.sharing import link
 
 FOLDER = Path(__file__).parent

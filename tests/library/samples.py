@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from hashlib import sha256
 
-from sizer.library.records import DesignContent, content_of
+from sizer.library.library import DesignContent, content_of
 from tests.factories.examples import catalog, sized
 
 EXAMPLE = "small-team"

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from sizer.library.library import Library
+from sizer.library.library import MAX_COMMENT, MAX_NAME, Library, normalized
 from sizer.library.opening import LibraryError
-from sizer.library.records import MAX_COMMENT, MAX_NAME, normalized
 from tests.library.samples import answered, at, state
 
 DESIGN = "design-0001"

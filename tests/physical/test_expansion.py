@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 
 from sizer.catalog.loader import shipped_catalog
-from sizer.physical.existing_use import existing_use
+from sizer.physical.layout import _by_outlets, server_room, servers_by_ports
 from sizer.physical.platforms import platforms
-from sizer.physical.quantities import quantities
+from sizer.physical.quantities import existing_use, quantities
 from sizer.physical.roles import NetworkRole
-from sizer.physical.server_room import _by_outlets, server_room, servers_by_ports
 from sizer.sizing.growth.purchase_planner import moved_links
 from sizer.workload.request import SizingRequest
 from tests.factories import examples

@@ -26,7 +26,7 @@ from sizer.physical.roles import Role
 from sizer.present.text.plan import feeds_sentence
 from sizer.sizing.design.evaluate_design import built_design
 from sizer.sizing.project import project
-from sizer.sizing.stages.storage_rates import capacity_is_unknown
+from sizer.sizing.stages.platform_columns import capacity_is_unknown
 from sizer.workload.request import Existing, Limits, SizingRequest
 from tests.factories.examples import catalog
 

@@ -15,8 +15,7 @@ from sizer.physical.capacity import counts_nodes, smallest_nodes, usable_bytes
 from sizer.physical.networks.fat_tree import fat_tree, gateway_uplinks, gateways, uplinked_leaves
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
-from sizer.physical.racks.limits import RackClass, RackLimits
-from sizer.physical.racks.placement import count_racks, place
+from sizer.physical.racks.placement import RackClass, RackLimits, count_racks, place
 from sizer.workload.request import SizingRequest
 from tests.factories.requests import CATALOG
 

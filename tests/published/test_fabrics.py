@@ -8,8 +8,7 @@ from sizer.physical.networks.fat_tree import fat_tree, gateway_uplinks, gateways
 from sizer.physical.networks.single_fabric import FabricAsked, single_fabric
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
-from sizer.physical.racks.limits import RackClass, device_needs, rack_limits
-from sizer.physical.racks.placement import count_racks, fit_per_rack, place
+from sizer.physical.racks.placement import RackClass, count_racks, device_needs, fit_per_rack, place, rack_limits
 from sizer.physical.racks.power import heat_btu_per_h
 from sizer.workload.request import SizingRequest
 

@@ -18,8 +18,7 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.growth.growth_plan import growth_plan
 from sizer.sizing.growth.result import ClusterSize, LimitKind
 from sizer.sizing.size import size
-from sizer.sizing.stages.platform_columns import cache_bytes, columns
-from sizer.sizing.stages.storage_rates import node_rates
+from sizer.sizing.stages.platform_columns import cache_bytes, columns, node_rates
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import resolve
 from tests.factories.answers import recommended

@@ -12,7 +12,7 @@ from sizer.base.errors import InfeasibleError
 from sizer.base.quantities import duration
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.sale import is_sold
-from sizer.physical.existing_use import ExistingUse
+from sizer.physical.quantities import ExistingUse
 from sizer.present.bill_tables import component_table
 from sizer.present.text.plan import existing_text
 from sizer.present.text.verdict import equipment_texts, verdict_text

@@ -25,7 +25,7 @@ from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.posterior import posterior
 from sizer.sizing.search.ranking import Ranking
 from sizer.sizing.stages import gpu_side
-from sizer.sizing.stages.storage_rates import capacity_is_unknown, node_read_rate, rate_is_unknown
+from sizer.sizing.stages.platform_columns import capacity_is_unknown, node_read_rate, rate_is_unknown
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog
 

@@ -33,8 +33,7 @@ def work(kind: str | None, *measured_on: str) -> Any:
     return SimpleNamespace(
         own_kind=kind if dnn is None else dnn.kind,
         mlperf="" if dnn is None else dnn.mlperf,
-        language=None,
-        serving=None,
+        is_laid_out=False,
         request=SimpleNamespace(measured=rates),
     )
 

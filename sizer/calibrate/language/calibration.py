@@ -95,8 +95,7 @@ class LanguageCalibration:
     def step_of_layouts(self, case: LanguageCase, layouts: StepInputs) -> tuple[Floats, Floats]:
         """What the effects of model, machine and software make of a step, of any layout that is known.
 
-        ``case``: model, machine and software. ``layouts``: its layouts. Returns (layouts,): on every term of the step.
-        Returns (layouts,): spread of the logarithm of the step time.
+        Returns (layouts,): on every term of the step. Returns (layouts,): spread of the logarithm of the step time.
         """
         known = replace(case, guessed=())
         terms, covariance = self.fit.terms(effects_of(known), STEPS.n_terms)
@@ -223,9 +222,9 @@ def stack_worths(
 ) -> tuple[StackWorth, ...]:
     """Worth of every stack compared with the chosen one, the fastest first.
 
-    ``stacks``: id of a stack to its name in the fit, the chosen one among them. ``chosen``: id. ``is_lora``: whether
-    adapters are trained: some stacks differ in it. ``inputs``: the one layout that is compared: tuned software starts
-    kernels faster, which counts more where they are short. Absent: only the effects of the stacks are compared.
+    ``stacks``: id of a stack to its name in the fit, the chosen one among them. ``is_lora``: whether adapters are
+    trained: some stacks differ in it. ``inputs``: the one layout that is compared: tuned software starts kernels
+    faster, which counts more where they are short. Absent: only the effects of the stacks are compared.
     """
     runs = dict.fromkeys(stacks, 0)
     for case in calibration.cases:
@@ -387,13 +386,9 @@ class GroupAccuracy:
     generation_name: str
     stack: str  # as in the fit
     stack_name: str
-    runs: int
     models: int
     most_gpus: int
-    median: float
-    p90: float
-    bias: float  # median of ln(predicted / published) of rates
-    coverage: float  # share inside the 90 % interval
+    errors: ErrorStatistics
 
 
 def is_same_model(one: LanguageCase, case: LanguageCase) -> bool:
@@ -429,19 +424,14 @@ def accuracy_by_generation(calibration: LanguageCalibration, catalog: Catalog) -
     order = {name: place for place, name in enumerate(catalog.generations)}
 
     def group(key: tuple[str, str], members: list[int]) -> GroupAccuracy:
-        one = ErrorStatistics.of(-errors[members], log_sd[members])
         return GroupAccuracy(
             generation=key[0],
             generation_name=catalog.generations[key[0]].name if key[0] else "other",
             stack=key[1],
             stack_name=_stack_name(cases[members[0]], catalog),
-            runs=one.rows,
             models=len({cases[i].row.model for i in members}),
             most_gpus=int(max(cases[i].row.gpus for i in members)),
-            median=one.median,
-            p90=one.p90,
-            bias=one.bias,
-            coverage=one.coverage,
+            errors=ErrorStatistics.of(-errors[members], log_sd[members]),
         )
 
     named = sorted(groups.items(), key=lambda item: (order.get(item[0][0], -1), -len(item[1])))

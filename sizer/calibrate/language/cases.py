@@ -163,8 +163,8 @@ def cases_of(
 ) -> list[LanguageCase | CalibrationNote]:
     """Each row as a case, or why it cannot be one.
 
-    ``catalog``: for the GPUs. ``known``: rows whose models lend their name and shape to rows that name the model only,
-    and whose number formats and tasks are the usual ones.
+    ``known``: rows whose models lend their name and shape to rows that name the model only, and whose number formats
+    and tasks are the usual ones.
     """
     stated = sorted((one for one in known if one.layers and one.hidden), key=lambda one: one.role == "calibration")
     shapes = {one.model.lower(): one for one in stated}

@@ -1,4 +1,4 @@
-"""The model of step times: factors of the terms, and effects of what runs share, under priors."""
+"""The models of step times and of sequences to a target: factors and effects of what runs share, under priors."""
 
 from collections.abc import Sequence
 from typing import Any

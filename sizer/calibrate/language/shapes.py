@@ -114,8 +114,7 @@ def shape_of_row(
 ) -> dict[str, float] | CalibrationNote:
     """Shape of a row's model: as it states it, else as the catalogue or another row of the model does.
 
-    ``like``: a row of the same model that states the shape. ``named``: the model's shape in the catalogue. ``guessed``:
-    takes what is neither stated nor known.
+    ``like``: a row of the same model that states the shape. ``guessed``: takes what is neither stated nor known.
     """
     stated: dict[str, float] = {ours: value for theirs, ours in _STATED.items() if (value := getattr(row, theirs))}
     if named is not None and _is_of(stated, named):

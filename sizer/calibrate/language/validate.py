@@ -113,8 +113,7 @@ def _row(
     status: RowStatus,
     notes: tuple[CalibrationNote, ...] = (),
 ) -> ValidatedRow:
-    value, low, high = (None, None, None) if estimate is None else tuple(estimate)
-    return ValidatedRow(row.row_id, _TASK, quantity, row.source, published, value, low, high, status, notes)
+    return ValidatedRow.of(row.row_id, _TASK, quantity, row.source, published, estimate, status, notes)
 
 
 def extrapolations(case: LanguageCase, calibration: LanguageCalibration) -> tuple[CalibrationNote, ...]:

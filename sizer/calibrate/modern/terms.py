@@ -1,4 +1,4 @@
-"""The models of rate and time to train of MLPerf networks: parts of a step or of a training, their effects and priors.
+"""The models of rate and time to train of MLPerf networks: parts, effects and priors of each, and their fits.
 
 Every part (compute, memory, launch, exchange) is a product of what is known and of effects; what multiplies the whole
 step or training stands in the last term.

@@ -27,10 +27,7 @@ def validated_rows(rows: Sequence[ModernRow], fits: StoredFits) -> list[Validate
             ("samples_per_s", "time_to_train_s"), (row.samples_per_s, row.time_to_train_s), pair, strict=True
         ):
             if published is not None:
-                value, low, high = (None, None, None) if interval is None else tuple(interval)
-                found.append(
-                    ValidatedRow(row.id, "training", quantity, row.source, published, value, low, high, status)
-                )
+                found.append(ValidatedRow.of(row.id, "training", quantity, row.source, published, interval, status))
     return found
 
 

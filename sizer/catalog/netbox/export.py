@@ -9,7 +9,7 @@ import yaml
 
 from sizer.base.formats.yaml_text import plain_scalar
 from sizer.catalog.links import LinkType
-from sizer.catalog.netbox.device_file import Airflow
+from sizer.catalog.netbox.importer import Airflow
 from sizer.catalog.schema import Device, PortUse
 
 _MAX_NAME, _MAX_PART_NUMBER, _MAX_DESCRIPTION = 100, 50, 200

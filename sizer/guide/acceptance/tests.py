@@ -41,9 +41,15 @@ from sizer.sizing.constraints.tiers import StorageTier, TierContent
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.design.spares import checkpoint_storage
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
-from sizer.sizing.stages.platform_columns import fabric_bytes_per_s, storage_nic_bytes_per_s
+from sizer.sizing.stages.platform_columns import (
+    fabric_bytes_per_s,
+    mount_rate,
+    mount_rates,
+    node_read_rate,
+    rate_is_unknown,
+    storage_nic_bytes_per_s,
+)
 from sizer.sizing.stages.serving_rates import ServingAnswer
-from sizer.sizing.stages.storage_rates import mount_rate, mount_rates, node_read_rate, rate_is_unknown
 from sizer.sizing.stages.workload_run import WorkloadRun, rate_in_one_server, sequential_bytes_per_s
 from sizer.workload.data import DataRequest
 

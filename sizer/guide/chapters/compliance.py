@@ -22,7 +22,7 @@ from sizer.sizing.checks import CheckKind, CheckResult
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import TierContent
 from sizer.sizing.result import WorkloadAnswer
-from sizer.sizing.stages.storage_rates import node_rates, node_write_rates, rate_is_unknown, write_rate_is_unknown
+from sizer.sizing.stages.platform_columns import node_rates, node_write_rates, rate_is_unknown, write_rate_is_unknown
 
 
 def compliance_table(context: GuideContext) -> Table:

@@ -9,10 +9,10 @@ from sizer.base.quantities import grouped, si, significant
 from sizer.catalog.schema import Storage
 from sizer.guide.context import GuideContext
 from sizer.physical.capacity import counts_nodes, node_limits
+from sizer.physical.layout import ServerRoom, server_room, servers_by_ports
 from sizer.physical.networks.storage_networks import shares_back_end
 from sizer.physical.notes import PlanNoteKind
 from sizer.physical.roles import NetworkRole, Role
-from sizer.physical.server_room import ServerRoom, server_room, servers_by_ports
 from sizer.present import words
 from sizer.present.facts.storage_tiers import tier_label
 from sizer.present.tables import Table, fact_table

@@ -24,8 +24,7 @@ from sizer.questions.data.text import (
 )
 from sizer.sizing.constraints.tiers import StorageTier
 from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer
-from sizer.sizing.stages.platform_columns import storage_nic_bytes_per_s
-from sizer.sizing.stages.storage_rates import mount_rate, mount_rates, ports_in_use
+from sizer.sizing.stages.platform_columns import mount_rate, mount_rates, ports_in_use, storage_nic_bytes_per_s
 
 # Below this share of the warm rate, the first epoch is slower than the later ones.
 _SLOWED = 0.98

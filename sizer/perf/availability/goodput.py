@@ -1,4 +1,4 @@
-"""Goodput: the share of its time that a synchronous job computes what it need not compute again.
+"""Goodput: the share of its time that a synchronous job computes what it need not compute again; Erlang's formulas.
 
 A job on many servers stops whenever one of them fails, goes back to its last checkpoint, and starts again. Failures are
 taken as a Poisson process (J. T. Daly, A higher order estimate of the optimum checkpoint interval, 2006).

@@ -67,11 +67,11 @@ def choose_cable(
 ) -> CableChoice:
     """Shortest catalogue cable of a kind that reaches a length: copper while one reaches, else optics.
 
-    ``cables``: the catalogue's cables. ``kind``: what the link runs. ``length_m``: planning length. [m] ``cages``:
-    connectors of the ports at both ends, which decide the modules. ``may_split``: whether the other ports of the cage
-    run over the same cable. A link alone in its cage takes a splitter only where nothing else joins the two ports, and
-    then a whole one. Returns one cable, or a pair of transceivers with fibre where no cable reaches. Empty ``items``
-    and a question where the catalogue has nothing for the kind.
+    ``length_m``: planning length. [m] ``cages``: connectors of the ports at both ends, which decide the modules.
+    ``may_split``: whether the other ports of the cage run over the same cable. A link alone in its cage takes a
+    splitter only where nothing else joins the two ports, and then a whole one. Returns one cable, or a pair of
+    transceivers with fibre where no cable reaches. Empty ``items`` and a question where the catalogue has nothing for
+    the kind.
     """
     known = [cable for cable in cables if cable.orderable]
     choice = _choose(known, kind, length_m, cages, may_split)
@@ -90,8 +90,8 @@ def choose_cables(
 ) -> tuple[list[CableChoice], Ints]:
     """Choices for many links of a kind, and the number of each link's choice; see :func:`choose_cable`.
 
-    ``cables``: the catalogue's cables. ``kind``: what the links run. ``lengths_m`` (links,): length of each link [m].
-    ``cages``: connectors of the ports at both ends of all of them. ``may_split``: as for ``choose_cable``.
+    ``lengths_m`` (links,): length of each link [m]. ``cages``: connectors of the ports at both ends of all of them.
+    ``may_split``: as for ``choose_cable``.
     """
     steps, choices = _steps(cables, kind, cages, may_split)
     # Between two lengths of the catalogue the choice does not change; beyond the last one the longest link speaks.

@@ -69,9 +69,8 @@ def single_fabric(asked: FabricAsked, catalog: Catalog | None = None) -> SingleF
     """Design one fabric.
 
     ``asked``: with ``switch``: beyond one director the directors are the spines of switches of the same kind; leaves
-    with faster uplinks of their own get spines of that kind. ``catalog``: needed for ``switch``. Raises RequestError if
-    a value is out of range or the switch is unknown. Raises InfeasibleError if the end points exceed three levels of
-    the switch.
+    with faster uplinks of their own get spines of that kind. Raises RequestError if a value is out of range or the
+    switch is unknown. Raises InfeasibleError if the end points exceed three levels of the switch.
     """
     _check_all(asked)
     networks = [_network(part, catalog) for part in _apart(asked)]

@@ -74,7 +74,7 @@ def feeds(
     """Spread the inlets of one rack over its PDUs.
 
     ``devices``: number in the plan and catalogue item, for each device of the rack. ``n_pdus``: PDUs of the rack; half
-    of them on each of the sides A and B with 2N. ``pdu``: their kind. ``redundancy``: what the feeds must bear.
+    of them on each of the sides A and B with 2N. ``redundancy``: what the feeds must bear.
 
     2N: the first half of a device's inlets goes to side A, the rest to B; a single inlet is on A. Where no source gives
     the inlets, either side is loaded with all that the device draws. Largest shares first, each to the PDU that carries

@@ -11,8 +11,17 @@ from sizer.catalog.schema import Accessory, Device, Pdu, Rack
 from sizer.physical.components import Component
 from sizer.physical.notes import PlanNote, PlanNoteKind, Violation, ViolationKind
 from sizer.physical.platform import Platform
-from sizer.physical.racks.limits import RackClass, RackLimits, device_needs, rack_limits
-from sizer.physical.racks.placement import RACK_ORDER, RackCount, RackFill, count_racks, place
+from sizer.physical.racks.placement import (
+    RACK_ORDER,
+    RackClass,
+    RackCount,
+    RackFill,
+    RackLimits,
+    count_racks,
+    device_needs,
+    place,
+    rack_limits,
+)
 from sizer.physical.racks.power import inlet_of
 from sizer.physical.racks.site_rules import most_kg_on_floor
 from sizer.physical.roles import Role

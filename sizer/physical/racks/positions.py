@@ -13,8 +13,7 @@ import numpy as np
 
 from sizer.base.arrays import Floats, Ints
 from sizer.catalog.schema import Rack
-from sizer.physical.racks.limits import RackClass
-from sizer.physical.racks.placement import RackFill
+from sizer.physical.racks.placement import RackClass, RackFill
 from sizer.workload.request import ExistingRack
 
 RACK_UNIT_M = 0.04445  # EIA-310: 1.75 inch
@@ -39,11 +38,6 @@ class DevicePlaces:
     height_u: Ints
     row: Ints  # of each rack, from 0
     column: Ints
-
-    @property
-    def middle_m(self) -> Floats:
-        """Height of the middle of each device above the lowest rack unit. [m]"""
-        return np.asarray((self.unit - 1 + self.height_u / 2) * RACK_UNIT_M)
 
 
 def device_places(
@@ -121,7 +115,7 @@ def link_lengths_m(
     Inside a rack: to the cable manager, along it, and back. Between racks: up to the tray above both, along the row,
     across the rows, and down.
     """
-    height = standing.middle_m
+    height = np.asarray((standing.unit - 1 + standing.height_u / 2) * RACK_UNIT_M)
     is_pdu = np.asarray(pdu_rack) >= 0
     a, b = np.where(is_pdu, rack.height_u.value * RACK_UNIT_M, height[a_device]), height[b_device]
     rack_a, rack_b = np.where(is_pdu, pdu_rack, standing.rack[a_device]), standing.rack[b_device]

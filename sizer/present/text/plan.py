@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from sizer.base.quantities import NARROW_SPACE, by_count, grouped, plain, si, significant, with_decimal_sign
 from sizer.catalog import labels
 from sizer.physical.components import Component
-from sizer.physical.existing_use import Equipment, ExistingUse
 from sizer.physical.networks.single_fabric import SingleFabric
 from sizer.physical.notes import CableQuestion, PlanNote, PlanNoteKind
 from sizer.physical.plan import Plan
+from sizer.physical.quantities import Equipment, ExistingUse
 from sizer.physical.racks.feed_loads import FeedLoad
 from sizer.physical.racks.feeds import FeedKind
 from sizer.present.words import listed, plural, sentence, spelled

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from sizer.base import units
 from sizer.base.quantities import by_count, grouped, probability_text, si, significant
-from sizer.physical.host_memory import OS_RESERVE_BYTES, page_cache_bytes
 from sizer.physical.notes import PlanNoteKind
+from sizer.physical.platform import OS_RESERVE_BYTES, page_cache_bytes
 from sizer.physical.roles import NetworkRole
 from sizer.present import words
 from sizer.present.facts.storage_tiers import TIER_CONTENTS, system_text

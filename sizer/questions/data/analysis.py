@@ -25,8 +25,7 @@ from sizer.sizing.constraints.stored_data import StorageDemand, is_transformed, 
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.sizing.search.feasibility import StorageUnits
-from sizer.sizing.stages.platform_columns import host_cores
-from sizer.sizing.stages.storage_rates import node_write_rates, rate_is_unknown
+from sizer.sizing.stages.platform_columns import host_cores, node_write_rates, rate_is_unknown
 from sizer.sizing.stages.workload_run import sequential_bytes_per_s
 from sizer.workload.data import DataRequest, IngestPath
 

@@ -28,7 +28,7 @@ from sizer.present.tables import Field, Table, record_table, table_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.design.spares import checkpoint_storage
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
-from sizer.sizing.stages.storage_rates import node_write_rates, write_rate_is_unknown
+from sizer.sizing.stages.platform_columns import node_write_rates, write_rate_is_unknown
 
 # Time of a repair where none is stated. An example: it depends on the contract.
 USUAL_REPAIR_S = 86_400.0

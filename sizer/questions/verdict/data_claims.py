@@ -10,7 +10,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Storage
 from sizer.physical.capacity import node_limits, usable_bytes
-from sizer.physical.host_memory import OS_RESERVE_BYTES
+from sizer.physical.platform import OS_RESERVE_BYTES
 from sizer.questions.verdict.claim import (
     HITACHI,
     Claim,
@@ -37,8 +37,7 @@ from sizer.sizing.design.cluster_need import (
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.recommend import search
 from sizer.sizing.result import SizingResult, WorkloadAnswer
-from sizer.sizing.stages.platform_columns import cache_bytes
-from sizer.sizing.stages.storage_rates import node_read_rate
+from sizer.sizing.stages.platform_columns import cache_bytes, node_read_rate
 from sizer.workload.request import Platforms, SizingRequest
 
 # Shared storage whose reads take less than this share of the rate of its smallest system is bought for capacity.

@@ -188,10 +188,7 @@ class Simulated:
         return float(np.sqrt(scatter) / count.mean())
 
     def demand(self, reads: Sequence[Reads]) -> tuple[Floats, Floats]:
-        """Levels of what all jobs of the queue read together, and the share of the time of each.
-
-        ``reads``: of every kind of the case.
-        """
+        """Levels of what all jobs of the queue read together, and the share of the time of each."""
         pieces = []
         for index, read in enumerate(reads):
             chosen = (self.jobs.kind == index) & np.isfinite(self.start_s)
@@ -342,9 +339,8 @@ def job_facts(
 ) -> tuple[JobFacts, ...]:
     """Facts of every kind of job.
 
-    ``works``: of the whole request. ``platforms``: all platforms, in the order of the compute groups of ``cols``.
-    ``cols``: one entry a row; line rates as they are without an oversubscribed fabric, as a job finds its servers close
-    by.
+    ``platforms``: all platforms, in the order of the compute groups of ``cols``. ``cols``: one entry a row; line rates
+    as they are without an oversubscribed fabric, as a job finds its servers close by.
 
     A job runs as its workload would on a cluster of its own GPUs: inside one server with its share of the host's
     cores and memory by GPUs, beyond with whole servers. Storage does not hold it up: it is sized for what all jobs
@@ -510,10 +506,10 @@ def team_limits(
 ) -> TeamLimits:
     """Limits of a team on some kinds of servers.
 
-    ``works``: of the whole request. ``platforms``: all platforms, in the order of the compute groups of ``cols``.
-    ``cols``: one entry a kind of server, as :func:`sizer.sizing.constraints.team_limits.job_facts` takes them.
-    ``sizes`` (sizes,): numbers of servers. ``looked_at`` (kinds,): kinds that are simulated; the others are ruled out
-    already, so that no limit of the team is told for them.
+    ``platforms``: all platforms, in the order of the compute groups of ``cols``. ``cols``: one entry a kind of server,
+    as :func:`sizer.sizing.constraints.team_limits.job_facts` takes them. ``sizes`` (sizes,): numbers of servers.
+    ``looked_at`` (kinds,): kinds that are simulated; the others are ruled out already, so that no limit of the team is
+    told for them.
 
     The waits are always those of the simulated calendar, for one kind of job, too. Erlang's formula at the rate of the
     working hours would take a job of two days for one that must end before the evening, while the night and the

@@ -21,7 +21,7 @@ from sizer.physical.platform import Platform, SecondTier
 from sizer.physical.platforms import MIN_LEAF_PORTS, as_stated, leaf_ports
 from sizer.physical.roles import NetworkRole
 from sizer.sizing.constraints.stored_data import StorageDemand, planned_bytes, storage_demand
-from sizer.sizing.stages.storage_rates import capacity_is_unknown, node_read_rate
+from sizer.sizing.stages.platform_columns import capacity_is_unknown, node_read_rate
 from sizer.workload.data import OBJECT_STORAGE, DataRequest
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
@@ -136,9 +136,9 @@ def with_tiers(
     """Platforms of a request with one tier and, where a working set is stated, with two.
 
     ``platforms``: of one tier. ``works``: their data decide the size of the capacity tier. ``request``:
-    ``data.working_set_bytes`` asks for two tiers, ``data.capacity_tier`` names the second one. ``catalog``: storage of
-    capacity tiers. Raises RequestError if the request names a capacity tier that the catalogue does not have, or that
-    is none. Raises InfeasibleError if the named tier cannot stand behind any storage of these platforms.
+    ``data.working_set_bytes`` asks for two tiers, ``data.capacity_tier`` names the second one. Raises RequestError if
+    the request names a capacity tier that the catalogue does not have, or that is none. Raises InfeasibleError if the
+    named tier cannot stand behind any storage of these platforms.
     """
     data, demand = request.data, storage_demand(works, request.data)
     drives = math.ceil(_of_one_tier(demand) / _DRIVE_BYTES)

@@ -16,7 +16,7 @@ from sizer.perf.availability.goodput import (
     level_rates,
     servers_of_eight,
 )
-from sizer.physical.host_memory import OS_RESERVE_BYTES
+from sizer.physical.platform import OS_RESERVE_BYTES
 from sizer.physical.racks.positions import AISLE_M, LEAD_M, SLACK_FRACTION, TRAY_M
 from sizer.sizing.assumptions import (
     AssumedFact,
@@ -37,8 +37,7 @@ from sizer.sizing.assumptions import (
 )
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.checkpoints import meets_level
-from sizer.sizing.stages.platform_columns import has_usual_level
-from sizer.sizing.stages.storage_rates import WRITE_SHARES, rate_is_unknown
+from sizer.sizing.stages.platform_columns import WRITE_SHARES, has_usual_level, rate_is_unknown
 from sizer.workload.resolve import CUSTOM, ResolvedWorkload
 
 # Folders of the catalogue whose assumed facts are choices of the plan.

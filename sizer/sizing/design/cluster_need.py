@@ -19,8 +19,7 @@ from sizer.physical.platform import Platform
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.stages import compute_side, evaluate, gpu_side
 from sizer.sizing.stages.gpu_side import GpuRates
-from sizer.sizing.stages.platform_columns import Columns, columns
-from sizer.sizing.stages.storage_rates import node_read_rate, rate_is_unknown
+from sizer.sizing.stages.platform_columns import Columns, columns, node_read_rate, rate_is_unknown
 
 # Links that a customer's network has anyway, the slower first.
 _USUAL_LINKS = ("10gbe", "25gbe")

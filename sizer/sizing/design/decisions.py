@@ -439,8 +439,6 @@ def cost_difference(
 ) -> CostDifference:
     """What a design costs more than another, by the cost intervals that rank designs.
 
-    ``request``: its confidence and its currency.
-
     Amounts of a bill, discounts and prices of the quote included, stand as they are; lines of the quote's own are the
     same in both bills. Where the bills are in a currency without bands and a main item has no price, the parts of both
     are compared in the currency of the bands.

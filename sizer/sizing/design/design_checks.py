@@ -17,7 +17,7 @@ from sizer.sizing.stages.checkpoints import write_demand_matters
 from sizer.sizing.stages.gpu_memory import fit_is_open
 from sizer.sizing.stages.laid_out_models import laid_out_model
 from sizer.sizing.stages.own_networks import operators_are_unknown
-from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unknown, write_rate_is_unknown
+from sizer.sizing.stages.platform_columns import capacity_is_unknown, rate_is_unknown, write_rate_is_unknown
 from sizer.sizing.stages.workload_run import WorkloadRun
 from sizer.workload.request import Limits, SizingRequest
 
@@ -82,7 +82,7 @@ def design_checks(
 ) -> tuple[DesignCheck, ...]:
     """Checks of one design on capacity, watts and kilograms; those that the request or the plan ask for.
 
-    ``parts``: of one row. ``catalog``: names of the parts.
+    ``parts``: of one row.
     """
     return (
         *(_capacity(tier, tier.storage) for tier in tiers if tier.storage is not None),

@@ -17,11 +17,10 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.perf import pipeline
 from sizer.physical.components import Quantities
-from sizer.physical.existing_use import existing_use
 from sizer.physical.layout import building_plan
 from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
-from sizer.physical.quantities import quantities, slice_row
+from sizer.physical.quantities import existing_use, quantities, slice_row
 from sizer.sizing.checks import MissingFact
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import storage_tiers
@@ -65,8 +64,8 @@ from sizer.sizing.stages.gpu_memory import (
     memory_of_layout,
 )
 from sizer.sizing.stages.gpu_side import gpu_side
+from sizer.sizing.stages.platform_columns import node_read_rate, rate_is_unknown, writer_bytes_per_s
 from sizer.sizing.stages.sharding import looked_up_bytes, step_exchange_bytes
-from sizer.sizing.stages.storage_rates import node_read_rate, rate_is_unknown, writer_bytes_per_s
 from sizer.sizing.stages.workload_run import WorkloadRun, rate_in_one_server, run_on
 from sizer.workload.language import DefaultKind
 from sizer.workload.request import SizingRequest

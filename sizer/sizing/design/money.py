@@ -16,7 +16,7 @@ from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck
 from sizer.sizing.stages.evaluate import least_chance
-from sizer.sizing.stages.storage_rates import capacity_is_unknown
+from sizer.sizing.stages.platform_columns import capacity_is_unknown
 from sizer.workload.request import SizingRequest
 
 

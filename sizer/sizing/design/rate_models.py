@@ -1,9 +1,9 @@
 """The models of rates as questions about a design ask them: nearest runs, what was never measured, the exchange."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
 
 import numpy as np
 
@@ -278,128 +278,114 @@ class RateOnDesign:
     calibration: Calibration
 
 
-class DesignRates(Protocol):
+def _as_asked(work: ResolvedWorkload, layout: LanguageAnswer | None, catalog: Catalog) -> Stack:  # noqa: ARG001
+    return work.stack
+
+
+@dataclass(frozen=True)
+class DesignRates:
     """A model of rates, as far as questions about a design ask it."""
 
     name: str
+    peers: Callable[[RateOnDesign], tuple[NearbyMeasurement, ...]]  # published runs that are nearest
+    # What no run has of the workload on these GPUs, and where the design lies beyond the runs.
+    beyond: Callable[[RateOnDesign], tuple[Notes, Notes]]
     exchange_is_in_step: bool  # what is exposed of the exchange is part of a fitted step
-
-    def peers(self, of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:
-        """Published runs that are nearest."""
-        ...
-
-    def beyond(self, of: RateOnDesign) -> tuple[Notes, Notes]:
-        """What no run has of the workload on these GPUs, and where the design lies beyond the runs."""
-        ...
-
-    def software(self, work: ResolvedWorkload, layout: LanguageAnswer | None, catalog: Catalog) -> Stack:
-        """Software that runs on these GPUs."""
-        ...
+    software: Callable[[ResolvedWorkload, LanguageAnswer | None, Catalog], Stack] = _as_asked  # on these GPUs
 
 
-class _AsAsked:
-    def software(self, work: ResolvedWorkload, layout: LanguageAnswer | None, catalog: Catalog) -> Stack:  # noqa: ARG002
-        return work.stack
+def _beyond_language(of: RateOnDesign) -> tuple[Notes, Notes]:
+    # The host only hands tokens on: no line of it is missing.
+    far = (note(FitNote.MEASURED_FAR, factor) for factor in far_token_rates(of.work.trained, of.catalog))
+    # What no run of the measurements has of a language model on a platform.
+    shape, notes = of.work.dnn.transformer, []
+    measured = language_calibration().cases
+    if shape is None or all(case.row.model != shape.measured_as for case in measured):
+        notes.append(note(FitNote.MODEL_FROM_SHAPE, of.work.dnn.name))
+    gpus = [gpu_of_case(case, of.catalog) for case in measured]
+    if all(gpu.id != of.platform.gpu.id for gpu in gpus):
+        is_unknown = is_unmeasured(of.platform.gpu, of.catalog)
+        kind = FitNote.GENERATION_NOT_MEASURED if is_unknown else FitNote.GPU_FROM_GENERATION
+        notes.append(note(kind, of.platform.gpu.name))
+    return (*notes, *far), ()
 
 
-class _Language:
-    name = LANGUAGE.name
-    exchange_is_in_step = True
-
-    def peers(self, of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:
-        return nearest_language_runs(of.work, of.platform, of.n_gpus, of.catalog)
-
-    def beyond(self, of: RateOnDesign) -> tuple[Notes, Notes]:
-        # The host only hands tokens on: no line of it is missing.
-        far = (note(FitNote.MEASURED_FAR, factor) for factor in far_token_rates(of.work.trained, of.catalog))
-        # What no run of the measurements has of a language model on a platform.
-        shape, notes = of.work.dnn.transformer, []
-        measured = language_calibration().cases
-        if shape is None or all(case.row.model != shape.measured_as for case in measured):
-            notes.append(note(FitNote.MODEL_FROM_SHAPE, of.work.dnn.name))
-        gpus = [gpu_of_case(case, of.catalog) for case in measured]
-        if all(gpu.id != of.platform.gpu.id for gpu in gpus):
-            is_unknown = is_unmeasured(of.platform.gpu, of.catalog)
-            kind = FitNote.GENERATION_NOT_MEASURED if is_unknown else FitNote.GPU_FROM_GENERATION
-            notes.append(note(kind, of.platform.gpu.name))
-        return (*notes, *far), ()
-
-    def software(self, work: ResolvedWorkload, layout: LanguageAnswer | None, catalog: Catalog) -> Stack:
-        return work.stack if layout is None else catalog.stacks[layout.stack]
+def _beyond_serving(of: RateOnDesign) -> tuple[Notes, Notes]:
+    work, gpu, notes = of.work.served, of.platform.gpu, []
+    if is_unserved(gpu):
+        notes.append(note(FitNote.GENERATION_NOT_MEASURED, gpu.name))
+    if work.context_tokens > CALIBRATED_TOKENS:
+        notes.append(note(FitNote.CONTEXT_BEYOND, work.context_tokens, CALIBRATED_TOKENS))
+    return tuple(notes), ()
 
 
-class _Serving(_AsAsked):
-    name = SERVING.name
-    exchange_is_in_step = True
-
-    def peers(self, of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:  # noqa: ARG002
-        return ()
-
-    def beyond(self, of: RateOnDesign) -> tuple[Notes, Notes]:
-        work, gpu, notes = of.work.served, of.platform.gpu, []
-        if is_unserved(gpu):
-            notes.append(note(FitNote.GENERATION_NOT_MEASURED, gpu.name))
-        if work.context_tokens > CALIBRATED_TOKENS:
-            notes.append(note(FitNote.CONTEXT_BEYOND, work.context_tokens, CALIBRATED_TOKENS))
-        return tuple(notes), ()
+def _beyond_mlperf(of: RateOnDesign) -> tuple[Notes, Notes]:
+    notes = [*notes_on_newer_gpu(of.work, of.platform, of.n_gpus, of.catalog), *_of_host(of)]
+    if takes_own_code(of.work, of.platform.gpu.id):
+        batch = of.work.batch_on(of.platform.gpu.id, of.n_gpus)
+        log_rate, _ = own_code_rate(np.array(of.work.dnn.forward_flop.value * batch))
+        notes.insert(0, note(FitNote.RATE_OF_OWN_CODE, round(float(np.exp(-log_rate)), 1)))
+    return tuple(notes), ()
 
 
-class _MlperfNetworks:
-    name = "mlperf"
-    exchange_is_in_step = True
-
-    def peers(self, of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:
-        return nearest_mlperf_runs(of.work, of.platform, of.n_gpus, of.catalog, MAX_ROWS)
-
-    def beyond(self, of: RateOnDesign) -> tuple[Notes, Notes]:
-        notes = [*notes_on_newer_gpu(of.work, of.platform, of.n_gpus, of.catalog), *_of_host(of)]
-        if takes_own_code(of.work, of.platform.gpu.id):
-            batch = of.work.batch_on(of.platform.gpu.id, of.n_gpus)
-            log_rate, _ = own_code_rate(np.array(of.work.dnn.forward_flop.value * batch))
-            notes.insert(0, note(FitNote.RATE_OF_OWN_CODE, round(float(np.exp(-log_rate)), 1)))
-        return tuple(notes), ()
-
-    def software(self, work: ResolvedWorkload, layout: LanguageAnswer | None, catalog: Catalog) -> Stack:  # noqa: ARG002
-        if work.request.run != "benchmark" and work.request.stack is None:
-            return next((stack for stack in catalog.stacks.values() if stack.trains_own), work.stack)
-        others = () if work.stack.runs_mlperf else catalog.stacks.values()
-        return next((stack for stack in others if stack.runs_mlperf), work.stack)
+def _mlperf_software(work: ResolvedWorkload, layout: LanguageAnswer | None, catalog: Catalog) -> Stack:  # noqa: ARG001
+    if work.request.run != "benchmark" and work.request.stack is None:
+        return next((stack for stack in catalog.stacks.values() if stack.trains_own), work.stack)
+    others = () if work.stack.runs_mlperf else catalog.stacks.values()
+    return next((stack for stack in others if stack.runs_mlperf), work.stack)
 
 
-class _V100Networks(_AsAsked):
-    name = "v100"
-    exchange_is_in_step = False
-
-    def peers(self, of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:
-        return nearest_measurements(of.work, of.n_gpus, of.catalog, of.calibration)
-
-    def beyond(self, of: RateOnDesign) -> tuple[Notes, Notes]:
-        work, gpu, calibration = of.work, of.platform.gpu, of.calibration
-        dnn = work.request.dnn if isinstance(work.request.dnn, CustomDnn) else work.dnn
-        precision, task = work.request.precision, "inference" if work.is_inference else "training"
-        missing = unmeasured(calibration, work.stack, dnn, precision, gpu.id, gpu, task, of.n_servers)
-        notes = [_with_name(one, of.catalog) for one in missing]
-        if accelerator(gpu.id) is not None:  # moved by what was measured of its generation
-            notes = [one for one in notes if one.kind is not FitNote.GPU_FROM_GENERATION]
-            notes += notes_on_newer_gpu(work, of.platform, of.n_gpus, of.catalog)
-        reach = extrapolations(calibration, work.stack, dnn, precision, task, of.n_gpus, work.batch_per_gpu)
-        return (*notes, *_of_host(of)), reach
+def _beyond_v100(of: RateOnDesign) -> tuple[Notes, Notes]:
+    work, gpu, calibration = of.work, of.platform.gpu, of.calibration
+    dnn = work.request.dnn if isinstance(work.request.dnn, CustomDnn) else work.dnn
+    precision, task = work.request.precision, "inference" if work.is_inference else "training"
+    missing = unmeasured(calibration, work.stack, dnn, precision, gpu.id, gpu, task, of.n_servers)
+    notes = [_with_name(one, of.catalog) for one in missing]
+    if accelerator(gpu.id) is not None:  # moved by what was measured of its generation
+        notes = [one for one in notes if one.kind is not FitNote.GPU_FROM_GENERATION]
+        notes += notes_on_newer_gpu(work, of.platform, of.n_gpus, of.catalog)
+    reach = extrapolations(calibration, work.stack, dnn, precision, task, of.n_gpus, work.batch_per_gpu)
+    return (*notes, *_of_host(of)), reach
 
 
-class _OwnNetworks(_AsAsked):
-    name = "own"
-    exchange_is_in_step = False
+def _beyond_own(of: RateOnDesign) -> tuple[Notes, Notes]:
+    kind = of.work.own_kind or ""
+    notes = [note(FitNote.DNN_OF_KIND, of.work.dnn.name, len(trainings_of(kind)), kind)]
+    if of.work.request.batch_per_gpu is None and not of.work.request.measured:
+        notes.append(note(FitNote.BATCH_TAKEN, of.work.batch_on(of.platform.gpu.id)))
+    notes += [note(FitNote.MEASURED_FAR, factor) for factor in far_rates(of.work, of.catalog)]
+    return (*notes, *_of_host(of)), ()
 
-    def peers(self, of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:
-        return nearest_trainings(of.work, of.platform.gpu, of.n_gpus, MAX_ROWS, of.catalog)
 
-    def beyond(self, of: RateOnDesign) -> tuple[Notes, Notes]:
-        kind = of.work.own_kind or ""
-        notes = [note(FitNote.DNN_OF_KIND, of.work.dnn.name, len(trainings_of(kind)), kind)]
-        if of.work.request.batch_per_gpu is None and not of.work.request.measured:
-            notes.append(note(FitNote.BATCH_TAKEN, of.work.batch_on(of.platform.gpu.id)))
-        notes += [note(FitNote.MEASURED_FAR, factor) for factor in far_rates(of.work, of.catalog)]
-        return (*notes, *_of_host(of)), ()
+_LAID_OUT = {
+    LANGUAGE.name: DesignRates(
+        LANGUAGE.name,
+        lambda of: nearest_language_runs(of.work, of.platform, of.n_gpus, of.catalog),
+        _beyond_language,
+        exchange_is_in_step=True,
+        software=lambda work, layout, catalog: work.stack if layout is None else catalog.stacks[layout.stack],
+    ),
+    SERVING.name: DesignRates(SERVING.name, lambda _: (), _beyond_serving, exchange_is_in_step=True),
+}
+_MLPERF = DesignRates(
+    "mlperf",
+    lambda of: nearest_mlperf_runs(of.work, of.platform, of.n_gpus, of.catalog, MAX_ROWS),
+    _beyond_mlperf,
+    exchange_is_in_step=True,
+    software=_mlperf_software,
+)
+_V100 = DesignRates(
+    "v100",
+    lambda of: nearest_measurements(of.work, of.n_gpus, of.catalog, of.calibration),
+    _beyond_v100,
+    exchange_is_in_step=False,
+)
+_OWN = DesignRates(
+    "own",
+    lambda of: nearest_trainings(of.work, of.platform.gpu, of.n_gpus, MAX_ROWS, of.catalog),
+    _beyond_own,
+    exchange_is_in_step=False,
+)
 
 
 def design_rates(work: ResolvedWorkload, gpu_id: str) -> DesignRates:
@@ -407,11 +393,8 @@ def design_rates(work: ResolvedWorkload, gpu_id: str) -> DesignRates:
     if work.is_laid_out:
         return _LAID_OUT[work.kind.name]
     if work.own_kind is not None:
-        return _OwnNetworks()
-    return _MlperfNetworks() if is_measured(work, gpu_id) else _V100Networks()
-
-
-_LAID_OUT: dict[str, DesignRates] = {LANGUAGE.name: _Language(), SERVING.name: _Serving()}
+        return _OWN
+    return _MLPERF if is_measured(work, gpu_id) else _V100
 
 
 def _of_host(of: RateOnDesign) -> Notes:

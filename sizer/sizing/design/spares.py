@@ -14,8 +14,13 @@ from sizer.perf.availability.goodput import (
 from sizer.physical.networks.ports import nodes_of
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.checkpoints import CheckpointedJob
-from sizer.sizing.stages.platform_columns import storage_nic_bytes_per_s
-from sizer.sizing.stages.storage_rates import mount_rates, node_rates, node_write_rates, write_rate_is_unknown
+from sizer.sizing.stages.platform_columns import (
+    mount_rates,
+    node_rates,
+    node_write_rates,
+    storage_nic_bytes_per_s,
+    write_rate_is_unknown,
+)
 
 # Time of a repair. An example: it depends on the contract.
 USUAL_REPAIR_S = 86_400.0

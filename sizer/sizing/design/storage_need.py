@@ -17,7 +17,7 @@ from sizer.sizing.reasons import CapacityTier, LargerDrives, MinimumCapacity, Ra
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.checkpoints import CheckpointRates
-from sizer.sizing.stages.storage_rates import capacity_is_unknown, node_rates, rate_is_unknown
+from sizer.sizing.stages.platform_columns import capacity_is_unknown, node_rates, rate_is_unknown
 from sizer.sizing.stages.workload_run import WorkloadRun
 from sizer.workload.checkpoints import OtherStreams, other_streams
 from sizer.workload.data import DataRequest

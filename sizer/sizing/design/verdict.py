@@ -28,8 +28,8 @@ from sizer.sizing.result import DesignAnswer, SizingResult, Verdict
 def verdict_of(design: DesignAnswer, platforms: Sequence[DesignAnswer], catalog: Catalog) -> Verdict:
     """Whether a cluster is needed.
 
-    ``design``: the design that is described. ``platforms``: the best of each platform; one of them with a single server
-    makes a cluster needless, too. ``catalog``: holds the links that a customer's network has anyway.
+    ``platforms``: the best of each platform; one of them with a single server makes a cluster needless, too.
+    ``catalog``: holds the links that a customer's network has anyway.
 
     The tests are those of D. Pascuzzi, "GPU Deep Learning Cluster Considerations", Hitachi Vantara 2019
     ("hitachi-dl-2019"): one server, data that fit in memory, 10 or 25 GbE, no clustered file system. Each is checked

@@ -1,4 +1,4 @@
-"""Prices the sequences in which one platform can be bought over the years, and finds the best of them.
+"""Prices the sequences in which one platform can be bought over the years, and finds the best that moves no link.
 
 Sequences are compared by the cost intervals that rank designs; the cost of a purchase counts known prices only.
 """
@@ -38,8 +38,8 @@ def moved_links(plan: Plan, n_servers: int, storage_nodes: int) -> tuple[Connect
     Standing devices stay in their rack units, and room kept for servers to come is used up first. A link stays where
     its switch port is one for end points in the larger fabric, too.
 
-    ``plan``: the standing design. ``n_servers``, ``storage_nodes``: the larger size, no smaller in either. Returns an
-    empty tuple, too, where the platform does not reach the size.
+    ``n_servers``, ``storage_nodes``: the larger size, no smaller in either. Returns an empty tuple, too, where the
+    platform does not reach the size.
     """
     platform, catalog = plan.inputs.platform, plan.catalog
     limits, existing = plan.inputs.limits, plan.inputs.existing

@@ -23,7 +23,7 @@ from sizer.perf.training_time import training_time_s
 from sizer.physical import capacity
 from sizer.physical.platform import Platform
 from sizer.sizing.checks import COMPUTE_LIMITS, LOSS_LIMITS, STAGE_LIMITS, AnyLimit, Limit
-from sizer.sizing.constraints.redundancy import after_losses
+from sizer.sizing.constraints.remaining_capacity import after_losses
 from sizer.sizing.constraints.stored_data import lacks_shared_storage, storage_demand
 from sizer.sizing.constraints.team_limits import TeamLimits, team_limits
 from sizer.sizing.constraints.tiers import needed_of
@@ -34,9 +34,17 @@ from sizer.sizing.stages.gpu_memory import MemoryOfWorkload
 from sizer.sizing.stages.joint_targets import NOTHING_KNOWN, JointTargets, Known
 from sizer.sizing.stages.laid_out_models import laid_out_model
 from sizer.sizing.stages.own_networks import operators_are_unknown
-from sizer.sizing.stages.platform_columns import Columns, columns, fabric_shares, is_narrowed, narrowed
+from sizer.sizing.stages.platform_columns import (
+    Columns,
+    capacity_is_unknown,
+    columns,
+    fabric_shares,
+    is_narrowed,
+    narrowed,
+    rate_is_unknown,
+    write_rate_is_unknown,
+)
 from sizer.sizing.stages.serving_rates import MOST_FOR_FIRST_TOKENS
-from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unknown, write_rate_is_unknown
 from sizer.workload.data import DataRequest
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload

@@ -24,7 +24,7 @@ from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.stages.gpu_memory import MemoryAnswer, memory_answer
 from sizer.sizing.stages.laid_out_models import laid_out_model
 from sizer.sizing.stages.language_rates import wide_tensor_refusal
-from sizer.sizing.stages.storage_rates import node_rates, node_write_rates
+from sizer.sizing.stages.platform_columns import node_rates, node_write_rates
 from sizer.workload.eras import most_of_kind
 from sizer.workload.request import Loss
 from sizer.workload.resolve import ResolvedWorkload

@@ -18,10 +18,9 @@ from sizer.bom.unit_prices import SMALL, UnitPrices, unit_prices
 from sizer.catalog.model import Catalog
 from sizer.physical.capacity import nodes_per_unit, nodes_there
 from sizer.physical.components import DesignParts, Quantities
-from sizer.physical.existing_use import has_main, purchase
 from sizer.physical.platform import Platform
-from sizer.physical.quantities import NOTHING_EXISTING, PartTable, quantities, slice_row
-from sizer.physical.racks.limits import SLACK, RackClass, device_needs, rack_limits
+from sizer.physical.quantities import NOTHING_EXISTING, PartTable, has_main, purchase, quantities, slice_row
+from sizer.physical.racks.placement import SLACK, RackClass, device_needs, rack_limits
 from sizer.physical.racks.power import device_power
 from sizer.physical.racks.site_rules import most_kg_on_floor
 from sizer.physical.roles import Role
@@ -135,7 +134,7 @@ class PartCounts:
     def count(self, index: int, sizes: Ints) -> Ints:
         """Rows of some designs of one platform; those that nobody asked about are counted now.
 
-        ``index``: platform. ``sizes`` (designs,): places of the designs among its sizes.
+        ``sizes`` (designs,): places of the designs among its sizes.
         """
         rows = self.evaluated.space.of_platform(index).start + sizes
         if not self.has_parts[rows].all():

@@ -76,10 +76,9 @@ def posterior(
 ) -> Reached:
     """Distribution of rate, time to train and success of every design of a space.
 
-    ``evaluated``: the space with the storage nodes of every design, which stay as they are. ``draws``: sets of
-    coefficients. ``block_elements``: designs x draws evaluated at once; no number depends on it. ``each``: applies
-    :func:`reached` to blocks and gives the answers in their order, for example on several processors; default one after
-    the other.
+    ``evaluated``: the space with the storage nodes of every design, which stay as they are. ``block_elements``: designs
+    x draws evaluated at once; no number depends on it. ``each``: applies :func:`reached` to blocks and gives the
+    answers in their order, for example on several processors; default one after the other.
 
     One draw is one world. In it, all designs share the fitted parameters. What two sources differ by is a property of
     the combination of stack, DNN, precision and GPU: all servers and sizes with it share it. What two runs differ by is

@@ -1,4 +1,4 @@
-"""The order of designs: money decides, in ranges. The best of each platform, and the platforms among each other."""
+"""The order of designs: money decides, in ranges. The best of each platform, the platforms, and the front."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

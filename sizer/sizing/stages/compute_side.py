@@ -148,9 +148,8 @@ def compute(
 ) -> Compute:
     """Compute side of one workload.
 
-    ``work``: the workload. ``platforms``: all platforms, in the order of ``cols.compute``'s groups. ``cols``: one entry
-    a row. ``n_servers`` (rows,): servers of each row. ``calibration``: coefficients of the performance model.
-    ``catalog``: parts of the platforms.
+    ``platforms``: all platforms, in the order of ``cols.compute``'s groups. ``cols``: one entry a row. ``n_servers``
+    (rows,): servers of each row.
     """
     pause_point()
     host = host_work(work, calibration)

@@ -225,7 +225,6 @@ def at_measured_rates(
     ``run``: runs by the model of a step, at the peaks of ``catalog``. ``arguments``: those of :meth:`TrainingRun.of`
     that they have, without the peaks. ``work``, ``platforms``, ``cols``, ``n_servers``: as of
     :func:`sizer.sizing.stages.compute_side.compute`. ``batch`` (rows,): samples of one step on one GPU of every row.
-    ``catalog``: parts of the platforms.
     """
     groups = compute_groups(platforms)[0]
     if not any(is_measured(work, group.gpu) for group in groups):

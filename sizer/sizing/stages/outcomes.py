@@ -143,9 +143,9 @@ def of_time(
 ) -> Outcomes:
     """Lengths of a training, and where a cache serves its later epochs, margins of the servers.
 
-    ``comp``: the servers. ``length``: epochs of every row. ``n_samples``: samples of an epoch [samples].
-    ``evaluations``: time of the evaluations over that of the epochs. ``time_s``: time that is asked for, with the
-    start-up [s]. ``start_up``: start-up [s].
+    ``length``: epochs of every row. ``n_samples``: samples of an epoch [samples]. ``evaluations``: time of the
+    evaluations over that of the epochs. ``time_s``: time that is asked for, with the start-up [s]. ``start_up``:
+    start-up [s].
 
     With ``first`` samples in the cold epoch and ``later`` ones, a server rate a is in time if first/min(a, c) +
     later/min(a, w) <= left, where c and w are the rates of the data path in the cold epoch and later. At a hit fraction

@@ -45,7 +45,7 @@ def operators_are_unknown(work: ResolvedWorkload, gpu: Gpu, catalog: Catalog) ->
     """Whether nobody has shown that GPUs of a vendor run such a network: no run that its rate is fitted to, none of the
     customer's. Rates of language models have a law of their own.
     """
-    if work.language is not None or work.serving is not None:
+    if gpu.vendor == "NVIDIA" or work.is_laid_out:
         return False
     known = sourced_accelerators()
     of_mlperf = [known[row.accelerator].gpu for row in published_runs(work.mlperf) if row.accelerator in known]
@@ -55,7 +55,7 @@ def operators_are_unknown(work: ResolvedWorkload, gpu: Gpu, catalog: Catalog) ->
         for name in (*runs, *(one.gpu for one in work.request.measured))
         if name in catalog.gpus
     }
-    return gpu.vendor not in {"NVIDIA", *shown}
+    return gpu.vendor not in shown
 
 
 def run_on(work: ResolvedWorkload, gpu: Gpu, rate: Measured | None = None) -> OwnRun:

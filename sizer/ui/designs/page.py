@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import streamlit as st
 
 from sizer.base.errors import SizerError
+from sizer.library.library import MAX_QUERY, RevisionEntry, SavedDesign
 from sizer.library.opening import LibraryError
-from sizer.library.records import MAX_QUERY, RevisionEntry, SavedDesign
 from sizer.library.snapshot import Snapshot
 from sizer.present.words import plural, sentence
 from sizer.questions.compare.text import figure_text

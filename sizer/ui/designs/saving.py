@@ -13,9 +13,8 @@ import streamlit as st
 
 from sizer.base.errors import RequestError, SizerError
 from sizer.library.compare import Differences, differences
-from sizer.library.library import Library
+from sizer.library.library import MAX_AUTHOR, MAX_COMMENT, MAX_NAME, Library, Revision, SaveOutcome, content_of
 from sizer.library.opening import DatabaseError, default_address
-from sizer.library.records import MAX_AUTHOR, MAX_COMMENT, MAX_NAME, Revision, SaveOutcome, content_of
 from sizer.library.snapshot import snapshot_of
 from sizer.present.words import listed, sentence
 from sizer.sizing.result import SizingResult

@@ -29,7 +29,7 @@ from sizer.questions.failures.text import (
 )
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.servers_needed import spare_cost
-from sizer.sizing.stages.storage_rates import write_rate_is_unknown
+from sizer.sizing.stages.platform_columns import write_rate_is_unknown
 from sizer.ui import fields, look, state
 from sizer.ui.error_messages import sentences
 from sizer.ui.performance.page import chosen_workload

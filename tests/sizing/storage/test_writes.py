@@ -13,7 +13,7 @@ from sizer.bom.unit_prices import UnitPrices
 from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.model import Catalog
 from sizer.perf.storage import nodes_for_both, nodes_needed
-from sizer.physical.host_memory import page_cache_bytes
+from sizer.physical.platform import page_cache_bytes
 from sizer.physical.platforms import platforms
 from sizer.physical.roles import Role
 from sizer.questions.failures.goodput import Pays, job_question, storage_worth

@@ -4,8 +4,7 @@ from datetime import UTC, datetime
 
 from streamlit.testing.v1 import AppTest
 
-from sizer.library.library import Library
-from sizer.library.records import content_of
+from sizer.library.library import Library, content_of
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog, sized

@@ -2,7 +2,7 @@
 
 from streamlit.testing.v1 import AppTest
 
-from sizer.library.records import content_of
+from sizer.library.library import content_of
 from tests.factories.examples import catalog, sized
 from tests.ui.designs.library_pages import NOON, RATE, SCRIPT, change, fill, save, text_of
 from tests.ui.pages import assert_healthy, figures, html_of, opened, to_page, widget
