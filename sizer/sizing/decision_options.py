@@ -53,7 +53,7 @@ def as_built(
     fitted = calibration if calibration is not None else stored_calibration()
     for asked in (_with_reserves(surer, design), surer):
         with suppress(InfeasibleError, RequestError):
-            found = best_design(narrowed_to(asked, design.platform), catalog, fitted).design
+            found = best_design(narrowed_to(asked, design.platform, catalog), catalog, fitted).design
             return DecisionOption(asked, found) if _parts(found) != _parts(design) else None
     return None
 
