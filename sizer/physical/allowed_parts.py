@@ -19,7 +19,7 @@ from sizer.catalog.schema import Gpu, Pdu, Server, Storage
 from sizer.physical.host_memory import memory_sizes, page_cache_bytes
 from sizer.physical.platform import Platform
 from sizer.physical.racks.site_rules import site_rules
-from sizer.workload.eras import EquipmentBasis, ErasAsked, eras_asked, team_of
+from sizer.workload.eras import EquipmentBasis, ErasAsked, eras_asked
 from sizer.workload.request import Platforms, SizingRequest
 
 T = TypeVar("T", bound=Item)
@@ -120,7 +120,7 @@ def allowed_items(items: Mapping[str, T], allowed: Sequence[str], forbidden: Seq
     return [item for item in chosen if item.id not in forbidden]
 
 
-def narrowed_to(request: SizingRequest, platform: Platform, catalog: Catalog) -> SizingRequest:
+def narrowed_to(request: SizingRequest, platform: Platform) -> SizingRequest:
     """The request with one platform left: its server with its GPUs, its storage and fabric."""
     gpus = request.platforms.gpus_per_server
     if gpus is None and platform.server.n_gpus_choices:
@@ -134,7 +134,7 @@ def narrowed_to(request: SizingRequest, platform: Platform, catalog: Catalog) ->
         gpus_per_server=gpus,
         host_memory_bytes=request.platforms.host_memory_bytes,
     )
-    return request.model_copy(update={"platforms": chosen, "team": team_of(request, catalog)})
+    return request.model_copy(update={"platforms": chosen})
 
 
 def check_names(catalog: Catalog, request: SizingRequest) -> None:

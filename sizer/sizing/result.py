@@ -629,7 +629,6 @@ class SizingResult:
     maximum: Maximum | None = None  # what the limits give; None where every target was given
     idle_servers: tuple[IdleServers, ...] = ()
     idle_storage: tuple[IdleStorage, ...] = ()
-    durations_gpu: str | None = None  # name of the GPU that durations of a team are taken to be of
     # Of a design that draws more than a megawatt, or buys servers that are no longer sold.
     newer: Deferred[NewerDesign | None] | None = None
     planned_years: tuple[PlannedYear, ...] = ()  # of a request that grows

@@ -68,7 +68,7 @@ from sizer.sizing.search.ranking import (
 from sizer.sizing.stack_default import with_stack_defaults
 from sizer.sizing.stages.evaluate import least_chance
 from sizer.sizing.stages.storage_rates import node_rates, rate_is_unknown
-from sizer.workload.eras import eras_asked, usual_gpu_of
+from sizer.workload.eras import eras_asked
 from sizer.workload.request import SizingRequest, ranks_by_cost
 
 # Numbers of people, over those asked, that are sized, too.
@@ -195,7 +195,6 @@ def _described(choice: _Choice, counts: PartCounts, calibration: Calibration) ->
         idle_servers=_idle_servers(counts, design),
         newer=_newer_design(request, design, catalog, calibration),
         idle_storage=idle_storage(counts, design),
-        durations_gpu=usual_gpu_of(request, catalog),
         run_rental=rental_of_run(counts, design),
         likelier=_likelier(platforms, counts, calibration),
     )

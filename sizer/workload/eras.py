@@ -11,11 +11,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.sale import is_sold
 from sizer.catalog.schema import Gpu, Server, Storage
 from sizer.workload.request import SizingRequest
-from sizer.workload.team import Team, TeamJob
 from sizer.workload.transformer.custom_transformer import CustomTransformer
-
-# Most published trainings of the catalogue ran on it.
-_USUAL_GPU = "h100-sxm-80gb"
 
 
 class EquipmentBasis(Enum):
@@ -68,29 +64,6 @@ def eras_asked(catalog: Catalog, request: SizingRequest) -> ErasAsked:
     if is_on_sale:
         return ErasAsked(eras | of_owned, EquipmentBasis.ON_SALE, day, owned, meant)
     return ErasAsked(of_owned or eras, EquipmentBasis.NOT_ON_SALE, day, owned)
-
-
-def usual_gpu_of(request: SizingRequest, catalog: Catalog) -> str | None:
-    """Name of the GPU that durations without one are taken to be of; None: of a request that names GPU servers, GPUs or
-    generations or has some, they hold on these.
-
-    Were they the same on all GPUs, the slowest would be the cheapest.
-    """
-    usual = catalog.gpus[_USUAL_GPU]
-    is_open = eras_asked(catalog, request).basis is EquipmentBasis.ON_SALE and not request.existing.servers
-    return usual.name if request.team and is_open and is_sold(catalog, usual, request.date) else None
-
-
-def team_of(request: SizingRequest, catalog: Catalog) -> Team | None:
-    """The team of a request with :func:`usual_gpu_of` its durations; sessions last as long as people do on any GPU."""
-    if request.team is None or usual_gpu_of(request, catalog) is None:
-        return request.team
-
-    def of_job(job: TeamJob) -> TeamJob:
-        is_known = job.duration_s is None or job.duration_gpu is not None or job.kind == "notebook"
-        return job if is_known else job.model_copy(update={"duration_gpu": _USUAL_GPU})
-
-    return request.team.model_copy(update={"job": tuple(map(of_job, request.team.job))})
 
 
 def _meant_to_be_bought(catalog: Catalog, request: SizingRequest) -> frozenset[str | None]:

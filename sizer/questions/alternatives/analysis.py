@@ -329,7 +329,7 @@ def _smaller(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Nei
     fewer = design.n_servers - 1
     if not fewer:
         return MissingNeighbour("smaller", MissingReason.ONE_SERVER)
-    narrow = narrowed_to(result.request, platform, catalog)
+    narrow = narrowed_to(result.request, platform)
     request = at_lower_confidence(fewer, narrow, platform, catalog, fitted) or with_looser_targets(
         fewer, narrow, platform, catalog, fitted
     )
@@ -344,7 +344,7 @@ def _smaller(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Nei
 def _faster(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Neighbour | MissingNeighbour:
     """The next size up of the same platform that is noticeably faster."""
     design, platform = result.design, result.design.platform
-    narrow = narrowed_to(result.request, platform, catalog)
+    narrow = narrowed_to(result.request, platform)
     # Numbers of servers to try: from the first at which the design's own storage feeds a noticeable gain.
     scaling = design.workloads[0].scaling
     rate = float(design.workloads[0].throughput.value)

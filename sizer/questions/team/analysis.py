@@ -11,7 +11,6 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.platform_columns import columns, narrowed
-from sizer.workload.eras import team_of
 from sizer.workload.team import JobsADay, QueueOrder, Team, TeamJob
 
 # Quantiles of the wait of each kind of job.
@@ -210,15 +209,15 @@ def team_model(evaluated: EvaluatedDesign) -> TeamModel | None:
     """
     result, catalog, fitted = evaluated.result, evaluated.catalog, evaluated.calibration
     request, platform = result.request, result.design.platform
-    team, first = team_of(request, catalog), evaluated.workloads[0]
-    if team is None or first is None:
+    first = evaluated.workloads[0]
+    if request.team is None or first is None:
         return None
     cols = columns([platform], catalog, request.platforms.gpus_per_server)
-    facts = job_facts(team, first.works, [platform], cols, catalog, fitted)
+    facts = job_facts(request.team, first.works, [platform], cols, catalog, fitted)
     gpus = int(cols.gpus_per_server[0])
-    jobs = tuple(_job_model(of_job, team) for of_job in facts)
-    case = TeamCase.of(team, facts, 0, gpus)
-    return TeamModel(team, jobs, platform.server.name, gpus, case, platform.gpu.memory_bytes.value)
+    jobs = tuple(_job_model(of_job, request.team) for of_job in facts)
+    case = TeamCase.of(request.team, facts, 0, gpus)
+    return TeamModel(request.team, jobs, platform.server.name, gpus, case, platform.gpu.memory_bytes.value)
 
 
 def team_answer(evaluated: EvaluatedDesign) -> TeamAnswer | None:

@@ -39,7 +39,6 @@ from sizer.sizing.recommend import search
 from sizer.sizing.result import SizingResult, WorkloadAnswer
 from sizer.sizing.stages.platform_columns import cache_bytes
 from sizer.sizing.stages.storage_rates import node_read_rate
-from sizer.workload.eras import team_of
 from sizer.workload.request import Platforms, SizingRequest
 
 # Shared storage whose reads take less than this share of the rate of its smallest system is bought for capacity.
@@ -141,8 +140,7 @@ def _storage_meets(evaluated: EvaluatedDesign, kind: str) -> bool:
         storage.id for storage in catalog.storage.values() if storage.kind == kind and _is_available(storage, request)
     )
     server, given = design.platform.server.id, request.platforms.gpus_per_server
-    allowed = Platforms(servers=(server,), storage=names, gpus_per_server=given)
-    free = request.model_copy(update={"platforms": allowed, "team": team_of(request, catalog)})
+    free = request.model_copy(update={"platforms": Platforms(servers=(server,), storage=names, gpus_per_server=given)})
     most = min(design.n_servers, request.limits.servers or design.n_servers)
     try:
         counts = search(free, catalog, evaluated.calibration, most=most)

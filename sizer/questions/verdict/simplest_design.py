@@ -26,7 +26,7 @@ from sizer.sizing.recommend import search
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import MOST_TIED, unasked_changes
-from sizer.workload.eras import EquipmentBasis, eras_asked, team_of
+from sizer.workload.eras import EquipmentBasis, eras_asked
 from sizer.workload.request import Platforms, SizingRequest
 
 # From the simplest kind of storage to the least simple one (hitachi-dl-2019, storage classes): drives in the server,
@@ -191,8 +191,7 @@ def _without_choices(request: SizingRequest, gpu: Gpu, catalog: Catalog) -> Sizi
     if request.team is not None:
         asked = request.platforms
         unchanged |= {"servers": asked.servers, "forbidden_servers": asked.forbidden_servers, "gpus": asked.gpus}
-    changes = {"platforms": Platforms().model_copy(update=unchanged), "team": team_of(request, catalog)}
-    return request.model_copy(update=changes)
+    return request.model_copy(update={"platforms": Platforms().model_copy(update=unchanged)})
 
 
 def _simplest(
@@ -211,7 +210,7 @@ def _simplest(
     if row is None:
         return None
     evaluated = counts.evaluated
-    narrow = narrowed_to(request, evaluated.platforms[int(evaluated.space.platform[row])], catalog)
+    narrow = narrowed_to(request, evaluated.platforms[int(evaluated.space.platform[row])])
     try:
         design = best_design(narrow, catalog, calibration).design
     except (InfeasibleError, RequestError):  # a limit that the row meets by less than rounding
@@ -233,7 +232,7 @@ def _far_cheaper(
         return None
     if not design.cost.expected <= FAR_CHEAPER * described.cost.expected:
         return None
-    return RatedDesign(narrowed_to(free, design.platform, catalog), design, _simplicity(design, catalog))
+    return RatedDesign(narrowed_to(free, design.platform), design, _simplicity(design, catalog))
 
 
 def _is_no_larger(design: DesignAnswer, described: DesignAnswer, prices: UnitPrices) -> bool:

@@ -38,7 +38,6 @@ from sizer.sizing.stages.platform_columns import Columns, columns, fabric_shares
 from sizer.sizing.stages.serving_rates import MOST_FOR_FIRST_TOKENS
 from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unknown, write_rate_is_unknown
 from sizer.workload.data import DataRequest
-from sizer.workload.eras import team_of
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -459,10 +458,10 @@ class _Servers:
         limits: dict[AnyLimit, Bools] = {name: kept[name] for name in COMPUTE_LIMITS}
         length = evaluate.run_epochs(works[0], targets.computes[0], cols, servers, calibration)
         team = None
-        if (people := team_of(request, catalog)) is not None:
+        if request.team is not None:
             could = np.logical_and.reduce(list(limits.values())).any(axis=1)
             facts = alike.facts.take(alike.kinds)
-            team = team_limits(people, works, platforms, facts, space.sizes, could, catalog, calibration)
+            team = team_limits(request.team, works, platforms, facts, space.sizes, could, catalog, calibration)
             limits[Limit.TEAM_WAITS] = team.waits
             limits[Limit.SERVER_PORTS] &= nics >= team.bytes_per_s
             targets = replace(targets, team_bytes_per_s=team.bytes_per_s)
