@@ -61,6 +61,12 @@ def introduced_on(generation: Generation) -> datetime.date:
     return datetime.date.min if generation.introduced is None else days_of(generation.introduced.value)[0]
 
 
+def since(catalog: Catalog, gpu: Gpu) -> datetime.date:
+    """First day that the introduction of the generation of a GPU may mean."""
+    generation = catalog.generations.get(gpu.generation or "")
+    return datetime.date.min if generation is None else introduced_on(generation)
+
+
 def orderable_on(catalog: Catalog, items: Iterable[Item], day: datetime.date | None) -> list[Item]:
     """Parts that are sold on a day as far as anybody knows; those of unknown end are among them."""
     return [item for item in items if sale_on(catalog, item, day) in _SOLD]

@@ -175,7 +175,7 @@ class Storage(Device):
     back_end_switch: Sourced[LongText] | None = None  # id in switches/
     back_end_flat_nodes: Sourced[Count] | None = None  # above this the back end is leaf-spine
     cache_bytes_per_node: Sourced[MemoryBytes] | None = None
-    capacity_options: tuple[CapacityOption, ...] = ()
+    capacity_options: tuple[CapacityOption, ...] = ()  # rising: the first drives that do stand for larger ones
     usable_bytes: Sourced[CapacityBytes] | None = None  # of a system with one fixed capacity
     media: Sourced[Literal["all-flash", "hybrid", "disk"]] | None = None  # hybrid: disks with flash as cache
     max_usable_bytes: Sourced[CapacityBytes] | None = None  # of the largest system that the vendor publishes

@@ -3,6 +3,7 @@
 import math
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import date
 from functools import lru_cache
 from typing import TypeVar
 
@@ -73,13 +74,19 @@ def allowed_gpus(catalog: Catalog, server: Server, asked: Platforms, eras: ErasA
     ]
 
 
-def allowed_storage(catalog: Catalog, server: Server, asked: Platforms, owned: Collection[str]) -> list[Storage]:
-    """Storage of the tier asked for that a server can have; what is named or ``owned`` joins servers of any era."""
+def allowed_storage(
+    catalog: Catalog, server: Server, asked: Platforms, owned: Collection[str], day: date | None
+) -> list[Storage]:
+    """Storage of the tier asked for that a server can have; what is named or ``owned`` joins servers of any era.
+
+    Other storage must be sold on a day; without one, nothing tells what is sold.
+    """
     found, named = [], {*asked.storage, *owned}
     for storage in allowed_items(catalog.storage, asked.storage, asked.forbidden_storage):
         if asked.storage_tier is not None and storage.tier != asked.storage_tier:
             continue
-        if storage.id not in named and not fits_era(storage.era, era_of(catalog, server)):
+        has_ended = day is not None and sale_on(catalog, storage, day) is Sale.ENDED
+        if storage.id not in named and (has_ended or not fits_era(storage.era, era_of(catalog, server))):
             continue
         if storage.kind == "local":
             fits = storage.id == server.local_storage  # of the server that lists them
@@ -268,7 +275,7 @@ def why_none_error_text(catalog: Catalog, request: SizingRequest, servers: Seque
         return _no_memory_error_text(all_servers, catalog, asked)
     names = ", ".join(s.id for s in gpu_servers)
     owned = request.existing.storage_nodes
-    stores = {s.id for g in gpu_servers for s in allowed_storage(catalog, g, asked, owned)}
+    stores = {s.id for g in gpu_servers for s in allowed_storage(catalog, g, asked, owned, request.date)}
     if not stores:
         return _no_storage_error_text(catalog, gpu_servers, names, asked)
     fabrics = ", ".join(asked.fabrics) if asked.fabrics else "any fabric"
@@ -336,7 +343,7 @@ def _no_memory_error_text(servers: Sequence[Server], catalog: Catalog, asked: Pl
 
 def _no_storage_error_text(catalog: Catalog, servers: Sequence[Server], names: str, asked: Platforms) -> str:
     any_tier = asked.model_copy(update={"storage_tier": None})
-    others = {s.id: s for server in servers for s in allowed_storage(catalog, server, any_tier, ())}
+    others = {s.id: s for server in servers for s in allowed_storage(catalog, server, any_tier, (), None)}
     if asked.storage_tier is None or not others:
         return (
             f"no platform: platforms.storage and forbidden_storage leave nothing for {names}; "

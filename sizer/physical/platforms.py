@@ -181,7 +181,7 @@ def _fitting(
         return pdus[server.id]
 
     def stores_of(server: Server, *, only_local: bool) -> list[Storage]:
-        sold = allowed_storage(catalog, server, asked, owned)
+        sold = allowed_storage(catalog, server, asked, owned, request.date)
         return [as_stated(catalog, one, request) for one in sold if one.kind == "local" or not only_local]
 
     # Models in use are read when a server starts, and nothing else is: storage of their own is only for who names it.

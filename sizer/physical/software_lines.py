@@ -126,15 +126,19 @@ def software_lines(
     """
     covered = _covered(platform, rows)
     there = _there(platform, devices)
-    amounts: dict[tuple[str, tuple[str, ...], tuple[str, ...]], Ints] = {}  # many lines count alike
+    amounts: dict[tuple[str, tuple[str, ...], tuple[str, ...], bool], Ints] = {}  # many lines count alike
     lines, found = lines_of(catalog, platform), []
     for line in lines:
-        key = line.metric, line.covers, line.elsewhere
+        # A cluster has the licence of its software with its first nodes; its services are bought again.
+        is_of_cluster = line.category == "software" and line.metric == "cluster"
+        key = line.metric, line.covers, line.elsewhere, is_of_cluster
         quantity = amounts.get(key)
         if quantity is None:
             is_each = line.metric in ("node", "raw-terabyte")
             first, *others = (covered[name] - (there.get(name, 0) if is_each else 0) for name in line.covers)
             nodes = sum(others, first)
+            if is_of_cluster and any(name in there for name in line.covers):
+                nodes = np.where(np.sum([there.get(name, 0) for name in line.covers], axis=0) > 0, 0, nodes)
             for name in line.elsewhere:
                 nodes = nodes - covered[name]
             quantity = amounts[key] = _metric_quantity(platform, rows, line.metric, nodes)

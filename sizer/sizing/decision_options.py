@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
-from sizer.catalog.sale import introduced_on, is_sold
+from sizer.catalog.sale import is_sold, since
 from sizer.catalog.schema import Gpu
 from sizer.physical.allowed_parts import narrowed_to
 from sizer.physical.networks.ports import nodes_of
@@ -120,14 +120,13 @@ def no_less_on_sale(catalog: Catalog, gpu: Gpu, day: datetime.date | None) -> li
     """GPUs that are sold on a day and run what another does as it is: of its vendor, with no less memory, no older."""
 
     def key(one: Gpu) -> tuple[float, datetime.date]:
-        generation = catalog.generations.get(one.generation or "")
-        return one.memory_bytes.value, datetime.date.min if generation is None else introduced_on(generation)
+        return one.memory_bytes.value, since(catalog, one)
 
-    memory, since = key(gpu)
+    memory, day_of = key(gpu)
     return [
         one
         for one in catalog.gpus.values()
-        if one.vendor == gpu.vendor and key(one)[0] >= memory and key(one)[1] >= since and is_sold(catalog, one, day)
+        if one.vendor == gpu.vendor and key(one)[0] >= memory and key(one)[1] >= day_of and is_sold(catalog, one, day)
     ]
 
 

@@ -178,7 +178,7 @@ def verdict_text(result: SizingResult) -> str:
         most, least = si(float(design.quantities.power_max_w[0]), "W"), si(other.power_w, "W")
         newer = f"{other.name} with {other.gpu} meets the same target with {least}"
         text = f"This design draws {most}: GPUs of today need far less ({newer}). {text}"
-    text = " ".join(part for part in (_owned_text(result), *_served_texts(design), text, _small_text(design)) if part)
+    text = " ".join(part for part in (_owned_text(result), *_served_texts(design), text, _small_text(result)) if part)
     told = (
         *(served_cautions(result), site_texts(result)),
         *(measure_texts(result), _shared_memory_texts(result)),
@@ -439,9 +439,10 @@ def _idle_storage_text(idle: IdleStorage, n_servers: int) -> str:
     return f"{text} Copying the data from it to the drives of {servers} takes {duration(idle.copy_s)}."
 
 
-def _small_text(design: DesignAnswer) -> str:
+def _small_text(result: SizingResult) -> str:
     """That one card is enough, by what the targets take of it."""
-    if not design.is_small or design.servers_bought == 0:
+    design = result.design
+    if result.request.team is not None or not design.is_small or design.servers_bought == 0:
         return ""
     share = words.percent(design.share_of_one_gpu)
     text = f"The target takes {share} of one {design.platform.gpu.name} at the low end of its rate"

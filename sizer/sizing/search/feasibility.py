@@ -608,7 +608,9 @@ def _twins(platforms: Sequence[Platform], alike: Alike, nodes: Ints, servers: _S
     rates = [part for comp in servers.targets.computes for part in (comp.gpu.median, comp.gpu.log_sd, comp.gpu.skew)]
     # Memory that lets a batch fit makes another design of the same rate.
     rates.append(servers.limits[Limit.GPU_MEMORY].astype(float))
-    of_nodes, of_rates = (_distinct(rows.T)[1] for rows in (nodes.astype(float), np.concatenate(rates, axis=1)))
+    # So do drives that hold the data, where the largest system of smaller ones does not.
+    storage = np.column_stack([nodes, alike.class_units.holds_data]).astype(float)
+    of_nodes, of_rates = (_distinct(rows.T)[1] for rows in (storage, np.concatenate(rates, axis=1)))
     codes = (_main_parts(platforms) * len(nodes) + of_nodes[alike.class_of]) * len(alike.kinds)
     first = np.unique(codes + of_rates[alike.kind_of[alike.class_of]], return_index=True)[1]
     return frozenset(np.delete(np.arange(len(platforms)), first).tolist())

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
 from heapq import heapify, heappop, heappush
 from itertools import count, islice
 from statistics import NormalDist
@@ -15,7 +14,7 @@ from sizer.bom.cost import component_amounts, heights_of
 from sizer.bom.ownership_interval import row_totals
 from sizer.bom.unit_prices import SMALL, UnitPrices, unit_prices
 from sizer.catalog.items import Item, is_of_vendor
-from sizer.catalog.sale import introduced_on
+from sizer.catalog.sale import since
 from sizer.physical.components import Component, bought_of
 from sizer.physical.platform import Platform, PlatformKey
 from sizer.physical.racks.site_rules import liquid_heat_w
@@ -388,10 +387,8 @@ def _is_newer(counts: PartCounts, row: int, other: int) -> bool:
     found = []
     for each in (row, other):
         platform = counts.evaluated.platforms[int(counts.evaluated.space.platform[each])]
-        generation = counts.catalog.generations.get(platform.gpu.generation or "")
-        since = date.min if generation is None else introduced_on(generation)
         gpus = counts.evaluated.space.n_servers[each] * platform.gpus_per_server
-        found.append((since, gpus * platform.gpu.memory_bytes.value))
+        found.append((since(counts.catalog, platform.gpu), gpus * platform.gpu.memory_bytes.value))
     here, there = found
     return here != there and here[0] >= there[0] and here[1] >= there[1]
 
