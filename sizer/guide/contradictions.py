@@ -102,7 +102,7 @@ def _figures(result: SizingResult) -> Iterator[str]:
 
 
 def _tests(result: SizingResult) -> Iterator[str]:
-    """A test passes with what is required, and with no more than its links carry or its storage holds."""
+    """A test passes with what is required, and with no more than is expected, its links carry or its storage holds."""
     for test in acceptance_tests(EvaluatedDesign(result, result.design.plan.catalog)):
         limit = test.criterion
         if limit is None:
@@ -111,6 +111,8 @@ def _tests(result: SizingResult) -> Iterator[str]:
         short = required - limit.value if limit.is_least else limit.value - required
         if not (short <= _ROUNDED * required and limit.value <= limit.bound):
             yield f"the test {test.key} passes with {limit.value:g} {limit.unit}; {required:g} are required"
+        if limit.is_least and limit.value > (1 + _ROUNDED) * max(limit.expected, limit.required or 0.0):
+            yield f"the test {test.key} asks for {limit.value:g} {limit.unit}; {limit.expected:g} are expected"
 
 
 def _comparisons(result: SizingResult) -> Iterator[str]:

@@ -92,9 +92,8 @@ def options_table(context: GuideContext) -> Table:
     if context.built is not None:
         is_sure = (context.built.design.probability or 0.0) >= USUAL_CONFIDENCE
         sure = "at least 90\u202f% confidence, " if is_sure else ""
-        notes.append(
-            f"“As we would build it”: {sure}two feeds; of several servers one in reserve and redundant management."
-        )
+        reserve = ", one server in reserve" if context.built.has_spare_server else ""
+        notes.append(f"“As we would build it”: {sure}two feeds{reserve}, redundant management.")
     if context.sure is not None:
         notes.append("“As sure as asked”: the least of the compared designs that needs no condition.")
     if context.on_sale is not None:
@@ -147,7 +146,7 @@ def _risk(design: DesignAnswer, option: DecisionOption) -> str:
     if few_supplies_text(design.plan):
         return "servers may stop with a power feed"
     if design.n_hosts > 1 and not option.has_spare_server:
-        return "a failed server is missed until its repair"
+        return "no spare server: the job waits for a repair"
     return words.plural(design.bill.n_unpriced, "quote") + " to come" if design.bill.n_unpriced else "none known"
 
 

@@ -54,8 +54,6 @@ def binding_text(design: DesignAnswer, maximum: Maximum | None = None) -> str:
             "the request."
         )
     limit = design.binding.limit
-    if design.binding.kind is BindingKind.GROWTH and design.binding.n_servers == design.n_servers:
-        return "The first year alone needs the same number of servers."
     told = _smaller_text(design, limit) if limit is not None else ""
     return told or binding_limit_text(design.binding, design.platform)
 

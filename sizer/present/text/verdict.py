@@ -91,7 +91,7 @@ _SIZES = {
     SizeKey.RACK_UNITS: "rack units",
 }
 # What the first platform has by each key that a user may rank by; cost has a sentence of its own.
-BEST_BY_KEY = {
+_BEST_BY_KEY = {
     "time": "shortest time",
     "gpus": "fewest GPUs",
     "rack-units": "fewest rack units",
@@ -763,7 +763,7 @@ def _choice_text(result: SizingResult, *, with_amounts: bool) -> str:
             return "It is the only platform that the request allows and that meets it."
         case SelectionKind.RANKED:
             assert selection.rank_by is not None  # the kind says that the request ranks
-            text = tie_text(result) or f"it has the {BEST_BY_KEY[selection.rank_by]}."
+            text = tie_text(result) or f"it has the {_BEST_BY_KEY[selection.rank_by]}."
             return f"Of {selection.n_platforms} platforms compared {text}"
         case SelectionKind.CHEAPEST | SelectionKind.LIKELY_CHEAPEST:
             return least_cost_text(result, with_amounts=with_amounts)

@@ -117,7 +117,7 @@ def effect_text(case: FailureCase) -> str:
         case FeedLost():
             return sentence("; ".join(_feed_parts(case.effect)))
         case CoolantLost():
-            heat = f"the other units take {si(case.effect.remaining_w, 'W')} of at most {si(case.effect.needed_w, 'W')}"
+            heat = f"the other units take the {si(case.effect.needed_w, 'W')}; they can take {si(case.effect.remaining_w, 'W')}"
             return sentence(f"{heat}; {_GO_ON}")
         case StandbyTakesOver():
             return (
