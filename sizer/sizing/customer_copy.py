@@ -56,7 +56,7 @@ def _request(request: SizingRequest) -> SizingRequest:
 
 def not_offered(design: DesignAnswer) -> DesignAnswer:
     """A design that a customer's copy compares: without prices."""
-    return replace(design, bill=unpriced_bill(design.bill), cost=None, ownership=None)
+    return replace(design, bill=unpriced_bill(design.bill), cost=None, owned=())
 
 
 def _copied(verdict: Verdict, before: Sequence[DesignAnswer], after: Sequence[DesignAnswer]) -> Verdict:

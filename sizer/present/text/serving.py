@@ -389,14 +389,16 @@ def _clock_text(found: ServingAnswer) -> str:
 def asked_cost_text(design: DesignAnswer, asked: Ownership | None) -> str:
     """What a million tokens cost to own, and whether that is no more than was asked; "" without [ownership]."""
     limit, cost = None if asked is None else asked.cost_per_million_tokens, design.ownership
-    found = design.workloads[0].serving
-    if asked is None or cost is None or found is None or len(design.workloads) > 1:
+    served = [answer.serving for answer in design.workloads if answer.serving is not None]
+    if asked is None or cost is None or not served or len(served) < len(design.workloads):
         return ""
-    millions, share = _millions(found, asked.years * _YEAR_S), asked.utilization_fraction
-    load = _clock_text(found)
+    found, several = served[0], len(served) > 1
+    millions, share = sum(_millions(one, asked.years * _YEAR_S) for one in served), asked.utilization_fraction
+    load = "the loads of all models together" if several else _clock_text(found)
     if share is not None:
         millions *= share
-        load = f"{significant(found.served_per_s, 2)} requests/s in {percent(share)} of all hours"
+        rate = load if several else f"{significant(found.served_per_s, 2)} requests/s"
+        load = f"{rate} in {percent(share)} of all hours"
     amount, years = _each_text(cost, millions), plural(asked.years, "year")
     text = (
         f"A million {found.work.priced} at {load} cost {amount} over {years} of owning, all that the GPUs do among it"
