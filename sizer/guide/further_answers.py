@@ -105,7 +105,8 @@ def further_needs(context: GuideContext) -> list[str]:
     plan = context.growth_plan[0] if context.result.request.growth is not None else None
     if plan is None or not (changes := demand_text(plan)):
         return []
-    return [f"Growth until year {plan.n_years}: {changes}."]
+    until = f"Growth until year {plan.n_years}"
+    return [f"{until}: {changes}." if plan.unmet is None else f"{until} of {plan.growth.years}: {changes}."]
 
 
 def _spares(context: GuideContext) -> Iterator[str]:

@@ -178,6 +178,11 @@ class Binding:
     limit: AnyLimit | None = None
     bound: float | None = None  # of a limit of the room: racks, rack units or watts
 
+    @property
+    def is_no_rate(self) -> bool:
+        """Whether a limit other than a rate decides: waits, losses, memory, capacity."""
+        return self.kind is BindingKind.LIMIT and self.limit not in TARGET_LIMITS
+
 
 class VerdictKind(Enum):
     """Whether a cluster is needed."""

@@ -127,10 +127,12 @@ def _team(context: GuideContext) -> Iterator[Requirement]:
         text = words.plural(run.n_gpus, "GPU")
         yield Requirement("GPUs for all jobs that always run", text, run.all_placed, "team")
     if demand.worst_bytes_per_s > 0:
+        more = [job.job.name for job in answer.model.jobs if job.is_uncounted]
+        reads = f"{si(demand.asked_bytes_per_s, 'B/s')} of {si(answer.read_capacity.bytes_per_s, 'B/s')}"
         yield Requirement(
             f"Concurrent reads of all jobs served {percentile_text(answer.team)}",
-            f"{si(demand.asked_bytes_per_s, 'B/s')} of {si(answer.read_capacity.bytes_per_s, 'B/s')}",
-            answer.read_capacity.load_fraction <= 1,
+            f"{reads}; those of {words.listed(more)} are not stated" if more else reads,
+            None if more and answer.read_capacity.load_fraction <= 1 else answer.read_capacity.load_fraction <= 1,
             "team",
         )
 
@@ -144,9 +146,10 @@ def _growth(context: GuideContext) -> Iterator[Requirement]:
         yield Requirement("Targets met as the demand grows", reason, False, "purchases")
         return
     growth = plan.of(context.design.platform.key)
-    text = f"Targets met until year {plan.n_years}" + (f": {changes}" if (changes := demand_text(plan)) else "")
+    text = f"Targets met until year {plan.growth.years}" + (f": {changes}" if (changes := demand_text(plan)) else "")
+    bought = recommendation(growth).rstrip(".")
     is_met = plan.unmet is None
-    yield Requirement(text, recommendation(growth).rstrip("."), is_met, "purchases")
+    yield Requirement(text, bought if is_met else f"until year {plan.n_years} only: {bought}", is_met, "purchases")
 
 
 def _capacity(context: GuideContext) -> Iterator[Requirement]:

@@ -8,7 +8,6 @@ from sizer.present import words
 from sizer.present.text.checks import missing_text
 from sizer.present.text.design_size import binding_text, highest_rate_text, not_predicted_text, takes_text
 from sizer.present.text.layouts import unused_gpus_text
-from sizer.sizing.checks import TARGET_LIMITS
 from sizer.sizing.design.cluster_need import LEAST_FABRIC_LOSS
 from sizer.sizing.design.decisions import FabricChoice, LinkOption, RackChoice, RackLimit, ServerChoice
 from sizer.sizing.design.verdict import RejectedDesign, RejectionKind
@@ -115,8 +114,7 @@ def server_texts(choice: ServerChoice, result: SizingResult) -> list[str]:
                 f"The fastest other server within the limits, {other.n_servers} × {other.server_name}, reaches "
                 f"{significant(other.samples_per_s)}{NARROW_SPACE}{unit}."
             )
-    is_other = choice.binding.kind is BindingKind.LIMIT and choice.binding.limit not in TARGET_LIMITS
-    if is_other or choice.binding.kind is BindingKind.GROWTH or len(choice.steps) > 1:
+    if choice.binding.is_no_rate or choice.binding.kind is BindingKind.GROWTH or len(choice.steps) > 1:
         texts.append(words.sentence(binding_text(design)))
     return texts
 

@@ -1,5 +1,7 @@
 """Why a design is as large as it is: what its target takes, and what the next smaller size reaches."""
 
+from math import inf
+
 from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, probability_text, si, significant
 from sizer.catalog.labels import sample_unit
 from sizer.physical.platform import Platform
@@ -217,6 +219,8 @@ def one_server_text(
     rate = f"{significant(samples_per_s)} {sample_unit(answer.dnn)}"
     all_servers = f"{words.spelled(design.n_servers)} deliver {significant(float(answer.throughput.value))}"
     clause = all_servers if is_maximum else takes_text(answer)
+    if not is_maximum and samples_per_s >= (answer.required_samples_per_s or inf):
+        clause += ". For this target alone one is enough"
     first = f"{answer.workload.name}: one {design.platform.server.name} delivers {rate}; {clause}."
     at = f"With {grouped(design.n_servers)} servers"
     if answer.serving is not None:  # replicas add

@@ -26,7 +26,7 @@ from sizer.present import words
 from sizer.present.text.bill_warnings import life_cycle_sentences, sale_end_sentences
 from sizer.present.text.calibration import compared_time_s, evidence_warning
 from sizer.present.text.checks import conditional_sentence, spare_sentence
-from sizer.present.text.design_size import asked_target_text, highest_rate_text, one_server_text
+from sizer.present.text.design_size import asked_target_text, binding_text, highest_rate_text, one_server_text
 from sizer.present.text.money import (
     BUT_FOR_CABLES,
     cost_at,
@@ -44,7 +44,7 @@ from sizer.present.text.serving import (
     serving_cautions,
 )
 from sizer.present.words import is_even
-from sizer.sizing.checks import TARGET_LIMITS, CheckResult
+from sizer.sizing.checks import TARGET_LIMITS, CheckResult, Limit
 from sizer.sizing.constraints.job_mix import PermanentJobs
 from sizer.sizing.decision_options import can_be_bought
 from sizer.sizing.reasons import (
@@ -675,6 +675,8 @@ def reason_texts(result: SizingResult, *, with_amounts: bool = False) -> list[st
             total_s = sum(float(time.total_s.value) for time in times if time is not None)
             text = f"{text}. One after another they take {duration(total_s)}"
         texts.append(f"{text}. For jobs that run at the same time, add a [team] table.")
+    if result.needs_cluster and result.design.binding.is_no_rate and result.design.binding.limit is not Limit.GPU_COUNT:
+        texts += filter(None, [binding_text(result.design)])
     if result.spare_cost is not None:
         texts.append(
             spare_sentence(result.spare_cost, result.request.currency, result.design.plan, with_amounts=with_amounts)
