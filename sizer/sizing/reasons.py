@@ -5,7 +5,7 @@ from enum import Enum
 
 from sizer.catalog.links import LinkType
 from sizer.catalog.sample_formats import SampleFormat
-from sizer.sizing.checks import AnyLimit
+from sizer.sizing.checks import TARGET_LIMITS, AnyLimit
 from sizer.workload.sample_format import FormatBasis
 
 
