@@ -335,7 +335,7 @@ def _run_text(row: ServingRow) -> str:
     else:
         load = "within limits of latency" if row.has_limits else "without limits of latency"
     parts = [f"{row.computed_in.upper()} weights" if row.computed_in else "", _ENGINES.get(row.engine, ""), load]
-    return f"{each} with {lengths}, {', '.join(part for part in parts if part)} ({row.source})"
+    return f"{each} with {lengths}, {', '.join(part for part in parts if part)}"
 
 
 def memory_text(found: ServingAnswer, memory_bytes: float) -> str:
