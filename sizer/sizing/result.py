@@ -396,6 +396,11 @@ class DesignAnswer:
         """Cost of owning it over all years asked."""
         return self.owned[-1] if self.owned else None
 
+    @property
+    def weight_kg(self) -> float:
+        """Weight of the devices and of the racks that are bought, as far as it is published. [kg]"""
+        return float(self.quantities.weight_kg[0]) + sum(rack.own_weight_kg or 0.0 for rack in self.plan.racks)
+
     def gpus_at_work(self, answer: WorkloadAnswer) -> int:
         """GPUs that run a workload: the layout of a language model may leave some without work."""
         divided = answer.language or answer.serving

@@ -239,9 +239,8 @@ def _feeds(context: GuideContext) -> Iterator[Requirement]:
         elif check.kind is CheckKind.RACK_WEIGHT:
             most, known = (amount_text(check, kg, "") for kg in (check.asked, check.known or 0.0))
             text = at_least(bool(check.missing), known)
-            # The table of racks counts the rack itself, too.
             asked = f"At most {most} of devices in one rack"
-            yield Requirement(asked, f"{text}{missing}", check.result.is_met, "facility")
+            yield Requirement(asked, f"{text} without the rack itself{missing}", check.result.is_met, "facility")
         elif check.kind is CheckKind.FLOOR_LOAD:
             most, known = amount_text(check, check.asked, ""), known_text(check, "")
             yield Requirement(f"Floor load of at most {most}", f"{known}{missing}", check.result.is_met, "facility")
