@@ -1,6 +1,7 @@
 """The slides in the middle: architecture, data path with its bottleneck, racks and power."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from sizer.base.arrays import Floats
@@ -322,6 +323,9 @@ def racks(context: GuideContext) -> Slide:
 
 def _racks_finding(choice: RackChoice, reasons: list[str]) -> str:
     """What decides the number of racks."""
+    if choice.n_delivered:
+        found = _racks_finding(replace(choice, n_delivered=0), reasons)
+        return f"{words.plural(choice.n_delivered, 'rack')} delivered with contents, {words.inside_sentence(found)}"
     racks = words.plural(choice.n_racks, "rack")
     if choice.n_reserved:
         filled = choice.n_racks - choice.n_reserved

@@ -99,6 +99,8 @@ def references_table(answers: Sequence[WorkloadAnswer], design: DesignAnswer) ->
         Field[_Pair]("Per GPU, test and design", lambda pair: _per_gpu(*pair, design), "right", 15),
     )
     notes = dict.fromkeys(filter(None, (_outside_text(run) for _, run in pairs)))
+    if any(answer.job is not None and answer.job.counts for answer, _ in pairs):
+        notes["Per GPU of the design: while it runs, without interruptions."] = None
     return record_table("references", "Published test nearest to each workload", pairs, fields, note=" ".join(notes))
 
 

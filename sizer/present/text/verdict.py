@@ -484,7 +484,9 @@ def proposal_text(result: SizingResult) -> str:
     served = [answer for answer in design.workloads if answer.serving is not None]
     holds = [f"This holds on condition that {one.clause}." for answer in served for one in conditions(design, answer)]
     if single is None or result.verdict.kind is VerdictKind.ONE_SERVER_TOO:
-        rates = _served_texts(design) or [f"{design.name}: {_rates_text(design, result)}."]
+        served_texts = _served_texts(design)
+        is_told = any(one.served.work.load_kind is LoadKind.GPUS for one in served)
+        rates = [*([] if is_told else [f"{design.name}: {_rates_text(design, result)}."]), *served_texts]
         texts = [*rates, *holds, *equipment_texts(result)]
         return " ".join([*texts, *sale_end_sentences(design)])
     server = single.platform.server.name
