@@ -85,7 +85,8 @@ def options_table(context: GuideContext) -> Table:
     if len(compared) == 1:
         return numbers_table(context, is_brief=_is_brief(context))
     listed = [dict(_option_rows(context, option)) for _, option in compared]
-    rows = [row(label, *(figures.get(label, "none") for figures in listed)) for label in listed[0]]
+    found = {label: [figures.get(label, "none") for figures in listed] for label in listed[0]}
+    rows = [row(label, *texts) for label, texts in found.items() if set(texts) != {"none"}]
     share = (100 - _LABELS) // len(compared)
     # What the options are, as far as their names leave it open.
     notes = ["Power is the maximum."]
