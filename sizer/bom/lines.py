@@ -350,7 +350,10 @@ def _numbered(lines: Sequence[BillLine]) -> list[BillLine]:
         own = [line for line in lines if line.category == category]
         major = len({line.category for line in numbered}) + 1
         # Not ``replace``, which takes twice as long for so many fields.
-        numbered += [BillLine(**{**vars(line), "line": f"{major}.{minor}"}) for minor, line in enumerate(own, start=1)]
+        numbered += [
+            BillLine(**{**vars(line), "line": f"{major}.{minor}"})
+            for minor, line in enumerate(sorted(own, key=_is_free_line), start=1)
+        ]
     assert len(numbered) == len(lines), "every category of a component is one of CATEGORIES"
     return numbered
 
@@ -440,6 +443,11 @@ def _physical(item: Item) -> dict[str, float | None]:
     if isinstance(item, Device | Rack) and item.weight_kg is not None:
         found["weight_kg"] = float(item.weight_kg.value)
     return found
+
+
+def _is_free_line(line: BillLine) -> bool:
+    """Lines without a price to pay come last, so that those of a document that leaves them out count on."""
+    return line.unit_price == 0
 
 
 def is_free(item: Item) -> bool:

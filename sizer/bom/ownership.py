@@ -204,9 +204,12 @@ def ownership_cost(
         )
     support, n_open_terms = _support(bill, rates)
     bought = [one.purchase.amount for one in later] or [_NOTHING] * (rates.years - 1)
-    for place, amount in enumerate(bought, 1):
+    care = [Fraction(0)] * (rates.years + 1)
+    for place, amount in enumerate((bill.total, *bought)):
         for year in range(place + 1, rates.years + 1):
-            support[year] += Fraction(amount) * stated_support(bill, rates, year - place)
+            supported, cared_for = running_shares(bill, rates, year - place)
+            support[year] += Fraction(amount) * supported if place else 0  # of the bill its lines tell
+            care[year] += Fraction(amount) * cared_for
     owned = [footprint, *([one.footprint for one in later] or [footprint] * (rates.years - 1))]
     yearly_kwh = [
         _exact(one.typical_w) * _exact(rates.draw_fraction) / 1000 * _exact(rates.pue_ratio or 1.0) * HOURS_PER_YEAR
@@ -222,8 +225,6 @@ def ownership_cost(
             for one in owned
         ]
         space = _up_to([amount * MONTHS_A_YEAR for amount in monthly])
-    paid = _up_to([Fraction(amount) for amount in (bill.total, *bought)])[1:]
-    care = _up_to([amount * Fraction(rates.care_percent) / 100 for amount in paid])
     n_open = len(_open_lines(bill, rates)) or max((one.purchase.n_open for one in later), default=0)
     missing: list[tuple[Missing, bool]] = [
         ("prices", n_open > 0),
@@ -272,16 +273,17 @@ def _support(bill: Bill, rates: OwnershipRates) -> tuple[list[Fraction], int]:
             totals[year] += Fraction(line.extended_net) * off * months / line.term_months
     base = sum((Fraction(line.extended_net or 0) for line in bill.bought if _is_supported(line)), Fraction(0)) * off
     for year in range(1, rates.years + 1):
-        totals[year] += base * stated_support(bill, rates, year)
+        totals[year] += base * running_shares(bill, rates, year)[0]
     return totals, n_open
 
 
-def stated_support(bill: Bill, rates: OwnershipRates, years: int) -> Fraction:
-    """Stated support of so many years, as a share of what it is for."""
+def running_shares(bill: Bill, rates: OwnershipRates, years: int) -> tuple[Fraction, Fraction]:
+    """Stated support and care of so many years, as shares of a purchase."""
     terms = [line.term_months for line in _priced_support(bill)]
     # Years in which support costs a stated share: those after the shortest term of priced support.
     covered = min((MONTHS_A_YEAR if term is None else term for term in terms), default=0)
-    return Fraction(rates.support_percent or 0) / 100 * _exact(max(years - covered / MONTHS_A_YEAR, 0.0))
+    supported = Fraction(rates.support_percent or 0) / 100 * _exact(max(years - covered / MONTHS_A_YEAR, 0.0))
+    return supported, Fraction(rates.care_percent) / 100 * years
 
 
 def _up_to(yearly: Sequence[Fraction]) -> list[Fraction]:

@@ -8,7 +8,7 @@ import numpy as np
 from sizer.base.arrays import Bools, Floats
 from sizer.bom.bill import MONTHS_A_YEAR, Bill
 from sizer.bom.cost import CostInterval, component_amounts, heights_of, line_amounts
-from sizer.bom.ownership import UNSUPPORTED, Footprint, LaterYear, OwnershipRates, stated_support
+from sizer.bom.ownership import UNSUPPORTED, Footprint, LaterYear, OwnershipRates, running_shares
 from sizer.bom.unit_prices import UnitPrices
 from sizer.catalog.schema import Device
 from sizer.physical.components import Component, DesignParts, bought_of
@@ -54,15 +54,15 @@ def least_yearly_cost(rates: OwnershipRates, part: Device) -> float:
     return float(yearly_cost(rates, np.array(device_power(part).typical_w), np.array(units), np.zeros(1))[0])
 
 
-def bill_interval(
+def bill_intervals(
     bill: Bill,
     platform: Platform,
     prices: UnitPrices,
     rates: OwnershipRates,
     footprint: Footprint,
     confidence: float,
-) -> CostInterval:
-    """Interval of the cost of owning what a bill lists.
+) -> tuple[CostInterval, ...]:
+    """Cost of owning what a bill lists up to the end of every year, from the purchase alone (year 0) on.
 
     ``prices`` is at the heights 0, 0.5, the confidence and 1.
     """
@@ -77,42 +77,49 @@ def bill_interval(
         )
         for line, amount in zip(bill.bought, line_amounts(bill, platform, prices), strict=True)
     ]
-    running = yearly_cost(
-        rates, np.array([footprint.typical_w]), np.array([footprint.rack_units]), np.array([float(footprint.racks)])
+    return tuple(
+        CostInterval(
+            bill.currency,
+            *(_totals(parts, replace(rates, years=year))[:, 0] + _running(rates, footprint) * year).tolist(),
+        )
+        for year in range(rates.years + 1)
     )
-    low, expected, likely, high = (_totals(parts, rates)[:, 0] + running * rates.years).tolist()
-    return CostInterval(bill.currency, low, expected, likely, high)
 
 
 def with_later(
-    interval: CostInterval | None,
+    up_to: Sequence[CostInterval],
     prices: Sequence[CostInterval | None],
     later: Sequence[LaterYear],
     bill: Bill,
     rates: OwnershipRates,
     footprint: Footprint,
-) -> CostInterval | None:
-    """Interval of the cost of owning what a bill lists and what is bought later; None where one of them has none.
+) -> tuple[CostInterval, ...]:
+    """Cost of owning what a bill lists and what is bought later, as :func:`bill_intervals`; empty where one has none.
 
-    ``interval``: of the bill. ``prices``: of what is bought from the second year on. ``later``, ``bill``, ``rates``,
+    ``up_to``: of the bill. ``prices``: of what is bought from the second year on. ``later``, ``bill``, ``rates``,
     ``footprint``: as of :func:`~sizer.bom.ownership.ownership_cost`.
     """
-    if interval is None or None in prices:
-        return None
+    if not up_to or None in prices:
+        return ()
+    more = [_running(rates, one.footprint) - _running(rates, footprint) for one in later]
+    names, found = ("low", "expected", "at_confidence", "high"), []
+    for year, interval in enumerate(up_to):
+        before = max(year - 1, 0)  # purchases that are there by then
+        shares = [1 + float(sum(running_shares(bill, rates, year - place))) for place in range(1, year)]
+        sums = {
+            name: getattr(interval, name)
+            + sum(more[:before])
+            + sum(share * getattr(price, name) for share, price in zip(shares, prices, strict=False))
+            for name in names
+        }
+        found.append(replace(interval, **sums))
+    return tuple(found)
 
-    def running(one: Footprint) -> float:
-        draw, units, racks = (np.array([value]) for value in (one.typical_w, one.rack_units, float(one.racks)))
-        return float(yearly_cost(rates, draw, units, racks)[0])
 
-    more = sum(running(one.footprint) - running(footprint) for one in later)
-    names = ("low", "expected", "at_confidence", "high")
-    sums = {name: getattr(interval, name) + more for name in names}
-    for place, price in enumerate(prices, 1):
-        years = rates.years - place
-        share = 1 + float(stated_support(bill, rates, years)) + float(rates.care_percent) / 100 * years
-        for name in names:
-            sums[name] += share * getattr(price, name)
-    return replace(interval, **sums)
+def _running(rates: OwnershipRates, one: Footprint) -> float:
+    """Energy and space of a year of one design."""
+    draw, units, racks = (np.array([value]) for value in (one.typical_w, one.rack_units, float(one.racks)))
+    return float(yearly_cost(rates, draw, units, racks)[0])
 
 
 def _part(part: Component, amount: Floats, prices: UnitPrices) -> _Part:

@@ -1,6 +1,7 @@
 """The slides in the middle: architecture, data path with its bottleneck, racks and power."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from sizer.base.arrays import Floats
@@ -212,11 +213,12 @@ def architecture(context: GuideContext) -> Slide:
 
 
 def _management(context: GuideContext) -> Iterator[str]:
-    """The network that the drawing leaves out."""
-    net = Cluster(context.design).network(NetworkRole.MANAGEMENT)
-    if net is not None and int(net.ports_used[0]):
-        switches = result_text.network_switches(net, context.catalog)
-        yield f"Not drawn: the management network, {words.plural(int(net.ports_used[0]), 'port')} on {switches}."
+    """The networks that the drawing leaves out."""
+    for role in (NetworkRole.IN_BAND, NetworkRole.MANAGEMENT):
+        net = Cluster(context.design).network(role)
+        if net is not None and int(net.ports_used[0]):
+            switches = result_text.network_switches(net, context.catalog)
+            yield f"Not drawn: the {role} network, {words.plural(int(net.ports_used[0]), 'port')} on {switches}."
 
 
 def data_path(context: GuideContext) -> Slide:
@@ -301,7 +303,7 @@ def racks(context: GuideContext) -> Slide:
         KeyFigure(fact_value(float(counts.rack_units[0]), "U"), "rack units in use"),
         KeyFigure(result_text.power(design), "maximum power"),
         KeyFigure(result_text.power(design, "typical"), "typical power"),
-        KeyFigure(weight, "weight without PDUs and cables"),
+        KeyFigure(weight, "with racks, without PDUs and cables"),
     )
     reasons = rack_texts(context.decisions.racks)
     block = DrawingBlock(_rack_drawing(context))
@@ -321,6 +323,9 @@ def racks(context: GuideContext) -> Slide:
 
 def _racks_finding(choice: RackChoice, reasons: list[str]) -> str:
     """What decides the number of racks."""
+    if choice.n_delivered:
+        found = _racks_finding(replace(choice, n_delivered=0), reasons)
+        return f"{words.plural(choice.n_delivered, 'rack')} delivered with contents, {words.inside_sentence(found)}"
     racks = words.plural(choice.n_racks, "rack")
     if choice.n_reserved:
         filled = choice.n_racks - choice.n_reserved

@@ -252,4 +252,4 @@ def _rejected(choice: decisions.ChoiceSection) -> Cell:
     reason = words.inside_sentence(first.cells[-1].text)
     more = len(choice.rejected.rows) - 1
     text = f"{first.cells[0].text}: {reason}"
-    return Cell(f"{text}. {grouped(more)} more in the guide" if more else text)
+    return Cell(f"{text}. {grouped(more)} more were compared" if more else text)

@@ -201,7 +201,10 @@ def _growth_plan(context: GuideContext) -> Slide:
     table = purchases_table(platform, context.catalog, context.result.request.currency)
     texts = findings(plan, platform, context.catalog)
     columns = (SlideColumn((TableBlock(_narrowed(table), "the guide lists every year"),)),)
-    return Slide("Growth", recommendation(platform, in_short=True), columns, notes=notes(context, texts))
+    title = recommendation(platform, in_short=True)
+    if plan.unmet is not None:
+        title += f"; no plan covers year {plan.unmet.year}"
+    return Slide("Growth", title, columns, notes=notes(context, texts))
 
 
 def _narrowed(table: Table) -> Table:

@@ -231,8 +231,10 @@ def _head(kind: RackKind, x: float, y: float, width: float) -> Iterator[Label]:
     last = racks.weight(rack)
     if rack.is_existing:
         power, last = f"{power} added", f"{last} added"
-    if count > 1:
-        last = f"{last} each; devices named as in {rack.name}"
+    each = f", each as {rack.name}" if count > 1 else ""
+    of_what = "" if rack.is_existing or racks.is_unknown(rack.weight_kg, rack.has_unknown_weight) else " with the rack"
+    wordings = (f"{last}{of_what}{each}", f"{last}{of_what}", last)
+    last = next((one for one in wordings if text_width(one, LINE_SIZE) <= width), last)
     (title,) = wrapped(title, _TITLE, width, semibold=True, max_lines=1)
     yield Label(x, y + 12, title, _TITLE, "ink", semibold=True)
     yield Label(x, y + 26, power, LINE_SIZE, "muted")
@@ -277,14 +279,14 @@ class _Wording:
         return " · ".join(parts)
 
     def fitting(self, device: PlacedDevice, room: float) -> str:
-        """The text in a given room: a long model is cut, so that name and watts remain."""
+        """The text in a given room: without the family of the model, then without the watts."""
         text, model = self.text(device), self.catalog.item(device.item).name
-        over = text_width(text, LINE_SIZE) - room
-        if over <= 0:
-            return text
-        left = text_width(model, LINE_SIZE) - over
-        (short,) = wrapped(model, LINE_SIZE, left, max_lines=1) or ("",)
-        return text.replace(model, short, 1)
+        *family, number = model.split()
+        shorter = text.replace(model, number, 1) if family and any(map(str.isdigit, number)) else text
+        no_watts = text.rpartition(" · ")[0]
+        wordings = (text, shorter, no_watts, no_watts.replace(model, number, 1))
+        found = next((one for one in wordings if text_width(one, LINE_SIZE) <= room), None)
+        return found or wrapped(no_watts, LINE_SIZE, room, max_lines=1)[0]
 
 
 def _devices(kind: RackKind, x: float, floor: float, width: float, say: _Wording) -> Iterator[Box]:

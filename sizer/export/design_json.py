@@ -200,6 +200,7 @@ def _design(design: DesignAnswer) -> dict[str, object]:
         "usable_bytes": design.usable_bytes,
         "tiers": [tier_fields(tier) for tier in design.tiers],
         **_quantities(counts),
+        "weight_kg": design.weight_kg,
         "existing": None if design.existing is None else _existing(design.existing),
         "workloads": [_workload(design, answer) for answer in design.workloads],
     }
@@ -263,7 +264,7 @@ def _check(check: DesignCheck) -> dict[str, object]:
 
 def _quantities(counts: Quantities) -> dict[str, object]:
     """Quantities of one design: the only row of each array."""
-    of_row = ("rack_units", "power_typical_w", "power_max_w", "weight_kg", "raw_bytes")
+    of_row = ("rack_units", "power_typical_w", "power_max_w", "raw_bytes")
     return {
         "racks": counts.n_racks,
         "new_racks": counts.racks[0],

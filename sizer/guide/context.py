@@ -11,7 +11,7 @@ from sizer.guide.acceptance.tests import acceptance_tests
 from sizer.guide.profile import Edition
 from sizer.physical.networks.addresses import address_plan
 from sizer.physical.roles import Role
-from sizer.present.text.bill_warnings import sale_ended
+from sizer.present.text.bill_warnings import not_ordered
 from sizer.present.theme import Palette
 from sizer.questions.data.analysis import data_plan
 from sizer.questions.failures.analysis import failure_cases
@@ -107,7 +107,7 @@ class GuideContext:
     # Why this server, storage, fabric and these racks.
     decisions = _of_result(lambda self: decisions(self.evaluated))
     # The same parts with reserves and 90 % confidence; None where this design has them, or none is found.
-    built = _of_result(lambda self: self._told(as_built(self.result.request, self.design, self.catalog)))
+    built = _of_result(lambda self: self._told(as_built(self.result.request, self.design, self.catalog), True))
 
     @_of_result
     def on_sale(self) -> DecisionOption | None:
@@ -115,18 +115,18 @@ class GuideContext:
 
         A customer reads of parts that the request excludes only where what it allows is no longer sold.
         """
-        if self.design.bill.is_customer_copy and not sale_ended(self.design):
+        if self.design.bill.is_customer_copy and not not_ordered(self.design, self.result.request.date):
             return None
         return self._told(on_sale_today(self.result.request, self.design, self.catalog))
 
-    def _told(self, option: DecisionOption | None) -> DecisionOption | None:
-        """An option as this copy tells it."""
+    def _told(self, option: DecisionOption | None, is_offered: bool = False) -> DecisionOption | None:
+        """An option as this copy tells it; ``is_offered``: of the parts whose prices the offer has."""
         if option is None or not self.design.bill.is_customer_copy:
             return option
         # A range of the market may be told, prices of the user's own book may not.
         found = option.design
-        has_own = any(line.has_own_price for line in found.bill.lines)
-        return replace(option, design=replace(not_offered(found), cost=None if has_own else found.cost))
+        is_told = is_offered or not any(line.has_own_price for line in found.bill.lines)
+        return replace(option, design=replace(not_offered(found), cost=found.cost if is_told else None))
 
     @_of_result
     def sure(self) -> DecisionOption | None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from sizer.guide.acceptance.tests import acceptance_tests
+from sizer.physical.racks.site_rules import coolant_parts
 from sizer.questions.ownership.analysis import ownership
 from sizer.sizing.checks import CheckKind, CheckResult
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
@@ -76,6 +77,8 @@ def _ownership(result: SizingResult) -> Iterator[str]:
     planned = sum((year.purchase.amount for year in result.planned_years[1:years]), first)
     if owned.cost.purchase != planned:
         yield f"the cost of ownership holds purchases of {owned.cost.purchase}, the growth plan {planned}"
+    if owned.up_to and float(owned.cost.total) > owned.up_to[-1].high * (1 + _ROUNDED) + 1:
+        yield f"the cost of ownership is at most {owned.up_to[-1].high:g}, of which {owned.cost.total} is known"
     if request.growth is not None and years > 1 and not owned.later and "growth" not in owned.cost.missing:
         yield "the cost of ownership leaves out what the growth plan buys later, and does not say so"
 
@@ -99,10 +102,17 @@ def _figures(result: SizingResult) -> Iterator[str]:
     typical, most = float(design.quantities.power_typical_w[0]), float(design.quantities.power_max_w[0])
     if not typical <= most < _MOST_W:
         yield f"the design draws typically {typical:g} W and at most {most:g} W"
+    placed = sum(rack.weight_kg for rack in design.plan.racks)
+    if abs(placed - design.weight_kg) > _ROUNDED * placed:
+        yield f"the racks weigh {placed:g} kg, the devices with their racks {design.weight_kg:g} kg"
+    heat, cooling = float(design.quantities.liquid_heat_w[0]), design.plan.catalog.cooling
+    parts = [(cooling[part.item].capacity_w.value, int(part.quantity[0])) for part in coolant_parts(design.quantities)]
+    if parts and sum(watts * count for watts, count in parts) - max(watts for watts, _ in parts) < heat:
+        yield f"with one coolant unit lost, the others do not take {heat:g} W"
 
 
 def _tests(result: SizingResult) -> Iterator[str]:
-    """A test passes with what is required, and with no more than its links carry or its storage holds."""
+    """A test passes with what is required, and with no more than is expected, its links carry or its storage holds."""
     for test in acceptance_tests(EvaluatedDesign(result, result.design.plan.catalog)):
         limit = test.criterion
         if limit is None:
@@ -111,6 +121,8 @@ def _tests(result: SizingResult) -> Iterator[str]:
         short = required - limit.value if limit.is_least else limit.value - required
         if not (short <= _ROUNDED * required and limit.value <= limit.bound):
             yield f"the test {test.key} passes with {limit.value:g} {limit.unit}; {required:g} are required"
+        if limit.is_least and limit.value > (1 + _ROUNDED) * max(limit.expected, limit.required or 0.0):
+            yield f"the test {test.key} asks for {limit.value:g} {limit.unit}; {limit.expected:g} are expected"
 
 
 def _comparisons(result: SizingResult) -> Iterator[str]:

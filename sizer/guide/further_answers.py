@@ -1,8 +1,9 @@
 """Further answers and cautions for the first pages: losses, filling of the storage, growth; spares, feeds."""
 
+import math
 from collections.abc import Iterator
 
-from sizer.base.quantities import si
+from sizer.base.quantities import grouped, si
 from sizer.bom.bill import BillWarningKind
 from sizer.guide.context import GuideContext
 from sizer.present import words
@@ -55,9 +56,8 @@ def decisions(context: GuideContext) -> list[str]:
     if few_supplies_text(design.plan):
         ways = words.listed(feed_loss_remedies(design.plan), "or")
         found.append(f"Power feeds, before they are ordered: {ways}, or accept that servers stop with a feed.")
-    missing = [spares for answer in context.answers if (spares := spare_servers(design, answer)) is not None]
-    if count := max((spares.missing for spares in missing), default=0):
-        found.append(f"Spares: buy {words.plural(count, 'spare server')}, or accept that the job waits for a repair.")
+    if remedy := spare_remedy(context):
+        found.append(f"Spares: {remedy}, or accept that the job waits for the repair.")
     by = "" if bill.valid_until is None else f" by {words.date(bill.valid_until)}"
     lines = bill.net_total.n_open
     if lines:
@@ -65,6 +65,33 @@ def decisions(context: GuideContext) -> list[str]:
     elif bill.net_total.amount or design.servers_bought:
         found.append(f"Order{by}.")
     return [*found, *(delivery_sentences(bill.warnings) if result.request.needed_by is not None else ())]
+
+
+def spare_remedy(context: GuideContext) -> str:
+    """What gives the longest job the spare servers that goodput counts on; "" where none are missing.
+
+    Of racks of many hosts some GPUs are enough; a job goes on with whole replicas only: for 16 GPUs of a training on 9
+    replicas of 4 x 16 GPUs one replica, 64 GPUs. A design that tolerates the loss of a server has its spare.
+    """
+    if context.is_single or "server" in context.result.request.resilience.keeps_targets_without:
+        return ""
+    for answer in context.answers:
+        spares = spare_servers(context.design, answer)
+        if answer.job is None or not answer.job.counts or spares is None or not spares.missing:
+            continue
+        if spares.gpus_each is None:
+            return f"add {words.plural(spares.missing, 'spare server')}, which covers repairs of a day"
+        gpus, more = spares.missing * spares.gpus_each, f"add one {context.design.platform.server.name}"
+        if not answer.kind.trains_language:
+            return f"leave {words.plural(gpus, 'GPU')} out of the job, {more}"
+        layout = answer.trained.layout
+        each = layout.tensor * layout.pipeline * layout.context
+        replicas = math.ceil(gpus / each)
+        if replicas >= layout.data:
+            return more
+        of = f"{grouped(replicas)} of {words.plural(layout.data, 'replica')}"
+        return f"leave {of} ({words.plural(replicas * each, 'GPU')}) out of the job, {more}"
+    return ""
 
 
 def asks_for_filling(context: GuideContext) -> bool:
@@ -78,7 +105,8 @@ def further_needs(context: GuideContext) -> list[str]:
     plan = context.growth_plan[0] if context.result.request.growth is not None else None
     if plan is None or not (changes := demand_text(plan)):
         return []
-    return [f"Growth until year {plan.n_years}: {changes}."]
+    until = f"Growth until year {plan.n_years}"
+    return [f"{until}: {changes}." if plan.unmet is None else f"{until} of {plan.growth.years}: {changes}."]
 
 
 def _spares(context: GuideContext) -> Iterator[str]:

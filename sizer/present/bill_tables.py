@@ -83,8 +83,14 @@ def bill_table(bill: Bill, documents: Container[str] = (), ranges: Mapping[str, 
     ``ranges``: budgetary price of a category, which its head says.
     """
     lines = [line for category in CATEGORIES for line in bill.part(category).lines]
-    free = [line for line in lines if line.unit_price == 0 and line.status == "computed" and not line.extended_net]
-    names = words.listed(with_maker(line.manufacturer, line.description) for line in free)
+    free = [
+        line
+        for line in lines
+        if line.unit_price == 0 and line.status in ("computed", "optional") and not line.extended_net
+    ]
+    names = words.listed(
+        with_maker(line.manufacturer, line.description) + " (optional)" * (line.status == "optional") for line in free
+    )
     heads = {**CATEGORY_TITLES, **{key: f"{CATEGORY_TITLES[key]}: {text}" for key, text in (ranges or {}).items()}}
     fields = _fields(bill, documents)
     blank = [""] * (len(fields) - 3)

@@ -58,7 +58,7 @@ def racks_table(plan: Plan) -> Table:
             "right",
             13,
         ),
-        Field("Weight, kg", lambda kind: _number(kind.first.weight_kg, kind.first.has_unknown_weight), "right", 12),
+        Field("With rack, kg", lambda kind: _number(kind.first.weight_kg, kind.first.has_unknown_weight), "right", 12),
         Field("On a tile, kg", lambda kind: _tile_load(kind.first, plan), "right", 13),
     ]
     return record_table(
@@ -170,7 +170,7 @@ def facility_table(result: SizingResult, catalog: Catalog) -> Table:
             ("Liquid cooling", _liquid_text(result, maximum)),
             ("Energy per year", f"{racks.at_least(some_power, _energy(energy))}, {pue}"),
             ("Heaviest load of a rack", _heaviest_load(plan)),
-            ("Weight", racks.weight_text(sum(r.weight_kg for r in plan.racks), some_weight)),
+            ("Weight with racks", racks.weight_text(sum(r.weight_kg for r in plan.racks), some_weight)),
             ("PDUs", _pdu_text(result)),
             ("Maximum not published", f"{names}; {_COUNTED_PARTS}" if open_w else None),
         ],

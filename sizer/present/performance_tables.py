@@ -145,10 +145,14 @@ def scaling_rows(answer: WorkloadAnswer) -> list[tuple[str, str]]:
 
 
 def serving_table(
-    design: DesignAnswer, answer: WorkloadAnswer, number: int, *, with_cost: bool = False
+    design: DesignAnswer, answer: WorkloadAnswer, number: int, *, with_cost: bool = False, with_need: bool = True
 ) -> Table | None:
-    """What the users of a language model see, and how its replicas are made; None of other workloads."""
+    """What the users of a language model see, and how its replicas are made; None of other workloads.
+
+    ``with_need``: with what the request asks, where no other table says it.
+    """
     rows = serving_rows(design, answer, with_cost=with_cost)
+    rows = [one for one in rows if with_need or one[0] not in ("Load", "Request", "Limits")]
     if not rows:
         return None
     return fact_table(f"serving-{number}", "Serving performance", rows, widths=(18, 82))

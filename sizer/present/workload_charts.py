@@ -188,6 +188,8 @@ def accuracy_finding(answer: WorkloadAnswer, at: int) -> str:
 
 
 _MS = 1e3
+# Share of the width from which on a label has no room on its right.
+_FAR = 0.75
 
 
 def load_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
@@ -214,7 +216,9 @@ def load_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | st
         rule = chart_of([{"ms": limit * _MS}]).mark_rule(strokeDash=[4, 3], strokeWidth=1, color=palette.ink)
         layers.append(rule.encode(x=x))
     at, name = (curve.at[0] * _MS, curve.at[1]), "this load" if found.load == "asked" else "most within the limits"
-    layers += point_layers(at, name, (x, y), palette, palette.accent, align="right", dx=-10, dy=-8)
+    # Left of the rising line stand the published runs; below it there is room.
+    side: dict[str, Any] = {"align": "right", "dx": -10} if at[0] > _FAR * longest else {"align": "left", "dx": 10}
+    layers += point_layers(at, name, (x, y), palette, palette.accent, dy=-6, **side)
     runs = [
         {"ms": one.token_s * _MS, "value": one.tokens_per_s, "source": one.source}
         for one in curve.published
@@ -223,7 +227,7 @@ def load_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | st
     if runs:
         points = chart_of(runs).mark_point(filled=False, size=60, strokeWidth=1.2, color=palette.ink, opacity=1)
         layers.append(points.encode(x=x, y=y, tooltip=[alt.Tooltip("source:N")]))
-    return finish(layers, load_finding(found, curve), palette, width, HEIGHT_PX, _load_caption(found, curve))
+    return finish(layers, load_finding(found, curve), palette, width, HEIGHT_PX, _load_marks(found, len(runs)))
 
 
 def load_finding(found: ServingAnswer, curve: ServingCurve) -> str:
@@ -236,18 +240,13 @@ def load_finding(found: ServingAnswer, curve: ServingCurve) -> str:
     )
 
 
-def load_caption(answer: WorkloadAnswer) -> str:
+def _load_marks(found: ServingAnswer, n_runs: int) -> str:
     """What is drawn."""
-    assert answer.serving is not None  # asked of language models in use only
-    return _load_caption(answer.serving, serving_curve(answer.serving))
-
-
-def _load_caption(found: ServingAnswer, curve: ServingCurve) -> str:
     shown = ["Line and band: the chosen layout, from one request in flight upwards, with its 90 % interval"]
     if found.work.token_s is not None:
         shown.append(f"dashed: the limit of the {found.work.percentile}th percentile")
-    if curve.published:
-        shown.append(f"circles: {words.plural(len(curve.published), 'published run')} of this model on this GPU")
+    if n_runs:
+        shown.append(f"circles: {words.plural(n_runs, 'published run')} of this model on this GPU")
     return "; ".join(shown)
 
 
@@ -280,7 +279,7 @@ def workload_figure(
         case "accuracy":
             caption = accuracy_caption(answer)
         case "load":
-            caption = f"{load_caption(answer)}."
+            caption = "Output of a GPU by the time between tokens, as more requests are in flight."
         case _:
             caption = "Projected throughput by number of GPUs, with storage and platform fixed."
     return charted(f"{name}-chart-{number}", chart, caption)

@@ -52,7 +52,7 @@ def customer_copy(result: SizingResult) -> SizingResult:
 
 def not_offered(design: DesignAnswer) -> DesignAnswer:
     """A design that a customer's copy compares: without prices."""
-    return replace(design, bill=unpriced_bill(design.bill), cost=None, ownership=None)
+    return replace(design, bill=unpriced_bill(design.bill), cost=None, owned=())
 
 
 def _copied(verdict: Verdict, before: Sequence[DesignAnswer], after: Sequence[DesignAnswer]) -> Verdict:

@@ -149,7 +149,7 @@ def _design(
         design,
         bill=money.bill,
         cost=money.cost,
-        ownership=money.ownership,
+        owned=money.owned,
         checks=(*(check for check in design.checks if check.kind is not CheckKind.BUDGET), *money.checks),
         warnings=(*others, *([BudgetOfPricedLines()] if money.budget_is_open else [])),
     )

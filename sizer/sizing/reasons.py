@@ -5,7 +5,7 @@ from enum import Enum
 
 from sizer.catalog.links import LinkType
 from sizer.catalog.sample_formats import SampleFormat
-from sizer.sizing.checks import AnyLimit
+from sizer.sizing.checks import TARGET_LIMITS, AnyLimit
 from sizer.workload.sample_format import FormatBasis
 
 
@@ -177,6 +177,11 @@ class Binding:
     n_servers: int = 0  # of that size
     limit: AnyLimit | None = None
     bound: float | None = None  # of a limit of the room: racks, rack units or watts
+
+    @property
+    def is_no_rate(self) -> bool:
+        """Whether a limit other than a rate decides: waits, losses, memory, capacity."""
+        return self.kind is BindingKind.LIMIT and self.limit not in TARGET_LIMITS
 
 
 class VerdictKind(Enum):

@@ -387,8 +387,19 @@ class DesignAnswer:
     checks: tuple[DesignCheck, ...] = ()  # on capacity, watts, kilograms and budget
     storage_need: StorageNeed | None = None  # what decides the number of storage nodes; None without nodes
     cost: CostInterval | None = None  # None: bands are in another currency, or a customer is not told
-    # Of owning it over the years asked; None likewise, and where the request has no [ownership] table.
-    ownership: CostInterval | None = None
+    # Of owning it up to the end of each year asked, from the purchase (year 0) on; empty likewise, and where the
+    # request has no [ownership] table.
+    owned: tuple[CostInterval, ...] = ()
+
+    @property
+    def ownership(self) -> CostInterval | None:
+        """Cost of owning it over all years asked."""
+        return self.owned[-1] if self.owned else None
+
+    @property
+    def weight_kg(self) -> float:
+        """Weight of the devices and of the racks that are bought, as far as it is published. [kg]"""
+        return float(self.quantities.weight_kg[0]) + sum(rack.own_weight_kg or 0.0 for rack in self.plan.racks)
 
     def gpus_at_work(self, answer: WorkloadAnswer) -> int:
         """GPUs that run a workload: the layout of a language model may leave some without work."""

@@ -112,8 +112,9 @@ def test_what_is_bought_later_is_part_of_the_cost() -> None:
     assert owned(grows=True).missing == ("electricity", "growth")
     price = CostInterval("USD", 40e3, 50e3, 55e3, 60e3)
     bill, rates = Bill("USD", (line("100000"),)), OwnershipRates(3, support_percent=Decimal(10))
-    interval = with_later(replace(price, low=0.0), [price], [LaterYear(Sum(ZERO), more)] * 2, bill, rates, more)
-    assert interval is not None
+    up_to = [replace(price, low=0.0)] * 4
+    *_, second, interval = with_later(up_to, [price], [LaterYear(Sum(ZERO), more)] * 2, bill, rates, more)
+    assert second.low == pytest.approx(40e3 * 1.1)
     assert interval.low == pytest.approx(40e3 * 1.2)  # with two years of support
     assert interval.high == pytest.approx(60e3 * 2.2)
 

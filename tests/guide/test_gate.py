@@ -31,6 +31,7 @@ from sizer.guide.contradictions import contradictions
 from sizer.guide.further_answers import cautions
 from sizer.guide.plain_text import answer_text
 from sizer.guide.profile import Edition
+from sizer.physical.racks.site_rules import coolant_parts
 from sizer.present.performance_tables import scaling_rows
 from sizer.present.text.result_text import doubt
 from sizer.present.text.verdict import meets_text, verdict_text
@@ -242,6 +243,16 @@ PLANTED = {
             ),
         }
     ),
+    "weight": lambda: design(lambda one: {"quantities": replace(one.quantities, weight_kg=np.array([1.0]))}),
+    "coolant": lambda: design(
+        lambda one: {
+            "quantities": replace(
+                one.quantities,
+                liquid_heat_w=np.array([2e6]),
+                components=(*one.quantities.components, *coolant_parts(sized("gb200-nvl72").design.quantities)),
+            )
+        }
+    ),
     "first year": lambda: replace(sized(NAME), planned_years=(FIRST_YEAR,)),
     "date": lambda: design(lambda one: {"bill": replace(one.bill, valid_until=datetime.date(2020, 1, 1))}),
     "price": lambda: design(lambda _: {"cost": None}),
@@ -259,14 +270,19 @@ def test_a_planted_contradiction_is_found_and_nothing_is_written(planted: str) -
 
 
 @pytest.mark.parametrize(
-    ("value", "required", "bound"),
-    [(11.9e9, None, 11.55e9), (47_800.0, 52_000.0, math.inf), (float("nan"), 1.0, math.inf)],
-    ids=["above the link", "below the target", "no number"],
+    ("value", "required", "bound", "expected"),
+    [
+        (11.9e9, None, 11.55e9, math.inf),
+        (47_800.0, 52_000.0, math.inf, math.inf),
+        (float("nan"), 1.0, math.inf, math.inf),
+        (83.2e9, 18.9e9, math.inf, 63.6e9),
+    ],
+    ids=["above the link", "below the target", "no number", "above what is expected"],
 )
 def test_planted_criteria_of_acceptance_are_found(
-    value: float, required: float | None, bound: float, monkeypatch: pytest.MonkeyPatch
+    value: float, required: float | None, bound: float, expected: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    limit = Criterion(value, "B/s", True, required, bound)
+    limit = Criterion(value, "B/s", True, required, bound, expected)
     test = AcceptanceTest("planted", "network", "Run it.", "", limit.text, "", criterion=limit)
     monkeypatch.setattr(gate, "acceptance_tests", lambda _: [test])
     assert len(contradictions(sized(NAME))) == 1

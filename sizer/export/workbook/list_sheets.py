@@ -2,17 +2,16 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from sizer.base.money import percent
 from sizer.base.provenance import ASSUMPTION
 from sizer.base.quantities import duration
 from sizer.bom.bill import BY_OTHERS, BillLine
 from sizer.bom.overrides import REQUEST
-from sizer.bom.ownership import CostKind, OwnershipCost
+from sizer.bom.ownership import CostKind
 from sizer.catalog.labels import capital, item_name
 from sizer.catalog.model import Catalog
-from sizer.export.files import TO_BE_QUOTED
 from sizer.export.tables.plan_tables import plan_sheets
 from sizer.export.tables.table import Sheet
 from sizer.export.workbook.bill_sheet import BillCells
@@ -21,7 +20,7 @@ from sizer.present.text.assumptions import assumption_rows, part_questions
 from sizer.present.text.bill_warnings import change_text, note_text
 from sizer.present.text.plan import notes_text, part_note_text, question_text
 from sizer.questions.ownership.analysis import OwnershipAnswer, ownership
-from sizer.questions.ownership.text import KIND_NAMES, kinds_of, ownership_note, run_name
+from sizer.questions.ownership.text import KIND_NAMES, cost_text, kinds_of, ownership_note, run_cost_text, run_name
 from sizer.sizing.assumptions import MissingFacts, MissingReadRate
 from sizer.sizing.result import SizingResult
 
@@ -244,38 +243,43 @@ def write_ownership(sheets: Sheets, result: SizingResult, cells: BillCells) -> N
     answer = ownership(result)
     if answer is None:
         return
-    cost, kinds = answer.cost, kinds_of(answer.cost)
+    cost, kinds = answer.cost, kinds_of(answer)
     sheet = sheets.add(NAME, (30, *(20 for _ in kinds), 20, 20), "Cost of ownership")
     heads = ["Year", *(f"{KIND_NAMES[kind]} ({cost.currency})" for kind in kinds), f"Total ({cost.currency})"]
     sheets.heads(sheet, heads, range(1, len(heads)))
-    purchase = f"={cells.cell('Extended net', cells.total_row)}"
-    row = HEAD_ROW
-    for year in cost.years:
+    columns: tuple[CostKind | Literal["total"], ...] = (*kinds, "total")
+    first, last, row = HEAD_ROW + 2, HEAD_ROW + 1 + len(cost.years), HEAD_ROW
+    for year in (*cost.years, None):
         row += 1
-        sheets.number(sheet, row, 0, year.year, "plain")
-        for column, kind in enumerate(kinds, 1):
-            amount = float(getattr(year, kind))
-            if kind == "purchase" and year.year == 1:
-                value = TO_BE_QUOTED if cost.is_unpriced and not cost.purchase else amount
-                sheet.write_formula(row, column, purchase, sheets.formats["money"], value)
+        if year is None:
+            sheets.text(sheet, row, 0, "All years", "total")
+        else:
+            sheets.number(sheet, row, 0, year.year, "plain")
+        for column, kind in enumerate(columns, 1):
+            of_years = f"=SUM({_letter(column)}{first}:{_letter(column)}{last})"
+            of_kinds = f"=SUM(B{row + 1}:{_letter(len(kinds))}{row + 1})"
+            formula = of_years if year is None else of_kinds if kind == "total" else ""
+            if kind == "purchase" and year is cost.years[0]:
+                formula = f"={cells.cell('Extended net', cells.total_row)}"
+            amount = sum(float(getattr(one, kind) or 0) for one in cost.years if year in (None, one))
+            is_open = cost.is_unpriced and kind not in ("energy", "space")
+            if is_open:  # a sum of what has a price is no total
+                text = cost_text(answer, kind, year)
+                if year is cost.years[0] and kind == "purchase":
+                    n_open = cells.is_open(cells.column("Extended net"))
+                    sheet.write_formula(
+                        row, column, f'=IF({n_open}>0,"{text}",{formula[1:]})', sheets.formats["open"], text
+                    )
+                else:
+                    sheets.text(sheet, row, column, text, "open")
+            elif formula:
+                format_ = "total-money" if year is None else "money"
+                sheet.write_formula(row, column, formula, sheets.formats[format_], amount)
             else:
                 sheets.number(sheet, row, column, amount, "money")
-        _sum(
-            sheets, sheet, row, len(kinds) + 1, f"B{row + 1}:{_letter(len(kinds))}{row + 1}", float(year.total), "money"
-        )
-    row = _totals(sheets, sheet, row + 1, cost, kinds)
-    sheets.paragraph(sheet, row, f"{ownership_note(answer)} {_FOLLOWS}")
-    _runs(sheets, sheet, row + 2, answer)
-
-
-def _totals(sheets: Sheets, sheet: Any, row: int, cost: OwnershipCost, kinds: tuple[CostKind, ...]) -> int:
-    """Row of the sums; gives the row after the next."""
-    sheets.text(sheet, row, 0, "All years, lines with a price" if cost.is_unpriced else "All years", "total")
-    amounts = [*(float(cost.of(kind) or 0) for kind in kinds), float(cost.total)]
-    for column, amount in enumerate(amounts, 1):
-        letter = _letter(column)
-        _sum(sheets, sheet, row, column, f"{letter}{HEAD_ROW + 2}:{letter}{row}", amount, "total-money")
-    return row + 2
+    follows = "" if cost.is_unpriced else f" {_FOLLOWS}"
+    sheets.paragraph(sheet, row + 2, f"{ownership_note(answer)}{follows}")
+    _runs(sheets, sheet, row + 4, answer)
 
 
 def _runs(sheets: Sheets, sheet: Any, row: int, answer: OwnershipAnswer) -> None:
@@ -288,15 +292,11 @@ def _runs(sheets: Sheets, sheet: Any, row: int, answer: OwnershipAnswer) -> None
     for run in answer.runs:
         row += 1
         sheets.texts(sheet, row, (run.workload, run_name(run), duration(float(run.duration_s.value))))
-        sheets.number(sheet, row, 3, round(run.energy_kwh, 1), "number")
+        sheets.number(sheet, row, 3, float(f"{run.energy_kwh:.3g}"), "number")
         if cost.is_unpriced:
-            sheets.text(sheet, row, 4, TO_BE_QUOTED, "open")
+            sheets.text(sheet, row, 4, run_cost_text(run, answer), "open")
         else:
             sheets.number(sheet, row, 4, float(run.cost), "money")
-
-
-def _sum(sheets: Sheets, sheet: Any, row: int, column: int, cells: str, amount: float, format_: str) -> None:
-    sheet.write_formula(row, column, f"=SUM({cells})", sheets.formats[format_], amount)
 
 
 def _letter(column: int) -> str:

@@ -65,6 +65,7 @@ class Criterion:
     is_least: bool  # at least, else at most
     required: float | None = None  # what the requirement of the design needs of this test; None: nothing
     bound: float = math.inf  # most that ports pass in a raw test, or that storage holds
+    expected: float = math.inf  # result that is printed beside the limit, where it is a number
 
     @property
     def text(self) -> str:
@@ -72,9 +73,11 @@ class Criterion:
         return at_least(self.value, self.unit) if self.is_least else at_most(self.value, self.unit)
 
 
-def least(sound: float, unit: str, required: float | None = None, bound: float = math.inf) -> Criterion:
+def least(
+    sound: float, unit: str, required: float | None = None, bound: float = math.inf, expected: float = math.inf
+) -> Criterion:
     """Limit from below: what sound parts reach, at least what is required, at most what the parts can pass."""
-    return Criterion(min(max(sound, required or 0.0), bound), unit, True, required, bound)
+    return Criterion(min(max(sound, required or 0.0), bound), unit, True, required, bound, expected)
 
 
 def most(sound: float, unit: str, required: float | None = None) -> Criterion:
@@ -428,8 +431,11 @@ def storage_tests(
             basis = "read rate of the workloads at the upper end of their interval"
         sheet = 0.0 if key == "read-one" else RAW_TEST_SHARE * _stated_bytes_per_s(design)
         if limit < sheet:
+            stated = sheet / RAW_TEST_SHARE
+            expect = f"{si(stated, 'B/s')} by the data sheet; the design counts on {si(float(rate.low), 'B/s')}"
             limit, basis = sheet, f"{_reached()} of the vendor's data sheet, which no published test confirms"
-        criterion = least(limit, "B/s", required, bound)
+            rate = Estimate(*(np.array(stated) for _ in rate))
+        criterion = least(limit, "B/s", required, bound, float(rate.value))
         run_text = f"{how}, {who}, {where}."
         yield AcceptanceTest(key, "storage", run_text, expect, criterion.text, basis, sources, criterion)
     is_minimum = storage_demand(design.workloads, data_request).is_minimum
@@ -569,7 +575,8 @@ def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> Iterator[Acceptanc
             f"at least {words.percent(0.9 * work.prefix_cached)}, and each session at one replica",
             "share of the request, less a tenth for first prompts; assumed",
         )
-    criterion = least(float(answer.throughput.low), unit, answer.required_samples_per_s)
+    rate_s = answer.throughput
+    criterion = least(float(rate_s.low), unit, answer.required_samples_per_s, expected=float(rate_s.value))
     ends = "it rises no more" if work.first_token_s is None else "a latency limit is reached"
     yield AcceptanceTest(
         "most-requests",
@@ -600,7 +607,7 @@ def _alone(answer: WorkloadAnswer, model: WorkloadOnDesign | None, n_gpus: int) 
         unit = sample_unit(answer.dnn)
         required = _required_while_running(answer)
         share = None if required is None else required * count / n_gpus
-        criterion = least(float(rate.low), unit, share)
+        criterion = least(float(rate.low), unit, share, expected=float(rate.value))
         yield AcceptanceTest(
             key,
             "training",
@@ -636,7 +643,7 @@ def _together(design: DesignAnswer, answer: WorkloadAnswer) -> Iterator[Acceptan
     for key, when, rate in phases:
         text = f"{run}; {when}."
         required = None if key == "cluster-cold" else _required_while_running(answer)
-        criterion = least(float(rate.low), unit, required)
+        criterion = least(float(rate.low), unit, required, expected=float(rate.value))
         why = basis if criterion.value == float(rate.low) else f"required rate; {_odds(answer.probability)}"
         yield AcceptanceTest(key, "training", text, interval(rate, unit), criterion.text, why, sources, criterion)
     load = answer.cpu_utilization_fraction

@@ -9,7 +9,7 @@ from sizer.base.quantities import grouped, significant
 from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import FORMAT_NAMES, HOST_STEPS, is_compressed_image
-from sizer.catalog.schema import Release, Software, Support
+from sizer.catalog.schema import Release, Software
 from sizer.drawings.datapath import datapath
 from sizer.drawings.network import network_drawing
 from sizer.drawings.node import node, node_caption
@@ -220,11 +220,10 @@ def software(context: GuideContext) -> dict[str, Any]:
     lines = [catalog.software[item] for item in items if item in catalog.software]
     return {
         "has_system": any(line.layer == "system" for line in lines),
-        "software": _licence_table(design, catalog, "software", "software", "Software of the design"),
+        "software": _licence_table(design, catalog),
         "stacks": stacks_table(design),
         "releases": releases_text(design, catalog),
         "release_sources": list(dict.fromkeys(one.version.source for one in _releases(design, catalog))),
-        "support": _licence_table(design, catalog, "support", "support-lines", "Support"),
         "has_scheduler": "slurm" in items,
         "is_shared": context.design.platform.storage.kind != "local",
         "has_portal": "data-scientist-portal" in items,
@@ -236,12 +235,12 @@ def software(context: GuideContext) -> dict[str, Any]:
     }
 
 
-def _licence_table(design: DesignAnswer, catalog: Catalog, category: str, id_: str, caption: str) -> Table | None:
-    """Software or support of the design with purpose and licence metric; None where there is none."""
+def _licence_table(design: DesignAnswer, catalog: Catalog) -> Table | None:
+    """Software of the design with purpose and licence metric; None where there is none."""
     rows: list[Row] = []
     for part in design.quantities.components:
         item, quantity = catalog.item(part.item), int(part.quantity[0])
-        if part.category != category or not quantity or not isinstance(item, Software | Support):
+        if not quantity or not isinstance(item, Software):
             continue
         metric = words.name(item.metric.value)
         is_free = item.metric.value in ("free", "included")
@@ -255,7 +254,7 @@ def _licence_table(design: DesignAnswer, catalog: Catalog, category: str, id_: s
     if not rows:
         return None
     titles = ("Component", "Purpose", "Licence")
-    return fact_table(id_, caption, rows, titles=titles, widths=(26, 60, 14), style="")
+    return fact_table("software", "Software of the design", rows, titles=titles, widths=(26, 60, 14), style="")
 
 
 def stacks_table(design: DesignAnswer) -> Table:
@@ -299,5 +298,8 @@ def releases_text(design: DesignAnswer, catalog: Catalog) -> str:
 
 
 def _releases(design: DesignAnswer, catalog: Catalog) -> tuple[Release, ...]:
+    """Releases of the generation of the GPUs; the container of language models only where one is trained."""
     generation = design.platform.gpu.generation
-    return () if generation is None else catalog.generations[generation].releases
+    found = () if generation is None else catalog.generations[generation].releases
+    is_language = any(answer.kind.trains_language for answer in design.workloads)
+    return tuple(one for one in found if is_language or "container" not in one.component)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from sizer.base.quantities import NARROW_SPACE, si, significant, stated
+from sizer.base.quantities import NARROW_SPACE, plain, si, significant, stated
 from sizer.catalog.labels import item_name
 from sizer.drawings.racks import at_least
 from sizer.guide.context import GuideContext
@@ -15,8 +15,10 @@ from sizer.present.text.checks import ONE_LOST, amount_text, known_text, missing
 from sizer.present.text.design_size import asked_target_text
 from sizer.present.text.limits import Requirement, checked, limit_requirements
 from sizer.present.text.plan import FEEDS_OF_RACKS, feed_counts, feed_names, few_supplies_text
+from sizer.present.text.serving import token_cost
 from sizer.questions.failures.text import targets_text
 from sizer.questions.growth.text import demand_text, recommendation
+from sizer.questions.ownership.text import run_cost_text
 from sizer.questions.team.text import least_served, percentile_text, wait_text
 from sizer.sizing.checks import CheckKind, CheckResult
 from sizer.sizing.constraints.stored_data import storage_demand
@@ -60,6 +62,7 @@ def requirements(context: GuideContext) -> Iterator[Requirement]:
         worst = min(failures, key=lambda failure: (bool(failure.keeps_targets), sum(failure.probability)))
         yield Requirement(text, f"{targets_text(worst)} after the loss", worst.keeps_targets, "risks")
     yield from _growth(context)
+    yield from _token_cost(context)
     yield from limit_requirements(context.result)
     yield from _components(context)
     yield from _feeds(context)
@@ -127,10 +130,12 @@ def _team(context: GuideContext) -> Iterator[Requirement]:
         text = words.plural(run.n_gpus, "GPU")
         yield Requirement("GPUs for all jobs that always run", text, run.all_placed, "team")
     if demand.worst_bytes_per_s > 0:
+        more = [job.job.name for job in answer.model.jobs if job.is_uncounted]
+        reads = f"{si(demand.asked_bytes_per_s, 'B/s')} of {si(answer.read_capacity.bytes_per_s, 'B/s')}"
         yield Requirement(
             f"Concurrent reads of all jobs served {percentile_text(answer.team)}",
-            f"{si(demand.asked_bytes_per_s, 'B/s')} of {si(answer.read_capacity.bytes_per_s, 'B/s')}",
-            answer.read_capacity.load_fraction <= 1,
+            f"{reads}; those of {words.listed(more)} are not stated" if more else reads,
+            None if more and answer.read_capacity.load_fraction <= 1 else answer.read_capacity.load_fraction <= 1,
             "team",
         )
 
@@ -144,9 +149,25 @@ def _growth(context: GuideContext) -> Iterator[Requirement]:
         yield Requirement("Targets met as the demand grows", reason, False, "purchases")
         return
     growth = plan.of(context.design.platform.key)
-    text = f"Targets met until year {plan.n_years}" + (f": {changes}" if (changes := demand_text(plan)) else "")
+    text = f"Targets met until year {plan.growth.years}" + (f": {changes}" if (changes := demand_text(plan)) else "")
+    bought = recommendation(growth).rstrip(".")
     is_met = plan.unmet is None
-    yield Requirement(text, recommendation(growth).rstrip("."), is_met, "purchases")
+    yield Requirement(text, bought if is_met else f"until year {plan.n_years} only: {bought}", is_met, "purchases")
+
+
+def _token_cost(context: GuideContext) -> Iterator[Requirement]:
+    """What a million tokens may cost to own: of models in use together, or of each training."""
+    asked, owned, currency = context.result.request.ownership, context.ownership, context.result.request.currency
+    if asked is None or asked.cost_per_million_tokens is None or owned is None:
+        return
+    text = f"At most {currency} {plain(float(asked.cost_per_million_tokens))} for a million tokens"
+    amount, is_met = token_cost(context.design, asked)
+    if amount:
+        yield Requirement(text, amount, is_met, "bill")
+    for run in owned.runs:
+        if run.is_million_tokens:
+            what = f"{currency} {run_cost_text(run, owned)}"
+            yield Requirement(text, f"{run.workload}: {what}", owned.meets_cost_per_token(run), "bill")
 
 
 def _capacity(context: GuideContext) -> Iterator[Requirement]:
@@ -236,9 +257,8 @@ def _feeds(context: GuideContext) -> Iterator[Requirement]:
         elif check.kind is CheckKind.RACK_WEIGHT:
             most, known = (amount_text(check, kg, "") for kg in (check.asked, check.known or 0.0))
             text = at_least(bool(check.missing), known)
-            # The table of racks counts the rack itself, too.
             asked = f"At most {most} of devices in one rack"
-            yield Requirement(asked, f"{text}{missing}", check.result.is_met, "facility")
+            yield Requirement(asked, f"{text} without the rack itself{missing}", check.result.is_met, "facility")
         elif check.kind is CheckKind.FLOOR_LOAD:
             most, known = amount_text(check, check.asked, ""), known_text(check, "")
             yield Requirement(f"Floor load of at most {most}", f"{known}{missing}", check.result.is_met, "facility")

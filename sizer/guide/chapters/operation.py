@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sizer.base import units
@@ -14,8 +14,13 @@ from sizer.physical.networks.ports import nodes_of
 from sizer.present.text.layouts import recompute_text
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 
-# Releases of the container below that its maker publishes with the test programs of collectives in it.
-_PYTORCH = "nvcr.io/nvidia/pytorch"
+# Containers that their maker publishes by release with the test programs of collectives in them.
+_PYTORCH, _NEMO = "nvcr.io/nvidia/pytorch:{}-py3", "nvcr.io/nvidia/nemo:{}"
+# Frameworks whose processes do not find each other by an address in the environment.
+_NOT_TORCH = (
+    *("tensorflow", "tensorrt", "mxnet", "caffe", "caffe2", "nnabla", "oneflow", "paddlepaddle", "hugectr", "sinian"),
+    *("MaxText", "PaxML"),
+)
 _RELEASE = re.compile(r"\d\d\.\d\d")
 # Number formats as Megatron's programs name them, where these are no names of their own.
 _FORMATS = {
@@ -141,10 +146,19 @@ def job_script(context: GuideContext, answer: WorkloadAnswer) -> str:
         "run all_reduce_perf_mpi -b 1G -e 1G -g 1",
         "run all_gather_perf_mpi -b 1G -e 1G -g 1",
         "",
-        'export MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1) MASTER_PORT=29500',
-        f"run python /workspace/train.py {' '.join(_arguments(answer))}",
+        *([_MEETING] if answer.stack.framework not in _NOT_TORCH else []),
+        _lines("run python /workspace/train.py", _arguments(answer)),
     ]
     return "\n".join(lines)
+
+
+# Where the processes of a job find each other.
+_MEETING = 'export MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1) MASTER_PORT=29500'
+
+
+def _lines(command: str, options: Iterable[str]) -> str:
+    """A command with an option on each line, so that no line is broken where it is printed."""
+    return " \\\n    ".join((command, *filter(None, options)))
 
 
 def _serve_command(design: DesignAnswer, answer: WorkloadAnswer) -> str:
@@ -193,7 +207,7 @@ def _serve_command(design: DesignAnswer, answer: WorkloadAnswer) -> str:
         f"# one of {found.replicas}; the load balancer sends each request to the replica {where}.\n"
         "# The longest context is what the model and the memory take; longer requests are refused."
         f"{further}\n"
-        f"{own}{' '.join(part for part in parts if part)}{options if found.engine == 'TensorRT-LLM' else ''}"
+        f"{own}{_lines(parts[0], parts[1:])}{options if found.engine == 'TensorRT-LLM' else ''}"
     )
 
 
@@ -204,8 +218,8 @@ def _image(context: GuideContext, answer: WorkloadAnswer) -> str:
     releases = () if generation is None else generation.releases
     found = (str(one.version.value) for one in releases if "container" in one.component)
     release = next((text for text in found if _RELEASE.fullmatch(text)), "")
-    if gpu.vendor == "NVIDIA" and release:
-        return f"{_PYTORCH}:{release}-py3"
+    if gpu.vendor == "NVIDIA" and release and answer.stack.framework not in _NOT_TORCH:
+        return (_NEMO if answer.stack.framework.lower().startswith("nemo") else _PYTORCH).format(release)
     return f'"${{IMAGE:?container image of {answer.stack.name}}}"'
 
 
@@ -221,7 +235,7 @@ def _container(items: set[str]) -> str:
 def _arguments(answer: WorkloadAnswer) -> Iterator[str]:
     """Settings that the rate of the design rests on, by the names of Megatron's programs."""
     found = answer.language
-    yield "--data-path /data --save /checkpoints --load /checkpoints"
+    yield from ("--data-path /data", "--save /checkpoints", "--load /checkpoints")
     if found is None:
         yield f"--batch-size {answer.batch_per_gpu}"
         return

@@ -99,6 +99,8 @@ def references_table(answers: Sequence[WorkloadAnswer], design: DesignAnswer) ->
         Field[_Pair]("Per GPU, test and design", lambda pair: _per_gpu(*pair, design), "right", 15),
     )
     notes = dict.fromkeys(filter(None, (_outside_text(run) for _, run in pairs)))
+    if any(answer.job is not None and answer.job.counts for answer, _ in pairs):
+        notes["Per GPU of the design: while it runs, without interruptions."] = None
     return record_table("references", "Published test nearest to each workload", pairs, fields, note=" ".join(notes))
 
 
@@ -166,10 +168,10 @@ def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> dic
     return {
         "name": answer.workload.name,
         "verdict": meets_text(context.result, answer),
-        "serving": serving_table(design, answer, number),
+        "serving": serving_table(design, answer, number, with_need=False),
         "bottleneck": result_text.limit(answer, named=False),
         "cold_epoch": result_text.cold_epoch(answer) if has_rates and answer.time is not None else "",
-        "figures": figures_table(answer, number),
+        "figures": figures_table(answer, number) if answer.serving is None else None,
         "time": time_table(answer, number) if has_rates else None,
         "layout": layout_table(answer, number) if has_rates else None,
         "unused_gpus": unused_gpus_text(answer, design) if has_rates else "",

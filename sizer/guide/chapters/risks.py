@@ -9,6 +9,7 @@ from sizer.base.quantities import grouped, si
 from sizer.bom.bill import BillWarningKind
 from sizer.guide.chapters.summary import strongest
 from sizer.guide.context import GuideContext
+from sizer.guide.further_answers import spare_remedy
 from sizer.present import words
 from sizer.present.tables import Field, Table, record_table
 from sizer.present.text import result_text
@@ -24,7 +25,6 @@ from sizer.present.text.verdict import other_software_text
 from sizer.questions.failures.text import single_failures_table
 from sizer.questions.growth.text import late_purchase_text, late_purchases
 from sizer.questions.what_if.sensitivity import influence_table
-from sizer.sizing.design.spares import spare_servers
 from sizer.sizing.result import WorkloadAnswer
 
 # A chart of fewer bars says no more than a sentence.
@@ -148,39 +148,9 @@ def risk_table(context: GuideContext) -> Table | None:
 
 def _no_spares(context: GuideContext) -> Iterator[Risk]:
     """That goodput counts on spare servers, where every server of the design is at work."""
-    for answer in context.answers:
-        if answer.job is None or not answer.job.counts or context.is_single:
-            continue
-        needed = spare_servers(context.design, answer)
-        if needed is None or not needed.missing:
-            continue
-        action = f"add {words.plural(needed.missing, 'spare server')}, which covers repairs of a day"
-        if needed.gpus_each is not None:
-            action = _spare_gpus(context, answer, needed.missing * needed.gpus_each)
-        yield Risk(
-            "Repair of a server",
-            "goodput counts a restart within minutes, but "
-            + ("too few servers are spare" if needed.available else "every server of the design is at work"),
-            f"{action}, or accept that the job waits for the repair",
-        )
-        return
-
-
-def _spare_gpus(context: GuideContext, answer: WorkloadAnswer, gpus: int) -> str:
-    """How a design whose servers are racks of many hosts comes to spare GPUs: a job goes on with whole replicas only.
-
-    16 GPUs of a training on 9 replicas of 4 x 16 GPUs: one replica, 64 GPUs.
-    """
-    more = f"add one {context.design.platform.server.name}"
-    if not answer.kind.trains_language:
-        return f"leave {words.plural(gpus, 'GPU')} out of the job as spares, {more}"
-    layout = answer.trained.layout
-    each = layout.tensor * layout.pipeline * layout.context
-    replicas = math.ceil(gpus / each)
-    if replicas >= layout.data:
-        return more
-    of = f"{grouped(replicas)} of {words.plural(layout.data, 'replica')}"
-    return f"leave {of} ({words.plural(replicas * each, 'GPU')}) out of the job as spares, {more}"
+    if remedy := spare_remedy(context):
+        reason = "goodput counts a restart within minutes, but the job uses the servers that would be spare"
+        yield Risk("Repair of a server", reason, f"{remedy}, or accept that the job waits for the repair")
 
 
 def _too_few_gpus(context: GuideContext) -> Iterator[Risk]:

@@ -138,12 +138,14 @@ def facility(context: GuideContext) -> dict[str, Any]:
     plan = context.design.plan
     # Rack elevations; the caption of the first explains how to read them.
     other = "the other" if context.design.platform.site.feeds == "2N" else "another"
-    of = "PDU, power shelf or inlet" if any(rack.is_delivered for rack in context.design.plan.racks) else "PDU"
+    of = "PDU, power shelf or inlet" if any(rack.is_delivered for rack in plan.racks) else "PDU"
     read = (
         "Unit 1 is at the bottom; hatched units have blanking panels; watts are maxima. Below each rack: the load of "
         f"a {of} after the loss of {other} feed, and the number of its outlets in use."
     )
-    drawings = rack_fronts(context.design.plan, context.catalog, in_column=True)
+    # Of racks with one device each the table says all.
+    is_drawn = any(len(rack.devices) > 1 or rack.is_delivered for rack in plan.racks)
+    drawings = rack_fronts(plan, context.catalog, in_column=True) if is_drawn else ()
     return {
         "racks": racks_table(plan),
         "facility": facility_table(context.result, context.catalog),

@@ -85,16 +85,16 @@ def options_table(context: GuideContext) -> Table:
     if len(compared) == 1:
         return numbers_table(context, is_brief=_is_brief(context))
     listed = [dict(_option_rows(context, option)) for _, option in compared]
-    rows = [row(label, *(figures.get(label, "none") for figures in listed)) for label in listed[0]]
+    found = {label: [figures.get(label, "none") for figures in listed] for label in listed[0]}
+    rows = [row(label, *texts) for label, texts in found.items() if set(texts) != {"none"}]
     share = (100 - _LABELS) // len(compared)
     # What the options are, as far as their names leave it open.
     notes = ["Power is the maximum."]
     if context.built is not None:
         is_sure = (context.built.design.probability or 0.0) >= USUAL_CONFIDENCE
         sure = "at least 90\u202f% confidence, " if is_sure else ""
-        notes.append(
-            f"“As we would build it”: {sure}two feeds; of several servers one in reserve and redundant management."
-        )
+        reserve = ", one server in reserve" if context.built.has_spare_server else ""
+        notes.append(f"“As we would build it”: {sure}two feeds{reserve}, redundant management.")
     if context.sure is not None:
         notes.append("“As sure as asked”: the least of the compared designs that needs no condition.")
     if context.on_sale is not None:
@@ -147,7 +147,7 @@ def _risk(design: DesignAnswer, option: DecisionOption) -> str:
     if few_supplies_text(design.plan):
         return "servers may stop with a power feed"
     if design.n_hosts > 1 and not option.has_spare_server:
-        return "a failed server is missed until its repair"
+        return "no spare server: the job waits for a repair"
     return words.plural(design.bill.n_unpriced, "quote") + " to come" if design.bill.n_unpriced else "none known"
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sizer.base.quantities import si
+from sizer.base.quantities import by_count, si
 from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.questions.team.analysis import TeamAnswer
@@ -77,6 +77,9 @@ def read_load(answer: TeamAnswer) -> str:
             f"For {words.percent(demand.percentile)} of the time, all jobs together read at most {rate}, "
             f"{words.percent(supply.load_fraction)} of the {available} that the design delivers; the peak is {peak}."
         )
+    if uncounted := [words.shortened(job.job.name) for job in answer.model.jobs if job.is_uncounted]:
+        verb = by_count(len(uncounted), "reads", "read")
+        text += f" What {words.listed(uncounted)} {verb} is not stated, and adds to it."
     if demand.worst_bytes_per_s > supply.bytes_per_s:
         text += " Above that rate, reading jobs slow down; none fails."
     return text

@@ -92,6 +92,8 @@ def _ingest_text(design: DesignAnswer, ingest: IngestPlan) -> str:
         return text
     name = ENTRY_NAMES[route.entry]
     text += f" {name[0].lower()}{name[1:]}"
+    if route.published_s is not None:
+        return f"{text}; {duration(route.published_s)} at the only published write rate"
     return text if route.least_s is None else f"{text}; at least {duration(route.least_s)}"
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sizer.base import units
 from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si
 from sizer.catalog.labels import capital, fact_label, fact_value_text, unit_of_field, with_vendor
-from sizer.catalog.schema import Port, Software
+from sizer.catalog.schema import Dnn, Port, Software, Support
 from sizer.physical.notes import CableQuestion
 from sizer.present.text.plan import question_text
 from sizer.present.text.result_text import whole_run_text
@@ -31,6 +31,7 @@ from sizer.sizing.assumptions import (
 )
 from sizer.sizing.result import SizingResult
 from sizer.workload.language import DefaultKind
+from sizer.workload.resolve import WorkloadDefault
 
 _BASIS = "assumed"
 # Units that a table prints as they are stored; others take a prefix.
@@ -159,14 +160,14 @@ class AssumptionRow:
 
 def assumption_rows(result: SizingResult) -> list[AssumptionRow]:
     """All assumptions of an answer: defaults of the request first, then assumed facts of parts."""
-    return [_row(assumption) for assumption in result.assumptions]
+    return [_row(assumption, result) for assumption in result.assumptions]
 
 
-def _row(assumption: DesignAssumption) -> AssumptionRow:
+def _row(assumption: DesignAssumption, result: SizingResult) -> AssumptionRow:
     match assumption:
         case DefaultTaken(workload, default):
             what, note = _DEFAULTS[default.kind]
-            value = _VALUES.get(default.kind, grouped)(default.value)
+            value = _VALUES.get(default.kind, grouped)(_taken(workload, default, result))
             return AssumptionRow(f"{workload}: {what}", value, _BASIS, assumption.source, note)
         case CacheReserve(reserve_bytes):
             return AssumptionRow(
@@ -251,6 +252,14 @@ def _row(assumption: DesignAssumption) -> AssumptionRow:
             )
 
 
+def _taken(workload: str, default: WorkloadDefault, result: SizingResult) -> float:
+    """The value that the design is sized with: of the tokens of a step the nearest that its GPUs divide."""
+    for answer in result.design.workloads:
+        if default.kind is DefaultKind.STEP_TOKENS and answer.workload.name == workload and answer.language is not None:
+            return answer.language.batch * answer.language.work.sequence
+    return default.value
+
+
 def _fact_row(assumption: AssumedFact) -> AssumptionRow:
     item, fact = assumption.item, assumption.fact
     if isinstance(fact.value, Port):
@@ -298,9 +307,10 @@ class ValuesOfPart:
 def values_to_confirm(result: SizingResult) -> list[ValuesOfPart]:
     """What is to be confirmed before an order, part by part."""
     found: dict[str, tuple[list[str], list[str]]] = {}
-    # How a licence counts, and the length of a cord without a maker, is no vendor's to confirm.
+    # How a licence counts, the bytes of a network's input, the length of a cord without a maker, and the height of a
+    # PDU that takes no unit are no vendor's to confirm.
     listed = (one for one in result.assumptions if not (isinstance(one, AssumedFact) and _is_of_no_vendor(one)))
-    for row in map(_row, listed):
+    for row in (_row(one, result) for one in listed):
         part, _, what = row.what.rpartition(": ")
         assumed, _ = found.setdefault(part or _WHOLE, ([], []))
         assumed.append(f"{inside_sentence(what)} {row.value}")
@@ -320,4 +330,5 @@ def values_to_confirm(result: SizingResult) -> list[ValuesOfPart]:
 
 
 def _is_of_no_vendor(assumption: AssumedFact) -> bool:
-    return isinstance(assumption.item, Software) or assumption.fact.last_field == "length_m"
+    is_whole = isinstance(assumption.item, Software | Support | Dnn)
+    return is_whole or assumption.fact.last_field == "length_m" or assumption.fact.value == 0

@@ -199,13 +199,18 @@ def not_ordered(design: DesignAnswer, day: datetime.date | None) -> list[str]:
     return sale_ended(design) or ([] if can_be_bought else [design.platform.server.name])
 
 
+# Place of the longest lead time in warnings that tell it. [weeks]
+_WEEKS = {BillWarningKind.LONGEST_LEAD_TIME: 0, BillWarningKind.ORDER_BY: 1, BillWarningKind.TOO_LATE: 1}
+
+
 def delivery_text(design: DesignAnswer, day: datetime.date | None) -> str:
     """When a design can be there, as far as known: 'sale of DGX H100 ended', '14 weeks', 'lead times to be quoted'."""
-    if ended := not_ordered(design, day):
+    if ended := sale_ended(design):
         return f"sale of {listed(ended)} ended"
-    longest = (one for one in design.bill.warnings if one.kind is BillWarningKind.LONGEST_LEAD_TIME)
-    weeks = next((plural(int(str(one.values[0])), "week") for one in longest), "")
-    return f"{weeks} for the longest item" if weeks else "lead times to be quoted"
+    if old := not_ordered(design, day):
+        return f"{listed(old)} no longer sold as far as known"
+    weeks = [int(str(one.values[_WEEKS[one.kind]])) for one in design.bill.warnings if one.kind in _WEEKS]
+    return f"{plural(max(weeks), 'week')} for the longest item known" if weeks else "lead times to be quoted"
 
 
 def delivery_sentences(warnings: Iterable[BillWarning]) -> list[str]:

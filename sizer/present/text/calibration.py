@@ -10,8 +10,6 @@ from sizer.present.words import shortened
 from sizer.sizing.result import WorkloadAnswer
 
 _MOST_CHARACTERS = 60
-# A time of less than this share of a unit is printed in the next smaller one.
-_LEAST_OF_UNIT = 0.5
 # An interval whose ends differ by this factor is named as a risk.
 _WIDE = 1.5
 # Values of a note stand in braces, in their order.
@@ -222,13 +220,13 @@ def time_text(answer: WorkloadAnswer) -> str:
 
 
 def compared_time_s(answer: WorkloadAnswer) -> float | None:
-    """Time whose unit a time to train is printed in: that of the target, unless it is far shorter. [s]"""
+    """Time whose unit a time to train is printed in: that of the target, unless it is less than one of it. [s]"""
     target_s = answer.workload.target.time_to_train_s
     if target_s is None or answer.time is None:
         return None
     factor, _ = scaled_unit(target_s, "s")
     value = float(answer.time.total_s.value)
-    return target_s if value >= _LEAST_OF_UNIT * factor else value
+    return target_s if value >= factor else value
 
 
 def evidence_warning(answer: WorkloadAnswer) -> str:

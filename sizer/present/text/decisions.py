@@ -8,7 +8,6 @@ from sizer.present import words
 from sizer.present.text.checks import missing_text
 from sizer.present.text.design_size import binding_text, highest_rate_text, not_predicted_text, takes_text
 from sizer.present.text.layouts import unused_gpus_text
-from sizer.present.text.verdict import BEST_BY_KEY
 from sizer.sizing.design.cluster_need import LEAST_FABRIC_LOSS
 from sizer.sizing.design.decisions import FabricChoice, LinkOption, RackChoice, RackLimit, ServerChoice
 from sizer.sizing.design.verdict import RejectedDesign, RejectionKind
@@ -24,6 +23,14 @@ _REJECTED = {
     RejectionKind.NOT_PREFERRED: "Behind the preferred vendors",
     RejectionKind.LESS_CERTAIN: "Lower expected cost, but its prices are less certain",
     RejectionKind.EQUAL: "Equal in servers, rack units and power; larger network or drives",
+}
+# What a design is behind by each key that a user may rank by; at the same value the cost decides.
+_BEHIND = {
+    "time": "Takes longer, or as long at a higher cost",
+    "gpus": "Takes more GPUs, or as many at a higher cost",
+    "rack-units": "Takes more rack units, or as many at a higher cost",
+    "watts": "Draws more power, or as much at a higher cost",
+    "rate": "Costs more for the same work",
 }
 # So little needs no rack of its own.
 _FEW_UNITS = 4
@@ -46,9 +53,8 @@ def rejection_text(rejected: RejectedDesign, result: SizingResult) -> str:
         return f"Not published: {missing_text(rejected.design.conditional_on)}"
     if rejected.kind is RejectionKind.RANKED_BEHIND:
         rank_by = result.selection.rank_by
-        if rank_by is None or ranks_by_cost(rank_by):
-            return "The growth plan begins with another design"
-        return f"Comes later by {BEST_BY_KEY[rank_by]}, then by cost"
+        is_later = rank_by is None or ranks_by_cost(rank_by)
+        return "Ranks behind in the last year of the growth plan, which decides" if is_later else _BEHIND[rank_by]
     return _REJECTED[rejected.kind]
 
 
@@ -108,7 +114,7 @@ def server_texts(choice: ServerChoice, result: SizingResult) -> list[str]:
                 f"The fastest other server within the limits, {other.n_servers} × {other.server_name}, reaches "
                 f"{significant(other.samples_per_s)}{NARROW_SPACE}{unit}."
             )
-    if choice.binding.kind is BindingKind.GROWTH or len(choice.steps) > 1:
+    if choice.binding.is_no_rate or choice.binding.kind is BindingKind.GROWTH or len(choice.steps) > 1:
         texts.append(words.sentence(binding_text(design)))
     return texts
 

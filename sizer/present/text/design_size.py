@@ -1,5 +1,7 @@
 """Why a design is as large as it is: what its target takes, and what the next smaller size reaches."""
 
+from math import inf
+
 from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, probability_text, si, significant
 from sizer.catalog.labels import sample_unit
 from sizer.physical.platform import Platform
@@ -54,8 +56,6 @@ def binding_text(design: DesignAnswer, maximum: Maximum | None = None) -> str:
             "the request."
         )
     limit = design.binding.limit
-    if design.binding.kind is BindingKind.GROWTH and design.binding.n_servers == design.n_servers:
-        return "The first year alone needs the same number of servers."
     told = _smaller_text(design, limit) if limit is not None else ""
     return told or binding_limit_text(design.binding, design.platform)
 
@@ -219,6 +219,8 @@ def one_server_text(
     rate = f"{significant(samples_per_s)} {sample_unit(answer.dnn)}"
     all_servers = f"{words.spelled(design.n_servers)} deliver {significant(float(answer.throughput.value))}"
     clause = all_servers if is_maximum else takes_text(answer)
+    if not is_maximum and samples_per_s >= (answer.required_samples_per_s or inf):
+        clause += ". For this target alone one is enough"
     first = f"{answer.workload.name}: one {design.platform.server.name} delivers {rate}; {clause}."
     at = f"With {grouped(design.n_servers)} servers"
     if answer.serving is not None:  # replicas add

@@ -339,7 +339,9 @@ def whole_run_text(factor: Estimate, *, steps_are_own: bool = False) -> str:
     steps, these = (
         ("the steps at your rate", "theirs") if steps_are_own else ("the steps at the benchmark rate", "theirs")
     )
-    return f"planned at {value} times the time of {steps}; published trainings took {low} to {high} times {these}"
+    # The spread of the rate is in it: no training is faster than its steps.
+    took = f"{low} to {high}" if float(factor.low) > 1 else f"up to {high}"
+    return f"planned at {value} times the time of {steps}; published trainings took {took} times {these}"
 
 
 def storage_name(design: DesignAnswer) -> str:

@@ -335,7 +335,7 @@ def _run_text(row: ServingRow) -> str:
     else:
         load = "within limits of latency" if row.has_limits else "without limits of latency"
     parts = [f"{row.computed_in.upper()} weights" if row.computed_in else "", _ENGINES.get(row.engine, ""), load]
-    return f"{each} with {lengths}, {', '.join(part for part in parts if part)} ({row.source})"
+    return f"{each} with {lengths}, {', '.join(part for part in parts if part)}"
 
 
 def memory_text(found: ServingAnswer, memory_bytes: float) -> str:
@@ -386,32 +386,49 @@ def _clock_text(found: ServingAnswer) -> str:
     return f"{peak}{significant(found.served_per_s, 2)} requests/s around the clock"
 
 
+def _owned_millions(design: DesignAnswer, asked: Ownership | None) -> float:
+    """Millions of tokens that models in use give over the years of owning; 0 of other work and without a cost."""
+    served = [answer.serving for answer in design.workloads if answer.serving is not None]
+    if asked is None or design.ownership is None or len(served) < len(design.workloads):
+        return 0.0
+    return sum(_millions(one, asked.years * _YEAR_S) for one in served) * (asked.utilization_fraction or 1.0)
+
+
+def token_cost(design: DesignAnswer, asked: Ownership | None) -> tuple[str, bool | None]:
+    """What a million tokens of models in use cost to own; whether that is no more than was asked, None: open."""
+    millions, cost = _owned_millions(design, asked), design.ownership
+    if not millions or asked is None or cost is None:
+        return "", None
+    most = float(asked.cost_per_million_tokens or math.inf)
+    is_met = True if cost.high / millions <= most else False if cost.low / millions > most else None
+    return _each_text(cost, millions), is_met
+
+
 def asked_cost_text(design: DesignAnswer, asked: Ownership | None) -> str:
     """What a million tokens cost to own, and whether that is no more than was asked; "" without [ownership]."""
-    limit, cost = None if asked is None else asked.cost_per_million_tokens, design.ownership
-    found = design.workloads[0].serving
-    if asked is None or cost is None or found is None or len(design.workloads) > 1:
+    amount, is_met = token_cost(design, asked)
+    if not amount or asked is None or design.ownership is None:
         return ""
-    millions, share = _millions(found, asked.years * _YEAR_S), asked.utilization_fraction
-    load = _clock_text(found)
+    served = [answer.serving for answer in design.workloads if answer.serving is not None]
+    found, several = served[0], len(served) > 1
+    limit, cost, share = asked.cost_per_million_tokens, design.ownership, asked.utilization_fraction
+    load = "the loads of all models together" if several else _clock_text(found)
     if share is not None:
-        millions *= share
-        load = f"{significant(found.served_per_s, 2)} requests/s in {percent(share)} of all hours"
-    amount, years = _each_text(cost, millions), plural(asked.years, "year")
+        rate = load if several else f"{significant(found.served_per_s, 2)} requests/s"
+        load = f"{rate} in {percent(share)} of all hours"
+    years = plural(asked.years, "year")
     text = (
         f"A million {found.work.priced} at {load} cost {amount} over {years} of owning, all that the GPUs do among it"
     )
     if limit is None:
         return text
     most = float(limit)
-    is_met = "met" if cost.high / millions <= most else "missed" if cost.low / millions > most else "open"
-    text = (
-        f"{text}; the limit of {cost.currency}{NARROW_SPACE}{plain(most)} is {is_met}"
-        f"{' until quotes are there' if is_met == 'open' else ''}"
-    )
-    if is_met != "met" or share is not None or found.work.first_token_s is None:
+    met = {True: "met", False: "missed", None: "open until quotes are there"}[is_met]
+    text = f"{text}; the limit of {cost.currency}{NARROW_SPACE}{plain(most)} is {met}"
+    if not is_met or share is not None or found.work.first_token_s is None:
         return text
-    return f"{text}, and kept from {significant(24 * cost.high / millions / most, 2)} hours of such load a day on"
+    hours = 24 * cost.high / _owned_millions(design, asked) / most
+    return f"{text}, and kept from {significant(hours, 2)} hours of such load a day on"
 
 
 def other_loads_text(loads: Sequence[OtherLoad]) -> str:

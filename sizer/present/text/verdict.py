@@ -26,7 +26,7 @@ from sizer.present import words
 from sizer.present.text.bill_warnings import life_cycle_sentences, sale_end_sentences
 from sizer.present.text.calibration import compared_time_s, evidence_warning
 from sizer.present.text.checks import conditional_sentence, spare_sentence
-from sizer.present.text.design_size import asked_target_text, highest_rate_text, one_server_text
+from sizer.present.text.design_size import asked_target_text, binding_text, highest_rate_text, one_server_text
 from sizer.present.text.money import (
     BUT_FOR_CABLES,
     cost_at,
@@ -44,7 +44,7 @@ from sizer.present.text.serving import (
     serving_cautions,
 )
 from sizer.present.words import is_even
-from sizer.sizing.checks import TARGET_LIMITS, CheckResult
+from sizer.sizing.checks import TARGET_LIMITS, CheckResult, Limit
 from sizer.sizing.constraints.job_mix import PermanentJobs
 from sizer.sizing.decision_options import can_be_bought
 from sizer.sizing.reasons import (
@@ -91,7 +91,7 @@ _SIZES = {
     SizeKey.RACK_UNITS: "rack units",
 }
 # What the first platform has by each key that a user may rank by; cost has a sentence of its own.
-BEST_BY_KEY = {
+_BEST_BY_KEY = {
     "time": "shortest time",
     "gpus": "fewest GPUs",
     "rack-units": "fewest rack units",
@@ -485,7 +485,9 @@ def proposal_text(result: SizingResult) -> str:
     served = [answer for answer in design.workloads if answer.serving is not None]
     holds = [f"This holds on condition that {one.clause}." for answer in served for one in conditions(design, answer)]
     if single is None or result.verdict.kind is VerdictKind.ONE_SERVER_TOO:
-        rates = _served_texts(design) or [f"{design.name}: {_rates_text(design, result)}."]
+        served_texts = _served_texts(design)
+        is_told = any(one.served.work.load_kind is LoadKind.GPUS for one in served)
+        rates = [*([] if is_told else [f"{design.name}: {_rates_text(design, result)}."]), *served_texts]
         texts = [*rates, *holds, *equipment_texts(result)]
         return " ".join([*texts, *sale_end_sentences(design)])
     server = single.platform.server.name
@@ -676,6 +678,8 @@ def reason_texts(result: SizingResult, *, with_amounts: bool = False) -> list[st
             total_s = sum(float(time.total_s.value) for time in times if time is not None)
             text = f"{text}. One after another they take {duration(total_s)}"
         texts.append(f"{text}. For jobs that run at the same time, add a [team] table.")
+    if result.needs_cluster and result.design.binding.is_no_rate and result.design.binding.limit is not Limit.GPU_COUNT:
+        texts += filter(None, [binding_text(result.design)])
     if result.spare_cost is not None:
         texts.append(
             spare_sentence(result.spare_cost, result.request.currency, result.design.plan, with_amounts=with_amounts)
@@ -764,7 +768,7 @@ def _choice_text(result: SizingResult, *, with_amounts: bool) -> str:
             return "It is the only platform that the request allows and that meets it."
         case SelectionKind.RANKED:
             assert selection.rank_by is not None  # the kind says that the request ranks
-            text = tie_text(result) or f"it has the {BEST_BY_KEY[selection.rank_by]}."
+            text = tie_text(result) or f"it has the {_BEST_BY_KEY[selection.rank_by]}."
             return f"Of {selection.n_platforms} platforms compared {text}"
         case SelectionKind.CHEAPEST | SelectionKind.LIKELY_CHEAPEST:
             return least_cost_text(result, with_amounts=with_amounts)

@@ -117,8 +117,8 @@ def effect_text(case: FailureCase) -> str:
         case FeedLost():
             return sentence("; ".join(_feed_parts(case.effect)))
         case CoolantLost():
-            heat = f"the other units take {si(case.effect.remaining_w, 'W')} of at most {si(case.effect.needed_w, 'W')}"
-            return sentence(f"{heat}; {_GO_ON}")
+            needed, most = (si(watts, "W") for watts in (case.effect.needed_w, case.effect.remaining_w))
+            return sentence(f"the other units, of up to {most}, take the {needed}; {_GO_ON}")
         case StandbyTakesOver():
             return (
                 "Running jobs continue; new jobs and log-ins wait until the standby head node has taken over. "

@@ -149,7 +149,11 @@ def _target(target: Target, workload: ResolvedWorkload) -> str:
 def purchases_table(growth: PlatformGrowth, catalog: Catalog, currency: str) -> Table:
     """Need, owned, bought, cost, power and racks of every year of the recommended sequence."""
     recommended = growth.recommended
-    note = f"Sizes are servers + storage nodes of {platform_text(growth)}."
+    has_nodes = any(size.storage_nodes for size in recommended.sizes)
+    note = f"Sizes are servers{' + storage nodes' if has_nodes else ''} of {platform_text(growth)}."
+    tier = growth.platform.capacity_storage
+    if tier is not None and not any(item == tier.id for one in recommended.purchases[1:] for item, _ in one.bought):
+        note += f" The {tier.name} of the last year is bought in year 1."
     if recommended.is_prepared and len(set(recommended.sizes)) > 1:
         note += (
             " Network, racks and power feeds of the last year are installed in year 1. Every device uses its port of "
@@ -231,9 +235,12 @@ def _times(item: str, count: int, catalog: Catalog) -> str:
     return f"{grouped(count)}{NO_BREAK}×{NO_BREAK}{item_name(item, catalog)}"
 
 
-def sequences_table(growth: PlatformGrowth, plan: GrowthPlan, currency: str) -> Table:
-    """The recommended sequence compared with the other ways to buy."""
+def sequences_table(growth: PlatformGrowth, plan: GrowthPlan, currency: str) -> Table | None:
+    """The recommended sequence compared with the other ways to buy; None where they buy the same."""
     recommended = growth.recommended
+    others = [one for one in growth.alternatives if _way(one) != _way(recommended)]
+    if not others:
+        return None
     energy_cost = Field[PurchaseSequence](
         f"Energy, {currency}", lambda sequence: grouped(whole(sequence.energy_cost or 0)), "right", 19
     )
@@ -242,7 +249,7 @@ def sequences_table(growth: PlatformGrowth, plan: GrowthPlan, currency: str) -> 
     return record_table(
         "purchases-ways",
         "All at once or in steps",
-        (recommended, *growth.alternatives),
+        (recommended, *others),
         [
             Field("Sequence", lambda sequence: SEQUENCE_NAMES[sequence.name], "left", 24),
             *([parts_cost] if _has_costs(recommended) else []),
@@ -254,6 +261,10 @@ def sequences_table(growth: PlatformGrowth, plan: GrowthPlan, currency: str) -> 
         kind=lambda sequence: "strong" if sequence is recommended else "",
         note=f"{criterion_text(growth)} {prices}",
     )
+
+
+def _way(sequence: PurchaseSequence) -> tuple[object, ...]:
+    return sequence.cost, sequence.energy_kwh, sequence.server_years, sequence.moved_links
 
 
 def _energy_text(growth: PlatformGrowth, sequence: PurchaseSequence) -> str:
@@ -471,9 +482,10 @@ def _sum(amount: Sum) -> dict[str, object]:
 def growth_text(plan: GrowthPlan, catalog: Catalog, request: SizingRequest) -> str:
     """Findings and tables of the first platform, then a table of all platforms."""
     growth, currency = plan.platforms[0], request.currency
+    sequences = sequences_table(growth, plan, currency)
     tables = [
         purchases_table(growth, catalog, currency),
-        sequences_table(growth, plan, currency),
+        *([sequences] if sequences is not None else []),
         limits_table(growth.limits, plan.n_years),
         demand_table(plan),
     ]
@@ -528,7 +540,7 @@ def _alternatives(growth: PlatformGrowth) -> Iterator[str]:
     if at_once.sizes != recommended.sizes and recommended.energy_kwh:
         share = percent_of(at_once.energy_kwh / recommended.energy_kwh - 1)
         idle = at_once.server_years - recommended.server_years
-        idle_text = f"adds {grouped(idle)} idle server-years and " if idle else ""
+        idle_text = f"adds {plural(idle, 'idle server-year')} and " if idle else ""
         yield f"Buying everything in the first year {idle_text}takes {share} more energy."
     if grows.moved_links:
         links = by_count(grows.moved_links, "link", "links")

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from math import inf, isfinite
+from typing import Literal
 
 import numpy as np
 
@@ -11,9 +13,11 @@ from sizer.base.estimate import Estimate
 from sizer.bom.bill import Sum, customer_bill
 from sizer.bom.cost import CostInterval
 from sizer.bom.ownership import (
+    CostKind,
     Footprint,
     LaterYear,
     OwnershipCost,
+    YearCost,
     cents,
     footprint_of,
     ownership_cost,
@@ -59,19 +63,51 @@ class OwnershipAnswer:
     first: OwnershipCost  # of the design alone, which the runs are on
     utilization_fraction: float | None  # share of all hours in which runs go on; None: not stated, all of them
     runs: tuple[RunCost, ...]
-    # With price bands where prices are missing; None where bands are in another currency.
-    interval: CostInterval | None
+    # With price bands where prices are missing, up to the end of each year from the purchase (year 0) on: of all, and
+    # of the design alone. Empty where bands are in another currency.
+    up_to: tuple[CostInterval, ...] = ()
+    first_up_to: tuple[CostInterval, ...] = ()
     asked_per_million_tokens: Decimal | None = None  # at most
     later: tuple[PlannedYear, ...] = ()  # purchases of the growth plan, in the cost
+
+    @property
+    def interval(self) -> CostInterval | None:
+        """Cost over all years, with price bands where prices are missing; None where bands are in another currency."""
+        return self.up_to[-1] if self.up_to else None
+
+    def span(self, kind: CostKind | Literal["total"], year: int | None = None) -> tuple[float, float] | None:
+        """Low and high end of the cost of one kind, in a year or in all of them; None where no band tells them."""
+        if self.interval is None or not isfinite(self.interval.high):
+            return None
+        years = [one for one in self.cost.years if year in (None, one.year)]
+        low, high = (sum(self._end(kind, one, end) for one in years) for end in ("low", "high"))
+        return low, high
+
+    def _end(self, kind: CostKind | Literal["total"], one: YearCost, end: str) -> float:
+        """One end of the range of a kind in a year; support is what the others leave of the total."""
+        total: float = getattr(self.up_to[one.year], end)
+        total -= getattr(self.up_to[one.year - 1], end) if one.year > 1 else 0.0
+        bought = [getattr(price, end) for price in (self.up_to[0], *(year.cost for year in self.later))]
+        care = float(self.cost.rates.care_percent) / 100 * sum(bought[: one.year])
+        parts: dict[str, float] = {"purchase": sum(bought[one.year - 1 : one.year]), "care": care}
+        parts |= {"energy": float(one.energy or 0), "space": float(one.space or 0)}
+        return {**parts, "support": total - sum(parts.values()), "total": total}[kind]
+
+    def run_span(self, run: RunCost) -> tuple[float, float] | None:
+        """Low and high end of the cost of one run at its expected duration; None where no band tells them."""
+        if not self.first_up_to or not isfinite(self.first_up_to[-1].high):
+            return None
+        return self.first_up_to[-1].low / run.runs, self.first_up_to[-1].high / run.runs
 
     def meets_cost_per_token(self, run: RunCost) -> bool | None:
         """Whether a million tokens cost at most what was asked; None if not asked, or not known."""
         asked = self.asked_per_million_tokens
         if asked is None or not run.is_million_tokens:
             return None
-        if run.cost > asked:
-            return False
-        return None if self.first.is_at_least else True
+        low, high = (self.run_span(run) if self.first.is_unpriced else None) or (run.cost, run.cost)
+        if {*self.first.missing} - {"prices"} or (self.first.is_unpriced and high == run.cost):
+            high = inf
+        return False if low > asked else True if high <= asked else None
 
     @property
     def hourly_cost(self) -> Fraction:
@@ -105,7 +141,8 @@ def ownership(result: SizingResult) -> OwnershipAnswer | None:
         first=first,
         utilization_fraction=use,
         runs=tuple(run for answer in design.workloads for run in _runs(answer, first, use, footprint)),
-        interval=with_later(design.ownership, [one.cost for one in bought], later, bill, rates, footprint),
+        up_to=with_later(design.owned, [one.cost for one in bought], later, bill, rates, footprint),
+        first_up_to=design.owned,
         asked_per_million_tokens=request.ownership.cost_per_million_tokens,
         later=bought,
     )

@@ -1,9 +1,8 @@
 """Cost of ownership as tables, by year and kind and for one run of every workload, in sentences, and as plain text."""
 
 import textwrap
-from collections.abc import Callable
 from decimal import Decimal
-from math import isfinite
+from functools import partial
 from typing import Any, Literal
 
 from sizer.base.formats.json_document import fields_of, json_document
@@ -47,21 +46,25 @@ def years_text(years: int) -> str:
     return by_count(years, "one year", f"{words.spelled(years)} years")
 
 
-def kinds_of(cost: OwnershipCost) -> tuple[CostKind, ...]:
+def kinds_of(answer: OwnershipAnswer) -> tuple[CostKind, ...]:
     """Kinds that cost something, purchase first."""
-    return tuple(kind for kind in COST_KINDS if kind == "purchase" or cost.of(kind))
+    return tuple(kind for kind in COST_KINDS if kind == "purchase" or cost_text(answer, kind) != "0")
 
 
 def ownership_table(answer: OwnershipAnswer) -> Table:
-    """Costs by year and by kind; what rests on lines without a price is to be quoted, its total the budgetary range."""
+    """Costs by year and by kind; what rests on lines without a price as the budgetary range."""
     cost = answer.cost
-    kinds = kinds_of(cost)
+    kinds = kinds_of(answer)
     width = 88 // (len(kinds) + 1)
+    columns: tuple[tuple[CostKind | Literal["total"], str], ...] = (
+        *((kind, KIND_NAMES[kind]) for kind in kinds),
+        ("total", "Total"),
+    )
     fields: list[Field[YearCost]] = [Field("Year", lambda year: str(year.year), "left", 12)]
-    fields += [Field(f"{KIND_NAMES[kind]}, {cost.currency}", _of(kind, cost), "right", width) for kind in kinds]
-    fields.append(Field(f"Total, {cost.currency}", _of("total", cost), "right", width))
-    sums = (_kind_text(cost, kind, cost.of(kind) or Decimal(0)) for kind in kinds)
-    totals = [Cell("All years"), *(_quoted(text) for text in (*sums, total_text(answer, bare=True)))]
+    fields += [
+        Field(f"{name}, {cost.currency}", partial(_cell, answer, kind), "right", width) for kind, name in columns
+    ]
+    totals = [Cell("All years"), *(_cell(answer, kind) for kind, _ in columns)]
     return record_table(
         "ownership",
         f"Cost of ownership over {years_text(cost.rates.years)}",
@@ -72,14 +75,20 @@ def ownership_table(answer: OwnershipAnswer) -> Table:
     )
 
 
-def _of(kind: CostKind | Literal["total"], cost: OwnershipCost) -> Callable[[YearCost], Cell]:
-    return lambda year: _quoted(_kind_text(cost, kind, getattr(year, kind)))
+def _cell(answer: OwnershipAnswer, kind: CostKind | Literal["total"], year: YearCost | None = None) -> Cell:
+    return _quoted(cost_text(answer, kind, year))
 
 
-def _kind_text(cost: OwnershipCost, kind: CostKind | Literal["total"], amount: Decimal) -> str:
-    """An amount; 'to be quoted' where it is a part of prices that are open."""
-    rests = kind in ("purchase", "care", "total") or (kind == "support" and cost.rates.support_percent is not None)
-    return words.TO_BE_QUOTED if cost.is_unpriced and rests else _amount(amount)
+def cost_text(answer: OwnershipAnswer, kind: CostKind | Literal["total"], year: YearCost | None = None) -> str:
+    """Cost of a kind in a year, or in all; a range while a line of the bill has no price."""
+    cost = answer.cost
+    if not _rests(cost, kind):
+        amounts = [getattr(one, kind) or Decimal(0) for one in cost.years if year in (None, one)]
+        return _amount(sum(amounts, Decimal(0)))
+    ends = answer.span(kind, None if year is None else year.year)
+    if ends is None:
+        return words.TO_BE_QUOTED
+    return range_text("", *ends) if round(ends[1]) else _amount(Decimal(0))
 
 
 def runs_table(answer: OwnershipAnswer) -> Table:
@@ -91,7 +100,8 @@ def runs_table(answer: OwnershipAnswer) -> Table:
     note = (
         f"Cost = duration × cost of {owned} / ({cost.rates.years} × {hours} h"
         f"{'' if use is None else f' × {words.percent(use)}'}). {share}; each takes the whole cluster. Energy: "
-        f"typical draw{_cooled(cost)}. Cost in brackets: 90{NARROW_SPACE}% interval of the duration."
+        f"typical draw{_cooled(cost)}. "
+        f"{'Ranges: of the price' if cost.is_unpriced else f'In brackets: 90{NARROW_SPACE}% interval of the duration'}."
     )
     return record_table(
         "cost-per-run",
@@ -104,7 +114,7 @@ def runs_table(answer: OwnershipAnswer) -> Table:
             Field("Energy", lambda run: si(1e3 * run.energy_kwh, "Wh"), "right", 12),
             Field(
                 f"Cost, {cost.currency}",
-                lambda run: _quoted(run_cost_text(run, cost)),
+                lambda run: _quoted(run_cost_text(run, answer)),
                 "right",
                 27,
             ),
@@ -118,22 +128,19 @@ def run_name(run: RunCost) -> str:
     return "to train once" if run.is_training_run else f"1 million {words.plural_of(2, run.sample_unit)}"
 
 
-def run_cost_text(run: RunCost, cost: OwnershipCost) -> str:
-    """Cost of a run without its currency, to the digits that its duration supports."""
+def run_cost_text(run: RunCost, answer: OwnershipAnswer) -> str:
+    """Cost of a run without its currency, to the digits that its duration or the range of the price supports."""
     middle, low, high = (significant(float(amount)) for amount in (run.cost, run.low, run.high))
-    if cost.is_unpriced:
-        return words.TO_BE_QUOTED
+    if answer.first.is_unpriced:
+        ends = answer.run_span(run)
+        return words.TO_BE_QUOTED if ends is None else range_text("", *ends)
     return middle if low == high else f"{middle} ({low} to {high})"
 
 
-def total_text(answer: OwnershipAnswer, *, bare: bool = False) -> str:
-    """Cost over all years, a range while a line has no price. ``bare``: without the currency."""
-    cost, interval = answer.cost, answer.interval
-    if cost.is_unpriced:
-        is_told = interval is not None and isfinite(interval.high)
-        currency = "" if bare else cost.currency
-        return range_text(currency, interval.low, interval.high) if interval and is_told else words.TO_BE_QUOTED
-    return _amount(cost.total) if bare else words.money(words.whole(cost.total), cost.currency)
+def total_text(answer: OwnershipAnswer) -> str:
+    """Cost over all years, a range while a line has no price."""
+    text = cost_text(answer, "total")
+    return text if text == words.TO_BE_QUOTED else f"{answer.cost.currency} {text}"
 
 
 def ownership_note(answer: OwnershipAnswer) -> str:
@@ -150,7 +157,7 @@ def ownership_note(answer: OwnershipAnswer) -> str:
     if rates.support_percent is not None:
         sentences.append(
             f"Support: {money_percent(rates.support_percent)}{NARROW_SPACE}% a year of what is bought once, "
-            "after the terms that the bill pays for."
+            "after the terms that the bill pays for, in place of support lines without a price."
         )
     if cost.space is not None:
         price = rates.space_per_rack_unit_month or rates.space_per_rack_month or Decimal(0)
@@ -176,8 +183,9 @@ def _cooled(cost: OwnershipCost) -> str:
 
 
 def _rate_text(cost: OwnershipCost, rate: Decimal) -> str:
-    """A rate as it was stated, with cents."""
-    return f"{cost.currency} {grouped(rate, max(2, len(f'{rate.normalize():f}'.partition('.')[2])))}"
+    """A rate as it was stated, with cents where it has some."""
+    decimals = len(f"{rate.normalize():f}".partition(".")[2])
+    return f"{cost.currency} {grouped(rate, max(2, decimals) if decimals else 0)}"
 
 
 def _amount(amount: Decimal) -> str:
@@ -214,8 +222,12 @@ def ownership_content(answer: OwnershipAnswer) -> dict[str, Any]:
             "yearly_cost_percent": str(rates.care_percent),
             "utilization_fraction": answer.utilization_fraction,
         },
-        "by_kind": {kind: cost.of(kind) for kind in COST_KINDS},
-        "by_year": [fields_of(year, "year", *COST_KINDS, "total") for year in cost.years],
+        "by_kind": {kind: None if _rests(cost, kind) else cost.of(kind) for kind in COST_KINDS},
+        "by_year": [
+            {"year": year.year}
+            | {kind: None if _rests(cost, kind) else getattr(year, kind) for kind in (*COST_KINDS, "total")}
+            for year in cost.years
+        ],
         "total": None if cost.is_unpriced else cost.total,
         "lines_to_be_quoted": cost.n_open,
         "energy_kwh": float(cost.energy_kwh),
@@ -236,6 +248,11 @@ def ownership_content(answer: OwnershipAnswer) -> dict[str, Any]:
         ],
         "cost_per_million_tokens_asked": _rate(answer.asked_per_million_tokens),
     }
+
+
+def _rests(cost: OwnershipCost, kind: str) -> bool:
+    """Whether an amount is a part of prices that are open."""
+    return cost.is_unpriced and kind not in ("energy", "space")
 
 
 def _rate(rate: object) -> str | None:
@@ -277,7 +294,7 @@ def _finding(answer: OwnershipAnswer) -> str:
             text = f"{owning.removesuffix('.')}: {lines} to be quoted."
         asked = (_asked_text(run, answer) for run in answer.runs)
         return " ".join([text, *(words.sentence(one) for one in asked if one)])
-    kinds = kinds_of(cost)
+    kinds = kinds_of(answer)
     if len(kinds) > 1:
         shares = (words.percent(float((cost.of(kind) or 0) / cost.total)) for kind in kinds)
         names = (words.inside_sentence(KIND_NAMES[kind]) for kind in kinds)
@@ -286,7 +303,7 @@ def _finding(answer: OwnershipAnswer) -> str:
 
 
 def _run_text(run: RunCost, answer: OwnershipAnswer) -> str:
-    amount = f"{answer.first.currency} {run_cost_text(run, answer.first)}"
+    amount = f"{answer.first.currency} {run_cost_text(run, answer)}"
     name = words.shortened(run.workload)
     if run.is_training_run:
         return f"One run of {name} costs {amount}."

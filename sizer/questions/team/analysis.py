@@ -54,6 +54,11 @@ class JobModel:
     hit_fraction: float  # of its warm reads that its share of the servers' memory serves
     read_pattern: ReadPattern
 
+    @property
+    def is_uncounted(self) -> bool:
+        """Whether it may read data, and nothing says how much: a notebook counts as reading nothing."""
+        return self.read_pattern is ReadPattern.NO_WORKLOAD and self.job.kind != "notebook"
+
 
 @dataclass(frozen=True)
 class JobKindRun:

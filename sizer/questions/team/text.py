@@ -250,7 +250,7 @@ def share_text(kind: JobKindRun) -> str:
 def wait_duration(seconds: float) -> str:
     """A wait in words."""
     if seconds < _NO_WAIT_S:
-        return "none"
+        return "no wait"
     return duration(seconds) if isfinite(seconds) else "never starts"
 
 
@@ -267,6 +267,8 @@ def demand_table(answer: TeamAnswer) -> Table | None:
         rate = si(bytes_per_s, "B/s") if isfinite(bytes_per_s) else "not limited"
         return label, rate, "bottleneck" if part == capacity.bottleneck else "–"
 
+    uncounted = [job.job.name for job in answer.model.jobs if job.is_uncounted]
+    without = f" Without {listed(uncounted)}, whose reads are not stated." if uncounted else ""
     requested = f"Reads not exceeded for {words.percent(demand.percentile)} of the time, as requested"
     return fact_table(
         "team-demand",
@@ -282,7 +284,7 @@ def demand_table(answer: TeamAnswer) -> Table | None:
         titles=("All running jobs together", "Rate", "Of the bottleneck"),
         widths=(58, 20, 22),
         aligns=("left", "right", "right"),
-        note="Delivered rates are those at the requested confidence.",
+        note=f"Delivered rates are those at the requested confidence.{without}",
         style="",
     )
 

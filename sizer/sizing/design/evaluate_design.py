@@ -259,7 +259,7 @@ def design_answer(
         checks=(*design_checks(request, tiers, platform, parts, plan, catalog), *money.checks),
         storage_need=storage_need(request, works, platform, runs, catalog),
         cost=money.cost,
-        ownership=money.ownership,
+        owned=money.owned,
     )
 
 

@@ -7,7 +7,7 @@ from sizer.bom.bill import Bill
 from sizer.bom.cost import CostInterval, bill_cost, heights_of, probability_within
 from sizer.bom.lines import bill
 from sizer.bom.ownership import Footprint, footprint_of, rates_of
-from sizer.bom.ownership_interval import bill_interval
+from sizer.bom.ownership_interval import bill_intervals
 from sizer.bom.prices import PriceBook
 from sizer.bom.unit_prices import unit_prices
 from sizer.catalog.model import Catalog
@@ -26,7 +26,7 @@ class DesignMoney:
 
     bill: Bill
     cost: CostInterval | None  # None where missing prices have bands in another currency only
-    ownership: CostInterval | None  # likewise, and where the request does not ask for it
+    owned: tuple[CostInterval, ...]  # of owning it; likewise empty, and where the request does not ask for it
     checks: tuple[DesignCheck, ...]  # of the budget; empty without one
 
     @property
@@ -64,9 +64,8 @@ def design_money(
     checks = _budget(request, priced, platform, catalog, book)
     if request.data.minimum_capacity_bytes and capacity_is_unknown(platform.storage, platform.capacity_option):
         # Nobody knows how much of it holds the capacity asked, so that no band says what that costs.
-        cost, owned = (
-            one and replace(one, expected=math.inf, at_confidence=math.inf, high=math.inf) for one in (cost, owned)
-        )
+        ends = dict.fromkeys(("expected", "at_confidence", "high"), math.inf)
+        cost, owned = cost and replace(cost, **ends), tuple(replace(one, **ends) for one in owned)
         checks = tuple(
             one if one.result is CheckResult.NOT_MET else replace(one, result=CheckResult.OPEN, probability=None)
             for one in checks
@@ -81,16 +80,16 @@ def _costs(
     catalog: Catalog,
     book: PriceBook,
     footprint: Footprint,
-) -> tuple[CostInterval | None, CostInterval | None]:
-    """Cost of a bill and of owning it as intervals; None where missing prices have bands in another currency only."""
+) -> tuple[CostInterval | None, tuple[CostInterval, ...]]:
+    """Cost of a bill and of owning it as intervals; none where missing prices have bands in another currency only."""
     if book.per_usd(request.currency) is None and not priced.is_complete:
-        return None, None
+        return None, ()
     confidence = request.confidence
     prices = unit_prices(catalog, book, request.currency, heights_of(confidence))
     cost = bill_cost(priced, platform, prices, confidence)
     if request.ownership is None:
-        return cost, None
-    return cost, bill_interval(priced, platform, prices, rates_of(request), footprint, confidence)
+        return cost, ()
+    return cost, bill_intervals(priced, platform, prices, rates_of(request), footprint, confidence)
 
 
 def _budget(

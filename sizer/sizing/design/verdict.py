@@ -131,7 +131,8 @@ def rejected_designs(result: SizingResult, others: Iterable[DesignAnswer]) -> tu
 
 def rejection(result: SizingResult, other: DesignAnswer) -> RejectionKind:
     """Why another design of the result is not the described one."""
-    if other.target_check is CheckResult.NOT_MET:
+    chance, asked = other.probability, result.request.confidence
+    if other.target_check is CheckResult.NOT_MET or (chance is not None and chance < asked and not result.maximum):
         return RejectionKind.MISSES_TARGET
     if len(other.conditional_on) > len(result.design.conditional_on):
         return RejectionKind.CONDITIONAL

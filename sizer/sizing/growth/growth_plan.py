@@ -20,7 +20,7 @@ from sizer.sizing.growth.purchase_planner import PurchasePlanner
 from sizer.sizing.growth.result import ClusterSize, GrowthPlan, PlatformGrowth, UnmetYear
 from sizer.sizing.growth.yearly_requests import growth_of, yearly_requests
 from sizer.sizing.reasons import Binding, BindingKind, Preference, QuoteToSettle
-from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, preference_of, search
+from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, binding_of, preference_of, search
 from sizer.sizing.result import DesignAnswer, PlannedYear
 from sizer.sizing.search.feasibility import design_space, evaluate_space
 from sizer.sizing.search.infeasible_error import infeasible_error
@@ -146,14 +146,15 @@ def _planners(years: Sequence[PartCounts], request: SizingRequest) -> Iterator[P
     """Planners of the platforms that meet all years."""
     platforms, catalog = years[0].evaluated.platforms, years[0].catalog
     for index, platform in enumerate(platforms):
-        needs = _needs(years, index)
-        if needs is None:
+        found = _needs(years, index)
+        if found is None:
             continue
+        needs, binding = found
         sizes = list(dict.fromkeys(needs))
         by_size = count_sizes(platform, [(size.n_servers, size.storage_nodes) for size in sizes], request, catalog)
         if _meets_limits(by_size, years[-1]):
             meets = _meets(years, index, sizes)
-            yield PurchasePlanner(request, catalog, years[0].prices, platform, needs, sizes, by_size, meets)
+            yield PurchasePlanner(request, catalog, years[0].prices, platform, needs, binding, sizes, by_size, meets)
 
 
 def _platform_growth(
@@ -182,9 +183,10 @@ def _platform_growth(
     )
 
 
-def _needs(years: Sequence[PartCounts], index: int) -> tuple[ClusterSize, ...] | None:
+def _needs(years: Sequence[PartCounts], index: int) -> tuple[tuple[ClusterSize, ...], Binding] | None:
     """Need of every year, never less than of the year before; None where a year has none."""
     needs: list[ClusterSize] = []
+    binding = Binding(BindingKind.NONE)
     servers = nodes = 0
     for counts in years:
         rows = counts.feasible_of(index)
@@ -192,10 +194,11 @@ def _needs(years: Sequence[PartCounts], index: int) -> tuple[ClusterSize, ...] |
         if not rows.size:
             return None
         row = best_of(counts, rows)
+        binding = binding if needs else binding_of(counts, row)
         servers = int(counts.evaluated.space.n_servers[row])
         nodes = max(int(counts.evaluated.storage_nodes[row]), nodes)
         needs.append(ClusterSize(servers, nodes))
-    return tuple(needs)
+    return tuple(needs), binding
 
 
 def _teams(years: Sequence[PartCounts], index: int, first: ClusterSize) -> list[TeamDemand]:
@@ -310,7 +313,7 @@ def _design(
         catalog,
         calibration,
         prices_for(request, catalog),
-        Binding(BindingKind.GROWTH, planner.needs[0].n_servers),
+        planner.binding if first == planner.needs[0] else Binding(BindingKind.GROWTH, planner.needs[0].n_servers),
         is_documented,
     )
 

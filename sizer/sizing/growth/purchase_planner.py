@@ -27,6 +27,7 @@ from sizer.physical.roles import Role
 from sizer.sizing.growth.parts_by_size import PartsBySize, SizeQuantities
 from sizer.sizing.growth.result import ClusterSize, Criterion, Purchase, PurchaseSequence, SequenceName
 from sizer.sizing.growth.yearly_requests import growth_of
+from sizer.sizing.reasons import Binding
 from sizer.sizing.search.main_items import ranking_currency
 from sizer.sizing.search.ranking import MOST_QUOTES, PricedOrder, difference, ordered, quotes_between
 from sizer.workload.request import SizingRequest
@@ -134,6 +135,7 @@ class PurchasePlanner:
     prices: PriceBook
     platform: Platform
     needs: tuple[ClusterSize, ...]
+    binding: Binding  # why the first of them is not smaller
     sizes: Sequence[ClusterSize]
     by_size: SizeQuantities
     meets: Bools

@@ -30,7 +30,7 @@ def answered(*lines: Any, asked: str | None = None, use: float | None = None) ->
         workload=SimpleNamespace(name="8B"), time=TRAINING, throughput=RATE, dnn=SimpleNamespace(sample="token")
     )
     runs = tuple(_runs(work, cost, use, Footprint(0.0, False, 0.0, 0)))
-    return OwnershipAnswer(cost, cost, use, runs, None, None if asked is None else Decimal(asked))
+    return OwnershipAnswer(cost, cost, use, runs, asked_per_million_tokens=None if asked is None else Decimal(asked))
 
 
 def test_a_million_tokens_cost_their_share_of_the_years():
