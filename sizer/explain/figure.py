@@ -5,6 +5,9 @@ from collections.abc import Iterator, Sequence
 
 from sizer.base.quantities import NARROW_SPACE, grouped, plain, si, significant
 from sizer.bom.bill import Bill, BillLine
+from sizer.bom.cost import line_amounts
+from sizer.bom.prices import prices_for
+from sizer.bom.unit_prices import unit_prices
 from sizer.catalog.labels import item_name
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Storage
@@ -21,7 +24,7 @@ from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.calibration import note_texts
 from sizer.present.text.design_size import binding_text
-from sizer.present.text.money import price_basis_text, price_range_text
+from sizer.present.text.money import price_basis_text, price_range_text, range_text
 from sizer.present.text.plan import note_text
 from sizer.present.text.result_text import default_stack_texts
 from sizer.present.text.stages import stage_text
@@ -33,6 +36,8 @@ from sizer.workload.target_text import target_text
 
 # Lines of a bill that are listed one by one; a longer one is summed by category.
 _MOST_LINES = 12
+# Lines without a price that are listed one by one: those that decide the range.
+_MOST_MARKET_LINES = 6
 _EXACT = "An exact count."
 
 
@@ -194,12 +199,12 @@ def rack_units(result: SizingResult, catalog: Catalog) -> Explanation:
 
 
 def price(result: SizingResult, catalog: Catalog) -> Explanation:
-    """Price, line by line, and what is not included."""
-    del catalog
+    """Price, line by line, ranges of the market where no quote is known, and what is not included."""
     bill = result.design.bill
     priced = [line for line in bill.bought if line.extended_net is not None]
     paid = [line for line in priced if line.extended_net]
     rows = [_bill_row(line, bill) for line in paid] if len(paid) <= _MOST_LINES else list(_category_rows(bill))
+    rows += _market_rows(result, catalog)
     free = len(priced) - len(paid)
     if free:
         rows.append(row(words.plural(free, "line") + " free of charge", words.money(bill.total * 0, bill.currency), ""))
@@ -228,6 +233,38 @@ def price(result: SizingResult, catalog: Catalog) -> Explanation:
         ),
         (),
     )
+
+
+def _market_rows(result: SizingResult, catalog: Catalog) -> Iterator[Row]:
+    """Lines without a price, the most expensive first: the range of the market and, but for a customer, its source."""
+    bill, platform = result.design.bill, result.design.platform
+    if result.design.cost is None:
+        return
+    amounts = line_amounts(
+        bill, platform, unit_prices(catalog, prices_for(result.request, catalog), bill.currency, [0.0, 1.0])
+    )
+    found = [(line, ends) for line, ends in zip(bill.bought, amounts, strict=True) if line.extended_net is None]
+    found.sort(key=lambda one: -float(one[1][1]))
+    for line, (low, high) in found[:_MOST_MARKET_LINES]:
+        name = item_name(line.item, catalog) if line.item else line.description
+        source = "" if bill.is_customer_copy or not line.item else _market_source(line.item, platform.gpu.id, catalog)
+        yield row(f"{grouped(line.quantity)} × {name}", _market_range(bill, low, high), source)
+    if others := [ends for _, ends in found[_MOST_MARKET_LINES:]]:
+        yield row(words.plural(len(others), "further line"), _market_range(bill, *sum(others)), "")
+
+
+def _market_range(bill: Bill, low: float, high: float) -> str:
+    return range_text(bill.currency, low, high) if math.isfinite(high) else words.TO_BE_QUOTED
+
+
+def _market_source(item: str, gpu: str, catalog: Catalog) -> str:
+    """Where the price band of a part comes from: its year, and the published prices that it rests on."""
+    folder = catalog.category_of(item)
+    band = catalog.bands.band(folder, item, gpu if folder == "servers" else "")
+    if band is None:
+        return ""
+    titles = dict.fromkeys(one.title for one in catalog.bands.evidence if one.id in band.evidence)
+    return f"{band.basis}, {band.date}: {'; '.join(titles) or band.note}"
 
 
 def _bill_row(line: BillLine, bill: Bill) -> Row:

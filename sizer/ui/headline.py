@@ -11,10 +11,12 @@ from sizer.explain.inputs import Explanation
 from sizer.ui import look, need, session_catalog, sharing, state, tiles
 from sizer.ui.designs import saving
 from sizer.ui.error_messages import RequestFault
-from sizer.ui.request_form.forms import in_labels, label_at
+from sizer.ui.request_form.forms import LIMITS, RequestPath, in_labels, label_at
 from sizer.ui.state import View
 from sizer.ui.tiles import HeadlineItem, other_figures
 from sizer.ui.typed import plain
+
+_HIGHEST = {"maximum": "rate"}
 
 
 def show_toolbar(view: View) -> None:
@@ -142,6 +144,7 @@ def show(view: View, *, is_first: bool) -> None:
                 )
     if view.infeasible:
         st.error(plain(view.infeasible), icon=":material/block:")
+        _ways_out()
     elif view.faults:
         unplaced = [fault.text for fault in view.faults if not fault.path]
         placed = [_placed(fault) for fault in view.faults if fault.path]
@@ -164,6 +167,29 @@ def show(view: View, *, is_first: bool) -> None:
     if not is_line:
         with st.container(key="answer" if view.is_current else "previous-answer"):
             _answer(view)
+
+
+def _ways_out() -> None:
+    """Buttons for a request that no design meets: the most within its limits, or the request without one of them."""
+    limits: list[tuple[str, RequestPath]] = [
+        (field.label, field.keys) for column in LIMITS for field in column if state.get(field.keys) is not None
+    ]
+    without = [*limits, *([("Allowed equipment", ("platforms",))] if state.get(("platforms",)) else [])]
+    works = state.get(("workload",)) or ()
+    with st.container(horizontal=True, gap="xsmall", key="ways-out"):
+        if limits and len(works) == 1 and not {"gpus_busy", "maximum"} & set(works[0].get("target", ())):
+            most: dict[RequestPath, object] = {("team",): None, ("growth",): None, ("workload", 0, "target"): _HIGHEST}
+            tip = "Replaces the target by the highest rate, without team and growth; Undo restores them."
+            st.button("Most within the limits", key="most", on_click=_change, args=(most,), help=tip)
+        for label, path in without:
+            tip = "Removes it from the request; Undo restores it."
+            st.button(f"Without: {label}", key=f"without-{path[-1]}", on_click=_change, args=({path: None},), help=tip)
+
+
+def _change(values: Mapping[RequestPath, object]) -> None:
+    for path, value in values.items():
+        state.put(path, value)
+    state.refresh()
 
 
 def _answer(view: View) -> None:

@@ -141,8 +141,7 @@ def _drawn(page: _Page, view: View, pages: Mapping[str, StreamlitPage]) -> Calla
         if view.has_question and page is _MAIN_PATH[0]:
             return  # the fields hold the previous request
         if view.sized is None and page.needs_answer:
-            st.info("No design yet: the page Requirements says why.")
-            return
+            return  # the head says why, and offers what leads on
         page.show(view)
         following = dict(pairwise(_MAIN_PATH)).get(page)
         if following is not None:
