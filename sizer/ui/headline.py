@@ -119,7 +119,7 @@ def show_inside(explanation: Explanation, sources: Mapping[str, Source]) -> None
 def show(view: View, *, is_first: bool) -> None:
     """Title, tools, errors of the request as typed, and the answer: three tiles on the first page, a line on others.
 
-    Out of date it is grey; folded, too, while a need has no answer, as it belongs to another request.
+    Out of date it is grey; while a need has no answer there is none.
     """
     title = view.result.request.title if view.sized is not None else state.get(("title",)) or "Deep-learning cluster"
     if view.has_question:  # a title of another request would stand over the need
@@ -153,14 +153,10 @@ def show(view: View, *, is_first: bool) -> None:
     if view.sized is None:
         return
     if view.has_question:
+        where = "above" if is_first else "on the page Requirements"
+        st.warning(f"**This need has no answer yet.** Answer the question {where}.", icon=":material/history:")
         previous = plain(view.result.request.title)
-        where = "Answer the question above" if is_first else "Answer the question on the page Requirements"
-        shown = "" if is_first else f" What this page shows is the previous request, {previous}."
-        st.warning(f"**This need has no answer yet.** {where}.{shown}", icon=":material/history:")
-        if is_first:
-            st.button(f"Return to {previous}", key="return", on_click=need.forget, icon=":material/undo:")
-        with st.expander(f"Previous result: {previous}"), st.container(key="previous-answer"):
-            _answer(view)
+        st.button(f"Return to {previous}", key="return", on_click=need.forget, icon=":material/undo:")
         return
     if not view.is_current:
         st.caption(":material/history: **Showing the previous result.**")
