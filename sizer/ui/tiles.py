@@ -16,7 +16,13 @@ from sizer.present.text.money import price_basis_text, price_range_text, quotes_
 from sizer.present.text.plan import existing_text
 from sizer.present.text.result_text import stack_worth_text
 from sizer.present.text.serving import conditions, used_stack_text
-from sizer.present.text.verdict import equipment_texts, even_odds_text, selection_text, verdict_text
+from sizer.present.text.verdict import (
+    equipment_texts,
+    even_odds_text,
+    measure_texts,
+    selection_text,
+    verdict_text,
+)
 from sizer.present.words import NOT_PUBLISHED, TO_BE_QUOTED, chance, estimate_text, plural, sample_unit, sentence
 from sizer.questions.maximum.text import maximum_sentences
 from sizer.sizing.checks import CheckKind, CheckResult
@@ -217,6 +223,7 @@ def sentences(result: SizingResult, *, is_customer_mode: bool) -> Iterator[str]:
     if not result.needs_cluster or design.probability is None or len(design.workloads) > 1 or result.request.team:
         yield sentence(verdict_text(result))
     else:
+        yield from measure_texts(result, names_key=False)
         yield from equipment_texts(result)
         if even_odds_text(design):
             yield even_odds_text(design)

@@ -43,7 +43,7 @@ def show(parts: Catalog) -> None:
                 LABEL,
                 need.text(),
                 key=key,
-                height=80,
+                height="content",
                 max_chars=MAX_CHARACTERS,
                 placeholder=TEMPLATES["Fine-tune a language model"],
                 help="As in an e-mail: neural network, data, and a target such as a rate, a time to train or a number "
