@@ -22,24 +22,12 @@ _HIGHEST = {"maximum": "rate"}
 def show_toolbar(view: View) -> None:
     """Draw the row of buttons."""
     with st.container(horizontal=True, width="content", gap="xsmall", key="toolbar"):
-        st.button(
-            "Undo",
-            key="undo",
-            on_click=state.undo,
-            icon=":material/undo:",
-            type="tertiary",
-            disabled=len(st.session_state.steps) < 2,
-            help="Undo the last change of the request.",
-        )
-        st.button(
-            "Redo",
-            key="redo",
-            on_click=state.redo,
-            icon=":material/redo:",
-            type="tertiary",
-            disabled=not st.session_state.undone,
-            help="Redo the change.",
-        )
+        for label, act, is_off, tip in (
+            ("Undo", state.undo, len(st.session_state.steps) < 2, "Undo the last change of the request."),
+            ("Redo", state.redo, not st.session_state.undone, "Redo the change."),
+        ):
+            key, icon = label.lower(), f":material/{label.lower()}:"
+            st.button(label, key=key, on_click=act, icon=icon, type="tertiary", disabled=is_off, help=tip)
         _share(view)
         saving.controls(view)
         toggle = f"customer-mode/{state.is_customer_mode()}"
