@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Floats, Ints
-from sizer.bom.bill import Bill
+from sizer.bom.bill import Bill, BillLine
 from sizer.bom.prices import PriceBook
 from sizer.bom.unit_prices import UnitPrices, unit_prices
 from sizer.catalog.model import Catalog
@@ -23,6 +23,8 @@ MIDDLE = 0.5
 # kind. Between them, on a logarithmic scale: assumed.
 NEGOTIATED_GPUS = 800
 _LARGEST_GPUS, _LARGEST_LOW_SHARE = 24_000, 0.31
+# A price so many times outside its band is taken for a slip, or the price of another quantity (assumed).
+_UNUSUAL_RATIO = 3.0
 
 
 @dataclass(frozen=True)
@@ -177,6 +179,23 @@ def category_ranges(bill: Bill, platform: Platform, prices: UnitPrices) -> dict[
         for kind in dict.fromkeys(kinds)
         for low, high in [amounts[[one == kind for one in kinds]].sum(axis=0)]
     }
+
+
+def unusual_prices(
+    bill: Bill, platform: Platform, catalog: Catalog, book: PriceBook
+) -> list[tuple[BillLine, float, float]]:
+    """Bought lines whose known price is far from the band of the part, each with the ends of the band. [currency]"""
+    lines = [line for line in bill.bought if line.item and line.unit_price]
+    market = unit_prices(
+        catalog, book, bill.currency, [0.0, 1.0], sorted({catalog.category_of(line.item) for line in lines})
+    )
+    found = []
+    for line in lines:
+        if not market.is_percentage(line.item) and line.term_months is None:
+            low, high = market.of(line.item, platform).tolist()
+            if not low / _UNUSUAL_RATIO <= float(line.unit_price or 0) <= high * _UNUSUAL_RATIO:
+                found.append((line, low, high))
+    return found
 
 
 def heights_of(confidence: float) -> list[float]:

@@ -2,9 +2,13 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 
 from sizer.base.quantities import NARROW_SPACE, grouped, plain, si, significant
 from sizer.bom.bill import Bill, BillLine
+from sizer.bom.cost import line_amounts
+from sizer.bom.prices import prices_for
+from sizer.bom.unit_prices import unit_prices
 from sizer.catalog.labels import item_name
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Storage
@@ -21,7 +25,7 @@ from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.calibration import note_texts
 from sizer.present.text.design_size import binding_text
-from sizer.present.text.money import price_basis_text, price_range_text
+from sizer.present.text.money import price_basis_text, price_range_text, range_text
 from sizer.present.text.plan import note_text
 from sizer.present.text.result_text import default_stack_texts
 from sizer.present.text.stages import stage_text
@@ -31,8 +35,8 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, Stage, TrainingTime, WorkloadAnswer
 from sizer.workload.target_text import target_text
 
-# Lines of a bill that are listed one by one; a longer one is summed by category.
-_MOST_LINES = 12
+# Lines of a bill that are listed one by one: those that decide the price.
+_MOST_LINES = 8
 _EXACT = "An exact count."
 
 
@@ -194,14 +198,10 @@ def rack_units(result: SizingResult, catalog: Catalog) -> Explanation:
 
 
 def price(result: SizingResult, catalog: Catalog) -> Explanation:
-    """Price, line by line, and what is not included."""
-    del catalog
+    """Price, line by line, ranges of the market where no quote is known, and what is not included."""
     bill = result.design.bill
-    priced = [line for line in bill.bought if line.extended_net is not None]
-    paid = [line for line in priced if line.extended_net]
-    rows = [_bill_row(line, bill) for line in paid] if len(paid) <= _MOST_LINES else list(_category_rows(bill))
-    free = len(priced) - len(paid)
-    if free:
+    rows = list(_line_rows(result, catalog))
+    if free := sum(line.extended_net == 0 for line in bill.bought):
         rows.append(row(words.plural(free, "line") + " free of charge", words.money(bill.total * 0, bill.currency), ""))
     if bill.deal_discount_percent:
         rows.append(
@@ -230,6 +230,42 @@ def price(result: SizingResult, catalog: Catalog) -> Explanation:
     )
 
 
+def _line_rows(result: SizingResult, catalog: Catalog) -> Iterator[Row]:
+    """Lines of the bill, the most expensive first; of those without a price the range of the market."""
+    bill, platform = result.design.bill, result.design.platform
+    market = unit_prices(catalog, prices_for(result.request, catalog), bill.currency, [0.0, 1.0])
+    found = []
+    for line, ends in zip(bill.bought, line_amounts(bill, platform, market).tolist(), strict=True):
+        unknown = ends if result.design.cost is not None else [0.0, math.inf]
+        found.append((line, unknown if line.extended_net is None else [float(line.extended_net)] * 2))
+    found = sorted((one for one in found if one[0].extended_net != 0), key=lambda one: -one[1][1])
+    for line, ends in found[:_MOST_LINES]:
+        if line.extended_net is not None:
+            yield _bill_row(line, bill)
+            continue
+        name = item_name(line.item, catalog) if line.item else line.description
+        source = "" if bill.is_customer_copy or not line.item else _market_source(line.item, platform.gpu.id, catalog)
+        yield row(f"{grouped(line.quantity)} × {name}", _amount(bill, *ends), source)
+    if others := [ends for _, ends in found[_MOST_LINES:]]:
+        yield row(words.plural(len(others), "further line"), _amount(bill, *map(sum, zip(*others, strict=True))), "")
+
+
+def _amount(bill: Bill, low: float, high: float) -> str:
+    if low == high:
+        return words.money(Decimal(repr(round(low, 2))), bill.currency)
+    return range_text(bill.currency, low, high) if math.isfinite(high) else words.TO_BE_QUOTED
+
+
+def _market_source(item: str, gpu: str, catalog: Catalog) -> str:
+    """Where the price band of a part comes from: its year, and the published prices that it rests on."""
+    folder = catalog.category_of(item)
+    band = catalog.bands.band(folder, item, gpu if folder == "servers" else "")
+    if band is None:
+        return ""
+    titles = dict.fromkeys(one.title for one in catalog.bands.evidence if one.id in band.evidence)
+    return f"{band.basis}, {band.date}: {'; '.join(titles) or band.note}"
+
+
 def _bill_row(line: BillLine, bill: Bill) -> Row:
     assert line.extended_net is not None  # only priced lines are listed
     each = f" at {words.money(line.unit_price, bill.currency)}" if line.unit_price is not None else ""
@@ -241,17 +277,6 @@ def _bill_row(line: BillLine, bill: Bill) -> Row:
         words.money(line.extended_net, bill.currency),
         Cell("", cites, where),
     )
-
-
-def _category_rows(bill: Bill) -> Iterator[Row]:
-    for category in dict.fromkeys(line.category for line in bill.bought):
-        total = bill.part(category).net_total
-        if total.amount:
-            yield row(
-                words.sentence(category).rstrip("."),
-                words.money(total.amount, bill.currency),
-                "sum of its lines in the bill",
-            )
 
 
 # Keys of the figures; those of a workload end in its number, those of a stage in the stage's key, too.

@@ -341,7 +341,10 @@ def _selection(counts: PartCounts, order: Sequence[int], ranking: Ranking) -> Se
         return Selection(SelectionKind.ONLY, 1, preference=preference)
     if not ranks_by_cost(rank_by):
         return Selection(SelectionKind.RANKED, n_platforms, rank_by, preference)
-    if all(row_difference(counts, row, order[0]).low > 0 for row in _as_certain(counts, ranking.one_by_one())):
+    # Nothing costs less than nothing: the designs behind one need not be counted.
+    is_free = counts.ownership_rates is None and not counts.likely_cost[order[0]]
+    behind = iter(()) if is_free else _as_certain(counts, ranking.one_by_one())
+    if all(row_difference(counts, row, order[0]).low > 0 for row in behind):
         return Selection(SelectionKind.CHEAPEST, n_platforms, None, preference, _years_owned(counts))
     expected = {
         place: row_difference(counts, row, order[0]).expected

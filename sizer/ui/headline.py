@@ -11,33 +11,23 @@ from sizer.explain.inputs import Explanation
 from sizer.ui import look, need, session_catalog, sharing, state, tiles
 from sizer.ui.designs import saving
 from sizer.ui.error_messages import RequestFault
-from sizer.ui.request_form.forms import in_labels, label_at
+from sizer.ui.request_form.forms import LIMITS, RequestPath, in_labels, label_at
 from sizer.ui.state import View
 from sizer.ui.tiles import HeadlineItem, other_figures
 from sizer.ui.typed import plain
+
+_HIGHEST = {"maximum": "rate"}
 
 
 def show_toolbar(view: View) -> None:
     """Draw the row of buttons."""
     with st.container(horizontal=True, width="content", gap="xsmall", key="toolbar"):
-        st.button(
-            "Undo",
-            key="undo",
-            on_click=state.undo,
-            icon=":material/undo:",
-            type="tertiary",
-            disabled=len(st.session_state.steps) < 2,
-            help="Undo the last change of the request.",
-        )
-        st.button(
-            "Redo",
-            key="redo",
-            on_click=state.redo,
-            icon=":material/redo:",
-            type="tertiary",
-            disabled=not st.session_state.undone,
-            help="Redo the change.",
-        )
+        for label, act, is_off, tip in (
+            ("Undo", state.undo, len(st.session_state.steps) < 2, "Undo the last change of the request."),
+            ("Redo", state.redo, not st.session_state.undone, "Redo the change."),
+        ):
+            key, icon = label.lower(), f":material/{label.lower()}:"
+            st.button(label, key=key, on_click=act, icon=icon, type="tertiary", disabled=is_off, help=tip)
         _share(view)
         saving.controls(view)
         toggle = f"customer-mode/{state.is_customer_mode()}"
@@ -117,7 +107,7 @@ def show_inside(explanation: Explanation, sources: Mapping[str, Source]) -> None
 def show(view: View, *, is_first: bool) -> None:
     """Title, tools, errors of the request as typed, and the answer: three tiles on the first page, a line on others.
 
-    Out of date it is grey; folded, too, while a need has no answer, as it belongs to another request.
+    Out of date it is grey; while a need has no answer there is none.
     """
     title = view.result.request.title if view.sized is not None else state.get(("title",)) or "Deep-learning cluster"
     if view.has_question:  # a title of another request would stand over the need
@@ -142,6 +132,7 @@ def show(view: View, *, is_first: bool) -> None:
                 )
     if view.infeasible:
         st.error(plain(view.infeasible), icon=":material/block:")
+        _ways_out()
     elif view.faults:
         unplaced = [fault.text for fault in view.faults if not fault.path]
         placed = [_placed(fault) for fault in view.faults if fault.path]
@@ -150,20 +141,39 @@ def show(view: View, *, is_first: bool) -> None:
     if view.sized is None:
         return
     if view.has_question:
+        where = "above" if is_first else "on the page Requirements"
+        st.warning(f"**This need has no answer yet.** Answer the question {where}.", icon=":material/history:")
         previous = plain(view.result.request.title)
-        where = "Answer the question above" if is_first else "Answer the question on the page Requirements"
-        shown = "" if is_first else f" What this page shows is the previous request, {previous}."
-        st.warning(f"**This need has no answer yet.** {where}.{shown}", icon=":material/history:")
-        if is_first:
-            st.button(f"Return to {previous}", key="return", on_click=need.forget, icon=":material/undo:")
-        with st.expander(f"Previous result: {previous}"), st.container(key="previous-answer"):
-            _answer(view)
+        st.button(f"Return to {previous}", key="return", on_click=need.forget, icon=":material/undo:")
         return
     if not view.is_current:
         st.caption(":material/history: **Showing the previous result.**")
     if not is_line:
         with st.container(key="answer" if view.is_current else "previous-answer"):
             _answer(view)
+
+
+def _ways_out() -> None:
+    """Buttons for a request that no design meets: the most within its limits, or the request without one of them."""
+    limits: list[tuple[str, RequestPath]] = [
+        (field.label, field.keys) for column in LIMITS for field in column if state.get(field.keys) is not None
+    ]
+    without = [*limits, *([("Allowed equipment", ("platforms",))] if state.get(("platforms",)) else [])]
+    works = state.get(("workload",)) or ()
+    with st.container(horizontal=True, gap="xsmall", key="ways-out"):
+        if limits and len(works) == 1 and not {"gpus_busy", "maximum"} & set(works[0].get("target", ())):
+            most: dict[RequestPath, object] = {("team",): None, ("growth",): None, ("workload", 0, "target"): _HIGHEST}
+            tip = "Replaces the target by the highest rate, without team and growth; Undo restores them."
+            st.button("Most within the limits", key="most", on_click=_change, args=(most,), help=tip)
+        for label, path in without:
+            tip = "Removes it from the request; Undo restores it."
+            st.button(f"Without: {label}", key=f"without-{path[-1]}", on_click=_change, args=({path: None},), help=tip)
+
+
+def _change(values: Mapping[RequestPath, object]) -> None:
+    for path, value in values.items():
+        state.put(path, value)
+    state.refresh()
 
 
 def _answer(view: View) -> None:

@@ -138,11 +138,9 @@ def _drawn(page: _Page, view: View, pages: Mapping[str, StreamlitPage]) -> Calla
         if page is _MAIN_PATH[0]:
             conversation.show(view.catalog)  # the need comes first, the answer below it
         headline.show(view, is_first=page is _MAIN_PATH[0])
-        if view.has_question and page is _MAIN_PATH[0]:
-            return  # the fields hold the previous request
-        if view.sized is None and page.needs_answer:
-            st.info("No design yet: the page Requirements says why.")
-            return
+        has_answer = view.sized is not None and not view.has_question
+        if not has_answer and (page.needs_answer or (view.has_question and page is _MAIN_PATH[0])):
+            return  # the head says why, and offers what leads on; the fields hold the request before a question
         page.show(view)
         following = dict(pairwise(_MAIN_PATH)).get(page)
         if following is not None:

@@ -15,8 +15,14 @@ from sizer.present.text.design_size import asked_target_text
 from sizer.present.text.money import price_basis_text, price_range_text, quotes_text
 from sizer.present.text.plan import existing_text
 from sizer.present.text.result_text import stack_worth_text
-from sizer.present.text.serving import used_stack_text
-from sizer.present.text.verdict import equipment_texts, even_odds_text, selection_text, verdict_text
+from sizer.present.text.serving import conditions, used_stack_text
+from sizer.present.text.verdict import (
+    equipment_texts,
+    even_odds_text,
+    measure_texts,
+    selection_text,
+    verdict_text,
+)
 from sizer.present.words import NOT_PUBLISHED, TO_BE_QUOTED, chance, estimate_text, plural, sample_unit, sentence
 from sizer.questions.maximum.text import maximum_sentences
 from sizer.sizing.checks import CheckKind, CheckResult
@@ -135,13 +141,13 @@ def _purchase(design: DesignAnswer) -> Tile:
     nodes = f"{count} × {storage} {by_count(count, 'node', 'nodes')}" if count else storage
     gpus = f"{grouped(design.n_gpus)} × {design.platform.gpu.name}"
     size = f"{grouped(units)} {by_count(units, 'rack unit', 'rack units')} in {plural(racks, 'rack')}, {power}"
-    value = f"{grouped(design.servers_bought)} × {with_vendor(design.platform.server)}"
-    there = design.n_servers - design.servers_bought
-    at_hand = f", besides {plural(there, 'server')} at hand" if there else ""
-    if not design.servers_bought:
-        value = f"No {with_vendor(design.platform.server)}"
+    bought, server = design.servers_bought, with_vendor(design.platform.server)
+    there = design.n_servers - bought
+    value = f"{grouped(bought)} × {server}" if bought else "No GPU server"
+    at_hand = f" besides {grouped(there)} at hand" if there and bought else ""
+    used = "" if bought else f"{grouped(there)} × {server} at hand: "
     return Tile(
-        "What to buy", HeadlineItem(GPUS, f"GPU servers{at_hand}", value, f"{gpus}, with {nodes}; {size}"), None
+        "What to buy", HeadlineItem(GPUS, f"GPU servers{at_hand}", value, f"{used}{gpus}, with {nodes}; {size}"), None
     )
 
 
@@ -171,6 +177,8 @@ def _verdict(result: SizingResult) -> Badge:
     share = chance(probability)
     if design.target_check is CheckResult.NOT_MET:
         return Badge("orange", "warning", f"Below the target, probability {share}", f"below, {share}")
+    if design.late:
+        return Badge("orange", "help", f"Met on a condition, probability {share}", f"on a condition, {share}")
     if even_odds_text(design):
         return Badge("orange", "help", f"Even odds, probability {share}", f"even odds, {share}")
     if not result.needs_cluster:
@@ -215,9 +223,12 @@ def sentences(result: SizingResult, *, is_customer_mode: bool) -> Iterator[str]:
     if not result.needs_cluster or design.probability is None or len(design.workloads) > 1 or result.request.team:
         yield sentence(verdict_text(result))
     else:
+        yield from measure_texts(result, names_key=False)
         yield from equipment_texts(result)
         if even_odds_text(design):
             yield even_odds_text(design)
+        for answer in design.late:
+            yield from (f"This holds {one.text}." for one in conditions(design, answer))
     if design.existing is not None:
         yield existing_text(design.existing)
     yield from maximum_sentences(result, with_amounts=with_amounts)[:1]

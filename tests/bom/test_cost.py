@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 
 from sizer import Catalog, load_catalog, project
 from sizer.base.errors import CatalogError
-from sizer.bom.cost import component_amounts, heights_of, line_amounts, probability_within
+from sizer.bom.cost import component_amounts, heights_of, line_amounts, probability_within, unusual_prices
 from sizer.bom.lines import bill
 from sizer.bom.prices import price_book
 from sizer.bom.unit_prices import UnitPrices, amount_at
@@ -45,6 +45,17 @@ def unit_prices(parts: Catalog | None = None) -> UnitPrices:
     """At low end, middle, 90 % and high end."""
     of = parts or catalog()
     return UnitPrices(of, price_book(of), "USD", HEIGHTS)
+
+
+@pytest.mark.parametrize(("amount", "is_far"), [(1_490, True), (149_000, False), (1_490_000, True)])
+def test_a_price_far_outside_its_band_is_named(amount, is_far):
+    """The band of a DGX-1 is USD 84,000 to 190,000; a slip is a tenth of a price, or that of ten pieces."""
+    price = Price(item="dgx-1", amount=Decimal(amount), currency="USD", date="2026-11-30", source="quote", where="")
+    parts = with_prices(catalog(), [price])
+    own, book = two_dgx1().platform, price_book(parts)
+    priced = bill(two_dgx1().quantities.components, parts, book, "USD", None, server=own.server)
+    found = {line.item: ends for line, *ends in unusual_prices(priced, own, parts, book)}
+    assert found == ({"dgx-1": [84_000, 190_000]} if is_far else {})
 
 
 def test_drives_that_hold_the_data_are_added_to_a_server_that_is_priced_with_those_to_boot_from():

@@ -89,6 +89,26 @@ def test_usable_capacity_is_raw_times_the_shares_that_are_left(name):
     assert left == pytest.approx(usable, rel=SHOWN)
 
 
+def test_the_price_is_the_sum_of_its_lines():
+    """Nine DGX-1 at the published USD 149,000 are all that the example has a price for."""
+    said = shown("dgx1-f800-resnet50", PRICE)
+    assert said.answer == price_range_text(sized("dgx1-f800-resnet50").design)
+    assert said.inputs.rows[0].cells[1].text == "USD 1\u202f341\u202f000"
+    assert 9 * 149_000 == 1_341_000
+
+
+def test_the_ranges_of_the_lines_add_up_to_the_price():
+    """Each end to half a unit of its second digit; a line whose ends round alike is shown as one amount."""
+    name = "hgx-b200-400gbe"
+    ends = np.zeros(2)
+    for one in shown(name, PRICE).inputs.rows:
+        unit = 1e6 if one.cells[1].text.endswith("million") else 1.0
+        amounts = re.findall(r"[\d.\u202f]+", one.cells[1].text)
+        ends += [unit * float(amounts[place].replace("\u202f", "")) for place in (0, -1)]
+    cost = sized(name).design.cost
+    assert ends == pytest.approx([cost.low, cost.high], rel=0.05)
+
+
 def test_a_customer_reads_the_price_paid_and_no_discount():
     request = sized("dgx1-f800-resnet50").request
     data = request.model_dump(mode="json", exclude_none=True)

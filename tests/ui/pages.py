@@ -100,9 +100,14 @@ def said(app: AppTest) -> str:
     return _unescaped(" ".join(one.value for one in (*app.error, *app.caption)))
 
 
+def has_answer(app: AppTest) -> bool:
+    """Whether the page shows the figures of an answer."""
+    return len(figures(app)) >= 7
+
+
 def assert_healthy(app: AppTest) -> None:
-    """No exception, an answer, at most one primary button."""
+    """No exception, an answer or the question that it waits for, at most one primary button."""
     assert not app.exception, [one.message for one in app.exception]
-    assert len(figures(app)) >= 7
+    assert has_answer(app) is not any("no answer yet" in one.value for one in app.warning)
     primary = [one for kind in ("button", "download_button") for one in app.get(kind) if one.proto.type == "primary"]
     assert len(primary) <= 1

@@ -6,7 +6,19 @@ from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from sizer.base.quantities import TOKENS, parse
 from sizer.ui.requirements.conversation import TEMPLATES
 from sizer.workload.sentence.reader import MAX_CHARACTERS
-from tests.ui.pages import BESIDE, PATH, assert_healthy, figures, load, opened, said, to_page, unfold, widget
+from tests.ui.pages import (
+    BESIDE,
+    PATH,
+    assert_healthy,
+    figures,
+    has_answer,
+    load,
+    opened,
+    said,
+    to_page,
+    unfold,
+    widget,
+)
 
 SCRIPT = "<script>alert(1)</script>"
 LABEL = "Describe the need"
@@ -36,11 +48,6 @@ def answer(app, label: str):
     return found
 
 
-def is_folded(app) -> bool:
-    """Whether the answer stands in a closed fold, as that of another request."""
-    return any(one.label.startswith("Previous result: ") and not one.proto.expanded for one in app.expander)
-
-
 def target(app) -> dict:
     """Target of the request."""
     return app.session_state.draft["workload"][0]["target"]
@@ -59,14 +66,13 @@ def test_a_need_becomes_a_design_and_says_how_it_was_read():
 @pytest.mark.parametrize(
     "words", ["make it fast", SCRIPT, "ResNet-50 with 10 Tb on 8 GPUs", "9" * 400, "x" * (MAX_CHARACTERS + 1)]
 )
-def test_a_need_that_is_not_complete_changes_nothing_and_folds_the_answer(words):
+def test_a_need_that_is_not_complete_changes_nothing_and_shows_no_answer(words):
     app = opened()
-    before, request = figures(app), app.session_state.draft
+    request = app.session_state.draft
     widget(app.text_area, LABEL).set_value(words).run()
     assert_healthy(app)
-    assert figures(app) == before
     assert app.session_state.draft == request
-    assert is_folded(app)
+    assert not has_answer(app)
     assert app.title[0].value not in request["title"]
     assert SCRIPT not in " ".join(one.value for one in (*app.markdown, *app.caption))
 
@@ -77,7 +83,7 @@ def test_what_is_missing_is_asked_with_buttons_until_there_is_a_design():
     assert "Which target?" in " ".join(one.value for one in app.markdown)
     answer(app, "in a day").click().run()
     assert_healthy(app)
-    assert not is_folded(app)
+    assert has_answer(app)
     assert target(app) == {"time_to_train_s": "1 d"}
 
 
@@ -97,13 +103,10 @@ def test_two_readings_of_a_number_are_two_buttons():
     assert target(app) == {"samples_per_s": "40000 images/s"}
 
 
-def test_downloads_are_locked_while_a_question_is_open():
+def test_no_page_shows_another_request_while_a_question_is_open():
     app = to_page(given("64 MI210 for ResNet-50"), "document")
-    downloads = [one for one in app.get("download_button") if (one.key or "").startswith("download-")]
-    assert downloads
-    assert all(one.proto.disabled for one in downloads)
-    assert widget(app.button, "Make all files").disabled
-    assert is_folded(app)
+    assert not app.get("download_button")
+    assert not has_answer(app)
 
 
 def test_a_need_stays_until_the_fields_contradict_it():

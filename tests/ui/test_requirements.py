@@ -127,6 +127,19 @@ def test_a_budget_is_typed_as_people_write_it_and_two_readings_are_refused():
     assert "Showing the previous result" in said(app)
 
 
+def test_a_request_that_no_design_meets_is_led_on_by_buttons():
+    app = unfold(opened(), "not-exceeded")
+    widget(app.text_input, "Budget").set_value("600,000")
+    widget(app.button, "Apply limits").click().run()
+    for label, left in (("Most within the limits", {"budget": 600_000.0}), ("Without: Budget", None)):
+        assert "Excluded by: budget" in said(app)
+        widget(app.button, label).click().run()
+        assert_healthy(app)
+        assert not app.error
+        assert app.session_state.draft.get("limits") == left
+        widget(app.button, "Undo").click().run()
+
+
 # --- undo
 
 

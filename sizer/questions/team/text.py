@@ -477,13 +477,13 @@ def change_figures(now: TeamAnswer, base: TeamAnswer) -> tuple[ComparedFigure, .
     pairs = [
         ("Servers needed for the waits", grouped(now.n_servers_for_waits), grouped(base.n_servers_for_waits)),
         ("GPU utilization", percent(now.run.gpus_busy_fraction), percent(base.run.gpus_busy_fraction)),
-        (
-            "Reads of all jobs",
-            si(now.run.demand.asked_bytes_per_s, "B/s"),
-            si(base.run.demand.asked_bytes_per_s, "B/s"),
-        ),
-        ("Read utilization", percent(now.read_capacity.load_fraction), percent(base.read_capacity.load_fraction)),
     ]
+    if now.run.demand.worst_bytes_per_s > 0:  # else no read rate is known
+        reads, loads = zip(
+            *((one.run.demand.asked_bytes_per_s, one.read_capacity.load_fraction) for one in (now, base)), strict=True
+        )
+        pairs.append(("Reads of all jobs", si(reads[0], "B/s"), si(reads[1], "B/s")))
+        pairs.append(("Read utilization", percent(loads[0]), percent(loads[1])))
     if now.model.case.queue:
         share, before = (least_served(answer.run, answer).share_within for answer in (now, base))
         pairs.insert(0, ("Start within the target, at least", percent(share), percent(before)))

@@ -6,7 +6,9 @@ from typing import Any
 
 import streamlit as st
 
-from sizer.bom.bill import Bill
+from sizer.bom.cost import unusual_prices
+from sizer.bom.prices import prices_for
+from sizer.catalog.labels import item_name
 from sizer.present.bill_tables import bill_table, category_prices
 from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import (
@@ -15,9 +17,9 @@ from sizer.present.text.bill_warnings import (
     need_dangers,
     unsupported_text,
 )
-from sizer.present.text.money import price_text
+from sizer.present.text.money import price_text, range_text
 from sizer.present.words import date as day
-from sizer.present.words import plural
+from sizer.present.words import money, plural
 from sizer.questions.ownership.analysis import ownership
 from sizer.questions.ownership.text import finding, ownership_table, runs_table
 from sizer.sizing.result import SizingResult
@@ -45,7 +47,6 @@ def show(view: View) -> None:
     """Draw the page; in the customer view without anything about how prices were made."""
     result = view.result
     assert result is not None
-    bill = result.design.bill
     if view.is_customer_mode:
         st.header("Bill of materials", anchor=False)
     else:
@@ -55,7 +56,7 @@ def show(view: View) -> None:
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 st.warning(f"**Changes that no longer apply.** {plain(' '.join(dropped))}", icon=":material/rule:")
                 st.button("Dismiss", key="dismiss-dropped", on_click=_dismiss, type="tertiary")
-    _old_prices(bill)
+    _prices_to_check(view)
     _date_of_need(result)
     if view.is_customer_mode:
         look.note(_price(result))
@@ -158,9 +159,17 @@ def _dismiss() -> None:
     st.session_state[DROPPED] = []
 
 
-def _old_prices(bill: Bill) -> None:
-    """Banner of prices that are old, expired or in another currency."""
+def _prices_to_check(view: View) -> None:
+    """Banner of prices that are old, expired, in another currency, or far from what the market asks."""
+    result, bill = view.result, view.result.design.bill
     warnings = bill_warning_sentences(dict.fromkeys(warning for _, warning in bill.price_warnings))
+    if not view.is_customer_mode:
+        book = prices_for(result.request, view.catalog)
+        warnings += [
+            f"{item_name(line.item, view.catalog)}: {money(line.unit_price, bill.currency)} each; the market asks "
+            f"{range_text(bill.currency, low, high)}."
+            for line, low, high in unusual_prices(bill, result.design.platform, view.catalog, book)
+        ]
     if not warnings:
         return
     st.warning(f"**Prices to check.** {plain(' '.join(warnings[:_MAX_WARNINGS]))}", icon=":material/event_busy:")

@@ -15,7 +15,7 @@ from sizer.questions.compare.charts import price_chart
 from sizer.questions.compare.designs import MOST, Compared, bill_table, figures_table, request_table
 from sizer.questions.compare.text import effects_table, no_answer, summary
 from sizer.ui import fields, look, state
-from sizer.ui.designs.revision_tables import fields_table
+from sizer.ui.designs.revision_tables import draw_tables, fields_table
 from sizer.ui.error_messages import name_of, sentences
 from sizer.ui.request_form.forms import label_of
 from sizer.ui.sharing import without_empty_values
@@ -187,14 +187,8 @@ def draw(before: SizingRequest, now: SizingRequest, names: tuple[str, str], cata
         return
     texts = [summary(found), *no_answer(found, *names)]
     st.markdown("\n\n".join(plain(text) for text in texts))
-    tables = (
-        effects_table(found, names[0], now.currency, input_label),
-        fields_table(found.changes, *names),
-    )
-    for table in tables:
-        if table is not None:
-            st.subheader(table.caption, anchor=False)
-            look.table(table, catalog.sources)
+    effects = effects_table(found, names[0], now.currency, input_label)
+    draw_tables((effects, fields_table(found.changes, *names)), catalog)
 
 
 def input_label(key: str) -> str:

@@ -1,6 +1,6 @@
 """Differences between answers and between revisions as sentences and tables."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import streamlit as st
@@ -68,20 +68,19 @@ def _figure_sentence(change: FigureChange, currencies: tuple[str, str]) -> str:
 
 def show_since(since: Differences, catalog: Catalog) -> None:
     """Tables of the figures and lines of the bill that changed since a result was saved."""
-    tables = (
-        _figures(since.figures, "When saved", "Now", since.currencies),
-        bill_table(since.lines, "when saved", "now", since.currencies),
+    told = [one for one in since.figures if is_told_apart(one, since.currencies)]
+    draw_tables(
+        (
+            figures_table(told, "When saved", "Now", since.currencies),
+            bill_table(since.lines, "when saved", "now", since.currencies),
+        ),
+        catalog,
     )
-    _draw([table for table in tables if table is not None], catalog)
 
 
 def fields_table(changes: Iterable[FieldChange], before: str, now: str) -> Table | None:
     """Fields of the request that differ, by their names on the pages."""
     return request_table(changes, before, now, _path, _value)
-
-
-def _figures(changes: Iterable[FigureChange], before: str, now: str, currencies: tuple[str, str]) -> Table | None:
-    return figures_table([one for one in changes if is_told_apart(one, currencies)], before, now, currencies)
 
 
 def _path(path: Path) -> str:
@@ -98,7 +97,8 @@ def _value(path: Path, value: Any) -> str:
     return in_words(field_of(path), value)
 
 
-def _draw(tables: Sequence[Table], catalog: Catalog) -> None:
-    for table in tables:
+def draw_tables(tables: Iterable[Table | None], catalog: Catalog) -> None:
+    """Tables below their captions, without those that have nothing to say."""
+    for table in filter(None, tables):
         st.subheader(table.caption, anchor=False)
         look.table(table, catalog.sources)

@@ -161,7 +161,7 @@ def _apply(prefix: str) -> None:
     file = st.session_state[f"{prefix}/logo"]
     # Apply the form; a field with an error keeps its value.
     logo = None if file is None else file.getvalue()
-    faults = _logo_faults(logo)
+    faults = [] if logo is None else [text for _, text in _faults({}, logo)]
     if logo is not None and not faults:
         st.session_state[LOGO] = logo
     before = _fields(profile())
@@ -209,10 +209,10 @@ def read_profile(content: bytes) -> tuple[dict[str, Any], list[str]]:
     return ({}, faults) if faults else ({**data, **({"logo": logo} if logo else {})}, [])
 
 
-def _faults(data: dict[str, Any]) -> list[tuple[str, str]]:
+def _faults(data: dict[str, Any], logo: bytes | None = None) -> list[tuple[str, str]]:
     """Field and sentence of each error."""
     try:
-        Profile.from_dict(data, _PLACE)
+        Profile.from_dict(data, _PLACE, logo=logo)
     except RequestError as error:
         return [_placed(line) for line in str(error).splitlines()]
     return []
@@ -226,17 +226,6 @@ def _placed(line: str) -> tuple[str, str]:
         return "", f"{said[:1].upper()}{said[1:]}{end}"
     rest = line[match.end(1) :].removeprefix(":").strip()
     return match[1], f"{_LABELS[match[1]]}: {rest.removeprefix('= ')}{end}"
-
-
-def _logo_faults(logo: bytes | None) -> list[str]:
-    if logo is None:
-        return []
-    try:
-        Profile.from_dict({}, _PLACE, logo=logo)
-    except RequestError as error:
-        said = str(error).removeprefix(f"{_PLACE}: ")
-        return [f"{said[:1].upper()}{said[1:]}."]
-    return []
 
 
 def _reset() -> None:

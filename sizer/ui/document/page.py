@@ -110,7 +110,8 @@ def show(view: View) -> None:
     st.header("Files", anchor=False)
     left_out = (*(PDF_FORMS if missing is not None else ()), *(INTERNAL if source.is_customer_copy else ()))
     kinds = tuple(kind for kind in FORMATS if kind not in left_out)
-    _files(source, kinds, is_locked=not view.is_current)
+    with st.container(key="files"):
+        _files(source, kinds, is_locked=not view.is_current)
     _all_files(source, kinds, is_locked=not view.is_current)
     _contents(view)
 

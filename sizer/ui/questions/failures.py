@@ -46,10 +46,10 @@ def show_checkpoints(view: View, number: int) -> None:
     if question is None:
         return
     with st.expander("**Checkpoints and interruptions**"):
-        _inside(view, design, question)
+        _checkpoints(view, design, question)
 
 
-def _inside(view: View, design: DesignAnswer, question: GoodputQuestion) -> None:
+def _checkpoints(view: View, design: DesignAnswer, question: GoodputQuestion) -> None:
     assumed = ""
     if write_rate_is_unknown(design.platform.storage):
         assumed = "; no source gives the write rate, a quarter of the read rate is assumed"
@@ -98,17 +98,13 @@ def show(view: View) -> None:
     before = si(float(answer.throughput.value), unit)
     found = [("Throughput", si(case.throughput[number], unit), f"{percent(case.share[number])} of {before}")]
     if case.meets_target:
-        found.append(
-            (
-                "Target",
-                "met" if case.meets_target[number] else "missed",
-                f"{chance(case.probability[number])} probability, {chance(answer.probability)} before",
-            )
-        )
-        found.append(
-            ("All targets", targets_text(case), f"requested confidence {percent(view.result.request.confidence)}")
-        )
-        found.append(("Longest outage in a run", _window(case.outage_s[number]), "once, without missing the target"))
+        odds = f"{chance(case.probability[number])} probability, {chance(answer.probability)} before"
+        asked = f"requested confidence {percent(view.result.request.confidence)}"
+        found += [
+            ("Target", "met" if case.meets_target[number] else "missed", odds),
+            ("All targets", targets_text(case), asked),
+            ("Longest outage in a run", _window(case.outage_s[number]), "once, without missing the target"),
+        ]
     if case.within_wait is not None:
         team = view.result.request.team
         asked = f"{percent(team.wait_probability)} requested" if team is not None else ""
@@ -136,14 +132,8 @@ def show(view: View) -> None:
                 help="Writes it into the request, which is then resized with one more part where needed.",
             )
         if losses:
-            st.button(
-                "Without redundancy",
-                icon=":material/undo:",
-                key="no-reserve",
-                on_click=_ask,
-                args=((),),
-                disabled=not view.is_current,
-            )
+            none, icon, is_off = "Without redundancy", ":material/undo:", not view.is_current
+            st.button(none, icon=icon, key="no-reserve", on_click=_ask, args=((),), disabled=is_off)
     show_checkpoints(view, number)
     sources = view.catalog.sources
     for table in (failures_table(cases, design.workloads), maintenance_table(cases)):

@@ -75,6 +75,8 @@ def _answer(view: View, plan: GrowthPlan, sliders: Tried) -> None:
     currency, sources = view.result.request.currency, view.catalog.sources
     found = _platform(view, plan, sliders)
     look.notes(findings(plan, found, view.catalog))
+    if found.platform.key != view.result.design.platform.key:
+        look.note(f"The design of this request is {view.result.design.name}: another first purchase than this plan's.")
     look.table(purchases_table(found, view.catalog, currency), sources)
     for table in (
         sequences_table(found, plan, currency),

@@ -27,7 +27,7 @@ TEMPLATES = {
     "We have two DGX H100": "We have two DGX H100; fine-tune Llama 3 70B with LoRA on 1 billion tokens within 3 days",
     "Medical imaging": "Train 3D U-Net on 12 TB of CT scans, 16 H200",
     "One NVL72 rack": "Train Llama 3 70B on one NVL72",
-    "What for this budget?": "What can we get for 2 million USD? Llama 3 8B",
+    "What for this budget?": "What can we get for 2 million USD to fine-tune Llama 3 8B?",
 }
 _RECENT = 4  # saved designs that the first page offers
 _MOST_BUTTONS = 14  # answers that are in sight; the others are one click away
@@ -43,7 +43,7 @@ def show(parts: Catalog) -> None:
                 LABEL,
                 need.text(),
                 key=key,
-                height=80,
+                height="content",
                 max_chars=MAX_CHARACTERS,
                 placeholder=TEMPLATES["Fine-tune a language model"],
                 help="As in an e-mail: neural network, data, and a target such as a rate, a time to train or a number "

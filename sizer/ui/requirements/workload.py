@@ -128,49 +128,46 @@ _MIXED = {False: "mixed precision", True: "BF16"}  # by whether a language model
 def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
     """Fields whose default fits most requests."""
     stack, batch = state.get((*path, "stack")), state.get((*path, "batch_per_gpu"))
-    is_language = trains_language(parts, path)
-    summary = [
-        parts.stacks[stack].name if stack in parts.stacks else "default software stack",
-        _PRECISIONS.get(str(state.get((*path, "precision"))), _MIXED[is_language]),
-        *([] if is_language else [f"batch {batch}" if batch else "default batch"]),
-        capitalized_name(state.get((*path, "access")) or "random").lower(),
-        capitalized_name(state.get((*path, "cache")) or "page-cache").lower(),
-    ]
-    if language.is_served(path):
+    is_language, is_served = trains_language(parts, path), language.is_served(path)
+    precision = str(state.get((*path, "precision")))
+    if is_served:
         engine = state.get((*path, "engine"))
         named = parts.stacks[engine].name if engine in parts.stacks else "a mixture of serving engines"
-        summary = [named, _PRECISIONS.get(str(state.get((*path, "precision"))), "number format searched")]
+        summary = [named, _PRECISIONS.get(precision, "number format searched")]
+        columns = "engine cache_precision adapters latency_percentile precision", ""
+    else:
+        summary = [
+            parts.stacks[stack].name if stack in parts.stacks else "default software stack",
+            _PRECISIONS.get(precision, _MIXED[is_language]),
+            *([] if is_language else [f"batch {batch}" if batch else "default batch"]),
+            capitalized_name(state.get((*path, "access")) or "random").lower(),
+            capitalized_name(state.get((*path, "cache")) or "page-cache").lower(),
+        ]
+        columns = "stack precision batch_per_gpu", "sample_bytes sample_format access cache"
+        if is_language:
+            columns = "stack precision", "document_tokens packing dataset_bytes access cache"
 
     def draw() -> None:
-        left, middle, right = st.columns(3, gap="large")
-        with left:
-            if language.is_served(path):
-                fields.draw(form.FIELDS["workload.engine"], number, options=language.engines(parts))
-                fields.draw(form.FIELDS["workload.cache_precision"], number)
-                fields.draw(form.FIELDS["workload.adapters"], number)
-                fields.draw(form.FIELDS["workload.latency_percentile"], number)
-            else:
-                fields.draw(form.FIELDS["workload.stack"], number, options=language.stack_options(parts, path))
-            precision = form.NUMBER_FORMAT if is_language else form.FIELDS["workload.precision"]
-            fields.draw(precision, number, after=lambda: _remove_unsuitable(parts, path))
-            if not is_language:
-                fields.draw(form.FIELDS["workload.batch_per_gpu"], number)
-        with middle:
-            if language.is_served(path):
-                look.note("A model in use reads its weights when it starts, and no data set.")
-            elif is_language:
-                fields.draw(form.FIELDS["workload.document_tokens"], number)
-                fields.draw(form.FIELDS["workload.packing"], number)
-                fields.draw(form.FIELDS["workload.dataset_bytes"], number, empty="4 bytes a token")
-            else:
-                dataset = _dataset(parts, path)
-                size = f"{si(dataset.sample_bytes.value, 'B')}, from the data set" if dataset is not None else ""
-                fields.draw(form.FIELDS["workload.sample_bytes"], number, empty=size)
-                fields.draw(form.FIELDS["workload.sample_format"], number)
-            if not language.is_served(path):
-                fields.draw(form.FIELDS["workload.access"], number)
-                fields.draw(form.FIELDS["workload.cache"], number)
-        with right:
+        dataset = _dataset(parts, path)
+        size = "" if dataset is None else f"{si(dataset.sample_bytes.value, 'B')}, from the data set"
+        more: dict[str, dict[str, Any]] = {
+            "engine": {"options": language.engines(parts)},
+            "stack": {"options": language.stack_options(parts, path)},
+            "precision": {"after": lambda: _remove_unsuitable(parts, path)},
+            "dataset_bytes": {"empty": "4 bytes a token"},
+            "sample_bytes": {"empty": size},
+        }
+        *drawn, last = st.columns(3, gap="large")
+        for column, names in zip(drawn, columns, strict=True):
+            with column:
+                for name in names.split():
+                    field = form.FIELDS[f"workload.{name}"]
+                    if is_language and name == "precision":
+                        field = form.NUMBER_FORMAT
+                    fields.draw(field, number, **more.get(name, {}))
+                if not names:
+                    look.note("A model in use reads its weights when it starts, and no data set.")
+        with last:
             fields.draw(form.FIELDS["rank_by"])
 
     look.folded("Expert settings", "expert", draw, ", ".join(summary))
@@ -196,24 +193,21 @@ def _dnn_fields(parts: Catalog, number: int, path: RequestPath) -> None:
             st.session_state.notice = f"The batch of {batch} was set for another network; the default applies."
         if chosen == CUSTOM_MODEL:
             start_own_model(path, parts)
-            _remove_unsuitable(parts, path)
-            return
-        if chosen != CUSTOM:
-            state.put(here, chosen)
+        else:
+            like = before or next(iter(parts.dnns.values()))
+            custom = {
+                "name": "Own network",
+                "forward_flop": like.forward_flop.value,
+                "parameters": like.parameters.value,
+                "input_bytes": like.input_bytes.value,
+                "like": like.id,
+            }
+            state.put(here, custom if chosen == CUSTOM else chosen)
             switch_kind(parts, path, was_language=was_language)
+        if chosen == CUSTOM:
+            state.refresh()
+        else:
             _remove_unsuitable(parts, path)
-            return
-        like = before or next(iter(parts.dnns.values()))
-        custom = {
-            "name": "Own network",
-            "forward_flop": like.forward_flop.value,
-            "parameters": like.parameters.value,
-            "input_bytes": like.input_bytes.value,
-            "like": like.id,
-        }
-        state.put(here, custom)
-        switch_kind(parts, path, was_language=was_language)
-        state.refresh()
 
     hint = "A network with published operations and parameters, or your own with its numbers or its shape."
     named = {**names_by_id(parts.dnns), CUSTOM_MODEL: "Own language model …"}
@@ -231,19 +225,16 @@ def _dataset_fields(parts: Catalog, number: int, path: RequestPath) -> None:
     here = (*path, "dataset")
 
     def changed(chosen: str) -> None:
-        before = _dataset(parts, path)
-        if chosen != CUSTOM:
-            state.put(here, chosen)
-            return
-        like = before or parts.datasets[DEFAULT_DATASET]
+        like = _dataset(parts, path) or parts.datasets[DEFAULT_DATASET]
         custom = {
             "name": "Own data set",
             "n_samples": like.n_samples.value,
             "sample_bytes": like.sample_bytes.value,
             "format": like.format,
         }
-        state.put(here, custom)
-        state.refresh()
+        state.put(here, custom if chosen == CUSTOM else chosen)
+        if chosen == CUSTOM:
+            state.refresh()
 
     hint = "A published data set, or your own with its numbers."
     _listed_or_custom("Data set", here, names_by_id(parts.datasets), dataset_of_runs(parts, path), changed, hint)
@@ -351,12 +342,12 @@ def _start_target(view: View, path: RequestPath, kind: str) -> None:
     answers = view.result.design.workloads if view.sized is not None else ()
     design = view.result.design if view.sized is not None else None
     value: Any = language.start_value(kind)
-    if kind == "tokens_per_s":
-        rate = float(answers[number].throughput.value) if isinstance(number, int) and number < len(answers) else 1e5
+    if kind in ("tokens_per_s", "samples_per_s"):
+        usual = 1e5 if kind == "tokens_per_s" else 1000.0
+        rate = float(answers[number].throughput.value) if isinstance(number, int) and number < len(answers) else usual
         value = float(f"{rate:.3g}")
-    elif kind == "samples_per_s":
-        rate = float(answers[number].throughput.value) if isinstance(number, int) and number < len(answers) else 1000.0
-        value = written(SAMPLES_PER_S, float(f"{rate:.3g}")).replace("samples", "images")
+        if kind == "samples_per_s":
+            value = written(SAMPLES_PER_S, value).replace("samples", "images")
     elif kind == "gpus_busy":
         value = design.n_gpus if design is not None else 8
     elif kind == "maximum":
