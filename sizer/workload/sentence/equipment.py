@@ -298,7 +298,7 @@ def read_gpus(notes: Notes) -> None:
             gpu = short_name(notes.catalog.gpus[found.ids("gpu")[0]])
             readings = (f"{each} {gpu} GPUs", f"{each} servers with {each} {gpu} each")
             said = f"{each} GPUs, or as many boards of {each} GPUs"
-            notes.choose("number", found, said, readings)
+            notes.choose("number said", found, said, readings)
             continue
         before = notes.text.before(found.start)
         bound, least = rule(r"<AT_MOST>").search(before), rule(r"<LEAST>$").search(before)

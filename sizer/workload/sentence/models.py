@@ -11,7 +11,7 @@ from sizer.workload.language import DEFAULT_SEQUENCE_TOKENS
 from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
 from sizer.workload.sentence.names import measurements, names_of, pieces, short_name
 from sizer.workload.sentence.notes import LEAST_PERIOD_S, Notes
-from sizer.workload.sentence.reading import Answer, Question
+from sizer.workload.sentence.reading import Question
 from sizer.workload.sentence.rules import Take, read_rules, taken_by
 from sizer.workload.sentence.scope import governor
 from sizer.workload.sentence.text import Match, Name
@@ -269,8 +269,8 @@ def _ask_family(notes: Notes, families: list[Name]) -> None:
     if re.fullmatch(r"\d{1,4}(?:\.\d)? ?(?:B|billion)", words, re.I):
         names.append(f"{words} dense")
     labels = [f"usual dense {words} model" if name.endswith(" dense") else name for name in names]
-    answers = tuple(Answer(label, notes.replaced(start, end, name)) for label, name in zip(labels, names, strict=True))
-    notes.questions.append(Question("network", words, answers=answers))
+    answers = [notes.change(label, start, end, name) for label, name in zip(labels, names, strict=True)]
+    notes.questions.append(Question("network named", words, answers=tuple(answers)))
 
 
 # --- the training of a language model

@@ -54,11 +54,7 @@ class Names:
         self._vendors = _vendor_names(catalog)
         for kind, outside in ELSEWHERE.items():
             for called in outside:
-                if kind == "published":
-                    known[pieces(called)] = known.get(pieces(called)) or {}
-                    if set(known[pieces(called)]) <= {"outside image", "outside detection"}:
-                        known[pieces(called)] = defaultdict(set, {"outside published": {called}})
-                elif kind == "gpu" and (of := [one.id for one in catalog.generations.values() if one.name == called]):
+                if kind == "gpu" and (of := [one.id for one in catalog.generations.values() if one.name == called]):
                     ids = {key for key, gpu in catalog.gpus.items() if gpu.generation in of}
                     known[pieces(called)].setdefault("gpu", ids)
                 elif pieces(called) not in self._vendors and not (kind == "fabric" and called.lower() in catalog.links):

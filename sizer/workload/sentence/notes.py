@@ -9,7 +9,7 @@ from sizer.catalog.schema import Dnn
 from sizer.workload.kinds import ToldKind
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.quantities import Amount, written_number
-from sizer.workload.sentence.reading import Answer, Question
+from sizer.workload.sentence.reading import Answer, Edit, Question
 from sizer.workload.sentence.scope import clause_of
 from sizer.workload.sentence.text import Match, Name, SentenceText
 
@@ -99,24 +99,24 @@ class Notes:
             place[key] = value
         self.text.record(found, meaning)
 
-    def ask(self, about: str, found: Match | None = None, reason: str = "", answers: tuple[Answer, ...] = ()) -> None:
-        """Ask something that has to be known before the request is complete."""
-        self.questions.append(Question(about, found.words if found else "", reason, answers=answers))
+    def ask(self, key: str, found: Match | None = None, reason: str = "", answers: Iterable[Answer] = ()) -> None:
+        """Ask what has to be known before the request is complete, or assume it, as the table of questions says."""
+        self.questions.append(Question(key, found.words if found else "", reason, answers=tuple(answers)))
         if found is not None:
             self.text.mark(found.start, found.end)
 
-    def choose(self, about: str, found: Match, reason: str, labels: Iterable[str]) -> None:
+    def choose(self, key: str, found: Match, reason: str, labels: Iterable[str]) -> None:
         """Ask which words are meant in the place of some."""
-        self.ask(about, found, reason, tuple(self.replacing(found, label) for label in labels))
+        place = self.text.span(found.start, found.end)
+        self.ask(key, found, reason, [self.change(label, *place, label) for label in labels])
 
     def refuse(self, found: Match, reason: str) -> None:
         """Refuse what no request may have."""
         self.ask("refused", found, reason)
 
     def ask_place(self, found: Match, reason: str) -> None:
-        """Ask about a quantity of the work that has no place in the request."""
-        start, end = self.text.span(found.start, found.end)
-        self.ask("place", found, reason, (Answer("Size without it", self.replaced(start, end, "")),))
+        """Note a quantity of the work that has no place in the request."""
+        self.ask("place", found, reason, [self.change("Size without it", *self.text.span(found.start, found.end), "")])
 
     def leave(self, found: Match) -> None:
         """Note a phrase that has no place in a request."""
@@ -134,19 +134,24 @@ class Notes:
             self.request["currency"] = currency
         return True
 
-    def replaced(self, start: int, end: int, words: str) -> str:
-        """The sentence with other words in one place."""
-        sentence = self.text.whole
-        return " ".join(f"{sentence[:start]}{words}{sentence[end:]}".split())
+    def change(self, label: str, start: int, end: int, words: str) -> Answer:
+        """An answer that stands in the place of some words of the sentence."""
+        whole = self.text.whole
+        if not words and whole[:start].endswith(" ") and whole[end : end + 1] == " ":
+            end += 1
+        return Answer(label, self.edited([(start, end, words)]), ((start, end, words),))
+
+    def edited(self, edits: Iterable[Edit]) -> str:
+        """The sentence with other words in some places."""
+        whole = self.text.whole
+        for start, end, words in sorted(edits, reverse=True):
+            whole = f"{whole[:start]}{words}{whole[end:]}"
+        return " ".join(whole.split())
 
     def answer(self, label: str, words: str = "") -> Answer:
         """An answer that adds words to the sentence."""
-        return Answer(label, f"{self.text.whole.rstrip(' .,;')}, {words or label}")
-
-    def replacing(self, found: Match, label: str) -> Answer:
-        """An answer that stands in the place of the words that were asked about."""
-        start, end = self.text.span(found.start, found.end)
-        return Answer(label, self.replaced(start, end, label))
+        whole = self.text.whole
+        return self.change(label, len(whole.rstrip(" .,;")), len(whole), f", {words or label}")
 
 
 def period_in(text: SentenceText) -> tuple[str, Match] | None:

@@ -78,15 +78,17 @@ class Amount:
     high: float
     unit: str = ""  # as a request writes it: "TB", "h", "images", "EUR"; "" of a bare number
     noun: str = ""  # the unit as written; of a number with two readings why it has them, where not for its point
-    is_kilo: bool = False  # whether the number has a k, as lengths of sequences have (8k tokens are 8,192)
+    is_kilo: bool = False  # whether the number has a k, as lengths of sequences have
     is_scaled: bool = False
     per_s: float = 1.0
     readings: tuple[str, ...] = ()  # of "40.000 images/s" the two texts that it may mean
 
     @property
     def length(self) -> int:
-        """As a number of tokens in a sequence."""
-        return round(self.high / 1000 * 1024) if self.is_kilo and self.high < 1_000_000 else round(self.high)
+        """As a number of tokens in a sequence: 8k are 8,192, the next power of two, and 6k are 6,000."""
+        number = round(self.high / 1000)
+        is_power = self.is_kilo and 1000 * number == self.high and number & (number - 1) == 0
+        return 1024 * number if is_power else round(self.high)
 
 
 def quantities_in(text: str, start: int, end: int) -> Iterator[Amount]:

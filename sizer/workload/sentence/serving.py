@@ -305,4 +305,4 @@ def ask_lengths(notes: Notes) -> None:
     work = notes.work
     is_by_rate = work["task"] == "generation" and not {"gpus_busy", "maximum"} & work["target"].keys()
     if is_by_rate and "use" not in work and not {"input_tokens", "output_tokens"} <= work.keys():
-        notes.ask("length", answers=tuple(map(notes.answer, GRAMMAR["usual_lengths"]["served"])))
+        notes.ask("length of requests", answers=map(notes.answer, GRAMMAR["usual_lengths"]["served"]))

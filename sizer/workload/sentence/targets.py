@@ -15,7 +15,6 @@ from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.names import measurements, short_name
 from sizer.workload.sentence.notes import RATE, TIME, Notes, period_in, ranged, time_text
 from sizer.workload.sentence.quantities import Amount, written_number
-from sizer.workload.sentence.reading import Answer
 from sizer.workload.sentence.rules import read_rules
 from sizer.workload.sentence.scope import DENIED
 from sizer.workload.sentence.serving import is_served
@@ -38,10 +37,10 @@ def read_task(notes: Notes) -> None:
         joined = re.search(r" (?:and|&|plus) (?:the )?$", text.sentence[:start], re.I)  # "training and inference of"
         after = re.match(r" (?:and|&|plus) ", text.sentence[last:], re.I)
         answers = (
-            Answer("Training", notes.replaced(joined.start() + 1 if joined else start, end + bool(joined), "")),
-            Answer("Batch inference on a test set", notes.replaced(first, last + (after.end() if after else 0), "")),
+            notes.change("Training", joined.start() + 1 if joined else start, end + bool(joined), ""),
+            notes.change("Batch inference on a test set", first, last + (after.end() if after else 0), ""),
         )
-        notes.ask("task", found, answers=answers)
+        notes.ask("task tests", found, answers=answers)
     elif found and not (DENIED in found.words and notes.is_language):
         notes.work["task"] = "validation-inference"
         text.record(found, "batch inference on a test set")
@@ -234,7 +233,7 @@ def ask_network(notes: Notes) -> None:
     else:
         purposes = _purposes(notes.text.sentence)
         if len(purposes) > 1:
-            notes.ask("network", answers=tuple(notes.answer(label, words) for label, _, _, words, _ in purposes))
+            notes.ask("network missing", answers=[notes.answer(label, words) for label, _, _, words, _ in purposes])
             return
         label, _, _, usual, families = purposes[0]
         items = [item for item in items if item.family in families]
@@ -244,7 +243,7 @@ def ask_network(notes: Notes) -> None:
     items.sort(
         key=lambda item: (short_name(item) != usual, newer_first and item.transformer is None, -measured[item.id])
     )
-    notes.ask("network", own, reason, tuple(notes.answer(short_name(item)) for item in items))
+    notes.ask("network", own, reason, [notes.answer(short_name(item)) for item in items])
 
 
 def _purposes(sentence: str) -> list[Any]:

@@ -8,7 +8,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.sale import usable_gpus
 from sizer.catalog.schema import Dnn, Server
 from sizer.workload.kinds import Networks, kind_in, trains_in
-from sizer.workload.sentence.grammar import CALLED, GRAMMAR, PUBLISHED, rule
+from sizer.workload.sentence.grammar import CALLED, GRAMMAR, rule
 from sizer.workload.sentence.names import short_name
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.quantities import Amount
@@ -18,6 +18,8 @@ from sizer.workload.sentence.text import READ, Match, Name
 from sizer.workload.serving import EMBEDDING, EMBEDS
 
 _MOST_ANSWERS = 6
+# What networks read whose work does not tell that of another one.
+_UNLIKE = ("token", "sequence")
 # More people than these do not train networks themselves.
 MOST_WHO_TRAIN = 100
 
@@ -27,9 +29,6 @@ def read_outside(notes: Notes) -> None:
     for found in notes.text.each(r"<OUTSIDE>"):
         kind = found.names("outside")[0].ids[0]
         notes.means_language |= kind == "token"
-        if (published := next((one for one in PUBLISHED if one[0] == kind), None)) is not None:
-            _take_published(notes, found, published)
-            continue
         start, end = found.match.span("name")
         if kind not in ("gpu", "server", "storage") or not is_existing(notes.text, found):
             end = found.end if found.quantities("parameters") else end
@@ -49,19 +48,6 @@ def read_outside(notes: Notes) -> None:
         kind = "storage" if what in ("storage", "filer", "filers") else "server" if what[0] in "snb" else "gpu"
         ask_unavailable(notes, kind, notes.text.part(found, *found.match.span(group)))
         notes.text.mark(found.start, found.end)
-
-
-def _take_published(notes: Notes, found: Match, published: tuple[str, float, float, int, str]) -> None:
-    """A network that the catalogue lacks, by its published numbers; of several, or beside others, it is asked for."""
-    name, gflop, millions, edge, kind = published
-    if notes.own_network is not None or notes.names("dnn"):
-        ask_unavailable(notes, "image", found)
-        return
-    work = {"forward_flop": 1e9 * gflop, "parameters": 1e6 * millions, "input_bytes": 3 * edge**2}
-    notes.own_network = {"name": name, **work, "kind": kind}
-    said = f"not in the catalogue; by its published {gflop:g} GFLOP forward of {edge} x {edge} pixels"
-    notes.text.assume(f"{name}: {said} and {millions:g} M parameters")
-    notes.text.record(found, name)
 
 
 def _embeds(notes: Notes) -> bool:
@@ -126,12 +112,18 @@ def is_sized(notes: Notes) -> bool:
         notes.means_language = True
         return True
     if clause is None and told.kind.is_asked:
-        answer = Answer("Training", f"{notes.replaced(told.start, told.end, '')}, training")
-        notes.questions.append(Question("task", words, told.kind.refusal, answers=(answer,)))
+        answer = notes.change("the training alone", told.start, told.end, "")
+        notes.questions.append(Question("task beside", words, told.kind.refusal, answers=(answer,)))
         notes.text.mark_words(told.start, told.end)
         return True
     if clause is None or (networks == "unknown" and not told.kind.sized):
-        notes.questions = [Question("refused", words, told.kind.refusal)]
+        key, answers = "refused", ()
+        if told.kind.instead:
+            places = told.kind.places_in("".join(sentence))
+            edits = [(start, end, "" if place else told.kind.instead) for place, (start, end) in enumerate(places)]
+            answers = (Answer(told.kind.instead, notes.edited(edits), tuple(edits)),)
+            key = "task part" if told.kind.is_part else "task nearest"
+        notes.questions = [Question(key, words, told.kind.refusal, answers=answers)]
         notes.is_refused = True
         return False
     notes.second_job = told
@@ -143,12 +135,11 @@ def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = N
     start, end = (name.start, name.end) if name is not None else notes.text.span(found.start, found.end)
     words = notes.text.sentence[start:end].strip()
     names = _held(notes.catalog, kind, words)
-    answers = [Answer(held, notes.replaced(start, end, held)) for held in names[:_MOST_ANSWERS]]
+    answers = [notes.change(held, start, end, held) for held in names[:_MOST_ANSWERS]]
     if kind not in CALLED and (size := re.search(r"(?<![\w.])\d{1,4}(?:\.\d)?B\b", words, re.I)):
-        answers.append(Answer(f"usual dense {size[0]} model", notes.replaced(start, end, f"{size[0]} dense model")))
-    notes.questions.append(
-        Question("unavailable", words, CALLED.get(kind, "neural network"), tuple(names), tuple(answers))
-    )
+        answers.append(notes.change(f"usual dense {size[0]} model", start, end, f"{size[0]} dense model"))
+    key = "unavailable" if kind in CALLED else "unavailable model" if kind in _UNLIKE else "unavailable network"
+    notes.questions.append(Question(key, words, CALLED.get(kind, "neural network"), tuple(names), tuple(answers)))
     notes.text.mark(found.start, found.end)
 
 
