@@ -24,7 +24,8 @@ FILLERS = frozenset(re.findall(r"[\w']+", GRAMMAR["fillers"])).union(
     word.lower() for words in _OF_UNITS for word in words
 )
 ELSEWHERE = {
-    kind: tuple(" ".join(name.split()) for name in names.split(",")) for kind, names in GRAMMAR["elsewhere"].items()
+    kind: tuple(" ".join(name.split("=")[0].split()) for name in names.split(","))
+    for kind, names in GRAMMAR["elsewhere"].items()
 }
 # What the name of a thing of this kind is called in a question.
 CALLED = {"gpu": "GPU", "server": "server", "storage": "storage system", "precision": "precision", "fabric": "fabric"}

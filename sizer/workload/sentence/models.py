@@ -115,7 +115,6 @@ def _read_shape(notes: Notes) -> None:
         if not named:
             first = parts["layers"][0]
             notes.own_model = {"name": "Own model", **shape}
-            notes.own_model_at = notes.text.span(first.start, first.end)[0]
             for found in notes.text.each("{parameters}(?: <NOUN>)?"):
                 notes.text.record(found, "parameters, which its shape gives")
         return
@@ -155,7 +154,7 @@ def _read_size(notes: Notes, found: Match) -> None:
         return
     billions = f"{parameters / 1e9:g}"
     if notes.own_model is None:
-        notes.own_model, notes.own_model_at = {"name": f"{billions}B model", "parameters": parameters}, start
+        notes.own_model = {"name": f"{billions}B model", "parameters": parameters}
         notes.text.record(found, f"a usual dense model of {billions} billion parameters")
         if not rule(r"\b<MODEL_KIND>\b").search(words):
             notes.text.assume(f"no {billions}B model is named: one of usual dense shape")

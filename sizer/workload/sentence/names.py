@@ -19,6 +19,7 @@ _FOLDERS: dict[str, str] = GRAMMAR["names"]["folders"]
 _MOST_PIECES = 12
 # Tables of published measurements, and the column that names the network.
 _TABLES = (("training.csv", "dnn"), ("language/training.csv", "model"))
+_SIZE = re.compile(r"(?:^|,)\s*([^,=]+)=([\d.]+)")
 _PIECE = re.compile(r"[^\W\d_]+|\d+")
 Pieces = tuple[str, ...]
 
@@ -235,6 +236,10 @@ def names_of(catalog: Catalog) -> Names:
 def pieces(name: str) -> Pieces:
     """Letters and digits of a name: ResNet-50, resnet 50 and ResNet50 are the same."""
     return tuple(piece.lower() for piece in _PIECE.findall(name))
+
+
+# Billions of parameters of language models that the catalogue lacks, by the pieces of their names.
+SIZES = {pieces(name): float(size) for name, size in _SIZE.findall(GRAMMAR["elsewhere"]["token"])}
 
 
 def short_name(item: Item) -> str:

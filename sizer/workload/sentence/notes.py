@@ -28,7 +28,6 @@ class Notes:
     work: dict[str, Any] = field(default_factory=dict)
     dnns: list[str] = field(default_factory=list)
     own_model: dict[str, Any] | None = None  # a language model given by its size or shape
-    own_model_at: int = 0
     own_network: dict[str, Any] | None = None  # another network, given by its numbers
     describes_own: Match | None = None  # with too few of them
     own_datasets: dict[str, str] = field(default_factory=dict)  # data sets (ids) by the network that reads them

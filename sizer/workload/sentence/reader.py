@@ -49,7 +49,7 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
         return Reading("", {}, (), (Question("refused", reason=reason),), ())
     edits: list[Edit] = []
     assumed: list[Phrase] = []
-    reading, places = _read_once(plain, catalog), [(at, at) for at in range(len(plain) + 1)]
+    reading, places = _read_once(plain, catalog), _edited(plain, [])[1]
     for _ in range(_MOST_ROUNDS):
         taken = assumed_of(reading.questions)
         assumed += [Phrase("", one.assumption) for one in taken]

@@ -9,7 +9,7 @@ from sizer.catalog.sale import usable_gpus
 from sizer.catalog.schema import Dnn, Server
 from sizer.workload.kinds import Networks, kind_in, trains_in
 from sizer.workload.sentence.grammar import CALLED, GRAMMAR, rule
-from sizer.workload.sentence.names import short_name
+from sizer.workload.sentence.names import SIZES, pieces, short_name
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.quantities import Amount
 from sizer.workload.sentence.reading import Answer, Question
@@ -19,17 +19,25 @@ from sizer.workload.serving import EMBEDDING, EMBEDS
 
 _MOST_ANSWERS = 6
 # What networks read whose work does not tell that of another one.
-_UNLIKE = ("token", "sequence")
+_UNLIKE = ("token", "protein")
+# Parts of which any that the catalogue has may stand in the place of another.
+_ANY = ("server", "storage")
 # More people than these do not train networks themselves.
 MOST_WHO_TRAIN = 100
 
 
 def read_outside(notes: Notes) -> None:
     """Names that are known and not held, and words that can only be the name of a part."""
-    for found in notes.text.each(r"<OUTSIDE>"):
-        kind = found.names("outside")[0].ids[0]
+    for found in notes.text.each(r"<OUTSIDE>|<UNKNOWN>"):
+        group = next(one for one in ("name", "counted", "named") if found[one])
+        what = (found["what"] or found["kind"] or "gpu").lower()
+        kind = "storage" if what in ("storage", "filer", "filers") else "server" if what[0] in "snb" else "gpu"
+        if named := found.names("outside"):
+            kind = named[0].ids[0]
+        start, end = found.match.span(group)
         notes.means_language |= kind == "token"
-        start, end = found.match.span("name")
+        if kind == "token" and _take_model(notes, found):
+            continue
         if kind not in ("gpu", "server", "storage") or not is_existing(notes.text, found):
             end = found.end if found.quantities("parameters") else end
             ask_unavailable(notes, kind, notes.text.part(found, start, end))
@@ -39,15 +47,20 @@ def read_outside(notes: Notes) -> None:
             notes.text.put_at(found, Amount("servers", 0, 0, count, count, "servers", "servers"))
         else:
             notes.ask_place(found, GRAMMAR["reasons"]["owned"])
-    for found in notes.text.each(r"<UNKNOWN>"):
-        group = "counted" if found["counted"] else "named"
-        if is_existing(notes.text, found):
-            notes.ask_place(found, GRAMMAR["reasons"]["owned"])
-            continue
-        what = (found["what"] or found["kind"] or "gpu").lower()
-        kind = "storage" if what in ("storage", "filer", "filers") else "server" if what[0] in "snb" else "gpu"
-        ask_unavailable(notes, kind, notes.text.part(found, *found.match.span(group)))
-        notes.text.mark(found.start, found.end)
+
+
+def _take_model(notes: Notes, found: Match) -> bool:
+    """Whether a language model that the catalogue lacks is taken by its size: its name has it, or it is published."""
+    name = found.names("outside")[0]
+    words = " ".join(notes.text.sentence[name.start : name.end].split())
+    told = re.search(r"(?<![\w.x])(\d{1,4}(?:\.\d)?) ?B\b", found.words, re.I)
+    billions = float(told[1]) if told else SIZES.get(pieces(words))
+    if billions is None or notes.own_model is not None or notes.names("dnn"):
+        return False
+    notes.own_model = {"name": words, "parameters": billions * 1e9}
+    notes.text.assume(f"{words}: not in the catalogue; a usual dense model of {billions:g} billion parameters")
+    notes.text.record(found, words)
+    return True
 
 
 def _embeds(notes: Notes) -> bool:
@@ -139,6 +152,9 @@ def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = N
     if kind not in CALLED and (size := re.search(r"(?<![\w.])\d{1,4}(?:\.\d)?B\b", words, re.I)):
         answers.append(notes.change(f"usual dense {size[0]} model", start, end, f"{size[0]} dense model"))
     key = "unavailable" if kind in CALLED else "unavailable model" if kind in _UNLIKE else "unavailable network"
+    if kind in _ANY:  # it changes no rate as a GPU does
+        key = "unavailable part"
+        answers.insert(0, notes.change(f"any {CALLED[kind]}", start, end, ""))
     notes.questions.append(Question(key, words, CALLED.get(kind, "neural network"), tuple(names), tuple(answers)))
     notes.text.mark(found.start, found.end)
 
