@@ -477,7 +477,7 @@ def _read_samples(notes: Notes, sequence: int) -> None:
     each = f"{stated:,}" if stated else f"at most {sequence:,}"
     if not stated:
         notes.text.assume(
-            f"length of a sample not given: full sequences of {sequence:,} tokens, the most that it can be"
+            f"length of {count:,.12g} samples not given: full sequences of {sequence:,} tokens, the most that it can be"
         )
     notes.text.record(found, f"{count:,.12g} samples of {each} tokens: training on {tokens_text(notes.work['tokens'])}")
 

@@ -82,17 +82,21 @@ class Notes:
         strength = -1 if is_perhaps else int(rule(r"<BINDS>").search(told) is not None)
         if key in place and place[key] != value and value != {}:
             last = self.strengths.get(path, 0)
-            if strength == last >= 0:
+            if strength == last and tables == ["limits"] and key != "gpus":
+                value = min(value, place[key])
+                self.text.assume(f"{found.words}: of two limits, the stricter one binds")
+            elif strength == last >= 0:
                 what = GRAMMAR["called"].get(key, key.replace("_", " "))
                 reason = f"{place[key]} and {value} could both be {what}; write one of them"
                 if key == "dataset_bytes":
                     reason += ", or for example '100 TB of images of 5 MB'"
                 self.refuse(found, reason)
                 return
-            if strength <= last:
+            elif strength <= last:
                 self.text.record(found, "told beside what is certain, or a limit")
                 return
-            self.text.assume(f"{found.words}: certain, or the limit, in place of {place[key]}")
+            else:
+                self.text.assume(f"{found.words}: certain, or the limit, in place of {place[key]}")
         self.strengths[path] = strength
         if value != {} or key not in place:
             place[key] = value
@@ -126,7 +130,8 @@ class Notes:
         """Take the currency of an amount; whether it is that of the other amounts."""
         currency = quantity.unit if quantity.unit.isupper() else ""
         if currency and self.currency not in ("", currency):
-            self.refuse(found, f"amounts in {self.currency} and in {currency}; write one currency")
+            self.text.assume(f"{found.words}: the amounts in {self.currency} count")
+            self.text.record(found, "in another currency")
             return False
         self.currency = currency or self.currency
         if currency not in ("", "USD"):

@@ -133,7 +133,7 @@ def without_asides(sentence: str, networks: list[Thing]) -> tuple[str, list[Phra
     ]
     for match in rule(r"<WORK_WORDS>").finditer(sentence):
         found = stance(sentence, match.start(), match.end())
-        if found.kind == "exclude" and not rule(r"<UNABLE>").search(sentence, 0, match.start()):
+        if found.kind in ("exclude", "optional") and not rule(r"<UNABLE>").search(sentence, 0, match.start()):
             asides.append(Phrase(sentence[found.start : found.end], f"no {match[0]}", found.start, found.end))
     sentence = _blanked(sentence, asides)
     wishes = rule(r"<WISHES>|<NEED_WORDS>")

@@ -18,6 +18,8 @@ from sizer.workload.sentence.text import READ, Match, Name
 from sizer.workload.serving import EMBEDDING, EMBEDS
 
 _MOST_ANSWERS = 6
+# Tokens that no request has.
+_MOST_OF_REQUESTS = 1e6
 # What networks read whose work does not tell that of another one.
 _UNLIKE = ("token", "protein")
 # Parts of which any that the catalogue has may stand in the place of another.
@@ -57,6 +59,7 @@ def _take_model(notes: Notes, found: Match) -> bool:
     billions = float(told[1]) if told else SIZES.get(pieces(words))
     if billions is None or notes.own_model is not None or notes.names("dnn"):
         return False
+    words += "" if re.search(r"\dB\b", words, re.I) or not told else f" {billions:g}B"
     notes.own_model = {"name": words, "parameters": billions * 1e9}
     notes.text.assume(f"{words}: not in the catalogue; a usual dense model of {billions:g} billion parameters")
     notes.text.record(found, words)
@@ -116,6 +119,9 @@ def is_sized(notes: Notes) -> bool:
     if embeds or told is None:
         notes.work |= {"task": "generation", "use": EMBEDDING} if embeds else {}
         notes.means_language |= embeds
+        if not embeds and networks == "language" and not trains and not _tells_training(notes):
+            notes.work["task"] = "serving"
+            notes.text.assume("work not given: a language model in use")
         return True
     words = notes.text.sentence[told.start : told.end].strip(" :;,.")
     is_of_language = networks == "language" or (networks == "unknown" and not notes.text.find(r"{samples/time}"))
@@ -143,6 +149,12 @@ def is_sized(notes: Notes) -> bool:
     return False
 
 
+def _tells_training(notes: Notes) -> bool:
+    """Whether quantities that only a training has are told of a language model: epochs, or very many tokens."""
+    amounts = [one for one in notes.text.things if isinstance(one, Amount)]
+    return any(one.kind == "epochs" or (one.kind == "tokens" and one.high > _MOST_OF_REQUESTS) for one in amounts)
+
+
 def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = None) -> None:
     """Ask for something that the catalogue holds in the place of some words."""
     start, end = (name.start, name.end) if name is not None else notes.text.span(found.start, found.end)
@@ -152,6 +164,9 @@ def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = N
     if kind not in CALLED and (size := re.search(r"(?<![\w.])\d{1,4}(?:\.\d)?B\b", words, re.I)):
         answers.append(notes.change(f"usual dense {size[0]} model", start, end, f"{size[0]} dense model"))
     key = "unavailable" if kind in CALLED else "unavailable model" if kind in _UNLIKE else "unavailable network"
+    if kind not in CALLED and (notes.names("dnn") or notes.own_model):
+        key = "unavailable beside"
+        answers.insert(0, notes.change("the other network that is named", start, end, ""))
     if kind in _ANY:  # it changes no rate as a GPU does
         key = "unavailable part"
         answers.insert(0, notes.change(f"any {CALLED[kind]}", start, end, ""))
