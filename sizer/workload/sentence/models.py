@@ -77,7 +77,7 @@ def _ask_misspelt(notes: Notes) -> None:
         if near:
             rest = found.words[len(word) :]
             reason = f"the catalogue has no network of this name; the nearest is {near[0]}"
-            notes.choose("network", found, reason, (name + rest for name in near))
+            notes.choose("network nearest", found, reason, (name + rest for name in near))
 
 
 def _ask_mixture(notes: Notes) -> None:
@@ -100,7 +100,7 @@ def _ask_mixture(notes: Notes) -> None:
         }
         nearest = [short_name(item) for item in sorted(items, key=lambda item: (near[item.id], item.id))]
         notes.means_language = True
-        notes.choose("network", found, GRAMMAR["reasons"]["mixture"], nearest[:6])
+        notes.choose("network nearest", found, GRAMMAR["reasons"]["mixture"], nearest[:6])
 
 
 def _read_shape(notes: Notes) -> None:
@@ -324,8 +324,8 @@ def _tell_other(notes: Notes) -> None:
             if notes.text.find("{epochs}"):
                 notes.text.record(tuning, "as so many epochs of the whole network")
             else:
-                reason = f"a request cannot state the fine-tuning of {name}, which takes less than its training"
-                notes.choose("task", tuning, reason, ("training",))
+                reason = f"a request cannot state the fine-tuning of {name}, which takes less than what is sized"
+                notes.choose("layout", tuning, reason, ("training",))
 
 
 def _read_lengths(notes: Notes, usual: int) -> int:

@@ -232,6 +232,9 @@ def ask_network(notes: Notes) -> None:
         items = [item for item in items if item.transformer is not None and (item.family == EMBEDS) == embeds]
     else:
         purposes = _purposes(notes.text.sentence)
+        if len(purposes) > 1 and _tells_jobs(notes):
+            notes.ask("network", reason="Jobs are told, and no network", answers=[notes.answer("ResNet-50")])
+            return
         if len(purposes) > 1:
             notes.ask("network missing", answers=[notes.answer(label, words) for label, _, _, words, _ in purposes])
             return
@@ -244,6 +247,12 @@ def ask_network(notes: Notes) -> None:
         key=lambda item: (short_name(item) != usual, newer_first and item.transformer is None, -measured[item.id])
     )
     notes.ask("network", own, reason, [notes.answer(short_name(item)) for item in items])
+
+
+def _tells_jobs(notes: Notes) -> bool:
+    """Whether the sentence tells how many GPUs and how long the jobs of a team take, whatever they train."""
+    team = notes.request.get("team", {})
+    return bool(team) and all(notes.text.was_told(meaning) for meaning in ("GPUs per job", "jobs of"))
 
 
 def _purposes(sentence: str) -> list[Any]:

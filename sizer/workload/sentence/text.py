@@ -223,6 +223,10 @@ class SentenceText:
         if high > low:
             self.phrases.append(Phrase(self.sentence[low:high], meaning, low, high))
 
+    def was_told(self, meaning: str) -> bool:
+        """Whether words of a sentence were read with a meaning in which some words stand."""
+        return any(one.words and meaning in one.meaning for one in self.phrases)
+
     def assume(self, meaning: str) -> None:
         """Note what is assumed because the sentence does not give it."""
         self.phrases.append(Phrase("", meaning))

@@ -36,6 +36,8 @@ def read_outside(notes: Notes) -> None:
         kind = "storage" if what in ("storage", "filer", "filers") else "server" if what[0] in "snb" else "gpu"
         if named := found.names("outside"):
             kind = named[0].ids[0]
+        elif rule(r"<OF_GPUS>").match(notes.text.shape, found.end):
+            kind = "server"
         start, end = found.match.span(group)
         notes.means_language |= kind == "token"
         if kind == "token" and _take_model(notes, found):
@@ -85,6 +87,8 @@ def is_sized(notes: Notes) -> bool:
     dnns, named = notes.catalog.dnns, notes.names("dnn")
     is_language = all(dnns[key].transformer is not None for one in named for key in one.ids)
     sentence = list(notes.text.sentence)
+    for one in (one for one in notes.names("outside") if one.ids[0] == "token"):
+        sentence[one.start : one.end] = READ * (one.end - one.start)
     for one in named:
         if not re.search(r"generation|text[ -]to", notes.text.sentence[one.start : one.end], re.I):
             language = any(dnns[key].transformer is not None for key in one.ids)
@@ -152,7 +156,7 @@ def is_sized(notes: Notes) -> bool:
 def _tells_training(notes: Notes) -> bool:
     """Whether quantities that only a training has are told of a language model: epochs, or very many tokens."""
     amounts = [one for one in notes.text.things if isinstance(one, Amount)]
-    return any(one.kind == "epochs" or (one.kind == "tokens" and one.high > _MOST_OF_REQUESTS) for one in amounts)
+    return rule(r"<ADAPTERS>").search(notes.text.sentence) is not None or any(one.kind == "epochs" or (one.kind == "tokens" and one.high > _MOST_OF_REQUESTS) for one in amounts)
 
 
 def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = None) -> None:
