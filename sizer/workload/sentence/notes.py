@@ -117,9 +117,9 @@ class Notes:
         """Refuse what no request may have."""
         self.ask("refused", found, reason)
 
-    def ask_place(self, found: Match, reason: str) -> None:
+    def ask_place(self, found: Match, reason: str, key: str = "place") -> None:
         """Note a quantity of the work that has no place in the request."""
-        self.ask("place", found, reason, [self.change("Size without it", *self.text.span(found.start, found.end), "")])
+        self.ask(key, found, reason, [self.change("Size without it", *self.text.span(found.start, found.end), "")])
 
     def leave(self, found: Match) -> None:
         """Note a phrase that has no place in a request."""

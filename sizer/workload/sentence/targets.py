@@ -21,8 +21,11 @@ from sizer.workload.sentence.serving import is_served
 from sizer.workload.sentence.text import Name
 from sizer.workload.serving import EMBEDDING, EMBEDS
 from sizer.workload.table import DEFAULT_DATASET
+from sizer.workload.transformer.custom_transformer import CustomTransformer
 
 _LONGEST_S = 5 * 31_557_600.0
+# Of a model that reaches the least loss for its work (Hoffmann et al. 2022, arXiv:2203.15556, table 3).
+_TOKENS_PER_PARAMETER = 20
 _MOST_RUNS_A_DAY = 1_000  # more are no trainings
 _SPANS = {"day": 86_400.0, "night": 43_200.0, "week": 604_800.0, "month": 2_592_000.0}
 
@@ -246,7 +249,7 @@ def ask_network(notes: Notes) -> None:
     items.sort(
         key=lambda item: (short_name(item) != usual, newer_first and item.transformer is None, -measured[item.id])
     )
-    notes.ask("network", own, reason, [notes.answer(short_name(item)) for item in items])
+    notes.ask("network own" if own else "network", own, reason, [notes.answer(short_name(item)) for item in items])
 
 
 def _tells_jobs(notes: Notes) -> bool:
@@ -333,10 +336,14 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
             return
     if not has_time:
         return
-    counts, method = "epochs", work.get("method")
-    if dnn == notes.own_model or (isinstance(dnn, str) and catalog.dnns[dnn].transformer is not None):
-        if "tokens" in work:
-            return
-        counts = "tuning" if method in ("fine-tuning", "lora") else "tokens"
     called = catalog.dnns[dnn].name if isinstance(dnn, str) else str(dnn["name"])
-    notes.ask("length", reason=called, answers=tuple(notes.answer(count) for count in GRAMMAR["usual_lengths"][counts]))
+    item = catalog.dnns.get(str(dnn))
+    if dnn != notes.own_model and (item is None or item.transformer is None):
+        key = "length" if item is None or item.sample == "image" else "length needed"
+        notes.ask(key, reason=called, answers=map(notes.answer, GRAMMAR["usual_lengths"]["epochs"]))
+    elif "tokens" not in work and work.get("method") in ("fine-tuning", "lora"):
+        notes.ask("length needed", reason=called, answers=map(notes.answer, GRAMMAR["usual_lengths"]["tuning"]))
+    elif "tokens" not in work:
+        size = item.parameters.value if item else CustomTransformer.model_validate(dnn).total_parameters
+        usual = f"{_TOKENS_PER_PARAMETER * size / 1e9:.3g} billion tokens"
+        notes.ask("length", reason=called, answers=map(notes.answer, (usual, *GRAMMAR["usual_lengths"]["tokens"])))
