@@ -356,7 +356,7 @@ def _read(notes: Notes) -> None:
         notes.request["needed_by"] = found.ids("date")[0]
         text.record(found, f"needed by {notes.request['needed_by']}")
     for found in text.each(r"{ambiguous}"):
-        notes.choose("number said" if found.value.noun else "number", found, found.value.noun, found.value.readings)
+        notes.choose("number", found, "", found.value.readings)
     rules.read_rules(notes, "first")
     rules.read_exchange_rate(notes)
     for found in notes.text.each(r"<PRICES_IN>"):

@@ -148,7 +148,7 @@ def _people(notes: Notes, found: Match, _: str) -> None:
     if told is not None:
         key, found = told
     elif amount.kind != "people":
-        notes.ask_place(found, "how many requests a second, or at once? Write for example 10 requests/s", "place needed")
+        notes.ask_place(found, "how many a second, or at once? Write for example 10 requests/s", "place needed")
         return
     else:
         key = "users"

@@ -12,7 +12,7 @@ from sizer.workload.request import SIZE_LIMITS
 from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.equipment import eras_meant, existing_gpus
 from sizer.workload.sentence.grammar import GRAMMAR, rule
-from sizer.workload.sentence.names import measurements, short_name
+from sizer.workload.sentence.names import place_of, short_name
 from sizer.workload.sentence.notes import RATE, TIME, Notes, period_in, ranged, time_text
 from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.rules import read_rules
@@ -36,13 +36,8 @@ def read_task(notes: Notes) -> None:
     trains = text.find(r"<DOES_TRAIN>")
     found = text.find(r"<INFERENCE>") or (None if trains else text.find(r"<CLASSIFY>"))
     if found and trains:
-        (start, end), (first, last) = text.span(found.start, found.end), text.span(trains.start, trains.end)
-        joined = re.search(r" (?:and|&|plus) (?:the )?$", text.sentence[:start], re.I)  # "training and inference of"
-        after = re.match(r" (?:and|&|plus) ", text.sentence[last:], re.I)
-        answers = (
-            notes.change("Training", joined.start() + 1 if joined else start, end + bool(joined), ""),
-            notes.change("Batch inference on a test set", first, last + (after.end() if after else 0), ""),
-        )
+        places = (("Training", found), ("Batch inference on a test set", trains))
+        answers = [notes.change(label, *text.span(one.start, one.end), "") for label, one in places]
         notes.ask("task tests", found, answers=answers)
     elif found and not (DENIED in found.words and notes.is_language):
         notes.work["task"] = "validation-inference"
@@ -244,11 +239,8 @@ def ask_network(notes: Notes) -> None:
         label, _, _, usual, families = purposes[0]
         items = [item for item in items if item.family in families]
         reason = f"Several networks {label[0].lower()}{label[1:]}"
-    measured = measurements(notes.catalog)
     newer_first = eras_meant(notes) <= newer_eras(notes.catalog)
-    items.sort(
-        key=lambda item: (short_name(item) != usual, newer_first and item.transformer is None, -measured[item.id])
-    )
+    items.sort(key=lambda item: (short_name(item) != usual, newer_first and item.transformer is None, place_of(item)))
     notes.ask("network own" if own else "network", own, reason, [notes.answer(short_name(item)) for item in items])
 
 
