@@ -223,6 +223,7 @@ def ask_network(notes: Notes) -> None:
     """Ask what the network is for, of what the sentence tells; of one purpose, or of language, which network."""
     items = list(notes.catalog.dnns.values())
     reason, own, usual = "", notes.describes_own, ""
+    is_told = own is None
     if own is not None:
         reason = "of a network of one's own write both, such as '12 GFLOP forward, 45 M parameters'"
     elif notes.means_language:
@@ -236,12 +237,13 @@ def ask_network(notes: Notes) -> None:
         if len(purposes) > 1:
             notes.ask("network missing", answers=[notes.answer(label, words) for label, _, _, words, _ in purposes])
             return
-        label, _, _, usual, families = purposes[0]
+        label, words, _, usual, families = purposes[0]
+        is_told = not words or re.search(rf"\b(?:{words})\b", notes.text.sentence, re.I) is not None
         items = [item for item in items if item.family in families]
         reason = f"Several networks {label[0].lower()}{label[1:]}"
     newer_first = eras_meant(notes) <= newer_eras(notes.catalog)
     items.sort(key=lambda item: (short_name(item) != usual, newer_first and item.transformer is None, place_of(item)))
-    notes.ask("network own" if own else "network", own, reason, [notes.answer(short_name(item)) for item in items])
+    notes.ask("network" if is_told else "network own", own, reason, [notes.answer(short_name(item)) for item in items])
 
 
 def _tells_jobs(notes: Notes) -> bool:
