@@ -26,6 +26,11 @@ USUAL_RATES_USD = {
     "INR": 0.0117,
     "KRW": 0.00072,
     "SGD": 0.76,
+    "BRL": 0.18,
+    "AED": 0.272,
+    "SAR": 0.267,
+    "ZAR": 0.055,
+    "HUF": 0.0028,
 }
 CENT = Decimal("0.01")
 # Ten digits before the point: larger than any unit price, and a spreadsheet still holds its cents exactly.

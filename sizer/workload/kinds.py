@@ -22,7 +22,8 @@ class Kind:
     what comes nearest. ``signs``: of what tells it: about which networks ("all", or some), whether as a purpose only,
     and the words. ``is_training``: whether it is itself called a training, so that words of training tell no other
     work. ``sized``, ``use``: task and use of a request that states it of a language model; "" where none does.
-    ``is_asked``: whether a request has a place for it next to a training, which is asked for.
+    ``is_asked``: whether a request has a place for it next to a training, which is asked for. ``instead``: what comes
+    nearest, in words of a sentence; ``is_part``: whether that is a part of the same work, which is sized then.
     """
 
     tasks: tuple[str, ...]
@@ -32,6 +33,13 @@ class Kind:
     sized: str = ""
     use: str = ""
     is_asked: bool = False
+    instead: str = ""
+    is_part: bool = False
+
+    def places_in(self, text: str) -> list[tuple[int, int]]:
+        """Where the words of its signs stand in a text."""
+        spans = sorted(one.span() for _, words in self.signs for one in words.finditer(text) if one[0].strip())
+        return [span for place, span in enumerate(spans) if not place or span[0] >= spans[place - 1][1]]
 
 
 _TABLE = tomllib.loads(Path(__file__).with_name("kinds.toml").read_text(encoding="utf-8"))

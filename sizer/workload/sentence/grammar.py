@@ -7,10 +7,6 @@ from pathlib import Path
 from typing import Any
 
 GRAMMAR: dict[str, Any] = tomllib.loads(Path(__file__).with_name("grammar.toml").read_text(encoding="utf-8"))
-# Published numbers of networks that the catalogue lacks.
-PUBLISHED: list[tuple[str, float, float, int, str]] = tomllib.loads(
-    Path(__file__).with_name("published.toml").read_text(encoding="utf-8")
-)["networks"]
 GRAMMAR["patterns"]["MONTH"] = rf"(?P<month>{'|'.join(' '.join(GRAMMAR['months']).split())})\b\.?"
 GRAMMAR["patterns"]["LOST"] = rf"\b(?:{'|'.join(GRAMMAR['losses'].values())})(?!\w)"
 for _name in ("fractions", "words"):
@@ -28,9 +24,9 @@ FILLERS = frozenset(re.findall(r"[\w']+", GRAMMAR["fillers"])).union(
     word.lower() for words in _OF_UNITS for word in words
 )
 ELSEWHERE = {
-    kind: tuple(" ".join(name.split()) for name in names.split(",")) for kind, names in GRAMMAR["elsewhere"].items()
+    kind: tuple(" ".join(name.split("=")[0].split()) for name in names.split(","))
+    for kind, names in GRAMMAR["elsewhere"].items()
 }
-ELSEWHERE["published"] = tuple(name for name, *_ in PUBLISHED)
 # What the name of a thing of this kind is called in a question.
 CALLED = {"gpu": "GPU", "server": "server", "storage": "storage system", "precision": "precision", "fabric": "fabric"}
 _SIGNS: dict[str, str] = {}  # of each kind of thing

@@ -9,7 +9,7 @@ from sizer.catalog.schema import Dnn
 from sizer.workload.kinds import ToldKind
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.quantities import Amount, written_number
-from sizer.workload.sentence.reading import Answer, Question
+from sizer.workload.sentence.reading import Answer, Edit, Question
 from sizer.workload.sentence.scope import clause_of
 from sizer.workload.sentence.text import Match, Name, SentenceText
 
@@ -28,7 +28,6 @@ class Notes:
     work: dict[str, Any] = field(default_factory=dict)
     dnns: list[str] = field(default_factory=list)
     own_model: dict[str, Any] | None = None  # a language model given by its size or shape
-    own_model_at: int = 0
     own_network: dict[str, Any] | None = None  # another network, given by its numbers
     describes_own: Match | None = None  # with too few of them
     own_datasets: dict[str, str] = field(default_factory=dict)  # data sets (ids) by the network that reads them
@@ -42,7 +41,6 @@ class Notes:
     currency: str = ""
     strengths: dict[str, int] = field(default_factory=dict)  # of values by key: 1 for a limit, -1 for what may be
     owned_gpus: int = 0  # in servers that the catalogue lacks
-    fabric_rate: Match | None = None  # of each server or GPU, taken once the servers are known
     means_language: bool = False  # words of language models, with or without a name of one
 
     def table(self, name: str) -> dict[str, Any]:
@@ -83,40 +81,44 @@ class Notes:
         strength = -1 if is_perhaps else int(rule(r"<BINDS>").search(told) is not None)
         if key in place and place[key] != value and value != {}:
             last = self.strengths.get(path, 0)
-            if strength == last >= 0:
+            if strength == last and tables == ["limits"] and key != "gpus":
+                value = min(value, place[key])
+                self.text.assume(f"{found.words}: of two limits, the stricter one binds")
+            elif strength == last >= 0:
                 what = GRAMMAR["called"].get(key, key.replace("_", " "))
                 reason = f"{place[key]} and {value} could both be {what}; write one of them"
                 if key == "dataset_bytes":
                     reason += ", or for example '100 TB of images of 5 MB'"
                 self.refuse(found, reason)
                 return
-            if strength <= last:
+            elif strength <= last:
                 self.text.record(found, "told beside what is certain, or a limit")
                 return
-            self.text.assume(f"{found.words}: certain, or the limit, in place of {place[key]}")
+            else:
+                self.text.assume(f"{found.words}: certain, or the limit, in place of {place[key]}")
         self.strengths[path] = strength
         if value != {} or key not in place:
             place[key] = value
         self.text.record(found, meaning)
 
-    def ask(self, about: str, found: Match | None = None, reason: str = "", answers: tuple[Answer, ...] = ()) -> None:
-        """Ask something that has to be known before the request is complete."""
-        self.questions.append(Question(about, found.words if found else "", reason, answers=answers))
+    def ask(self, key: str, found: Match | None = None, reason: str = "", answers: Iterable[Answer] = ()) -> None:
+        """Ask what has to be known before the request is complete, or assume it, as the table of questions says."""
+        self.questions.append(Question(key, found.words if found else "", reason, answers=tuple(answers)))
         if found is not None:
             self.text.mark(found.start, found.end)
 
-    def choose(self, about: str, found: Match, reason: str, labels: Iterable[str]) -> None:
+    def choose(self, key: str, found: Match, reason: str, labels: Iterable[str]) -> None:
         """Ask which words are meant in the place of some."""
-        self.ask(about, found, reason, tuple(self.replacing(found, label) for label in labels))
+        place = self.text.span(found.start, found.end)
+        self.ask(key, found, reason, [self.change(label, *place, label) for label in labels])
 
     def refuse(self, found: Match, reason: str) -> None:
         """Refuse what no request may have."""
         self.ask("refused", found, reason)
 
-    def ask_place(self, found: Match, reason: str) -> None:
-        """Ask about a quantity of the work that has no place in the request."""
-        start, end = self.text.span(found.start, found.end)
-        self.ask("place", found, reason, (Answer("Size without it", self.replaced(start, end, "")),))
+    def ask_place(self, found: Match, reason: str, key: str = "place") -> None:
+        """Note a quantity of the work that has no place in the request."""
+        self.ask(key, found, reason, [self.change("Size without it", *self.text.span(found.start, found.end), "")])
 
     def leave(self, found: Match) -> None:
         """Note a phrase that has no place in a request."""
@@ -127,26 +129,32 @@ class Notes:
         """Take the currency of an amount; whether it is that of the other amounts."""
         currency = quantity.unit if quantity.unit.isupper() else ""
         if currency and self.currency not in ("", currency):
-            self.refuse(found, f"amounts in {self.currency} and in {currency}; write one currency")
+            self.text.assume(f"{found.words}: the amounts in {self.currency} count")
+            self.text.record(found, "in another currency")
             return False
         self.currency = currency or self.currency
         if currency not in ("", "USD"):
             self.request["currency"] = currency
         return True
 
-    def replaced(self, start: int, end: int, words: str) -> str:
-        """The sentence with other words in one place."""
-        sentence = self.text.whole
-        return " ".join(f"{sentence[:start]}{words}{sentence[end:]}".split())
+    def change(self, label: str, start: int, end: int, words: str) -> Answer:
+        """An answer that stands in the place of some words of the sentence."""
+        whole = self.text.whole
+        if not words and whole[:start].endswith(" ") and whole[end : end + 1] == " ":
+            end += 1
+        return Answer(label, self.edited([(start, end, words)]), ((start, end, words),))
+
+    def edited(self, edits: Iterable[Edit]) -> str:
+        """The sentence with other words in some places."""
+        whole = self.text.whole
+        for start, end, words in sorted(edits, reverse=True):
+            whole = f"{whole[:start]}{words}{whole[end:]}"
+        return " ".join(whole.split())
 
     def answer(self, label: str, words: str = "") -> Answer:
         """An answer that adds words to the sentence."""
-        return Answer(label, f"{self.text.whole.rstrip(' .,;')}, {words or label}")
-
-    def replacing(self, found: Match, label: str) -> Answer:
-        """An answer that stands in the place of the words that were asked about."""
-        start, end = self.text.span(found.start, found.end)
-        return Answer(label, self.replaced(start, end, label))
+        whole = self.text.whole
+        return self.change(label, len(whole.rstrip(" .,;")), len(whole), f", {words or label}")
 
 
 def period_in(text: SentenceText) -> tuple[str, Match] | None:

@@ -78,15 +78,17 @@ class Amount:
     high: float
     unit: str = ""  # as a request writes it: "TB", "h", "images", "EUR"; "" of a bare number
     noun: str = ""  # the unit as written; of a number with two readings why it has them, where not for its point
-    is_kilo: bool = False  # whether the number has a k, as lengths of sequences have (8k tokens are 8,192)
+    is_kilo: bool = False  # whether the number has a k, as lengths of sequences have
     is_scaled: bool = False
     per_s: float = 1.0
     readings: tuple[str, ...] = ()  # of "40.000 images/s" the two texts that it may mean
 
     @property
     def length(self) -> int:
-        """As a number of tokens in a sequence."""
-        return round(self.high / 1000 * 1024) if self.is_kilo and self.high < 1_000_000 else round(self.high)
+        """As a number of tokens in a sequence: 8k are 8,192, the next power of two, and 6k are 6,000."""
+        number = round(self.high / 1000)
+        is_power = self.is_kilo and 1000 * number == self.high and number & (number - 1) == 0
+        return 1024 * number if is_power else round(self.high)
 
 
 def quantities_in(text: str, start: int, end: int) -> Iterator[Amount]:
@@ -133,11 +135,6 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
     scale = _scale(match["scale"])
     if len(scale) == 1 and scale in "gbt" and unit[0] not in _LARGE:
         unit, name, end = ("n", "", 1.0), "", match.end("scale")  # "671B training"
-    if scale == "billion" and rule("<IN_GERMAN>").search(text):
-        number = value_of(match["number"], is_grouped=True)
-        texts = (f"{number * factor:,.0f}{text[match.end('scale') : end]}" for factor in (1e12, 1e9))
-        said = "a billion is 10^12 in German and 10^9 in English"
-        return Amount("ambiguous", start, end, 0, 0, noun=said, readings=tuple(texts))
     kind, unit_name, factor = unit
     per, rate_end = _per(kind, text, end, limit)
     # In German a point groups thousands; and there is no half a person, wherever a number has no scale.

@@ -1,6 +1,7 @@
 """A need in a sentence or two, as in a customer's mail, read into a request and into what has to be asked."""
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -18,15 +19,16 @@ from sizer.workload.sentence.models import read_kind_of_model, read_language, re
 from sizer.workload.sentence.names import names_of, short_name
 from sizer.workload.sentence.notes import RATE, TIME, Notes, time_text
 from sizer.workload.sentence.quantities import Amount, currency_of, quantities_in
-from sizer.workload.sentence.reading import Answer, Question, Reading
+from sizer.workload.sentence.reading import Answer, Edit, Question, Reading, assumed_of
 from sizer.workload.sentence.scope import clause_of, settle_values, without_asides
 from sizer.workload.sentence.serving import ask_lengths, is_served, read_serving
 from sizer.workload.sentence.text import READ, Name, Phrase, SentenceText, Thing, normal
 from sizer.workload.sentence.unavailable import is_sized, read_outside
 
 MAX_CHARACTERS = 2_000
+# In which something is assumed that leads to something else to be assumed.
+_MOST_ROUNDS = 4
 
-_ORDER = {about: place for place, about in enumerate(GRAMMAR["asked"].split())}
 _PARTS = ("gpu", "server", "storage", "maker", "fabric")
 _VERBS = ("<TUNES>", "<PRE_TRAINS>", "<TRAINS>")
 # Control characters stand for what was read, or is denied.
@@ -45,6 +47,47 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
     if len(sentence) > MAX_CHARACTERS or len(plain) > MAX_CHARACTERS:
         reason = f"has {len(sentence):,} characters; write at most {MAX_CHARACTERS:,}"
         return Reading("", {}, (), (Question("refused", reason=reason),), ())
+    edits: list[Edit] = []
+    assumed: list[Phrase] = []
+    reading, places = _read_once(plain, catalog), _edited(plain, [])[1]
+    for _ in range(_MOST_ROUNDS):
+        taken = assumed_of(reading.questions)
+        assumed += [Phrase("", one.assumption) for one in taken]
+        for low, high, words in (edit for one in taken for edit in one.answers[0].edits):
+            edits.append((places[low][0], places[max(low, high - 1)][high > low], words))
+        if not taken:
+            break
+        text, places = _edited(plain, edits)
+        reading = _read_once(text, catalog)
+    return replace(reading, sentence=plain, phrases=(*_in_place(plain, reading.phrases, places), *assumed))
+
+
+def _edited(plain: str, edits: Sequence[Edit]) -> tuple[str, list[tuple[int, int]]]:
+    """A sentence with other words, and of each of its signs the first and the last place in the sentence as written."""
+    text, at = "", 0
+    places: list[tuple[int, int]] = []
+    for start, end, words in sorted(edits, key=lambda edit: edit[:2]):
+        if start < at < end or start < at == end:
+            continue  # inside of what another one has changed
+        text += plain[at:start] + words
+        places += [*((one, one + 1) for one in range(at, start)), *([(start, end)] * len(words))]
+        at = max(at, end)
+    places += [(one, one + 1) for one in range(at, len(plain))]
+    return text + plain[at:], [*places, (len(plain), len(plain))]
+
+
+def _in_place(plain: str, phrases: Sequence[Phrase], places: list[tuple[int, int]]) -> Iterator[Phrase]:
+    """Phrases at their places in the sentence as written; none for words that are only assumed."""
+    for one in phrases:
+        if not one.words:
+            yield one
+            continue
+        start, end = places[one.start][0], places[one.end - 1][1]
+        if plain[start:end].strip():
+            yield replace(one, words=plain[start:end], start=start, end=end)
+
+
+def _read_once(plain: str, catalog: Catalog) -> Reading:
     networks = [one for one in _things_in(plain, catalog) if one.kind in ("dnn", "parameters", "outside")]
     sentence, asides = without_asides(plain, networks)
     things = _things_in(sentence, catalog)
@@ -94,8 +137,7 @@ def _reading(plain: str, catalog: Catalog, whole: str, things: list[Thing], is_p
     _ask_places(notes)
     _ask_denials(notes)
     request = _request(notes)
-    questions = sorted(notes.questions, key=lambda question: _ORDER[question.about])
-    return Reading(whole, request, tuple(notes.text.phrases), tuple(questions), _unread(notes))
+    return Reading(whole, request, tuple(notes.text.phrases), tuple(notes.questions), _unread(notes))
 
 
 def _jobs_in(text: str, things: list[Thing]) -> list[str]:
@@ -224,7 +266,7 @@ def _together(plain: str, readings: list[Reading], catalog: Catalog) -> Reading:
         plain,
         request,
         (*shared, *(phrase for one in readings for phrase in one.phrases)),
-        tuple(sorted(dict.fromkeys(questions), key=lambda question: _ORDER[question.about])),
+        tuple(dict.fromkeys(questions)),
         tuple(dict.fromkeys(words for one in readings for words in one.unread)),
     )
 
@@ -308,12 +350,13 @@ def _read(notes: Notes) -> None:
     text = notes.text
     for found in text.each(r"(?P<ends><ENDS_BY>)?{date}"):
         if found["ends"] or found.words.lower().startswith("deadline"):
-            notes.ask_place(found, "the work has to end then; state how long it may take, such as 'in 60 days'")
+            reason = "the work has to end then; state how long it may take, such as 'in 60 days'"
+            notes.ask_place(found, reason, "place needed")
             continue
         notes.request["needed_by"] = found.ids("date")[0]
         text.record(found, f"needed by {notes.request['needed_by']}")
     for found in text.each(r"{ambiguous}"):
-        notes.choose("number", found, found.value.noun, found.value.readings)
+        notes.choose("number", found, "", found.value.readings)
     rules.read_rules(notes, "first")
     rules.read_exchange_rate(notes)
     for found in notes.text.each(r"<PRICES_IN>"):
@@ -370,7 +413,9 @@ def _ask_places(notes: Notes) -> None:
             continue
         whole = next(one for one in rule(r"<SENTENCE>").finditer(text.sentence) if at < one.end())
         if any(one.words and whole.start() <= one.start < whole.end() for one in text.phrases):
-            notes.ask_place(found, GRAMMAR["places"].get(found.value.kind, "this number is not understood"))
+            reason = GRAMMAR["places"].get(found.value.kind, "this number is not understood")
+            is_needed = found.value.kind in GRAMMAR["places"]["needed"].split()
+            notes.ask_place(found, reason, "place needed" if is_needed else "place")
     for found in text.each(r"<BARE_BOUND>"):
         notes.ask_place(found, "the most of what?")
 
@@ -385,8 +430,8 @@ def _ask_denials(notes: Notes) -> None:
             continue
         part, (start, end) = text.sentence[named[0].start : named[0].end].strip(), text.span(low, high)
         answers = (
-            Answer(f"no {part}", notes.replaced(start, end, f" no {part}")),
-            Answer(f"{part} allowed", notes.replaced(*text.span(found.start, found.end), "")),
+            notes.change(f"{part} allowed", *text.span(found.start, found.end), ""),
+            notes.change(f"no {part}", start, end, f" no {part}"),
         )
         notes.questions.append(
             Question("layout", text.sentence[start:end].strip(), "excluded, or allowed", answers=answers)
@@ -439,7 +484,7 @@ def _ask_rates(notes: Notes, works: list[dict[str, Any]]) -> None:
         if dnn is not None and is_rate and dnn.sample not in ("image", "volume"):
             del work["target"]
             one = next(one for one in notes.names("dnn") if one.ids == (dnn.id,))
-            answer = Answer("Size without it", notes.replaced(one.start, one.end, ""))
+            answer = notes.change("Size without it", one.start, one.end, "")
             words = notes.text.sentence[one.start : one.end]
             notes.questions.append(Question("place", words, "the images a second are not its rate", answers=(answer,)))
 

@@ -1,5 +1,6 @@
 """What a sentence was read as: the request, the words of each value, what is assumed, and what has to be asked."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,29 +8,40 @@ from sizer.workload.sentence.grammar import GRAMMAR
 from sizer.workload.sentence.text import Phrase
 
 _LONGEST_LIST = 12  # names in a sentence
-_TEXTS: dict[str, str] = GRAMMAR["questions"]
+# By key: whether it blocks, the question, and what is assumed where it does not.
+_QUESTIONS: dict[str, tuple[str, str, str]] = GRAMMAR["questions"]
+_ORDER = {key: place for place, key in enumerate(_QUESTIONS)}
+Edit = tuple[int, int, str]  # words in the place of what stands between two places of a sentence
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer to a question: its label, and the sentence with it."""
+    """One answer to a question: its label, the sentence with it, and what it changes there, by which it is assumed."""
 
     label: str
     sentence: str
+    edits: tuple[Edit, ...] = ()
 
 
 @dataclass(frozen=True)
 class Question:
-    """One thing that has to be known before the request is complete."""
+    """One thing that is not known; the table of questions says whether it is asked or assumed."""
 
-    # ``number``: two readings; ``unavailable``: not in the catalogue; ``server``: which one the customer's GPUs are in;
-    # ``place``: a quantity that no request of this work can state; ``refused``: a value that no request may have;
-    # the others are missing or have several readings.
-    about: str
+    key: str  # in that table
     words: str = ""  # that raise it; "" where something is missing
     reason: str = ""  # why, as a sentence; of what is not held, its kind in words
     available: tuple[str, ...] = ()  # of what is not held: what the catalogue has instead
-    answers: tuple[Answer, ...] = ()  # the nearest first
+    answers: tuple[Answer, ...] = ()  # the nearest first, which is what is assumed
+
+    @property
+    def about(self) -> str:
+        """What kind of thing it is about."""
+        return self.key.split()[0]
+
+    @property
+    def place(self) -> int:
+        """Its place in the order in which questions are asked."""
+        return _ORDER[self.key]
 
     @property
     def labels(self) -> list[str]:
@@ -41,15 +53,33 @@ class Question:
         """The question in words."""
         more = len(self.available) - _LONGEST_LIST
         held = ", ".join(self.available[:_LONGEST_LIST]) + (f" and {more} more" if more > 0 else "")
+        return self._said(1, held)
+
+    @property
+    def assumption(self) -> str:
+        """What is assumed in its place."""
+        return self._said(2)
+
+    def _said(self, column: int, held: str = "") -> str:
         said = f"{self.words}: {self.reason}" if self.words else self.reason
-        key = {
-            ("task", False): "tests",
-            ("network", False): "network named" if self.words else "network missing",
-            ("length", False): "lengths",
-            ("number", True): "number said",
-            ("unavailable", self.reason == "neural network"): "network unavailable",
-        }.get((self.about, bool(self.reason)), self.about)
-        return _TEXTS[key].format(words=self.words, reason=self.reason, said=said, held=held)
+        texts = {"words": self.words, "reason": self.reason, "said": said, "held": held}
+        return _QUESTIONS[self.key][column].format(**texts, answer=next(iter(self.labels), ""))
+
+    def is_assumed(self, others: int) -> bool:
+        """Whether its first answer is assumed, beside so many questions that are assumed alone."""
+        kind = _QUESTIONS[self.key][0]
+        return any(one.edits for one in self.answers[:1]) and (kind == "assumed" or (kind == "alone" and others == 1))
+
+    @property
+    def is_of_need(self) -> bool:
+        """Whether it is one of those of which only one is assumed: what is done, on what, and how much."""
+        return _QUESTIONS[self.key][0] == "alone"
+
+
+def assumed_of(questions: Sequence[Question]) -> tuple[Question, ...]:
+    """Questions whose answers are assumed; none where another one has to be asked."""
+    others = sum(one.is_of_need for one in questions)
+    return tuple(questions) if all(one.is_assumed(others) for one in questions) else ()
 
 
 @dataclass(frozen=True)
@@ -65,6 +95,7 @@ class Reading:
     def __post_init__(self) -> None:
         phrases = sorted(dict.fromkeys(self.phrases), key=lambda phrase: (not phrase.words, phrase.start))
         object.__setattr__(self, "phrases", tuple(phrases))
+        object.__setattr__(self, "questions", tuple(sorted(self.questions, key=lambda question: question.place)))
 
     @property
     def question(self) -> Question | None:

@@ -14,6 +14,7 @@ from sizer.workload.sentence.scope import governor
 from sizer.workload.sentence.text import Match
 from sizer.workload.serving import EMBEDDING, USES
 
+_LENGTHS = ("input_tokens", "output_tokens")
 _NOT_OFFLINE = frozenset(("users", "active_users", "concurrent_requests", "first_token_s", "token_s"))
 # A longer text is no request: the tokens of all of them.
 _MOST_LENGTH = 10_000_000
@@ -53,7 +54,7 @@ def read_serving(notes: Notes) -> None:
 
 def _assume(notes: Notes) -> None:
     """Note what people are taken to do where the sentence gives neither a use nor lengths."""
-    lengths = {"input_tokens", "output_tokens"} & notes.work.keys()
+    lengths = {*_LENGTHS} & notes.work.keys()
     target = notes.work.get("target", {})
     if "use" not in notes.work and len(lengths) < 2 and notes.work["task"] == "serving":
         notes.work["use"] = "chat"
@@ -147,7 +148,7 @@ def _people(notes: Notes, found: Match, _: str) -> None:
     if told is not None:
         key, found = told
     elif amount.kind != "people":
-        notes.ask_place(found, "how many requests a second, or at once? Write for example 10 requests/s")
+        notes.ask_place(found, "how many a second, or at once? Write for example 10 requests/s", "place needed")
         return
     else:
         key = "users"
@@ -213,13 +214,15 @@ def _length(notes: Notes, found: Match, key: str, amount: Amount) -> None:
 
 def _total(notes: Notes, found: Match, _: str) -> None:
     if found.value.high > _MOST_OF_ONE:
-        notes.ask_place(found, "so many tokens in which time? Write for example 1 billion tokens a day")
+        notes.ask_place(found, "so many tokens in which time? Write for example 1 billion tokens a day", "place needed")
         return
-    if {"input_tokens", "output_tokens"} <= notes.work.keys():
+    missing = [key for key in _LENGTHS if key not in notes.work]
+    if not missing:
         notes.leave(found)  # of a part of what goes in
         return
-    ways = (f"{found.words} {way}" for way in ("in", "out"))
-    notes.choose("layout", found, "of what goes in, or of what comes out", ways)
+    if len(missing) > 1:
+        notes.text.assume(f"{found.words}: of what goes in")
+    _length(notes, found, missing[0], found.value)
 
 
 def _lengths(notes: Notes, found: Match, _: str) -> None:
@@ -304,5 +307,6 @@ def ask_lengths(notes: Notes) -> None:
     """Ask for the lengths of requests that nobody waits for: what generates has no usual ones, and they decide."""
     work = notes.work
     is_by_rate = work["task"] == "generation" and not {"gpus_busy", "maximum"} & work["target"].keys()
-    if is_by_rate and "use" not in work and not {"input_tokens", "output_tokens"} <= work.keys():
-        notes.ask("length", answers=tuple(map(notes.answer, GRAMMAR["usual_lengths"]["served"])))
+    if is_by_rate and "use" not in work and not {*_LENGTHS} <= work.keys():
+        missing = [GRAMMAR["usual_lengths"][key] for key in _LENGTHS if key not in work]
+        notes.ask("length of requests", answers=[notes.answer(", ".join(some)) for some in zip(*missing, strict=True)])

@@ -41,9 +41,15 @@ def _joined(text: str) -> str:
     return joined.removesuffix(". ")
 
 
+def _said_once(match: re.Match[str]) -> str:
+    """Of a number in digits and in words, as in contracts, the digits: 5,000 (five thousand), Four (4)."""
+    digits = [one for one in match.groups() if one[0].isdigit()]
+    return digits[0] if len(digits) == 1 else match[0]
+
+
 def normal(text: str) -> str:
     """Text on one line with plain spaces, hyphens and apostrophes, without control characters."""
-    text = _joined(text) if "\n" in text.strip() else text
+    text = rule("<SAID_TWICE>").sub(_said_once, _joined(text) if "\n" in text.strip() else text)
     plain = unicodedata.normalize("NFKC", _RAISED.sub(r"^\g<0>", text)).translate(_SIGNS)
     plain = _POWER.sub(lambda match: f"{match[1] or 1}e{match[2] or match[3]}", plain)
     visible = "".join(" " if unicodedata.category(sign)[0] in "CZ" else sign for sign in plain)
@@ -216,6 +222,10 @@ class SentenceText:
         self.mark(start, end)
         if high > low:
             self.phrases.append(Phrase(self.sentence[low:high], meaning, low, high))
+
+    def was_told(self, meaning: str) -> bool:
+        """Whether words of a sentence were read with a meaning in which some words stand."""
+        return any(one.words and meaning in one.meaning for one in self.phrases)
 
     def assume(self, meaning: str) -> None:
         """Note what is assumed because the sentence does not give it."""

@@ -8,8 +8,8 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.sale import usable_gpus
 from sizer.catalog.schema import Dnn, Server
 from sizer.workload.kinds import Networks, kind_in, trains_in
-from sizer.workload.sentence.grammar import CALLED, GRAMMAR, PUBLISHED, rule
-from sizer.workload.sentence.names import short_name
+from sizer.workload.sentence.grammar import CALLED, GRAMMAR, rule
+from sizer.workload.sentence.names import SIZES, pieces, short_name
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.quantities import Amount
 from sizer.workload.sentence.reading import Answer, Question
@@ -18,19 +18,28 @@ from sizer.workload.sentence.text import READ, Match, Name
 from sizer.workload.serving import EMBEDDING, EMBEDS
 
 _MOST_ANSWERS = 6
+# What networks read whose work does not tell that of another one.
+_UNLIKE = ("token", "protein")
+# Parts of which any that the catalogue has may stand in the place of another.
+_ANY = ("server", "storage")
 # More people than these do not train networks themselves.
 MOST_WHO_TRAIN = 100
 
 
 def read_outside(notes: Notes) -> None:
     """Names that are known and not held, and words that can only be the name of a part."""
-    for found in notes.text.each(r"<OUTSIDE>"):
-        kind = found.names("outside")[0].ids[0]
+    for found in notes.text.each(r"<OUTSIDE>|<UNKNOWN>"):
+        group = next(one for one in ("name", "counted", "named") if found[one])
+        what = (found["what"] or found["kind"] or "gpu").lower()
+        kind = "storage" if what in ("storage", "filer", "filers") else "server" if what[0] in "snb" else "gpu"
+        if named := found.names("outside"):
+            kind = named[0].ids[0]
+        elif rule(r"<OF_GPUS>").match(notes.text.shape, found.end):
+            kind = "server"
+        start, end = found.match.span(group)
         notes.means_language |= kind == "token"
-        if (published := next((one for one in PUBLISHED if one[0] == kind), None)) is not None:
-            _take_published(notes, found, published)
+        if kind == "token" and _take_model(notes, found):
             continue
-        start, end = found.match.span("name")
         if kind not in ("gpu", "server", "storage") or not is_existing(notes.text, found):
             end = found.end if found.quantities("parameters") else end
             ask_unavailable(notes, kind, notes.text.part(found, start, end))
@@ -40,28 +49,21 @@ def read_outside(notes: Notes) -> None:
             notes.text.put_at(found, Amount("servers", 0, 0, count, count, "servers", "servers"))
         else:
             notes.ask_place(found, GRAMMAR["reasons"]["owned"])
-    for found in notes.text.each(r"<UNKNOWN>"):
-        group = "counted" if found["counted"] else "named"
-        if is_existing(notes.text, found):
-            notes.ask_place(found, GRAMMAR["reasons"]["owned"])
-            continue
-        what = (found["what"] or found["kind"] or "gpu").lower()
-        kind = "storage" if what in ("storage", "filer", "filers") else "server" if what[0] in "snb" else "gpu"
-        ask_unavailable(notes, kind, notes.text.part(found, *found.match.span(group)))
-        notes.text.mark(found.start, found.end)
 
 
-def _take_published(notes: Notes, found: Match, published: tuple[str, float, float, int, str]) -> None:
-    """A network that the catalogue lacks, by its published numbers; of several, or beside others, it is asked for."""
-    name, gflop, millions, edge, kind = published
-    if notes.own_network is not None or notes.names("dnn"):
-        ask_unavailable(notes, "image", found)
-        return
-    work = {"forward_flop": 1e9 * gflop, "parameters": 1e6 * millions, "input_bytes": 3 * edge**2}
-    notes.own_network = {"name": name, **work, "kind": kind}
-    said = f"not in the catalogue; by its published {gflop:g} GFLOP forward of {edge} x {edge} pixels"
-    notes.text.assume(f"{name}: {said} and {millions:g} M parameters")
-    notes.text.record(found, name)
+def _take_model(notes: Notes, found: Match) -> bool:
+    """Whether a language model that the catalogue lacks is taken by its size: its name has it, or it is published."""
+    name = found.names("outside")[0]
+    words = " ".join(notes.text.sentence[name.start : name.end].split())
+    told = re.search(r"(?<![\w.x])(\d{1,4}(?:\.\d)?) ?B\b", found.words, re.I)
+    billions = float(told[1]) if told else SIZES.get(pieces(words))
+    if billions is None or notes.own_model is not None or notes.names("dnn"):
+        return False
+    words += "" if re.search(r"\dB\b", words, re.I) or not told else f" {billions:g}B"
+    notes.own_model = {"name": words, "parameters": billions * 1e9}
+    notes.text.assume(f"{words}: not in the catalogue; a usual dense model of {billions:g} billion parameters")
+    notes.text.record(found, words)
+    return True
 
 
 def _embeds(notes: Notes) -> bool:
@@ -83,12 +85,15 @@ def is_sized(notes: Notes) -> bool:
     dnns, named = notes.catalog.dnns, notes.names("dnn")
     is_language = all(dnns[key].transformer is not None for one in named for key in one.ids)
     sentence = list(notes.text.sentence)
+    for one in (one for one in notes.names("outside") if one.ids[0] == "token"):
+        sentence[one.start : one.end] = READ * (one.end - one.start)
     for one in named:
         if not re.search(r"generation|text[ -]to", notes.text.sentence[one.start : one.end], re.I):
             language = any(dnns[key].transformer is not None for key in one.ids)
             sentence[one.start : one.end] = (READ if language else "\1") * (one.end - one.start)
     networks: Networks = "unknown"
-    if (notes.means_language or notes.own_model or named) and is_language:
+    is_sized = any(one.kind == "parameters" for one in notes.text.things) and not notes.own_network
+    if (notes.means_language or notes.own_model or named or is_sized) and is_language:
         networks = "language"
     elif named:
         is_diffusion = any(dnns[key].family == "diffusion" for one in named for key in one.ids)
@@ -126,12 +131,18 @@ def is_sized(notes: Notes) -> bool:
         notes.means_language = True
         return True
     if clause is None and told.kind.is_asked:
-        answer = Answer("Training", f"{notes.replaced(told.start, told.end, '')}, training")
-        notes.questions.append(Question("task", words, told.kind.refusal, answers=(answer,)))
+        answer = notes.change("the training alone", told.start, told.end, "")
+        notes.questions.append(Question("task beside", words, told.kind.refusal, answers=(answer,)))
         notes.text.mark_words(told.start, told.end)
         return True
     if clause is None or (networks == "unknown" and not told.kind.sized):
-        notes.questions = [Question("refused", words, told.kind.refusal)]
+        key, answers = "refused", ()
+        if told.kind.instead:
+            places = told.kind.places_in("".join(sentence))
+            edits = [(start, end, "" if place else told.kind.instead) for place, (start, end) in enumerate(places)]
+            answers = (Answer(told.kind.instead, notes.edited(edits), tuple(edits)),)
+            key = "task part" if told.kind.is_part else "task nearest"
+        notes.questions = [Question(key, words, told.kind.refusal, answers=answers)]
         notes.is_refused = True
         return False
     notes.second_job = told
@@ -143,12 +154,17 @@ def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = N
     start, end = (name.start, name.end) if name is not None else notes.text.span(found.start, found.end)
     words = notes.text.sentence[start:end].strip()
     names = _held(notes.catalog, kind, words)
-    answers = [Answer(held, notes.replaced(start, end, held)) for held in names[:_MOST_ANSWERS]]
+    answers = [notes.change(held, start, end, held) for held in names[:_MOST_ANSWERS]]
     if kind not in CALLED and (size := re.search(r"(?<![\w.])\d{1,4}(?:\.\d)?B\b", words, re.I)):
-        answers.append(Answer(f"usual dense {size[0]} model", notes.replaced(start, end, f"{size[0]} dense model")))
-    notes.questions.append(
-        Question("unavailable", words, CALLED.get(kind, "neural network"), tuple(names), tuple(answers))
-    )
+        answers.append(notes.change(f"usual dense {size[0]} model", start, end, f"{size[0]} dense model"))
+    key = "unavailable" if kind in CALLED else "unavailable model" if kind in _UNLIKE else "unavailable network"
+    if kind not in CALLED and (notes.own_model or any(one is not name for one in notes.names("dnn"))):
+        key = "unavailable beside"
+        answers.insert(0, notes.change("the other network that is named", start, end, ""))
+    if kind in _ANY:  # it changes no rate as a GPU does
+        key = "unavailable part"
+        answers.insert(0, notes.change(f"any {CALLED[kind]}", start, end, ""))
+    notes.questions.append(Question(key, words, CALLED.get(kind, "neural network"), tuple(names), tuple(answers)))
     notes.text.mark(found.start, found.end)
 
 

@@ -84,7 +84,8 @@ def larger_catalog(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
     made_up(folder, "gpus/v100-sxm2-32gb.toml", gpu)
     server = {
         'id = "dgx-1"': 'id = "thunder-p4"',
-        'name = "DGX-1"': 'name = "Thunder P4"\naliases = ["Big Bolt"]',
+        'name = "DGX-1"': 'name = "Thunder P4"',
+        'aliases = ["DGX-1V"]': 'aliases = ["Big Bolt"]',
         'vendor = "NVIDIA"': 'vendor = "Acme"',
         'gpus = ["v100-sxm2-16gb", "v100-sxm2-32gb"]': 'gpus = ["z9000"]',
     }
