@@ -11,8 +11,17 @@ from numpy.typing import ArrayLike
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.calibrate.engine import AccuracyTarget, Fit, fits_path, load_fits
 from sizer.calibrate.serving.deployment import Deployment, ServingPoints
-from sizer.calibrate.serving.fit import N_TERMS, ServingTime, effects_of, factors_of, log_times, scatter_of, unseen
-from sizer.calibrate.serving.rows import CLOSED_LOOP, load_serving_rows
+from sizer.calibrate.serving.fit import (
+    FIRST_SD,
+    N_TERMS,
+    ServingTime,
+    effects_of,
+    factors_of,
+    log_times,
+    scatter_of,
+    unseen,
+)
+from sizer.calibrate.serving.rows import CLOSED_LOOP, fitted_rows
 from sizer.perf.serving.loop import closed_loop
 from sizer.perf.serving.percentiles import TPOT_RATIOS, first_token_ratio, queue_wait
 
@@ -134,7 +143,8 @@ class ServingCalibration:
         logs, variances = (np.empty((len(ServingTime), n)) for _ in range(2))
         busy, room = np.empty(n), points.room
         # Fewer than one in flight on average: each is alone.
-        load, alone = replace(points, concurrency=np.maximum(points.concurrency, 1.0)).load(), points.concurrency < 1
+        load, alone = points.load(), points.concurrency < 1
+        load = replace(load, concurrency=np.maximum(load.concurrency, 1.0))
         # Those of one kind together, which share a covariance.
         order = np.argsort(kind[points.of], kind="stable")
         for start in range(0, n, _CHUNK):
@@ -153,13 +163,9 @@ class ServingCalibration:
         longer = _LONGER_SD * np.log2(np.maximum(context / CALIBRATED_TOKENS, 1.0))
         fullest = np.array([_fullest(one) for one in points.deployments])[points.of]
         fuller = _FULLER_SD * np.clip(np.log2(np.maximum(points.concurrency / fullest, 1.0)), 0.0, 1.0)
-        sd = {
-            quantity: np.hypot(
-                self.fit.interval_sd(variances[row], scatter_of(points.deployments, quantity)[points.of]),
-                np.hypot(longer, fuller),
-            )
-            for row, quantity in enumerate(ServingTime)
-        }
+        scatter = np.hypot(scatter_of(points), np.hypot(longer, fuller))
+        tpot_sd, request_sd = (self.fit.interval_sd(one, scatter) for one in variances[:2])
+        ttft_sd = self.fit.interval_sd(variances[2], np.hypot(scatter, FIRST_SD))
         fits = room >= 1
         tpot, request, ttft = (np.where(fits, np.exp(row), np.inf) for row in logs)
         requests = np.where(fits, points.concurrency, 0.0) / request
@@ -168,9 +174,9 @@ class ServingCalibration:
             requests_per_s=requests,
             tpot_s=tpot,
             ttft_s=ttft,
-            log_sd=sd[ServingTime.REQUEST],
-            tpot_log_sd=sd[ServingTime.TPOT],
-            ttft_log_sd=sd[ServingTime.TTFT],
+            log_sd=request_sd,
+            tpot_log_sd=tpot_sd,
+            ttft_log_sd=ttft_sd,
             most_concurrent=room,
             fits=fits,
             busy_share=busy * np.where(alone, points.concurrency, 1.0),
@@ -332,8 +338,8 @@ def _fullest(one: Deployment) -> float:
 def _most_published() -> dict[str, dict[str, float]]:
     """The most requests in flight of a GPU in fitted rows, by model and GPU."""
     found: dict[str, dict[str, float]] = {}
-    for row in load_serving_rows():
-        if row.kind == CLOSED_LOOP and row.role == "calibration" and row.concurrency and row.gpus:
+    for row in fitted_rows():
+        if row.kind == CLOSED_LOOP and row.concurrency and row.gpus:
             of_model = found.setdefault(row.model, {})
             of_model[row.gpu] = max(of_model.get(row.gpu, 0.0), row.concurrency / row.gpus)
     return found

@@ -6,7 +6,14 @@ from dataclasses import dataclass, replace
 
 from sizer.calibrate.language.shapes import gpu_named
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
-from sizer.calibrate.serving.deployment import ENGINES, Deployment, ServedModel, missing_facts, model_of
+from sizer.calibrate.serving.deployment import (
+    ENGINES,
+    Deployment,
+    ServedModel,
+    ServingPoints,
+    missing_facts,
+    model_of,
+)
 from sizer.calibrate.serving.rows import CLOSED_LOOP, MLPERF, OFFLINE, ServingRow
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
@@ -26,6 +33,8 @@ _LINEAR_WIDTH, _LINEAR_KEYS = 2.0, 128.0
 _USUAL_ROPE = 0.5
 # Beams with which MLPerf's rules have GPT-J decode.
 _BEAMS = 4
+# Requests for which memory has room in a tuned run whose layout is not stated.
+_LEAST_ROOM = 64.0
 # GPUs of a server, and the rate of the adapter of each of them.
 _USUAL_DOMAIN, _NIC_BYTES_PER_S = 8, 50e9
 
@@ -139,18 +148,10 @@ def _together(row: ServingRow, base: Deployment, guessed: list[str]) -> tuple[De
 
 
 def _least_tensor(base: Deployment, most: int) -> int:
-    from sizer.calibrate.serving.deployment import ServingPoints
-
-    for tensor in (1, 2, 4, 8, 16):
-        if tensor >= most:
-            break
-        one = replace(base, tensor=tensor)
-        if ServingPoints.make([one], input_tokens=1000, output_tokens=1000).room[0] >= _LEAST_ROOM:
-            return tensor
-    return max(1, min(most, 8))
-
-
-_LEAST_ROOM = 64.0
+    """Tensor ranks, the fewest with room for the requests of a tuned run."""
+    some = [replace(base, tensor=tensor) for tensor in (1, 2, 4, 8, 16) if tensor < most]
+    room = ServingPoints.make(some, input_tokens=1000, output_tokens=1000).room
+    return next((one.tensor for one, has in zip(some, room >= _LEAST_ROOM, strict=True) if has), max(1, min(most, 8)))
 
 
 def _apart(row: ServingRow, base: Deployment) -> tuple[Deployment, float] | CalibrationNote:

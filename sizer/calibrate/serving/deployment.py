@@ -263,6 +263,8 @@ class ServingPoints:
     @cached_property
     def fill_table(self) -> Replicas:
         """The replicas that prefill: of their pool, where there is one."""
+        if all(one.prefill is None for one in self.deployments):
+            return self.table
         return replicas_of([one.prefill or one for one in self.deployments])
 
     @cached_property

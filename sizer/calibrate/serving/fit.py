@@ -94,10 +94,11 @@ _MEANS = {"prefill_rate/tuned": 0.2}
 _UNSEEN_SD = {"time/model": 0.16, "time/cell": 0.113}
 _FIRST_MONTHS = -4.0
 _DRIFT = Prior(-0.025, 0.01, "software becomes faster, each month")
-# Scatter of a measurement about its prediction, and more of what is harder: routing, pools of their own, speculation,
-# first tokens (cold starts, admission).
-_ROW_SD = 0.06
-_MIXTURE_SD, _APART_SD, _SPECULATIVE_SD, _FIRST_SD = 0.06, 0.08, 0.15, 0.40
+# Scatter of a measurement about its prediction, and more of what is harder: routing, attention with kernels of its own
+# (latent, linear), pools of their own, speculation, requests that wait for memory (admission differs by engine), first
+# tokens (cold starts). As rows of each scatter about the fit.
+_ROW_SD = 0.04
+_MIXTURE_SD, _KERNEL_SD, _APART_SD, _SPECULATIVE_SD, _WAITING_SD, FIRST_SD = 0.055, 0.11, 0.05, 0.12, 0.40, 0.40
 
 
 def prior_of(name: str) -> Prior:
@@ -111,6 +112,7 @@ def prior_of(name: str) -> Prior:
     return Prior(_MEANS.get(kind, 0.0), _EFFECTS[kind])
 
 
+@lru_cache(maxsize=10_000)
 def unseen(name: str) -> Prior:
     """What is expected of an effect that no row has: as its prior, wider where rows left out turned out to be."""
     found = prior_of(name)
@@ -251,27 +253,25 @@ def sigma_of(cases: Sequence[Printed]) -> Floats:
     return np.array([_SIGMA[case.quantity] * max(1.0, case.rows_of_cell / _FULL_ROWS) ** 0.5 for case in cases])
 
 
-def scatter_of(deployments: Sequence[Deployment], quantity: ServingTime) -> Floats:
-    """Scatter of one measurement of deployments, beyond that of every one, shape (deployments,)."""
-    parts = [
+def scatter_of(points: ServingPoints) -> Floats:
+    """Scatter of measured times of tokens beyond that of every one, shape (n,)."""
+    of_deployment = [
         (
             _MIXTURE_SD * one.model.is_mixture,
+            _KERNEL_SD * (one.model.family in ("latent", "hybrid")),
             _APART_SD * (one.prefill is not None),
             _SPECULATIVE_SD * one.is_speculative,
-            _FIRST_SD * (quantity is ServingTime.TTFT),
         )
-        for one in deployments
+        for one in points.deployments
     ]
-    return np.asarray(np.sqrt((np.array(parts).reshape(-1, 4) ** 2).sum(axis=1)))
+    found = np.sqrt((np.array(of_deployment).reshape(-1, 4) ** 2).sum(axis=1))
+    return np.hypot(found[points.of], _WAITING_SD * (points.concurrency > points.room))
 
 
 def scatter(cases: Sequence[Printed]) -> Floats:
-    """The same of printed numbers, shape (cases,)."""
-    found = np.empty(len(cases))
-    for quantity in ServingTime:
-        here = [place for place, case in enumerate(cases) if case.quantity is quantity]
-        found[here] = scatter_of([cases[place].deployment for place in here], quantity)
-    return found
+    """The same of printed numbers, shape (cases,), with what first tokens have more."""
+    points, _, of = points_of(cases)
+    return np.hypot(scatter_of(points)[of], [FIRST_SD * (case.quantity is ServingTime.TTFT) for case in cases])
 
 
 # Loads are solved to a millionth, so that the objective is no smoother; a fall of this much moves no factor by a

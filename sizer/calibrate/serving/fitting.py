@@ -19,13 +19,13 @@ from sizer.catalog.model import Catalog
 
 # On the variance of the effects: with cells left out nine rows of ten are inside then. Rows of a cell count as a dozen,
 # which leaves the factors less certain than they are.
-_EFFECT_FACTOR = 0.75
+_EFFECT_FACTOR = 0.70
 
 
 def fitted_cases(rows: Sequence[ServingRow], catalog: Catalog) -> list[ServingCase]:
     """The rows that the fit uses: marked for calibration, nothing guessed, with a time that a load explains."""
     found = [case for case in cases_of(rows, catalog) if not isinstance(case, CalibrationNote)]
-    return [case for case in found if case.row.role == "calibration" and not case.guessed and printed_times(case)]
+    return [case for case in found if case.row.calibrates and not case.guessed and printed_times(case)]
 
 
 def printed_times(case: ServingCase) -> dict[ServingTime, float]:

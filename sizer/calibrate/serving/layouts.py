@@ -7,7 +7,7 @@ from functools import lru_cache
 from sizer.base.arrays import Floats
 from sizer.calibrate.language.cases import is_through_host, pcie_bytes_per_s
 from sizer.calibrate.serving.deployment import Deployment, ServingPoints, missing_facts, replicas_of, served_model
-from sizer.calibrate.serving.rows import load_serving_rows
+from sizer.calibrate.serving.rows import fitted_rows
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.workload.serving import ServingWork
@@ -133,8 +133,7 @@ def _guessing(catalog: Catalog) -> frozenset[tuple[str, str | None]]:
 
     What guesses gain depends on the kernels of a GPU: on MI325X InferenceX shows none (DeepSeek-R1, 1k/1k, 2026).
     """
-    rows = [row for row in load_serving_rows() if row.guesses and row.role == "calibration"]
-    return frozenset((row.model, catalog.gpus[row.gpu].generation) for row in rows)
+    return frozenset((row.model, catalog.gpus[row.gpu].generation) for row in fitted_rows() if row.guesses)
 
 
 def _cache(work: ServingWork, gpu: Gpu, weights: str, catalog: Catalog) -> str:

@@ -99,6 +99,11 @@ class ServingRow:
     flag: str = ""
 
     @property
+    def calibrates(self) -> bool:
+        """Whether it may be fitted: not where an input is missing or doubtful."""
+        return self.role == "calibration"
+
+    @property
     def computed_in(self) -> str:
         """Number format of the weights as they are served; "" where nobody says."""
         return (self.engine_precision or self.weight_precision).rstrip("?")
@@ -158,6 +163,12 @@ def _shipped_rows() -> tuple[ServingRow, ...]:
 
 def _rows_of(paths: Iterable[Path]) -> tuple[ServingRow, ...]:
     return tuple(row for path in paths for row in rows_of_file(path, "measurements of serving", _row, key="row_id"))
+
+
+@lru_cache(maxsize=1)
+def fitted_rows() -> tuple[ServingRow, ...]:
+    """Shipped rows that calibrate: what the fit takes, and what bounds and illustrates an answer."""
+    return tuple(row for row in load_serving_rows() if row.calibrates)
 
 
 @dataclass(frozen=True)

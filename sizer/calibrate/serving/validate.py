@@ -4,17 +4,15 @@ import math
 from collections.abc import Sequence
 
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note
-from sizer.calibrate.serving.calibration import ServingCalibration
+from sizer.calibrate.serving.calibration import CALIBRATED_TOKENS, ServingCalibration
 from sizer.calibrate.serving.cases import ServingCase, cases_of
 from sizer.calibrate.serving.deployment import Deployment
-from sizer.calibrate.serving.rows import ServingRow, load_serving_rows
+from sizer.calibrate.serving.rows import ServingRow, fitted_rows
 from sizer.calibrate.serving.scenarios import TOKENS, TPOT, TTFT, predict
 from sizer.calibrate.validate import ValidatedRow
 from sizer.catalog.model import Catalog
 
 _TASK = "serving"
-# Longest context of the fitted rows, in tokens.
-LONGEST_CONTEXT = 10_000.0
 
 
 def validate_serving(
@@ -28,7 +26,7 @@ def validate_serving(
     cases = cases_of(rows, catalog)
     known = [case for case in cases if isinstance(case, ServingCase)]
     predicted = predict(known, calibration) if known else {}
-    fitted = {row.row_id: row for row in load_serving_rows() if row.role == "calibration"}
+    fitted = {row.row_id: row for row in fitted_rows()}
     place = {id(case): number for number, case in enumerate(known)}
     found: list[ValidatedRow] = []
     for row, case in zip(rows, cases, strict=True):
@@ -46,7 +44,7 @@ def validate_serving(
                 found.append(_row(row, quantity, value, status))
                 continue
             status = CALIBRATED if _is_fitted(row, case, fitted) else PREDICTED
-            if row.role == "check":
+            if not row.calibrates:
                 status = RowStatus(RowUse.EXCLUDED, note(FitNote.FOR_CHECKS_ONLY))
             notes = (*extrapolations(case.deployment, calibration), *beyond(case))
             middle, low, high = (float(bound) for bound in estimate)
@@ -84,6 +82,6 @@ def extrapolations(one: Deployment, calibration: ServingCalibration) -> tuple[Ca
 def beyond(case: ServingCase) -> tuple[CalibrationNote, ...]:
     """What of a measurement was guessed, or lies beyond the fitted lengths."""
     guessed = [note(FitNote.PART_GUESSED, part) for part in case.guessed]
-    if case.input_tokens + case.output_tokens > LONGEST_CONTEXT:
+    if case.input_tokens + case.output_tokens > CALIBRATED_TOKENS:
         guessed.append(note(FitNote.CONTEXT_NOT_MEASURED, round(case.input_tokens + case.output_tokens)))
     return tuple(guessed)

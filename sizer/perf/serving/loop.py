@@ -13,8 +13,9 @@ from sizer.perf.serving.step import Prefill, ServingFactors, Terms, decode_step,
 
 # Share of a prefill pool that may be busy: above, its queue has no steady state.
 _MOST_BUSY = 0.98
-# Of the fixed point, of which the first are damped and the others secants: errors below 1e-6.
-_DAMPED, _SECANTS = 3, 5
+# Rounds of the fixed point at most, of which the first are damped and the others secants, and the step of logarithms
+# below which it has settled.
+_ROUNDS, _DAMPED, _SETTLED = 8, 3, 1e-9
 _STEP = 1e-4
 # Share of the prefills of all requests that one waits for, where they start together.
 _WAVE = 0.7
@@ -207,18 +208,16 @@ class _Loop:
 def _solve(loop: _Loop) -> Floats:
     """Requests that decode, by damped rounds and secants on logarithms."""
     top = np.log(np.maximum(loop.admitted, 1e-6))
-    at = top
-    gap = np.log(loop.round(np.exp(at)).next.value) - at
-    for _ in range(_DAMPED):
-        before, its_gap = at, gap
-        at = at + 0.5 * gap
-        gap = np.log(loop.round(np.exp(at)).next.value) - at
-    for _ in range(_SECANTS):
+    at = before = top
+    gap = its_gap = np.log(loop.round(np.exp(at)).next.value) - at
+    for number in range(_ROUNDS):
+        if np.abs(gap).max() < _SETTLED:
+            break
         change = gap - its_gap
         slope = np.where(np.abs(change) > 1e-14, (at - before) / np.where(change == 0, 1.0, change), -1.0)
         # The following number changes less than the assumed one, or the other way: the slope of the gap lies below 0.
-        move = np.where((slope < 0) & (slope > -4), -slope * gap, 0.5 * gap)
+        is_secant = (number >= _DAMPED) & (slope < 0) & (slope > -4)
         before, its_gap = at, gap
-        at = np.minimum(at + move, top)
+        at = np.minimum(at + np.where(is_secant, -slope, 0.5) * gap, top)
         gap = np.log(loop.round(np.exp(at)).next.value) - at
     return np.exp(at)

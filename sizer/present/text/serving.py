@@ -474,41 +474,38 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: boo
     found = answer.serving
     if found is None:
         return []
-    work, rows = found.work, []
-    rows += [("Load", load_text(work)), ("Request", lengths_text(work)), ("Limits", limits_text(work))]
+    work, loads = found.work, answer.other_loads
     used = sum(one.serving.gpus_used for one in design.workloads if one.serving is not None)
     is_told = used < design.n_gpus and answer is design.workloads[0]
     stay = by_count(design.n_gpus - used, "stays", "stay")
     idle = f"; {plural(design.n_gpus - used, 'GPU')} of the design {stay} idle" if is_told else ""
-    rows += [("Replicas", f"{replicas_text(found)}{idle}"), ("Software", software_text(found))]
-    if work.adapters:
-        rows.append(("Adapters", adapters_text(found)))
-    if found.replicas_needed is not None:
-        rows.append(("Needed", needed_text(found, design.n_servers)))
-    if prefix := prefix_text(found):
-        rows.append(("Prefix cache", prefix))
-    if not found.depends_on_cache and (without := without_cache_text(found)):
-        rows.append(("Without cache", without))
-    rows.append(("In flight", flight_text(found)))
-    if not work.is_embedding:
-        rows.append(("First token", latency_text(found.ttft_s, found.ttft_percentile_s, work.percentile)))
-    rows += [("Conditional", one.text) for one in conditions(design, answer)]
-    if work.output_tokens > 1:
-        rows.append(("Later tokens", latency_text(found.tpot_s, found.tpot_percentile_s, work.percentile)))
-    rows.append(("Output", tokens_text(found)))
-    rows.append(("Published", published_text(found)))
-    if users := users_text(found):
-        rows.append(("Users", users))
-    if answer.other_loads is not None and (loads := other_loads_text(answer.other_loads.value)):
-        rows.append(("Sensitivity", loads))
-    rows.append(("Memory", memory_text(found, answer.memory.memory_bytes)))
-    rows.append(("Ingress", ingress_text(found)))
-    if work.first_token_s is None:
-        rows.append(("Batch", batch_text(found)))
-    if work.is_embedding:
-        rows.append(("Vectors", vectors_text(work)))
-    if energy := energy_text(design, found):
-        rows.append(("Energy", energy))
-    if with_cost and (cost := cost_text(design, found)):
-        rows.append(("Cost", cost))
-    return rows
+    first, later = (
+        latency_text(*times, work.percentile)
+        for times in ((found.ttft_s, found.ttft_percentile_s), (found.tpot_s, found.tpot_percentile_s))
+    )
+    rows = [
+        ("Load", load_text(work)),
+        ("Request", lengths_text(work)),
+        ("Limits", limits_text(work)),
+        ("Replicas", f"{replicas_text(found)}{idle}"),
+        ("Software", software_text(found)),
+        ("Adapters", adapters_text(found) if work.adapters else ""),
+        ("Needed", "" if found.replicas_needed is None else needed_text(found, design.n_servers)),
+        ("Prefix cache", prefix_text(found)),
+        ("Without cache", "" if found.depends_on_cache else without_cache_text(found)),
+        ("In flight", flight_text(found)),
+        ("First token", "" if work.is_embedding else first),
+        *(("Conditional", one.text) for one in conditions(design, answer)),
+        ("Later tokens", later if work.output_tokens > 1 else ""),
+        ("Output", tokens_text(found)),
+        ("Published", published_text(found)),
+        ("Users", users_text(found)),
+        ("Sensitivity", "" if loads is None else other_loads_text(loads.value)),
+        ("Memory", memory_text(found, answer.memory.memory_bytes)),
+        ("Ingress", ingress_text(found)),
+        ("Batch", batch_text(found) if work.first_token_s is None else ""),
+        ("Vectors", vectors_text(work) if work.is_embedding else ""),
+        ("Energy", energy_text(design, found)),
+        ("Cost", cost_text(design, found) if with_cost else ""),
+    ]
+    return [row for row in rows if row[1]]

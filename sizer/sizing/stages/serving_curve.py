@@ -11,7 +11,7 @@ from sizer.base.estimate import Estimate
 from sizer.calibrate.serving.calibration import serving_calibration
 from sizer.calibrate.serving.deployment import Deployment
 from sizer.calibrate.serving.layouts import points_of
-from sizer.calibrate.serving.rows import CLOSED_LOOP, ServingRow, load_serving_rows
+from sizer.calibrate.serving.rows import CLOSED_LOOP, ServingRow, fitted_rows
 from sizer.sizing.stages.serving_rates import ServingAnswer
 
 # Loads of the curve, and how many times the most within the limits it goes on.
@@ -126,8 +126,8 @@ def _rows_with_output(model: str, gpu: str) -> tuple[ServingRow, ...]:
     """Those that state what they measured, and their output and lengths."""
     return tuple(
         row
-        for row in load_serving_rows()
-        if (row.model, row.gpu, row.role) == (model, gpu, "calibration")
+        for row in fitted_rows()
+        if (row.model, row.gpu) == (model, gpu)
         and output_of_gpu(row)
         and row.input_tokens
         and row.output_tokens
