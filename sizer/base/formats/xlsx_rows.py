@@ -6,8 +6,11 @@ no document type is accepted, with which XML would define text that multiplies.
 
 import datetime
 import io
+import lzma
 import re
+import struct
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from xml.etree import ElementTree
@@ -16,13 +19,16 @@ from xml.etree import ElementTree
 MAX_UNPACKED_BYTES = 20_000_000
 _MAX_PARTS = 500
 _MAX_COLUMNS = 50
-_CELL = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
+_CELL = re.compile(r"([A-Z]{1,3})([1-9][0-9]{0,6})")
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _LINK = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 # Numbers of built-in formats that show a date (ECMA-376, part 1, 18.8.30); others say day, month or year in letters.
 _DATE_FORMATS = {*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)}
 _DATE_LETTERS = re.compile(r"[dmy]", re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*"|\[[^\]]*\]|\\.')
+# What a damaged part raises; LookupError: a part or an encoding that is not there.
+_OF_ZIP = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, RuntimeError)
+_DAMAGED = (*_OF_ZIP, ElementTree.ParseError, LookupError, OSError)
 _EPOCHS = {False: datetime.date(1899, 12, 30), True: datetime.date(1904, 1, 1)}  # by whether days count from 1904
 
 
@@ -45,7 +51,7 @@ def xlsx_rows(content: bytes, max_rows: int) -> list[list[str]]:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as book:
             return _rows(_Parts(book), max_rows)
-    except (zipfile.BadZipFile, ElementTree.ParseError, NotImplementedError, KeyError, EOFError, OSError) as error:
+    except _DAMAGED as error:
         raise ValueError(
             f"the file is no workbook that can be read ({type(error).__name__}); save it as XLSX"
         ) from None
@@ -118,7 +124,7 @@ def _text(place: str, cell: ElementTree.Element, shared: list[str], dated: set[i
         raise ValueError(f"{place} holds a formula; paste its value")
     kind, value = cell.get("t", "n"), cell.findtext(f"{_MAIN}v") or ""
     if kind == "e":
-        raise ValueError(f"{place} holds the error {value}")
+        raise ValueError(f"{place} holds the error {value[:20]!r}")
     if kind == "inlineStr":
         return "".join(cell.itertext()).strip()
     if kind == "s":

@@ -271,6 +271,7 @@ class _SupportShares:
             for item in prices.catalog.support.values()
             if item.orderable
             and not item.optional
+            and not item.requires
             and not {"any", "cluster"} & set(item.applies_to)
             and prices.is_percentage(item.id)
         ]

@@ -41,18 +41,20 @@ def least_room(evaluated: EvaluatedSpace, request: SizingRequest) -> dict[str, F
     (server_u, storage_u, per_unit, is_delivered), (server, storage, holds) = table[:4], table[5:].reshape(3, 3, -1, 1)
     servers, chassis = evaluated.space.sizes, evaluated.class_nodes[evaluated.class_of] // per_unit
     units, watts = server_u * servers + storage_u * chassis, server[2] * servers + storage[2] * chassis
-    if request.existing.racks:  # they take some of it
-        return {"units": units, "watts": watts, "racks": np.zeros(units.shape)}
     if request.limits.rack_power_w is not None:
         holds = np.stack([*holds[:-1], np.full_like(holds[-1], request.limits.rack_power_w)])
+    racks = request.existing.racks
+    facts = [(rack.free_u, np.inf if rack.load_kg is None else rack.load_kg, rack.power_w) for rack in racks]
+    there = np.array(facts, dtype=float).reshape(-1, _OF_RACK, 1, 1)
     # What is stored in racks of its own adds to those of the servers, and these hold whole servers.
     with np.errstate(divide="ignore", invalid="ignore"):
         each = np.where(server > 0, np.floor((holds + SLACK) / server), np.inf).min(axis=0)
+        placed = np.where(server > 0, np.floor((there + SLACK) / server), np.inf).min(axis=1).sum(axis=0)
         # A device that exceeds a rack is counted with a rack of its own; such a design cannot be built.
         of_server, of_storage = (np.minimum(one / (holds + SLACK), 1.0) for one in (server, storage))
-    full = (of_server * servers + of_storage * chassis).max(axis=0)
-    racks = np.ceil(np.maximum(servers / np.maximum(each, 1.0), full) - SLACK)
-    return {"units": units, "watts": watts, "racks": np.where(is_delivered, servers, racks)}
+    full = (of_server * servers + of_storage * chassis - (there / (holds + SLACK)).sum(axis=0)).max(axis=0)
+    new = np.ceil(np.maximum((servers - placed) / np.maximum(each, 1.0), np.maximum(full, 0.0)) - SLACK)
+    return {"units": units, "watts": watts, "racks": np.where(is_delivered, servers, new)}
 
 
 @lru_cache(maxsize=128)

@@ -591,12 +591,16 @@ class Ranking:
         is_over = np.all(over | ~is_first, axis=1)
         is_first &= over == is_over[:, None]
         is_idle = np.all(idle | ~is_first, axis=1)
-        least = np.where(is_first & (idle == is_idle[:, None]), least_key, np.inf).min(axis=1)
-        keys = zip(*(part.astype(float).tolist() for part in (fewest, is_over, is_idle, least)), strict=True)
+        is_first &= idle == is_idle[:, None]
+        least = np.where(is_first, least_key, np.inf).min(axis=1)
+        # Of designs with the same key the cheapest come first.
+        cost = (0.0 if is_by_cost(counts.request) else 1.0) * counts.main_cost.cost[places]
+        cheapest = np.where(is_first & (least_key == least[:, None]), cost, np.inf).min(axis=1)
+        keys = zip(*(part.astype(float).tolist() for part in (fewest, is_over, is_idle, least, cheapest)), strict=True)
 
         def designs_of(index: int) -> _Waiting:
             place = int(np.searchsorted(places, index))
-            return _Waiting(could[place], unknown[place], over[place], idle[place], least_key[place])
+            return _Waiting(could[place], unknown[place], over[place], idle[place], least_key[place], cost[place])
 
         return list(zip(places.tolist(), keys, strict=True)), designs_of
 
@@ -619,10 +623,10 @@ class Ranking:
 class _Waiting:
     """Designs of a platform that are not counted yet, in the order of what they cannot do better than."""
 
-    def __init__(self, could: Bools, unknown: Ints, over: Bools, idle: Bools, least_key: Floats) -> None:
-        self._parts = unknown, over, idle, least_key
+    def __init__(self, could: Bools, *parts: Ints | Bools | Floats) -> None:
+        self._parts = parts
         sizes = np.flatnonzero(could)
-        self._sizes = sizes[np.lexsort((least_key[sizes], idle[sizes], over[sizes], unknown[sizes]))]
+        self._sizes = sizes[np.lexsort([part[sizes] for part in reversed(parts)])]
         self._start, self._many = 0, _FIRST_COUNTED
 
     @property

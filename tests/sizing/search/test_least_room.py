@@ -12,6 +12,7 @@ from sizer.workload.request import SizingRequest
 
 WORK = {"dnn": "resnet50", "target": {"samples_per_s": 60_000.0}, "dataset_bytes": 8e12}
 SERVING = {"dnn": "llama-3-8b", "task": "serving", "use": "chat", "target": {"requests_per_s": 40.0}}
+RACK = {"name": "A1", "free_u": 20, "power_w": 16_000.0}
 
 
 @pytest.mark.parametrize(
@@ -23,6 +24,8 @@ SERVING = {"dnn": "llama-3-8b", "task": "serving", "use": "chat", "target": {"re
         {"platforms": {"generations": ["volta"], "storage": ["isilon-f800"]}, "site": {"floor_kg_per_m2": 800.0}},
         {"platforms": {"generations": ["volta"], "storage": ["isilon-f800"]}, "site": {"network_racks": True}},
         {"platforms": {"generations": ["hopper"]}},
+        {"platforms": {"generations": ["hopper"]}, "existing": {"racks": [RACK]}},
+        {"platforms": {"servers": ["c4140"]}, "existing": {"racks": [RACK, {**RACK, "name": "A2", "load_kg": 90.0}]}},
         {"platforms": {"generations": ["hopper"]}, "workload": [SERVING]},
         {"platforms": {"generations": ["blackwell"]}, "workload": [SERVING]},
         {"platforms": {"generations": ["blackwell"]}},
