@@ -82,6 +82,11 @@ class Estimate:
         """Value, low and high as floats; only for a single number."""
         return iter((float(self.value), float(self.low), float(self.high)))
 
+    def as_dict(self) -> dict[str, float]:
+        """``{"value", "low", "high"}`` of a single number, for JSON."""
+        value, low, high = self
+        return {"value": value, "low": low, "high": high}
+
 
 @dataclass(frozen=True)
 class Spread:
