@@ -102,12 +102,11 @@ def _errors(fit: JointFit, groups: Iterable[list[int]]) -> dict[str, float]:
     return found
 
 
-def cross_validation_path() -> Path:
-    """Where the shipped checks are stored."""
-    return stored_path().with_name("cross-validation.json")
+# Where the shipped checks are stored.
+_CHECKS = stored_path().with_name("cross-validation.json")
 
 
-def save_cross_validation(checks: CrossValidation, path: Path | None = None) -> Path:
+def save_cross_validation(checks: CrossValidation) -> Path:
     """Write the checks as JSON."""
 
     def short(value: float) -> float:
@@ -119,15 +118,15 @@ def save_cross_validation(checks: CrossValidation, path: Path | None = None) -> 
         "by_series": {name: short(error) for name, error in checks.by_series.items()},
         "scale_out": {name: short(error) for name, error in checks.scale_out.items()},
     }
-    return write_stored(content, path or cross_validation_path())
+    return write_stored(content, _CHECKS)
 
 
-def load_cross_validation(calibration: Calibration, path: Path | None = None) -> CrossValidation:
+def load_cross_validation(calibration: Calibration) -> CrossValidation:
     """Stored checks of a calibration.
 
     Raises CalibrationError if they are missing, damaged or belong to other observations.
     """
-    content = read_stored(path or cross_validation_path())
+    content = read_stored(_CHECKS)
     try:
         found = CrossValidation(
             content["digest"],

@@ -475,7 +475,7 @@ class _MaximumSearch:
         for _ in range(_REFINEMENTS):
             rates = np.geomspace(low, high, _GRID)
             need = evaluate.need_of_rate(run.comp, rates[:, None])
-            chance = evaluate.probability(run.warm, run.cold, need)
+            chance = need.outcomes.probability(run.warm, run.cold)
             reads = evaluate.read_bytes_per_s(run.work, run.comp, need)
             least = np.minimum(chance, run.side.mounts.probability_at_least(reads)) >= evaluate.least_chance(share)
             met = least & (chance * others >= evaluate.least_chance(request.confidence))

@@ -12,8 +12,8 @@ from sizer.base.faults import nearest
 from sizer.calibrate.language.rows import STACK_WORDS, LanguageRow
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.catalog.model import Catalog
-from sizer.catalog.networks import TransformerShape
-from sizer.catalog.schema import Gpu
+from sizer.catalog.networks import Transformer, TransformerShape
+from sizer.catalog.schema import Dnn, Gpu
 from sizer.workload.transformer.custom_transformer import USUAL_HEAD_SIZE, usual_shape, usual_width
 
 _MEASURED_VOCABULARY = 50_304.0
@@ -89,15 +89,20 @@ def shape_values(shape: TransformerShape) -> dict[str, float]:
 
 
 @lru_cache(maxsize=8)
-def shapes_by_name(catalog: Catalog) -> dict[str, TransformerShape]:
-    """Shapes of the catalogue's language models by each of their names, as :func:`plain_name` writes it."""
-    found: dict[str, TransformerShape] = {}
+def _by_name(catalog: Catalog) -> dict[str, tuple[Dnn, Transformer]]:
+    """The catalogue's language models by each of their names, as :func:`plain_name` writes it."""
+    found: dict[str, tuple[Dnn, Transformer]] = {}
     for dnn in catalog.dnns.values():
         if dnn.transformer is not None:
             for name in (dnn.id, dnn.name, *dnn.aliases, dnn.transformer.measured_as):
-                found.setdefault(plain_name(name), dnn.transformer)
+                found.setdefault(plain_name(name), (dnn, dnn.transformer))
     found.pop("", None)
     return found
+
+
+def shapes_by_name(catalog: Catalog) -> dict[str, TransformerShape]:
+    """Shapes of the catalogue's language models by each of their names, as :func:`plain_name` writes it."""
+    return {name: shape for name, (_, shape) in _by_name(catalog).items()}
 
 
 def shape_named(text: str, models: dict[str, TransformerShape]) -> TransformerShape | None:
@@ -261,24 +266,13 @@ class ModelNames:
     """Models by their names in the catalogue and in known rows, whatever case and punctuation."""
 
     def __init__(self, catalog: Catalog, known: Iterable[LanguageRow]) -> None:
-        self._models = {plain_name(row.model): row.model for row in known} | _of_catalogue(catalog)
+        self._models = {plain_name(row.model): row.model for row in known}
+        self._models |= {name: shape.measured_as or dnn.name for name, (dnn, shape) in _by_name(catalog).items()}
 
     def model_of(self, row: LanguageRow) -> str:
         """Name of a row's model in the shipped rows or the catalogue; else the row's own without its organisation."""
         model = row.model.rsplit("/", 1)[-1].strip() or row.model
         return self._models.get(plain_name(row.model)) or self._models.get(plain_name(model)) or model
-
-
-@lru_cache(maxsize=8)
-def _of_catalogue(catalog: Catalog) -> dict[str, str]:
-    """Each name of the catalogue's language models, as :func:`plain_name` writes it."""
-    found: dict[str, str] = {}
-    for dnn in catalog.dnns.values():
-        if dnn.transformer is not None:
-            for name in (dnn.id, dnn.name, *dnn.aliases, dnn.transformer.measured_as):
-                found.setdefault(plain_name(name), dnn.transformer.measured_as or dnn.name)
-    found.pop("", None)
-    return found
 
 
 def family_of(model: str) -> str:

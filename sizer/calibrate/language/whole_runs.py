@@ -240,8 +240,7 @@ def whole_run_accuracy(catalog: Catalog) -> tuple[AccuracyTarget, ...]:
 # --- predictions of the days of the published trainings, which need a search of layouts and are stored
 
 
-def _predicted_path() -> Path:
-    return stored_path().with_name("whole-runs.json")
+_PREDICTED = stored_path().with_name("whole-runs.json")
 
 
 def _digest() -> str:
@@ -261,7 +260,7 @@ def save_predicted(tokens_per_s: Callable[[WholeTraining], Estimate], catalog: C
     }
     spreads = _problem({name: Estimate.log_normal(*one) for name, one in days.items()}, catalog).spreads()
     content = {"digest": _digest(), "family_and_run_sd": spreads, "days_and_log_sd": days}
-    return write_stored(content, _predicted_path())
+    return write_stored(content, _PREDICTED)
 
 
 def predicted_days() -> dict[str, Estimate]:
@@ -273,7 +272,7 @@ def predicted_days() -> dict[str, Estimate]:
 
 
 def _stored() -> dict[str, Any]:
-    content = read_stored(_predicted_path())
+    content = read_stored(_PREDICTED)
     if content.get("digest") != _digest():
         raise CalibrationError(
             "whole trainings, or the fit of language models, have changed since their days were predicted; run "

@@ -256,7 +256,7 @@ class AfterLoss:
             enough &= np.minimum(gateway, side.server_nic_bytes_per_s) >= targets.team_bytes_per_s
         chance = np.ones(nodes.shape)
         for need, (warm, cold) in zip(targets.needs, targets.stages(side), strict=True):
-            chance *= evaluate.probability(warm, cold, need)
+            chance *= need.outcomes.probability(warm, cold)
         return np.asarray(enough & (chance >= self.least))
 
     def _gateway(self, nodes: Ints) -> Floats:

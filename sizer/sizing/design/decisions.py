@@ -142,7 +142,6 @@ class RackChoice:
     has_unknown_power: bool
     feed_w: float  # that the feeds of a rack carry after a loss; 0 where the racks bring their own
     rack_w: float  # that one rack may draw: what its feeds carry, or what the request allows if that is less
-    densest_w: float  # of the rack that draws most
     used_units: int
     free_units: int
     units_per_rack: int
@@ -376,7 +375,6 @@ def rack_choice(design: DesignAnswer, rack_power_w: float | None = None) -> Rack
         has_unknown_power=any(rack.has_unknown_power for rack in racks),
         feed_w=feed_w,
         rack_w=rack_w,
-        densest_w=max(rack.max_w for rack in racks),
         used_units=used,
         free_units=sum(len(rack.empty_units) for rack in racks),
         units_per_rack=units,

@@ -595,7 +595,7 @@ def _evaluate_block(
     side = evaluate.storage_side(cols, sizes, nodes, np.full(nodes.shape, np.inf))
     found.nodes[block], found.mounts[block] = nodes, targets.has_mounts(side)
     for place, (need, (warm, cold)) in enumerate(zip(targets.needs, targets.stages(side), strict=True)):
-        found.chance[block] *= evaluate.probability(warm, cold, need)
+        found.chance[block] *= need.outcomes.probability(warm, cold)
         if place == 0:
             found.slowest[block], found.slowest_cold[block] = warm.slowest, cold.slowest
 

@@ -283,18 +283,12 @@ def nic_bytes_per_s(work: ResolvedWorkload, comp: Compute, wanted: Need) -> Floa
 
 
 def storage_nodes(
-    work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: Need, confidence: Floats | float
-) -> Floats:
-    """Smallest node count whose rates meet the target at the joint confidence; inf where none does."""
-    return nodes_given_compute(wanted.outcomes.of_servers, work, comp, cols, wanted, confidence)
-
-
-def nodes_given_compute(
     already: Floats, work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: Need, confidence: Floats | float
 ) -> Floats:
-    """:func:`storage_nodes` where the probability that GPUs, host decode and their link meet the target is known.
+    """Smallest node count whose rates meet the target at the joint confidence; inf where none does.
 
-    They have used up part of the confidence: P(storage) must reach confidence / P(both).
+    ``already``: probability that GPUs, host decode and their link meet it. They have used up part of the confidence:
+    P(storage) must reach confidence / P(both).
     """
     asked = least_chance(confidence)
     # A row that the other stages rule out fails for their sake; its storage is planned as if they met the target.
@@ -394,8 +388,3 @@ def stage_probabilities(comp: Compute, wanted: Need) -> ByStage:
         return wanted.by_stage
     decode, link = (one.probability_at_least(wanted.samples_per_s) for one in (comp.decode, comp.host_link))
     return gpu_probability(comp.gpu, wanted), decode, link
-
-
-def probability(warm: pipeline.Stages, cold: pipeline.Stages, wanted: Need) -> Floats:
-    """Probability that a target is met, as the draws of all coefficients give it."""
-    return wanted.outcomes.probability(warm, cold)

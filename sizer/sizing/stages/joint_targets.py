@@ -121,7 +121,7 @@ class JointTargets:
         """Fewest storage nodes whose rates meet all targets, not rounded; inf where no number does."""
         each = zip(self.chances, self.works, self.computes, self.needs, strict=True)
         wanted = [
-            evaluate.nodes_given_compute(chance, work, comp, self.known.node(index, self.cols), need, self.confidence)
+            evaluate.storage_nodes(chance, work, comp, self.known.node(index, self.cols), need, self.confidence)
             for index, (chance, work, comp, need) in enumerate(each)
         ]
         if self.team_bytes_per_s is not None:

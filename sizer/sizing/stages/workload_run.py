@@ -61,7 +61,7 @@ class WorkloadRun:
     @cached_property
     def target_probability(self) -> Floats:
         """Probability that the target is met, whatever it takes to the first token."""
-        return evaluate.probability(self.warm, self.cold, self.need)
+        return self.need.outcomes.probability(self.warm, self.cold)
 
     @property
     def probability(self) -> Floats:
@@ -95,7 +95,8 @@ class WorkloadRun:
     @property
     def storage_nodes_needed(self) -> Floats:
         """Storage nodes that the target takes, not rounded; inf where no number is enough."""
-        return evaluate.storage_nodes(self.work, self.comp, self.cols, self.need, self.confidence)
+        already = self.need.outcomes.of_servers
+        return evaluate.storage_nodes(already, self.work, self.comp, self.cols, self.need, self.confidence)
 
     def take(self, rows: Ints) -> "WorkloadRun":
         """Some of the rows."""
