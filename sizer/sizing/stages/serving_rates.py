@@ -203,8 +203,7 @@ class ServingAnswer:
     @property
     def requests_per_s(self) -> Estimate:
         """Requests of all replicas, the most within the limits."""
-        one, each = self.tokens_per_s, self.work.priced_tokens
-        return Estimate(one.value / each, one.low / each, one.high / each)
+        return self.tokens_per_s.scaled(1 / self.work.priced_tokens)
 
     @property
     def sure_tokens_per_s(self) -> float:
