@@ -438,6 +438,12 @@ def serving_cautions(found: ServingAnswer) -> tuple[str, ...]:
     if found.has_four_bits:
         weights = found.weights.upper()
         cautions.append(f"{weights} weights have 4 bits: the quality of the answers is not modelled; test it")
+    if found.is_untried:
+        cautions.append(
+            f"No run in our catalogue multiplies {found.weights.upper()} weights in BF16 on GPUs of "
+            f"{found.deployment.gpu.vendor}: without kernels for that a replica is several times slower. Measure one "
+            "before the order"
+        )
     if found.deployment.is_speculative:
         cautions.append(
             "Published runs of multi-token prediction have random texts; how many of the guesses prove right, and so "
