@@ -183,7 +183,13 @@ class Deployment:
     @property
     def is_widened(self) -> bool:
         """Whether weights of fewer bits are widened to BF16 as they are multiplied."""
-        return self.computed_in == "bf16" and self.weights != "bf16"
+        return is_widened_on(self.gpu, self.weights)
+
+
+def is_widened_on(gpu: Gpu, weights: str) -> bool:
+    """Whether a GPU multiplies weights of fewer bits in BF16: it lacks their format."""
+    wanted = COMPUTED_IN[weights]
+    return weights != "bf16" and (wanted == "bf16" or _peak(gpu, wanted) is None)
 
 
 def missing_facts(gpu: Gpu, tensor: int = 1, link_bytes_per_s: float | None = None) -> CalibrationNote | None:

@@ -265,13 +265,14 @@ def scatter_of(points: ServingPoints) -> Floats:
         for one in points.deployments
     ]
     found = np.sqrt((np.array(of_deployment).reshape(-1, 4) ** 2).sum(axis=1))
-    return np.hypot(found[points.of], _WAITING_SD * (points.concurrency > points.room))
+    return np.asarray(np.hypot(found[points.of], _WAITING_SD * (points.concurrency > points.room)))
 
 
 def scatter(cases: Sequence[Printed]) -> Floats:
     """The same of printed numbers, shape (cases,), with what first tokens have more."""
     points, _, of = points_of(cases)
-    return np.hypot(scatter_of(points)[of], [FIRST_SD * (case.quantity is ServingTime.TTFT) for case in cases])
+    first = np.array([FIRST_SD * (case.quantity is ServingTime.TTFT) for case in cases])
+    return np.asarray(np.hypot(scatter_of(points)[of], first))
 
 
 # Loads are solved to a millionth, so that the objective is no smoother; a fall of this much moves no factor by a

@@ -1,14 +1,11 @@
 """Numbers with their derivatives by the logarithms of the factors that they depend on."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats
-
-# Of :func:`smooth_max`: 1 would add both, infinity take the larger.
-_OVERLAP = 3.0
 
 
 @dataclass(frozen=True)
@@ -21,25 +18,17 @@ class Graded:
     def __add__(self, other: "Graded | Floats | float") -> "Graded":
         if not isinstance(other, Graded):
             return Graded(np.asarray(self.value + other), self.slopes)
-        slopes = dict(self.slopes)
-        for name, slope in other.slopes.items():
-            slopes[name] = slopes[name] + slope if name in slopes else slope
-        return Graded(np.asarray(self.value + other.value), slopes)
+        return Graded(np.asarray(self.value + other.value), _together(self.slopes, other.slopes))
 
     def __mul__(self, other: "Graded | Floats | float") -> "Graded":
         if not isinstance(other, Graded):
             return Graded(np.asarray(self.value * other), {name: slope * other for name, slope in self.slopes.items()})
         mine, its = self.scaled_slopes(other.value), other.scaled_slopes(self.value)
-        return Graded(np.asarray(self.value * other.value), mine) + Graded(np.zeros(()), its)
+        return Graded(np.asarray(self.value * other.value), _together(mine, its))
 
     def scaled_slopes(self, by: Floats) -> dict[str, Floats]:
         """The derivatives, each multiplied by the same."""
         return {name: slope * by for name, slope in self.slopes.items()}
-
-    def through(self, function: Callable[[Floats], tuple[Floats, Floats]]) -> "Graded":
-        """A function of the values, which returns its derivative, too."""
-        value, slope = function(self.value)
-        return Graded(value, self.scaled_slopes(slope))
 
     @property
     def plain(self) -> "Graded":
@@ -49,7 +38,8 @@ class Graded:
     @property
     def reciprocal(self) -> "Graded":
         """One over it."""
-        return self.through(lambda value: (1 / value, -1 / value**2))
+        inverse = 1 / self.value
+        return Graded(inverse, self.scaled_slopes(-inverse * inverse) if self.slopes else {})
 
     @property
     def log_slopes(self) -> dict[str, Floats]:
@@ -57,14 +47,22 @@ class Graded:
         return self.scaled_slopes(1 / self.value)
 
 
+def _together(one: Mapping[str, Floats], other: Mapping[str, Floats]) -> dict[str, Floats]:
+    """Derivatives of a sum, from those of its two parts."""
+    found = dict(one)
+    for name, slope in other.items():
+        found[name] = found[name] + slope if name in found else slope
+    return found
+
+
 def smooth_max(one: Graded, other: Graded) -> Graded:
     """What takes about as long as the longer of two that run side by side: (a^3 + b^3)^(1/3)."""
     a, b = one.value, other.value
-    total: Floats = np.cbrt(a**_OVERLAP + b**_OVERLAP)
+    total: Floats = np.cbrt(a * a * a + b * b * b)
+    if not (one.slopes or other.slopes):
+        return Graded(total)
     safe: Floats = np.maximum(total, np.finfo(float).tiny)
-    return Graded(total, one.scaled_slopes((a / safe) ** 2)) + Graded(
-        np.zeros(()), other.scaled_slopes((b / safe) ** 2)
-    )
+    return Graded(total, _together(one.scaled_slopes((a / safe) ** 2), other.scaled_slopes((b / safe) ** 2)))
 
 
 def least(one: Graded, other: Graded) -> Graded:
@@ -84,8 +82,10 @@ def chosen(is_first: Bools, one: Graded, other: Graded) -> Graded:
     -------
     Graded, shape (n,)
     """
-    if not (one.slopes or other.slopes):
-        return Graded(np.where(is_first, one.value, other.value))
-    first: Floats = is_first.astype(float)
+    if not is_first.any():
+        return other
+    if is_first.all():
+        return one
     value = np.where(is_first, one.value, other.value)
-    return Graded(value, one.scaled_slopes(first)) + Graded(np.zeros(()), other.scaled_slopes(1 - first))
+    first: Floats = is_first.astype(float)
+    return Graded(value, _together(one.scaled_slopes(first), other.scaled_slopes(1 - first)))

@@ -125,14 +125,13 @@ def replicas_text(found: ServingAnswer) -> str:
 
 def served_text(found: ServingAnswer, gpu: str) -> str:
     """What GPUs serve within the limits: the answer where their number is what is asked."""
-    value, low, high = (float(end) for end in found.requests_per_s)
     serve = f"{grouped(found.gpus_used)} × {gpu} serve {significant(found.served_per_s)} requests/s"
     output = significant(found.served_per_s * found.work.priced_tokens)
     users = f": {text}" if (text := users_text(found)) else ""
     return (
         f"{serve} of {found.work.model} within the limits with {probability_text(found.work.confidence)} confidence, "
-        f"{output} {found.work.priced}/s{users}; expected are {significant(value)} requests/s (90{NARROW_SPACE}% "
-        f"interval {significant(low)} to {significant(high)}), and {_bound_text(found)}"
+        f"{output} {found.work.priced}/s{users}; expected are {_rate_text(found.requests_per_s, 'requests')}, and "
+        f"{_bound_text(found)}"
     )
 
 
@@ -308,12 +307,13 @@ def _interval(time_s: Estimate) -> str:
 
 def tokens_text(found: ServingAnswer) -> str:
     """Output tokens a second within the limits, of all GPUs and of one."""
-    value, low, high = (float(end) for end in found.tokens_per_s)
-    each = significant(value / found.gpus_used)
-    return (
-        f"at most {significant(value)} {found.work.priced}/s (90{NARROW_SPACE}% interval {significant(low)} to "
-        f"{significant(high)}), {each} per GPU; {_bound_text(found)}"
-    )
+    each = significant(float(found.tokens_per_s.value) / found.gpus_used)
+    return f"at most {_rate_text(found.tokens_per_s, found.work.priced)}, {each} per GPU; {_bound_text(found)}"
+
+
+def _rate_text(rate: Estimate, what: str) -> str:
+    value, low, high = (significant(float(end)) for end in rate)
+    return f"{value} {what}/s (90{NARROW_SPACE}% interval {low} to {high})"
 
 
 def published_text(found: ServingAnswer) -> str:
@@ -455,6 +455,12 @@ def serving_cautions(found: ServingAnswer) -> tuple[str, ...]:
     if found.has_four_bits:
         weights = found.weights.upper()
         cautions.append(f"{weights} weights have 4 bits: the quality of the answers is not modelled; test it")
+    if found.is_untried:
+        cautions.append(
+            f"No run in our catalogue multiplies {found.weights.upper()} weights in BF16 on GPUs of "
+            f"{found.deployment.gpu.vendor}: without kernels for that a replica is several times slower. Measure one "
+            "before the order"
+        )
     if found.deployment.is_speculative:
         cautions.append(
             "Published runs of multi-token prediction have random texts; how many of the guesses prove right, and so "

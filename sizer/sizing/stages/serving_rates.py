@@ -26,6 +26,7 @@ from sizer.calibrate.serving.deployment import Deployment, missing_facts, replic
 from sizer.calibrate.serving.layouts import (
     MOST_GUESSED,
     engines_on,
+    is_untried,
     layouts_inside,
     layouts_over,
     points_of,
@@ -177,6 +178,7 @@ class ServingAnswer:
     servers_timely: int | None
     without_cache: WithoutCache | None  # None where nothing is cached, or no load is asked
     deployment: Deployment  # one replica
+    is_untried: bool  # no published run of the vendor's GPUs multiplies weights of fewer bits in BF16
     link: str  # name of what joins the GPUs of a server
 
     @property
@@ -203,8 +205,7 @@ class ServingAnswer:
     @property
     def requests_per_s(self) -> Estimate:
         """Requests of all replicas, the most within the limits."""
-        one, each = self.tokens_per_s, self.work.priced_tokens
-        return Estimate(one.value / each, one.low / each, one.high / each)
+        return self.tokens_per_s.scaled(1 / self.work.priced_tokens)
 
     @property
     def sure_tokens_per_s(self) -> float:
@@ -382,6 +383,7 @@ def serving_answer(
         servers_timely=_servers_of(layout, _needed(asked, layout.timely_rate)),
         without_cache=_without_cache(asked, one, layout, replicas, catalog),
         deployment=layout.deployment,
+        is_untried=is_untried(layout.deployment, catalog),
         # Cards of an earlier PCIe than their slots have its rate.
         link=link.family if link.topology == "host" else link.name,
     )

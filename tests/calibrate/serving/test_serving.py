@@ -11,6 +11,7 @@ from sizer.calibrate.notes import CalibrationNote, FitNote
 from sizer.calibrate.serving.calibration import LatencyLimits, serving_calibration
 from sizer.calibrate.serving.cases import ServingCase, cases_of
 from sizer.calibrate.serving.deployment import Deployment, ServingPoints, missing_facts, model_of, served_model
+from sizer.calibrate.serving.layouts import is_untried
 from sizer.calibrate.serving.rows import load_serving_rows, memory_facts
 from sizer.calibrate.serving.scenarios import TOKENS, predict
 from sizer.catalog.networks import TransformerShape
@@ -198,3 +199,12 @@ def test_a_limit_below_one_step_is_not_reachable():
 def test_formats_that_a_gpu_lacks_are_widened_to_bf16(gpu, weights, computed_in):
     """As the kernels of the engines do: weights of four or eight bits times activations of 16."""
     assert deployment(gpu=gpu, weights=weights).computed_in == computed_in
+
+
+@pytest.mark.parametrize(
+    ("gpu", "weights", "untried"),
+    [("mi325x-256gb", "int4", True), ("mi325x-256gb", "fp8", False), ("h200-sxm-141gb", "int4", False)],
+)
+def test_widened_weights_are_untried_where_no_run_of_the_vendor_has_them(gpu, weights, untried):
+    """Published runs widen MXFP4 on Hopper (gpt-oss-120b, InferenceX); none does so on CDNA."""
+    assert is_untried(deployment(gpu=gpu, weights=weights), CATALOG) is untried
