@@ -1,4 +1,4 @@
-"""Node and workflow against facts counted by hand: GPUs, links and ports; gaps in them are said."""
+"""Node against facts counted by hand: GPUs, links and ports; gaps in them are said."""
 
 from dataclasses import replace
 from functools import cache
@@ -9,7 +9,6 @@ from sizer.catalog.generations import era_of
 from sizer.drawings.node import node, node_caption
 from sizer.drawings.parts import box_labels, text_area
 from sizer.drawings.shapes import Drawing
-from sizer.drawings.workflow import workflow
 from sizer.sizing.result import DesignAnswer
 from tests import factories
 from tests.drawings.test_drawings_plan import asked, assert_sound, assert_texts_stand_apart
@@ -71,8 +70,8 @@ def drawn(designs) -> list[tuple[str, str, Drawing]]:
 
 
 def drawings(design: DesignAnswer) -> dict[str, Drawing]:
-    """The two of a design."""
-    return {"node": node(design), "workflow": workflow(design)}
+    """That of a design."""
+    return {"node": node(design)}
 
 
 def pairs(drawing: Drawing) -> list[tuple[int, int]]:
@@ -197,35 +196,3 @@ def test_gpus_of_a_dgx_2_meet_in_its_switches():
 def test_what_the_catalogue_lacks_is_not_called_unpublished(drawn):
     """Makers publish the topology of their servers; that nobody entered it is ours to say."""
     assert not [name for name, _, drawing in drawn if "not published" in said(drawing)]
-
-
-# --- the workflow
-
-
-def test_the_way_back_leads_from_validation_to_training():
-    drawing = workflow(sized("dgx1-f800-resnet50").design)
-    assert [box.id for box in drawing.boxes] == ["ingest", "transform", "train", "validate", "inference"]
-    found = {link.id: link for link in drawing.links}
-    assert set(found) == {
-        "ingest--transform",
-        "transform--train",
-        "train--validate",
-        "validate--inference",
-        "validate--train",
-    }
-    assert [link.id for link in drawing.links if link.dashed] == ["validate--inference"]
-    # Arrow heads of the drawings point to the right, so every link must end on its way there.
-    for link in drawing.links:
-        (x0, y0), (x1, y1) = link.points[-2:]
-        assert x1 > x0
-        assert y1 == y0
-    text = said(drawing)
-    for words in (
-        "72 × Tesla V100",
-        "gradients over 100 GbE",
-        "processors of 9 × DGX-1",
-        "into Isilon F800",
-        "the same GPUs, forward pass only",
-        "out of scope",
-    ):
-        assert words in text

@@ -14,7 +14,6 @@ from sizer.drawings.datapath import datapath
 from sizer.drawings.network import network_drawing
 from sizer.drawings.node import node, node_caption
 from sizer.drawings.topology import topology
-from sizer.drawings.workflow import workflow
 from sizer.guide.context import GuideContext
 from sizer.physical.components import Network
 from sizer.physical.notes import PlanNoteKind
@@ -41,9 +40,6 @@ def overview(context: GuideContext) -> dict[str, Any]:
         "picture": picture(design),
         "building_block": building_block(context),
         "exchanges": not context.is_single and any(answer.workload.task == "training" for answer in context.answers),
-        "is_pretraining": all(answer.kind.trains_language for answer in context.answers),
-        # What only serves has no way from data to a model, and no data that stages read.
-        "workflow": drawn("workflow", workflow(design)) if not context.only_serves else None,
         "paths": [
             drawn(f"datapath-{number}", datapath(design, answer, words.sample_unit(answer.dnn)))
             for number, answer in enumerate(context.answers, 1)

@@ -53,8 +53,9 @@ def rejection_text(rejected: RejectedDesign, result: SizingResult) -> str:
         return f"Not published: {missing_text(rejected.design.conditional_on)}"
     if rejected.kind is RejectionKind.RANKED_BEHIND:
         rank_by = result.selection.rank_by
-        is_later = rank_by is None or ranks_by_cost(rank_by)
-        return "Ranks behind in the last year of the growth plan, which decides" if is_later else _BEHIND[rank_by]
+        if rank_by is None or ranks_by_cost(rank_by):
+            return "Ranks behind in the last year of the growth plan, which decides"
+        return _BEHIND[rank_by]
     return _REJECTED[rejected.kind]
 
 

@@ -18,6 +18,7 @@ from sizer.drawings.racks import at_least
 from sizer.physical.capacity import nodes_per_unit
 from sizer.present.bill_tables import sum_text
 from sizer.present.tables import Field, Table, record_table, row, table_text
+from sizer.present.text.checks import ONE_LOST
 from sizer.present.text.money import quotes_for, range_text
 from sizer.present.words import NO_BREAK, inside_sentence, listed, percent, plural, sample_unit, whole
 from sizer.sizing.constraints.stored_data import MOST_FILL
@@ -553,6 +554,10 @@ def limit_texts(plan: GrowthPlan, growth: PlatformGrowth) -> Iterator[str]:
     if exhausted:
         named = (f"{inside_sentence(LIMIT_NAMES[limit.kind])} ({exhausted_text(limit)})" for limit in exhausted[:3])
         yield f"Capacity of the year-1 cluster exhausted first: {listed(named)}."
+    elif growth.recommended.sizes[0] != growth.recommended.sizes[-1]:
+        losses = listed(ONE_LOST[loss] for loss in plan.requests[0].resilience.keeps_targets_without)
+        after = f" after the loss of {losses}" if losses else ""
+        yield f"No limit of the year-1 cluster is exhausted: what is bought later keeps the confidence asked{after}."
     if plan.unmet is not None:
         reason = plan.unmet.reason or "no platform that meets it also meets every earlier year"
         yield f"No plan covers year {plan.unmet.year}: {reason}"

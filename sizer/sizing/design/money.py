@@ -64,13 +64,16 @@ def design_money(
     checks = _budget(request, priced, platform, catalog, book)
     if request.data.minimum_capacity_bytes and capacity_is_unknown(platform.storage, platform.capacity_option):
         # Nobody knows how much of it holds the capacity asked, so that no band says what that costs.
-        ends = dict.fromkeys(("expected", "at_confidence", "high"), math.inf)
-        cost, owned = cost and replace(cost, **ends), tuple(replace(one, **ends) for one in owned)
+        cost, owned = cost and _without_end(cost), tuple(map(_without_end, owned))
         checks = tuple(
             one if one.result is CheckResult.NOT_MET else replace(one, result=CheckResult.OPEN, probability=None)
             for one in checks
         )
     return DesignMoney(priced, cost, owned, checks)
+
+
+def _without_end(cost: CostInterval) -> CostInterval:
+    return replace(cost, expected=math.inf, at_confidence=math.inf, high=math.inf)
 
 
 def _costs(
