@@ -159,7 +159,7 @@ def _ways_out() -> None:
         (field.label, field.keys) for column in LIMITS for field in column if state.get(field.keys) is not None
     ]
     without = [*limits, *([("Allowed equipment", ("platforms",))] if state.get(("platforms",)) else [])]
-    works = state.get(("workload",)) or ()
+    works = state.get(("workload",)) or []
     with st.container(horizontal=True, gap="xsmall", key="ways-out"):
         if limits and len(works) == 1 and not {"gpus_busy", "maximum"} & set(works[0].get("target", ())):
             most: dict[RequestPath, object] = {("team",): None, ("growth",): None, ("workload", 0, "target"): _HIGHEST}

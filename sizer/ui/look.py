@@ -23,12 +23,7 @@ Spec = dict[str, Any]
 
 def palette() -> Palette:
     """Colours of the theme that the browser shows."""
-    return palette_named("dark" if st.context.theme.type == "dark" else "light")
-
-
-def palette_named(name: str) -> Palette:
-    """Palette by its name, which can be part of a cache key."""
-    return next(colours for colours in (LIGHT, DARK) if colours.name == name)
+    return DARK if st.context.theme.type == "dark" else LIGHT
 
 
 def style(colours: Palette) -> None:

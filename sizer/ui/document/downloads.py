@@ -78,7 +78,7 @@ class DocumentSource:
     profile: Profile
     is_customer_copy: bool
     key: str
-    revision: str = ""
+    revision: str = ""  # that it was saved as: "r3", "r3-changed" with unsaved changes
     cache: FileCache = field(default_factory=file_cache)
 
     def file(self, kind: str, progress: Progress | None = None) -> bytes:
@@ -124,12 +124,7 @@ def document_source(view: View, profile: Profile) -> DocumentSource:
     is_customer_copy = view.is_customer_mode
     branding = hashlib.sha256(f"{profile.model_dump_json()} {profile.logo_uri}".encode()).hexdigest()
     key = f"{is_customer_copy:d} {branding} {view.key}"
-    return DocumentSource(view.result, view.catalog, profile, is_customer_copy, key, saved_revision(view))
-
-
-def saved_revision(view: View) -> str:
-    """Revision that the design was saved as: "r3", "r3-changed" with unsaved changes, "" before it is saved."""
     opened = saving.saved()
-    if opened is None:
-        return ""
-    return f"r{opened['revision']}{'-changed' if saving.is_unsaved(view) else ''}"
+    changed = "-changed" if saving.is_unsaved(view) else ""
+    revision = "" if opened is None else f"r{opened['revision']}{changed}"
+    return DocumentSource(view.result, view.catalog, profile, is_customer_copy, key, revision)

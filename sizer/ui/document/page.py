@@ -171,7 +171,7 @@ def _all_files(source: DocumentSource, kinds: tuple[str, ...], *, is_locked: boo
             )
     if archive is not None and not is_locked:
         place.download_button(
-            f"All files, ZIP, {archive_size(archive)}",
+            f"All files, ZIP, {si(len(archive), 'B')}",
             lambda: archive,
             source.zip_name,
             "application/zip",
@@ -179,11 +179,6 @@ def _all_files(source: DocumentSource, kinds: tuple[str, ...], *, is_locked: boo
             on_click="ignore",
             icon=":material/folder_zip:",
         )
-
-
-def archive_size(archive: bytes) -> str:
-    """Size of a file in words."""
-    return si(len(archive), "B")
 
 
 def _contents(view: View) -> None:

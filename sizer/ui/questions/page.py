@@ -1,6 +1,7 @@
 """Page What-if: one question after another; the first moves two inputs by sliders."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import streamlit as st
@@ -127,17 +128,21 @@ def _fixed(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) ->
     now = _fixed_at(view, number, pair.placed, model)
     look.figures("what-if-figures", fixed_design_figures(model, now, _fixed_at(view, number, (), model)))
 
-    def break_evens(x: VariedInput, place: int, other: VariedInput, other_place: int) -> tuple[BreakEven, ...]:
-        return view.once(
-            "break-evens", lambda: computed(x, place, other, other_place), number, x, place, other, other_place
-        )
-
-    def computed(x: VariedInput, place: int, other: VariedInput, other_place: int) -> tuple[BreakEven, ...]:
+    def found(x: VariedInput, place: int, other: VariedInput, other_place: int) -> tuple[BreakEven, ...]:
         others = {other.key: other.values[other_place]}
         line, parts = fixed_design_along(model, x, others), hardware_along(model, x, others)
         return fixed_design_break_evens(model, x, line, parts, others, place)
 
-    _break_evens(view, pair, break_evens)
+    def draw() -> None:  # along each input, the other one at its present value
+        (x, at_x), (y, at_y) = pair.placed
+        for row, along in enumerate(((x, at_x, y, at_y), (y, at_y, x, at_x)), 1):
+            one, _, other, at = along
+            # The other input in words, where it is not as it is.
+            others = [] if at == other.base else [f"{inside_sentence(other.name)} at {other.texts[at]}"]
+            points = view.once("break-evens", partial(found, *along), number, *along)
+            look.table(break_even_table(one, others, points, row), view.catalog.sources)
+
+    look.folded("**Break-even points**", "break-evens", draw)
 
 
 def _fixed_at(
@@ -145,21 +150,6 @@ def _fixed_at(
 ) -> FixedDesignRates:
     values = {one.key: one.values[place] for one, place in placed}
     return view.once("fixed design", lambda: fixed_design_rates(model, values), number, placed)
-
-
-def _break_evens(
-    view: View, pair: InputPair, found: Callable[[VariedInput, int, VariedInput, int], tuple[BreakEven, ...]]
-) -> None:
-    """Fold with the break-even points along each input, the other one at its present value."""
-    (x, at_x), (y, at_y) = pair.placed
-
-    def draw() -> None:
-        for number, (one, place, other, at) in enumerate(((x, at_x, y, at_y), (y, at_y, x, at_x)), 1):
-            # The other input in words, where it is not as it is.
-            others = [] if at == other.base else [f"{inside_sentence(other.name)} at {other.texts[at]}"]
-            look.table(break_even_table(one, others, found(one, place, other, at), number), view.catalog.sources)
-
-    look.folded("**Break-even points**", "break-evens", draw)
 
 
 # --- figures, and what is done with the values

@@ -143,28 +143,17 @@ def _edited(key: str, phrase: Phrase, found: Reading, parts: Catalog) -> None:
 def _question(question: Question, parts: Catalog) -> None:
     with st.container(border=True, key="question", gap="small"):
         st.markdown(f":material/contact_support: {plain(question.text)}")
-        if question.answers:
-            with st.container(horizontal=True, gap="xsmall"):
-                for number, answer in enumerate(question.answers[:_MOST_BUTTONS]):
-                    _answer(number, answer, parts)
-                if others := question.answers[_MOST_BUTTONS:]:
-                    _others(others, parts)
-
-
-def _answer(number: int, answer: Answer, parts: Catalog) -> None:
-    st.button(
-        plain(answer.label),
-        key=f"answer-{st.session_state.generation}-{number}",
-        on_click=need.give,
-        args=(answer.sentence, parts),
-    )
-
-
-def _others(answers: Sequence[Answer], parts: Catalog) -> None:
-    """The answers that are given less often."""
-    with st.popover(f"{len(answers)} more", key=f"answers-{st.session_state.generation}", on_change="rerun") as more:
-        if not more.open:
-            return
         with st.container(horizontal=True, gap="xsmall"):
-            for number, answer in enumerate(answers, start=_MOST_BUTTONS):
-                _answer(number, answer, parts)
+            _answers(question.answers[:_MOST_BUTTONS], parts)
+            if others := question.answers[_MOST_BUTTONS:]:  # that are given less often
+                name = f"answers-{st.session_state.generation}"
+                with st.popover(f"{len(others)} more", key=name, on_change="rerun") as more:
+                    if more.open:
+                        with st.container(horizontal=True, gap="xsmall"):
+                            _answers(others, parts)
+
+
+def _answers(answers: Sequence[Answer], parts: Catalog) -> None:
+    for answer in answers:
+        key = f"answer-{st.session_state.generation}-{zlib.crc32(repr(answer).encode())}"
+        st.button(plain(answer.label), key=key, on_click=need.give, args=(answer.sentence, parts))
