@@ -137,8 +137,8 @@ def software_lines(
             is_each = line.metric in ("node", "raw-terabyte")
             first, *others = (covered[name] - (there.get(name, 0) if is_each else 0) for name in line.covers)
             nodes = sum(others, first)
-            if is_of_cluster and any(name in there for name in line.covers):
-                nodes = np.where(np.sum([there.get(name, 0) for name in line.covers], axis=0) > 0, 0, nodes)
+            for name in line.covers if is_of_cluster else ():
+                nodes = np.where(np.asarray(there.get(name, 0)) > 0, 0, nodes)
             for name in line.elsewhere:
                 nodes = nodes - covered[name]
             quantity = amounts[key] = _metric_quantity(platform, rows, line.metric, nodes)

@@ -116,6 +116,9 @@ _RATE_NEEDS = {
 }
 # A system that is fuller leaves hardly room for new data, snapshots and rebuilds.
 _FULL = 0.95
+# Usable storage of published clusters: JUPITER, 21 PB for 24,000 GPUs (Forschungszentrum Juelich), to Frontier, 679 PB
+# for 39,424 (user guide of Oak Ridge). The smallest of them has 256 GPUs; from a quarter of that on they are told.
+_BUILT_BYTES_A_GPU, _MANY_GPUS = (21e15 / 24_000, 679e15 / 39_424), 64
 _OTHER_TIER = "Name a capacity tier and state what one of its nodes reads, or let the rest stay in an object storage."
 
 
@@ -125,6 +128,7 @@ def storage_need_sentences(design: DesignAnswer) -> list[str]:
     if need is None or need.nodes_for_rate is None:
         return []
     full = [] if need.fill_fraction <= _FULL else [_full_text(need)]
+    full += _built_texts(design, need)
     if need.decision is StorageDecision.RATE and need.nodes > need.smallest_nodes:
         usual = (
             " (usual for so many GPUs; data.storage_level states another)" if need.rate_need is RateNeed.LEVEL else ""
@@ -167,6 +171,18 @@ def storage_need_sentences(design: DesignAnswer) -> list[str]:
             "may also stay in an object storage."
         )
     return [*sentences, *full]
+
+
+def _built_texts(design: DesignAnswer, need: StorageNeed) -> list[str]:
+    """How the storage of a cluster compares with what was built, where what one work stores is far below it."""
+    each = design.usable_bytes / design.n_gpus
+    if need.minimum is not None or design.n_gpus < _MANY_GPUS or not each < _BUILT_BYTES_A_GPU[0]:
+        return []
+    least, most = (f"{held / 1e12:.2g}" for held in _BUILT_BYTES_A_GPU)
+    return [
+        f"The storage holds what this work stores, {si(each, 'B')} a GPU; published clusters have {least} to {most} TB "
+        "a GPU for homes and other data. data.minimum_capacity_bytes asks for more."
+    ]
 
 
 def _full_text(need: StorageNeed) -> str:

@@ -1,8 +1,11 @@
 """Why a design has its storage, how it fills, and its ports."""
 
+from datetime import date
+
 import pytest
 
 from sizer.catalog.loader import shipped_catalog
+from sizer.physical.platforms import platforms
 from sizer.physical.roles import Role
 from sizer.sizing.best_design import best_design
 from sizer.sizing.constraints.stored_data import storage_demand
@@ -124,12 +127,35 @@ def test_a_small_set_on_two_servers_takes_a_small_pair_and_no_enterprise_filer()
         "tokens": 1e8,
         "target": {"tokens_per_s": 40_000},
     }
-    platforms = {"servers": ["xe7745"], "gpus": ["l40s-48gb"], "fabrics": ["25gbe"]}
-    request = SizingRequest.from_dict({"workload": [work], "platforms": platforms})
+    parts = {"servers": ["xe7745"], "gpus": ["l40s-48gb"], "fabrics": ["25gbe"]}
+    request = SizingRequest.from_dict({"workload": [work], "platforms": parts})
     design = best_design(request, shipped_catalog()).design
     assert design.n_servers == 2
     assert design.platform.storage.id == "small-nas"
     assert design.conditional_on == ()
+
+
+@pytest.mark.parametrize(
+    ("storage", "least_bytes"),
+    # 12 disks of 24 TB less two of parity and a tenth: 202 TB; 24 drives of 7.68 TB at the same share of 0.6: 110 TB.
+    [("disk-nas", 150e12), ("small-nas", 100e12)],
+)
+def test_the_largest_system_of_larger_drives_is_looked_at_where_that_of_smaller_ones_is_too_small(storage, least_bytes):
+    work = {"dnn": "resnet50", "task": "validation-inference", "target": {"samples_per_s": 100}}
+    data = {"minimum_capacity_bytes": least_bytes}
+    parts = {"storage": [storage], "servers": ["xe7745"]}
+    asked = {"workload": [work], "data": data, "platforms": parts, "date": date(2026, 11, 30)}
+    design = best_design(SizingRequest.from_dict(asked), shipped_catalog()).design
+    assert least_bytes <= design.usable_bytes
+
+
+@pytest.mark.parametrize(("named", "is_there"), [((), False), (("netapp-a900",), True)])
+def test_storage_that_is_no_longer_sold_is_planned_where_it_is_named_alone(named, is_there):
+    """Sale of the AFF A900 is taken to end in May 2025."""
+    work = {"dnn": "resnet50", "target": {"samples_per_s": 1000}}
+    asked = {"workload": [work], "platforms": {"storage": named}, "date": date(2026, 11, 30)}
+    found = {one.storage.id for one in platforms(shipped_catalog(), SizingRequest.from_dict(asked))}
+    assert ("netapp-a900" in found) is is_there
 
 
 @pytest.mark.parametrize(
