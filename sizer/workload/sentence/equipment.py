@@ -212,7 +212,9 @@ def _read_owned_gpus(notes: Notes) -> None:
             notes.choose("server", found, "", answers)
         else:
             notes.owned_gpus = count * (round(others[0].high) if others else 1)
-            notes.text.assume(f"{found.words}: servers that are not in the catalogue; their {notes.owned_gpus} GPUs count")
+            notes.text.assume(
+                f"{found.words}: servers that are not in the catalogue; their {notes.owned_gpus} GPUs count"
+            )
             _are_held(notes, found)
             notes.text.record(found, "existing, in servers that are not in the catalogue")
 

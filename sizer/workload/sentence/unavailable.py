@@ -137,8 +137,7 @@ def is_sized(notes: Notes) -> bool:
         return True
     if clause is None or (networks == "unknown" and not told.kind.sized):
         key, answers = "refused", ()
-        if told.kind.instead:
-            places = told.kind.places_in("".join(sentence))
+        if told.kind.instead and (places := told.kind.places_in("".join(sentence))):
             edits = [(start, end, "" if place else told.kind.instead) for place, (start, end) in enumerate(places)]
             answers = (Answer(told.kind.instead, notes.edited(edits), tuple(edits)),)
             key = "task part" if told.kind.is_part else "task nearest"
