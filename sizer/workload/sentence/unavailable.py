@@ -158,7 +158,7 @@ def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = N
     if kind not in CALLED and (size := re.search(r"(?<![\w.])\d{1,4}(?:\.\d)?B\b", words, re.I)):
         answers.append(notes.change(f"usual dense {size[0]} model", start, end, f"{size[0]} dense model"))
     key = "unavailable" if kind in CALLED else "unavailable model" if kind in _UNLIKE else "unavailable network"
-    if kind not in CALLED and (notes.own_model or any(one is not name for one in notes.names("dnn"))):
+    if kind not in (*CALLED, *_UNLIKE) and (notes.own_model or any(one is not name for one in notes.names("dnn"))):
         key = "unavailable beside"
         answers.insert(0, notes.change("the other network that is named", start, end, ""))
     if kind in _ANY:  # it changes no rate as a GPU does
