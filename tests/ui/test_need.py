@@ -77,7 +77,7 @@ def test_what_is_missing_is_asked_with_buttons_until_there_is_a_design():
     assert_healthy(app)
     assert not is_folded(app)
     assert target(app) == {"gpus_busy": 8}
-    assert "target not given: 8 GPUs" in " ".join(one.value for one in app.markdown)
+    assert "target not given" in " ".join(one.value for one in app.markdown)
 
 
 def test_a_part_that_is_not_held_is_replaced_by_the_nearest():
