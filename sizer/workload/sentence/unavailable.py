@@ -141,7 +141,9 @@ def is_sized(notes: Notes) -> bool:
         if told.kind.instead and (places := told.kind.places_in("".join(sentence))):
             edits = [(start, end, "" if place else told.kind.instead) for place, (start, end) in enumerate(places)]
             answers = (Answer(told.kind.instead, notes.edited(edits), tuple(edits)),)
-            key = "task part" if told.kind.is_part else "task nearest"
+            # Of a teacher and its student only one is trained: which one is asked.
+            several = told.kind.is_training and sum(one.kind in ("dnn", "parameters") for one in notes.text.things) > 1
+            key = "task part" if told.kind.is_part and not several else "task nearest"
         notes.questions = [Question(key, words, told.kind.refusal, answers=answers)]
         notes.is_refused = True
         return False
