@@ -88,9 +88,11 @@ def _in_place(plain: str, phrases: Sequence[Phrase], places: list[tuple[int, int
 
 
 def _read_once(plain: str, catalog: Catalog) -> Reading:
-    networks = [one for one in _things_in(plain, catalog) if one.kind in ("dnn", "parameters", "outside")]
+    things = _things_in(plain, catalog)
+    networks = [one for one in things if one.kind in ("dnn", "parameters", "outside")]
     sentence, asides = without_asides(plain, networks)
-    things = _things_in(sentence, catalog)
+    if sentence != plain:
+        things = _things_in(sentence, catalog)
     reading = _reading(sentence, catalog, plain, things)
     if not (reading.request or reading.questions):
         return reading

@@ -69,7 +69,10 @@ def _assume(notes: Notes) -> None:
 
 def _target(notes: Notes, found: Match, key: str, value: Any, meaning: str) -> None:
     target = notes.work.setdefault("target", {})
-    if target and target != {key: value}:
+    if target.get(key, value) != value:
+        notes.text.assume(f"{found.words}: of two loads, the larger one is sized")
+        value = max(value, target[key])
+    elif target and key not in target:
         return
     target[key] = value
     notes.text.record(found, meaning)

@@ -2,14 +2,15 @@
 
 import math
 import re
+from collections.abc import Sequence
 
 from sizer.catalog.fabrics import fabric_links
 from sizer.catalog.model import Catalog
 from sizer.catalog.sale import usable_gpus
-from sizer.catalog.schema import Dnn, Server
+from sizer.catalog.schema import Dnn
 from sizer.workload.kinds import Networks, kind_in, trains_in
 from sizer.workload.sentence.grammar import CALLED, GRAMMAR, rule
-from sizer.workload.sentence.names import SIZES, pieces, short_name
+from sizer.workload.sentence.names import SIZES, pieces, place_of, short_name
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.quantities import Amount
 from sizer.workload.sentence.reading import Answer, Question
@@ -136,12 +137,13 @@ def is_sized(notes: Notes) -> bool:
         notes.text.mark_words(told.start, told.end)
         return True
     if clause is None or (networks == "unknown" and not told.kind.sized):
-        key, answers = "refused", ()
-        if told.kind.instead:
-            places = told.kind.places_in("".join(sentence))
+        key, answers = "refused", tuple[Answer, ...]()
+        if told.kind.instead and (places := told.kind.places_in("".join(sentence))):
             edits = [(start, end, "" if place else told.kind.instead) for place, (start, end) in enumerate(places)]
             answers = (Answer(told.kind.instead, notes.edited(edits), tuple(edits)),)
-            key = "task part" if told.kind.is_part else "task nearest"
+            # Of a teacher and its student only one is trained: which one is asked.
+            several = told.kind.is_training and sum(one.kind in ("dnn", "parameters") for one in notes.text.things) > 1
+            key = "task part" if told.kind.is_part and not several else "task nearest"
         notes.questions = [Question(key, words, told.kind.refusal, answers=answers)]
         notes.is_refused = True
         return False
@@ -158,7 +160,7 @@ def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = N
     if kind not in CALLED and (size := re.search(r"(?<![\w.])\d{1,4}(?:\.\d)?B\b", words, re.I)):
         answers.append(notes.change(f"usual dense {size[0]} model", start, end, f"{size[0]} dense model"))
     key = "unavailable" if kind in CALLED else "unavailable model" if kind in _UNLIKE else "unavailable network"
-    if kind not in CALLED and (notes.own_model or any(one is not name for one in notes.names("dnn"))):
+    if kind not in (*CALLED, *_UNLIKE) and (notes.own_model or any(one is not name for one in notes.names("dnn"))):
         key = "unavailable beside"
         answers.insert(0, notes.change("the other network that is named", start, end, ""))
     if kind in _ANY:  # it changes no rate as a GPU does
@@ -169,39 +171,35 @@ def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = N
 
 
 def _held(catalog: Catalog, kind: str, words: str) -> list[str]:
-    """Names of what the catalogue holds of a kind, the nearest to some words first."""
+    """Names of what the catalogue holds of a kind: the newest parts first, networks by their nearness to some words."""
     if kind == "gpu":
         gpus = [catalog.gpus[key] for key in usable_gpus(catalog)]
-        gpus.sort(key=lambda gpu: (-gpu.peak_mixed_flop_per_s.value, -gpu.memory_bytes.value, gpu.id))
-        return [gpu.name for gpu in gpus]
+        return [gpu.name for gpu in sorted(gpus, key=lambda gpu: (*_newest_first(catalog, [gpu.id]), gpu.id))]
     if kind == "server":
         servers = [item for item in catalog.servers.values() if item.role == "gpu" and item.orderable]
-        return [item.name for item in sorted(servers, key=lambda item: _newest_first(catalog, item))]
+        return [item.name for item in sorted(servers, key=lambda item: _newest_first(catalog, item.gpus))]
     if kind == "storage":
-        systems = [item for item in catalog.storage.values() if item.orderable and item.kind != "local"]
-        return [item.name for item in sorted(systems, key=lambda item: (item.tier != "performance", item.id))]
+        return [item.name for item in catalog.storage.values() if item.orderable and item.kind != "local"]
     if kind == "precision":
         return ["mixed precision", "single precision"]
+    size = re.search(r"(?<![\w.])[1-9]\d{0,3}(?:\.\d)?(?=B\b| ?G)", words, re.I)
     if kind == "fabric":
-        speed = float((re.search(r"[1-9]\d*", words) or ["1e9"])[0])
+        speed = float(size[0]) if size else 1e9
         links = sorted(fabric_links(catalog), key=lambda link: abs(math.log(link.gbit_per_s.value / speed)))
         return [link.name for link in links]
     dnns = catalog.dnns.values()
     networks = [item for item in dnns if item.family == kind] or [item for item in dnns if item.sample == kind]
-    networks = networks or list(dnns)
-    trained = [recipe.dnn for recipe in catalog.recipes.values()]
-    family, size = re.split(r"[\s-]", words.lower())[0], re.search(r"(?<![\w.])(\d{1,4}(?:\.\d)?)B\b", words, re.I)
-    asked = max(1e9 * float(size[1]), 1.0) if size else 0.0
+    family = re.split(r"[\s-]", words.lower())[0]
 
-    def order(item: Dnn) -> tuple[float, bool, int, str]:
-        if asked:
-            return abs(math.log(item.parameters.value / asked)), False, 0, ""
-        return 0.0, not item.name.lower().startswith(family), -trained.count(item.id), item.id
+    def order(item: Dnn) -> tuple[float, bool, int]:
+        gap = abs(math.log(item.parameters.value / (1e9 * float(size[0])))) if size else 0.0
+        return gap, not item.name.lower().startswith(family), place_of(item)
 
-    return list(dict.fromkeys(short_name(item) for item in sorted(networks, key=order)))
+    return list(dict.fromkeys(short_name(item) for item in sorted(networks or dnns, key=order)))
 
 
-def _newest_first(catalog: Catalog, server: Server) -> tuple[float, float, str]:
-    """Servers with the fastest GPUs first: a server that is not held is most likely a newer one."""
-    peak = max((catalog.gpus[key].peak_mixed_flop_per_s.value for key in server.gpus), default=0.0)
-    return -peak, -(server.n_gpus.value if server.n_gpus else 0), server.id
+def _newest_first(catalog: Catalog, gpus: Sequence[str]) -> tuple[float, float]:
+    """Order of the parts with some GPUs, the fastest first: what is not held is most likely a newer one."""
+    items = [catalog.gpus[key] for key in gpus]
+    peak = max((one.peak_mixed_flop_per_s.value for one in items), default=0.0)
+    return -peak, -max((one.memory_bytes.value for one in items), default=0.0)
