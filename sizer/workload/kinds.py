@@ -37,8 +37,9 @@ class Kind:
     is_part: bool = False
 
     def places_in(self, text: str) -> list[tuple[int, int]]:
-        """Where the words of its signs stand in a text."""
-        spans = sorted(one.span() for _, words in self.signs for one in words.finditer(text) if one[0].strip())
+        """Where the words of its signs stand in a text, but for those with numbers and names between them."""
+        found = (one for _, words in self.signs for one in words.finditer(text))
+        spans = sorted(one.span() for one in found if one[0].strip() and not re.search(r"[\d\0-\3]", one[0]))
         return [span for place, span in enumerate(spans) if not place or span[0] >= spans[place - 1][1]]
 
 

@@ -13,6 +13,7 @@ from sizer.workload.sentence.reader import read_sentence
 from sizer.workload.sentence.reading import READ_FROM_A_FILE, Reading
 
 # Questions about what is missing; a changed key may answer them.
+_ASSUMED_TARGET = "target not given"
 _MISSING = frozenset(("target", "network", "length", "limit"))
 
 
@@ -50,8 +51,18 @@ def read_words(sentence: str, catalog: Catalog, changes: Mapping[str, Any] | Non
 
 
 def _changed(reading: Reading, changes: Mapping[str, Any]) -> Reading:
-    """A reading with changed keys; what was missing and is given now is no longer asked."""
-    request = _merged(reading.request, changes)
+    """A reading with changed keys; what was missing and is given now is no longer asked, or assumed."""
+    before, given = reading.request, changes.get("workload", ())
+    if any(phrase.meaning.startswith(_ASSUMED_TARGET) for phrase in reading.phrases):
+        told = [place < len(given) and "target" in given[place] for place in range(len(before["workload"]))]
+        works = [
+            _without_target(work) if is_told else work for work, is_told in zip(before["workload"], told, strict=True)
+        ]
+        before = before | {"workload": works}
+        if all(told):
+            phrases = (one for one in reading.phrases if not one.meaning.startswith(_ASSUMED_TARGET))
+            reading = replace(reading, phrases=tuple(phrases))
+    request = _merged(before, changes)
     questions = tuple(one for one in reading.questions if one.about not in _MISSING)
     if not questions:
         try:
@@ -61,6 +72,10 @@ def _changed(reading: Reading, changes: Mapping[str, Any]) -> Reading:
             if not questions:
                 raise
     return replace(reading, request=request, questions=questions)
+
+
+def _without_target(work: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in work.items() if key != "target"}
 
 
 def _merged(before: Any, changes: Any) -> Any:

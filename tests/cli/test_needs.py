@@ -44,8 +44,9 @@ def test_a_file_and_a_sentence_have_the_same_keys(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "key", "about"),
     [
-        ("train ResNet-50 on 2 racks", "asked", "target"),
-        ("Voice bot with text-to-speech for 900 customers", "refused", None),
+        ("train a network on 2 racks", "asked", "network"),
+        ("Voice bot with text-to-speech for 900 customers", "asked", "task"),
+        ("weather simulation with LAMMPS on 2 racks", "refused", None),
         ("ResNet-50 at 9,000 images/s on DGX-1 with F800 within 1,000 USD", "refused", None),
     ],
 )
@@ -72,12 +73,12 @@ def test_options_and_columns_rule_over_the_sentence(tmp_path: Path) -> None:
 
 
 def test_a_key_may_answer_what_is_missing() -> None:
-    """Without a target one is asked for; a column or an option gives it."""
-    assert read_need("train ResNet-50 on 2 racks", catalog()).question is not None
-    changes = {"workload": [{"target": {"gpus_busy": 16}}]}
+    """Without a target one is assumed; a column or an option gives it, and nothing is assumed then."""
+    assert "target not given: 8 GPUs" in read_need("train ResNet-50 on 2 racks", catalog()).assumptions
+    changes = {"workload": [{"target": {"samples_per_s": "9000 images/s"}}]}
     reading = read_need("train ResNet-50 on 2 racks", catalog(), changes)
-    assert reading.is_complete
-    assert SizingRequest.from_dict(reading.request).workload[0].target.gpus_busy == 16
+    assert (reading.is_complete, reading.assumptions) == (True, ())
+    assert reading.request["workload"][0]["target"] == {"samples_per_s": "9000 images/s"}
 
 
 def test_an_unknown_key_is_refused() -> None:

@@ -3,13 +3,12 @@
 import math
 import re
 from dataclasses import replace
-from difflib import get_close_matches
 
 from sizer.base.quantities import tokens_text
 from sizer.catalog.schema import Dnn
 from sizer.workload.language import DEFAULT_SEQUENCE_TOKENS
-from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
-from sizer.workload.sentence.names import measurements, names_of, pieces, short_name
+from sizer.workload.sentence.grammar import GRAMMAR, rule
+from sizer.workload.sentence.names import names_of, pieces, place_of, short_name
 from sizer.workload.sentence.notes import LEAST_PERIOD_S, Notes
 from sizer.workload.sentence.reading import Question
 from sizer.workload.sentence.rules import Take, read_rules, taken_by
@@ -30,7 +29,6 @@ def read_kind_of_model(notes: Notes) -> None:
     for found in notes.text.each(r"<LANGUAGE_MODEL>"):
         notes.means_language = True
         notes.text.record(found, "language model")
-    _ask_misspelt(notes)
     _ask_mixture(notes)
     _read_shape(notes)
 
@@ -61,25 +59,6 @@ def _read_network(notes: Notes) -> None:
     notes.text.assume("FLOP: twice the multiply-accumulates of one sample, which the GPU gets as 224 x 224 RGB")
 
 
-def _ask_misspelt(notes: Notes) -> None:
-    """Ask for a network whose name has a letter wrong: Lamma 3 8B."""
-    first_words = {
-        word.lower(): word
-        for dnn in notes.catalog.dnns.values()
-        if (word := re.split(r"[\s\d.-]", short_name(dnn))[0]) and len(word) > 3 and word.lower() not in FILLERS
-    }
-    for found in notes.text.each(r"<MISSPELT>"):
-        word = found["word"].lower()
-        if word in FILLERS or names_of(notes.catalog).is_known(word):
-            continue
-        # Of five letters one may be wrong: Lamma and Llama share four in order (2 x 4 / 10).
-        near = [first_words[name] for name in get_close_matches(word, first_words, n=3, cutoff=0.8)]
-        if near:
-            rest = found.words[len(word) :]
-            reason = f"the catalogue has no network of this name; the nearest is {near[0]}"
-            notes.choose("network nearest", found, reason, (name + rest for name in near))
-
-
 def _ask_mixture(notes: Notes) -> None:
     """Offer the nearest mixtures of experts for one that is described by its numbers, which give no shape."""
     dnns = [notes.catalog.dnns[key] for one in notes.names("dnn") if len(one.ids) == 1 for key in one.ids]
@@ -94,10 +73,7 @@ def _ask_mixture(notes: Notes) -> None:
             continue
         sizes = [one.high for one in found.quantities("parameters", "n") if one.high > 1e6]
         items = [one for one in notes.catalog.dnns.values() if one.transformer and one.transformer.experts > 1]
-        measured = measurements(notes.catalog)
-        near = {
-            one.id: abs(math.log(one.parameters.value / max(sizes))) if sizes else -measured[one.id] for one in items
-        }
+        near = {one.id: abs(math.log(one.parameters.value / max(sizes))) if sizes else place_of(one) for one in items}
         nearest = [short_name(item) for item in sorted(items, key=lambda item: (near[item.id], item.id))]
         notes.means_language = True
         notes.choose("network nearest", found, GRAMMAR["reasons"]["mixture"], nearest[:6])
@@ -113,7 +89,6 @@ def _read_shape(notes: Notes) -> None:
         for key, (found, meaning) in parts.items() if same or not named else ():
             notes.text.record(found, f"{shape[key]:,} {meaning}")
         if not named:
-            first = parts["layers"][0]
             notes.own_model = {"name": "Own model", **shape}
             for found in notes.text.each("{parameters}(?: <NOUN>)?"):
                 notes.text.record(found, "parameters, which its shape gives")
@@ -259,9 +234,7 @@ def _ask_family(notes: Notes, families: list[Name]) -> None:
         run.append(one)
     common = ([key for key in some[0].ids if all(key in one.ids for one in some)] for some in (families, run, run[:1]))
     keys = next(filter(None, common))
-    measured = measurements(notes.catalog)
-    usual = {words for _, _, _, words, _ in GRAMMAR["purposes"]["offered"]}
-    keys.sort(key=lambda key: (short_name(notes.catalog.dnns[key]) not in usual, -measured[key]))
+    keys.sort(key=lambda key: place_of(notes.catalog.dnns[key]))
     start, end = run[0].start, run[-1].end
     words = notes.text.sentence[start:end]
     names = [short_name(notes.catalog.dnns[key]) for key in keys]
@@ -278,7 +251,7 @@ _SHARDED = {"optimizer": "optimizer state sharded (ZeRO-1)", "all": "weights, gr
 SEQUENCE, DOCUMENT, TOKENS = "sequence_tokens", "document_tokens", "tokens"
 LANGUAGE_KEYS = GRAMMAR["keys"]["language"].split()
 # A training has thousands of sequences at least: a number of tokens that much smaller is no second training length.
-_LEAST_SEQUENCES, _LEAST_SAMPLE_TOKENS, _MOST_TOKENS, _LEAST_TOKENS = 1_000, 10, 1_000_000, 1_000
+_LEAST_SEQUENCES, _MOST_TOKENS, _LEAST_TOKENS = 1_000, 1_000_000, 1_000
 
 
 def read_language(notes: Notes) -> None:
@@ -464,12 +437,11 @@ def _read_samples(notes: Notes, sequence: int) -> None:
     if found is None:
         return
     count = found.value.high
+    if notes.work.get("tokens", count) < count:  # those of each
+        notes.work["tokens"] *= count
+        notes.text.record(found, f"{count:,.12g} samples: training on {tokens_text(notes.work['tokens'])}")
+        return
     if "tokens" in notes.work:
-        tokens = notes.work["tokens"]
-        if tokens < count * _LEAST_SAMPLE_TOKENS:
-            few = f"{tokens_text(tokens)} in all are too few for them; write for example '100k samples of 4096 tokens'"
-            notes.refuse(found, few)
-            return
         notes.text.record(found, f"{count:,.12g} samples; the tokens are stated")
         return
     stated = notes.work.get(DOCUMENT)

@@ -1,12 +1,10 @@
 """Names in a sentence: what the catalogue holds under all names that people use for it, and what it does not hold."""
 
-import csv
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
 
-from sizer.base.resources import data_dir
 from sizer.catalog.fabrics import fabric_links
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog, vendors_of
@@ -17,8 +15,6 @@ from sizer.workload.sentence.text import Name
 _FOLDERS: dict[str, str] = GRAMMAR["names"]["folders"]
 # More pieces than any name has: "Tesla V100 SXM2 32 GB" has seven.
 _MOST_PIECES = 12
-# Tables of published measurements, and the column that names the network.
-_TABLES = (("training.csv", "dnn"), ("language/training.csv", "model"))
 _SIZE = re.compile(r"(?:^|,)\s*([^,=]+)=([\d.]+)")
 _PIECE = re.compile(r"[^\W\d_]+|\d+")
 Pieces = tuple[str, ...]
@@ -100,11 +96,6 @@ class Names:
     def alike(self, words: str) -> tuple[str, ...]:
         """GPUs in whose names some words stand: the variants of a V100."""
         return tuple(key for key, own in self._gpus.items() if {*pieces(words)} <= own)
-
-    def is_known(self, word: str) -> bool:
-        """Whether a word is a name, or the first piece of one, of the catalogue or elsewhere."""
-        first = pieces(word)[:1]
-        return any(name[:1] == first for name in (*self._known, *self._vendors))
 
     def _at(self, text: str, words: list[tuple[str, int, int]], place: int) -> tuple[int, Name | None]:
         """The longest name that starts at a piece, and how many pieces it takes."""
@@ -247,6 +238,12 @@ def short_name(item: Item) -> str:
     return re.split(r",| \(| with ", item.name)[0]
 
 
+def place_of(item: Item) -> int:
+    """Place of a network among those in wide use, of which most was measured."""
+    usual = GRAMMAR["names"]["usual"]
+    return usual.index(short_name(item)) if short_name(item) in usual else len(usual)
+
+
 def _family_names(item: Item) -> list[str]:
     """Names that an item may share with others: V100 of a Tesla V100 PCIe, Isilon of an Isilon F800, ResNet."""
     words = short_name(item).split()
@@ -276,29 +273,3 @@ def _vendor_names(catalog: Catalog) -> dict[Pieces, str]:
         for series in GRAMMAR["names"]["series"].get(words[0], ()):
             names.setdefault(pieces(series), words[0])
     return names
-
-
-@cache
-def _rows() -> Counter[str]:
-    """Rows of a network by its name in the tables; read once, the files belong to the installed package."""
-    found: Counter[str] = Counter()
-    for file, column in _TABLES:
-        with (data_dir("catalog") / "benchmarks" / file).open(encoding="utf-8", newline="") as table:
-            rows = csv.DictReader(table)
-            # Rounds of MLPerf run the few models that it chooses: they say nothing of what people train.
-            found.update(_letters(row[column]) for row in rows if not row["source"].startswith("mlperf-training"))
-    return found
-
-
-def _letters(name: str) -> str:
-    """A name without what its spellings differ in."""
-    return "".join(filter(str.isalnum, name.casefold()))
-
-
-@lru_cache(maxsize=8)
-def measurements(catalog: Catalog) -> Mapping[str, int]:
-    """Published measurements of each neural network, by its id: of what is in wide use, most was measured."""
-    return {
-        dnn.id: sum(_rows()[name] for name in {_letters(name) for name in (dnn.id, dnn.name, *dnn.aliases)})
-        for dnn in catalog.dnns.values()
-    }

@@ -41,7 +41,6 @@ class Notes:
     currency: str = ""
     strengths: dict[str, int] = field(default_factory=dict)  # of values by key: 1 for a limit, -1 for what may be
     owned_gpus: int = 0  # in servers that the catalogue lacks
-    fabric_rate: Match | None = None  # of each server or GPU, taken once the servers are known
     means_language: bool = False  # words of language models, with or without a name of one
 
     def table(self, name: str) -> dict[str, Any]:
@@ -117,9 +116,9 @@ class Notes:
         """Refuse what no request may have."""
         self.ask("refused", found, reason)
 
-    def ask_place(self, found: Match, reason: str) -> None:
+    def ask_place(self, found: Match, reason: str, key: str = "place") -> None:
         """Note a quantity of the work that has no place in the request."""
-        self.ask("place", found, reason, [self.change("Size without it", *self.text.span(found.start, found.end), "")])
+        self.ask(key, found, reason, [self.change("Size without it", *self.text.span(found.start, found.end), "")])
 
     def leave(self, found: Match) -> None:
         """Note a phrase that has no place in a request."""

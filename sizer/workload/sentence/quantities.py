@@ -135,11 +135,6 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
     scale = _scale(match["scale"])
     if len(scale) == 1 and scale in "gbt" and unit[0] not in _LARGE:
         unit, name, end = ("n", "", 1.0), "", match.end("scale")  # "671B training"
-    if scale == "billion" and rule("<IN_GERMAN>").search(text):
-        number = value_of(match["number"], is_grouped=True)
-        texts = (f"{number * factor:,.0f}{text[match.end('scale') : end]}" for factor in (1e12, 1e9))
-        said = "a billion is 10^12 in German and 10^9 in English"
-        return Amount("ambiguous", start, end, 0, 0, noun=said, readings=tuple(texts))
     kind, unit_name, factor = unit
     per, rate_end = _per(kind, text, end, limit)
     # In German a point groups thousands; and there is no half a person, wherever a number has no scale.

@@ -350,12 +350,13 @@ def _read(notes: Notes) -> None:
     text = notes.text
     for found in text.each(r"(?P<ends><ENDS_BY>)?{date}"):
         if found["ends"] or found.words.lower().startswith("deadline"):
-            notes.ask_place(found, "the work has to end then; state how long it may take, such as 'in 60 days'")
+            reason = "the work has to end then; state how long it may take, such as 'in 60 days'"
+            notes.ask_place(found, reason, "place needed")
             continue
         notes.request["needed_by"] = found.ids("date")[0]
         text.record(found, f"needed by {notes.request['needed_by']}")
     for found in text.each(r"{ambiguous}"):
-        notes.choose("number said" if found.value.noun else "number", found, found.value.noun, found.value.readings)
+        notes.choose("number", found, "", found.value.readings)
     rules.read_rules(notes, "first")
     rules.read_exchange_rate(notes)
     for found in notes.text.each(r"<PRICES_IN>"):
@@ -412,7 +413,9 @@ def _ask_places(notes: Notes) -> None:
             continue
         whole = next(one for one in rule(r"<SENTENCE>").finditer(text.sentence) if at < one.end())
         if any(one.words and whole.start() <= one.start < whole.end() for one in text.phrases):
-            notes.ask_place(found, GRAMMAR["places"].get(found.value.kind, "this number is not understood"))
+            reason = GRAMMAR["places"].get(found.value.kind, "this number is not understood")
+            is_needed = found.value.kind in GRAMMAR["places"]["needed"].split()
+            notes.ask_place(found, reason, "place needed" if is_needed else "place")
     for found in text.each(r"<BARE_BOUND>"):
         notes.ask_place(found, "the most of what?")
 

@@ -105,12 +105,6 @@ def _checkpoints_kept(notes: Notes, found: Match, name: str) -> None:
         state(notes, found, name)
 
 
-def _working_set(notes: Notes, found: Match, name: str) -> None:
-    """What is in use of larger data; alone it is the data set."""
-    if any(not found.start <= one.start < found.end for one in notes.text.each("{bytes}")):
-        state(notes, found, name)
-
-
 def _streams(notes: Notes, found: Match, _: str) -> None:
     """Frames of so many cameras a second, which a network looks at as they come."""
     rate = math.prod(one.high for one in found.quantities("n", "frames/time", "samples/time"))
@@ -145,9 +139,7 @@ def taken_by(*functions: Take) -> dict[str, Take]:
     return {getattr(one, "__name__", "").strip("_"): one for one in functions}
 
 
-_TAKES = taken_by(
-    _budget, _checkpoints_kept, _counted, _feed, _racks_of, _rental, _samples, _source, _streams, _working_set, _years
-)
+_TAKES = taken_by(_budget, _checkpoints_kept, _counted, _feed, _racks_of, _rental, _samples, _source, _streams, _years)
 _LIMITS = ("limits", "racks", "servers")
 
 
@@ -343,10 +335,6 @@ def read_growth(notes: Notes) -> None:
 def read_losses(notes: Notes) -> None:
     """What may fail without a target being missed."""
     lost: list[str] = []
-    for found in notes.text.each(r"<TWO_HEADS>"):
-        if all(one.high == 2 for one in found.quantities()):
-            lost.append("head-node")
-            notes.text.record(found, "two head nodes, one active and one standby")
     for found in notes.text.each(r"<N_PLUS_ONE>|<FAILURES>"):
         is_one = rule(r"<N_PLUS_ONE>").fullmatch(found.match[0])
         nouns = [] if is_one else rule(r"<LOST>").findall(found.words)

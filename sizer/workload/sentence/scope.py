@@ -13,6 +13,8 @@ DENIED = "\x04"  # in the place of a training that is not wished
 _WINDOW = 140  # characters on both sides of a name in which words may be about it
 _RATES = "samples/time|frames/time|tokens/time"
 _SERVED = "requests/time"
+# Roles of which the noun may stand in an earlier part of the sentence.
+_CARRIED = ("lengths", "latencies")
 _ALIKE_QUANTITIES = ("{time|latency|people|requests}", "{n|tokens}")
 
 
@@ -82,33 +84,48 @@ def clause_of(shape: str, start: int, end: int) -> tuple[int, int]:
 
 
 def governor(text: SentenceText, found: Match, role: str) -> tuple[str, Match] | None:
-    """The role of a quantity, with the words up to the noun that gives it.
+    """The role of a quantity, with the words up to the noun that gives it: the nearest one in its part of the clause.
 
-    That is the noun nearest to it in its part of the clause; of a served model, where there is none, the last one of
-    the sentence since another quantity: "prompts are long, about 6k tokens".
+    Lengths and latencies of a served model may follow their noun: "prompts are long, about 6k tokens".
     """
-    shape, alike = text.unblanked, rule(_ALIKE_QUANTITIES[found.value.kind in ("n", "tokens")])
-    for ends in (rule(r"<PART_END>"), *([rule(r"<STOP>|[\ue000-\uf8ff]")] if role in ("lengths", "latencies") else [])):
-        low = max((one.end() for one in ends.finditer(shape, max(0, found.start - _WINDOW), found.start)), default=0)
-        last = ends.search(shape, found.end)
-        high = last.start() if last else len(shape)
-        # What follows another quantity that has no noun is the noun of that one: "8k context on 100B tokens".
-        nouns = "|".join(GRAMMAR["roles"][role].values())
-        has_noun = rule(rf"(?:{nouns})[ :=<≤~]*$").search(shape, max(0, low - 20), max(0, low - 1))
-        taken = low if low and alike.match(shape, low - 1) and not has_noun else -2
-        near = [
-            (max(found.start - one.end(), one.start() - found.end), name, one)
-            for name, words in GRAMMAR["roles"][role].items()
-            for one in rule(words).finditer(shape, low, high)
-            if (one.end() <= found.start and not low <= one.start() <= taken + 1)
-            or (one.start() >= found.end and ends is rule(r"<PART_END>"))
-        ]
-        if near:
-            _, name, noun = min(near, key=lambda one: one[0])
-            start, end = min(noun.start(), found.start), max(noun.end(), found.end)
-            is_length = found.value.kind != "n" or rule(r"<LENGTH>").fullmatch(shape, start, end + 20)
-            return (name, text.part(found, start, end)) if is_length else None
-    return None
+    shape = text.unblanked
+    low, high = _between(shape, rule(r"<PART_END>"), found)
+    nouns = [one for one in _nouns(shape, role, low, high) if not _is_of_quantity_before(shape, role, found, low, one)]
+    if not nouns and role in _CARRIED:
+        low, high = _between(shape, rule(r"<STOP>|[\ue000-\uf8ff]"), found)
+        nouns = [one for one in _nouns(shape, role, low, high) if one[2] <= found.start]
+    if not nouns:
+        return None
+    name, first, last = min(nouns, key=lambda one: max(found.start - one[2], one[1] - found.end))
+    start, end = min(first, found.start), max(last, found.end)
+    if found.value.kind == "n" and not rule(r"<LENGTH>").fullmatch(shape, start, end + 20):
+        return None
+    return name, text.part(found, start, end)
+
+
+def _between(shape: str, ends: re.Pattern[str], found: Match) -> tuple[int, int]:
+    """From the last of some signs before a quantity to the first behind it."""
+    low = max((one.end() for one in ends.finditer(shape, max(0, found.start - _WINDOW), found.start)), default=0)
+    last = ends.search(shape, found.end)
+    return low, last.start() if last else len(shape)
+
+
+def _nouns(shape: str, role: str, low: int, high: int) -> list[tuple[str, int, int]]:
+    """Nouns that give a role, each with its role and its place."""
+    words = GRAMMAR["roles"][role].items()
+    return [(name, *one.span()) for name, source in words for one in rule(source).finditer(shape, low, high)]
+
+
+def _is_of_quantity_before(shape: str, role: str, found: Match, low: int, noun: tuple[str, int, int]) -> bool:
+    """Whether a noun follows another quantity of the kind, which has none before it: "8k context on 100B tokens"."""
+    _, start, end = noun
+    if end > found.start:
+        return start < found.end  # inside of the quantity, or behind it
+    alike = rule(_ALIKE_QUANTITIES[found.value.kind in ("n", "tokens")])
+    if not low or start > low + 1 or not alike.match(shape, low - 1):
+        return False
+    words = "|".join(GRAMMAR["roles"][role].values())
+    return rule(rf"(?:{words})[ :=<≤~]*$").search(shape, max(0, low - 20), max(0, low - 1)) is None
 
 
 def is_wish(text: SentenceText, found: Match) -> bool:

@@ -148,7 +148,7 @@ def _people(notes: Notes, found: Match, _: str) -> None:
     if told is not None:
         key, found = told
     elif amount.kind != "people":
-        notes.ask_place(found, "how many requests a second, or at once? Write for example 10 requests/s")
+        notes.ask_place(found, "how many a second, or at once? Write for example 10 requests/s", "place needed")
         return
     else:
         key = "users"
@@ -214,7 +214,7 @@ def _length(notes: Notes, found: Match, key: str, amount: Amount) -> None:
 
 def _total(notes: Notes, found: Match, _: str) -> None:
     if found.value.high > _MOST_OF_ONE:
-        notes.ask_place(found, "so many tokens in which time? Write for example 1 billion tokens a day")
+        notes.ask_place(found, "so many tokens in which time? Write for example 1 billion tokens a day", "place needed")
         return
     missing = [key for key in _LENGTHS if key not in notes.work]
     if not missing:

@@ -12,7 +12,7 @@ from sizer.workload.request import SIZE_LIMITS
 from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.equipment import eras_meant, existing_gpus
 from sizer.workload.sentence.grammar import GRAMMAR, rule
-from sizer.workload.sentence.names import measurements, short_name
+from sizer.workload.sentence.names import place_of, short_name
 from sizer.workload.sentence.notes import RATE, TIME, Notes, period_in, ranged, time_text
 from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.rules import read_rules
@@ -21,8 +21,11 @@ from sizer.workload.sentence.serving import is_served
 from sizer.workload.sentence.text import Name
 from sizer.workload.serving import EMBEDDING, EMBEDS
 from sizer.workload.table import DEFAULT_DATASET
+from sizer.workload.transformer.custom_transformer import CustomTransformer
 
 _LONGEST_S = 5 * 31_557_600.0
+# Of a model that reaches the least loss for its work (Hoffmann et al. 2022, arXiv:2203.15556, table 3).
+_TOKENS_PER_PARAMETER = 20
 _MOST_RUNS_A_DAY = 1_000  # more are no trainings
 _SPANS = {"day": 86_400.0, "night": 43_200.0, "week": 604_800.0, "month": 2_592_000.0}
 
@@ -33,13 +36,8 @@ def read_task(notes: Notes) -> None:
     trains = text.find(r"<DOES_TRAIN>")
     found = text.find(r"<INFERENCE>") or (None if trains else text.find(r"<CLASSIFY>"))
     if found and trains:
-        (start, end), (first, last) = text.span(found.start, found.end), text.span(trains.start, trains.end)
-        joined = re.search(r" (?:and|&|plus) (?:the )?$", text.sentence[:start], re.I)  # "training and inference of"
-        after = re.match(r" (?:and|&|plus) ", text.sentence[last:], re.I)
-        answers = (
-            notes.change("Training", joined.start() + 1 if joined else start, end + bool(joined), ""),
-            notes.change("Batch inference on a test set", first, last + (after.end() if after else 0), ""),
-        )
+        places = (("Training", found), ("Batch inference on a test set", trains))
+        answers = [notes.change(label, *text.span(one.start, one.end), "") for label, one in places]
         notes.ask("task tests", found, answers=answers)
     elif found and not (DENIED in found.words and notes.is_language):
         notes.work["task"] = "validation-inference"
@@ -225,6 +223,7 @@ def ask_network(notes: Notes) -> None:
     """Ask what the network is for, of what the sentence tells; of one purpose, or of language, which network."""
     items = list(notes.catalog.dnns.values())
     reason, own, usual = "", notes.describes_own, ""
+    is_told = own is None
     if own is not None:
         reason = "of a network of one's own write both, such as '12 GFLOP forward, 45 M parameters'"
     elif notes.means_language:
@@ -238,15 +237,13 @@ def ask_network(notes: Notes) -> None:
         if len(purposes) > 1:
             notes.ask("network missing", answers=[notes.answer(label, words) for label, _, _, words, _ in purposes])
             return
-        label, _, _, usual, families = purposes[0]
+        label, words, _, usual, families = purposes[0]
+        is_told = not words or re.search(rf"\b(?:{words})\b", notes.text.sentence, re.I) is not None
         items = [item for item in items if item.family in families]
         reason = f"Several networks {label[0].lower()}{label[1:]}"
-    measured = measurements(notes.catalog)
     newer_first = eras_meant(notes) <= newer_eras(notes.catalog)
-    items.sort(
-        key=lambda item: (short_name(item) != usual, newer_first and item.transformer is None, -measured[item.id])
-    )
-    notes.ask("network", own, reason, [notes.answer(short_name(item)) for item in items])
+    items.sort(key=lambda item: (short_name(item) != usual, newer_first and item.transformer is None, place_of(item)))
+    notes.ask("network" if is_told else "network own", own, reason, [notes.answer(short_name(item)) for item in items])
 
 
 def _tells_jobs(notes: Notes) -> bool:
@@ -333,10 +330,14 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
             return
     if not has_time:
         return
-    counts, method = "epochs", work.get("method")
-    if dnn == notes.own_model or (isinstance(dnn, str) and catalog.dnns[dnn].transformer is not None):
-        if "tokens" in work:
-            return
-        counts = "tuning" if method in ("fine-tuning", "lora") else "tokens"
     called = catalog.dnns[dnn].name if isinstance(dnn, str) else str(dnn["name"])
-    notes.ask("length", reason=called, answers=tuple(notes.answer(count) for count in GRAMMAR["usual_lengths"][counts]))
+    item = catalog.dnns.get(str(dnn))
+    if dnn != notes.own_model and (item is None or item.transformer is None):
+        key = "length" if item is None or item.sample == "image" else "length needed"
+        notes.ask(key, reason=called, answers=map(notes.answer, GRAMMAR["usual_lengths"]["epochs"]))
+    elif "tokens" not in work and work.get("method") in ("fine-tuning", "lora"):
+        notes.ask("length needed", reason=called, answers=map(notes.answer, GRAMMAR["usual_lengths"]["tuning"]))
+    elif "tokens" not in work:
+        size = item.parameters.value if item else CustomTransformer.model_validate(dnn).total_parameters
+        usual = f"{_TOKENS_PER_PARAMETER * size / 1e9:.3g} billion tokens"
+        notes.ask("length", reason=called, answers=map(notes.answer, (usual, *GRAMMAR["usual_lengths"]["tokens"])))

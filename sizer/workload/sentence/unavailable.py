@@ -18,8 +18,6 @@ from sizer.workload.sentence.text import READ, Match, Name
 from sizer.workload.serving import EMBEDDING, EMBEDS
 
 _MOST_ANSWERS = 6
-# Tokens that no request has.
-_MOST_OF_REQUESTS = 1e6
 # What networks read whose work does not tell that of another one.
 _UNLIKE = ("token", "protein")
 # Parts of which any that the catalogue has may stand in the place of another.
@@ -94,7 +92,8 @@ def is_sized(notes: Notes) -> bool:
             language = any(dnns[key].transformer is not None for key in one.ids)
             sentence[one.start : one.end] = (READ if language else "\1") * (one.end - one.start)
     networks: Networks = "unknown"
-    if (notes.means_language or notes.own_model or named) and is_language:
+    is_sized = any(one.kind == "parameters" for one in notes.text.things) and not notes.own_network
+    if (notes.means_language or notes.own_model or named or is_sized) and is_language:
         networks = "language"
     elif named:
         is_diffusion = any(dnns[key].family == "diffusion" for one in named for key in one.ids)
@@ -123,9 +122,6 @@ def is_sized(notes: Notes) -> bool:
     if embeds or told is None:
         notes.work |= {"task": "generation", "use": EMBEDDING} if embeds else {}
         notes.means_language |= embeds
-        if not embeds and networks == "language" and not trains and not _tells_training(notes):
-            notes.work["task"] = "serving"
-            notes.text.assume("work not given: a language model in use")
         return True
     words = notes.text.sentence[told.start : told.end].strip(" :;,.")
     is_of_language = networks == "language" or (networks == "unknown" and not notes.text.find(r"{samples/time}"))
@@ -141,8 +137,7 @@ def is_sized(notes: Notes) -> bool:
         return True
     if clause is None or (networks == "unknown" and not told.kind.sized):
         key, answers = "refused", ()
-        if told.kind.instead:
-            places = told.kind.places_in("".join(sentence))
+        if told.kind.instead and (places := told.kind.places_in("".join(sentence))):
             edits = [(start, end, "" if place else told.kind.instead) for place, (start, end) in enumerate(places)]
             answers = (Answer(told.kind.instead, notes.edited(edits), tuple(edits)),)
             key = "task part" if told.kind.is_part else "task nearest"
@@ -151,12 +146,6 @@ def is_sized(notes: Notes) -> bool:
         return False
     notes.second_job = told
     return False
-
-
-def _tells_training(notes: Notes) -> bool:
-    """Whether quantities that only a training has are told of a language model: epochs, or very many tokens."""
-    amounts = [one for one in notes.text.things if isinstance(one, Amount)]
-    return rule(r"<ADAPTERS>").search(notes.text.sentence) is not None or any(one.kind == "epochs" or (one.kind == "tokens" and one.high > _MOST_OF_REQUESTS) for one in amounts)
 
 
 def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = None) -> None:
@@ -168,7 +157,7 @@ def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = N
     if kind not in CALLED and (size := re.search(r"(?<![\w.])\d{1,4}(?:\.\d)?B\b", words, re.I)):
         answers.append(notes.change(f"usual dense {size[0]} model", start, end, f"{size[0]} dense model"))
     key = "unavailable" if kind in CALLED else "unavailable model" if kind in _UNLIKE else "unavailable network"
-    if kind not in CALLED and (notes.names("dnn") or notes.own_model):
+    if kind not in CALLED and (notes.own_model or any(one is not name for one in notes.names("dnn"))):
         key = "unavailable beside"
         answers.insert(0, notes.change("the other network that is named", start, end, ""))
     if kind in _ANY:  # it changes no rate as a GPU does

@@ -54,11 +54,18 @@ def test_storage_is_found_by_its_name_and_names_no_vendor(name: str) -> None:
     assert reading.question is None
 
 
-@pytest.mark.parametrize("name", ["Gaudi 3", "MI455X", "Vera Rubin NVL72", "FlashBlade//EXA"])
+@pytest.mark.parametrize("name", ["Gaudi 3", "MI455X", "Vera Rubin NVL72"])
 def test_what_no_server_or_system_can_be_ordered_with_is_asked_about(name: str) -> None:
     question = read_sentence(f"ResNet-50 on 8 H200 and {name}", shipped_catalog()).question
     assert question is not None
     assert (question.about, question.words) == ("unavailable", name)
+
+
+def test_storage_that_is_not_held_is_told_and_any_is_taken() -> None:
+    reading = read_sentence("ResNet-50 on 8 H200 and FlashBlade//EXA", shipped_catalog())
+    assert reading.is_complete
+    assert "platforms" not in reading.request or "storage" not in reading.request["platforms"]
+    assert any(one.startswith("FlashBlade//EXA: not in the catalogue") for one in reading.assumptions)
 
 
 SENTENCE = "16 Zeus Z9000 in Thunder P4 boxes from Acme for OlympNet-7 at 9000 images/s"
@@ -84,7 +91,8 @@ def larger_catalog(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
     made_up(folder, "gpus/v100-sxm2-32gb.toml", gpu)
     server = {
         'id = "dgx-1"': 'id = "thunder-p4"',
-        'name = "DGX-1"': 'name = "Thunder P4"\naliases = ["Big Bolt"]',
+        'name = "DGX-1"': 'name = "Thunder P4"',
+        'aliases = ["DGX-1V"]': 'aliases = ["Big Bolt"]',
         'vendor = "NVIDIA"': 'vendor = "Acme"',
         'gpus = ["v100-sxm2-16gb", "v100-sxm2-32gb"]': 'gpus = ["z9000"]',
     }
