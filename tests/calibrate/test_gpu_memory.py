@@ -32,11 +32,9 @@ def fitted():
     return stored_calibration().gpu_memory
 
 
-def largest(catalog, fitted, dnn_id, precision, gib):
-    dnn = catalog.dnns[dnn_id]
-    found = fitted.activations(
-        dnn_id=dnn_id, family=dnn.family, forward_flop=dnn.forward_flop.value, precision=precision
-    )
+def largest(catalog, fitted, dnn_id, precision, gib, is_recomputed=False):
+    dnn, how = catalog.dnns[dnn_id], {"precision": precision, "is_recomputed": is_recomputed}
+    found = fitted.activations(dnn_id=dnn_id, family=dnn.family, forward_flop=dnn.forward_flop.value, **how)
     state = training_state_bytes(dnn.parameters.value, n_moments(dnn.family))
     return int(largest_batch(gib * GIB, state, fitted.fixed_bytes, found.sample_bytes, found.log_sd))
 
@@ -67,13 +65,18 @@ def test_largest_batches_lie_between_those_that_ran_and_those_that_did_not(
 
 
 def test_every_network_of_the_catalogue_has_an_answer(catalog, fitted):
-    """On both memories of V100; networks planned on today's equipment alone on the 40 and 80 GB of A100 and H100."""
+    """On both memories of V100; networks planned on today's equipment alone on the 40 and 80 GB of A100 and H100.
+
+    Where not one sample fits, activations are computed again.
+    """
     for dnn in catalog.dnns.values():
-        if dnn.transformer is not None or dnn.id.startswith(("dlrm", "flux")):
-            continue  # its layout decides; tables of 26.1 G parameters and a state of 190 GB are divided over the GPUs
+        if dnn.transformer is not None or dnn.parameters.value > 0.9e9:
+            continue  # its layout decides; a state of 16 bytes a parameter fills a GPU of 16 GB: it is divided
         memories = (16, 32) if dnn.era is None else (40, 80)
         batches = [largest(catalog, fitted, dnn.id, "mixed", gib) for gib in memories]
-        assert 1 <= batches[0] <= batches[1], dnn.id
+        least = batches[0] or largest(catalog, fitted, dnn.id, "mixed", memories[0], is_recomputed=True)
+        assert least >= 1, dnn.id
+        assert batches[0] <= batches[1], dnn.id
 
 
 def test_mixed_precision_takes_about_half_of_the_activations(catalog, fitted):
