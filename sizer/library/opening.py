@@ -1,5 +1,6 @@
 """Opens a library by its address: a file of SQLite, or a PostgreSQL database that a team shares."""
 
+import os
 import sqlite3
 from collections.abc import Mapping
 from contextlib import suppress
@@ -162,7 +163,7 @@ def default_address(environ: Mapping[str, str]) -> str:
     if named:
         return named
     data = environ.get("XDG_DATA_HOME", "")
-    folder = Path(data) if Path(data).is_absolute() else Path("~/.local/share").expanduser()
+    folder = Path(data) if Path(data).is_absolute() else Path(os.path.expanduser("~/.local/share"))
     return str(folder / "dl-cluster-configurator" / "designs.sqlite")
 
 
@@ -197,7 +198,7 @@ def _url(address: str) -> URL:
     if "://" not in address:
         if not address.strip() or "\0" in address:
             raise LibraryError("the address of the library is empty; name a file or a PostgreSQL database")
-        return URL.create("sqlite", database=str(Path(address).expanduser().absolute()))
+        return URL.create("sqlite", database=os.path.abspath(os.path.expanduser(address)))
     try:
         url = make_url(address)
         kind = url.get_backend_name()
