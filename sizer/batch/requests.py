@@ -235,7 +235,7 @@ def _cells_in(column: pa.Array) -> list[Any]:
 def _size(cells: pa.Array) -> int:
     """Bytes of some cells, or entries of their lists: those without a value take none."""
     entries = pc.sum(pc.list_value_length(cells)).as_py() if hasattr(cells, "value_lengths") else 0
-    return max(cells.nbytes, entries or 0)
+    return max(int(cells.nbytes), int(entries or 0))
 
 
 def _cell_of(cell: pa.Array) -> Any:

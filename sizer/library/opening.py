@@ -120,8 +120,11 @@ def database_error(place: str, error: SQLAlchemyError | UnicodeDecodeError, engi
     tell which part of it.
     """
     cause = str(error.orig).lower() if isinstance(error, DBAPIError) else ""
+    code = getattr(error.orig, "sqlite_errorname", "") if isinstance(error, DBAPIError) else ""
+    # "disk i/o error" is of a file that ends too early, or of a disk that takes no more.
+    is_unwritten = code.startswith("SQLITE_IOERR") and not code.endswith("READ")
     is_damaged = isinstance(error, UnicodeDecodeError) or any(words in cause for words in _DAMAGED)
-    if engine.dialect.name == "sqlite" and is_damaged:
+    if engine.dialect.name == "sqlite" and is_damaged and not is_unwritten:
         return DatabaseError(
             f"{place} is damaged: {_lost(engine)}. Put its newest backup in its place, or save what can still be read "
             "with 'sqlite3 OLD .recover | sqlite3 NEW' and use the new file"
