@@ -28,8 +28,9 @@ TABLE_ENDINGS = (".csv", ".parquet")
 MAX_LINE_BYTES = 1_000_000
 # A list in a cell has 20,000 characters at most, of up to four bytes.
 MAX_CELL_BYTES = 80_000
-# Of one column in a row group, which is read whole.
-MAX_COLUMN_BYTES = 64_000_000
+_ENDS_BYTES = 16  # what a column notes of where one begins and ends
+# Of a row group, which is read whole; answers of an earlier batch are not read.
+MAX_GROUP_BYTES = 256_000_000
 _ROWS_AT_ONCE = 1024
 
 
@@ -96,7 +97,8 @@ def _rows_in(one: str | Path) -> int | None:
             _csv_columns(csv_records(lines), lines, str(path))
         return None
     with _parquet(path) as file:
-        _require_small(file, _columns(file.schema_arrow.names, str(path)), str(path))
+        _columns(file.schema_arrow.names, str(path))
+        _require_small(file, str(path))
         rows: int = file.metadata.num_rows
     return rows
 
@@ -221,24 +223,30 @@ def _batch_rows(batches: Iterable[pa.RecordBatch], columns: Mapping[int, str], p
 
 def _cells_in(column: pa.Array) -> list[Any]:
     """Cells of a column; the error in the place of one that is too long or has no Python value."""
-    texts = column.dictionary if isinstance(column, pa.DictionaryArray) else column
-    has_texts = pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type)
-    if not (has_texts and (pc.max(pc.binary_length(texts)).as_py() or 0) > MAX_CELL_BYTES):
+    if isinstance(column, pa.DictionaryArray):
+        column = column.dictionary_decode()
+    if _size(column) <= MAX_CELL_BYTES:
         with contextlib.suppress(OverflowError, ValueError):
             cells: list[Any] = column.to_pylist()
             return cells
-    return [_cell_of(scalar) for scalar in column]
+    return [_cell_of(column.slice(place, 1)) for place in range(len(column))]
 
 
-def _cell_of(scalar: pa.Scalar) -> Any:
-    text = scalar.value if isinstance(scalar, pa.DictionaryScalar) else scalar
-    is_text = isinstance(text, pa.StringScalar | pa.LargeStringScalar) and text.is_valid
-    if is_text and text.as_buffer().size > MAX_CELL_BYTES:
+def _size(cells: pa.Array) -> int:
+    """Bytes of some cells, or entries of their lists: those without a value take none."""
+    entries = pc.sum(pc.list_value_length(cells)).as_py() if hasattr(cells, "value_lengths") else 0
+    return max(int(cells.nbytes), int(entries or 0))
+
+
+def _cell_of(cell: pa.Array) -> Any:
+    if _size(cell) > MAX_CELL_BYTES + _ENDS_BYTES:
         return RequestError(f"is longer than {MAX_CELL_BYTES} B, the longest cell allowed")
     try:
-        return scalar.as_py()
+        return cell[0].as_py()
+    except UnicodeDecodeError:
+        return RequestError("is not UTF-8 text")
     except (OverflowError, ValueError):
-        return RequestError(f"holds a value of type {scalar.type} that is no day of the years 1 to 9999")
+        return RequestError(f"holds a value of type {cell.type} that is no day of the years 1 to 9999")
 
 
 def _frame_rows(requests: Any) -> Iterator[BatchRequest]:
@@ -269,25 +277,24 @@ def _parquet(path: Path) -> pq.ParquetFile:
         raise RequestError(f"{path}: cannot be read as Parquet: {_first_line(error)}") from None
 
 
-def _require_small(file: pq.ParquetFile, columns: Mapping[int, str], place: str) -> None:
-    """Refuse a column that unpacks to far more than requests take, before it is read."""
-    names = set(columns.values())
+def _require_small(file: pq.ParquetFile, place: str) -> None:
+    """Refuse a row group that unpacks to far more than requests take, before it is read."""
     for group in range(file.metadata.num_row_groups):
         of_group = file.metadata.row_group(group)
-        for chunk in (of_group.column(number) for number in range(of_group.num_columns)):
-            size = chunk.total_uncompressed_size
-            if chunk.path_in_schema.removesuffix(".list.element") in names and size > MAX_COLUMN_BYTES:
-                raise RequestError(
-                    f"{place}: column {chunk.path_in_schema} has {size} B in one row group; at most "
-                    f"{MAX_COLUMN_BYTES} B are allowed; shorten its cells or write smaller row groups"
-                )
+        chunks = (of_group.column(number) for number in range(of_group.num_columns))
+        size = sum(chunk.total_uncompressed_size for chunk in chunks if not chunk.path_in_schema.startswith(PREFIX))
+        if size > MAX_GROUP_BYTES:
+            raise RequestError(
+                f"{place}: has {size} B in one row group; at most {MAX_GROUP_BYTES} B are allowed; shorten its cells "
+                "or write smaller row groups"
+            )
 
 
 def _parquet_rows(path: Path) -> Iterator[BatchRequest]:
     with _parquet(path) as file:
         names = file.schema_arrow.names
         columns = _columns(names, str(path))
-        _require_small(file, columns, str(path))
+        _require_small(file, str(path))
         batches = file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=[names[position] for position in columns])
         try:
             yield from _batch_rows(batches, columns, str(path))

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -120,7 +121,7 @@ def observation_texts(path: Path | str | None = None) -> dict[str, str]:
     Raises CalibrationError if there is no file, or one cannot be read, is too large or not UTF-8.
     """
     folder = data_dir("catalog") / "benchmarks" if path is None else Path(path)
-    files = sorted(folder.glob("*.csv")) if folder.is_dir() else [folder]
+    files = sorted(folder.glob("*.csv")) if os.path.isdir(folder) else [folder]
     if not files:
         raise CalibrationError(f"{folder}: holds no CSV files of observations")
     return {file.name: _text(file, MAX_FILE_BYTES) for file in files}

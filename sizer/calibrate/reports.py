@@ -1,5 +1,6 @@
 """Reports of the built-in measurements and of files: image and other dense networks, and language models."""
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -77,13 +78,13 @@ def report_on_files(paths: Sequence[Path], catalog: Catalog) -> ValidationReport
     Raises CalibrationError as :func:`~sizer.calibrate.observations.load_observations` and
     :func:`~sizer.calibrate.language.rows.load_language_rows` and :func:`~sizer.calibrate.modern.rows.load_modern`.
     """
-    of_language = [path for path in paths if path.is_file() and is_language_file(_header(path))]
-    of_mlperf = [path for path in paths if path.is_file() and is_modern_file(_header(path))]
-    of_storage = [path for path in paths if path.is_file() and is_emulation_file(_header(path))]
-    of_serving = [path for path in paths if path.is_file() and is_serving_file(_header(path))]
+    of_language = [path for path in paths if os.path.isfile(path) and is_language_file(_header(path))]
+    of_mlperf = [path for path in paths if os.path.isfile(path) and is_modern_file(_header(path))]
+    of_storage = [path for path in paths if os.path.isfile(path) and is_emulation_file(_header(path))]
+    of_serving = [path for path in paths if os.path.isfile(path) and is_serving_file(_header(path))]
     others = [path for path in paths if path not in (*of_language, *of_mlperf, *of_storage, *of_serving)]
     for path in others:
-        if path.is_file():
+        if os.path.isfile(path):
             _check_header(path)
     rows = with_ids(load_files(others), catalog) if others else ()
     found = validate(rows, catalog, stored_calibration()).rows if rows else ()

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -113,7 +114,7 @@ def _in_order(prices: Iterable[Price]) -> tuple[Price, ...]:
 
 
 def _folder_given(folder: Path, what: str) -> Path:
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise CatalogError([f"{folder}: the {what} is not a folder"])
     return folder.resolve()
 

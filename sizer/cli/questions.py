@@ -1,5 +1,7 @@
 """Commands that answer one question about a request, each a verb of its own."""
 
+import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -304,12 +306,12 @@ def goodput_command(
         "spares": spares,
     }
     worth = None
-    if job.lstrip("+-").isdigit():
+    if re.fullmatch(r"[+-]?[0-9]{1,18}", job):
         question = stated_question(int(job), given)
     else:
         from sizer.base.faults import shown
 
-        if not Path(job).exists():
+        if not os.path.exists(job):
             raise RequestError(f"{shown(job)} is neither a number of GPUs, such as 512, nor a request file that exists")
         evaluated = _sized(_request(Path(job)), catalog_dir)
         question = job_question(evaluated.result.design, given)

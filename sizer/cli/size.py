@@ -234,7 +234,7 @@ def _side(named: str, address: str | None, catalog: "Catalog") -> "ComparedAnswe
     from sizer.library.compare import answer_in_file
 
     path = Path(named)
-    if "@" not in named or _is_file(path):
+    if "@" not in named or os.path.isfile(path):
         return answer_in_file(path, catalog)
     try:
         from sizer.library.library import Library, answer_of_revision
@@ -246,7 +246,7 @@ def _side(named: str, address: str | None, catalog: "Catalog") -> "ComparedAnswe
         ) from None
     address = default_address(os.environ) if address is None else address
     # Opening would create a library where there is none; this command only reads.
-    if "://" not in address and not _is_file(Path(address).expanduser()):
+    if "://" not in address and not os.path.isfile(os.path.expanduser(address)):
         raise RequestError(f"{named[:80]}: there is no library at {address}; name one with --library")
     library = Library(address)
     try:
@@ -254,9 +254,3 @@ def _side(named: str, address: str | None, catalog: "Catalog") -> "ComparedAnswe
     finally:
         library.close()
 
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):  # longer than a file's name can be, or with a NUL
-        return False

@@ -321,7 +321,7 @@ def explanation(evaluated: EvaluatedDesign, key: str) -> Explanation:
     if kind in plain_figures and not rest:
         return plain_figures[kind](result, catalog)
     number, _, stage = rest.partition("-")
-    place = int(number) if number.isdigit() else 0 if not rest else -1
+    place = int(number) if number.isdecimal() else 0 if not rest else -1
     if kind in (RATE, STAGE) and not key.endswith("-") and 0 <= place < len(result.design.workloads):
         answer = result.design.workloads[place]
         if kind == RATE and not stage:

@@ -1,5 +1,6 @@
 """Opens a library by its address: a file of SQLite, or a PostgreSQL database that a team shares."""
 
+import os
 import sqlite3
 from collections.abc import Mapping
 from contextlib import suppress
@@ -119,8 +120,11 @@ def database_error(place: str, error: SQLAlchemyError | UnicodeDecodeError, engi
     tell which part of it.
     """
     cause = str(error.orig).lower() if isinstance(error, DBAPIError) else ""
+    code = getattr(error.orig, "sqlite_errorname", "") if isinstance(error, DBAPIError) else ""
+    # "disk i/o error" is of a file that ends too early, or of a disk that takes no more.
+    is_unwritten = code.startswith("SQLITE_IOERR") and not code.endswith("READ")
     is_damaged = isinstance(error, UnicodeDecodeError) or any(words in cause for words in _DAMAGED)
-    if engine.dialect.name == "sqlite" and is_damaged:
+    if engine.dialect.name == "sqlite" and is_damaged and not is_unwritten:
         return DatabaseError(
             f"{place} is damaged: {_lost(engine)}. Put its newest backup in its place, or save what can still be read "
             "with 'sqlite3 OLD .recover | sqlite3 NEW' and use the new file"
@@ -162,7 +166,7 @@ def default_address(environ: Mapping[str, str]) -> str:
     if named:
         return named
     data = environ.get("XDG_DATA_HOME", "")
-    folder = Path(data) if Path(data).is_absolute() else Path("~/.local/share").expanduser()
+    folder = Path(data) if Path(data).is_absolute() else Path(os.path.expanduser("~/.local/share"))
     return str(folder / "dl-cluster-configurator" / "designs.sqlite")
 
 
@@ -197,7 +201,7 @@ def _url(address: str) -> URL:
     if "://" not in address:
         if not address.strip() or "\0" in address:
             raise LibraryError("the address of the library is empty; name a file or a PostgreSQL database")
-        return URL.create("sqlite", database=str(Path(address).expanduser().absolute()))
+        return URL.create("sqlite", database=os.path.abspath(os.path.expanduser(address)))
     try:
         url = make_url(address)
         kind = url.get_backend_name()

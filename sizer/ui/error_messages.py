@@ -56,7 +56,7 @@ def request_faults(text: str) -> list[RequestFault]:
     for line in text.splitlines():
         match = _field(line.removeprefix("request: "))
         parts = re.findall(r"[a-z_]+|\d+", match[1]) if match is not None else []
-        faults.append(RequestFault(tuple(int(part) if part.isdigit() else part for part in parts), sentences(line)))
+        faults.append(RequestFault(tuple(int(part) if part.isdecimal() else part for part in parts), sentences(line)))
     return faults
 
 

@@ -164,7 +164,7 @@ def _file(library: str) -> SessionFile | None:
     """File of sessions next to the file of a library; None where the library is a database."""
     if "://" in library:
         return None
-    place = Path(library).expanduser()
+    place = Path(os.path.expanduser(library))
     return SessionFile(place.with_name(f"{place.stem}-sessions.sqlite"), MAX_SESSIONS)
 
 

@@ -1,7 +1,7 @@
 """The one entry of a need: a request file or a sentence, for the app, the commands and a batch alike."""
 
+import os
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,7 @@ def is_sentence(written: str | Path) -> bool:
     text = str(written)
     if isinstance(written, Path) or " " not in text.strip() or Path(text).suffix.lower() in (".toml", ".json"):
         return False
-    with suppress(OSError, ValueError):  # too long for a name, or with signs that none has
-        return not Path(text).exists()
-    return True
+    return not os.path.exists(text)
 
 
 def read_need(written: str | Path, catalog: Catalog, changes: Mapping[str, Any] | None = None) -> Reading:

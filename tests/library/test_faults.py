@@ -9,6 +9,7 @@ from sqlalchemy.engine import make_url
 
 from sizer.library.library import Library
 from sizer.library.opening import DatabaseError, LibraryError
+from tests.factories.full_disk import full_disk
 from tests.library.conftest import SERVER
 from tests.library.samples import answered, at
 
@@ -122,6 +123,20 @@ def test_a_library_that_may_only_be_read_opens_and_says_so_when_saving(tmp_path)
         with pytest.raises(DatabaseError, match=r"designs\.sqlite is read-only, so nothing can be saved in it$"):
             attempt()
     library.close()
+
+
+@pytest.mark.parametrize("most_bytes", [0, 5_000, 20_000])
+def test_a_full_disk_loses_no_design_that_was_saved(tmp_path, most_bytes):
+    path = tmp_path / "designs.sqlite"
+    library = Library(str(path))
+    library.create("design-0001", "x", answered(), author="", comment="", now=at(0))
+    with full_disk(most_bytes), pytest.raises(DatabaseError, match="the disk may be full"):
+        library.create("design-0002", "y" * 50, answered(), author="", comment="z" * 1_000, now=at(0))
+    library.close()
+    again = Library(str(path))
+    assert [found.name for found in again.search().designs] == ["x"]
+    again.create("design-0002", "y", answered(), author="", comment="", now=at(0))
+    again.close()
 
 
 def test_a_file_that_was_removed_is_told(tmp_path):

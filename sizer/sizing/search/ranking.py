@@ -432,9 +432,7 @@ class Ranking:
     def __init__(self, counts: PartCounts, *, goes_on: bool = False) -> None:
         self._counts, self._goes_on = counts, goes_on
         self._found: list[int] = []  # the first
-        self._has_ties = ranks_by_cost(counts.request.rank_by)
-        ranked = self._in_order()
-        self._further = self._best_of_tie_first(ranked) if self._has_ties else ranked  # those after them
+        self._further = _Order(counts, goes_on=goes_on).rows()  # those after them
         asked = counts.request.platforms
         self._parts = preferred_parts(counts.evaluated.platforms, asked) if asked.prefer_vendors else None
 
@@ -467,24 +465,6 @@ class Ranking:
             return rows
         return preferred_first(rows, self.parts_of_preferred_vendors, int(self._parts.max()), self._is_in_reach)
 
-    def _best_of_tie_first(self, rows: Iterator[int]) -> Iterator[int]:
-        """Ranked rows; of those that cost as much as the first, the one that :func:`tie_break` puts first leads."""
-        first = next(rows, None)
-        if first is None:
-            return
-        leader, behind = first, [first]
-        for row in rows:
-            if row == _NO_MORE_TIED:
-                break
-            behind.append(row)
-            if all(is_tied(self._counts, each, row) for each in {first, leader}):
-                leader = leader if tie_break(self._counts, row, leader) is None else row
-            elif not any(_changes_of(self._counts, leader)):
-                break
-        yield leader
-        yield from (row for row in behind if row != leader)
-        yield from (row for row in rows if row != _NO_MORE_TIED)
-
     def _is_in_reach(self, first: int, other: int) -> bool:
         """Whether a row is as free of unknowns and as likely within the budget, and close by the ranking's key."""
         counts, pair = self._counts, np.array([first, other])
@@ -513,6 +493,37 @@ class Ranking:
             yield self._found[place]
         if self._goes_on:
             raise UnsettledError
+
+
+class _Order:
+    """The order behind a :class:`Ranking`, which must not refer to it: arrays of the whole catalogue would stay."""
+
+    def __init__(self, counts: PartCounts, *, goes_on: bool) -> None:
+        self._counts, self._goes_on = counts, goes_on
+        self._has_ties = ranks_by_cost(counts.request.rank_by)
+
+    def rows(self) -> Iterator[int]:
+        """Best rows of the platforms, each found when it is asked for."""
+        ranked = self._in_order()
+        return self._best_of_tie_first(ranked) if self._has_ties else ranked
+
+    def _best_of_tie_first(self, rows: Iterator[int]) -> Iterator[int]:
+        """Ranked rows; of those that cost as much as the first, the one that :func:`tie_break` puts first leads."""
+        first = next(rows, None)
+        if first is None:
+            return
+        leader, behind = first, [first]
+        for row in rows:
+            if row == _NO_MORE_TIED:
+                break
+            behind.append(row)
+            if all(is_tied(self._counts, each, row) for each in {first, leader}):
+                leader = leader if tie_break(self._counts, row, leader) is None else row
+            elif not any(_changes_of(self._counts, leader)):
+                break
+        yield leader
+        yield from (row for row in behind if row != leader)
+        yield from (row for row in rows if row != _NO_MORE_TIED)
 
     def _least_of_larger(self) -> Key:
         """No design beyond the sizes of the space comes before this key."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 PORT = 8502
 TOKEN_VARIABLE = "SIZER_API_TOKEN"
 MAX_BODY_BYTES = 65_536
-MOST_WAITING = 32  # requests at a time; further ones are to try again
+MOST_WAITING = 64  # requests at a time; further ones are to try again
 CPU_S, MEMORY_BYTES = 120, 4 * GIB
 # Media types of a request, and what it is then.
 _FORMS = {"application/json": "json", "application/toml": "toml", "text/plain": "sentence"}
