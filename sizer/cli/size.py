@@ -253,4 +253,3 @@ def _side(named: str, address: str | None, catalog: "Catalog") -> "ComparedAnswe
         return answer_of_revision(named, library)
     finally:
         library.close()
-
