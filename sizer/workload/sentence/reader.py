@@ -18,7 +18,7 @@ from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
 from sizer.workload.sentence.models import read_kind_of_model, read_language, read_networks
 from sizer.workload.sentence.names import names_of, short_name
 from sizer.workload.sentence.notes import RATE, TIME, Notes, time_text
-from sizer.workload.sentence.quantities import Amount, currency_of, quantities_in
+from sizer.workload.sentence.quantities import UNITS, Amount, currency_of, quantities_in
 from sizer.workload.sentence.reading import Answer, Edit, Question, Reading, assumed_of
 from sizer.workload.sentence.scope import clause_of, settle_values, without_asides
 from sizer.workload.sentence.serving import ask_lengths, is_served, read_serving
@@ -543,6 +543,7 @@ def _unread(notes: Notes) -> tuple[str, ...]:
         parts = (
             [word.lower()] if word.lower() in fillers else [one for one in re.split(r"[-/&+']", word.lower()) if one]
         )
-        if re.search(r"\w", word) and not all(part in fillers for part in parts):
+        is_name = word.isupper() and UNITS.get(word.lower(), ("",))[0] == "time"  # HR is no hour
+        if re.search(r"\w", word) and (is_name or not all(part in fillers for part in parts)):
             left.append((text.span(match.start(), match.end())[0], word))
     return tuple(words for _, words in sorted(left))
