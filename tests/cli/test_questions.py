@@ -122,11 +122,11 @@ def test_ownership_to_the_cent() -> None:
     """Two DGX-1 at 149,000; 10 % of 298,000 a year; energy and space from the draw and the units of the design."""
     found = answer("ownership", OWNERSHIP)
     kinds = found["by_kind"]
-    assert (kinds["purchase"], kinds["support"], kinds["care"]) == ("298000.00", "149000.00", "0.00")
+    # Lines await a quote, and what rests on them has no amount.
+    assert kinds["purchase"] is kinds["support"] is kinds["care"] is found["by_year"][0]["total"] is None
     assert abs(float(kinds["energy"]) - found["energy_kwh"] * 0.20) < 0.006
-    known = sum(map(float, kinds.values()))
-    assert abs(sum(float(year["total"]) for year in found["by_year"]) - known) < 0.006
-    # Lines await a quote: no total, but a range above what is known.
+    known = 298_000 + 5 * 29_800 + float(kinds["energy"]) + float(kinds["space"])
+    # No total, but a range above what is known.
     assert found["missing"] == ["prices"]
     assert found["total"] is found["cost_per_hour_used"] is found["runs"][0]["cost"] is None
     assert known <= found["interval"]["low"] < found["interval"]["expected"] < found["interval"]["at_confidence"]

@@ -34,7 +34,7 @@ def test_a_full_switch_is_told() -> None:
 
 
 def test_the_need_that_decides_the_storage_nodes_is_named() -> None:
-    design = examples.sized("llama-70b-dgx-h100").design
+    design = examples.sized("c4140-f800").design
     need = StorageNeed(
         decision=StorageDecision.RATE,
         nodes=11,

@@ -84,6 +84,9 @@ def read_fabrics(notes: Notes) -> None:
     links = [link.id for link in fabric_links(notes.catalog)]
     allowed: list[str] = []
     excluded: list[str] = []
+    if rate := notes.text.find(r"<FABRIC_RATE>"):
+        notes.fabric_rate = rate
+        notes.text.mark(rate.start, rate.end)
     for found in notes.text.each(r"<FABRIC>"):
         (fabric,) = found.names("fabric")
         after, before = notes.text.after(found.end), notes.text.before(found.start)
@@ -114,6 +117,8 @@ def settle_fabrics(notes: Notes) -> None:
     kinds = notes.request.get("platforms", {}).get("fabrics", [])
     if meant := [kind for kind in kinds if any(usual_ports(server.ports, links[kind]) for server in servers)]:
         notes.table("platforms")["fabrics"] = meant
+    if notes.fabric_rate is not None:
+        _settle_rate(notes, notes.fabric_rate)
 
 
 def _servers_meant(notes: Notes) -> list[Server]:
@@ -123,6 +128,37 @@ def _servers_meant(notes: Notes) -> list[Server]:
         for server in catalog.servers.values()
         if server.role == "gpu" and ((era := era_of(catalog, server)) is None or era in eras)
     ]
+
+
+def _settle_rate(notes: Notes, found: Match) -> None:
+    """Allow the servers whose ports carry a rate together, and the links with which they do."""
+    platforms = notes.request.get("platforms", {})
+    rate, n_ports = found.quantities()[-1], found.quantities("n")
+    asked = rate.high * {"G": 1.0, "T": 1000.0, "M": 1e-3}[rate.unit[0]] * (n_ports[0].high if n_ports else 1)
+    is_gpu = rate.kind.endswith("gpu") or bool(found.match["gpu"])
+    links = [link for link in fabric_links(notes.catalog) if link.id in platforms.get("fabrics", [link.id])]
+    named, gpus = platforms.get("servers"), set(platforms.get("gpus", ()))
+    servers = [
+        one
+        for one in _servers_meant(notes)
+        if one.orderable and (one.id in named if named else not gpus or gpus & set(one.gpus)) and one.n_gpus is not None
+    ]
+    enough = {
+        (server.id, link.id)
+        for server in servers
+        for link in links
+        if server.n_gpus is not None
+        and usual_ports(server.ports, link) * link.gbit_per_s.value >= asked * (server.n_gpus.value if is_gpu else 1)
+    }
+    if not enough:
+        return
+    platforms = notes.table("platforms")
+    with_ports = [server.id for server in servers if any(one == server.id for one, _ in enough)]
+    if len(with_ports) < len(servers) or named:
+        platforms["servers"] = with_ports
+    platforms["fabrics"] = [link.id for link in links if any(one == link.id for _, one in enough)]
+    text = f"{asked:g} Gbit/s" if asked < 1000 else f"{asked / 1000:g} Tbit/s"
+    notes.text.record(found, f"at least {text} of fabric per {'GPU' if is_gpu else 'server'}")
 
 
 # --- numbers of servers, storage nodes and GPUs

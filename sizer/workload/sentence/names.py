@@ -16,7 +16,8 @@ _FOLDERS: dict[str, str] = GRAMMAR["names"]["folders"]
 # More pieces than any name has: "Tesla V100 SXM2 32 GB" has seven.
 _MOST_PIECES = 12
 _SIZE = re.compile(r"(?:^|,)\s*([^,=]+)=([\d.]+)")
-_PIECE = re.compile(r"[^\W\d_]+|\d+")
+# A plus sign that ends a word tells another part: Command R+.
+_PIECE = re.compile(r"[^\W\d_]+|\d+|(?<=\w)\+(?![\w+])")
 Pieces = tuple[str, ...]
 
 
@@ -131,14 +132,15 @@ class Names:
             return None  # a longer name with a hyphen is another
         if re.match(r"[ -](?:style|like)\b", text[end:]) and not (kind == "dnn" and len(found[kind]) == 1):
             return None
-        if (
-            kind == "dnn"
-            and (other := rule("<OTHER_SIZE>").match(text, end))
-            and not re.search(r"\dB$", text[start:end], re.I)
-        ):
-            size = re.compile(r"[ -]\d{1,4}(?:\.\d)?B\b", re.I).match(text, other.end())
-            sample = self._catalog.dnns[found[kind][0]].sample
-            return Name("outside", start, size.end() if size else other.end(), (sample,))
+        if kind == "dnn" and not re.search(r"\dB$", text[start:end], re.I):
+            dnns, other = [self._catalog.dnns[key] for key in found[kind]], rule("<OTHER_SIZE>").match(text, end)
+            size = re.compile(r"[ -](\d{1,4}(?:\.\d)?)B\b", re.I).match(text, other.end() if other else end)
+            # "Nemotron 49B": a size of the family that the catalogue lacks.
+            is_another = size is not None and len(dnns) > 1
+            is_another &= all(abs(one.parameters.value / (1e9 * float(size[1])) - 1) > 0.1 for one in dnns if size)
+            if other or is_another:
+                last = size or other
+                return Name("outside", start, last.end() if last else end, (dnns[0].sample,))
         if kind == "dataset" and re.match(r"[ -]\d+k\b", text[end:], re.I):
             return None  # "ImageNet-21k": another one
         if (

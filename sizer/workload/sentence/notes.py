@@ -41,6 +41,7 @@ class Notes:
     currency: str = ""
     strengths: dict[str, int] = field(default_factory=dict)  # of values by key: 1 for a limit, -1 for what may be
     owned_gpus: int = 0  # in servers that the catalogue lacks
+    fabric_rate: Match | None = None  # of each server or GPU, taken once the servers are known
     means_language: bool = False  # words of language models, with or without a name of one
 
     def table(self, name: str) -> dict[str, Any]:

@@ -335,6 +335,10 @@ def read_growth(notes: Notes) -> None:
 def read_losses(notes: Notes) -> None:
     """What may fail without a target being missed."""
     lost: list[str] = []
+    for found in notes.text.each(r"<TWO_HEADS>"):
+        if all(one.high == 2 for one in found.quantities()):
+            lost.append("head-node")
+            notes.text.record(found, "two head nodes, one active and one standby")
     for found in notes.text.each(r"<N_PLUS_ONE>|<FAILURES>"):
         is_one = rule(r"<N_PLUS_ONE>").fullmatch(found.match[0])
         nouns = [] if is_one else rule(r"<LOST>").findall(found.words)

@@ -171,10 +171,11 @@ def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = N
 
 
 def _held(catalog: Catalog, kind: str, words: str) -> list[str]:
-    """Names of what the catalogue holds of a kind: the newest parts first, networks by their nearness to some words."""
+    """Names of what the catalogue holds of a kind: the nearest to some words, GPUs of their series, then the newest."""
     if kind == "gpu":
-        gpus = [catalog.gpus[key] for key in usable_gpus(catalog)]
-        return [gpu.name for gpu in sorted(gpus, key=lambda gpu: (*_newest_first(catalog, [gpu.id]), gpu.id))]
+        gpus, series = [catalog.gpus[key] for key in usable_gpus(catalog)], re.split(r"[\s-]", words.lower())[0]
+        gpus.sort(key=lambda gpu: (series not in gpu.name.lower(), *_newest_first(catalog, [gpu.id]), gpu.id))
+        return [gpu.name for gpu in gpus]
     if kind == "server":
         servers = [item for item in catalog.servers.values() if item.role == "gpu" and item.orderable]
         return [item.name for item in sorted(servers, key=lambda item: _newest_first(catalog, item.gpus))]

@@ -50,7 +50,7 @@ def test_runs_of_some_layers_of_a_model_are_no_runs_of_it():
 def test_every_fitted_run_is_in_one_group():
     calibration, catalog = language_calibration(), examples.catalog()
     groups = accuracy_by_generation(calibration, catalog)
-    assert sum(one.runs for one in groups) == len(calibration.cases)
+    assert sum(one.errors.rows for one in groups) == len(calibration.cases)
     assert len({(one.generation, one.stack) for one in groups}) == len(groups)
     nemo = next(one for one in groups if (one.generation, one.stack) == ("blackwell", "nemo"))
     errors = [
@@ -58,8 +58,8 @@ def test_every_fitted_run_is_in_one_group():
         for case, error in zip(calibration.cases, calibration.steps.errors()[0], strict=True)
         if catalog.gpus[case.gpu_id].generation == "blackwell" and case.levels.stack == "nemo"
     ]
-    assert nemo.median == pytest.approx(float(np.median(errors)))
-    assert nemo.runs == len(errors)
+    assert nemo.errors.median == pytest.approx(float(np.median(errors)))
+    assert nemo.errors.rows == len(errors)
 
 
 def test_the_stored_fits_are_those_of_the_shipped_rows():
