@@ -178,16 +178,24 @@ def _spread_over_feeds(
     on = np.zeros((len(devices), n_feeds), dtype=np.int64)  # inlets of each device on each feed
     free = [dict(outlets) for _ in range(n_feeds)]
     load = np.zeros(n_feeds)
+    moved = np.zeros((n_feeds, n_feeds))  # watts that the loss of one feed adds to another
     hung: list[list[Hung]] = [[] for _ in range(n_feeds)]
     order = sorted(range(len(devices)), key=lambda place: (-devices[place].max_w, place))
     watts = np.array([one.max_w for one in devices])
     for place in order:
         inlets, kind, max_w = devices[place]
         for _ in range(inlets or 0):
-            best = min(range(n_feeds), key=lambda i: (free[i].get(kind, 0) <= 0, on[place, i], load[i], i))
+            # Beside the feed that has taken least over from those that already feed the device.
+            taken_over = moved[on[place] > 0].max(axis=0, initial=0.0)
+            best = min(
+                range(n_feeds), key=lambda i: (free[i].get(kind, 0) <= 0, on[place, i], taken_over[i], load[i], i)
+            )
             on[place, best] += 1
             free[best][kind] = free[best].get(kind, 0) - 1
             load[best] += max_w / (inlets or 1)
+        if bears_loss:
+            live, *lost = _carried_w(on[[place]], watts[[place]], bears_loss)[:, 0]
+            moved += np.maximum(lost - live, 0.0) if lost else 0.0
     carried = _carried_w(on, watts, bears_loss)
     counted = np.zeros(len(devices), dtype=np.int64)
     for place in range(len(devices)):
