@@ -255,8 +255,8 @@ def _row(assumption: DesignAssumption, result: SizingResult) -> AssumptionRow:
 def _taken(workload: str, default: WorkloadDefault, result: SizingResult) -> float:
     """The value that the design is sized with: of the tokens of a step the nearest that its GPUs divide."""
     for answer in result.design.workloads:
-        if default.kind is DefaultKind.STEP_TOKENS and answer.workload.name == workload and answer.language is not None:
-            return answer.language.batch * answer.language.work.sequence
+        if default.kind is DefaultKind.STEP_TOKENS and answer.workload.name == workload:
+            return answer.trained.batch * answer.trained.work.sequence
     return default.value
 
 
