@@ -4,7 +4,7 @@ import math
 import re
 from typing import Any
 
-from sizer.base.quantities import SECONDS, duration, grouped, parse
+from sizer.base.quantities import SECONDS, duration, grouped, parse, tokens_text
 from sizer.catalog.generations import newer_eras
 from sizer.catalog.sale import usable_gpus
 from sizer.workload.kinds import trains_in
@@ -339,5 +339,5 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
         notes.ask("length needed", reason=called, answers=map(notes.answer, GRAMMAR["usual_lengths"]["tuning"]))
     elif "tokens" not in work:
         size = item.parameters.value if item else CustomTransformer.model_validate(dnn).total_parameters
-        usual = f"{_TOKENS_PER_PARAMETER * size / 1e9:.3g} billion tokens"
+        usual = tokens_text(_TOKENS_PER_PARAMETER * size)
         notes.ask("length", reason=called, answers=map(notes.answer, (usual, *GRAMMAR["usual_lengths"]["tokens"])))

@@ -30,7 +30,7 @@ class Customer(NamedTuple):
 
     name: str
     sentence: str
-    answers: tuple[str, ...]  # labels of the buttons, one for each question
+    answers: tuple[str, ...]  # labels of the buttons, one for each question; what else is missing is assumed
     chips: tuple[str, ...]  # words that were read
     change: tuple[str, str]  # field of the form and its new text
     buys: str = ""  # part of what the answer buys
@@ -42,8 +42,8 @@ CUSTOMERS = (
     Customer(
         "university",
         "We are 10 researchers and want to train a ResNet, as cheap as possible",
-        ("ResNet-50", "10 GPUs"),
-        ("10 researchers", "as cheap as possible", "10 GPUs"),
+        ("ResNet-50",),
+        ("10 researchers", "as cheap as possible", "ResNet-50"),
         ("GPUs in total", "24"),
     ),
     Customer(
@@ -57,7 +57,7 @@ CUSTOMERS = (
     Customer(
         "carmaker",
         "Train SSD on 200 TB of camera images of 500 kB at 8.000 images/s from VAST storage",
-        ("8,000 images/s",),
+        (),
         ("SSD", "200 TB", "500 kB", "VAST"),
         ("Minimum rate", "9,000 images/s"),
         buys="VAST",
@@ -66,25 +66,25 @@ CUSTOMERS = (
     Customer(
         "language lab",
         "Fine-tune an LLM on H100 with LoRA",
-        ("Llama 3 70B", "8 GPUs"),
+        ("Llama 3 70B",),
         ("LLM", "H100", "LoRA", "Llama 3 70B"),
         ("GPUs in total", "32"),
     ),
     Customer(
         "model maker",
         "Pre-train a language model on AMD GPUs only",
-        ("Llama 3 8B", "100,000 tokens/s"),
-        ("language model", "Llama 3 8B", "100,000 tokens/s"),
-        ("Minimum rate", "500k tokens/s"),
+        ("Llama 3 8B",),
+        ("language model", "Llama 3 8B"),
+        ("GPUs in total", "32"),
         size=NOTEBOOK,
         scheme="dark",
     ),
     Customer(
         "retailer",
         "Image classification on 14 million photos, 110 kB each, at most 20 kW",
-        ("ResNet-50", "10,000 images/s"),
+        ("ResNet-50",),
         ("14 million photos", "at most 20 kW"),
-        ("Minimum rate", "12k images/s"),
+        ("GPUs in total", "4"),
         size=PHONE,
     ),
     Customer(
@@ -96,8 +96,8 @@ CUSTOMERS = (
     ),
     Customer(
         "institute",
-        "Extend our 2 DGX-1 and 4 F800 nodes to train a ResNet",
-        ("ResNet-50", "in a day"),
+        "Extend our 2 DGX-1 and 4 F800 nodes to train a ResNet in a day",
+        (),
         ("2 DGX-1", "4 F800 nodes", "in a day"),
         ("Maximum time to train", "4 h"),
         buys="DGX-1",
@@ -106,17 +106,17 @@ CUSTOMERS = (
     Customer(
         "archive",
         "Batch inference on a test set of images of 113 kB",
-        ("Classify images", "10,000 images/s"),
-        ("113 kB", "ResNet-50", "10,000 images/s"),
-        ("Minimum rate", "30 000 images/s"),
+        ("Classify images",),
+        ("113 kB", "ResNet-50"),
+        ("GPUs in total", "16"),
         size=PHONE,
         scheme="dark",
     ),
     Customer(
         "start-up",
         "A 70B model in two weeks on B200",
-        ("Training", "10 billion tokens"),
-        ("70B model", "B200", "10 billion tokens"),
+        ("Training",),
+        ("70B model", "B200"),
         ("Tokens", "100 billion tokens"),
         buys="B200",
     ),
