@@ -216,7 +216,7 @@ def guide(page: "Page", customer: Customer) -> None:
     with page.expect_download() as download:
         page.get_by_role("button", name="Guide, PDF", exact=True).click()
     with pikepdf.open(io.BytesIO(download.value.path().read_bytes())) as pdf:
-        assert len(pdf.pages) >= 8  # of one server: nine
+        assert len(pdf.pages) >= 4  # of one server: four to eight
         assert title in str(pdf.docinfo["/Title"])
     settled(page)
     shot(page, customer, "6-document")
