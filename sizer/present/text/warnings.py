@@ -181,7 +181,7 @@ def _built_texts(design: DesignAnswer, need: StorageNeed) -> list[str]:
     least, most = (f"{held / 1e12:.2g}" for held in _BUILT_BYTES_A_GPU)
     return [
         f"The storage holds what this work stores, {si(each, 'B')} a GPU; published clusters have {least} to {most} TB "
-        "a GPU for homes and other data. data.minimum_capacity_bytes asks for more."
+        "a GPU for homes and other data. A stated capacity asks for more."
     ]
 
 
