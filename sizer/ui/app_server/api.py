@@ -5,7 +5,6 @@ the library of designs is not read, and parts and prices of an own folder are us
 """
 
 import hmac
-import math
 import os
 from dataclasses import replace
 from functools import lru_cache
@@ -73,12 +72,13 @@ def answer(written: str, form: str, folder: str, cpu_s: float, _told: Any = None
 def _limit_resources(cpu_s: float) -> None:
     """Limit this process: its memory, and the processor time from now on."""
     import resource
+    import signal
 
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    until = math.ceil(used.ru_utime + used.ru_stime + cpu_s)
-    for kind, most in ((resource.RLIMIT_CPU, until), (resource.RLIMIT_AS, int(MEMORY_BYTES))):
-        hard = resource.getrlimit(kind)[1]
-        resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+    # Not RLIMIT_CPU, which counts whole seconds: the default action of the timer's signal is to end the process.
+    signal.setitimer(signal.ITIMER_PROF, cpu_s)
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    most = int(MEMORY_BYTES) if hard == resource.RLIM_INFINITY else min(int(MEMORY_BYTES), hard)
+    resource.setrlimit(resource.RLIMIT_AS, (most, hard))
 
 
 @lru_cache(maxsize=2)

@@ -105,7 +105,7 @@ def test_a_request_is_answered_with_the_document_of_the_command() -> None:
 
 def test_an_answer_has_a_budget_of_processor_time() -> None:
     with pytest.raises(WorkerLostError):
-        apart(api.answer, "train Llama 3 70B on 1,000 H100", "sentence", "", 0.0, pool=REQUESTS)
+        apart(api.answer, "train Llama 3 70B on 1,000 H100", "sentence", "", 0.01, pool=REQUESTS)
 
 
 def test_the_service_is_described() -> None:
