@@ -11,11 +11,12 @@ from sizer.base.formats.csv_rows import csv_records
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.ids import UnknownName, unknown_names, with_ids
 from sizer.calibrate.language.calibration import accuracy_by_generation, language_calibration
-from sizer.calibrate.language.rows import NEEDED_COLUMNS, is_language_file, load_language_rows
+from sizer.calibrate.language.rows import NEEDED_COLUMNS as LANGUAGE_COLUMNS
+from sizer.calibrate.language.rows import load_language_rows
 from sizer.calibrate.language.validate import validate_language
 from sizer.calibrate.language.whole_runs import whole_run_accuracy
 from sizer.calibrate.modern.rows import HEADER as MODERN_COLUMNS
-from sizer.calibrate.modern.rows import is_modern_file, load_modern
+from sizer.calibrate.modern.rows import load_modern
 from sizer.calibrate.modern.terms import modern_calibration
 from sizer.calibrate.modern.validate import validated_rows
 from sizer.calibrate.notes import FitNote
@@ -23,26 +24,21 @@ from sizer.calibrate.observations import COLUMNS, load_files, load_observations,
 from sizer.calibrate.own_networks import own_calibration
 from sizer.calibrate.serving.calibration import serving_calibration
 from sizer.calibrate.serving.rows import NEEDED_COLUMNS as SERVING_COLUMNS
-from sizer.calibrate.serving.rows import is_serving_file, load_serving_rows
+from sizer.calibrate.serving.rows import load_serving_rows
 from sizer.calibrate.serving.validate import validate_serving
 from sizer.calibrate.storage_emulation import HEADER as EMULATION_COLUMNS
-from sizer.calibrate.storage_emulation import (
-    at_limit_accuracy,
-    emulation_accuracy,
-    is_emulation_file,
-    load_emulation,
-    validate_emulation,
-)
+from sizer.calibrate.storage_emulation import emulation_accuracy, load_emulation, validate_emulation
 from sizer.calibrate.validate import ValidatedRow, ValidationReport, load_cross_validation, report_of, validate
 from sizer.catalog.model import Catalog
 
 # What files hold, with the columns that each kind needs; a file that is near to none of them is one of the first.
+_MEASUREMENTS = "measurements"
 _KINDS: dict[str, Sequence[str]] = {
-    "measurements": COLUMNS,
-    "language-model runs": NEEDED_COLUMNS,
-    "MLPerf Training results": sorted(MODERN_COLUMNS),
+    _MEASUREMENTS: COLUMNS,
+    "language-model runs": LANGUAGE_COLUMNS,
+    "MLPerf Training results": MODERN_COLUMNS,
     "measurements of serving": SERVING_COLUMNS,
-    "MLPerf Storage results": sorted(EMULATION_COLUMNS),
+    "MLPerf Storage results": EMULATION_COLUMNS,
 }
 _OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
@@ -66,7 +62,6 @@ def built_in_report(catalog: Catalog) -> ValidationReport:
         *own_calibration().figures,
         *serving_calibration().figures,
         *emulation_accuracy(),
-        *at_limit_accuracy(),
     )
     generations = accuracy_by_generation(language_calibration(), catalog)
     return replace(report, figures=report.figures + others, generations=generations)
@@ -78,14 +73,10 @@ def report_on_files(paths: Sequence[Path], catalog: Catalog) -> ValidationReport
     Raises CalibrationError as :func:`~sizer.calibrate.observations.load_observations` and
     :func:`~sizer.calibrate.language.rows.load_language_rows` and :func:`~sizer.calibrate.modern.rows.load_modern`.
     """
-    of_language = [path for path in paths if os.path.isfile(path) and is_language_file(_header(path))]
-    of_mlperf = [path for path in paths if os.path.isfile(path) and is_modern_file(_header(path))]
-    of_storage = [path for path in paths if os.path.isfile(path) and is_emulation_file(_header(path))]
-    of_serving = [path for path in paths if os.path.isfile(path) and is_serving_file(_header(path))]
-    others = [path for path in paths if path not in (*of_language, *of_mlperf, *of_storage, *of_serving)]
-    for path in others:
-        if os.path.isfile(path):
-            _check_header(path)
+    files: dict[str, list[Path]] = {kind: [] for kind in _KINDS}
+    for path in paths:
+        files[_kind_of(path) if os.path.isfile(path) else _MEASUREMENTS].append(path)
+    others, of_language, of_mlperf, of_serving, of_storage = files.values()
     rows = with_ids(load_files(others), catalog) if others else ()
     found = validate(rows, catalog, stored_calibration()).rows if rows else ()
     published: list[ValidatedRow] = []
@@ -115,22 +106,24 @@ def _not_known(rows: Sequence[ValidatedRow], catalog: Catalog) -> Iterator[Unkno
             yield UnknownName(f"row {row.id}", column, shown(name), nearest(name, names))
 
 
-def _check_header(path: Path) -> None:
-    """Refuse a file that is of no kind, with what it lacks of the kind that it is nearest to.
+def _kind_of(path: Path) -> str:
+    """What a file holds, by its header.
 
-    Measurements with a column too few are left to their reader, which also knows the columns that may be missing.
+    One of no kind is refused with what it lacks of the kind that it is nearest to. Measurements with a column too few
+    are left to their reader, which also knows the columns that may be missing.
     """
     header = _header(path)
     separator = next((name for one, name in _OTHER_SEPARATORS.items() if one in header[0]), "") if header else ""
     if separator and len(header) == 1:
         raise CalibrationError(f"{path.name} line 1: cells are separated by {separator}; separate them by commas")
     kind = max(_KINDS, key=lambda name: len(set(header) & set(_KINDS[name])) / len(_KINDS[name]))
-    if kind != next(iter(_KINDS)):
-        missing = ", ".join(name for name in _KINDS[kind] if name not in header)
+    missing = ", ".join(name for name in _KINDS[kind] if name not in header)
+    if missing and kind != _MEASUREMENTS:
         raise CalibrationError(
             f"{path.name} line 1: column {missing} is missing; a file of {kind} has at least the columns "
             f"{', '.join(_KINDS[kind])}"
         )
+    return kind
 
 
 def _header(path: Path) -> list[str]:

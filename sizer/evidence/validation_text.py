@@ -86,8 +86,6 @@ MEASURES = {
     # Emulated accelerators of MLPerf Storage.
     "storage-system-left-out-median": "MLPerf Storage: rate of emulated accelerators with the system held out, median",
     "storage-system-left-out-coverage": "MLPerf Storage: share inside the 90 % interval, system held out",
-    "storage-limit-of-nodes-left-out-median": "MLPerf Storage: what nodes carry, configuration held out, median",
-    "storage-limit-of-clients-left-out-median": "MLPerf Storage: what clients take, configuration held out, median",
 }
 _NAME_CHARACTERS = 90
 # An effect whose spread the data narrowed by less than this share of its prior has learnt nothing.

@@ -3,7 +3,6 @@
 import hashlib
 import math
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -88,11 +87,6 @@ class LanguageRow:
         if self.step_time_s and self.global_batch and self.seq and self.gpus:
             return self.global_batch * self.seq / self.step_time_s / self.gpus
         return None
-
-
-def is_language_file(columns: Iterable[str]) -> bool:
-    """Whether the header is that of language-model measurements."""
-    return set(NEEDED_COLUMNS) <= set(columns)
 
 
 def shipped_path() -> Path:

@@ -49,7 +49,7 @@ def link_named(written: str, accelerator: str) -> str:
 
 MAX_NUMBER = 1e15
 # Columns by which a file is known to be of this kind.
-HEADER = frozenset({"benchmark", "accel", "global_batch", "rate_train_s", "ttt_raw_min"})
+HEADER = ("accel", "benchmark", "global_batch", "rate_train_s", "ttt_raw_min")
 _SPELLINGS = {"gigacomputing": "gigabyte", "nvidia_coreweave": "nvidia", "iei": "inspur"}
 _NOT_HARDWARE = re.compile(r"[_-]?(n\d+|ngc[\d.]*|mxnet|pytorch|hugectr|dgl|tensorflow)", re.IGNORECASE)
 
@@ -100,11 +100,6 @@ class ModernRow:
         """Round as a number: 4.1 of ``v4.1``; 0 where it cannot be read."""
         match = re.fullmatch(r"v(\d{1,2}\.\d{1,2})", self.round)
         return float(match.group(1)) if match else 0.0
-
-
-def is_modern_file(header: Sequence[str]) -> bool:
-    """Whether a header has the columns of MLPerf Training rows."""
-    return set(header) >= HEADER
 
 
 def shipped_path() -> Path:

@@ -132,11 +132,6 @@ class ServingRow:
 FILES = ("closed-loop.csv", "mlperf-inference.csv", "offline.csv")
 
 
-def is_serving_file(columns: Iterable[str]) -> bool:
-    """Whether the header is that of measurements of serving."""
-    return set(NEEDED_COLUMNS) <= set(columns)
-
-
 def shipped_paths() -> tuple[Path, ...]:
     """Where the shipped rows lie."""
     return tuple(data_dir("catalog") / "benchmarks" / "serving" / name for name in FILES)

@@ -11,7 +11,7 @@ from sizer.base.errors import CalibrationError
 from sizer.calibrate.engine import Fit
 from sizer.calibrate.modern.design_rates import MeasuredSystem, system_rates
 from sizer.calibrate.modern.published import micro_batch, published_runs
-from sizer.calibrate.modern.rows import ModernRow, is_modern_file, load_modern
+from sizer.calibrate.modern.rows import ModernRow, load_modern
 from sizer.calibrate.modern.terms import (
     PRIORS,
     STEPS,
@@ -185,7 +185,6 @@ def test_what_cannot_be_predicted_has_its_reason(tmp_path, old, new, reason):
 
 def test_few_columns_are_enough(tmp_path):
     header = "benchmark,accel,accels,global_batch,rate_train_s,ttt_raw_min"
-    assert is_modern_file(header.split(","))
     [rate] = validated_rows(read(tmp_path, "bert,b200-sxm-180gb,8,448,9000,", header=header), modern_calibration())
     assert rate.id == "rows.csv:2"
     assert rate.low < rate.predicted < rate.high
