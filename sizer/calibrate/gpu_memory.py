@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from sizer.base.arrays import Bools, Floats
 from sizer.base.errors import CalibrationError
-from sizer.base.formats.csv_rows import CsvRecord, csv_records
-from sizer.base.resources import data_dir, text_of_file
+from sizer.base.formats.csv_rows import rows_of_file
+from sizer.base.resources import data_dir
 from sizer.calibrate.cases import RateCase
 from sizer.catalog.model import Catalog
 from sizer.perf.gpu_memory import INFERENCE_WEIGHT_BYTES, training_state_bytes
@@ -137,7 +137,6 @@ class MemoryFit:
         )
 
 
-_MAX_BYTES = 2_000_000
 # Batches of this network are printed in tokens, its samples are pairs of 27 + 27 (catalog/dnns/transformer-big.toml).
 TOKENS_PER_SAMPLE = {"transformer-big": 27.0}
 # Families that are trained with Adam or LAMB; all others with momentum.
@@ -184,44 +183,36 @@ def load_memory_rows(catalog: Catalog, path: Path | str | None = None) -> tuple[
     Raises CalibrationError if it cannot be read, or a row is not complete: place and column.
     """
     file = data_dir("catalog") / "benchmarks" / "memory" / "gpu_memory.csv" if path is None else Path(path)
-    records = csv_records(text_of_file(file, _MAX_BYTES, "published memory"))
-    columns = next(records, CsvRecord(1, 1, [])).cells
-    return tuple(_row(record, columns, file.name, catalog) for record in records if not record.is_blank)
+    return tuple(rows_of_file(file, "published memory", lambda cells, _: _row(cells, catalog)))
 
 
 _MOMENTS = {"sgd": 1, "adam": 2, "": 0, "inference": -1}
 
 
-def _row(record: CsvRecord, columns: list[str], file: str, catalog: Catalog) -> MemoryRow:
-    place, row = f"{file}, line {record.line}", record.by_column(columns)
-    if record.fault:
-        raise CalibrationError(f"{place}: {record.fault}")
-    try:
-        known = catalog.dnns.get(row["dnn"])
-        flop, parameters = row["forward_flop"], row["parameters"]
-        if known is None and not (flop and parameters and row["family"]):
-            raise CalibrationError(
-                f"{place}: {row['dnn']!r} is not in the catalogue; write family, forward_flop and parameters"
-            )
-        kind = MemoryKind(row["kind"])
-        is_bound = kind in (MemoryKind.FITS, MemoryKind.DOES_NOT_FIT)
-        return MemoryRow(
-            id=row["id"],
-            source=row["source"],
-            dnn=row["dnn"],
-            family=row["family"] or (known.family if known is not None else ""),
-            forward_flop=float(flop) if flop else known.forward_flop.value if known is not None else 0.0,
-            parameters=float(parameters) if parameters else known.parameters.value if known is not None else 0.0,
-            precision=row["precision"],
-            n_moments=_MOMENTS[row["optimizer"]],
-            is_recomputed=row["recompute"] == "yes",
-            batch=float(row["batch_per_gpu"]),
-            kind=kind,
-            value_bytes=float(row["gpu_memory_bytes"] if is_bound else row["value_bytes"]),
-            is_variant=bool(flop),
-        )
-    except (KeyError, ValueError) as error:
-        raise CalibrationError(f"{place}: {error}") from None
+def _row(row: dict[str, str], catalog: Catalog) -> MemoryRow:
+    known = catalog.dnns.get(row["dnn"])
+    flop, parameters = row["forward_flop"], row["parameters"]
+    if known is None and not (flop and parameters and row["family"]):
+        raise ValueError(f"{row['dnn']!r} is not in the catalogue; write family, forward_flop and parameters")
+    if row["optimizer"] not in _MOMENTS:
+        raise ValueError(f"optimizer: {row['optimizer']!r} is none of {', '.join(filter(None, _MOMENTS))}")
+    kind = MemoryKind(row["kind"])
+    is_bound = kind in (MemoryKind.FITS, MemoryKind.DOES_NOT_FIT)
+    return MemoryRow(
+        id=row["id"],
+        source=row["source"],
+        dnn=row["dnn"],
+        family=row["family"] or (known.family if known is not None else ""),
+        forward_flop=float(flop) if flop else known.forward_flop.value if known is not None else 0.0,
+        parameters=float(parameters) if parameters else known.parameters.value if known is not None else 0.0,
+        precision=row["precision"],
+        n_moments=_MOMENTS[row["optimizer"]],
+        is_recomputed=row["recompute"] == "yes",
+        batch=float(row["batch_per_gpu"]),
+        kind=kind,
+        value_bytes=float(row["gpu_memory_bytes"] if is_bound else row["value_bytes"]),
+        is_variant=bool(flop),
+    )
 
 
 def measured_rows(cases: Iterable[RateCase], stated: Iterable[MemoryRow] = ()) -> tuple[MemoryRow, ...]:

@@ -2,18 +2,16 @@
 
 import hashlib
 import json
-import math
 import os
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from sizer.base.errors import CalibrationError
+from sizer.base.faults import shown
 from sizer.base.folders import make_folders, replacing
-from sizer.base.formats.csv_rows import CsvRecord, csv_records, is_stated, number_of
-from sizer.base.resources import data_dir, require_file
-from sizer.base.texts import paragraphs
+from sizer.base.formats.csv_rows import is_stated, measured_text, number_within, rows_of_text, typed_row
+from sizer.base.resources import data_dir
 
 # What the words of the other columns stand for in the catalogue. Files of others may do without these columns.
 ID_COLUMNS = ("stack", "gpu_id", "server_id", "assumed")
@@ -45,12 +43,12 @@ TASKS = ("training", "inference", "preprocess", "storage", "network", "accuracy"
 PRECISIONS = ("", "mixed", "fp32", "int8")
 INTRA_LINKS = ("nvlink1", "nvlink2", "nvswitch", "pcie3")  # between the GPUs of a server
 LOADERS = ("", "none", "framework", "dali", "dali-cpu")
-# Published tables are small; a larger file or cell is something else.
-MAX_FILE_BYTES = 10_000_000
-MAX_ROWS = 50_000
-MAX_CELL_CHARACTERS = 5_000
+# Numbers of the columns and what is allowed; of counts, which are whole numbers, the least.
+_LIMITS = {"batch_per_gpu": (1e-3, 1e8), "sample_bytes": (1.0, 1e13), "dataset_bytes": (1.0, 1e19)}
+_COUNTS = {"servers": 1, "gpus": 0, "nics_per_server": 0, "storage_nodes": 0}
+_MOST_COUNTED = 1e6
+_SMALL_LETTERS = ("task", "precision", "loader", "quantity")
 MAX_STORED_BYTES = 50_000_000
-_SHOWN_CHARACTERS = 40
 
 
 @dataclass(frozen=True)
@@ -103,16 +101,24 @@ _FIELDS = [column.name for column in fields(Observation)]
 COLUMNS = tuple(_FIELDS[: _FIELDS.index(ID_COLUMNS[0])])
 
 
-def load_observations(path: Path | str | None = None) -> tuple[Observation, ...]:
-    """Rows of every CSV file of a folder, by default of the shipped benchmarks.
+def load_observations(*paths: Path | str) -> tuple[Observation, ...]:
+    """Rows of every CSV file of some folders, or of some files, by default of the shipped benchmarks.
 
-    A file without the id columns is read as well; :func:`~sizer.calibrate.ids.with_ids` fills them.
-
-    ``path``: folder of CSV files, or one file. In the order of the file names, then of the lines. Raises
-    CalibrationError if a file is missing, too large, not UTF-8, has other columns, or a row holds a bad value: the
-    message names file, line and column. Also if two rows have one id.
+    A file without the id columns is read as well; :func:`~sizer.calibrate.ids.with_ids` fills them. In the order of
+    the paths, of the file names, then of the lines. Raises CalibrationError if a file is missing, too large, not UTF-8,
+    has other columns, or rows hold bad values: the message names file, line and column of each. Also if two rows have
+    one id.
     """
-    return _unique(row for name, text in observation_texts(path).items() for row in read_rows(text, name))
+    found: dict[str, Observation] = {}
+    for path in paths or (None,):
+        for name, text in observation_texts(path).items():
+            for row in read_rows(text, name):
+                if row.id in found:
+                    raise CalibrationError(
+                        f"{row.place}: id {shown(row.id)} is used by {found[row.id].place} already; ids are unique"
+                    )
+                found[row.id] = row
+    return tuple(found.values())
 
 
 def observation_texts(path: Path | str | None = None) -> dict[str, str]:
@@ -124,62 +130,15 @@ def observation_texts(path: Path | str | None = None) -> dict[str, str]:
     files = sorted(folder.glob("*.csv")) if os.path.isdir(folder) else [folder]
     if not files:
         raise CalibrationError(f"{folder}: holds no CSV files of observations")
-    return {file.name: _text(file, MAX_FILE_BYTES) for file in files}
+    return {file.name: measured_text(file, "measurements") for file in files}
 
 
-def load_files(paths: Sequence[Path | str]) -> tuple[Observation, ...]:
-    """Rows of several files or folders together.
-
-    Raises CalibrationError as :func:`load_observations`, and if two of the files share an id.
-    """
-    return _unique(row for path in paths for row in load_observations(path))
-
-
-def _unique(rows: Iterable[Observation]) -> tuple[Observation, ...]:
-    """The rows, none of whose ids stands twice."""
-    found: dict[str, Observation] = {}
-    for row in rows:
-        if row.id in found:
-            raise CalibrationError(
-                f"{row.place}: id {_shown(row.id)} is used by {found[row.id].place} already; ids are unique"
-            )
-        found[row.id] = row
-    return tuple(found.values())
-
-
-def read_rows(text: str, place: str) -> list[Observation]:
-    """Rows of one file's text.
+def read_rows(text: str, name: str) -> list[Observation]:
+    """Rows of one file's text; columns that are not known may stand in it and are left out.
 
     Raises CalibrationError as :func:`load_observations`.
     """
-    rows = []
-    records = csv_records(text)
-    head = next(records, CsvRecord(1, 1, []))
-    if head.fault:
-        raise CalibrationError(f"{place} line 1: {head.fault}")
-    columns = tuple(head.cells)
-    # Columns that are not known may stand in the file and are left out; the known ones must be there, once.
-    known = (*COLUMNS, *ID_COLUMNS) if set(ID_COLUMNS) & set(columns) else COLUMNS
-    missing = [name for name in known if name not in columns]
-    if missing or len(set(columns)) != len(columns):
-        fault = "a column is there twice"
-        if missing:
-            unknown = [name for name in columns if name not in known]
-            fault = f"unknown column {_shown(unknown[0])}" if unknown else f"column {missing[0]!r} is missing"
-        raise CalibrationError(f"{place} line 1: {fault}; columns are {', '.join(known)}")
-    for record in records:
-        if record.is_blank:
-            continue
-        here = f"{place} line {record.line}"
-        if record.fault:
-            raise CalibrationError(f"{here}: {record.fault}")
-        if len(record.cells) != len(columns):
-            amount = "more" if len(record.cells) > len(columns) else "fewer"
-            raise CalibrationError(f"{here}: has {amount} cells than there are columns")
-        rows.append(_observation(record.by_column(columns), here))
-        if len(rows) > MAX_ROWS:
-            raise CalibrationError(f"{place}: has more than {MAX_ROWS} rows")
-    return rows
+    return rows_of_text(text, name, _observation, "id", COLUMNS)
 
 
 def observations_digest(rows: tuple[Observation, ...]) -> str:
@@ -195,7 +154,7 @@ def read_stored(path: Path | str | None = None) -> dict[str, Any]:
     Raises CalibrationError if the file is missing, too large or not a JSON object.
     """
     file = stored_path() if path is None else Path(path)
-    text = _text(file, MAX_STORED_BYTES)
+    text = measured_text(file, "a stored calibration", MAX_STORED_BYTES)
     try:
         content = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
@@ -233,100 +192,31 @@ def _refuse_constant(name: str) -> float:
     raise ValueError(f"{name} is not a number of a calibration")
 
 
-def _text(file: Path, limit: int) -> str:
-    try:
-        require_file(file)
-        if file.stat().st_size > limit:
-            raise CalibrationError(f"{file}: is larger than such a file can be ({limit} B)")
-        return file.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise CalibrationError(f"{file}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise CalibrationError(f"{file}: is not UTF-8 text (byte {error.start})") from None
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 1] + "…"
-
-
 def _observation(cells: dict[str, str], place: str) -> Observation:
-    text = {name: value.strip() for name, value in cells.items()}
-    for name, value in text.items():
-        if len(value) > MAX_CELL_CHARACTERS:
-            raise CalibrationError(
-                f"{place}, column {name}: {len(value)} characters are more than {MAX_CELL_CHARACTERS}"
-            )
-        try:
-            paragraphs(value)
-        except ValueError as error:
-            raise CalibrationError(f"{place}, column {name}: {error}") from None
-    for name in ("id", "source"):
-        if not text[name]:
-            raise CalibrationError(f"{place}, column {name}: is empty; every row has an id and a source")
-    quantity = text["quantity"].lower()
-    if not quantity:
-        raise CalibrationError(f"{place}, column quantity: is empty")
-    published = _number(text["value"], *QUANTITIES.get(quantity, _OTHER_QUANTITY), place, "value")
-    if published is None:
-        raise CalibrationError(f"{place}, column value: is empty")
+    cells = cells | {name: cells[name].lower() for name in _SMALL_LETTERS}
+    empty = [name for name in ("id", "source", "quantity") if not cells[name]]
+    empty += [] if is_stated(cells["value"]) else ["value"]
+    if empty:
+        raise ValueError("\n".join(f"{name}: is empty; every row has one" for name in empty))
+    ids = [name for name in ID_COLUMNS if name in cells]
+    if ids and len(ids) < len(ID_COLUMNS):
+        raise ValueError(f"{ids[0]}: stands in the file without the other columns of {', '.join(ID_COLUMNS)}")
 
-    def count(name: str, low: int) -> int | None:
-        number = _number(text[name], low, 1e6, place, name)
-        if number is not None and number != int(number):
-            raise CalibrationError(f"{place}, column {name}: {_shown(text[name])} is not a whole number")
-        return None if number is None else int(number)
+    def number(name: str, text: str) -> float | None:
+        if not is_stated(text):
+            return None
+        limits = QUANTITIES.get(cells["quantity"], _OTHER_QUANTITY) if name == "value" else _LIMITS.get(name)
+        value = number_within(text, *(limits or (_COUNTS[name], _MOST_COUNTED)))
+        if name not in _COUNTS:
+            return value
+        if value != int(value):
+            raise ValueError(f"{text[:40]!r} is not a whole number")
+        return int(value) if value or name == "gpus" else None
 
-    return Observation(
-        id=text["id"],
-        source=text["source"],
-        where=text["where"],
-        basis=text["basis"],
-        task=text["task"].lower(),
-        dnn=text["dnn"],
-        framework=text["framework"],
-        software=text["software"],
-        precision=text["precision"].lower(),
-        # A batch spread over several GPUs can leave a fraction on each (3.5 in one published run).
-        batch_per_gpu=_number(text["batch_per_gpu"], 1e-3, 1e8, place, "batch_per_gpu"),
-        gpu=text["gpu"],
-        server=text["server"],
-        servers=count("servers", 1),
-        gpus=count("gpus", 0),
-        intra_link=text["intra_link"],
-        inter_link=text["inter_link"],
-        nics_per_server=count("nics_per_server", 0) or None,
-        loader=text["loader"].lower(),
-        data=text["data"],
-        storage=text["storage"],
-        storage_nodes=count("storage_nodes", 0) or None,
-        sample_bytes=_number(text["sample_bytes"], 1.0, 1e13, place, "sample_bytes"),
-        dataset_bytes=_number(text["dataset_bytes"], 1.0, 1e19, place, "dataset_bytes"),
-        quantity=quantity,
-        value=published,
-        extra=_extra(text["extra"], place),
-        notes=text["notes"],
-        **{name: text.get(name, "") for name in ID_COLUMNS},
-        has_ids=ID_COLUMNS[0] in text,
-        place=place,
-    )
+    return typed_row(Observation, cells, number, extra=_extra(cells["extra"]), has_ids=bool(ids), place=place)
 
 
-def _number(text: str, low: float, high: float, place: str, column: str) -> float | None:
-    if not is_stated(text):
-        return None
-    try:
-        value = number_of(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise CalibrationError(f"{place}, column {column}: {_shown(text)} is not a number")
-    if not low <= value <= high:
-        raise CalibrationError(f"{place}, column {column}: {_shown(text)} must be {low:g} to {high:g}")
-    return value
-
-
-def _extra(text: str, place: str) -> dict[str, Any]:
+def _extra(text: str) -> dict[str, Any]:
     if not is_stated(text):
         return {}
     try:
@@ -334,6 +224,6 @@ def _extra(text: str, place: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         extra = None
     if not isinstance(extra, dict):
-        raise CalibrationError(f"{place}, column extra: {_shown(text)} is not a JSON object")
+        raise ValueError(f"extra: {shown(text)} is not a JSON object")
     # Lists of numbers are further ones of a source; each that is read has a name of its own.
     return {name: value for name, value in extra.items() if not isinstance(value, dict | list)}

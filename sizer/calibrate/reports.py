@@ -20,7 +20,7 @@ from sizer.calibrate.modern.rows import load_modern
 from sizer.calibrate.modern.terms import modern_calibration
 from sizer.calibrate.modern.validate import validated_rows
 from sizer.calibrate.notes import FitNote
-from sizer.calibrate.observations import COLUMNS, load_files, load_observations, observations_digest
+from sizer.calibrate.observations import COLUMNS, load_observations, observations_digest
 from sizer.calibrate.own_networks import own_calibration
 from sizer.calibrate.serving.calibration import serving_calibration
 from sizer.calibrate.serving.rows import NEEDED_COLUMNS as SERVING_COLUMNS
@@ -77,7 +77,7 @@ def report_on_files(paths: Sequence[Path], catalog: Catalog) -> ValidationReport
     for path in paths:
         files[_kind_of(path) if os.path.isfile(path) else _MEASUREMENTS].append(path)
     others, of_language, of_mlperf, of_serving, of_storage = files.values()
-    rows = with_ids(load_files(others), catalog) if others else ()
+    rows = with_ids(load_observations(*others), catalog) if others else ()
     found = validate(rows, catalog, stored_calibration()).rows if rows else ()
     published: list[ValidatedRow] = []
     for path in of_language:
@@ -115,12 +115,12 @@ def _kind_of(path: Path) -> str:
     header = _header(path)
     separator = next((name for one, name in _OTHER_SEPARATORS.items() if one in header[0]), "") if header else ""
     if separator and len(header) == 1:
-        raise CalibrationError(f"{path.name} line 1: cells are separated by {separator}; separate them by commas")
+        raise CalibrationError(f"{path.name}:1: cells are separated by {separator}; separate them by commas")
     kind = max(_KINDS, key=lambda name: len(set(header) & set(_KINDS[name])) / len(_KINDS[name]))
     missing = ", ".join(name for name in _KINDS[kind] if name not in header)
     if missing and kind != _MEASUREMENTS:
         raise CalibrationError(
-            f"{path.name} line 1: column {missing} is missing; a file of {kind} has at least the columns "
+            f"{path.name}:1: column {missing} is missing; a file of {kind} has at least the columns "
             f"{', '.join(_KINDS[kind])}"
         )
     return kind

@@ -241,35 +241,35 @@ def test_a_good_row_is_read():
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"value": "nan"}, "x.csv line 2, column value: 'nan' is not a number"),
-        ({"value": "inf"}, "column value: 'inf' is not a number"),
-        ({"value": "1_000"}, "column value"),
-        ({"value": "-5"}, "column value: '-5' must be"),
-        ({"value": ""}, "column value: is empty"),
+        ({"value": "nan"}, "x.csv:2: value: nan must be"),
+        ({"value": "inf"}, "value: inf must be"),
+        ({"value": "1_000"}, "value"),
+        ({"value": "-5"}, "value: -5 must be"),
+        ({"value": ""}, "value: is empty"),
         ({"value": "1e300"}, "must be"),
-        ({"quantity": ""}, "column quantity: is empty"),
-        ({"gpus": "2.5"}, "column gpus: '2.5' is not a whole number"),
-        ({"servers": "0"}, "column servers: '0' must be 1 to"),
-        ({"batch_per_gpu": "many"}, "column batch_per_gpu"),
-        ({"extra": "[1]"}, "column extra"),
-        ({"extra": '{"a": NaN}'}, "column extra"),
-        ({"value": "٣"}, "column value: '٣' is not a number"),
-        ({"id": ""}, "column id: is empty"),
-        ({"notes": "x" * 6000}, "column notes: 6000 characters"),
+        ({"quantity": ""}, "quantity: is empty"),
+        ({"gpus": "2.5"}, "gpus: '2.5' is not a whole number"),
+        ({"servers": "0"}, "servers: 0 must be 1 to"),
+        ({"batch_per_gpu": "many"}, "batch_per_gpu"),
+        ({"extra": "[1]"}, "extra"),
+        ({"extra": '{"a": NaN}'}, "extra"),
+        ({"value": "٣"}, "value: '٣' is not a number"),
+        ({"id": ""}, "id: is empty"),
+        ({"notes": "x" * 6000}, "notes: longer than 5000 characters"),
     ],
 )
 def test_a_bad_value_is_named_with_its_place(changes, said):
     with pytest.raises(CalibrationError) as error:
         read_rows(text(**changes), "x.csv")
     assert said in str(error.value)
-    assert "x.csv line 2" in str(error.value)
+    assert "x.csv:2" in str(error.value)
 
 
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
         (COLUMNS[:-1], "column 'notes' is missing"),
-        ((*COLUMNS[:-1], "note"), "unknown column 'note'"),
+        ((*COLUMNS[:-1], "note"), "column 'notes' is missing"),
         ((*COLUMNS, "id"), "twice"),
     ],
 )
@@ -280,15 +280,15 @@ def test_other_columns_are_refused(columns, said):
 
 def test_an_open_quote_names_its_own_line():
     lines = [",".join(COLUMNS), '"open,b', *["c,d"] * 20, '"quoted",e']
-    with pytest.raises(CalibrationError, match=r"x\.csv line 2: is not valid CSV: a quotation mark opens a cell"):
+    with pytest.raises(CalibrationError, match=r"x\.csv:2: is not valid CSV: a quotation mark opens a cell"):
         read_rows("\n".join(lines) + "\n", "x.csv")
 
 
 def test_short_and_long_rows_are_refused():
     head = ",".join(COLUMNS)
-    with pytest.raises(CalibrationError, match="fewer cells"):
+    with pytest.raises(CalibrationError, match=r"has 2 cells; there are \d+ columns"):
         read_rows(f"{head}\na,b\n", "x.csv")
-    with pytest.raises(CalibrationError, match="more cells"):
+    with pytest.raises(CalibrationError, match=r"has (\d+) cells; there are (?!\1)\d+ columns"):
         read_rows(text().rstrip("\r\n") + ",extra\n", "x.csv")
 
 
@@ -303,7 +303,7 @@ def test_bad_files_are_refused(tmp_path):
     (tmp_path / "a.csv").write_text(text() + text().split("\n", 1)[1], encoding="utf-8")
     with pytest.raises(CalibrationError, match="'a' is used by"):
         load_observations(tmp_path)
-    (tmp_path / "a.csv").write_text("x" * 10_000_001, encoding="utf-8")
+    (tmp_path / "a.csv").write_text("x" * 20_000_001, encoding="utf-8")
     with pytest.raises(CalibrationError, match="larger"):
         load_observations(tmp_path)
 
@@ -366,7 +366,7 @@ def test_an_unknown_id_is_named_with_its_place_and_the_nearest(catalog, column, 
     look_up = {"stack": stack_of, "gpu_id": gpu_of, "server_id": server_of}[column]
     with pytest.raises(CalibrationError) as error:
         look_up(with_id_columns(**{column: value}), catalog)
-    assert f"x.csv line 2, column {column}: {value!r}" in str(error.value)
+    assert f"x.csv:2, column {column}: {value!r}" in str(error.value)
     assert near in str(error.value)
 
 

@@ -123,7 +123,7 @@ def test_a_row_without_its_network_names_the_line(tmp_path, catalog):
     header += "batch_per_gpu,gpu,gpu_memory_bytes,kind,value_bytes,notes"
     file = tmp_path / "rows.csv"
     file.write_text(f"{header}\nx,y,z,table,unheard-of,,,,,fp32,sgd,,4,V100,17179869184,fits,,\n", encoding="utf-8")
-    with pytest.raises(CalibrationError, match="line 2: 'unheard-of'"):
+    with pytest.raises(CalibrationError, match=":2: 'unheard-of'"):
         load_memory_rows(catalog, file)
 
 

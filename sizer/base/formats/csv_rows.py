@@ -102,40 +102,63 @@ _MAX_FAULTS = 20
 T = TypeVar("T")
 
 
-def rows_of_file(path: Path, what: str, make: Callable[[dict[str, str], str], T], key: str = "") -> list[T]:
-    """What ``make`` makes of the cells of each record, by their columns, and of its place ``file:line``.
+def measured_text(path: Path, what: str, most_bytes: int = MAX_FILE_BYTES) -> str:
+    """Text of a file of measurements or of what was fitted to them; ``what``: what it holds, for messages.
 
-    ``what``: what the file holds, for messages. ``make``: raises ValueError for what is wrong with a record; a message
-    of several lines names several faults. ``key``: column whose values name the records: no two are alike. Raises
-    CalibrationError if the file cannot be read, is too large or has a column twice, or naming the faults of its
-    records: file, line, column, value.
+    Raises CalibrationError if it cannot be read or is too large. [B]
     """
     try:
-        records = csv_records(text_of_file(path, MAX_FILE_BYTES, what))
+        return text_of_file(path, most_bytes, what)
     except RequestError as error:
         raise CalibrationError(str(error)) from None
-    columns = [cell.strip() for cell in next(records, CsvRecord(1, 1, [])).cells]
-    twice = next((name for name, times in Counter(filter(None, columns)).items() if times > 1), None)
-    if twice is not None:
-        raise CalibrationError(f"{path.name}:1: column {shown(twice)} is there twice")
+
+
+def rows_of_file(path: Path, what: str, make: Callable[[dict[str, str], str], T], key: str = "") -> list[T]:
+    """:func:`rows_of_text` of a file; ``what``: what the file holds, for messages.
+
+    Raises CalibrationError if the file cannot be read or is too large, too.
+    """
+    return rows_of_text(measured_text(path, what), path.name, make, key)
+
+
+def rows_of_text(
+    text: str, name: str, make: Callable[[dict[str, str], str], T], key: str = "", columns: Sequence[str] = ()
+) -> list[T]:
+    """What ``make`` makes of the cells of each record, by their columns, and of its place ``name:line``.
+
+    ``make``: raises ValueError for what is wrong with a record; a message of several lines names several faults.
+    ``key``: column whose values name the records: no two are alike. ``columns``: those that must be there; with them
+    every record has as many cells as the header. Raises CalibrationError if a column is missing or there twice, or
+    naming the faults of the records: file, line, column, value.
+    """
+    records = csv_records(text)
+    head = next(records, CsvRecord(1, 1, []))
+    names = [cell.strip() for cell in head.cells]
+    twice = next((column for column, times in Counter(filter(None, names)).items() if times > 1), None)
+    if twice is not None or head.fault:
+        raise CalibrationError(f"{name}:1: {head.fault or f'column {shown(twice)} is there twice'}")
+    if missing := [column for column in columns if column not in names]:
+        raise CalibrationError(f"{name}:1: column {missing[0]!r} is missing; columns are {', '.join(columns)}")
     rows: list[T] = []
     faults: list[str] = []
     lines: dict[str, int] = {}
     for record in records:
         if record.is_blank:
             continue
-        place = f"{path.name}:{record.line}"
-        cells = {name: cell.strip() for name, cell in record.by_column(columns).items()}
+        place = f"{name}:{record.line}"
+        cells = {column: cell.strip() for column, cell in record.by_column(names).items()}
         fault = record.fault or next(filter(None, map(_fault_of_cell, cells.items())), "")
+        if not fault and columns and len(record.cells) != len(names):
+            fault = f"has {len(record.cells)} cells; there are {len(names)} columns"
         if fault:
             faults.append(f"{place}: {fault}")
             continue
-        name = cells.get(key, "")
-        if name and lines.setdefault(name, record.line) != record.line:
-            faults.append(f"{place}: {key} {shown(name)} is used by line {lines[name]} already; ids are unique")
+        id_ = cells.get(key, "")
+        if id_ and lines.setdefault(id_, record.line) != record.line:
+            faults.append(f"{place}: {key} {shown(id_)} is used by line {lines[id_]} already; ids are unique")
             continue
         if len(rows) >= MAX_ROWS:
-            raise CalibrationError(f"{path.name}: more than {MAX_ROWS} rows")
+            raise CalibrationError(f"{name}: more than {MAX_ROWS} rows")
         try:
             rows.append(make(cells, place))
         except ValueError as error:
