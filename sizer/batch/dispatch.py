@@ -122,7 +122,7 @@ class Chunk:
     """Requests that are sent together.
 
     ``number``: place in the order of the batch. ``requests``: the requests, one or more. ``digest``: names its file in
-    the store; "" without a store.
+    the store.
     """
 
     number: int

@@ -149,8 +149,6 @@ def _writing(path: Path) -> Iterator[None]:
 
 # Requests of one chunk: sizing them takes well above the 20 ms that sending a chunk to a cluster costs.
 CHUNK_REQUESTS = 32
-# Chunks whose tables are merged while the batch runs.
-_GROUP_CHUNKS = 64
 # Calls of the progress callback in a second, at most.
 _PROGRESS_S = 0.25
 
@@ -206,8 +204,10 @@ def size_batch(
         "sizer.calibration_digest": calibration_digest(calibration),
     }
     sequence, total = batch_requests(requests)
-    store = None if out is None else ChunkStore(_parquet_target(Path(out)))
-    with contextlib.nullcontext() if store is None else store.alone():
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory()) if out is None else ""
+        store = ChunkStore(Path(folder, "results.parquet") if out is None else _parquet_target(Path(out)))
+        stack.enter_context(store.alone())
         key = sha256(repr(sorted(metadata.items())).encode()).hexdigest()
         content = cache(partial(pickled_models, catalog, calibration))  # half a second, for workers that lack them
         # Threads of this process, ours or the caller's, use both without a copy.
@@ -221,16 +221,15 @@ def size_batch(
         else:
             pool = GivenExecutor.threads()
         try:
-            for chunk, rows in rows_of_chunks(
-                results.unfinished(_chunks(sequence, key if store else None)), pool, key, content
-            ):
+            for chunk, rows in rows_of_chunks(results.unfinished(_chunks(sequence, key)), pool, key, content):
                 results.add(chunk, table(rows, metadata))
         except BatchError as error:
-            resume = "" if store is None else f"; finished requests are in {store.folder}: repeat the call to continue"
+            resume = "" if out is None else f"; finished requests are in {store.folder}: repeat the call to continue"
             raise BatchError(f"{error}{resume}") from error
         finally:
             pool.close()
-        return results.finish()
+        made = results.finish()
+        return pq.read_table(made).combine_chunks() if out is None else made
 
 
 def calibration_digest(calibration: Calibration) -> str:
@@ -253,29 +252,26 @@ def _parquet_target(out: Path) -> Path:
     return out
 
 
-def _chunks(requests: Iterator[BatchRequest], salt: str | None) -> Iterator[Chunk]:
+def _chunks(requests: Iterator[BatchRequest], salt: str) -> Iterator[Chunk]:
     number = 0
     while some := tuple(islice(requests, CHUNK_REQUESTS)):
-        yield Chunk(number, some, "" if salt is None else digest_of(some, salt))
+        yield Chunk(number, some, digest_of(some, salt))
         number += 1
 
 
 class _Results:
-    """Finished chunks, on disk or in memory."""
+    """Finished chunks."""
 
-    def __init__(self, store: ChunkStore | None, metadata: Mapping[str, str], report: "_ProgressReport") -> None:
+    def __init__(self, store: ChunkStore, metadata: Mapping[str, str], report: "_ProgressReport") -> None:
         self._store, self._metadata, self._report = store, metadata, report
         self._digests: list[str] = []
-        self._tables = _TablesInMemory(metadata)
         self._names: set[str] = set()
 
     def unfinished(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
         """Chunks that an earlier run has not finished."""
         for chunk in chunks:
-            names = None
-            if self._store is not None:
-                self._digests.append(chunk.digest)
-                names = self._store.names(chunk.digest)
+            self._digests.append(chunk.digest)
+            names = self._store.names(chunk.digest)
             if names is None:
                 yield chunk
             else:
@@ -285,47 +281,13 @@ class _Results:
     def add(self, chunk: Chunk, rows: pa.Table) -> None:
         """Store the rows of a chunk."""
         self._names |= set(rows.schema.names)
-        if self._store is None:
-            self._tables.add(chunk.number, rows)
-        else:
-            self._store.write(chunk.digest, rows)
+        self._store.write(chunk.digest, rows)
         self._report.made(len(chunk.requests))
 
-    def finish(self) -> pa.Table | Path:
-        """The whole table."""
+    def finish(self) -> Path:
+        """Write the whole table."""
         self._report.report()
-        if self._store is not None:
-            return self._store.merge(self._digests, self._names, self._metadata)
-        return self._tables.finish()
-
-
-class _TablesInMemory:
-    """Tables of the chunks in memory, merged in groups: a small table takes five times the memory of its data."""
-
-    def __init__(self, metadata: Mapping[str, str]) -> None:
-        self._metadata = metadata
-        self._waiting: dict[int, pa.Table] = {}  # until every earlier chunk is done
-        self._next = 0
-        self._small: list[pa.Table] = []
-        self._large: list[pa.Table] = []
-
-    def add(self, number: int, rows: pa.Table) -> None:
-        """Store the rows of a chunk."""
-        self._waiting[number] = rows
-        while self._next in self._waiting:
-            self._small.append(self._waiting.pop(self._next))
-            self._next += 1
-        if len(self._small) >= _GROUP_CHUNKS:
-            self._large.append(self._concatenated(self._small))
-            self._small = []
-
-    def finish(self) -> pa.Table:
-        """The whole table, in the order of the chunks."""
-        return self._concatenated([*self._large, *self._small])
-
-    def _concatenated(self, tables: Sequence[pa.Table]) -> pa.Table:
-        columns = schema({name for one in tables for name in one.schema.names}, self._metadata)
-        return pa.concat_tables([columns.empty_table(), *(widened(one, columns) for one in tables)]).combine_chunks()
+        return self._store.merge(self._digests, self._names, self._metadata)
 
 
 class _ProgressReport:

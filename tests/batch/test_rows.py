@@ -18,7 +18,7 @@ from hypothesis import given
 from sizer.base.resources import data_dir
 from sizer.batch import work
 from sizer.batch.columns import cells_of, nested, request_key
-from sizer.batch.run import _GROUP_CHUNKS, CHUNK_REQUESTS, size_batch
+from sizer.batch.run import CHUNK_REQUESTS, size_batch
 from sizer.batch.work import FAILED, SIZED, STATUSES
 from sizer.catalog.loader import load_catalog
 from sizer.cli import batch
@@ -186,9 +186,9 @@ def test_every_column_is_documented_in_its_order() -> None:
     assert statuses <= set(re.findall(r"`(\w+)`", text))
 
 
-def test_order_and_columns_are_kept_over_groups_of_chunks() -> None:
-    """Tables of chunks are joined in groups while a batch goes on; the groups here have different columns."""
-    count = (2 * _GROUP_CHUNKS + 1) * CHUNK_REQUESTS
+def test_order_and_columns_are_kept_over_chunks() -> None:
+    """Chunks here have different columns."""
+    count = 9 * CHUNK_REQUESTS
     half = count // 2
 
     asked = ({"title" if n < half else "customer": f"number {n}", "workload": []} for n in range(count))
