@@ -1,6 +1,7 @@
 """Assumptions of an answer and points that vendors must confirm: kinds and values, shown by the presentation."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from sizer.base.estimate import Estimate
 from sizer.catalog.items import Item
@@ -15,11 +16,7 @@ class DefaultTaken:
 
     workload: str  # name
     default: WorkloadDefault
-
-    @property
-    def source(self) -> str:
-        """No document: the default is ours."""
-        return ""
+    source: ClassVar[str] = ""  # no document: the default is ours
 
 
 @dataclass(frozen=True)
@@ -27,11 +24,7 @@ class CacheReserve:
     """Memory of a server that does not cache data: a copy of the GPU memory and a reserve for the system."""
 
     reserve_bytes: float
-
-    @property
-    def source(self) -> str:
-        """Key of the document with the rule on the GPU memory."""
-        return "dell-ready-ai-nvidia-2018"
+    source: ClassVar[str] = "dell-ready-ai-nvidia-2018"  # key of the document with the rule on the GPU memory
 
 
 @dataclass(frozen=True)
@@ -42,11 +35,7 @@ class CableRoute:
     tray_m: float  # above the racks
     aisle_m: float
     slack_fraction: float
-
-    @property
-    def source(self) -> str:
-        """No document: the rule is ours."""
-        return ""
+    source: ClassVar[str] = ""  # no document: the rule is ours
 
 
 @dataclass(frozen=True)
@@ -70,11 +59,7 @@ class InterruptionRate:
     median: float
     low: float
     high: float
-
-    @property
-    def source(self) -> str:
-        """Key of the document with the rates of large jobs."""
-        return "klockwood-reliability"
+    source: ClassVar[str] = "klockwood-reliability"  # key of the document with the rates of large jobs
 
 
 @dataclass(frozen=True)
@@ -85,11 +70,7 @@ class WholeRunFactor:
     factor: Estimate
     n_trainings: int  # that it is fitted to
     steps_are_own: bool  # the customer's measured ones
-
-    @property
-    def source(self) -> str:
-        """Key of the collection of trainings."""
-        return "whole-trainings"
+    source: ClassVar[str] = "whole-trainings"  # key of the collection of trainings
 
 
 @dataclass(frozen=True)
@@ -99,11 +80,7 @@ class RestartTimes:
     notice_s: float
     replace_s: float
     warm_up_s: float
-
-    @property
-    def source(self) -> str:
-        """Key of the logs with times of the first step; the others are middles of published times."""
-        return "mlperf-training-v5.0"
+    source: ClassVar[str] = "mlperf-training-v5.0"  # logs with times of the first step; the others are middles
 
 
 @dataclass(frozen=True)
@@ -112,11 +89,7 @@ class CheckpointTimes:
 
     transfer_s: float
     blocked_s: float
-
-    @property
-    def source(self) -> str:
-        """No document: the rule is ours."""
-        return ""
+    source: ClassVar[str] = ""  # no document: the rule is ours
 
 
 @dataclass(frozen=True)
@@ -127,11 +100,7 @@ class StorageLevelTaken:
     level: str
     read_bytes_per_s: float
     write_bytes_per_s: float
-
-    @property
-    def source(self) -> str:
-        """The reference architecture that has the levels."""
-        return "nv-ra-h100"
+    source: ClassVar[str] = "nv-ra-h100"  # the reference architecture that has the levels
 
 
 @dataclass(frozen=True)
@@ -141,11 +110,7 @@ class AssumedWriteRate:
     storage: Item
     low_share: float
     high_share: float
-
-    @property
-    def source(self) -> str:
-        """No document: the rule is ours."""
-        return ""
+    source: ClassVar[str] = ""  # no document: the rule is ours
 
 
 @dataclass(frozen=True)
@@ -154,11 +119,7 @@ class UsualExchangeRate:
 
     currency: str
     usd: float
-
-    @property
-    def source(self) -> str:
-        """No document: the rate is ours."""
-        return ""
+    source: ClassVar[str] = ""  # no document: the rate is ours
 
 
 DesignAssumption = (
