@@ -189,15 +189,14 @@ def _tree(
     above = leaf_ports(spine, fast) if spine is not None else 2
     joint = fat_tree(uplinks, above)
     inner = joint.leaf_spine_cables
-    return SwitchTree(
-        levels=np.minimum(needed, 1) + joint.levels,
-        leaves=needed,
-        spines=joint.leaves,
-        cores=joint.spines,
-        leaf_spine_cables=uplinks,
-        spine_core_cables=inner,
-        ports_used=links + 2 * (uplinks + inner),
-        ports_free=needed * ports + (joint.leaves + joint.spines) * above - links - uplinks - 2 * inner,
+    return SwitchTree.of(
+        links,
+        needed * ports + uplinks + (joint.leaves + joint.spines) * above,
+        needed,
+        joint.leaves,
+        joint.spines,
+        leaf_spine=uplinks,
+        spine_core=inner,
         oversubscription=np.where(needed > 1, ports * kind.gbit_per_s.value / fast.gbit_per_s.value, 1.0),
         fits=(joint.cores == 0) & ((uplinks == 0) | (spine is not None)),
     )

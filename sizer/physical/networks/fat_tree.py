@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -20,19 +20,41 @@ FRONT_END_GBIT_PER_S = 40.0
 class SwitchTree:
     """Counts of one network, arrays of one shape."""
 
-    levels: Ints  # of switches between two end points: 0 without any, 1, 2 or 3
     leaves: Ints  # switches that carry end points; a single director is a spine
     spines: Ints
     cores: Ints
     leaf_spine_cables: Ints
     spine_core_cables: Ints
+    peer_cables: Ints  # between two leaves that are joined as a pair
     ports_used: Ints  # end points and both ends of the inter-switch cables
     ports_free: Ints
     oversubscription: Floats  # down : up of a leaf with every down port used; 1 for a single switch
     fits: Bools  # False beyond the largest tree; the counts are then those of that tree
-    peer_cables: Ints = field(
-        default_factory=lambda: np.zeros((), dtype=np.int64)
-    )  # between two leaves that are joined as a pair
+
+    @classmethod
+    def of(
+        cls,
+        end_points: Ints,
+        offered_ports: Ints,
+        leaves: Ints,
+        spines: Ints | int = 0,
+        cores: Ints | int = 0,
+        *,
+        leaf_spine: Ints | int = 0,
+        spine_core: Ints | int = 0,
+        peers: Ints | int = 0,
+        oversubscription: Floats | float = 1.0,
+        fits: Bools | bool = True,
+    ) -> "SwitchTree":
+        """Switches whose ports take the end points and both ends of the cables between switches."""
+        used = end_points + 2 * (leaf_spine + spine_core + peers)
+        parts = (leaves, spines, cores, leaf_spine, spine_core, peers, used, offered_ports - used)
+        return cls(*np.broadcast_arrays(*parts, oversubscription, fits))
+
+    @property
+    def levels(self) -> Ints:
+        """Levels of switches: 0 without any, 1, 2 or 3."""
+        return np.asarray(sum(np.minimum(count, 1) for count in (self.leaves, self.spines, self.cores)))
 
     def with_free_ports(self, ports: Ints | int) -> "SwitchTree":
         """The same switches with some of the end points not there yet."""
@@ -46,25 +68,18 @@ class SwitchTree:
 
     def plus(self, other: "SwitchTree") -> "SwitchTree":
         """Counts of two networks that are kept apart."""
-        return SwitchTree(
-            levels=np.maximum(self.levels, other.levels),
-            leaves=self.leaves + other.leaves,
-            spines=self.spines + other.spines,
-            cores=self.cores + other.cores,
-            leaf_spine_cables=self.leaf_spine_cables + other.leaf_spine_cables,
-            spine_core_cables=self.spine_core_cables + other.spine_core_cables,
-            ports_used=self.ports_used + other.ports_used,
-            ports_free=self.ports_free + other.ports_free,
-            oversubscription=np.maximum(self.oversubscription, other.oversubscription),
-            fits=self.fits & other.fits,
-            peer_cables=self.peer_cables + other.peer_cables,
-        )
+        counts = {name: getattr(self, name) + getattr(other, name) for name in _COUNTS}
+        ratio = np.maximum(self.oversubscription, other.oversubscription)
+        return SwitchTree(**counts, oversubscription=ratio, fits=self.fits & other.fits)
 
     def where(self, rows: Bools, other: "SwitchTree") -> "SwitchTree":
         """This tree, and in some rows another one."""
         if not np.count_nonzero(rows):
             return self
         return SwitchTree(*(np.where(rows, new, own) for new, own in zip(_parts(other), _parts(self), strict=True)))
+
+
+_COUNTS = tuple(part.name for part in fields(SwitchTree) if part.name not in ("oversubscription", "fits"))
 
 
 def leaf_split(ports_per_switch: int, oversubscription: float = 1.0, uplink_ratio: float = 1.0) -> tuple[int, int]:
@@ -176,16 +191,14 @@ def fat_tree(
         spines = np.where(rows, above, spines)
         cores = np.where(rows, found.core_groups * found.cores_each, cores)
         spine_core = np.where(rows, above * found.spine_links(up), spine_core)
-    used = np.where(fits, n, 0) + 2 * (leaf_spine + spine_core)
-    return SwitchTree(
-        levels=np.minimum(leaves + spines, 1) + is_tree + is_deep,
-        leaves=leaves,
-        spines=spines,
-        cores=cores,
-        leaf_spine_cables=leaf_spine,
-        spine_core_cables=spine_core,
-        ports_used=used,
-        ports_free=leaves * ports + spines * spine_ports + cores * ports - used,
+    return SwitchTree.of(
+        np.where(fits, n, 0),
+        leaves * ports + spines * spine_ports + cores * ports,
+        leaves,
+        spines,
+        cores,
+        leaf_spine=leaf_spine,
+        spine_core=spine_core,
         oversubscription=np.where(is_tree, max(down / (up * uplink_ratio), 1.0), 1.0),
         fits=fits,
     )
@@ -194,18 +207,8 @@ def fat_tree(
 def one_switch(end_points: Ints, ports: int) -> SwitchTree:
     """One switch where there are end points, none where there are none; they must not be more than its ports."""
     switches, zero = np.minimum(end_points, 1), np.zeros(end_points.shape, dtype=np.int64)
-    return SwitchTree(
-        levels=switches,
-        leaves=switches,
-        spines=zero,
-        cores=zero,
-        leaf_spine_cables=zero,
-        spine_core_cables=zero,
-        ports_used=end_points,
-        ports_free=switches * ports - end_points,
-        oversubscription=np.ones(end_points.shape),
-        fits=np.ones(end_points.shape, dtype=bool),
-    )
+    free, ones = switches * ports - end_points, np.ones(end_points.shape)
+    return SwitchTree(switches, *(zero,) * 5, end_points, free, ones, ones > 0)
 
 
 def uplinked_down(leaf_ports: int, leaf_uplinks: int, uplink_ratio: float, oversubscription: float = 1.0) -> int:
@@ -252,22 +255,10 @@ def uplinked_leaves(
         fits = fits | holds
     spines = np.where(fits, spines, leaf_uplinks)
     cables = np.where(has_spines, leaves * leaf_uplinks, 0)
-    used = n + storage + 2 * cables
     # A leaf's uplink ports are counted as ports of the network only where the network uses them.
-    offered = leaves * leaf_ports + cables + spines * spine_ports
-    zero = np.zeros_like(leaves)
-    return SwitchTree(
-        levels=np.minimum(leaves + has_spines, 1) + (has_spines & (leaves > 0)),
-        leaves=leaves,
-        spines=spines,
-        cores=zero,
-        leaf_spine_cables=cables,
-        spine_core_cables=zero,
-        ports_used=used,
-        ports_free=np.maximum(offered - used, 0),
-        oversubscription=np.where(has_spines & (leaves > 0), max(1.0, down / (leaf_uplinks * uplink_ratio)), 1.0),
-        fits=fits,
-    )
+    offered = np.maximum(leaves * leaf_ports + cables + spines * spine_ports, n + storage + 2 * cables)
+    ratio = np.where(has_spines & (leaves > 0), max(1.0, down / (leaf_uplinks * uplink_ratio)), 1.0)
+    return SwitchTree.of(n + storage, offered, leaves, spines, leaf_spine=cables, oversubscription=ratio, fits=fits)
 
 
 @dataclass(frozen=True)

@@ -85,17 +85,12 @@ def leaf_pairs(
         fits |= good
     cables = np.asarray(sum(n * up for n, up in zip(leaves, ups, strict=True)))
     worst = np.max([_ratio(load, up, speed) for load, up, (_, _, speed) in zip(loads, ups, kinds, strict=True)], axis=0)
-    used = total + 2 * cables
-    zero = np.zeros_like(total)
-    tree = SwitchTree(
-        levels=np.full(total.shape, 2),
-        leaves=all_leaves,
-        spines=spines,
-        cores=zero,
-        leaf_spine_cables=cables,
-        spine_core_cables=zero,
-        ports_used=used,
-        ports_free=(all_leaves + spines) * ports - used,
+    tree = SwitchTree.of(
+        total,
+        (all_leaves + spines) * ports,
+        all_leaves,
+        spines,
+        leaf_spine=cables,
         oversubscription=np.maximum(worst, 1.0),
         fits=fits,
     )
@@ -146,19 +141,17 @@ def in_band_tree(links: ArrayLike, ports: int) -> SwitchTree:
     cores = np.where(is_deep, PAIR, 0)
     above = spines * cores
     peers = PEER_CABLES * (leaves // PAIR)
-    used = n + 2 * (up + above + peers)
-    return SwitchTree(
-        levels=np.minimum(leaves, 1) + np.minimum(spines, 1) + np.minimum(cores, 1),
-        leaves=leaves,
-        spines=spines,
-        cores=cores,
-        leaf_spine_cables=up,
-        spine_core_cables=above,
-        ports_used=used,
-        ports_free=(leaves + spines + cores) * ports - used,
+    return SwitchTree.of(
+        n,
+        (leaves + spines + cores) * ports,
+        leaves,
+        spines,
+        cores,
+        leaf_spine=up,
+        spine_core=above,
+        peers=peers,
         oversubscription=np.where(is_pair, 1.0, np.maximum(n / np.maximum(up, 1), 1.0)),
         fits=spines <= ports - lan,
-        peer_cables=peers,
     )
 
 
@@ -173,18 +166,5 @@ def connected_pair(end_points: ArrayLike, ports: int) -> SwitchTree:
     DGX BasePOD: 32 links of four servers on two switches with 16 cables between them.
     """
     n = np.atleast_1d(np.asarray(end_points, dtype=np.int64))
-    two, zero = np.where(n > 0, PAIR, 0), np.zeros_like(n)
-    peers = -(-n // PAIR)
-    return SwitchTree(
-        levels=np.minimum(two, 1),
-        leaves=two,
-        spines=zero,
-        cores=zero,
-        leaf_spine_cables=zero,
-        spine_core_cables=zero,
-        ports_used=n + 2 * peers,
-        ports_free=two * ports - n - 2 * peers,
-        oversubscription=np.ones(n.shape),
-        fits=n <= ports,
-        peer_cables=peers,
-    )
+    two = np.where(n > 0, PAIR, 0)
+    return SwitchTree.of(n, two * ports, two, peers=-(-n // PAIR), fits=n <= ports)

@@ -86,7 +86,7 @@ def single_fabric(asked: FabricAsked, catalog: Catalog | None = None) -> SingleF
     end_points = sum(n for _, n, _ in networks)
     per_cable, per_module = asked.links_per_cable, asked.ports_per_module
     return SingleFabric(
-        levels=int(total.levels[0]),
+        levels=max(int(tree.levels[0]) for tree, _, _ in networks),
         leaves=leaves,
         spines=spines,
         cores=cores,

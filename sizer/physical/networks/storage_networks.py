@@ -51,20 +51,7 @@ def gateway_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
     numbers = switch_numbers(gateway, kind)[::-1]
     fewest = 2 if platform.has_spare_gateway else 1
     held = gateways(ports, gateway_uplink_count(platform, rows), numbers.size, fewest)
-    used = held.front_end_ports + held.uplinks
-    zero = np.zeros(ports.shape, dtype=np.int64)
-    tree = SwitchTree(
-        levels=np.minimum(held.gateways, 1),
-        leaves=held.gateways,
-        spines=zero,
-        cores=zero,
-        leaf_spine_cables=zero,
-        spine_core_cables=zero,
-        ports_used=used,
-        ports_free=held.gateways * numbers.size - used,
-        oversubscription=np.ones(ports.shape),
-        fits=np.ones(ports.shape, dtype=bool),
-    )
+    tree = SwitchTree.of(held.front_end_ports + held.uplinks, held.gateways * numbers.size, held.gateways)
     ends = Ends(Role.STORAGE_CABLE, kind, ports - capacity, *storage_end(platform, kind), stays_in_rack=True)
     planes = [Plane(NetworkPlane(NetworkRole.STORAGE), tree, (ends, *capacity_ends(platform, rows)))]
     purpose = PlanNote(PlanNoteKind.FILES_THROUGH_GATEWAY)
