@@ -20,7 +20,6 @@ class Deferred(Generic[T]):
 
     @property
     def value(self) -> T:
-        """The value."""
         with self._lock:
             if self._find is not None:
                 self._value, self._find = self._find(), None

@@ -75,7 +75,6 @@ class Estimate:
         return Estimate(*(np.broadcast_to(part, shape) for part in (self.value, self.low, self.high)))
 
     def __getitem__(self, row: int | Index) -> "Estimate":
-        """Estimate of one row, or of some."""
         return Estimate(self.value[row], self.low[row], self.high[row])
 
     def __iter__(self) -> Iterator[float]:

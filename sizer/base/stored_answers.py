@@ -29,7 +29,6 @@ class StoredAnswers(Generic[T]):
         self._place.cache_clear()
 
     def get(self, key: Hashable, work_out: Callable[[], T]) -> T:
-        """The answer of a key, worked out where it is not stored."""
         place = self._place(key)
         if not place:
             place.append(work_out())

@@ -85,7 +85,6 @@ class ProcessWorkers:
         self.executor = self._started()
 
     def close(self) -> None:
-        """End the processes."""
         self.executor.shutdown(cancel_futures=True)
 
 

@@ -279,7 +279,6 @@ class _Results:
                 self._report.skipped(len(chunk.requests))
 
     def add(self, chunk: Chunk, rows: pa.Table) -> None:
-        """Store the rows of a chunk."""
         self._names |= set(rows.schema.names)
         self._store.write(chunk.digest, rows)
         self._report.made(len(chunk.requests))

@@ -203,7 +203,6 @@ class Bill:
 
     @cached_property
     def bought(self) -> tuple[BillLine, ...]:
-        """Lines that count in the totals."""
         return tuple(line for line in self.lines if line.is_bought)
 
     @property
@@ -409,7 +408,6 @@ def _unsourced(line: BillLine) -> BillLine:
 
 
 def _without_price_warnings(bill: Bill, numbers: set[str]) -> Bill:
-    """The bill without warnings about the prices of some lines."""
     gone = {warning for number, warning in bill.price_warnings if number in numbers}
     return replace(
         bill,

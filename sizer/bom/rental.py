@@ -37,7 +37,6 @@ class RentOrBuy:
 
     @property
     def gpu_hours(self) -> int:
-        """Hours of all GPUs of the cluster, used or not."""
         return self.n_gpus * self.rental.years * HOURS_PER_YEAR
 
     @property

@@ -345,7 +345,6 @@ class Problem:
         return np.concatenate(logs), csr_array(vstack(derivatives))
 
     def logs(self, values: Floats) -> Floats:
-        """Logarithms of all rows."""
         return np.concatenate([law(design.terms(values))[0] for law, design in self._parts])
 
     def with_rows(self, measured: Floats, sigma: Floats) -> "Problem":
@@ -423,7 +422,6 @@ class RateModel(Generic[Case]):
         return fit.predict([self.effects(case) for case in cases], self.law(cases), self.n_terms)
 
     def names(self, cases: Iterable[Case]) -> list[str]:
-        """Effects of some cases."""
         return sorted({name for case in cases for _, name, _ in self.effects(case)})
 
 
@@ -455,7 +453,6 @@ class FittedModel(Generic[Case]):
         return Estimate.log_normal(np.exp(logs), log_sd)
 
     def refitted(self, out: Bools) -> "FittedModel[Case]":
-        """The model fitted to the cases that are not ``out``."""
         return replace(self, fit=self.problem.without(self.fit, out))
 
     def errors(self, rows: Bools | None = None) -> tuple[Floats, Floats]:

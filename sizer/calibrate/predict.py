@@ -55,7 +55,6 @@ class Prediction:
 
     @classmethod
     def not_modelled(cls, kind: FitNote, *values: str) -> "Prediction":
-        """No prediction of what the model does not describe."""
         return cls.none(note(kind, *values), RowUse.NOT_MODELLED)
 
 

@@ -267,7 +267,6 @@ def _unseen(rows: list[ValidatedRow], checks: CrossValidation) -> tuple[Validate
 def _figures(
     rows: tuple[Observation, ...], seen: list[ValidatedRow], unseen: tuple[ValidatedRow, ...], checks: CrossValidation
 ) -> tuple[AccuracyTarget, ...]:
-    """Accuracy of the calibration compared with its targets."""
     named = {row.id for row in rows if is_rate(row) and row.dnn and row.gpu and precision_of(row)}
     rates = [row for row in seen if row.id in named]
     fitted = [abs(row.log_error) for row in rates if row.log_error is not None and row.status == CALIBRATED]

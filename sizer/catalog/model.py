@@ -199,7 +199,6 @@ class Catalog:
         object.__setattr__(self, "_index", index)
 
     def folder(self, name: str) -> Items[Any]:
-        """Items of one folder of ``catalog/`` by the folder's name."""
         if name not in CATEGORIES:
             raise UnknownItemError([f"the catalogue has no folder {name!r}{nearest(name, list(CATEGORIES))}"])
         items: Items[Any] = getattr(self, name)

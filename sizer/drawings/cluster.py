@@ -63,7 +63,6 @@ class Cluster:
         return {group: tuple(devices) for group, devices in found.items()}
 
     def count(self, group: str) -> int:
-        """Devices of a group."""
         return len(self.groups.get(group, ()))
 
     def id(self, group: str) -> str:
@@ -72,7 +71,6 @@ class Cluster:
         return devices[0].name if len(devices) == 1 else group
 
     def bundles(self, end: Callable[[PlacedDevice], str]) -> tuple[Bundle, ...]:
-        """Cables bundled by their ends."""
         return bundles(self.design.plan, end)
 
     def model(self, group: str) -> str:
@@ -147,7 +145,6 @@ class Cluster:
 
     @property
     def storage_nodes(self) -> int:
-        """Nodes of both tiers."""
         tier = self.design.platform.second_tier
         return self.design.storage_nodes + (0 if tier is None else tier.nodes)
 
@@ -215,5 +212,4 @@ class Cluster:
         return f"{counted} and {switches}" if counted else switches
 
     def network(self, role: NetworkRole) -> Network | None:
-        """Counts of a network of the design."""
         return next((net for net in self.design.quantities.networks if net.role is role), None)

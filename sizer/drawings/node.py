@@ -55,7 +55,6 @@ class NodeFacts:
 
     @property
     def server(self) -> Server:
-        """The kind of server."""
         return self.design.platform.server
 
     @property
@@ -66,7 +65,6 @@ class NodeFacts:
 
     @property
     def n_gpus(self) -> int:
-        """GPUs fitted in it."""
         return self.design.platform.gpus_per_server // self.n_trays
 
     @property
@@ -130,7 +128,6 @@ class NodeFacts:
         return None if fact is None else _found(self.design.plan.catalog.cpus, fact.value)
 
     def processor(self) -> Part:
-        """One processor."""
         fact = self.server.cpu
         if self.cpu is None or fact is None:
             return Part("Processor", ("model to be confirmed",))
@@ -139,7 +136,6 @@ class NodeFacts:
         return Part(self.cpu.name, (said,))
 
     def memory(self) -> Part:
-        """Memory of all processors."""
         fact = self.server.memory_bytes
         if fact is None:
             return Part("Memory", ("to be confirmed",))
@@ -293,7 +289,6 @@ class Placed:
     bottom: float = 0.0
 
     def box(self, number: int) -> Box:
-        """Box of a GPU."""
         return next(box for box in self.boxes if box.id == gpu_id(number))
 
     def nvlink(self, one: Box, other: Box, *points: Point) -> None:

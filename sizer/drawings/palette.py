@@ -24,7 +24,6 @@ class Palette:
     stages: dict[str, str]  # key of sizing.result.STAGES -> colour
 
     def colour(self, role: str) -> str:
-        """Colour of a role or of a stage."""
         if role in self.stages:
             return self.stages[role]
         return str(getattr(self, role))

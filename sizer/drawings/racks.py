@@ -29,7 +29,6 @@ class RackKind:
 
     @property
     def first(self) -> PlacedRack:
-        """The rack that is drawn."""
         return self.racks[0]
 
     @property

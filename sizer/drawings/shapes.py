@@ -82,17 +82,14 @@ class Box:
 
     @property
     def centre_x(self) -> float:
-        """Middle of the box."""
         return self.x + self.width / 2
 
     @property
     def bottom(self) -> float:
-        """Lower edge."""
         return self.y + self.height
 
     @property
     def right(self) -> float:
-        """Right edge."""
         return self.x + self.width
 
 

@@ -101,7 +101,6 @@ class _Layout:
         return Drawing(COLUMN_PX, bottom + 4, self.cluster.title(), boxes, named, (), tuple(self.labels))
 
     def _stack(self, group: str, x: float, y: float, width: float, height: float, *lines: str, **more: object) -> Box:
-        """Box of a group of switches with its number."""
         count = self.cluster.count(group)
         title = links.many(count, self.cluster.model(group))
         self.boxes[group] = Box(group, x, y, width, height, title, lines, copies=count, **more)  # type: ignore[arg-type]

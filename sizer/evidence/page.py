@@ -74,7 +74,6 @@ def evidence_page(report: ValidationReport, sources: Mapping[str, Source]) -> Ev
 
 
 def _key_figures(seen: Summary, unseen: Summary) -> list[tuple[str, str]]:
-    """The key figures at the top."""
     if not seen.predicted_rows:
         return []
     found = [
@@ -170,7 +169,6 @@ def _drawn(chart: Chart | None, id_: str, caption: str) -> PageFigure | None:
 
 
 def _weaknesses(rows: Sequence[ValidatedRow], sources: Mapping[str, Source]) -> list[str]:
-    """Known weaknesses, in sentences."""
     lines = []
     kinds = facts.worst_groups(rows, facts.kind_name, 1)
     if kinds:

@@ -136,7 +136,6 @@ def _thinned(rows: list[ValidatedRow]) -> list[ValidatedRow]:
 
 
 def _tips() -> list[alt.Tooltip]:
-    """Tooltips of a mark."""
     titles = {
         "name": "published run",
         "source": "source",

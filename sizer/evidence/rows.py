@@ -65,7 +65,6 @@ class NumberKind:
 
     @property
     def axis(self) -> str:
-        """Title of an axis."""
         return f"{self.name}, {self.unit}" if self.unit else self.name
 
 

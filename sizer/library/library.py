@@ -363,7 +363,6 @@ class Library:
         self._engine, self.place = open_engine(address)
 
     def close(self) -> None:
-        """Close all connections."""
         self._engine.dispose()
 
     # --- saving
@@ -469,12 +468,10 @@ class Library:
         return design_of(row)
 
     def revisions(self, design_id: str) -> tuple[RevisionEntry, ...]:
-        """All revisions of a design, the first one first."""
         with self._reading() as connection:
             return tuple(entry for entry, _ in self._history(connection, design_id))
 
     def revision(self, design_id: str, number: int) -> Revision:
-        """One revision with its content."""
         checked_id(design_id)
         checked_number(number)
         names = ("request", "price_book", "digest", "catalog_digest", "calibration_digest", "snapshot")
@@ -569,7 +566,6 @@ class Library:
 
     @staticmethod
     def _history(connection: Connection, design_id: str) -> list[tuple[RevisionEntry, str]]:
-        """Revisions of a design with their digests, the first one first."""
         checked_id(design_id)
         rows = connection.execute(
             select(*_ENTRY, revisions.c.digest).where(revisions.c.design_id == design_id).order_by(revisions.c.number)
@@ -610,7 +606,6 @@ def answer_of_revision(named: str, library: Library) -> ComparedAnswer:
 
 
 def _design(named: str, library: Library) -> SavedDesign:
-    """The design of a name, or of an id."""
     if len(named) > MAX_NAME:
         raise LibraryError(
             f"the library has no design called {named[:80]!r}…: names have at most {MAX_NAME} characters"

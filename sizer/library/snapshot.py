@@ -81,7 +81,6 @@ class Snapshot(_Frozen):
     lines: tuple[SavedLine, ...]
 
     def figure(self, key: str) -> HeadlineFigure | None:
-        """A figure by its key."""
         return next((figure for figure in self.figures if figure.key == key), None)
 
 

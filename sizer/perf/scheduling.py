@@ -72,7 +72,6 @@ class ServerPool:
 
     @property
     def n_servers(self) -> int:
-        """Servers."""
         return len(self.free)
 
     @property
@@ -154,11 +153,9 @@ class SharedGpus:
         self.pieces.append((self._opened_s[gpu], now))
 
     def server_of(self, gpu: int) -> int:
-        """Server of a GPU."""
         return self._server[gpu]
 
     def n_sessions(self, gpu: int) -> int:
-        """Sessions that run on a GPU."""
         return self._n_sessions[gpu]
 
 

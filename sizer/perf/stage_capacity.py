@@ -35,7 +35,6 @@ class Capacity:
 
     @classmethod
     def log_normal(cls, median: ArrayLike, log_sd: ArrayLike) -> "Capacity":
-        """Fitted capacity."""
         middle, sd = np.broadcast_arrays(np.asarray(median, float), np.asarray(log_sd, float))
         zero = np.broadcast_to(0.0, sd.shape)
         return cls(middle, sd, zero, zero)
@@ -89,7 +88,6 @@ class Capacity:
         return cls(*(np.concatenate([np.ravel(getattr(part, one)) for part in parts]) for one in _FIELDS))
 
     def broadcast_to(self, shape: tuple[int, ...]) -> "Capacity":
-        """The same capacities in a shape that theirs broadcasts to."""
         if all(np.shape(getattr(self, one)) == shape for one in _FIELDS):
             return self
         return Capacity(*(np.broadcast_to(getattr(self, one), shape) for one in _FIELDS))

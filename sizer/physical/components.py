@@ -182,7 +182,6 @@ class DesignParts:
         return cls(counted.components, counted.violations, *values)
 
     def take(self, designs: Ints) -> "DesignParts":
-        """Some of the designs."""
         return DesignParts(
             tuple(part.of(part.quantity[designs]) for part in self.components),
             {rule: rows for rule, of_all in self.violations.items() if (rows := of_all[designs]).any()},

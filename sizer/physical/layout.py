@@ -257,7 +257,6 @@ def _placed(
 
 
 def _names(classes: Sequence[RackClass], wires: Wiring) -> list[str]:
-    """Names of all devices by their numbers."""
     own = _switch_names(wires)
     counts: dict[Role, int] = {}
     found = []

@@ -201,7 +201,6 @@ class Plan:
 
     @property
     def rack(self) -> Rack:
-        """Kind of the racks."""
         return self.inputs.platform.rack
 
     def floor_tile_kg(self, rack: PlacedRack) -> float | None:

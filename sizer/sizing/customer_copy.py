@@ -56,7 +56,6 @@ def not_offered(design: DesignAnswer) -> DesignAnswer:
 
 
 def _copied(verdict: Verdict, before: Sequence[DesignAnswer], after: Sequence[DesignAnswer]) -> Verdict:
-    """The verdict on the copies of the designs."""
     return replace(
         verdict, single=next((new for old, new in zip(before, after, strict=True) if old is verdict.single), None)
     )

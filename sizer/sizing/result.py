@@ -498,7 +498,6 @@ class DesignAnswer:
 
     @property
     def target_check(self) -> CheckResult:
-        """Whether all targets are met."""
         results = {answer.target_check for answer in self.workloads}
         return next((one for one in (CheckResult.NOT_MET, CheckResult.OPEN) if one in results), CheckResult.MET)
 

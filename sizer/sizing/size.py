@@ -133,7 +133,6 @@ class _Choice:
 
 
 def _first_year(counts: PartCounts, ranking: Ranking, order: Sequence[int], calibration: Calibration) -> _Choice:
-    """The first of the ranking."""
     chosen = order[0]
     designs = tuple(design_of(counts, row, calibration, is_documented=row == chosen) for row in order)
     is_by_cost = counts.request.rank_by in (None, "cost")

@@ -51,17 +51,14 @@ class JointFit:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Of all rows."""
         return tuple(name for block in self.blocks for name in block.ids)
 
     @property
     def sources(self) -> NDArray[np.str_]:
-        """Of all rows."""
         return np.array([source for block in self.blocks for source in block.sources])
 
     @property
     def kinds(self) -> NDArray[np.str_]:
-        """Of all rows."""
         return _by_row(self.blocks, [block.kind for block in self.blocks])
 
     def without(self, out: Bools) -> Fit:

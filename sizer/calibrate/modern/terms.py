@@ -309,7 +309,6 @@ def fit_times(rows: Sequence[ModernRow]) -> FittedModel[Training]:
 def _errors(
     rate: FittedModel[ModernRow], time: FittedModel[Training], times: Sequence[ModernRow]
 ) -> tuple[_Errors, _Errors]:
-    """Errors of all rates, and of all times at the predicted rates."""
     of_steps, sd = rate.errors()
     log_rate = {
         row.id: math.log(row.samples_per_s or math.nan) - e for row, e in zip(rate.cases, of_steps, strict=True)

@@ -313,7 +313,6 @@ class _Item:
         return f"{self.file}, {key}"
 
     def ask(self, field: str, question: str) -> None:
-        """Note what is open."""
         self.questions.append(f"{field}: {question}")
 
     def _fact(self, value: Any, key: str, basis: str = "published", note: str = "") -> dict[str, Any]:

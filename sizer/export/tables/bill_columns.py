@@ -41,7 +41,6 @@ class BillColumn:
 
     @property
     def head(self) -> str:
-        """Text of the head."""
         return self.title or self.key
 
 

@@ -448,7 +448,6 @@ def _room_totals(plan: Plan, is_partial: bool) -> Iterator[_Total]:
 
 
 def _names(devices: Iterable[PlacedDevice], catalog: Catalog) -> str:
-    """Names of their items, each once."""
     return ", ".join(dict.fromkeys(catalog.item(device.item).name for device in devices))
 
 

@@ -60,20 +60,16 @@ class BillCells:
         return self.last + (4 if self.has("Discount %") else 2)
 
     def has(self, key: str) -> bool:
-        """Whether this bill has a column."""
         return any(column.key == key for column in self.columns)
 
     def place(self, key: str) -> int:
-        """Number of a column from 0."""
         return [*(column.key for column in self.columns), *_HELPERS].index(key)
 
     def letter(self, key: str) -> str:
-        """Letter of a column."""
         place = self.place(key)
         return chr(ord("A") + place) if place < _LETTERS else f"A{chr(ord('A') + place - _LETTERS)}"
 
     def column(self, key: str) -> str:
-        """Cells of all lines in a column."""
         letter = self.letter(key)
         return f"{NAME}!${letter}${self.first}:${letter}${self.last}"
 

@@ -104,7 +104,6 @@ class Sheets:
             self.text(sheet, row, column, text, format_)
 
     def number(self, sheet: Any, row: int, column: int, value: float, format_: str) -> None:
-        """Number in a cell."""
         sheet.write_number(row, column, value, self.formats[format_])
 
     def figure(self, sheet: Any, row: int, column: int, value: float) -> None:

@@ -173,7 +173,6 @@ class CheckpointPlan:
 
     @property
     def interruptions_per_day(self) -> float:
-        """Expected interruptions of a day."""
         return DAY_S / self.between_s[0]
 
     @property

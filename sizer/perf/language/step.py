@@ -81,7 +81,6 @@ class Shapes:
 
     @property
     def expert_parameters(self) -> Floats:
-        """Parameters of all routed experts."""
         return self.routed_parameters_used * self.experts / self.active_experts
 
     @property
@@ -380,7 +379,6 @@ class MemoryUse:
 
     @property
     def total(self) -> Floats:
-        """All of it."""
         return self.state + self.activations + self.logits + self.runtime
 
 

@@ -185,7 +185,6 @@ class _Loop:
         return _Round(shown, first + admitted * waiting, whole, following, rho.value)
 
     def served(self, decoding: Floats, at: _Round) -> Served:
-        """The solution."""
         return Served(at.tpot, at.ttft, at.request, decoding, at.busy_share)
 
     def served_graded(self, decoding: Floats, here: _Round, moved: _Round) -> Served:

@@ -151,7 +151,6 @@ class Replicas(_Columns):
 
     @property
     def gpus(self) -> Floats:
-        """GPUs of a replica."""
         return self.tensor * self.data
 
     def cache_bytes(self, tokens: ArrayLike) -> Floats:

@@ -86,7 +86,6 @@ class Terms:
         return {name: value} if self.graded else {}
 
     def value(self, name: str) -> Floats:
-        """A factor itself."""
         return np.asarray(getattr(self._by, name), dtype=float)
 
 

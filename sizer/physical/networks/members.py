@@ -182,7 +182,6 @@ class Wiring:
 
     @property
     def networks(self) -> tuple[Network, ...]:
-        """Counts of every network."""
         return tuple(replace(part.network, leaf_ports_free=part.leaf_ports_free) for part in self.members)
 
 

@@ -203,8 +203,6 @@ def _spread(total: int, leaves: int) -> Ints:
 
 
 def _modules(tree: SwitchTree, loads: Ints, each: int) -> int:
-    """Modules in the cages of all switches."""
-
     def cages(ports: Ints | int) -> int:
         return int(np.sum(-(-np.asarray(ports) // each)))
 

@@ -52,7 +52,6 @@ class RackTotals:
 
     @property
     def pdus(self) -> Ints:
-        """PDUs in all new racks."""
         return np.asarray(np.sum([count.racks * count.pdus_per_rack for count in self.by_group], axis=0))
 
     @property

@@ -74,12 +74,10 @@ class JobMix:
 
     @property
     def jobs_a_week(self) -> float:
-        """Jobs of all kinds."""
         return self.days_a_week * sum(kind.jobs_a_day for kind in self.kinds)
 
     @property
     def warm_up_weeks(self) -> int:
-        """Weeks that are not counted."""
         longest = max((kind.duration_s for kind in self.kinds), default=0.0)
         return max(_WARM_UP_WEEKS, int(np.ceil(_WARM_UP_DURATIONS * longest / WEEK_S)))
 
@@ -135,7 +133,6 @@ class JobMix:
         return (*(kind.fits for kind in self.kinds), *(job.fits for job in self.standing))
 
     def gpus_taken(self, gpus: int, whole_servers: bool) -> int:
-        """GPUs that a job takes."""
         return servers_of(gpus, self.gpus_per_server, whole_servers) * self.gpus_per_server or gpus
 
     def cluster(self, n_servers: int) -> ServerPool:

@@ -59,7 +59,6 @@ class DataSet:
 
     @property
     def n_samples(self) -> float:
-        """Samples of the whole set."""
         return self.size_bytes / self.sample_bytes
 
 

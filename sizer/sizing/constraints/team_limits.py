@@ -143,7 +143,6 @@ class Simulated:
 
     @property
     def jobs(self) -> Jobs:
-        """The jobs."""
         return draw_jobs(self.case)
 
     @cached_property

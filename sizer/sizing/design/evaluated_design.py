@@ -59,7 +59,6 @@ class WorkloadOnDesign:
 
     @cached_property
     def run(self) -> WorkloadRun:
-        """The workload on the whole design."""
         return self.run_on(self.n_servers)
 
     def run_on(self, n_servers: ArrayLike) -> WorkloadRun:

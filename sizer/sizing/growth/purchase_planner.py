@@ -214,7 +214,6 @@ class PurchasePlanner:
         return growth_of(self.request).price ** year * self._tables[is_prepared].amounts(bought[:, None])[..., 0]
 
     def _order(self, is_prepared: bool, path: Sequence[int]) -> PricedOrder:
-        """All that a sequence buys, at the prices of its years."""
         parts, steps = self._parts(is_prepared), _steps(path)
         bought = [parts.bought(before, after) for _, before, after in steps]
         amounts = sum(self._amounts(is_prepared, step[0], pieces) for step, pieces in zip(steps, bought, strict=True))

@@ -124,13 +124,11 @@ class PurchaseSequence:
 
     @property
     def energy_cost(self) -> Decimal | None:
-        """Of all years."""
         costs = [purchase.energy_cost for purchase in self.purchases]
         return None if None in costs else sum((cost for cost in costs if cost is not None), Decimal("0.00"))
 
     @property
     def energy_kwh(self) -> float:
-        """Of all years."""
         return sum(purchase.energy_kwh for purchase in self.purchases)
 
     @property

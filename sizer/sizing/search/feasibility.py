@@ -68,7 +68,6 @@ class Space:
 
     @property
     def n_rows(self) -> int:
-        """Designs in the space."""
         return self.n_platforms * len(self.sizes)
 
     @cached_property
@@ -82,7 +81,6 @@ class Space:
         return np.tile(self.sizes, self.n_platforms)
 
     def of_platform(self, index: int) -> slice:
-        """Rows of one platform."""
         return slice(index * len(self.sizes), (index + 1) * len(self.sizes))
 
 
@@ -132,7 +130,6 @@ class StorageUnits:
         return cls(*(np.array(column)[kind_of] for column in columns))
 
     def take(self, rows: Ints | slice) -> "StorageUnits":
-        """Units of some platforms."""
         return StorageUnits(**{name: column[rows] for name, column in vars(self).items()})
 
     def whole(self, wanted: Floats, servers: Ints, is_local: Floats) -> tuple[Ints, Bools]:
@@ -198,12 +195,10 @@ class Alike:
 
     @cached_property
     def class_cols(self) -> Columns:
-        """Columns of the classes."""
         return self.cols.take(self.first)
 
     @cached_property
     def class_units(self) -> StorageUnits:
-        """Storage of the classes."""
         return self.units.take(self.first)
 
 
@@ -572,7 +567,6 @@ class _Classes:
 
     @classmethod
     def empty(cls, shape: tuple[int, int]) -> "_Classes":
-        """Places for all blocks."""
         enough, mounts = (np.zeros(shape, dtype=bool) for _ in range(2))
         return cls(np.zeros(shape, dtype=np.int64), enough, mounts, *np.ones((3, *shape)))
 

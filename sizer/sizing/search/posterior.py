@@ -215,7 +215,6 @@ def _blocks(
 
 
 def _block(evaluated: EvaluatedSpace, draws: Draws, catalog: Catalog, classes: Ints, sizes: slice) -> Block:
-    """Block of some classes of one kind."""
     first = int(evaluated.kind_first[evaluated.kind_of_class[classes[0]]])
     servers = evaluated.space.sizes[sizes][:, None]
     cols, kind = _columns(evaluated, first, sizes), int(evaluated.kind_of_class[classes[0]])

@@ -642,7 +642,6 @@ class _Waiting:
 
     @property
     def is_left(self) -> bool:
-        """Whether any is left."""
         return self._start < self._sizes.size
 
     def bound(self) -> Key:

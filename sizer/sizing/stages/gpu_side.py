@@ -488,7 +488,6 @@ def _terms(
     group: ComputeGroup,
     has_many_servers: bool,
 ) -> StepTerms:
-    """Terms of one compute group."""
     return calibration.step_terms(
         stack=stack,
         dnn=dnn,

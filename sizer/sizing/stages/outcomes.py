@@ -58,7 +58,6 @@ class Outcomes:
     def of_arrays(
         cls, chance: Floats, need: Floats, rate: Floats, width: Floats, first_share: Floats, comp: Compute
     ) -> "Outcomes":
-        """Outcomes along a first axis."""
         log_need = _log_rate(need)
         log_rate = log_need if rate is need else _log_rate(rate)
         shape = chance.shape[1:]

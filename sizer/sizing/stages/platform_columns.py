@@ -187,11 +187,9 @@ class Columns:
         return Columns(**{name: column[rows] for name, column in vars(self).items()})
 
     def shaped(self, shape: tuple[int, ...]) -> "Columns":
-        """The same columns in another shape."""
         return Columns(**{name: column.reshape(shape) for name, column in vars(self).items()})
 
     def as_rows(self, names: Sequence[str] = ()) -> list[Floats]:
-        """Some columns, by default all, as a list."""
         return [getattr(self, name) for name in names or [field.name for field in fields(self)]]
 
 

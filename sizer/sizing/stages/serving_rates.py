@@ -427,7 +427,6 @@ def _needed(work: ServingWork, each: float) -> int | None:
 
 
 def _servers_of(layout: _Layout, replicas: int | None) -> int | None:
-    """Servers that hold some replicas."""
     return None if replicas is None else -(-replicas // layout.replicas) * layout.servers
 
 

@@ -99,7 +99,6 @@ class WorkloadRun:
         return evaluate.storage_nodes(already, self.work, self.comp, self.cols, self.need, self.confidence)
 
     def take(self, rows: Ints) -> "WorkloadRun":
-        """Some of the rows."""
         arrays = {name: getattr(self, name)[rows] for name in ("servers", "nodes", "gateway_bytes_per_s")}
         return replace(self, comp=self.comp.take(rows), cols=self.cols.take(rows), **arrays)
 
