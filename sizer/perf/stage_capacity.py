@@ -117,25 +117,8 @@ class Capacity:
 
     def probability_at_least(self, need: ArrayLike) -> Floats:
         """Probability that the stage passes ``need`` samples/s."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            distance = np.log(self.median) - np.log(np.asarray(need, float))
-        distance = np.where(np.isnan(distance), np.inf, distance)  # inf needs meet inf capacities
-        # Most stages have one kind of spread; the other is not worked out, the normal one above all takes its time.
-        if (is_normal := self.log_sd > 0).all():
-            return normal_cdf(_score(distance, self.log_sd, self.skew))
-        chance = np.asarray(distance >= -1e-12, dtype=float)  # of a capacity without spread
-        if (is_uniform := self.log_half_width > 0).any():
-            uniform = 0.5 + 0.5 * distance / np.where(is_uniform, self.log_half_width, 1.0)
-            chance = np.where(is_uniform, np.clip(uniform, 0.0, 1.0), chance)
-        if is_normal.any():
-            if is_normal.shape == chance.shape:
-                chance[is_normal] = normal_cdf(
-                    _score(distance[is_normal], self.log_sd[is_normal], self.skew[is_normal])
-                )
-            else:
-                sd = np.where(is_normal, self.log_sd, 1.0)
-                chance = np.where(is_normal, normal_cdf(_score(distance, sd, self.skew)), chance)
-        return np.asarray(chance)
+        needs = np.asarray(need, float)
+        return _Chances(self.broadcast_to(np.broadcast_shapes(needs.shape, np.shape(self.median)))).at_least(needs)
 
     def quantile(self, probability: ArrayLike) -> Floats:
         """Rate that the stage stays below with ``probability``."""
@@ -244,16 +227,16 @@ class _Chances:
     def __init__(self, stages: Capacity) -> None:
         with np.errstate(divide="ignore"):
             self._log_median = np.log(stages.median)
-        self._uniform, self._normal = (np.nonzero(spread > 0) for spread in (stages.log_half_width, stages.log_sd))
+        self._uniform, self._normal = stages.log_half_width > 0, stages.log_sd > 0
         self._half = stages.log_half_width[self._uniform]
         self._sd, self._skew = stages.log_sd[self._normal], stages.skew[self._normal]
 
     def at_least(self, need: Floats) -> Floats:
         """Probability that each stage passes a need. [samples/s]"""
         with np.errstate(divide="ignore", invalid="ignore"):
-            distance = self._log_median - np.log(need)
+            distance = np.array(self._log_median - np.log(need))
         distance[np.isnan(distance)] = np.inf  # inf needs meet inf capacities
-        chance = (distance >= -1e-12).astype(float)
+        chance = np.array(distance >= -1e-12, dtype=float)
         if self._half.size:
             even = 0.5 + 0.5 * distance[self._uniform] / self._half
             chance[self._uniform] = np.minimum(np.maximum(even, 0.0), 1.0)

@@ -53,57 +53,28 @@ def mount_capacity(
     return Capacity.between(mounts * np.asarray(mount_low_bytes_per_s), mounts * np.asarray(mount_high_bytes_per_s))
 
 
-def nodes_for_both(
-    read_bytes_per_s: ArrayLike,
-    write_bytes_per_s: ArrayLike,
-    probability: ArrayLike,
-    read_rates: tuple[ArrayLike, ArrayLike],
-    write_rates: tuple[ArrayLike, ArrayLike],
-    node_line_bytes_per_s: ArrayLike,
-) -> Floats:
-    """Smallest node count that reads and writes at the same time, as :func:`nodes_needed`.
-
-    A node that reads at a share of its read rate writes at the rest of its write rate: published rates are those of
-    reading alone and of writing alone.
-
-    ``read_bytes_per_s``, ``write_bytes_per_s`` (...): rates at the same time [B/s].
-    ``probability`` (...): with which the nodes deliver both; above 1 no count does.
-    ``read_rates``, ``write_rates``: lower and upper rate of one node [B/s].
-    ``node_line_bytes_per_s`` (...): line rate of the node's front-end ports in use [B/s].
-    Returns (...): nodes, a whole number or inf.
-    """
-    p = np.asarray(probability, float)
-    slow = 1 - np.clip(p, 0.0, 1.0)
-    taken = np.zeros(1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        for rate, (low, high) in ((read_bytes_per_s, read_rates), (write_bytes_per_s, write_rates)):
-            node = read_capacity(1.0, low, high, node_line_bytes_per_s)
-            taken = taken + np.asarray(rate, float) / node.quantile(slow)
-        count = np.ceil(taken - 1e-9)
-    return np.where(p > 1, np.inf, np.maximum(count, 0.0))
-
 
 def nodes_needed(
-    bytes_per_s: ArrayLike,
-    probability: ArrayLike,
-    node_low_bytes_per_s: ArrayLike,
-    node_high_bytes_per_s: ArrayLike,
-    node_line_bytes_per_s: ArrayLike,
+    probability: ArrayLike, node_line_bytes_per_s: ArrayLike, *loads: tuple[ArrayLike, ArrayLike, ArrayLike]
 ) -> Floats:
-    """Smallest node count that reads ``bytes_per_s`` with at least ``probability``; inf where none does.
+    """Smallest node count that delivers all loads at the same time with at least ``probability``; inf where none does.
 
     Closed form: the rate of a node at that confidence lies between its two published ends (log-uniform), and the
-    system's rate is proportional to its nodes.
+    system's rate is proportional to its nodes. A node that reads at a share of its read rate writes at the rest of its
+    write rate: published rates are those of reading alone and of writing alone.
 
-    ``bytes_per_s`` (...): rate that is read [B/s].
-    ``probability`` (...): with which the nodes deliver it; above 1 no count does.
-    ``node_low_bytes_per_s``, ``node_high_bytes_per_s`` (...): demonstrated lower and published upper rate of one node;
-        equal when one number is known [B/s].
+    ``probability`` (...): with which the nodes deliver each load; above 1 no count does.
     ``node_line_bytes_per_s`` (...): line rate of the node's front-end ports in use; caps both ends [B/s].
+    ``*loads`` (...): rate that is read or written, demonstrated lower and published upper rate of one node; equal when
+        one number is known [B/s].
     Returns (...): nodes, a whole number or inf.
     """
-    node = read_capacity(1.0, node_low_bytes_per_s, node_high_bytes_per_s, node_line_bytes_per_s)
     p = np.asarray(probability, float)
     with np.errstate(divide="ignore", invalid="ignore"):
-        count = np.ceil(np.asarray(bytes_per_s, float) / node.quantile(1 - np.clip(p, 0.0, 1.0)) - 1e-9)
+        taken = [
+            np.asarray(rate, float)
+            / read_capacity(1.0, low, high, node_line_bytes_per_s).quantile(1 - np.clip(p, 0.0, 1.0))
+            for rate, low, high in loads
+        ]
+        count = np.ceil(sum(taken) - 1e-9)
     return np.where(p > 1, np.inf, np.maximum(count, 0.0))

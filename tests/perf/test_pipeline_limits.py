@@ -79,21 +79,21 @@ def test_an_unused_stage_bounds_nothing() -> None:
 def test_eight_f800_nodes_give_what_they_demonstrated() -> None:
     """Isilon and DGX-1, 2018: eight nodes served 19,895 MB/s, so that eight are enough with certainty."""
     assert read_capacity(8, 19.895e9 / 8, 3.75e9, 10e9).probability_at_least(19.895e9) == pytest.approx(1.0)
-    assert nodes_needed(19.895e9, 0.999, 19.895e9 / 8, 3.75e9, 10e9) == 8
+    assert nodes_needed(0.999, 10e9, (19.895e9, 19.895e9 / 8, 3.75e9)) == 8
     # By hand: at even odds a node gives sqrt(2.487 x 3.75) = 3.054 GB/s, and 19.895 / 3.054 = 6.5.
-    assert nodes_needed(19.895e9, 0.5, 19.895e9 / 8, 3.75e9, 10e9) == 7
+    assert nodes_needed(0.5, 10e9, (19.895e9, 19.895e9 / 8, 3.75e9)) == 7
 
 
 def test_nodes_needed_is_the_smallest_count() -> None:
     for rate in (1e9, 7.3e9, 55e9):
         for confidence in (0.5, 0.8, 0.95):
-            nodes = float(nodes_needed(rate, confidence, 2e9, 4e9, 5e9))
+            nodes = float(nodes_needed(confidence, 5e9, (rate, 2e9, 4e9)))
             assert read_capacity(nodes, 2e9, 4e9, 5e9).probability_at_least(rate) >= confidence - 1e-9
             assert read_capacity(nodes - 1, 2e9, 4e9, 5e9).probability_at_least(rate) < confidence
 
 
 def test_a_confidence_above_one_cannot_be_met() -> None:
-    assert np.isinf(nodes_needed(1e9, 1.2, 2e9, 4e9, 5e9))
+    assert np.isinf(nodes_needed(1.2, 5e9, (1e9, 2e9, 4e9)))
 
 
 def test_the_line_rate_caps_a_node_and_mounts_add_up() -> None:

@@ -296,7 +296,7 @@ def storage_nodes(
     reads, checkpoints = read_bytes_per_s(work, comp, wanted), wanted.checkpoints
     files = np.ceil(operations_per_s(work, reads) / cols.node_iops)
     if checkpoints is None and not np.count_nonzero(cols.staged_bytes_per_s):
-        return np.maximum(_nodes_reading(reads, cols, level), files)
+        return np.maximum(nodes_reading(reads, cols, level), files)
     if checkpoints is not None and checkpoints.least_read_bytes_per_s is not None:
         # Such a rate is met by what was demonstrated.
         files = np.maximum(files, np.ceil(checkpoints.least_read_bytes_per_s / _low_end(cols)))
@@ -307,13 +307,15 @@ def storage_nodes(
         [
             files,
             *(
-                storage.nodes_for_both(
-                    read,
-                    write + cols.staged_bytes_per_s,
+                storage.nodes_needed(
                     level,
-                    (cols.node_low_bytes_per_s, cols.node_high_bytes_per_s),
-                    (cols.node_write_low_bytes_per_s, cols.node_write_high_bytes_per_s),
                     cols.node_line_bytes_per_s,
+                    (read, cols.node_low_bytes_per_s, cols.node_high_bytes_per_s),
+                    (
+                        write + cols.staged_bytes_per_s,
+                        cols.node_write_low_bytes_per_s,
+                        cols.node_write_high_bytes_per_s,
+                    ),
                 )
                 for read, write in together
             ),
@@ -360,19 +362,10 @@ def rate_need(work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: Need
     return found
 
 
-def nodes_for(bytes_per_s: Floats, cols: Columns, confidence: Floats | float) -> Floats:
-    """Smallest node count that reads so much at a confidence of the storage alone; inf where none does."""
-    return _nodes_reading(bytes_per_s, cols, least_chance(confidence))
-
-
-def _nodes_reading(bytes_per_s: Floats, cols: Columns, probability: Floats | float) -> Floats:
-    return storage.nodes_needed(
-        bytes_per_s,
-        probability,
-        cols.node_low_bytes_per_s,
-        cols.node_high_bytes_per_s,
-        cols.node_line_bytes_per_s,
-    )
+def nodes_reading(bytes_per_s: Floats, cols: Columns, probability: Floats | float) -> Floats:
+    """Smallest node count that reads so much with a probability of the storage alone; inf where none does."""
+    reads = (bytes_per_s, cols.node_low_bytes_per_s, cols.node_high_bytes_per_s)
+    return storage.nodes_needed(probability, cols.node_line_bytes_per_s, reads)
 
 
 def gpu_probability(gpu: Capacity, wanted: Need) -> Floats:

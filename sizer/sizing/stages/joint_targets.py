@@ -125,7 +125,8 @@ class JointTargets:
             for index, (chance, work, comp, need) in enumerate(each)
         ]
         if self.team_bytes_per_s is not None:
-            wanted.append(evaluate.nodes_for(self.team_bytes_per_s, self.cols, self.confidence))
+            least = evaluate.least_chance(self.confidence)
+            wanted.append(evaluate.nodes_reading(self.team_bytes_per_s, self.cols, least))
         return np.asarray(np.max(wanted, axis=0))
 
     def has_mounts(self, side: StorageSide) -> Bools:

@@ -12,7 +12,7 @@ from sizer.bom.prices import price_book
 from sizer.bom.unit_prices import UnitPrices
 from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.model import Catalog
-from sizer.perf.storage import nodes_for_both, nodes_needed
+from sizer.perf.storage import nodes_needed
 from sizer.physical.platform import page_cache_bytes
 from sizer.physical.platforms import platforms
 from sizer.physical.roles import Role
@@ -67,10 +67,9 @@ def test_streams_that_may_overlap():
 
 @given(st.floats(1, 1e12), st.floats(1, 1e12), st.floats(1, 1e11), st.floats(1, 1e11))
 def test_reading_and_writing_at_once_takes_no_fewer_nodes_than_either(read, write, of_read, of_write):
-    rates = ((of_read, of_read), (of_write, of_write), 1e15)
-    both = float(nodes_for_both(read, write, 0.9, *rates)[0])
-    assert both >= float(nodes_needed(read, 0.9, of_read, of_read, 1e15))
-    assert both >= float(nodes_needed(write, 0.9, of_write, of_write, 1e15))
+    loads = ((read, of_read, of_read), (write, of_write, of_write))
+    both = float(nodes_needed(0.9, 1e15, *loads))
+    assert all(both >= float(nodes_needed(0.9, 1e15, load)) for load in loads)
     assert both <= np.ceil(read / of_read + write / of_write) + 1
 
 
