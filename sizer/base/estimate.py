@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from sizer.base.arrays import Floats, Index
+from sizer.base.arrays import Floats, Index, Rows
 
 _inverse = np.frompyfunc(NormalDist().inv_cdf, 1, 1)
 
@@ -36,7 +36,7 @@ Z90 = float(normal_quantile(0.95))
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(Rows):
     """Value with low and high end of its 90 % interval, all of one shape.
 
     ``value`` is the median. Positive quantities are log-normal, ``high / value == value / low``, unless a hard limit

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sizer.base.arrays import Floats, Index, Ints
+from sizer.base.arrays import Floats, Ints, Rows
 from sizer.base.estimate import Estimate, normal_cdf, normal_quantile
 
 # Halvings of the bracket when a quantile of a joint distribution is sought: a billionth of the bracket remains.
@@ -19,7 +19,7 @@ _NO_SKEW = 1e-6
 
 
 @dataclass(frozen=True)
-class Capacity:
+class Capacity(Rows):
     """Samples/s that a stage passes: log-normal (``log_sd``), or log-uniform (``log_half_width``) around ``median``.
 
     A rate known as "at least this, at most that" (a demonstrated lower bound and a vendor's maximum) is log-uniform
@@ -95,10 +95,6 @@ class Capacity:
     def flat_rows(self, place: Ints) -> "Capacity":
         """Capacities of the rows of flat arrays at some places, in the shape of these."""
         return Capacity(*(np.ravel(getattr(self, one))[place] for one in _FIELDS))
-
-    def take(self, rows: Index) -> "Capacity":
-        """Capacity of some rows of the first axis, of some entries of the first two, or of those of a mask."""
-        return Capacity(*(getattr(self, one)[rows] for one in _FIELDS))
 
     def scaled(self, factor: ArrayLike) -> "Capacity":
         """Capacity times a factor without spread."""

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sizer.base.arrays import Floats
+from sizer.base.arrays import Floats, Rows
 from sizer.base.estimate import Estimate, normal_quantile
 from sizer.perf.stage_capacity import Capacity
 
@@ -103,7 +102,7 @@ EFFICIENCY, LAUNCH, INTRA, INTER, OVERLAP, STRAGGLER, HOST_LINK, RUN_AHEAD, FILL
 
 
 @dataclass(frozen=True)
-class StepTerms:
+class StepTerms(Rows):
     """Sufficient numbers of one combination of stack, DNN, precision, GPU and links, or of one a row.
 
     ``values`` (..., k): in the order of :data:`TERM_NAMES`; :data:`ABSENT` where a step has no such part.
@@ -140,15 +139,9 @@ class StepTerms:
         """(...) what moves the logarithm of a rate beside the terms: runs and sources. [-]"""
         return np.asarray(np.hypot(self.scatter_log_sd, self.between_log_sd))
 
-    def __getitem__(self, rows: NDArray[np.intp] | int) -> "StepTerms":
-        """Terms of some rows; with an index array, one row of terms for each of its elements."""
-        within, between = np.asarray(self.scatter_log_sd)[rows], np.asarray(self.between_log_sd)
-        between = between[rows] if between.ndim else between
-        return StepTerms(self.values[rows], self.covariance[rows], within, between)
-
     @classmethod
     def stack(cls, terms: "list[StepTerms]") -> "StepTerms":
-        """Several single terms as one with a leading axis; ``stacked[index_array]`` then gives terms row by row."""
+        """Several single terms as one with a leading axis, of which rows are taken."""
         return cls(
             np.stack([one.values for one in terms]),
             np.stack([one.covariance for one in terms]),

@@ -53,7 +53,6 @@ def mount_capacity(
     return Capacity.between(mounts * np.asarray(mount_low_bytes_per_s), mounts * np.asarray(mount_high_bytes_per_s))
 
 
-
 def nodes_needed(
     probability: ArrayLike, node_line_bytes_per_s: ArrayLike, *loads: tuple[ArrayLike, ArrayLike, ArrayLike]
 ) -> Floats:

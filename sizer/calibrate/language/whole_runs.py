@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from sizer.base.arrays import Bools, Floats
+from sizer.base.arrays import Floats, Rows
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Z90, Estimate
 from sizer.base.formats.csv_rows import bounded, rows_of_file, typed_row
@@ -139,7 +139,7 @@ def _row(facts: dict[str, bool]) -> Floats:
 
 
 @dataclass(frozen=True)
-class _Problem:
+class _Problem(Rows):
     """Rows with their predictions. Arrays over the rows."""
 
     log_ratio: Floats  # published over predicted days
@@ -147,11 +147,6 @@ class _Problem:
     design: Floats  # (rows, effects)
     families: Floats  # (rows, families), 1 for that of a row
     generations: frozenset[str | None]
-
-    def take(self, some: Bools) -> "_Problem":
-        return _Problem(
-            self.log_ratio[some], self.step_sd[some], self.design[some], self.families[some], self.generations
-        )
 
     def variance(self, family_sd: float, run_sd: float) -> Floats:
         """(rows, rows) covariance of the errors."""

@@ -152,7 +152,7 @@ class ServingCalibration:
             whose = points.of[some]
             here = terms[whose]
             one = closed_loop(
-                points.table.at(whose), points.fill_table.at(whose), load.at(some), factors_of(here), graded=True
+                points.table.take(whose), points.fill_table.take(whose), load.take(some), factors_of(here), graded=True
             )
             busy[some] = one.busy_share
             found, slopes = log_times(one, here)

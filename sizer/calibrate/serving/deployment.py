@@ -281,7 +281,7 @@ class ServingPoints:
         beams = np.array([one.beams for one in self.deployments])
         filled = np.array([FILLED.get(one.engine, USUAL_FILLED) for one in self.deployments])
         found = most_concurrent(
-            self.table.at(self.of), self.input_tokens, self.output_tokens, (kept * beams)[self.of], filled[self.of]
+            self.table.take(self.of), self.input_tokens, self.output_tokens, (kept * beams)[self.of], filled[self.of]
         )
         running = np.array([one.most_running for one in self.deployments])
         return np.asarray(np.minimum(found, running[self.of]) * pools[self.of])

@@ -227,7 +227,7 @@ def points_of(cases: Sequence[Printed]) -> tuple[ServingPoints, Ints, Ints]:
 def times_law(cases: Sequence[Printed]) -> Law:
     """Logarithms of printed times and their derivatives by the terms."""
     points, first, of = points_of(cases)
-    decode, fill, load = points.table.at(points.of), points.fill_table.at(points.of), points.load()
+    decode, fill, load = points.table.take(points.of), points.fill_table.take(points.of), points.load()
     masks = {quantity: np.array([case.quantity is quantity for case in cases]) for quantity in ServingTime}
 
     def law(terms: Floats) -> tuple[Floats, Floats]:

@@ -1,12 +1,11 @@
 """Requests in flight: time per token, time to the first token and rate of a replica under a number of them."""
 
 from copy import copy
-from dataclasses import dataclass, fields, replace
-from typing import Self
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sizer.base.arrays import Floats, Index
+from sizer.base.arrays import Floats, Rows
 from sizer.perf.serving.graded import Graded, chosen, least
 from sizer.perf.serving.replica import Replicas
 from sizer.perf.serving.step import Prefill, ServingFactors, Terms, decode_step, prefill
@@ -22,7 +21,7 @@ _WAVE = 0.7
 
 
 @dataclass(frozen=True)
-class Load:
+class Load(Rows):
     """What a replica is asked. Arrays of one length."""
 
     concurrency: Floats  # requests in flight
@@ -38,10 +37,6 @@ class Load:
     # Replicas of the decode pool and of the prefill pool; 0: prefill and decode run together.
     decode_replicas: Floats
     prefill_replicas: Floats
-
-    def at(self, index: Index) -> Self:
-        """Some of the elements."""
-        return type(self)(**{one.name: getattr(self, one.name)[index] for one in fields(self)})
 
     @property
     def context(self) -> Floats:

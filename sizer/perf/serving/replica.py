@@ -1,12 +1,12 @@
 """What one replica of a served model is: bytes of weights and cache, work and rates of each of its GPUs."""
 
 from dataclasses import dataclass, fields
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sizer.base.arrays import Floats, Index
+from sizer.base.arrays import Floats, Rows
 from sizer.perf.arguments import float_arrays
 
 # Bytes of a parameter with the scales of its blocks: one byte for 16 (NVFP4), 16 to 32 (INT4) or 32 numbers (MXFP4).
@@ -23,16 +23,7 @@ _STATE_BYTES, _STATE_PASSES = 4.0, 2.0
 
 
 @dataclass(frozen=True)
-class _Columns:
-    """Arrays of one length, or broadcast to it."""
-
-    def at(self, index: Index) -> Self:
-        """Some of the elements, or some of them repeatedly."""
-        return type(self)(**{one.name: getattr(self, one.name)[index] for one in fields(self)})
-
-
-@dataclass(frozen=True)
-class ServedModels(_Columns):
+class ServedModels(Rows):
     """Models as serving sees them. Arrays, one element a model.
 
     ``full_layers`` attend to all tokens, ``window_layers`` to the last ``window``, and ``linear_layers`` keep a state
@@ -88,7 +79,7 @@ class ServedModels(_Columns):
 
 
 @dataclass(frozen=True)
-class ServingGpus(_Columns):
+class ServingGpus(Rows):
     """GPUs. Arrays."""
 
     memory_bytes: Floats
@@ -100,7 +91,7 @@ class ServingGpus(_Columns):
 
 
 @dataclass(frozen=True)
-class Replicas(_Columns):
+class Replicas(Rows):
     """Replicas: the group of GPUs that holds one copy of a model. Arrays, one element a replica.
 
     Of ``gpus`` = ``tensor`` x ``data`` GPUs, ``tensor`` divide attention and dense layers among them, ``data`` such

@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sizer.base.arrays import Bools, Floats, Ints
+from sizer.base.arrays import Bools, Floats, Ints, Rows
 from sizer.base.streams import pause_point
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
@@ -94,7 +94,7 @@ def design_space(n_platforms: int, fewest: int, most: int) -> Space:
 
 
 @dataclass(frozen=True)
-class StorageUnits:
+class StorageUnits(Rows):
     """Units of the storage of some platforms. Arrays over the platforms."""
 
     is_per_node: Bools  # bought by the node
@@ -128,9 +128,6 @@ class StorageUnits:
         is_per_node, per_unit, fewest, most, *are_known = zip(*fixed, strict=True)
         columns = (is_per_node, per_unit, fewest, least, most, holds, *are_known, alike)
         return cls(*(np.array(column)[kind_of] for column in columns))
-
-    def take(self, rows: Ints | slice) -> "StorageUnits":
-        return StorageUnits(**{name: column[rows] for name, column in vars(self).items()})
 
     def whole(self, wanted: Floats, servers: Ints, is_local: Floats) -> tuple[Ints, Bools]:
         """Storage nodes in whole units, and whether they give the rate.
@@ -536,7 +533,7 @@ class _FirstWorkload:
         comp = self.comp.take((self.alike.kind_of[classes], sizes))
         cols = self.alike.class_cols
         at = (classes, sizes if cols.cores.shape[1] > 1 else np.zeros_like(sizes))
-        cols = Columns(**{name: column[at] for name, column in vars(cols).items()})
+        cols = cols.take(at)
         servers, nodes = self.space.sizes[sizes], class_nodes[classes, sizes]
         side = evaluate.storage_side(cols, servers, nodes, np.full(nodes.shape, np.inf))
         stages = [evaluate.stages(self.work.sample_bytes, comp, side, is_warm=is_warm) for is_warm in (True, False)]

@@ -237,7 +237,7 @@ def _block(evaluated: EvaluatedSpace, draws: Draws, catalog: Catalog, classes: I
 
 def _columns(evaluated: EvaluatedSpace, platform: int, sizes: slice) -> Columns:
     """Columns of a platform at some sizes, (sizes, 1) or (1, 1)."""
-    cols = evaluated.columns.take([platform]).shaped((-1, 1))
+    cols = evaluated.columns.take(np.array([platform])).shaped((-1, 1))
     return cols.take(np.arange(len(evaluated.space.sizes))[sizes]) if len(cols.cores) > 1 else cols
 
 

@@ -1,14 +1,14 @@
 """Checkpoints of trainings: what of the time interruptions leave, and what is asked of the storage at one time."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sizer.base.arrays import Bools, Floats, Ints
+from sizer.base.arrays import Bools, Floats, Ints, Rows
 from sizer.base.estimate import Z90
 from sizer.perf.availability.goodput import (
     INTERRUPTIONS,
@@ -56,7 +56,7 @@ class CheckpointedJob:
 
 
 @dataclass(frozen=True)
-class CheckpointRates:
+class CheckpointRates(Rows):
     """What checkpoints and other streams ask of the storage of every row. [B/s]"""
 
     written_bytes_per_s: Floats
@@ -66,18 +66,6 @@ class CheckpointRates:
     # Of a published level that is asked for, or stated in the request.
     least_read_bytes_per_s: Floats | None = None
     least_write_bytes_per_s: Floats | None = None
-
-    def take(self, rows: Ints | slice) -> "CheckpointRates":
-        """Of some rows of the first axis."""
-        return replace(
-            self,
-            written_bytes_per_s=self.written_bytes_per_s[rows],
-            restart_bytes_per_s=self.restart_bytes_per_s[rows],
-            least_read_bytes_per_s=None if self.least_read_bytes_per_s is None else self.least_read_bytes_per_s[rows],
-            least_write_bytes_per_s=None
-            if self.least_write_bytes_per_s is None
-            else self.least_write_bytes_per_s[rows],
-        )
 
     def at_one_time(self, reads_bytes_per_s: Floats) -> Iterator[tuple[Floats, Floats]]:
         """Reads and writes of the streams that may run at the same time, set by set.

@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 
 import numpy as np
 
-from sizer.base.arrays import Bools, Floats, Index, Ints
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.estimate import Z90, Estimate
 from sizer.base.quantities import si
 from sizer.base.streams import pause_point
@@ -126,16 +126,6 @@ class Compute(GpuSide):
     miss_log_sd: Floats  # spread of the logarithm of what the cache does not serve
     # How many times as long as its steps a training takes; None of what has no such factor.
     whole_run: Estimate | None = None
-
-    def take(self, rows: Index) -> "Compute":
-        """Compute side of some rows of the first axis, or of some entries of the first two."""
-        return replace(
-            super().take(rows),
-            decode=self.decode.take(rows),
-            hit_fraction=self.hit_fraction[rows],
-            miss_log_sd=self.miss_log_sd[rows],
-            whole_run=self.whole_run and self.whole_run[rows],
-        )
 
 
 def compute(

@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sizer.base.arrays import Bools, Floats, Ints
+from sizer.base.arrays import Bools, Floats, Index, Ints, Rows
 from sizer.base.errors import InfeasibleError
 from sizer.base.estimate import Estimate, normal_quantile
 from sizer.base.quantities import duration
@@ -37,7 +37,7 @@ _READ_BYTES = 2.0**20
 
 
 @dataclass(frozen=True)
-class Need:
+class Need(Rows):
     """What a target asks of every row. Rates in samples/s, arrays over rows."""
 
     gpu_samples_per_s: Floats  # steady rate that the GPUs must pass
@@ -50,18 +50,8 @@ class Need:
     checkpoints: CheckpointRates | None = None  # of a language model
     by_stage: ByStage | None = None  # probabilities to meet the need, where its outcomes are made of them; not taken
 
-    def take(self, rows: Ints | slice) -> "Need":
-        """Need of some rows of the first axis."""
-        return Need(
-            gpu_samples_per_s=self.gpu_samples_per_s[rows],
-            gpu_log_sd=self.gpu_log_sd[rows],
-            samples_per_s=self.samples_per_s[rows],
-            cold_samples_per_s=self.cold_samples_per_s[rows],
-            counts_gpu=self.counts_gpu,
-            outcomes=self.outcomes.take(rows),
-            has_gpus=None if self.has_gpus is None else self.has_gpus[rows],
-            checkpoints=None if self.checkpoints is None else self.checkpoints.take(rows),
-        )
+    def take(self, rows: Index) -> "Need":
+        return replace(super().take(rows), by_stage=None)
 
 
 def storage_side(cols: Columns, n_servers: Ints, n_nodes: Ints, gateway_bytes_per_s: Floats) -> pipeline.StorageSide:

@@ -6,11 +6,11 @@ Arrays may have any shape, as in :mod:`sizer.sizing.stages.evaluate`.
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from sizer.base.arrays import Floats, Index, Ints
+from sizer.base.arrays import Floats, Ints, Rows
 from sizer.base.stored_answers import StoredAnswers, stores_by_catalog
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import peak_flop_per_s
@@ -79,7 +79,7 @@ def gpu_rates(
     if isinstance(run, InferenceRun):
         one_server = run_of(distinct, np.ones((1, 1), dtype=np.int64), batch[:, None])
         assert isinstance(one_server, InferenceRun)
-        drawn = one_server.rate(each[2 * distinct.compute])
+        drawn = one_server.rate(each.take(2 * distinct.compute))
         gpu = Capacity.of_estimate(drawn.compute).flat_rows(place).scaled(n_servers)
         return GpuRates(gpu, gpu.median, np.full(gpu.median.shape, np.inf))
     few = run_of(distinct, sizes[None, :], batch[:, None])
@@ -88,7 +88,7 @@ def gpu_rates(
     def work_out() -> _Drawn:
         # Terms of several servers are the same at every size.
         ends = [slice(0, 1), slice(1, None)] if sizes[0] == 1 < sizes.size else [slice(None)]
-        parts = [_drawn(few.at_sizes(some), each[2 * distinct.compute + (sizes[some][:1] > 1)]) for some in ends]
+        parts = [_drawn(few.at_sizes(some), each.take(2 * distinct.compute + (sizes[some][:1] > 1))) for some in ends]
         joined = (np.concatenate(part, axis=1) for part in zip(*(one[1:] for one in parts), strict=True))
         return _Drawn(parts[0].alone, *joined)
 
@@ -151,7 +151,7 @@ _MOST_ROWS = 8192
 
 
 @dataclass(frozen=True)
-class GpuSide:
+class GpuSide(Rows):
     """What the GPUs do with a network. Arrays over rows; rates of the whole design in samples/s."""
 
     gpu: Capacity  # step with the part of the exchange that is not hidden
@@ -164,21 +164,6 @@ class GpuSide:
     between_log_sd: float  # and between sources; the rest of its spread is that of the parameters
     replicas: Floats | None  # of a language model of which each reads its weights at a restart
     timely: Floats | None  # probability that first tokens keep their limit at the target; None where nobody waits
-
-    def take(self, rows: Index) -> Self:
-        """GPU side of some rows of the first axis, or of some entries of the first two."""
-        return replace(
-            self,
-            gpu=self.gpu.take(rows),
-            gpu_alone=self.gpu_alone[rows],
-            exchange=self.exchange[rows],
-            host_link=self.host_link.take(rows),
-            exchanged_bytes=self.exchanged_bytes[rows],
-            batch_per_gpu=self.batch_per_gpu[rows],
-            within_log_sd=self.within_log_sd[rows],
-            replicas=None if self.replicas is None else self.replicas[rows],
-            timely=None if self.timely is None else self.timely[rows],
-        )
 
 
 def gpu_side(

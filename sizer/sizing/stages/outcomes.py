@@ -6,10 +6,11 @@ probability in closed form. Servers do not depend on storage, so outcomes are wo
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from sizer.base.arrays import Bools, Floats, Ints
+from sizer.base.arrays import Bools, Floats, Index, Rows
 from sizer.base.estimate import Estimate
 from sizer.perf import pipeline
 from sizer.perf.stage_capacity import Capacity
@@ -35,7 +36,7 @@ ByStage = tuple[Floats, Floats, Floats]
 
 
 @dataclass(frozen=True)
-class Outcomes:
+class Outcomes(Rows):
     """Outcomes of the servers. Arrays with a first axis of outcomes before the shape of the rows, or of this shape.
 
     ``chance``: probability of an outcome in which servers and length of the training leave the target in reach.
@@ -69,10 +70,11 @@ class Outcomes:
         """(rows) probability that the target is met where storage and network deliver whatever is asked."""
         return np.asarray(np.minimum(self.chance.sum(axis=0), 1.0))
 
-    def take(self, rows: Ints | slice) -> "Outcomes":
+    def take(self, rows: Index) -> "Outcomes":
         """Outcomes of some rows of the first axis of these."""
         first = (self.chance, self.log_need, self.log_rate, self.log_width)
-        chance, need, rate, width = (one[:, rows] for one in first)
+        some: tuple[Any, ...] = (slice(None), *(rows if isinstance(rows, tuple) else (rows,)))
+        chance, need, rate, width = (one[some] for one in first)
         rest = self.first_share[rows], self.misses[rows], self.miss_log_sd[rows]
         return Outcomes(chance, need, rate, width, *rest)
 

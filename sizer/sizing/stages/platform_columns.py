@@ -6,9 +6,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from sizer.base.arrays import Floats, Ints
+from sizer.base.arrays import Floats, Ints, Rows
 from sizer.base.provenance import Sourced
 from sizer.base.units import bytes_per_s_from_gbit_per_s
 from sizer.catalog.fabrics import fabric_ports
@@ -152,7 +151,7 @@ _LATER_PCIE_GAIN = 4.0
 
 
 @dataclass(frozen=True)
-class Columns:
+class Columns(Rows):
     """What the models need of a platform. Rates in B/s; inf where a limit does not exist; per server unless said."""
 
     gpus_per_server: Floats
@@ -180,11 +179,6 @@ class Columns:
     has_usual_level: Floats  # 1: shared storage of newer servers, for which NVIDIA publishes levels
     exchanges_by_storage_nics: Floats  # 1: gradients take the NICs by which the servers reach the storage
     compute: Ints  # index of the compute group: rows of one group share GPU, links and therefore step terms
-
-    def take(self, index: ArrayLike | slice) -> "Columns":
-        """Columns gathered to design rows, or a view of consecutive ones."""
-        rows = index if isinstance(index, slice) else np.asarray(index, dtype=np.int64)
-        return Columns(**{name: column[rows] for name, column in vars(self).items()})
 
     def shaped(self, shape: tuple[int, ...]) -> "Columns":
         return Columns(**{name: column.reshape(shape) for name, column in vars(self).items()})

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sizer.base.arrays import Floats, Ints
+from sizer.base.arrays import Floats, Ints, Rows
 from sizer.base.estimate import Estimate
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
@@ -23,7 +23,7 @@ from sizer.workload.resolve import ResolvedWorkload
 
 
 @dataclass(frozen=True)
-class WorkloadRun:
+class WorkloadRun(Rows):
     """One workload on some rows. Arrays over the rows; what is derived is worked out for whoever asks."""
 
     work: ResolvedWorkload  # sizes of sample and data set, batch and target rate may be arrays over the rows
@@ -97,10 +97,6 @@ class WorkloadRun:
         """Storage nodes that the target takes, not rounded; inf where no number is enough."""
         already = self.need.outcomes.of_servers
         return evaluate.storage_nodes(already, self.work, self.comp, self.cols, self.need, self.confidence)
-
-    def take(self, rows: Ints) -> "WorkloadRun":
-        arrays = {name: getattr(self, name)[rows] for name in ("servers", "nodes", "gateway_bytes_per_s")}
-        return replace(self, comp=self.comp.take(rows), cols=self.cols.take(rows), **arrays)
 
 
 def run_on(
