@@ -256,7 +256,7 @@ assert set(CATEGORIES) <= {entry.name for entry in fields(Catalog)}
 
 
 def vendors_of(catalog: Catalog) -> tuple[str, ...]:
-    """Vendors of GPU servers and of storage, in alphabetical order."""
-    sellers = {item.vendor for item in catalog.servers.values() if item.role == "gpu"}
-    sellers |= {item.vendor for item in catalog.storage.values()}
-    return tuple(sorted(sellers - {ANY_VENDOR}))
+    """Vendors of GPU servers, their GPUs and storage, in alphabetical order."""
+    servers = [item for item in catalog.servers.values() if item.role == "gpu"]
+    makers = {item.vendor for item in (*servers, *catalog.gpus.values(), *catalog.storage.values())}
+    return tuple(sorted(makers - {ANY_VENDOR}))

@@ -164,7 +164,7 @@ def check_names(catalog: Catalog, request: SizingRequest) -> None:
     ]
     vendors = vendors_of(catalog)
     faults += [
-        f"request: platforms.prefer_vendors names {name!r}, which supplies no GPU server and no storage of the "
+        f"request: platforms.prefer_vendors names {name!r}, which supplies no GPU, GPU server or storage of the "
         f"catalogue{nearest(name, list(vendors))}; known: {', '.join(vendors)}"
         for name in asked.prefer_vendors
         if not any(is_of_vendor(vendor, name) for vendor in vendors)

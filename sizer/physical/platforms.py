@@ -1,6 +1,6 @@
 """All platforms that the catalogue can order and a request allows, with the devices that follow from each choice."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -9,7 +9,7 @@ from sizer.base.errors import InfeasibleError
 from sizer.base.provenance import Sourced
 from sizer.base.stored_answers import StoredAnswers, stores_by_catalog
 from sizer.calibrate.serving.layouts import fits_inside
-from sizer.catalog.fabrics import fabric_links, fabric_ports, plans_unasked
+from sizer.catalog.fabrics import fabric_links, fabric_ports, plans_unasked, possible_links
 from sizer.catalog.generations import era_of
 from sizer.catalog.links import LinkType, fastest_first
 from sizer.catalog.model import Catalog
@@ -146,6 +146,7 @@ def platforms(catalog: Catalog, request: SizingRequest, *, alone: bool = False) 
             request.stated_storage,
             tuple(request.existing.servers),
             tuple(request.existing.storage_nodes),
+            tuple(request.existing.switches),
             sets_bytes,
             eras_asked(catalog, request),
             works := served_works(request, catalog),
@@ -164,7 +165,10 @@ def _fitting(
 ) -> tuple[Platform, ...]:
     asked, owned, eras = request.platforms, request.existing.storage_nodes, eras_asked(catalog, request)
     servers = servers_asked(catalog, asked, eras)
-    kinds = fastest_first(catalog.links[name] for name in asked.fabrics) or fabric_links(catalog)
+    switches_there = tuple(catalog.switches[item] for item in request.existing.switches if item in catalog.switches)
+    there = [kind for kind in possible_links(catalog) if any(_is_made_for(one, kind) for one in switches_there)]
+    kinds = fastest_first(catalog.links[name] for name in asked.fabrics)
+    kinds = kinds or fastest_first({*fabric_links(catalog), *there})
     with_directors = request.fabric.directors
     kept_without = request.resilience.keeps_targets_without
     spares = "switch" in kept_without, "gateway" in kept_without, "head-node" in kept_without
@@ -195,7 +199,9 @@ def _fitting(
         if is_workgroup or not server.is_workstation or server.id in asked.servers
         for cpu in (None if server.cpu is None else catalog.cpus[server.cpu.value],)
         for stores in (stores_of(server, only_local=only_local),)
-        for its_kinds in ([kind for kind in kinds if kind.id in asked.fabrics or plans_unasked(server.ports, kind)],)
+        for its_kinds in (
+            [kind for kind in kinds if kind.id in asked.fabrics or kind in there or plans_unasked(server.ports, kind)],
+        )
         for n_gpus in gpus_fitted(server, asked.gpus_per_server, alone=alone)
         for gpu in allowed_gpus(catalog, server, asked, eras)
         for fitted in considered_sizes(memory_sizes(server, catalog), asked.host_memory_bytes, n_gpus, gpu, sets_bytes)
@@ -225,6 +231,7 @@ def _fitting(
                         bool(works) and all(fits_inside(work, gpu, n_gpus, catalog) for work in works),
                         frozenset(asked.fabrics),
                         is_few_apart,
+                        switches_there,
                         _extended(catalog, server, gpu, n_gpus, storage, kind, eras),
                     )
                     for by_front in _fronts(storage)
@@ -254,11 +261,10 @@ def choose_switch(switches: Iterable[Switch], kind: LinkType, also: LinkType | N
     fitting = [s for s in switches if s.orderable and MIN_LEAF_PORTS <= leaf_ports(s, kind) <= MAX_LEAF_PORTS]
 
     def rank(switch: Switch) -> tuple[object, ...]:
-        native = any(p.kind == kind and p.count >= MIN_LEAF_PORTS for p in switch.ports)
         runs_also = also is None or kind.is_infiniband or _runs(switch, also)
         managed = switch.subnet_manager is not None and switch.subnet_manager.value
         return (
-            not native,
+            not _is_made_for(switch, kind),
             not runs_also,
             not managed,
             switch.end_of_sale is not None,
@@ -349,6 +355,7 @@ def _on_fabric(
     has_replicas_apart: bool,
     allowed: frozenset[str],
     is_few_apart: bool,
+    switches_there: tuple[Switch, ...],
     extends: tuple[str, ...],
 ) -> tuple[Platform, ...]:
     """Platforms of one choice on one fabric: one for each capacity option, none where the parts do not join."""
@@ -410,15 +417,17 @@ def _on_fabric(
         )
         for option in range(max(len(storage.capacity_options), 1))
     )
-    parts, few_servers = _few_switches(catalog, era, found[0]) if is_few_apart else ({}, 0)
+    parts, few_servers = _few_switches(catalog, era, found[0], switches_there) if is_few_apart else ({}, 0)
     if not parts:
         return found
     return tuple(replace(one, few=replace(one, **parts), few_servers=few_servers) for one in found)
 
 
-def _few_switches(catalog: Catalog, era: str | None, platform: Platform) -> tuple[dict[str, Any], int]:
-    """Parts of the networks that few servers have instead, and how many servers: smaller switches, and beside Ethernet
-    no in-band network.
+def _few_switches(
+    catalog: Catalog, era: str | None, platform: Platform, there: Sequence[Switch]
+) -> tuple[dict[str, Any], int]:
+    """Parts of the networks that few servers have instead, and how many servers: a switch that is there, else smaller
+    ones, and beside Ethernet no in-band network.
     """
     server, kind, most = platform.server, platform.fabric, FEW_SERVERS
     found: dict[str, Any] = {}
@@ -426,7 +435,7 @@ def _few_switches(catalog: Catalog, era: str | None, platform: Platform) -> tupl
         return {}, 0
     front = None if platform.storage.front_end_kind is None else platform.storage.front_end_kind.value
     every = catalog.switches.values()
-    networks: list[tuple[str, Switch | None, LinkType, int, LinkType | None, Iterable[Switch]]] = []
+    networks: list[tuple[str, Switch | None, LinkType, int, LinkType | None, Collection[Switch]]] = []
     if platform.attachment != "spine" and platform.spine_switch is None:
         also = front if platform.attachment == "fabric" else None
         ports = fabric_ports(server.ports, kind)
@@ -442,9 +451,14 @@ def _few_switches(catalog: Catalog, era: str | None, platform: Platform) -> tupl
         ports = in_band_numbers(server).size
         networks.append(("in_band_switch", platform.in_band_switch, platform.in_band_link, ports, None, every))
     for name, switch, link, ports, also, switches in networks:
-        if switch is None or link.is_infiniband or not ports:
+        if switch is None or not ports or switch in there:
             continue
-        smaller = _smaller_switch(switches, era, switch, link, also)
+        known = [
+            one for one in there if one in switches and _runs(one, link) and (also is None or leaf_ports(one, also))
+        ]
+        smaller = max(known, key=lambda one: (leaf_ports(one, link), one.id), default=None)
+        if smaller is None and not link.is_infiniband:
+            smaller = _smaller_switch(switches, era, switch, link, also)
         fits = 0 if smaller is None else (leaf_ports(smaller, link) - _FEW_OTHERS) // ports
         if fits >= _FEWEST:
             found[name], most = smaller, min(most, fits)
@@ -607,6 +621,10 @@ def _storage_server(catalog: Catalog, storage: Storage) -> Server | None:
     if storage.server is None or storage.kind != "parallel-file-system":
         return None
     return catalog.servers[storage.server.value]
+
+
+def _is_made_for(switch: Switch, kind: LinkType) -> bool:
+    return any(port.kind == kind and port.count >= MIN_LEAF_PORTS for port in switch.ports)
 
 
 def _runs(switch: Switch, kind: LinkType) -> bool:

@@ -41,7 +41,7 @@ _ADAPTER_SEQUENCES = 8
 _FINE_TUNING_SEQUENCES = 64
 # Tokens of a set of which only its size on storage matters.
 USUAL_TOKENS: dict[str, float] = {"full": 1e12, "continued": 1e11, "fine-tuning": 1e9, "lora": 1e8}
-# Token numbers of vocabularies above 65,536 take four bytes.
+# Token numbers of vocabularies above 65,536 take four bytes; a token of English text has about four characters.
 TOKEN_BYTES = 4.0
 # Marks the name of a data set whose length the request does not state.
 ASSUMED_LENGTH = " (assumed)"
@@ -66,6 +66,7 @@ class DefaultKind(Enum):
     SEQUENCE_OF_MODEL = "sequence-of-model"
     STEP_TOKENS = "step-tokens"
     TOKENS = "tokens"
+    TOKENS_OF_SET = "tokens-of-set"
     INPUT_TOKENS = "input-tokens"
     OUTPUT_TOKENS = "output-tokens"
     PREFIX_CACHED = "prefix-cached"
@@ -179,10 +180,13 @@ def in_tokens(
         raise RequestError(f"{place}.batch_per_gpu: write batch_sequences, the sequences of a step over all GPUs")
     method = work.method or "full"
     defaults: list[tuple[DefaultKind, float]] = []
+    if isinstance(work.dataset, CustomDataset) and work.tokens is None:
+        work = _of_documents(work, work.dataset)
+        defaults.append((DefaultKind.TOKENS_OF_SET, work.tokens or 0.0))
     sequence = work.sequence_tokens
     if sequence is None:
         # Adapters are trained on what the task holds, in MLPerf 8,192 tokens of a model pre-trained with 4,096.
-        of_model = None if method == "lora" else dnn.transformer.sequence_tokens
+        of_model = None if method == "lora" else dnn.transformer.sequence_tokens or _short_context(dnn.transformer)
         sequence = of_model or DEFAULT_SEQUENCE_TOKENS
         kind = DefaultKind.SEQUENCE_TOKENS if of_model is None else DefaultKind.SEQUENCE_OF_MODEL
         defaults.append((kind, sequence))
@@ -237,6 +241,20 @@ def in_tokens(
     if work.target.tokens_per_s is not None:
         changed["target"] = Target(samples_per_s=work.target.tokens_per_s)
     return work.model_copy(update=changed), found
+
+
+def _of_documents(work: Workload, dataset: CustomDataset) -> Workload:
+    """A workload on a set of texts, with the tokens that it holds and those of a text."""
+    of_text = (work.sample_bytes or dataset.sample_bytes) / TOKEN_BYTES
+    n_texts = work.dataset_bytes / TOKEN_BYTES / of_text if work.dataset_bytes else dataset.n_samples
+    document = work.document_tokens or max(math.ceil(of_text), 1)
+    return work.model_copy(update={"tokens": n_texts * of_text, "document_tokens": document})
+
+
+def _short_context(shape: TransformerShape) -> int | None:
+    """Most tokens that a model reads, where that is less than the usual length of a sequence."""
+    context = shape.context_tokens
+    return context if context is not None and context < DEFAULT_SEQUENCE_TOKENS else None
 
 
 def _is_own_code(work: Workload, catalog: Catalog) -> bool:

@@ -60,6 +60,10 @@ _DEFAULTS = {
         "Tokens of the training",
         "only their size on storage is derived from it; the request can state them",
     ),
+    DefaultKind.TOKENS_OF_SET: (
+        "Tokens of the data set",
+        "four bytes of the set for each, as token numbers and English text have; the request can state tokens",
+    ),
     DefaultKind.INPUT_TOKENS: (
         "Tokens into a request",
         "usual for this use by published traces, as of Azure 2023 and LMSYS-Chat-1M; the request can state its own",

@@ -22,7 +22,6 @@ from sizer.sizing.reasons import CostDifference, QuoteToSettle, TieBreak
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.stages.serving_rates import MOST_FOR_FIRST_TOKENS
 from sizer.workload.request import Platforms, SizingRequest, ranks_by_cost
-from sizer.workload.serving import is_served
 
 MOST_QUOTES = 3
 # Of all that missing prices can move the difference by, the least share of a quote worth asking for.
@@ -169,20 +168,23 @@ InReach = Callable[[int, int], bool]
 
 
 def preferred_parts(platforms: Sequence[Platform], asked: Platforms) -> Ints:
-    """How much of a platform is of a preferred vendor, 0 to 3: of the GPU servers 2, of the storage 1.
+    """How much of a platform is of a preferred vendor, 0 to 7: of the GPUs 4, of their servers 2, of the storage 1.
 
     Local drives come with the server, and nobody offers storage that the customer has: both count as the server does.
     """
-
-    def is_preferred(item: Item) -> bool:
-        return any(is_of_vendor(item.vendor, name) for name in asked.prefer_vendors)
 
     found = []
     for platform in platforms:
         server, storage = platform.server, platform.storage
         is_offered = storage.kind != "local" and (storage.orderable or storage.server is not None)
-        found.append(2 * is_preferred(server) + is_preferred(storage if is_offered else server))
+        parts = (platform.gpu, server, storage if is_offered else server)
+        found.append(sum(weight * is_preferred(part, asked) for weight, part in zip((4, 2, 1), parts, strict=True)))
     return np.array(found, dtype=np.int64)
+
+
+def is_preferred(item: Item, asked: Platforms) -> bool:
+    """Whether an item is of a preferred vendor."""
+    return any(is_of_vendor(item.vendor, name) for name in asked.prefer_vendors)
 
 
 def preferred_first(rows: Iterator[int], parts: Callable[[int], int], most: int, in_reach: InReach) -> Iterator[int]:
@@ -353,10 +355,11 @@ def is_tied(counts: PartCounts, first: int, other: int) -> bool:
 def tie_break(counts: PartCounts, row: int, other: int) -> TieBreak | None:
     """What puts a design before another that costs the same; None: nothing does.
 
-    What asks less of the building and the team comes first, then newer GPUs and more memory, which are on sale for
-    longer and hold what comes next, for trainings those that are no slower. Then what is worth something beyond the
-    targets, by no less than it costs more and in no more boxes: where a run ends, less time, not less surely; of a rate
-    that is asked more is worth nothing, and less power in no more rack units is. Of much the same, fewer boxes do.
+    What asks less of the building and the team comes first, then newer GPUs and more memory of each, which are on sale
+    for longer and hold what comes next, where a run ends those that are hardly slower. Then what is worth something
+    beyond the targets, by no less than it costs more and in no more boxes: where a run ends, less time, not less
+    surely; of a rate that is asked more is worth nothing, and less power in no more rack units is. Of much the same,
+    fewer boxes do.
     """
     pair = np.array([row, other])
     here, there = (_changes_of(counts, each) for each in (row, other))
@@ -365,10 +368,9 @@ def tie_break(counts: PartCounts, row: int, other: int) -> TieBreak | None:
     servers, nodes = counts.evaluated.space.n_servers[pair], counts.evaluated.storage_nodes[pair]
     if servers[0] > servers[1] or nodes[0] > nodes[1]:
         return None
-    serves = all(map(is_served, counts.request.workload))
     ends = any(each.target.time_to_train_s is not None for each in counts.request.workload)
     taken, cost = counts.evaluated.time_at(pair) if ends else counts.power_w[pair], counts.expected_cost[pair]
-    is_no_slower = [serves or (ends and each <= (1 + NEAR_TIE) * taken.min()) for each in taken]
+    is_no_slower = [not ends or each <= _NOTICEABLE * taken.min() for each in taken]
     newer, older = (is_no_slower[each] and _is_newer(counts, pair[each], pair[1 - each]) for each in range(2))
     if newer or older:
         return TieBreak.NEWER if newer else None
@@ -383,27 +385,26 @@ def tie_break(counts: PartCounts, row: int, other: int) -> TieBreak | None:
 
 
 def _is_newer(counts: PartCounts, row: int, other: int) -> bool:
-    """Whether the GPUs of a design are of a newer generation with no less memory, or have more memory in the same."""
-    found = []
-    for each in (row, other):
-        platform = counts.evaluated.platforms[int(counts.evaluated.space.platform[each])]
-        gpus = counts.evaluated.space.n_servers[each] * platform.gpus_per_server
-        found.append((since(counts.catalog, platform.gpu), gpus * platform.gpu.memory_bytes.value))
-    here, there = found
+    """Whether each GPU of a design is newer with no less memory, or has more memory and is no older."""
+    gpus = (counts.evaluated.platforms[int(counts.evaluated.space.platform[each])].gpu for each in (row, other))
+    here, there = ((since(counts.catalog, gpu), gpu.memory_bytes.value) for gpu in gpus)
     return here != there and here[0] >= there[0] and here[1] >= there[1]
 
 
 def unasked_changes(counts: PartCounts, platform: Platform) -> tuple[bool, bool]:
-    """Whether a design takes water that nobody spoke of, and software that no server which is there runs."""
+    """Whether a design takes water that nobody spoke of, and software that no server which is there runs; of GPUs that
+    the request prefers it is asked for.
+    """
     request = counts.request
     is_liquid, software = platform.technology
     has_water = request.site.cooling == "liquid" or any(
         liquid_heat_w(counts.catalog.servers[item]) > 0 for item in request.existing.servers
     )
     there = request.existing.servers
-    is_changed = software is not None and not (
-        there and any(one.server.id in there and one.technology[1] == software for one in counts.evaluated.platforms)
+    is_there = there and any(
+        one.server.id in there and one.technology[1] == software for one in counts.evaluated.platforms
     )
+    is_changed = software is not None and not is_there and not is_preferred(platform.gpu, request.platforms)
     return is_liquid and not has_water, is_changed
 
 
@@ -449,7 +450,7 @@ class Ranking:
         return len({self._counts.evaluated.platforms[index].key for index in could})
 
     def parts_of_preferred_vendors(self, row: int) -> int:
-        """How much of a row is of a preferred vendor, 0 to 3.
+        """How much of a row is of a preferred vendor, as :func:`preferred_parts`.
 
         Nothing of what takes other software or water that the first row does without: a vendor is preferred, not these.
         """

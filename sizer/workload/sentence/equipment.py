@@ -9,7 +9,6 @@ from sizer.catalog.fabrics import fabric_links, usual_ports
 from sizer.catalog.generations import era_of, era_of_gpu, eras_of, usual_eras
 from sizer.catalog.items import is_of_vendor
 from sizer.catalog.labels import name
-from sizer.catalog.model import vendors_of
 from sizer.catalog.sale import is_sold, usable_gpus
 from sizer.catalog.schema import Server, Stack
 from sizer.workload.sentence.grammar import GRAMMAR, rule
@@ -585,7 +584,7 @@ def _items(notes: Notes, found: Match, told: Stance, servers: list[str], storage
 
 
 def _vendors(notes: Notes, found: Match, told: Stance, vendors: list[str]) -> None:
-    every, is_excluded, listed = vendors_of(notes.catalog), told.kind == "exclude", ", ".join(vendors)
+    is_excluded, listed = told.kind == "exclude", ", ".join(vendors)
     before = found["part_before"].lower()
     called = {
         "servers": bool(found["servers"]) or before.endswith(("servers", "compute")),
@@ -593,17 +592,15 @@ def _vendors(notes: Notes, found: Match, told: Stance, vendors: list[str]) -> No
     }
     is_all = not any(called.values())
     makers = [one for one in vendors if any(is_of_vendor(gpu.vendor, one) for gpu in notes.catalog.gpus.values())]
-    of_gpus_only = found["gpus"] or not any(is_of_vendor(each, one) for one in vendors for each in every)
+    items = {part: _of_vendors(notes, part, vendors) for part in called}
+    of_gpus_only = found["gpus"] or not any(items.values())
     # Who wants one maker of GPUs only, wants its GPUs, in servers of whoever builds them.
-    if of_gpus_only or (told.kind == "only" and makers == vendors and is_all):
-        if told.kind == "prefer":  # which has no place in a request
-            return
+    if told.kind != "prefer" and (of_gpus_only or (told.kind == "only" and makers == vendors and is_all)):
         _limit_gpus(notes, vendors, is_excluded)
         notes.text.record(found, f"{'no ' if is_excluded else ''}GPUs of {listed}", *told.place)
         return
     if makers and is_excluded and not called["servers"]:
         _limit_gpus(notes, makers, is_negated=True)
-    items = {part: _of_vendors(notes, part, vendors) for part in called}
     if is_excluded:
         for part in (part for part in called if is_all or called[part]):
             _allow(notes, f"forbidden_{part}", items[part])

@@ -264,8 +264,7 @@ def _family_names(item: Item) -> list[str]:
 def _vendor_names(catalog: Catalog) -> dict[Pieces, str]:
     """Names of vendors, those of GPUs too, and their parts: Dell EMC Isilon, Dell EMC, Dell, EMC."""
     names: dict[Pieces, str] = {}
-    makers_of_gpus = {gpu.vendor for gpu in catalog.gpus.values()}
-    for vendor in sorted({*vendors_of(catalog), *makers_of_gpus}):
+    for vendor in vendors_of(catalog):
         words = vendor.split()
         for first in range(len(words)):
             for last in range(first + 1, len(words) + 1):
