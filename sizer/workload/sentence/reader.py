@@ -47,9 +47,10 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
     if len(sentence) > MAX_CHARACTERS or len(plain) > MAX_CHARACTERS:
         reason = f"has {len(sentence):,} characters; write at most {MAX_CHARACTERS:,}"
         return Reading("", {}, (), (Question("refused", reason=reason),), ())
-    edits: list[Edit] = []
-    assumed: list[Phrase] = []
-    reading, places = _read_once(plain, catalog), _edited(plain, [])[1]
+    edits: list[Edit] = [*names_of(catalog).misspelt(plain)]
+    assumed = [Phrase("", f"{plain[low:high]}: no such word is known; read as {name}") for low, high, name in edits]
+    text, places = _edited(plain, edits)
+    reading = _read_once(text, catalog)
     for _ in range(_MOST_ROUNDS):
         taken = assumed_of(reading.questions)
         assumed += [Phrase("", one.assumption) for one in taken]
@@ -67,7 +68,7 @@ def _edited(plain: str, edits: Sequence[Edit]) -> tuple[str, list[tuple[int, int
     text, at = "", 0
     places: list[tuple[int, int]] = []
     for start, end, words in sorted(edits, key=lambda edit: edit[:2]):
-        if start < at < end or start < at == end:
+        if start < at <= end:
             continue  # inside of what another one has changed
         text += plain[at:start] + words
         places += [*((one, one + 1) for one in range(at, start)), *([(start, end)] * len(words))]

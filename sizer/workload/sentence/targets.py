@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 from typing import Any
 
 from sizer.base.quantities import SECONDS, duration, grouped, parse, tokens_text
@@ -13,7 +14,7 @@ from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.equipment import eras_meant, existing_gpus
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.names import place_of, short_name
-from sizer.workload.sentence.notes import RATE, TIME, Notes, period_in, ranged, time_text
+from sizer.workload.sentence.notes import LEAST_PERIOD_S, RATE, TIME, Notes, period_in, ranged, time_text
 from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.rules import read_rules
 from sizer.workload.sentence.scope import DENIED
@@ -26,6 +27,8 @@ from sizer.workload.transformer.custom_transformer import CustomTransformer
 _LONGEST_S = 5 * 31_557_600.0
 # Of a model that reaches the least loss for its work (Hoffmann et al. 2022, arXiv:2203.15556, table 3).
 _TOKENS_PER_PARAMETER = 20
+# Samples of networks that are trained for about as many epochs, if they do not generate.
+_SEEN = ("image", "sample")
 _MOST_RUNS_A_DAY = 1_000  # more are no trainings
 _SPANS = {"day": 86_400.0, "night": 43_200.0, "week": 604_800.0, "month": 2_592_000.0}
 
@@ -54,6 +57,12 @@ def read_rate(notes: Notes) -> None:
             continue
         if rule(r"<RATE_AT_MOST>").search(notes.text.before(found.start)):
             continue  # a request has a least rate
+        if "task" not in notes.work and quantity.per_s >= LEAST_PERIOD_S and rule("<EACH_TIME>").search(found.words):
+            # "On 2 million images every week": so often it is trained on them, more than once.
+            whole = replace(quantity, kind="samples", low=quantity.low * quantity.per_s, high=quantity.high * quantity.per_s)
+            notes.text.put_at(found, whole)
+            notes.work["target"] = {TIME: time_text(quantity.per_s / 86_400, "d")}
+            return
         per_s = float(f"{quantity.high:.4g}") if quantity.per_s >= 3600 else quantity.high
         unit = quantity.unit or "samples"
         if unit == "samples" and notes.networks and notes.networks[0].sample == "image":
@@ -230,12 +239,12 @@ def ask_network(notes: Notes) -> None:
         embeds, reason = notes.work.get("use") == EMBEDDING, "No language model is named"
         items = [item for item in items if item.transformer is not None and (item.family == EMBEDS) == embeds]
     else:
-        purposes = _purposes(notes.text.sentence)
-        if len(purposes) > 1 and _tells_jobs(notes):
-            notes.ask("network", reason="Jobs are told, and no network", answers=[notes.answer("ResNet-50")])
-            return
+        purposes, is_told = _purposes(notes.text.sentence)
         if len(purposes) > 1:
-            notes.ask("network missing", answers=[notes.answer(label, words) for label, _, _, words, _ in purposes])
+            trains = "team" in notes.request and trains_in(notes.text.sentence)  # whatever its jobs train
+            key = "network of its samples" if is_told or trains else "network missing"
+            answers = [notes.answer(label, words) for label, _, _, words, _ in purposes]
+            notes.ask(key, reason=purposes[0][3], answers=answers)
             return
         label, words, _, usual, families = purposes[0]
         is_told = not words or re.search(rf"\b(?:{words})\b", notes.text.sentence, re.I) is not None
@@ -243,27 +252,25 @@ def ask_network(notes: Notes) -> None:
         reason = f"Several networks {label[0].lower()}{label[1:]}"
     newer_first = eras_meant(notes) <= newer_eras(notes.catalog)
     items.sort(key=lambda item: (short_name(item) != usual, newer_first and item.transformer is None, place_of(item)))
-    notes.ask("network" if is_told else "network own", own, reason, [notes.answer(short_name(item)) for item in items])
+    key = "network own" if not is_told else "network" if notes.means_language else "network of one use"
+    notes.ask(key, own, reason, [notes.answer(short_name(item)) for item in items])
 
 
-def _tells_jobs(notes: Notes) -> bool:
-    """Whether the sentence tells how many GPUs and how long the jobs of a team take, whatever they train."""
-    team = notes.request.get("team", {})
-    return bool(team) and all(notes.text.was_told(meaning) for meaning in ("GPUs per job", "jobs of"))
+def _purposes(sentence: str) -> tuple[list[Any], bool]:
+    """What networks are for: the purposes that a sentence tells, else those that read what it names, else all.
 
+    And whether it tells any. Of several that are told the first of the sentence is the first.
+    """
 
-def _purposes(sentence: str) -> list[Any]:
-    """What networks are for: the purposes that a sentence tells, else those that read what it names, else all."""
+    def place(words: str) -> int:
+        found = re.search(rf"\b(?:{words})\b", sentence, re.I) if words else None
+        return found.start() if found else -1
 
-    def tells(words: str) -> bool:
-        return bool(words) and re.search(rf"\b(?:{words})\b", sentence, re.I) is not None
-
-    trains = trains_in(sentence)
-    offered = [one for one in GRAMMAR["purposes"]["offered"] if one[2] or not trains]
-    kinds = [kind for kind, words in GRAMMAR["sample_names"].items() if tells(words)]
-    told = [one for one in offered if tells(one[1])]
+    offered = [one for one in GRAMMAR["purposes"]["offered"] if one[2] or not trains_in(sentence)]
+    kinds = [kind for kind, words in GRAMMAR["sample_names"].items() if place(words) >= 0]
+    told = sorted((one for one in offered if place(one[1]) >= 0), key=lambda one: place(one[1]))
     read = [one for one in told or offered if one[2] in kinds]
-    return read or told or offered
+    return read or told or offered, bool(read or told)
 
 
 def ask_target(notes: Notes) -> None:
@@ -283,11 +290,13 @@ def ask_target(notes: Notes) -> None:
         usual = GRAMMAR["usual_targets"].get(str(notes.work.get("method")), "1 trillion tokens in 30 days")
         times = ["in a week", "in 30 days"] if "tokens" in notes.work else [usual]
     has_limit = bool(set(SIZE_LIMITS) & notes.request.get("limits", {}).keys())
+    counted = [] if people in (8, 32) else [f"{count} GPUs" for count in counts if count != own]
+    times = times if "task" not in notes.work else []
     texts = [
         *([f"{own} GPUs"] if own else []),
         *([f"{people} GPUs"] if people and people != own else []),
-        *([] if people in (8, 32) else [f"{count} GPUs" for count in counts if count != own]),
-        *(times if "task" not in notes.work else []),
+        # Who asks how many is not told how many.
+        *(times + counted if rule(r"<HOW_MANY>").search(notes.text.sentence) else counted + times),
         *([GRAMMAR["usual_targets"].get(sample, "1,000 samples/s")] if sample else []),
         *(["as fast as possible"] if has_limit and not people else []),
     ]
@@ -333,8 +342,8 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
     called = catalog.dnns[dnn].name if isinstance(dnn, str) else str(dnn["name"])
     item = catalog.dnns.get(str(dnn))
     if dnn != notes.own_model and (item is None or item.transformer is None):
-        key = "length" if item is None or item.sample == "image" else "length needed"
-        notes.ask(key, reason=called, answers=map(notes.answer, GRAMMAR["usual_lengths"]["epochs"]))
+        is_usual = item is None or (item.sample in _SEEN and "diffusion" not in (item.kind, item.family))
+        notes.ask("length" if is_usual else "length needed", reason=called, answers=map(notes.answer, GRAMMAR["usual_lengths"]["epochs"]))
     elif "tokens" not in work and work.get("method") in ("fine-tuning", "lora"):
         notes.ask("length needed", reason=called, answers=map(notes.answer, GRAMMAR["usual_lengths"]["tuning"]))
     elif "tokens" not in work:
