@@ -520,6 +520,7 @@ def read_gpu_memory(notes: Notes) -> None:
         elif not found["whole"] or notes.names("gpu"):
             usable = []
         gpus = [key for key in usable if memory in notes.catalog.gpus[key].name.lower()]
+        gpus = [key for key in gpus if is_sold(notes.catalog, notes.catalog.gpus[key], None)] or gpus
         if not gpus or "gpus" in notes.request.get("platforms", {}):
             notes.leave(found)
             continue

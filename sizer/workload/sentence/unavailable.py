@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sizer.catalog.fabrics import fabric_links
 from sizer.catalog.model import Catalog
-from sizer.catalog.sale import usable_gpus
+from sizer.catalog.sale import is_sold, usable_gpus
 from sizer.catalog.schema import Dnn
 from sizer.workload.kinds import Networks, kind_in, trains_in
 from sizer.workload.sentence.grammar import CALLED, GRAMMAR, rule
@@ -173,7 +173,8 @@ def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = N
 def _held(catalog: Catalog, kind: str, words: str) -> list[str]:
     """Names of what the catalogue holds of a kind: the nearest to some words, GPUs of their series, then the newest."""
     if kind == "gpu":
-        gpus, series = [catalog.gpus[key] for key in usable_gpus(catalog)], re.split(r"[\s-]", words.lower())[0]
+        usable, series = [catalog.gpus[key] for key in usable_gpus(catalog)], re.split(r"[\s-]", words.lower())[0]
+        gpus = [gpu for gpu in usable if is_sold(catalog, gpu, None)]
         gpus.sort(key=lambda gpu: (series not in gpu.name.lower(), *_newest_first(catalog, [gpu.id]), gpu.id))
         return [gpu.name for gpu in gpus]
     if kind == "server":
