@@ -105,13 +105,11 @@ class Names:
         for place, (word, start, end) in enumerate(words):
             if len(word) < 4 or word in FILLERS or word in UNITS or self._at(text, words, place)[1] is not None:
                 continue
-            parts = _shortened(word)
-            unit = next((_NEARLY_UNITS[part] for part in parts if part in _NEARLY_UNITS), "")
-            if unit[:1] == word[0] and place and words[place - 1][0].isdigit():
+            unit = _meant(word, _NEARLY_UNITS)
+            if unit != word and unit[0] == word[0] and place and words[place - 1][0].isdigit():
                 yield start, end, unit
                 continue
-            meant = next((self._nearly[part] for part in parts if part in self._nearly), word)
-            if meant == word:
+            if (meant := _meant(word, self._nearly)) == word:
                 continue
             _, name = self._at(text, [*words[:place], (meant, start, end), *words[place + 1 :]], place)
             if name is not None and name.kind in _FOLDERS and re.search(r"\d", text[start : name.end]):
@@ -241,9 +239,16 @@ class Names:
             )
 
 
-def _shortened(word: str) -> set[str]:
+def _shortened(word: str) -> list[str]:
     """A word, and what is left of it without any one of its letters."""
-    return {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}
+    return [word, *(word[:at] + word[at + 1 :] for at in range(len(word)))]
+
+
+def _meant(word: str, nearly: Mapping[str, str]) -> str:
+    """What differs from a word by one letter; the word itself where nothing does."""
+    parts = _shortened(word)
+    found = [nearly[part] for part in parts if part in nearly]
+    return max(found, key=lambda name: name in parts, default=word)
 
 
 # Units that are long enough to be told with a letter wrong.

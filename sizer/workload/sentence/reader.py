@@ -122,13 +122,12 @@ def _reading(plain: str, catalog: Catalog, whole: str, things: list[Thing], is_p
     parts = [] if is_part else _jobs_in(plain, list(text.things))
     if len(parts) > 1:
         readings = [_reading(part, catalog, whole, _things_in(part, catalog), is_part=True) for part in parts]
-        works = [reading.request.get("workload", ()) for reading in readings]
-        served = [any(work.get("task") in SERVING_TASKS for work in every) for every in works]
-        if any(served) and not all(served):
+        served = ["serving" in str(reading.request.get("workload")) for reading in readings]
+        if any(served) and not all(served) and not _are_whole(readings):
             kind = next(kind for kind in KINDS if kind.sized == "serving")
             clause = parts[served.index(True)]
             low, high = len(clause) - len(clause.lstrip()), len(clause.rstrip())
-            return _training_of(plain, ToldKind(kind, low, high, (low, high)), catalog)
+            return _second_job(plain, ToldKind(kind, low, high, (low, high)), catalog)
         if all(reading.request for reading in readings):
             return _together(whole, readings, catalog)
     notes = Notes(text, catalog)
@@ -136,7 +135,7 @@ def _reading(plain: str, catalog: Catalog, whole: str, things: list[Thing], is_p
     if notes.is_refused:  # what else the sentence says belongs to work that no request can state
         return Reading(whole, {}, (), tuple(notes.questions), ())
     if notes.second_job is not None:
-        return _training_of(plain, notes.second_job, catalog)
+        return _second_job(plain, notes.second_job, catalog)
     _ask_places(notes)
     _ask_denials(notes)
     request = _request(notes)
@@ -176,9 +175,7 @@ def _jobs_in(text: str, things: list[Thing]) -> list[str]:
         shown = [(job.low, job.high)]
         if not job.networks:
             shown += [(one.start, one.end) for one in (before[-1] if before else jobs[place + 1]).networks]
-        texts.append(
-            "".join(sign if any(low <= at < high for low, high in shown) else " " for at, sign in enumerate(text))
-        )
+        texts.append(_only(text, shown))
     return texts
 
 
@@ -256,7 +253,7 @@ def _together(plain: str, readings: list[Reading], catalog: Catalog) -> Reading:
             for key in _add(request, others)
         ]
     targets = [work["target"] for work in request["workload"] if "target" in work]
-    if targets:  # of all, where only one job states it
+    if targets and len({work.get("task") for work in request["workload"]}) == 1:  # of all, where only one job states it
         request["workload"] = [{"target": targets[0], **work} for work in request["workload"]]
         questions = [question for question in questions if question.about != "target"]
     shared = _share_time(request["workload"], plain, catalog)
@@ -287,26 +284,38 @@ def _add(table: dict[str, Any], other: dict[str, Any]) -> list[str]:
     return differ
 
 
-def _training_of(plain: str, job: ToldKind, catalog: Catalog) -> Reading:
-    """The training of a sentence that tells a second job: either can be chosen."""
+def _are_whole(readings: Sequence[Reading]) -> bool:
+    """Whether nothing of some jobs is missing: what is assumed at the end of a text would be of the last alone."""
+    return all(reading.request and all(one.is_assumed(0) for one in reading.questions) for reading in readings)
+
+
+def _second_job(plain: str, job: ToldKind, catalog: Catalog) -> Reading:
+    """Both jobs of a sentence where each is told whole; else either can be chosen."""
     start, end = job.clause or (job.start, job.end)
     named = [one for one in names_of(catalog).named(plain) if one.kind == "dnn"]
-    is_shared = all(start <= one.start < end for one in named)  # "fine-tune the same model"
-    kept = " ".join(plain[one.start : one.end] for one in named) if is_shared else ""
+    inside = [one for one in named if start <= one.start < end]
+    kept = " ".join(plain[one.start : one.end] for one in named) if inside == named else ""  # "fine-tune the same model"
     rest = f"{plain[:start]}{kept:{end - start}}{plain[end:]}"
-    training = _reading(rest, catalog, rest, _things_in(rest, catalog))
+    training = _reading(rest, catalog, rest, _things_in(rest, catalog), is_part=True)
     clause = re.sub(r"^[\s,;.]+|[\s,;.]+(?:and|then|plus|und|et)?$", "", plain[start:end])
     rest = " ".join(re.sub(r"(?:[\s,;.]+(?:and|then|plus|und|et))+$", "", training.sentence.rstrip()).split())
     answers, reason = [Answer("Training", rest)], job.kind.refusal
-    served = [one for one in named if start <= one.start < end]
     if job.kind.sized:
-        reason = f"{job.kind.tasks[0]} is a second job next to the training: a sentence tells one, a file sizes both"
-        every = served or named[-1:]
-        of = f"{plain[every[0].start : every[0].end]}: " if every and not served else ""
-        if all(catalog.dnns[key].transformer is not None for one in every for key in one.ids):
-            answers.append(Answer(job.kind.tasks[0].capitalize(), f"{of}{clause}"))
+        reason = f"{job.kind.tasks[0]} is a second job next to the training, and is not told whole"
+        of = inside or named[-1:]
+        if all(catalog.dnns[key].transformer is not None for one in of for key in one.ids):
+            alone = _only(plain, [(start, end), *((one.start, one.end) for one in of)])
+            second = _reading(alone, catalog, plain, _things_in(alone, catalog), is_part=True)
+            if _are_whole([training, second]):
+                return _together(plain, [replace(training, sentence=plain), second], catalog)
+            answers.append(Answer(job.kind.tasks[0].capitalize(), " ".join(alone.split())))
     question = Question("task", clause, reason, answers=tuple(answers))
     return replace(training, sentence=plain, questions=(question, *training.questions))
+
+
+def _only(text: str, shown: Sequence[tuple[int, int]]) -> str:
+    """A text with blanks in the place of all but some parts."""
+    return "".join(sign if any(low <= at < high for low, high in shown) else " " for at, sign in enumerate(text))
 
 
 def _things_in(text: str, catalog: Catalog) -> list[Thing]:

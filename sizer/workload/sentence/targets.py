@@ -292,11 +292,11 @@ def ask_target(notes: Notes) -> None:
     has_limit = bool(set(SIZE_LIMITS) & notes.request.get("limits", {}).keys())
     counted = [] if people in (8, 32) else [f"{count} GPUs" for count in counts if count != own]
     times = times if "task" not in notes.work else []
+    asks = rule(r"<HOW_MANY>").search(notes.text.sentence)  # who asks how many is not told how many
     texts = [
         *([f"{own} GPUs"] if own else []),
         *([f"{people} GPUs"] if people and people != own else []),
-        # Who asks how many is not told how many.
-        *(times + counted if rule(r"<HOW_MANY>").search(notes.text.sentence) else counted + times),
+        *(times + counted if asks and sample in ("", *_SEEN) else counted + times),
         *([GRAMMAR["usual_targets"].get(sample, "1,000 samples/s")] if sample else []),
         *(["as fast as possible"] if has_limit and not people else []),
     ]
