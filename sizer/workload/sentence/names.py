@@ -152,7 +152,9 @@ class Names:
         kind = next(kind for kind in (*_FOLDERS, *found) if kind in found)
         if kind == "software" and re.match(r"-(?!based|native)[A-Za-z]", text[end:]):
             return None  # a longer name with a hyphen is another
-        if re.match(r"[ -](?:style|like)\b", text[end:]) and not (kind == "dnn" and len(found[kind]) == 1):
+        if re.match(r"[ -](?:style|like)\b", text[end:]) and not (
+            kind.startswith("outside") or (kind == "dnn" and len(found[kind]) == 1)
+        ):
             return None
         if kind == "dnn" and (other := self._other_size(text, start, end, found[kind])):
             return Name("outside", *other, (self._catalog.dnns[found[kind][0]].sample,))

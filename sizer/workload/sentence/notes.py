@@ -155,7 +155,9 @@ class Notes:
     def answer(self, label: str, words: str = "") -> Answer:
         """An answer that adds words to the sentence."""
         whole = self.text.whole
-        return self.change(label, len(whole.rstrip(" .,;")), len(whole), f", {words or label}")
+        signed = rule(r"<SIGNATURE>").search(whole)
+        last = len(whole[: signed.start() if signed else None].rstrip(" .,;"))
+        return self.change(label, last, last if signed else len(whole), f", {words or label}")
 
 
 def period_in(text: SentenceText) -> tuple[str, Match] | None:

@@ -516,7 +516,7 @@ def _tells_job(notes: Notes) -> bool:
     if "task" in notes.work or (notes.networks and not notes.is_language):
         return True
     work, sentence = notes.work, notes.text.sentence
-    is_refused = any(one.about == "refused" for one in notes.questions)
+    is_refused = any(one.about == "refused" or one.key == "network own" for one in notes.questions)
     by_samples = notes.own_network or notes.describes_own or "n_samples" in str(work.get("dataset"))
     shares = "team" in notes.request and (not notes.is_language or rule("<TEAM_WORK>").search(sentence) is not None)
     by_samples = by_samples or "checkpoint_every_s" in notes.request.get("data", {})

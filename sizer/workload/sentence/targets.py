@@ -234,7 +234,7 @@ def ask_network(notes: Notes) -> None:
     reason, own, usual = "", notes.describes_own, ""
     is_told = own is None
     if own is not None:
-        reason = "of a network of one's own write both, such as '12 GFLOP forward, 45 M parameters'"
+        reason = GRAMMAR["reasons"]["own"]
     elif notes.means_language:
         embeds, reason = notes.work.get("use") == EMBEDDING, "No language model is named"
         items = [item for item in items if item.transformer is not None and (item.family == EMBEDS) == embeds]
@@ -248,7 +248,7 @@ def ask_network(notes: Notes) -> None:
             return
         label, words, _, usual, families = purposes[0]
         is_told = not words or re.search(rf"\b(?:{words})\b", notes.text.sentence, re.I) is not None
-        items = [item for item in items if item.family in families]
+        items = [item for item in items if {item.family, item.kind} & {*families}]
         reason = f"Several networks {label[0].lower()}{label[1:]}"
     newer_first = eras_meant(notes) <= newer_eras(notes.catalog)
     items.sort(key=lambda item: (short_name(item) != usual, newer_first and item.transformer is None, place_of(item)))

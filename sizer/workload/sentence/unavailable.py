@@ -20,7 +20,7 @@ from sizer.workload.serving import EMBEDDING, EMBEDS
 
 _MOST_ANSWERS = 6
 # What networks read whose work does not tell that of another one.
-_UNLIKE = ("token", "protein")
+_UNLIKE = ("token",)
 # Parts of which any that the catalogue has may stand in the place of another.
 _ANY = ("server", "storage")
 # More people than these do not train networks themselves.
@@ -39,7 +39,7 @@ def read_outside(notes: Notes) -> None:
             kind = "server"
         start, end = found.match.span(group)
         notes.means_language |= kind == "token"
-        if kind == "token" and _take_model(notes, found):
+        if (kind == "token" and _take_model(notes, found)) or (kind == "own" and _take_own(notes, found)):
             continue
         if kind not in ("gpu", "server", "storage") or not is_existing(notes.text, found):
             end = found.end if found.quantities("parameters") else end
@@ -64,6 +64,16 @@ def _take_model(notes: Notes, found: Match) -> bool:
     notes.own_model = {"name": words, "parameters": billions * 1e9}
     notes.text.assume(f"{words}: not in the catalogue; a usual dense model of {billions:g} billion parameters")
     notes.text.record(found, words)
+    return True
+
+
+def _take_own(notes: Notes, found: Match) -> bool:
+    """Take the name of a network of which nothing is published here; its numbers are asked for where they are missing."""
+    if notes.own_network is None:
+        notes.ask("network own", found, GRAMMAR["reasons"]["own"])
+        return True
+    notes.own_network["name"] = found.words
+    notes.text.record(found, "of a network of one's own")
     return True
 
 
@@ -165,6 +175,7 @@ def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = N
         answers.insert(0, notes.change("the other network that is named", start, end, ""))
     if kind in _ANY:  # it changes no rate as a GPU does
         key = "unavailable part"
+        start -= 3 * notes.text.whole[:start].endswith(" of ")  # "6 nodes of AC922 with 4 V100"
         answers.insert(0, notes.change(f"any {CALLED[kind]}", start, end, ""))
     notes.questions.append(Question(key, words, CALLED.get(kind, "neural network"), tuple(names), tuple(answers)))
     notes.text.mark(found.start, found.end)
