@@ -114,7 +114,8 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
         for one in match.group("low_unit", "unit")
         if one
     ]
-    if match["low_unit"] and units != units[:1] * 2:
+    is_size = _scale(match["low_scale"]) == "b" and not match["scale"]  # "serve a 70B to 900 users"
+    if is_size or (match["low_unit"] and units != units[:1] * 2):
         return _first_of_two(match, text)  # "2 hours to 3 TB" is no range
     name = re.sub(r"[ -]+", " ", (written or "").lower())
     if name and name not in UNITS and written not in _CASED:

@@ -5,7 +5,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from sizer.base.quantities import SECONDS, duration, grouped, parse, tokens_text
+from sizer.base.quantities import BYTES, SECONDS, duration, grouped, parse, tokens_text
 from sizer.catalog.generations import newer_eras
 from sizer.catalog.sale import usable_gpus
 from sizer.workload.kinds import trains_in
@@ -163,6 +163,10 @@ def read_times(notes: Notes) -> None:
         read_time(notes)
     dataset, target = notes.work.get("dataset"), notes.work.get("target", {})
     counted = dataset if isinstance(dataset, dict) and "task" in notes.work else None
+    if "task" in notes.work and counted is None and "dataset_bytes" in notes.work and notes.networks:
+        usual = notes.catalog.datasets[usual_dataset(notes.networks[0])]
+        counted = {"n_samples": parse(BYTES, notes.work["dataset_bytes"]) / usual.sample_bytes.value}
+        notes.text.assume(f"size of a sample not given: {usual.sample_bytes.value / 1e3:,.4g} kB, as in {usual.name}")
     if counted and TIME in target:
         notes.work["target"] = _rate_of(notes, counted["n_samples"], target[TIME])
     for written, source in GRAMMAR["habits"].items():
@@ -241,13 +245,12 @@ def ask_network(notes: Notes) -> None:
     else:
         purposes, is_told = _purposes(notes.text.sentence)
         if len(purposes) > 1:
-            trains = "team" in notes.request and trains_in(notes.text.sentence)  # whatever its jobs train
-            key = "network of its samples" if is_told or trains else "network missing"
+            learns = "team" in notes.request and rule(r"<LEARNS>").search(notes.text.sentence)  # whatever its jobs train
+            key = "network of its samples" if is_told or learns else "network missing"
             answers = [notes.answer(label, words) for label, _, _, words, _ in purposes]
             notes.ask(key, reason=purposes[0][3], answers=answers)
             return
-        label, words, _, usual, families = purposes[0]
-        is_told = not words or re.search(rf"\b(?:{words})\b", notes.text.sentence, re.I) is not None
+        label, _, _, usual, families = purposes[0]
         items = [item for item in items if {item.family, item.kind} & {*families}]
         reason = f"Several networks {label[0].lower()}{label[1:]}"
     newer_first = eras_meant(notes) <= newer_eras(notes.catalog)

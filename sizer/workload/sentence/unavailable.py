@@ -22,7 +22,7 @@ _MOST_ANSWERS = 6
 # What networks read whose work does not tell that of another one.
 _UNLIKE = ("token",)
 # Parts of which any that the catalogue has may stand in the place of another.
-_ANY = ("server", "storage")
+_ANY = ("server", "storage", "fabric")
 # More people than these do not train networks themselves.
 MOST_WHO_TRAIN = 100
 
@@ -128,8 +128,11 @@ def is_sized(notes: Notes) -> bool:
     if not trains and (many := notes.text.find(r"<FOR_SO_MANY>")) is not None and many.value.high > 1:
         start, end = many.value.start, many.value.end
         sentence[start:end] = "\2" * (end - start)
-    told = kind_in("".join(sentence), networks)
+    told, named_before = kind_in("".join(sentence), networks), len(notes.dnns)
     embeds = _embeds(notes) and not trains_in(notes.text.sentence)
+    while told is not None and told.kind.use and len(notes.dnns) < named_before:  # beside the model that answers
+        sentence[told.start : told.end] = " " * (told.end - told.start)
+        told = kind_in("".join(sentence), networks)
     if embeds or told is None:
         notes.work |= {"task": "generation", "use": EMBEDDING} if embeds else {}
         notes.means_language |= embeds
@@ -173,8 +176,9 @@ def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = N
     if kind not in (*CALLED, *_UNLIKE) and (notes.own_model or any(one is not name for one in notes.names("dnn"))):
         key = "unavailable beside"
         answers.insert(0, notes.change("the other network that is named", start, end, ""))
-    if kind in _ANY:  # it changes no rate as a GPU does
+    if kind in (*_ANY, "precision"):  # it changes no rate as a GPU does
         key = "unavailable part"
+    if kind in _ANY:
         start -= 3 * notes.text.whole[:start].endswith(" of ")  # "6 nodes of AC922 with 4 V100"
         answers.insert(0, notes.change(f"any {CALLED[kind]}", start, end, ""))
     notes.questions.append(Question(key, words, CALLED.get(kind, "neural network"), tuple(names), tuple(answers)))
