@@ -359,8 +359,6 @@ def settle_gpus(notes: Notes) -> None:
             _allow(notes, "gpus", [notes.catalog.servers[server].gpus[0] for server in there])
             notes.text.assume("the existing servers may be used next to what is added")
     _settle_variants(notes)
-    if notes.preferred_gpus and "gpus" in notes.request.get("platforms", {}):
-        _allow(notes, "gpus", sorted(notes.preferred_gpus & set(usable_gpus(notes.catalog))))
     if not notes.excluded_gpus:
         return
     usual = notes.request.get("platforms", {}).get("gpus") or _usual_gpus(notes)
@@ -527,10 +525,7 @@ def read_gpu_memory(notes: Notes) -> None:
         if len(gpus) < len(usable):
             notes.table("platforms")["gpus"] = list(dict.fromkeys(gpus))
         if found["whole"] and found.quantities("n", "gpus"):
-            if notes.text.find("{time|samples/time|tokens/time|frames/time}"):  # the target
-                notes.table("limits")["gpus"] = round(found.value.high)
-            else:
-                _want(notes, found, round(found.value.high), notes.has_target)
+            _want(notes, found, round(found.value.high), notes.has_target)
         notes.text.record(found, f"GPUs with{memory}")
 
 
