@@ -49,10 +49,11 @@ def _read_network(notes: Notes) -> None:
     size = notes.text.find(r"{parameters}")
     if flop is None and size is None:
         return
+    if (flop is None or size is None) and not notes.names("outside"):  # which is asked about itself
+        notes.ask("network own", flop or size, GRAMMAR["reasons"]["own"])
     for found in (one for one in (flop, size) if one is not None):
         notes.text.record(found, "of a network of one's own")
     if flop is None or size is None:
-        notes.describes_own = flop or size
         return
     work = {"forward_flop": flop.value.high, "parameters": size.value.high, "input_bytes": _INPUT_BYTES}
     notes.own_network = {"name": "Own network", **work}
@@ -206,8 +207,6 @@ def _reads_other_samples(notes: Notes, one: Name) -> bool:
 
 def _take_dataset(notes: Notes, dataset: Name, networks: list[Name]) -> bool:
     """Give a data set to the nearest networks that it can feed: those listed before it, else the first after it."""
-    if not networks:
-        return bool(notes.work.setdefault("dataset", dataset.ids[0]) == dataset.ids[0])
     sample, dnns = notes.catalog.datasets[dataset.ids[0]].sample, notes.catalog.dnns
     reads = (sample, *(["token"] if sample in ("sequence", "sentence pair") else []))
     fed = [one for one in networks if dnns[one.ids[0]].sample in reads and one.ids[0] not in notes.own_datasets]

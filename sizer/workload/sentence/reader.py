@@ -9,8 +9,8 @@ from typing import Any
 from sizer.base.errors import RequestError
 from sizer.base.quantities import SECONDS, parse
 from sizer.catalog.model import Catalog
-from sizer.workload.kinds import KINDS, ToldKind, trains_in
-from sizer.workload.request import SERVING_TASKS, SizingRequest
+from sizer.workload.kinds import ToldKind, trains_in
+from sizer.workload.request import SizingRequest
 from sizer.workload.sentence import rules, targets
 from sizer.workload.sentence.dates import days_between, need_in
 from sizer.workload.sentence.equipment import read_fabrics, read_gpu_memory, read_parts, read_setting, read_tier
@@ -122,12 +122,6 @@ def _reading(plain: str, catalog: Catalog, whole: str, things: list[Thing], is_p
     parts = [] if is_part else _jobs_in(plain, list(text.things))
     if len(parts) > 1:
         readings = [_reading(part, catalog, whole, _things_in(part, catalog), is_part=True) for part in parts]
-        served = ["serving" in str(reading.request.get("workload")) for reading in readings]
-        if any(served) and not all(served) and not _are_whole(readings):
-            kind = next(kind for kind in KINDS if kind.sized == "serving")
-            clause = parts[served.index(True)]
-            low, high = len(clause) - len(clause.lstrip()), len(clause.rstrip())
-            return _second_job(plain, ToldKind(kind, low, high, (low, high)), catalog)
         if all(reading.request for reading in readings):
             return _together(whole, readings, catalog)
     notes = Notes(text, catalog)
@@ -293,8 +287,8 @@ def _second_job(plain: str, job: ToldKind, catalog: Catalog) -> Reading:
     """Both jobs of a sentence where each is told whole; else either can be chosen."""
     start, end = job.clause or (job.start, job.end)
     named = [one for one in names_of(catalog).named(plain) if one.kind == "dnn"]
-    inside = [one for one in named if start <= one.start < end]
-    kept = " ".join(plain[one.start : one.end] for one in named) if inside == named else ""  # "fine-tune the same model"
+    inside = [one for one in named if start <= one.start < end]  # all of them in "... and fine-tune the same model"
+    kept = " ".join(plain[one.start : one.end] for one in named) if inside == named else ""
     rest = f"{plain[:start]}{kept:{end - start}}{plain[end:]}"
     training = _reading(rest, catalog, rest, _things_in(rest, catalog), is_part=True)
     clause = re.sub(r"^[\s,;.]+|[\s,;.]+(?:and|then|plus|und|et)?$", "", plain[start:end])
@@ -517,7 +511,7 @@ def _tells_job(notes: Notes) -> bool:
         return True
     work, sentence = notes.work, notes.text.sentence
     is_refused = any(one.about == "refused" or one.key == "network own" for one in notes.questions)
-    by_samples = notes.own_network or notes.describes_own or "n_samples" in str(work.get("dataset"))
+    by_samples = notes.own_network or "n_samples" in str(work.get("dataset"))
     shares = "team" in notes.request and (not notes.is_language or rule("<TEAM_WORK>").search(sentence) is not None)
     by_samples = by_samples or "checkpoint_every_s" in notes.request.get("data", {})
     is_told = is_refused or by_samples or shares or "samples_per_s" in work.get("target", {})

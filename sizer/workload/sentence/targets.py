@@ -58,9 +58,8 @@ def read_rate(notes: Notes) -> None:
         if rule(r"<RATE_AT_MOST>").search(notes.text.before(found.start)):
             continue  # a request has a least rate
         if "task" not in notes.work and quantity.per_s >= LEAST_PERIOD_S and rule("<EACH_TIME>").search(found.words):
-            # "On 2 million images every week": so often it is trained on them, more than once.
-            whole = replace(quantity, kind="samples", low=quantity.low * quantity.per_s, high=quantity.high * quantity.per_s)
-            notes.text.put_at(found, whole)
+            low, high = (one * quantity.per_s for one in (quantity.low, quantity.high))  # trained on more than once
+            notes.text.put_at(found, replace(quantity, kind="samples", low=low, high=high))
             notes.work["target"] = {TIME: time_text(quantity.per_s / 86_400, "d")}
             return
         per_s = float(f"{quantity.high:.4g}") if quantity.per_s >= 3600 else quantity.high
@@ -234,29 +233,23 @@ def read_most(notes: Notes) -> None:
 
 def ask_network(notes: Notes) -> None:
     """Ask what the network is for, of what the sentence tells; of one purpose, or of language, which network."""
-    items = list(notes.catalog.dnns.values())
-    reason, own, usual = "", notes.describes_own, ""
-    is_told = own is None
-    if own is not None:
-        reason = GRAMMAR["reasons"]["own"]
-    elif notes.means_language:
+    items, key, usual = list(notes.catalog.dnns.values()), "network", ""
+    if notes.means_language:
         embeds, reason = notes.work.get("use") == EMBEDDING, "No language model is named"
         items = [item for item in items if item.transformer is not None and (item.family == EMBEDS) == embeds]
     else:
         purposes, is_told = _purposes(notes.text.sentence)
-        if len(purposes) > 1:
-            learns = "team" in notes.request and rule(r"<LEARNS>").search(notes.text.sentence)  # whatever its jobs train
-            key = "network of its samples" if is_told or learns else "network missing"
-            answers = [notes.answer(label, words) for label, _, _, words, _ in purposes]
-            notes.ask(key, reason=purposes[0][3], answers=answers)
-            return
         label, _, _, usual, families = purposes[0]
+        if len(purposes) > 1:
+            learns = "team" in notes.request and rule(r"<LEARNS>").search(notes.text.sentence)
+            key = "network of its samples" if is_told or learns else "network missing"
+            notes.ask(key, reason=usual, answers=[notes.answer(label, words) for label, _, _, words, _ in purposes])
+            return
         items = [item for item in items if {item.family, item.kind} & {*families}]
-        reason = f"Several networks {label[0].lower()}{label[1:]}"
+        key, reason = "network nearest", f"Several networks {label[0].lower()}{label[1:]}"
     newer_first = eras_meant(notes) <= newer_eras(notes.catalog)
     items.sort(key=lambda item: (short_name(item) != usual, newer_first and item.transformer is None, place_of(item)))
-    key = "network own" if not is_told else "network" if notes.means_language else "network of one use"
-    notes.ask(key, own, reason, [notes.answer(short_name(item)) for item in items])
+    notes.ask(key, reason=reason, answers=[notes.answer(short_name(item)) for item in items])
 
 
 def _purposes(sentence: str) -> tuple[list[Any], bool]:
@@ -346,7 +339,8 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
     item = catalog.dnns.get(str(dnn))
     if dnn != notes.own_model and (item is None or item.transformer is None):
         is_usual = item is None or (item.sample in _SEEN and "diffusion" not in (item.kind, item.family))
-        notes.ask("length" if is_usual else "length needed", reason=called, answers=map(notes.answer, GRAMMAR["usual_lengths"]["epochs"]))
+        key = "length" if is_usual else "length needed"
+        notes.ask(key, reason=called, answers=map(notes.answer, GRAMMAR["usual_lengths"]["epochs"]))
     elif "tokens" not in work and work.get("method") in ("fine-tuning", "lora"):
         notes.ask("length needed", reason=called, answers=map(notes.answer, GRAMMAR["usual_lengths"]["tuning"]))
     elif "tokens" not in work:

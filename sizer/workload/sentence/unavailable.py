@@ -68,7 +68,7 @@ def _take_model(notes: Notes, found: Match) -> bool:
 
 
 def _take_own(notes: Notes, found: Match) -> bool:
-    """Take the name of a network of which nothing is published here; its numbers are asked for where they are missing."""
+    """Take the name of a network of which nothing is published here; its numbers are asked for where they lack."""
     if notes.own_network is None:
         notes.ask("network own", found, GRAMMAR["reasons"]["own"])
         return True
@@ -170,8 +170,6 @@ def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = N
     words = notes.text.sentence[start:end].strip()
     names = _held(notes.catalog, kind, words)
     answers = [notes.change(held, start, end, held) for held in names[:_MOST_ANSWERS]]
-    if kind not in CALLED and (size := re.search(r"(?<![\w.])\d{1,4}(?:\.\d)?B\b", words, re.I)):
-        answers.append(notes.change(f"usual dense {size[0]} model", start, end, f"{size[0]} dense model"))
     key = "unavailable" if kind in CALLED else "unavailable model" if kind in _UNLIKE else "unavailable network"
     if kind not in (*CALLED, *_UNLIKE) and (notes.own_model or any(one is not name for one in notes.names("dnn"))):
         key = "unavailable beside"
