@@ -44,9 +44,7 @@ def test_a_word_that_changes_the_kind_of_work_is_refused_asked_or_understood(sen
 
 
 def test_the_offered_answer_leaves_the_training():
-    question = read_sentence(
-        "Fine-tune Llama 3 8B on 100M tokens in a day and serve it to 500 users", catalog()
-    ).question
+    question = read_sentence("Fine-tune Llama 3 8B on 100M tokens and serve it to 500 users", catalog()).question
     left = read_sentence(question.answers[0].sentence, catalog())
     assert left.is_complete
     assert "team" not in left.request

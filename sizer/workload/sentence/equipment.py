@@ -358,8 +358,6 @@ def settle_gpus(notes: Notes) -> None:
             _allow(notes, "gpus", [notes.catalog.servers[server].gpus[0] for server in there])
             notes.text.assume("the existing servers may be used next to what is added")
     _settle_variants(notes)
-    if notes.preferred_gpus and "gpus" in notes.request.get("platforms", {}):
-        _allow(notes, "gpus", sorted(notes.preferred_gpus & set(usable_gpus(notes.catalog))))
     if not notes.excluded_gpus:
         return
     usual = notes.request.get("platforms", {}).get("gpus") or _usual_gpus(notes)
@@ -519,16 +517,14 @@ def read_gpu_memory(notes: Notes) -> None:
         elif not found["whole"] or notes.names("gpu"):
             usable = []
         gpus = [key for key in usable if memory in notes.catalog.gpus[key].name.lower()]
+        gpus = [key for key in gpus if is_sold(notes.catalog, notes.catalog.gpus[key], None)] or gpus
         if not gpus or "gpus" in notes.request.get("platforms", {}):
             notes.leave(found)
             continue
         if len(gpus) < len(usable):
             notes.table("platforms")["gpus"] = list(dict.fromkeys(gpus))
         if found["whole"] and found.quantities("n", "gpus"):
-            if notes.text.find("{time|samples/time|tokens/time|frames/time}"):  # the target
-                notes.table("limits")["gpus"] = round(found.value.high)
-            else:
-                _want(notes, found, round(found.value.high), notes.has_target)
+            _want(notes, found, round(found.value.high), notes.has_target)
         notes.text.record(found, f"GPUs with{memory}")
 
 

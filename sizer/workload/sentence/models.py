@@ -49,10 +49,11 @@ def _read_network(notes: Notes) -> None:
     size = notes.text.find(r"{parameters}")
     if flop is None and size is None:
         return
+    if (flop is None or size is None) and not notes.names("outside"):  # which is asked about itself
+        notes.ask("network own", flop or size, GRAMMAR["reasons"]["own"])
     for found in (one for one in (flop, size) if one is not None):
         notes.text.record(found, "of a network of one's own")
     if flop is None or size is None:
-        notes.describes_own = flop or size
         return
     work = {"forward_flop": flop.value.high, "parameters": size.value.high, "input_bytes": _INPUT_BYTES}
     notes.own_network = {"name": "Own network", **work}
@@ -109,8 +110,6 @@ def _read_size(notes: Notes, found: Match) -> None:
     is_alone = size.kind == "parameters" and not notes.names("dnn", "outside")
     if _is_of_named(notes, found) or not (says_so or named or is_alone or rule(r"<NOUN>$").search(words)):
         return
-    if not says_so and any(len(one.ids) > 1 for one in notes.names("dnn")):
-        return  # the size of one of a family
     # Of a size that no name goes by alone, "a dense one" is another than the only one of the catalogue.
     goes_by_size = len(named) == 1 and f"{size.high / 1e9:g}B" in notes.catalog.dnns[named[0]].aliases
     if len(named) == 1 and size.noun == "" and (goes_by_size or not says_so):
@@ -124,8 +123,6 @@ def _read_size(notes: Notes, found: Match) -> None:
     start = notes.text.span(found.start, found.end)[0]
     between = [notes.text.sentence[one.end : start] or notes.text.sentence[start : one.start] for one in listed]
     if listed and not any(rule(r"<LISTS>").search(words) for words in between):
-        if any(abs(one.parameters.value / parameters - 1) < 0.1 for one in _dnns_named(notes)):
-            notes.text.record(found, "size of the model")
         return
     billions = f"{parameters / 1e9:g}"
     if notes.own_model is None:
@@ -210,8 +207,6 @@ def _reads_other_samples(notes: Notes, one: Name) -> bool:
 
 def _take_dataset(notes: Notes, dataset: Name, networks: list[Name]) -> bool:
     """Give a data set to the nearest networks that it can feed: those listed before it, else the first after it."""
-    if not networks:
-        return bool(notes.work.setdefault("dataset", dataset.ids[0]) == dataset.ids[0])
     sample, dnns = notes.catalog.datasets[dataset.ids[0]].sample, notes.catalog.dnns
     reads = (sample, *(["token"] if sample in ("sequence", "sentence pair") else []))
     fed = [one for one in networks if dnns[one.ids[0]].sample in reads and one.ids[0] not in notes.own_datasets]
@@ -251,7 +246,7 @@ _SHARDED = {"optimizer": "optimizer state sharded (ZeRO-1)", "all": "weights, gr
 SEQUENCE, DOCUMENT, TOKENS = "sequence_tokens", "document_tokens", "tokens"
 LANGUAGE_KEYS = GRAMMAR["keys"]["language"].split()
 # A training has thousands of sequences at least: a number of tokens that much smaller is no second training length.
-_LEAST_SEQUENCES, _MOST_TOKENS, _LEAST_TOKENS = 1_000, 1_000_000, 1_000
+_LEAST_SEQUENCES, _MOST_TOKENS = 1_000, 1_000_000
 
 
 def read_language(notes: Notes) -> None:
@@ -323,7 +318,7 @@ def _read_lengths(notes: Notes, usual: int) -> int:
         elif (role == SEQUENCE and amount.length <= 10 * _MOST_TOKENS) or is_kilo:
             notes.set(f"w.{SEQUENCE}", amount.length, whole, f"sequences of {amount.length} tokens")
         elif role == DOCUMENT and amount.length > _MOST_TOKENS:  # no text: a training has so many
-            totals.append((whole, amount.high * _adapters_of(notes, of)))
+            totals.append((whole, amount.high * _people_of(notes, of)))
         elif counted and things and not is_all and (role or counted["joins"] or amount.high < 10 * things.high):
             tokens = things.high * amount.length
             work[SEQUENCE if things.noun[:3] == "seq" else DOCUMENT] = amount.length
@@ -355,21 +350,15 @@ def _take_totals(notes: Notes, totals: list[tuple[Match, float]]) -> None:
             reason = f"the training length is {tokens_text(most)}; these may be those of a sequence or of a step"
             labels = (f"sequences of {found.words}", f"batch of {found.words}")
             notes.choose("layout", found, reason, labels)
-        elif tokens < _LEAST_TOKENS:
-            notes.ask_place(found, "no training reads so few tokens")
-        elif notes.work.setdefault(TOKENS, tokens) != tokens:
-            notes.ask_place(found, f"the training length is {tokens_text(notes.work[TOKENS])}")
         else:
-            notes.text.record(found, f"training on {tokens_text(tokens)}")
+            notes.set(f"w.{TOKENS}", tokens, found, f"training on {tokens_text(tokens)}")
 
 
-def _adapters_of(notes: Notes, of: str) -> float:
-    """How many trainings read so many tokens each: of adapters, or of people."""
-    each = notes.text.find(r"{n} (?:[^\W\d_]+ ){0,2}?adapters?\b" + ("|{people}" if of == "person" else ""))
+def _people_of(notes: Notes, of: str) -> float:
+    """How many people have an adapter trained on so many tokens each."""
+    each = notes.text.find("{people}") if of == "person" else None
     if each is None:
         return 1.0
-    if "adapter" in each.words:
-        notes.work["method"] = "lora"
     notes.text.record(each, f"{each.value.high:g} trainings, each of its own adapter")
     return each.value.high
 

@@ -10,6 +10,7 @@ from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog, vendors_of
 from sizer.catalog.schema import Gpu
 from sizer.workload.sentence.grammar import ELSEWHERE, FILLERS, GRAMMAR, rule
+from sizer.workload.sentence.quantities import UNITS
 from sizer.workload.sentence.text import Name
 
 _FOLDERS: dict[str, str] = GRAMMAR["names"]["folders"]
@@ -60,6 +61,10 @@ class Names:
         self._known = {
             name: {kind: tuple(sorted(keys)) for kind, keys in found.items()} for name, found in known.items()
         }
+        firsts = {name[0] for name, of in self._known.items() if len(name) > 1 and of.keys() & _FOLDERS.keys()}
+        # First words of names, by what is left of them without any one letter: two words that share it differ by one.
+        self._nearly = {part: first for first in sorted(firsts) if len(first) > 3 for part in _shortened(first)}
+        self._nearly |= {first: first for first in firsts}
         self._longest = min(_MOST_PIECES, max(map(len, self._known), default=1))
         bands = "|".join(re.escape(link.id) for link in catalog.links.values() if link.is_infiniband) or "(?!)"
         self._fabrics = rule(GRAMMAR["patterns"]["FABRIC_NAME"].replace("BANDS", bands))
@@ -93,6 +98,23 @@ class Names:
                     count += 1  # "V100 32 GB": its memory belongs to the name
             place += max(count, 1)
         return found
+
+    def misspelt(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """Words with one letter wrong, and what is meant: the first of a name with a number, a unit behind a number."""
+        words = [(match[0].lower(), *match.span()) for match in _PIECE.finditer(text)]
+        for place, (word, start, end) in enumerate(words):
+            if len(word) < 4 or word in FILLERS or word in UNITS or self._at(text, words, place)[1] is not None:
+                continue
+            unit = _meant(word, _NEARLY_UNITS)
+            if unit != word and unit[0] == word[0] and place and words[place - 1][0].isdigit():
+                yield start, end, unit
+                continue
+            if (meant := _meant(word, self._nearly)) == word:
+                continue
+            _, name = self._at(text, [*words[:place], (meant, start, end), *words[place + 1 :]], place)
+            if name is not None and name.kind in _FOLDERS and re.search(r"\d", text[start : name.end]):
+                item = self._catalog.item(name.ids[0])
+                yield start, end, next(one for one in _PIECE.findall(item.name) if one.lower() == meant)
 
     def alike(self, words: str) -> tuple[str, ...]:
         """GPUs in whose names some words stand: the variants of a V100."""
@@ -130,17 +152,12 @@ class Names:
         kind = next(kind for kind in (*_FOLDERS, *found) if kind in found)
         if kind == "software" and re.match(r"-(?!based|native)[A-Za-z]", text[end:]):
             return None  # a longer name with a hyphen is another
-        if re.match(r"[ -](?:style|like)\b", text[end:]) and not (kind == "dnn" and len(found[kind]) == 1):
+        if re.match(r"[ -](?:style|like)\b", text[end:]) and not (
+            kind.startswith("outside") or (kind == "dnn" and len(found[kind]) == 1)
+        ):
             return None
-        if kind == "dnn" and not re.search(r"\dB$", text[start:end], re.I):
-            dnns, other = [self._catalog.dnns[key] for key in found[kind]], rule("<OTHER_SIZE>").match(text, end)
-            size = re.compile(r"[ -](\d{1,4}(?:\.\d)?)B\b", re.I).match(text, other.end() if other else end)
-            # "Nemotron 49B": a size of the family that the catalogue lacks.
-            is_another = size is not None and len(dnns) > 1
-            is_another &= all(abs(one.parameters.value / (1e9 * float(size[1])) - 1) > 0.1 for one in dnns if size)
-            if other or is_another:
-                last = size or other
-                return Name("outside", start, last.end() if last else end, (dnns[0].sample,))
+        if kind == "dnn" and (other := self._other_size(text, start, end, found[kind])):
+            return Name("outside", *other, (self._catalog.dnns[found[kind][0]].sample,))
         if kind == "dataset" and re.match(r"[ -]\d+k\b", text[end:], re.I):
             return None  # "ImageNet-21k": another one
         if (
@@ -155,6 +172,21 @@ class Names:
             return Name("outside", start, end, found[kind])
         sized = {"gpu": self._gpu, "server": self._server}.get(kind)
         return sized(text, start, end, found[kind]) if sized else Name(kind, start, end, found[kind])
+
+    def _other_size(self, text: str, start: int, end: int, ids: tuple[str, ...]) -> tuple[int, int] | None:
+        """Place of a name with a size that none of its networks has: Nemotron 49B, a 65B Llama, Mistral Large."""
+        if re.search(r"\dB$", text[start:end], re.I):
+            return None
+        other = rule("<OTHER_SIZE>").match(text, end)
+        end = other.end() if other else end
+        behind = re.compile(r"[ -](\d{1,4}(?:\.\d)?)B\b", re.I).match(text, end)
+        size = behind or re.search(r"(?<![\w.])(\d{1,4}(?:\.\d)?)B $", text[max(0, start - 9) : start], re.I)
+        has_size = size is None or len(ids) == 1
+        for key in ids if size and not has_size else ():
+            has_size |= abs(self._catalog.dnns[key].parameters.value / (1e9 * float(size[1])) - 1) <= 0.1
+        if has_size and not other:
+            return None
+        return (start, behind.end()) if behind else (start - len(size[0]) if size else start, end)
 
     def _gpu(self, text: str, start: int, end: int, ids: tuple[str, ...]) -> Name:
         """The name of a GPU with its memory and form: V100 SXM2 32 GB, HGX B200."""
@@ -207,6 +239,27 @@ class Names:
             yield Name(
                 "fabric", match.start(), match.end(), tuple(kinds), "kind" if is_kind else "" if is_compute else "other"
             )
+
+
+def _shortened(word: str) -> list[str]:
+    """A word, and what is left of it without any one of its letters."""
+    return [word, *(word[:at] + word[at + 1 :] for at in range(len(word)))]
+
+
+def _meant(word: str, nearly: Mapping[str, str]) -> str:
+    """What differs from a word by one letter; the word itself where nothing does."""
+    parts = _shortened(word)
+    found = [nearly[part] for part in parts if part in nearly]
+    return max(found, key=lambda name: name in parts, default=word)
+
+
+# Units that are long enough to be told with a letter wrong.
+_NEARLY_UNITS = {
+    part: name
+    for name, (kind, *_) in reversed(UNITS.items())
+    if kind in ("time", "tokens", "epochs", "servers") and len(name) > 4 and " " not in name
+    for part in _shortened(name)
+}
 
 
 def _has_form(gpu: Gpu, form: str) -> bool:

@@ -29,7 +29,6 @@ class Notes:
     dnns: list[str] = field(default_factory=list)
     own_model: dict[str, Any] | None = None  # a language model given by its size or shape
     own_network: dict[str, Any] | None = None  # another network, given by its numbers
-    describes_own: Match | None = None  # with too few of them
     own_datasets: dict[str, str] = field(default_factory=dict)  # data sets (ids) by the network that reads them
     questions: list[Question] = field(default_factory=list)
     is_refused: bool = False  # the sentence is about work that is not sized
@@ -155,7 +154,9 @@ class Notes:
     def answer(self, label: str, words: str = "") -> Answer:
         """An answer that adds words to the sentence."""
         whole = self.text.whole
-        return self.change(label, len(whole.rstrip(" .,;")), len(whole), f", {words or label}")
+        signed = rule(r"<SIGNATURE>").search(whole)
+        last = len(whole[: signed.start() if signed else None].rstrip(" .,;"))
+        return self.change(label, last, last if signed else len(whole), f", {words or label}")
 
 
 def period_in(text: SentenceText) -> tuple[str, Match] | None:

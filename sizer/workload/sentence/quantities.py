@@ -114,7 +114,8 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
         for one in match.group("low_unit", "unit")
         if one
     ]
-    if match["low_unit"] and units != units[:1] * 2:
+    is_size = _scale(match["low_scale"]) == "b" and not match["scale"]  # "serve a 70B to 900 users"
+    if is_size or (match["low_unit"] and units != units[:1] * 2):
         return _first_of_two(match, text)  # "2 hours to 3 TB" is no range
     name = re.sub(r"[ -]+", " ", (written or "").lower())
     if name and name not in UNITS and written not in _CASED:
@@ -153,8 +154,6 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
     low = high
     if match["low"]:
         low = value_of(match["low"], is_grouped) * _SCALES.get(_scale(match["low_scale"]) or scale, 1.0)
-    if match["low_unit"] and low > high:
-        return _first_of_two(match, text)  # "9,000 tokens to 400 tokens": first in, then out
     end, per_s = rate_end, 1.0
     for what, seconds in per:
         kind, per_s = f"{kind}/{what}", per_s * seconds

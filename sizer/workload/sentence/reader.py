@@ -9,8 +9,8 @@ from typing import Any
 from sizer.base.errors import RequestError
 from sizer.base.quantities import SECONDS, parse
 from sizer.catalog.model import Catalog
-from sizer.workload.kinds import KINDS, ToldKind, trains_in
-from sizer.workload.request import SERVING_TASKS, SizingRequest
+from sizer.workload.kinds import ToldKind, trains_in
+from sizer.workload.request import SizingRequest
 from sizer.workload.sentence import rules, targets
 from sizer.workload.sentence.dates import days_between, need_in
 from sizer.workload.sentence.equipment import read_fabrics, read_gpu_memory, read_parts, read_setting, read_tier
@@ -47,9 +47,10 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
     if len(sentence) > MAX_CHARACTERS or len(plain) > MAX_CHARACTERS:
         reason = f"has {len(sentence):,} characters; write at most {MAX_CHARACTERS:,}"
         return Reading("", {}, (), (Question("refused", reason=reason),), ())
-    edits: list[Edit] = []
-    assumed: list[Phrase] = []
-    reading, places = _read_once(plain, catalog), _edited(plain, [])[1]
+    edits: list[Edit] = [*names_of(catalog).misspelt(plain)]
+    assumed = [Phrase("", f"{plain[low:high]}: no such word is known; read as {name}") for low, high, name in edits]
+    text, places = _edited(plain, edits)
+    reading = _read_once(text, catalog)
     for _ in range(_MOST_ROUNDS):
         taken = assumed_of(reading.questions)
         assumed += [Phrase("", one.assumption) for one in taken]
@@ -67,7 +68,7 @@ def _edited(plain: str, edits: Sequence[Edit]) -> tuple[str, list[tuple[int, int
     text, at = "", 0
     places: list[tuple[int, int]] = []
     for start, end, words in sorted(edits, key=lambda edit: edit[:2]):
-        if start < at < end or start < at == end:
+        if start < at <= end:
             continue  # inside of what another one has changed
         text += plain[at:start] + words
         places += [*((one, one + 1) for one in range(at, start)), *([(start, end)] * len(words))]
@@ -121,13 +122,6 @@ def _reading(plain: str, catalog: Catalog, whole: str, things: list[Thing], is_p
     parts = [] if is_part else _jobs_in(plain, list(text.things))
     if len(parts) > 1:
         readings = [_reading(part, catalog, whole, _things_in(part, catalog), is_part=True) for part in parts]
-        works = [reading.request.get("workload", ()) for reading in readings]
-        served = [any(work.get("task") in SERVING_TASKS for work in every) for every in works]
-        if any(served) and not all(served):
-            kind = next(kind for kind in KINDS if kind.sized == "serving")
-            clause = parts[served.index(True)]
-            low, high = len(clause) - len(clause.lstrip()), len(clause.rstrip())
-            return _training_of(plain, ToldKind(kind, low, high, (low, high)), catalog)
         if all(reading.request for reading in readings):
             return _together(whole, readings, catalog)
     notes = Notes(text, catalog)
@@ -135,7 +129,7 @@ def _reading(plain: str, catalog: Catalog, whole: str, things: list[Thing], is_p
     if notes.is_refused:  # what else the sentence says belongs to work that no request can state
         return Reading(whole, {}, (), tuple(notes.questions), ())
     if notes.second_job is not None:
-        return _training_of(plain, notes.second_job, catalog)
+        return _second_job(plain, notes.second_job, catalog)
     _ask_places(notes)
     _ask_denials(notes)
     request = _request(notes)
@@ -175,9 +169,7 @@ def _jobs_in(text: str, things: list[Thing]) -> list[str]:
         shown = [(job.low, job.high)]
         if not job.networks:
             shown += [(one.start, one.end) for one in (before[-1] if before else jobs[place + 1]).networks]
-        texts.append(
-            "".join(sign if any(low <= at < high for low, high in shown) else " " for at, sign in enumerate(text))
-        )
+        texts.append(_only(text, shown))
     return texts
 
 
@@ -255,7 +247,7 @@ def _together(plain: str, readings: list[Reading], catalog: Catalog) -> Reading:
             for key in _add(request, others)
         ]
     targets = [work["target"] for work in request["workload"] if "target" in work]
-    if targets:  # of all, where only one job states it
+    if targets and len({work.get("task") for work in request["workload"]}) == 1:  # of all, where only one job states it
         request["workload"] = [{"target": targets[0], **work} for work in request["workload"]]
         questions = [question for question in questions if question.about != "target"]
     shared = _share_time(request["workload"], plain, catalog)
@@ -286,26 +278,38 @@ def _add(table: dict[str, Any], other: dict[str, Any]) -> list[str]:
     return differ
 
 
-def _training_of(plain: str, job: ToldKind, catalog: Catalog) -> Reading:
-    """The training of a sentence that tells a second job: either can be chosen."""
+def _are_whole(readings: Sequence[Reading]) -> bool:
+    """Whether nothing of some jobs is missing: what is assumed at the end of a text would be of the last alone."""
+    return all(reading.request and all(one.is_assumed(0) for one in reading.questions) for reading in readings)
+
+
+def _second_job(plain: str, job: ToldKind, catalog: Catalog) -> Reading:
+    """Both jobs of a sentence where each is told whole; else either can be chosen."""
     start, end = job.clause or (job.start, job.end)
     named = [one for one in names_of(catalog).named(plain) if one.kind == "dnn"]
-    is_shared = all(start <= one.start < end for one in named)  # "fine-tune the same model"
-    kept = " ".join(plain[one.start : one.end] for one in named) if is_shared else ""
+    inside = [one for one in named if start <= one.start < end]  # all of them in "... and fine-tune the same model"
+    kept = " ".join(plain[one.start : one.end] for one in named) if inside == named else ""
     rest = f"{plain[:start]}{kept:{end - start}}{plain[end:]}"
-    training = _reading(rest, catalog, rest, _things_in(rest, catalog))
+    training = _reading(rest, catalog, rest, _things_in(rest, catalog), is_part=True)
     clause = re.sub(r"^[\s,;.]+|[\s,;.]+(?:and|then|plus|und|et)?$", "", plain[start:end])
     rest = " ".join(re.sub(r"(?:[\s,;.]+(?:and|then|plus|und|et))+$", "", training.sentence.rstrip()).split())
     answers, reason = [Answer("Training", rest)], job.kind.refusal
-    served = [one for one in named if start <= one.start < end]
     if job.kind.sized:
-        reason = f"{job.kind.tasks[0]} is a second job next to the training: a sentence tells one, a file sizes both"
-        every = served or named[-1:]
-        of = f"{plain[every[0].start : every[0].end]}: " if every and not served else ""
-        if all(catalog.dnns[key].transformer is not None for one in every for key in one.ids):
-            answers.append(Answer(job.kind.tasks[0].capitalize(), f"{of}{clause}"))
+        reason = f"{job.kind.tasks[0]} is a second job next to the training, and is not told whole"
+        of = inside or named[-1:]
+        if all(catalog.dnns[key].transformer is not None for one in of for key in one.ids):
+            alone = _only(plain, [(start, end), *((one.start, one.end) for one in of)])
+            second = _reading(alone, catalog, plain, _things_in(alone, catalog), is_part=True)
+            if _are_whole([training, second]):
+                return _together(plain, [replace(training, sentence=plain), second], catalog)
+            answers.append(Answer(job.kind.tasks[0].capitalize(), " ".join(alone.split())))
     question = Question("task", clause, reason, answers=tuple(answers))
     return replace(training, sentence=plain, questions=(question, *training.questions))
+
+
+def _only(text: str, shown: Sequence[tuple[int, int]]) -> str:
+    """A text with blanks in the place of all but some parts."""
+    return "".join(sign if any(low <= at < high for low, high in shown) else " " for at, sign in enumerate(text))
 
 
 def _things_in(text: str, catalog: Catalog) -> list[Thing]:
@@ -506,8 +510,8 @@ def _tells_job(notes: Notes) -> bool:
     if "task" in notes.work or (notes.networks and not notes.is_language):
         return True
     work, sentence = notes.work, notes.text.sentence
-    is_refused = any(one.about == "refused" for one in notes.questions)
-    by_samples = notes.own_network or notes.describes_own or "n_samples" in str(work.get("dataset"))
+    is_refused = any(one.about == "refused" or one.key == "network own" for one in notes.questions)
+    by_samples = notes.own_network or "n_samples" in str(work.get("dataset"))
     shares = "team" in notes.request and (not notes.is_language or rule("<TEAM_WORK>").search(sentence) is not None)
     by_samples = by_samples or "checkpoint_every_s" in notes.request.get("data", {})
     is_told = is_refused or by_samples or shares or "samples_per_s" in work.get("target", {})

@@ -105,11 +105,6 @@ def _rate(notes: Notes, found: Match, key: str) -> None:
         _latency(notes, found, "token_s")  # the answers of those who wait come so fast
         return
     rate = _per_second(notes, found.value, found.words)
-    people = [one for one in notes.text.things if isinstance(one, Amount) and one.kind == "people"]
-    if people and rule(r"\b(?:each|every|jeder?|chaque)\b[^.;!?,]*$").search(notes.text.unblanked[: found.start]):
-        rate = float(f"{rate * people[-1].high:.6g}")  # of each of them
-    for each in found.quantities("requests"):
-        rate *= each.high
     counted = "requests" if key == "requests_per_s" else "output tokens"
     _target(notes, found, key, rate, f"{rate:,.12g} {counted} a second")
 
@@ -123,8 +118,6 @@ def _texts(notes: Notes, found: Match, _: str) -> None:
         if (time := text.find(r"<TIME>")) is not None and seconds >= LEAST_PERIOD_S:
             seconds = parse(SECONDS, time_text(time.value.low, time.value.unit))
             text.record(time, f"every time within {duration(seconds)}")
-    elif times := found.quantities("time"):
-        seconds = parse(SECONDS, time_text(times[0].high, times[0].unit))
     else:
         period = period_in(text)
         if period is None or text.find(r"<FOR_THEM>{people}") or "target" in notes.work:
@@ -156,9 +149,6 @@ def _people(notes: Notes, found: Match, _: str) -> None:
     else:
         key = "users"
     count = round(amount.high)
-    if key == "users" and target.keys() & {"concurrent_requests", "active_users"}:
-        notes.text.record(found, "all who may ask; those at the same time are stated")
-        return
     if key != "users" and target.keys() == {"users"}:
         notes.work["target"] = {}
     if {"tokens_per_s", "requests_per_s"} & notes.work.get("target", {}).keys():

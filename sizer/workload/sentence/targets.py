@@ -2,9 +2,10 @@
 
 import math
 import re
+from dataclasses import replace
 from typing import Any
 
-from sizer.base.quantities import SECONDS, duration, grouped, parse, tokens_text
+from sizer.base.quantities import BYTES, SECONDS, duration, grouped, parse, tokens_text
 from sizer.catalog.generations import newer_eras
 from sizer.catalog.sale import usable_gpus
 from sizer.workload.kinds import trains_in
@@ -13,7 +14,7 @@ from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.equipment import eras_meant, existing_gpus
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.names import place_of, short_name
-from sizer.workload.sentence.notes import RATE, TIME, Notes, period_in, ranged, time_text
+from sizer.workload.sentence.notes import LEAST_PERIOD_S, RATE, TIME, Notes, period_in, ranged, time_text
 from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.rules import read_rules
 from sizer.workload.sentence.scope import DENIED
@@ -26,6 +27,8 @@ from sizer.workload.transformer.custom_transformer import CustomTransformer
 _LONGEST_S = 5 * 31_557_600.0
 # Of a model that reaches the least loss for its work (Hoffmann et al. 2022, arXiv:2203.15556, table 3).
 _TOKENS_PER_PARAMETER = 20
+# Samples of networks that are trained for about as many epochs, if they do not generate.
+_SEEN = ("image", "sample")
 _MOST_RUNS_A_DAY = 1_000  # more are no trainings
 _SPANS = {"day": 86_400.0, "night": 43_200.0, "week": 604_800.0, "month": 2_592_000.0}
 
@@ -54,6 +57,11 @@ def read_rate(notes: Notes) -> None:
             continue
         if rule(r"<RATE_AT_MOST>").search(notes.text.before(found.start)):
             continue  # a request has a least rate
+        if "task" not in notes.work and quantity.per_s >= LEAST_PERIOD_S and rule("<EACH_TIME>").search(found.words):
+            low, high = (one * quantity.per_s for one in (quantity.low, quantity.high))  # trained on more than once
+            notes.text.put_at(found, replace(quantity, kind="samples", low=low, high=high))
+            notes.work["target"] = {TIME: time_text(quantity.per_s / 86_400, "d")}
+            return
         per_s = float(f"{quantity.high:.4g}") if quantity.per_s >= 3600 else quantity.high
         unit = quantity.unit or "samples"
         if unit == "samples" and notes.networks and notes.networks[0].sample == "image":
@@ -154,6 +162,10 @@ def read_times(notes: Notes) -> None:
         read_time(notes)
     dataset, target = notes.work.get("dataset"), notes.work.get("target", {})
     counted = dataset if isinstance(dataset, dict) and "task" in notes.work else None
+    if "task" in notes.work and counted is None and "dataset_bytes" in notes.work and notes.networks:
+        usual = notes.catalog.datasets[usual_dataset(notes.networks[0])]
+        counted = {"n_samples": parse(BYTES, notes.work["dataset_bytes"]) / usual.sample_bytes.value}
+        notes.text.assume(f"size of a sample not given: {usual.sample_bytes.value / 1e3:,.4g} kB, as in {usual.name}")
     if counted and TIME in target:
         notes.work["target"] = _rate_of(notes, counted["n_samples"], target[TIME])
     for written, source in GRAMMAR["habits"].items():
@@ -221,49 +233,40 @@ def read_most(notes: Notes) -> None:
 
 def ask_network(notes: Notes) -> None:
     """Ask what the network is for, of what the sentence tells; of one purpose, or of language, which network."""
-    items = list(notes.catalog.dnns.values())
-    reason, own, usual = "", notes.describes_own, ""
-    is_told = own is None
-    if own is not None:
-        reason = "of a network of one's own write both, such as '12 GFLOP forward, 45 M parameters'"
-    elif notes.means_language:
+    items, key, usual = list(notes.catalog.dnns.values()), "network", ""
+    if notes.means_language:
         embeds, reason = notes.work.get("use") == EMBEDDING, "No language model is named"
         items = [item for item in items if item.transformer is not None and (item.family == EMBEDS) == embeds]
     else:
-        purposes = _purposes(notes.text.sentence)
-        if len(purposes) > 1 and _tells_jobs(notes):
-            notes.ask("network", reason="Jobs are told, and no network", answers=[notes.answer("ResNet-50")])
-            return
+        purposes, is_told = _purposes(notes.text.sentence)
+        label, _, _, usual, families = purposes[0]
         if len(purposes) > 1:
-            notes.ask("network missing", answers=[notes.answer(label, words) for label, _, _, words, _ in purposes])
+            learns = "team" in notes.request and rule(r"<LEARNS>").search(notes.text.sentence)
+            key = "network of its samples" if is_told or learns else "network missing"
+            notes.ask(key, reason=usual, answers=[notes.answer(label, words) for label, _, _, words, _ in purposes])
             return
-        label, words, _, usual, families = purposes[0]
-        is_told = not words or re.search(rf"\b(?:{words})\b", notes.text.sentence, re.I) is not None
-        items = [item for item in items if item.family in families]
-        reason = f"Several networks {label[0].lower()}{label[1:]}"
+        items = [item for item in items if {item.family, item.kind} & {*families}]
+        key, reason = "network nearest", f"Several networks {label[0].lower()}{label[1:]}"
     newer_first = eras_meant(notes) <= newer_eras(notes.catalog)
     items.sort(key=lambda item: (short_name(item) != usual, newer_first and item.transformer is None, place_of(item)))
-    notes.ask("network" if is_told else "network own", own, reason, [notes.answer(short_name(item)) for item in items])
+    notes.ask(key, reason=reason, answers=[notes.answer(short_name(item)) for item in items])
 
 
-def _tells_jobs(notes: Notes) -> bool:
-    """Whether the sentence tells how many GPUs and how long the jobs of a team take, whatever they train."""
-    team = notes.request.get("team", {})
-    return bool(team) and all(notes.text.was_told(meaning) for meaning in ("GPUs per job", "jobs of"))
+def _purposes(sentence: str) -> tuple[list[Any], bool]:
+    """What networks are for: the purposes that a sentence tells, else those that read what it names, else all.
 
+    And whether it tells any. Of several that are told the first of the sentence is the first.
+    """
 
-def _purposes(sentence: str) -> list[Any]:
-    """What networks are for: the purposes that a sentence tells, else those that read what it names, else all."""
+    def place(words: str) -> int:
+        found = re.search(rf"\b(?:{words})\b", sentence, re.I) if words else None
+        return found.start() if found else -1
 
-    def tells(words: str) -> bool:
-        return bool(words) and re.search(rf"\b(?:{words})\b", sentence, re.I) is not None
-
-    trains = trains_in(sentence)
-    offered = [one for one in GRAMMAR["purposes"]["offered"] if one[2] or not trains]
-    kinds = [kind for kind, words in GRAMMAR["sample_names"].items() if tells(words)]
-    told = [one for one in offered if tells(one[1])]
+    offered = [one for one in GRAMMAR["purposes"]["offered"] if one[2] or not trains_in(sentence)]
+    kinds = [kind for kind, words in GRAMMAR["sample_names"].items() if place(words) >= 0]
+    told = sorted((one for one in offered if place(one[1]) >= 0), key=lambda one: place(one[1]))
     read = [one for one in told or offered if one[2] in kinds]
-    return read or told or offered
+    return read or told or offered, bool(read or told)
 
 
 def ask_target(notes: Notes) -> None:
@@ -283,11 +286,13 @@ def ask_target(notes: Notes) -> None:
         usual = GRAMMAR["usual_targets"].get(str(notes.work.get("method")), "1 trillion tokens in 30 days")
         times = ["in a week", "in 30 days"] if "tokens" in notes.work else [usual]
     has_limit = bool(set(SIZE_LIMITS) & notes.request.get("limits", {}).keys())
+    counted = [] if people in (8, 32) else [f"{count} GPUs" for count in counts if count != own]
+    times = times if "task" not in notes.work else []
+    asks = rule(r"<HOW_MANY>").search(notes.text.sentence)  # who asks how many is not told how many
     texts = [
         *([f"{own} GPUs"] if own else []),
         *([f"{people} GPUs"] if people and people != own else []),
-        *([] if people in (8, 32) else [f"{count} GPUs" for count in counts if count != own]),
-        *(times if "task" not in notes.work else []),
+        *(times + counted if asks and sample in ("", *_SEEN) else counted + times),
         *([GRAMMAR["usual_targets"].get(sample, "1,000 samples/s")] if sample else []),
         *(["as fast as possible"] if has_limit and not people else []),
     ]
@@ -333,7 +338,8 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
     called = catalog.dnns[dnn].name if isinstance(dnn, str) else str(dnn["name"])
     item = catalog.dnns.get(str(dnn))
     if dnn != notes.own_model and (item is None or item.transformer is None):
-        key = "length" if item is None or item.sample == "image" else "length needed"
+        is_usual = item is None or (item.sample in _SEEN and "diffusion" not in (item.kind, item.family))
+        key = "length" if is_usual else "length needed"
         notes.ask(key, reason=called, answers=map(notes.answer, GRAMMAR["usual_lengths"]["epochs"]))
     elif "tokens" not in work and work.get("method") in ("fine-tuning", "lora"):
         notes.ask("length needed", reason=called, answers=map(notes.answer, GRAMMAR["usual_lengths"]["tuning"]))

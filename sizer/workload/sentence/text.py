@@ -161,9 +161,6 @@ class SentenceText:
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Places in the sentence of some signs."""
-        if start >= end:
-            at = self._places[start][0] if start < len(self._places) else len(self.sentence)
-            return at, at
         return self._places[start][0], self._places[end - 1][1]
 
     def find(self, source: str) -> Match | None:
@@ -222,10 +219,6 @@ class SentenceText:
         self.mark(start, end)
         if high > low:
             self.phrases.append(Phrase(self.sentence[low:high], meaning, low, high))
-
-    def was_told(self, meaning: str) -> bool:
-        """Whether words of a sentence were read with a meaning in which some words stand."""
-        return any(one.words and meaning in one.meaning for one in self.phrases)
 
     def assume(self, meaning: str) -> None:
         """Note what is assumed because the sentence does not give it."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sizer.catalog.fabrics import fabric_links
 from sizer.catalog.model import Catalog
-from sizer.catalog.sale import usable_gpus
+from sizer.catalog.sale import is_sold, usable_gpus
 from sizer.catalog.schema import Dnn
 from sizer.workload.kinds import Networks, kind_in, trains_in
 from sizer.workload.sentence.grammar import CALLED, GRAMMAR, rule
@@ -20,9 +20,9 @@ from sizer.workload.serving import EMBEDDING, EMBEDS
 
 _MOST_ANSWERS = 6
 # What networks read whose work does not tell that of another one.
-_UNLIKE = ("token", "protein")
+_UNLIKE = ("token",)
 # Parts of which any that the catalogue has may stand in the place of another.
-_ANY = ("server", "storage")
+_ANY = ("server", "storage", "fabric")
 # More people than these do not train networks themselves.
 MOST_WHO_TRAIN = 100
 
@@ -39,7 +39,7 @@ def read_outside(notes: Notes) -> None:
             kind = "server"
         start, end = found.match.span(group)
         notes.means_language |= kind == "token"
-        if kind == "token" and _take_model(notes, found):
+        if (kind == "token" and _take_model(notes, found)) or (kind == "own" and _take_own(notes, found)):
             continue
         if kind not in ("gpu", "server", "storage") or not is_existing(notes.text, found):
             end = found.end if found.quantities("parameters") else end
@@ -64,6 +64,16 @@ def _take_model(notes: Notes, found: Match) -> bool:
     notes.own_model = {"name": words, "parameters": billions * 1e9}
     notes.text.assume(f"{words}: not in the catalogue; a usual dense model of {billions:g} billion parameters")
     notes.text.record(found, words)
+    return True
+
+
+def _take_own(notes: Notes, found: Match) -> bool:
+    """Take the name of a network of which nothing is published here; its numbers are asked for where they lack."""
+    if notes.own_network is None:
+        notes.ask("network own", found, GRAMMAR["reasons"]["own"])
+        return True
+    notes.own_network["name"] = found.words
+    notes.text.record(found, "of a network of one's own")
     return True
 
 
@@ -118,8 +128,11 @@ def is_sized(notes: Notes) -> bool:
     if not trains and (many := notes.text.find(r"<FOR_SO_MANY>")) is not None and many.value.high > 1:
         start, end = many.value.start, many.value.end
         sentence[start:end] = "\2" * (end - start)
-    told = kind_in("".join(sentence), networks)
+    told, named_before = kind_in("".join(sentence), networks), len(notes.dnns)
     embeds = _embeds(notes) and not trains_in(notes.text.sentence)
+    while told is not None and told.kind.use and len(notes.dnns) < named_before:  # beside the model that answers
+        sentence[told.start : told.end] = " " * (told.end - told.start)
+        told = kind_in("".join(sentence), networks)
     if embeds or told is None:
         notes.work |= {"task": "generation", "use": EMBEDDING} if embeds else {}
         notes.means_language |= embeds
@@ -157,14 +170,14 @@ def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = N
     words = notes.text.sentence[start:end].strip()
     names = _held(notes.catalog, kind, words)
     answers = [notes.change(held, start, end, held) for held in names[:_MOST_ANSWERS]]
-    if kind not in CALLED and (size := re.search(r"(?<![\w.])\d{1,4}(?:\.\d)?B\b", words, re.I)):
-        answers.append(notes.change(f"usual dense {size[0]} model", start, end, f"{size[0]} dense model"))
     key = "unavailable" if kind in CALLED else "unavailable model" if kind in _UNLIKE else "unavailable network"
     if kind not in (*CALLED, *_UNLIKE) and (notes.own_model or any(one is not name for one in notes.names("dnn"))):
         key = "unavailable beside"
         answers.insert(0, notes.change("the other network that is named", start, end, ""))
-    if kind in _ANY:  # it changes no rate as a GPU does
+    if kind in (*_ANY, "precision"):  # it changes no rate as a GPU does
         key = "unavailable part"
+    if kind in _ANY:
+        start -= 3 * notes.text.whole[:start].endswith(" of ")  # "6 nodes of AC922 with 4 V100"
         answers.insert(0, notes.change(f"any {CALLED[kind]}", start, end, ""))
     notes.questions.append(Question(key, words, CALLED.get(kind, "neural network"), tuple(names), tuple(answers)))
     notes.text.mark(found.start, found.end)
@@ -173,7 +186,8 @@ def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = N
 def _held(catalog: Catalog, kind: str, words: str) -> list[str]:
     """Names of what the catalogue holds of a kind: the nearest to some words, GPUs of their series, then the newest."""
     if kind == "gpu":
-        gpus, series = [catalog.gpus[key] for key in usable_gpus(catalog)], re.split(r"[\s-]", words.lower())[0]
+        usable, series = [catalog.gpus[key] for key in usable_gpus(catalog)], re.split(r"[\s-]", words.lower())[0]
+        gpus = [gpu for gpu in usable if is_sold(catalog, gpu, None)]
         gpus.sort(key=lambda gpu: (series not in gpu.name.lower(), *_newest_first(catalog, [gpu.id]), gpu.id))
         return [gpu.name for gpu in gpus]
     if kind == "server":

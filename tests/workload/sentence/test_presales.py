@@ -79,7 +79,8 @@ def test_what_is_not_held_is_named_with_what_is() -> None:
     question = read_sentence("64 Gaudi 3 for ResNet-50", catalog()).question
     assert question is not None
     assert (question.words, question.reason) == ("Gaudi 3", "GPU")
-    assert "Tesla V100 SXM2 32 GB" in question.available
+    assert "H200 SXM5 141 GB" in question.available
+    assert "Tesla V100 SXM2 32 GB" not in question.available  # which is not sold any more
     nearest = read_sentence(question.answers[0].sentence, catalog())
     assert nearest.is_complete
     assert values(nearest)["w.target.gpus_busy"] == 64
