@@ -400,6 +400,8 @@ def evaluate_space(
     if only_running and len(classes) > step:
         keeps = np.logical_and.reduce(list(servers.limits.values())).any(axis=1)
         classes = classes[keeps[alike.kind_of]]
+    # Of one kind after the other: what its servers may turn out to do is laid out once.
+    classes = classes[np.argsort(alike.kind_of[classes], kind="stable")]
     for start in range(0, len(classes), step):
         pause_point()
         _evaluate_block(classes[start : start + step], found, space, alike, servers, spare)
