@@ -8,9 +8,11 @@ from sizer.guide.acceptance.tests import acceptance_tests
 from sizer.physical.racks.site_rules import coolant_parts
 from sizer.questions.ownership.analysis import ownership
 from sizer.sizing.checks import CheckKind, CheckResult
+from sizer.sizing.constraints.tiers import TierContent
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
 
+_HOLD_ALL = ([TierContent.EVERYTHING], [TierContent.WORKING_SET, TierContent.ALL_DATA])
 _AT_LEAST = (CheckKind.CAPACITY, CheckKind.WORKING_SET)
 # Nothing that is bought runs for longer, at a lower rate, or draws more. [s], [B/s], [W]
 _LONGEST_S, _LEAST_BYTES_PER_S, _MOST_W = 1e6 * 86_400, 1.0, 1e10
@@ -128,10 +130,9 @@ def _tests(result: SizingResult) -> Iterator[str]:
 def _comparisons(result: SizingResult) -> Iterator[str]:
     """Designs that are compared hold the same data; nothing is ordered by a number that rests on an assumption."""
     design = result.design
-    held = [tier.content for tier in design.tiers]
     for other in result.platforms:
-        if [tier.content for tier in other.tiers] != held:
-            yield f"{other.name} has other tiers of storage than {design.name}"
+        if [tier.content for tier in other.tiers] not in _HOLD_ALL:
+            yield f"{other.name} has other tiers of storage than one, or than a fast one before all data"
     pdu = design.platform.pdu
     is_ordered = any(line.item == pdu.id and line.sku for line in design.bill.lines)
     if is_ordered and any(count.basis == "assumed" for count in pdu.outlets.values()):

@@ -181,9 +181,6 @@ def resolve(request: SizingRequest, catalog: Catalog, measured: MeasuredStacks) 
     was measured well, see :func:`sizer.workload.stack_choice.choose_stack`. Raises RequestError with the key, the
     unknown name and the nearest known one, or an impossible combination.
     """
-    for number, job in enumerate(() if request.team is None else request.team.job):
-        if job.duration_gpu is not None:
-            look_up(catalog.gpus, job.duration_gpu, f"team.job.{number}.duration_gpu", "GPU")
     return tuple(resolve_one(request, index, catalog, measured) for index in range(len(request.workload)))
 
 
@@ -226,6 +223,9 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
         check_not_served(work, place)
         work, language = in_tokens(work, dnn, place, request, catalog)
     _check_cost_per_token(request, catalog)
+    for number, job in enumerate(() if request.team is None else request.team.job):
+        if job.duration_gpu is not None:
+            look_up(catalog.gpus, job.duration_gpu, f"team.job.{number}.duration_gpu", "GPU")
     counted = language or serving
     if counted is not None:
         defaults += [WorkloadDefault(kind, value) for kind, value in counted.defaults]

@@ -402,7 +402,9 @@ def storage_tests(
             runs.append(("read-one", f"on one server{mounts}", model.run_on(1)))
     for key, who, run in runs:
         rate, share = sequential_bytes_per_s(run), int(run.servers[0]) / design.n_servers
-        need, bound = _need_bytes_per_s(design) * share, RAW_TEST_SHARE * _line_bytes_per_s(design, int(run.servers[0]))
+        # What the workloads may read at most, and no more than the median of what mounts and links let through.
+        need = min(_need_bytes_per_s(design) * share, float(rate.value))
+        bound = RAW_TEST_SHARE * _line_bytes_per_s(design, int(run.servers[0]))
         required = max((answer.required_bytes_per_s or 0.0 for answer in design.workloads), default=0.0) * share
         if key == "read-all":
             restarts = (

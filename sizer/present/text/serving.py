@@ -399,7 +399,7 @@ def token_cost(design: DesignAnswer, asked: Ownership | None) -> tuple[str, bool
     millions, cost = _owned_millions(design, asked), design.ownership
     if not millions or asked is None or cost is None:
         return "", None
-    most = float(asked.cost_per_million_tokens or math.inf)
+    most = math.inf if asked.cost_per_million_tokens is None else float(asked.cost_per_million_tokens)
     is_met = True if cost.high / millions <= most else False if cost.low / millions > most else None
     return _each_text(cost, millions), is_met
 
@@ -425,7 +425,7 @@ def asked_cost_text(design: DesignAnswer, asked: Ownership | None) -> str:
     most = float(limit)
     met = {True: "met", False: "missed", None: "open until quotes are there"}[is_met]
     text = f"{text}; the limit of {cost.currency}{NARROW_SPACE}{plain(most)} is {met}"
-    if not is_met or share is not None or found.work.first_token_s is None:
+    if not (is_met and most) or share is not None or found.work.first_token_s is None:
         return text
     hours = 24 * cost.high / _owned_millions(design, asked) / most
     return f"{text}, and kept from {significant(hours, 2)} hours of such load a day on"

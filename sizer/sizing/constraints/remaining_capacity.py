@@ -275,6 +275,7 @@ def after_losses(
     request: SizingRequest,
     works: Sequence[ResolvedWorkload],
     platforms: Sequence[Platform],
+    rows: Ints,
     sizes: Ints,
     cols: Columns,
     fewest_nodes: Ints,
@@ -283,24 +284,23 @@ def after_losses(
     calibration: Calibration,
     known: Known,
 ) -> list[AfterLoss]:
-    """All designs after each loss that a request asks them to tolerate.
+    """Designs after each loss that a request asks them to tolerate.
 
-    ``sizes``: numbers of servers. ``cols``: of the platforms, shape (platforms, 1) or (platforms, sizes).
-    ``fewest_nodes`` (platforms,): smallest storage system of each: a fabric of more end points has no fewer switches to
-    share a loss. ``team``: what the team of the request asks of the designs, row by row as ``platforms``.
+    ``platforms``: all of the request; ``rows`` (rows,): those that are looked at. ``sizes``: numbers of servers.
+    ``cols``: of the rows, shape (rows, 1) or (rows, sizes). ``fewest_nodes`` (rows,): smallest storage system of each:
+    a fabric of more end points has no fewer switches to share a loss. ``team``: what the team of the request asks of
+    the designs, row by row.
     """
-    found = []
+    found, own_platforms = [], [platforms[row] for row in rows]
     for loss in dict.fromkeys(request.resilience.keeps_targets_without):
         ways = [
             list(capacity_after(loss, platform, sizes, int(nodes), request.fabric))
-            for platform, nodes in zip(platforms, fewest_nodes, strict=True)
+            for platform, nodes in zip(own_platforms, fewest_nodes, strict=True)
         ]
         for number in range(max(map(len, ways))):
             whole = RemainingCapacity.whole(sizes)
-            rows = [some[number] if number < len(some) else whole for some in ways]
-            left = RemainingCapacity(
-                *(np.stack(part) for part in zip(*(vars(row).values() for row in rows), strict=True))
-            )
+            each = [some[number] if number < len(some) else whole for some in ways]
+            left = RemainingCapacity(*map(np.stack, zip(*(vars(row).values() for row in each), strict=True)))
             own = _narrower(cols, left)
             computes = [
                 compute_side.compute(work, platforms, own, left.n_servers, calibration, catalog) for work in works
@@ -312,7 +312,8 @@ def after_losses(
                 reads = np.take_along_axis(team.bytes_per_s, place, axis=1)
             targets = JointTargets.of(request, works, computes, own, left.n_servers, calibration, known, reads)
             runs = np.logical_and.reduce([runs, *targets.limits.values()])
-            found.append(AfterLoss(loss, left, platforms, targets, runs, evaluate.least_chance(request.confidence)))
+            least = evaluate.least_chance(request.confidence)
+            found.append(AfterLoss(loss, left, own_platforms, targets, runs, least))
     return found
 
 

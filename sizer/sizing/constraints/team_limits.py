@@ -514,6 +514,10 @@ class TeamLimits:
     bytes_per_s: Floats  # that storage, mounts and network carry for all jobs together
     cases: tuple[TeamCase | None, ...]  # of every kind of server; None: not looked at
 
+    def take(self, kinds: Ints) -> "TeamLimits":
+        """Those of some kinds of servers."""
+        return TeamLimits(self.waits[kinds], self.bytes_per_s[kinds], tuple(self.cases[kind] for kind in kinds))
+
 
 def team_limits(
     request: SizingRequest,

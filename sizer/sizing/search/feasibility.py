@@ -23,7 +23,7 @@ from sizer.perf.training_time import training_time_s
 from sizer.physical import capacity
 from sizer.physical.platform import Platform
 from sizer.sizing.checks import COMPUTE_LIMITS, LOSS_LIMITS, STAGE_LIMITS, AnyLimit, Limit
-from sizer.sizing.constraints.remaining_capacity import after_losses
+from sizer.sizing.constraints.remaining_capacity import AfterLoss, after_losses
 from sizer.sizing.constraints.stored_data import lacks_shared_storage, storage_demand
 from sizer.sizing.constraints.team_limits import TeamLimits, team_limits
 from sizer.sizing.constraints.tiers import needed_of
@@ -46,7 +46,7 @@ from sizer.sizing.stages.platform_columns import (
 )
 from sizer.sizing.stages.serving_rates import MOST_FOR_FIRST_TOKENS
 from sizer.workload.data import DataRequest
-from sizer.workload.request import SizingRequest
+from sizer.workload.request import Loss, SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
 # Largest cluster looked at first where the request states none: beyond it a two-level fabric of 36-port switches ends
@@ -174,25 +174,25 @@ class Alike:
     ) -> "Alike":
         """Those of the designs of a space."""
         platforms = tuple(platforms)
-        facts = columns(platforms, catalog, request.platforms.gpus_per_server)
+        used = request.platforms.gpus_per_server
+        facts = columns(platforms, catalog, used)
         units, each = StorageUnits.of(works, platforms, request.data), np.arange(len(platforms))
+        cols, (rates, kinds, kind) = facts.shaped((len(platforms), 1)), _groups(platforms, catalog, used)
         if is_narrowed(request.fabric):
-            # What is left of the line rates differs from platform to platform and from size to size.
-            rows, sizes = space.platform, space.n_servers
-            cols = narrowed(facts.take(rows), platforms, rows, sizes, units.fewest[rows], request.fabric)
-            cols = cols.shaped((len(platforms), len(space.sizes)))
-            return cls(facts, cols, units, each, each, each, each)
-        cols = facts.shaped((len(platforms), 1))
-        if request.resilience.keeps_targets_without:
-            # What a loss leaves differs from platform to platform, too.
-            return cls(facts, cols, units, each, each, each, each)
-        rates, kinds, kind = _groups(platforms, catalog, request.platforms.gpus_per_server)
+            # What is left of the line rates differs from size to size.
+            index, sizes = np.ix_(each, space.sizes)
+            cols = narrowed(cols, platforms, index, sizes, units.fewest[:, None], request.fabric)
+            left = (cols.exchange_bytes_per_s.T, cols.storage_nic_bytes_per_s.T)
+            kinds, kind = _distinct(np.concatenate([kind[None], *left]))
+        if is_narrowed(request.fabric) or request.resilience.keeps_targets_without:
+            # What more storage, or a loss, leaves differs from platform to platform.
+            return cls(facts, cols, units, each, each, kinds, kind)
         first, class_of = _in_order(rates * (1 + int(units.alike.max())) + units.alike)
         return cls(facts, cols, units, first, class_of, kinds, kind[first])
 
     @cached_property
     def class_cols(self) -> Columns:
-        return self.cols.take(self.first)
+        return self.cols if len(self.first) == len(self.class_of) else self.cols.take(self.first)
 
     @cached_property
     def class_units(self) -> StorageUnits:
@@ -384,45 +384,49 @@ def evaluate_space(
     alike = Alike.of(request, works, platforms, space, catalog)
     servers = _Servers.of(request, works, platforms, space, alike, catalog, calibration, known)
     shape = (len(alike.first), len(space.sizes))
-    rest = (alike.cols, alike.units.fewest, servers.team, catalog, calibration, known)
-    after = after_losses(request, works, platforms, space.sizes, *rest)
-    spare = np.max([loss.nodes() for loss in after], axis=0) if after else None
-    found = _Classes.empty(shape)
+    found = _Classes.empty(shape, request.resilience.keeps_targets_without)
+
+    def after(block: Ints) -> list[AfterLoss]:
+        of_kinds, rows = alike.kind_of[block], (block, space.sizes, alike.cols.take(block), alike.units.fewest[block])
+        team = servers.team and servers.team.take(of_kinds)
+        return after_losses(request, works, platforms, *rows, team, catalog, calibration, known)
+
     classes, step = np.arange(len(alike.first)), max(BLOCK_ROWS // len(space.sizes), 1)
     if only_running and len(classes) > step:
         keeps = np.logical_and.reduce(list(servers.limits.values())).any(axis=1)
         classes = classes[keeps[alike.kind_of]]
+    # Of one kind after the other: what its servers may turn out to do is laid out once.
+    classes = classes[np.argsort(alike.kind_of[classes], kind="stable")]
     for start in range(0, len(classes), step):
         pause_point()
-        _evaluate_block(classes[start : start + step], found, space, alike, servers, spare)
+        block = classes[start : start + step]
+        _evaluate_block(block, found, space, alike, servers, after(block) if found.after else [])
+        if request.fabric.oversubscription > 1:
+            # The columns were narrowed for the fewest storage nodes; more of them may call for another level.
+            now, before = (
+                fabric_shares(platforms, block[:, None], space.sizes, nodes, request.fabric)
+                for nodes in (found.nodes[block], alike.units.fewest[block, None])
+            )
+            found.uplinks[block] = now >= before
     passes: dict[AnyLimit, Bools] = {name: kept[alike.kind_of] for name, kept in servers.limits.items()}
     is_local, hosts = alike.class_cols.is_local, alike.class_cols.hosts
     apart = lacks_shared_storage(works, request, catalog, is_local, space.sizes[None, :] * hosts)
     passes[Limit.STORAGE_CAPACITY] = np.broadcast_to(alike.class_units.holds_data[:, None], shape) & ~apart
     passes[Limit.STORAGE_RATE] = found.enough
     if request.fabric.oversubscription > 1:
-        # The columns were narrowed for the fewest storage nodes; more of them may call for another level.
-        rows, sizes, fewest = space.platform, space.n_servers, alike.units.fewest[space.platform]
-        now, before = (
-            fabric_shares(platforms, rows, sizes, nodes, request.fabric) for nodes in (found.nodes.reshape(-1), fewest)
-        )
-        passes[Limit.UPLINKS] = np.asarray(now >= before).reshape(shape)
+        passes[Limit.UPLINKS] = found.uplinks
     passes[Limit.MOUNTS] = found.mounts
     # Named only where no single stage is: a stage that fails alone is the better reason.
     alone = np.logical_and.reduce([passes[name] for name in STAGE_LIMITS])
     passes[Limit.CONFIDENCE] = (found.chance >= evaluate.least_chance(request.confidence)) | ~alone
-    for loss in after:
-        name = LOSS_LIMITS[loss.loss]
-        passes[name] = passes.get(name, np.ones(shape, dtype=bool)) & loss.keeps(found.nodes)
+    passes |= {LOSS_LIMITS[loss]: keeps for loss, keeps in found.after.items()}
     targets = servers.targets
     is_cached = np.logical_and.reduce([compute_side.is_cached(comp) for comp in targets.computes])[alike.kind_of]
     # Data that stay in the servers' memory need no rate, unless the first epoch has to be in time.
     is_read = ~is_cached | np.logical_or.reduce([need.cold_samples_per_s > 0 for need in targets.needs])[alike.kind_of]
-    units, kinds = alike.class_units, alike.kind_of
+    units = alike.class_units
     each = [np.broadcast_to(comp.timely, comp.gpu.median.shape) for comp in targets.computes if comp.timely is not None]
     timely = np.prod(each, axis=0)[alike.kind_of] if each else np.ones(shape)
-    streams = [need.checkpoints and need.checkpoints.take(kinds) for need in targets.needs]
-    is_written = write_demands_matter(streams, space.sizes[None, :], found.nodes, alike.class_cols)
     first = _FirstWorkload(works[0], targets.computes[0], servers.epochs, alike, space, calibration.start_up_s)
     return EvaluatedSpace(
         space=space,
@@ -442,7 +446,7 @@ def evaluate_space(
         class_least_time_s=first.time_at_rates_s(found.slowest, found.slowest_cold, slice(None), slice(None)),
         class_is_cached=is_cached,
         class_unknowns=(is_read & ~units.rate_is_known[:, None]).astype(np.int64)
-        + (is_written & ~units.write_is_known[:, None])
+        + (found.written & ~units.write_is_known[:, None])
         + ~units.capacity_is_known[:, None]
         + servers.memory_is_open[alike.kind_of]
         + _gpu_unknowns(works, [platforms[place] for place in alike.first], catalog)[:, None],
@@ -556,16 +560,19 @@ class _Classes:
     """What the blocks find. Arrays (classes, sizes)."""
 
     nodes: Ints
+    after: dict[Loss, Bools]  # losses -> designs that keep their targets without
     enough: Bools  # storage nodes give the rate
     mounts: Bools
+    written: Bools  # whether they are enough depends on their write rate
+    uplinks: Bools
     chance: Floats
     slowest: Floats
     slowest_cold: Floats
 
     @classmethod
-    def empty(cls, shape: tuple[int, int]) -> "_Classes":
-        enough, mounts = (np.zeros(shape, dtype=bool) for _ in range(2))
-        return cls(np.zeros(shape, dtype=np.int64), enough, mounts, *np.ones((3, *shape)))
+    def empty(cls, shape: tuple[int, int], losses: Sequence[Loss]) -> "_Classes":
+        after = {loss: np.ones(shape, dtype=bool) for loss in losses}
+        return cls(np.zeros(shape, dtype=np.int64), after, *np.zeros((4, *shape), dtype=bool), *np.ones((3, *shape)))
 
 
 def _evaluate_block(
@@ -574,17 +581,20 @@ def _evaluate_block(
     space: Space,
     alike: Alike,
     servers: _Servers,
-    spare: Floats | None,
+    after: Sequence[AfterLoss],
 ) -> None:
     """Storage, mounts and network of some classes, and what their designs reach; written to ``found``."""
     sizes, cols, units = space.sizes[None, :], alike.class_cols.take(block), alike.class_units.take(block)
     targets = servers.targets.on(alike.kind_of[block], cols)
     wanted = targets.nodes
     nodes, found.enough[block] = units.whole(wanted, sizes, cols.is_local)
-    if spare is not None:
-        nodes, _ = units.whole(np.maximum(wanted, spare[block]), sizes, cols.is_local)
+    if after:
+        nodes, _ = units.whole(np.maximum.reduce([wanted, *(loss.nodes() for loss in after)]), sizes, cols.is_local)
+    for loss in after:
+        found.after[loss.loss][block] &= loss.keeps(nodes)
     side = evaluate.storage_side(cols, sizes, nodes, np.full(nodes.shape, np.inf))
     found.nodes[block], found.mounts[block] = nodes, targets.has_mounts(side)
+    found.written[block] = write_demands_matter([need.checkpoints for need in targets.needs], sizes, nodes, cols)
     for place, (need, (warm, cold)) in enumerate(zip(targets.needs, targets.stages(side), strict=True)):
         found.chance[block] *= need.outcomes.probability(warm, cold)
         if place == 0:

@@ -82,13 +82,19 @@ def gpu_rates(
         drawn = one_server.rate(each.take(2 * distinct.compute))
         gpu = Capacity.of_estimate(drawn.compute).flat_rows(place).scaled(n_servers)
         return GpuRates(gpu, gpu.median, np.full(gpu.median.shape, np.inf))
-    few = run_of(distinct, sizes[None, :], batch[:, None])
-    assert isinstance(few, TrainingRun)
 
     def work_out() -> _Drawn:
+        step = max(_MOST_DRAWN // sizes.size, 1)
+        kinds = [of_kinds(slice(start, start + step)) for start in range(0, len(batch), step)]
+        return _Drawn(*map(np.concatenate, zip(*kinds, strict=True)))
+
+    def of_kinds(some: slice) -> _Drawn:
+        servers = distinct.take(some)
+        few = run_of(servers, sizes[None, :], batch[some, None])
+        assert isinstance(few, TrainingRun)
         # Terms of several servers are the same at every size.
         ends = [slice(0, 1), slice(1, None)] if sizes[0] == 1 < sizes.size else [slice(None)]
-        parts = [_drawn(few.at_sizes(some), each.take(2 * distinct.compute + (sizes[some][:1] > 1))) for some in ends]
+        parts = [_drawn(few.at_sizes(end), each.take(2 * servers.compute + (sizes[end][:1] > 1))) for end in ends]
         joined = (np.concatenate(part, axis=1) for part in zip(*(one[1:] for one in parts), strict=True))
         return _Drawn(parts[0].alone, *joined)
 
@@ -113,6 +119,9 @@ class _Drawn(NamedTuple):
     log_sd: Floats
     skew: Floats
 
+
+# Kinds of servers x sizes that are drawn at once: their terms take hundreds of times as much memory.
+_MOST_DRAWN = 1024
 
 StoredDraws = Callable[[tuple[bytes, ...], Callable[[], _Drawn]], _Drawn]
 

@@ -235,25 +235,27 @@ _columns_of_list = lru_cache(maxsize=128)(_columns_of)
 
 
 def fabric_shares(platforms: Sequence[Platform], index: Ints, servers: Ints, nodes: Ints, fabric: Fabric) -> Floats:
-    """``fabric_share`` of design rows; ``index`` is the platform of each."""
-    shares = np.ones(index.shape)
-    for number, platform in enumerate(platforms):
-        rows = np.flatnonzero(index == number)
-        shares[rows] = fabric_share(platform, servers[rows], nodes[rows], fabric)
+    """``fabric_share`` of designs; ``index`` is the platform of each. Arrays broadcast."""
+    index, servers, nodes = np.broadcast_arrays(index, servers, nodes)
+    shares, order = np.ones(index.shape), np.argsort(index, axis=None, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(index.flat[order])) + 1):
+        platform = platforms[index.flat[rows[0]]]
+        shares.flat[rows] = fabric_share(platform, servers.flat[rows], nodes.flat[rows], fabric)
     return shares
 
 
 def narrowed(
     cols: Columns, platforms: Sequence[Platform], index: Ints, servers: Ints, nodes: Ints, fabric: Fabric
 ) -> Columns:
-    """Columns of design rows with what an oversubscribed fabric, or rails kept apart, leave of the line rates.
+    """Columns of designs with what an oversubscribed fabric, or rails kept apart, leave of the line rates.
 
-    ``index``, ``servers``, ``nodes`` (rows,): platform, servers and storage nodes of each row.
+    ``index``, ``servers``, ``nodes``: platform, servers and storage nodes of each design. All broadcast with ``cols``.
     """
     if not is_narrowed(fabric):
         return cols
     shares = fabric_shares(platforms, index, servers, nodes, fabric)
     to_storage = np.array([_share_to_storage(platform, fabric) for platform in platforms])[index]
+    cols = Columns(**{name: np.broadcast_to(column, shares.shape) for name, column in vars(cols).items()})
     return replace(
         cols,
         exchange_bytes_per_s=cols.exchange_bytes_per_s * shares,
