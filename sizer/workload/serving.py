@@ -14,6 +14,7 @@ from sizer.base.units import HOUR_S
 from sizer.catalog.networks import TransformerShape
 from sizer.catalog.schema import Dnn
 from sizer.workload.language import TOKEN_BYTES, DefaultKind
+from sizer.workload.optional_tables import Measured
 from sizer.workload.request import SERVING_TASKS, CustomDataset, Target, Use, Workload
 from sizer.workload.transformer.number_formats import stack_precision
 
@@ -118,6 +119,7 @@ class ServingWork:
     asked_rate: float | None
     people: UseOfModel | None  # what they do with it; None where the request names no use and counts none
     defaults: tuple[tuple[DefaultKind, float], ...]
+    measured: tuple[Measured, ...] = ()  # rates of the customer, of one replica each
     shares_with: tuple["ServingWork", ...] = ()  # other models of the request, which are in use at the same time
 
     @property
@@ -284,6 +286,7 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
         asked_rate=rate,
         people=use if not is_offline and (work.use is not None or _counts_people(work.target)) else None,
         defaults=tuple(defaults),
+        measured=work.measured,
     )
     weights = _weight_bytes(work.precision, shape, dnn.parameters.value) * _STORED_COPIES
     sample = max(TOKEN_BYTES * prompt, 1.0)

@@ -218,7 +218,8 @@ def measure_texts(result: SizingResult, *, names_key: bool = True) -> list[str]:
     if any(answer.workload.measured for answer in design.workloads):
         return [text]
     if all(answer.serving is not None for answer in design.workloads):
-        return [f"{text} One replica, measured first under this load, settles how many are needed."]
+        stated = ", stated as [[workload.measured]]," if names_key else ""
+        return [f"{text} One replica, measured first under this load{stated} settles how many are needed."]
     can_state = all(
         answer.kind.trains_language or isinstance(answer.workload.dnn, CustomDnn) for answer in design.workloads
     )
