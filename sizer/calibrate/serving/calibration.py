@@ -46,7 +46,7 @@ _FULLER_SD = 0.2
 _ROOM_SD = 0.08
 # What a misfit at one load says of that at another of the same layout and lengths: fitted rows of the same load
 # correlate by 0.88, of twice the load by 0.73, of four times by 0.45, of eight times by 0.18, of more not at all.
-_ALIKE, _ALIKE_OCTAVES = 0.9, 1.7
+_ALIKE, _ALIKE_OCTAVES = 0.88, 1.7
 # Fall of the largest load for a given rise of all times, at most: near a limit that hardly depends on the load.
 _MOST_MOVED = 5.0
 # Standard deviations by which times are longer at 90 %, the usual confidence.
