@@ -67,13 +67,15 @@ class UseOfModel:
 
 
 # Lengths: conversations and code of the traces that Azure published in 2023 (1,020 tokens in, 129 out; 1,930 in, 13
-# out) and of LMSYS-Chat-1M (215 out a turn); retrieval between 1k and 8k of InferenceX; reasoning as measured of
-# DeepSeek-R1 in MLPerf Inference (3,675 to 3,750 out). Limits: faster than reading (20 tokens/s); code as MLPerf's
-# interactive scenario, reasoning as its server scenario. Rates and shares of active users: assumed.
+# out) and of LMSYS-Chat-1M (215 out a turn); retrieval between 1k and 8k of InferenceX, and as long questions about code
+# with files attached (assumed); reasoning as measured of DeepSeek-R1 in MLPerf Inference (3,675 to 3,750 out). Limits:
+# faster than reading (20 tokens/s); completions of code as MLPerf's interactive scenario, reasoning as its server
+# scenario. Rates and shares of active users: assumed.
 USES: dict[Use, UseOfModel] = {
     "chat": UseOfModel(1_000, 300, 0.0, 12, 0.10, 2.0, 0.05),
     "rag": UseOfModel(6_000, 400, 0.1, 10, 0.10, 2.0, 0.05),
     "code": UseOfModel(1_500, 15, 0.0, 120, 0.30, 0.45, 0.04),
+    "coding": UseOfModel(6_000, 400, 0.1, 20, 0.30, 2.0, 0.05),
     "summary": UseOfModel(8_000, 300, 0.0, 4, 0.10, 5.0, 0.05),
     "reasoning": UseOfModel(800, 3_700, 0.0, 6, 0.10, 2.0, 0.08),
     # Passages, for which nobody waits. Their length is assumed: as retrieval cuts documents.
