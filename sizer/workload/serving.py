@@ -75,7 +75,7 @@ USES: dict[Use, UseOfModel] = {
     "chat": UseOfModel(1_000, 300, 0.0, 12, 0.10, 2.0, 0.05),
     "rag": UseOfModel(6_000, 400, 0.1, 10, 0.10, 2.0, 0.05),
     "code": UseOfModel(1_500, 15, 0.0, 120, 0.30, 0.45, 0.04),
-    "coding": UseOfModel(6_000, 400, 0.1, 20, 0.30, 2.0, 0.05),
+    "code-chat": UseOfModel(6_000, 400, 0.1, 20, 0.30, 2.0, 0.05),
     "summary": UseOfModel(8_000, 300, 0.0, 4, 0.10, 5.0, 0.05),
     "reasoning": UseOfModel(800, 3_700, 0.0, 6, 0.10, 2.0, 0.08),
     # Passages, for which nobody waits. Their length is assumed: as retrieval cuts documents.
