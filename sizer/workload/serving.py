@@ -67,8 +67,8 @@ class UseOfModel:
 
 
 # Lengths: conversations and code of the traces that Azure published in 2023 (1,020 tokens in, 129 out; 1,930 in, 13
-# out) and of LMSYS-Chat-1M (215 out a turn); retrieval between 1k and 8k of InferenceX, and as long questions about code
-# with files attached (assumed); reasoning as measured of DeepSeek-R1 in MLPerf Inference (3,675 to 3,750 out). Limits:
+# out) and of LMSYS-Chat-1M (215 out a turn); retrieval between 1k and 8k of InferenceX, and as long questions on code
+# with files (assumed); reasoning as measured of DeepSeek-R1 in MLPerf Inference (3,675 to 3,750 out). Limits:
 # faster than reading (20 tokens/s); completions of code as MLPerf's interactive scenario, reasoning as its server
 # scenario. Rates and shares of active users: assumed.
 USES: dict[Use, UseOfModel] = {
