@@ -4,9 +4,9 @@ Replicas lie inside a server; only where no server holds the model, groups of wh
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -181,7 +181,8 @@ class ServingAnswer:
     servers_timely: int | None
     without_cache: WithoutCache | None  # None where nothing is cached, or no load is asked
     deployment: Deployment  # one replica
-    calibration: ServingCalibration = field(repr=False, compare=False)
+    # What a replica does under numbers of requests in flight.
+    rates_at: Callable[[Floats], ServingRates] = field(repr=False, compare=False)
     is_untried: bool  # no published run of the vendor's GPUs multiplies weights of fewer bits in BF16
     link: str  # name of what joins the GPUs of a server
 
@@ -328,8 +329,8 @@ def serving_answer(
         return None
     concurrency, load = _at_load(asked, layout, replicas)
     loads = np.array([concurrency, layout.concurrency, 1.0])
-    calibration = calibration_of(asked.unloaded, catalog)
-    rates = calibration.rates(points_of(asked, [layout.deployment] * len(loads), loads))
+    rates_at = partial(_rates_at, calibration_of(asked.unloaded, catalog), asked, layout.deployment)
+    rates = rates_at(loads)
     means, firsts, first_sds = first_tokens(
         asked.percentile,
         rates.ttft_s,
@@ -388,11 +389,15 @@ def serving_answer(
         servers_timely=_servers_of(layout, _needed(asked, layout.timely_rate)),
         without_cache=_without_cache(asked, one, layout, replicas, catalog),
         deployment=layout.deployment,
-        calibration=calibration,
+        rates_at=rates_at,
         is_untried=is_untried(layout.deployment, catalog),
         # Cards of an earlier PCIe than their slots have its rate.
         link=link.family if link.topology == "host" else link.name,
     )
+
+
+def _rates_at(known: ServingCalibration, work: ServingWork, one: Deployment, concurrency: Floats) -> ServingRates:
+    return known.rates(points_of(work, [one] * len(concurrency), concurrency))
 
 
 def _timely(work: ServingWork, layout: _Layout, replicas: Ints) -> Floats:
