@@ -346,7 +346,7 @@ def _scatter(points: ServingPoints) -> Floats:
     longer = _LONGER_SD * np.log2(np.maximum(context / CALIBRATED_TOKENS, 1.0))
     fullest = np.array([_fullest(one) for one in points.deployments])[points.of]
     fuller = _FULLER_SD * np.clip(np.log2(np.maximum(points.concurrency / fullest, 1.0)), 0.0, 1.0)
-    return np.hypot(scatter_of(points), np.hypot(longer, fuller))
+    return np.asarray(np.hypot(scatter_of(points), np.hypot(longer, fuller)))
 
 
 def _alike(points: ServingPoints, others: ServingPoints) -> Floats:
