@@ -76,6 +76,8 @@ MEASURES = {
     "serving-most-coverage": "serving, tokens/s, share inside the 90 % interval, highest check",
     "serving-half-width-cell-left-out": "serving, tokens/s, half width of the interval, combination held out",
     "serving-half-width": "serving, tokens/s, half width of the interval, in sample",
+    "serving-half-width-after-one-measurement": "serving, tokens/s, half width near one measurement, held out",
+    "serving-coverage-after-one-measurement": "serving, tokens/s, share inside the interval, the same",
     "serving-mlperf-offline-unfitted-median": "serving, MLPerf offline, none of its rows fitted, median",
     "serving-mlperf-server-unfitted-median": "serving, MLPerf server, none of its rows fitted, median",
     "serving-mlperf-interactive-unfitted-median": "serving, MLPerf interactive, none of its rows fitted, median",

@@ -141,7 +141,8 @@ _FAR = 5.0
 class Measured(RequestTable):
     """Samples per second that a training of this network ran at, from end to end, on some GPUs.
 
-    Of a language model tokens per second, of its steps.
+    Of a language model tokens per second, of its steps; in use, the requests per second of one replica with the
+    lengths of the workload.
     """
 
     samples_per_s: SamplesPerS
@@ -149,6 +150,7 @@ class Measured(RequestTable):
     gpus: Count = 1
     batch_per_gpu: Annotated[int, Field(ge=1, le=65_536, strict=True)] | None = None  # absent: that of the workload
     gpu_memory_bytes: Bytes | None = None  # that it took of each GPU at this batch
+    concurrent_requests: Count | None = None  # in flight, of a model in use
     day: Day | None = None
     # Standard deviation of the rate: what another run, another release or another day would show.
     within_percent: Annotated[float, Field(ge=1, le=100, allow_inf_nan=False)] = 10.0

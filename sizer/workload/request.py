@@ -48,7 +48,7 @@ Task = Literal["training", "validation-inference", "serving", "generation"]
 # Tasks of language models in use: with people who wait, and without.
 SERVING_TASKS = ("serving", "generation")
 # What people do with a language model: sets the lengths and rates that the request leaves open.
-Use = Literal["chat", "rag", "code", "summary", "reasoning", "embedding"]
+Use = Literal["chat", "rag", "code", "code-chat", "summary", "reasoning", "embedding"]
 Access = Literal["random", "sharded"]
 # Of a language model: "full" is pre-training, from random weights; the next two start from a trained model.
 Method = Literal["full", "continued", "fine-tuning", "lora"]

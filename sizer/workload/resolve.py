@@ -260,9 +260,8 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     found_format, basis = sample_format(work, dataset, dnn, likeness, stored.sample_bytes, catalog.datasets)
     read = read_bytes(found_format, stored.sample_bytes, dnn.input_bytes.value)
     others = with_usual_level(other_streams(request), request, work.target, found_format)
-    takes_rates = (
-        language is not None or own_kind is not None or (isinstance(work.dnn, CustomDnn) and work.task == "training")
-    )
+    takes_rates = counted is not None or own_kind is not None
+    takes_rates = takes_rates or (isinstance(work.dnn, CustomDnn) and work.task == "training")
     old = _check_measured(work, takes_rates, place, request, catalog)
     warnings: tuple[str, ...] = (old,) if old else ()
     if read < stored.sample_bytes:
@@ -333,13 +332,18 @@ def _check_measured(work: Workload, takes_rates: bool, place: str, request: Sizi
     """A warning of rates that were measured long ago; empty where there are none."""
     if work.measured and not takes_rates:
         raise RequestError(
-            f"{place}.measured: a rate of yours narrows the training of a language model, or of a network that is "
+            f"{place}.measured: a rate of yours narrows that of a language model, or the training of a network that is "
             "given by its numbers; describe the network in a table, or remove the rate"
         )
     old = ""
     for number, rate in enumerate(work.measured):
         key = f"{place}.measured.{number}"
         look_up(catalog.gpus, rate.gpu, f"{key}.gpu", "GPU")
+        if is_served(work) != (rate.concurrent_requests is not None):
+            raise RequestError(
+                f"{key}.concurrent_requests: a rate of a model in use holds at a number of requests in flight, and no "
+                f"other rate does; {'add' if is_served(work) else 'remove'} it"
+            )
         if rate.day is not None and request.date is not None and (request.date - rate.day).days > _OLD_DAYS:
             old = f"A rate was measured on {rate.day}, more than a year before this request: measure again."
     return old

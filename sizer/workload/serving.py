@@ -14,6 +14,7 @@ from sizer.base.units import HOUR_S
 from sizer.catalog.networks import TransformerShape
 from sizer.catalog.schema import Dnn
 from sizer.workload.language import TOKEN_BYTES, DefaultKind
+from sizer.workload.optional_tables import Measured
 from sizer.workload.request import SERVING_TASKS, CustomDataset, Target, Use, Workload
 from sizer.workload.transformer.number_formats import stack_precision
 
@@ -66,13 +67,15 @@ class UseOfModel:
 
 
 # Lengths: conversations and code of the traces that Azure published in 2023 (1,020 tokens in, 129 out; 1,930 in, 13
-# out) and of LMSYS-Chat-1M (215 out a turn); retrieval between 1k and 8k of InferenceX; reasoning as measured of
-# DeepSeek-R1 in MLPerf Inference (3,675 to 3,750 out). Limits: faster than reading (20 tokens/s); code as MLPerf's
-# interactive scenario, reasoning as its server scenario. Rates and shares of active users: assumed.
+# out) and of LMSYS-Chat-1M (215 out a turn); retrieval between 1k and 8k of InferenceX, and as long questions on code
+# with files (assumed); reasoning as measured of DeepSeek-R1 in MLPerf Inference (3,675 to 3,750 out). Limits:
+# faster than reading (20 tokens/s); completions of code as MLPerf's interactive scenario, reasoning as its server
+# scenario. Rates and shares of active users: assumed.
 USES: dict[Use, UseOfModel] = {
     "chat": UseOfModel(1_000, 300, 0.0, 12, 0.10, 2.0, 0.05),
     "rag": UseOfModel(6_000, 400, 0.1, 10, 0.10, 2.0, 0.05),
     "code": UseOfModel(1_500, 15, 0.0, 120, 0.30, 0.45, 0.04),
+    "code-chat": UseOfModel(6_000, 400, 0.1, 20, 0.30, 2.0, 0.05),
     "summary": UseOfModel(8_000, 300, 0.0, 4, 0.10, 5.0, 0.05),
     "reasoning": UseOfModel(800, 3_700, 0.0, 6, 0.10, 2.0, 0.08),
     # Passages, for which nobody waits. Their length is assumed: as retrieval cuts documents.
@@ -118,6 +121,7 @@ class ServingWork:
     asked_rate: float | None
     people: UseOfModel | None  # what they do with it; None where the request names no use and counts none
     defaults: tuple[tuple[DefaultKind, float], ...]
+    measured: tuple[Measured, ...] = ()  # rates of the customer, of one replica each
     shares_with: tuple["ServingWork", ...] = ()  # other models of the request, which are in use at the same time
 
     @property
@@ -284,6 +288,7 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
         asked_rate=rate,
         people=use if not is_offline and (work.use is not None or _counts_people(work.target)) else None,
         defaults=tuple(defaults),
+        measured=work.measured,
     )
     weights = _weight_bytes(work.precision, shape, dnn.parameters.value) * _STORED_COPIES
     sample = max(TOKEN_BYTES * prompt, 1.0)

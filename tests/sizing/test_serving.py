@@ -399,6 +399,22 @@ def test_the_nearest_run_has_the_format_lengths_and_load_of_the_answer():
     assert (offline.has_limits, offline.computed_in, offline.source) == (False, "fp8", "trtllm-perf-overview")
 
 
+def test_a_measured_replica_moves_and_narrows_the_rate_of_its_design():
+    """A rate a fifth above the prediction at that load, within 3 %: most of it is believed, as the effects spread by 0.1."""
+    load, asked = 32, {"target": {"requests_per_s": 5}, "token_s": 0.03}
+    work, _ = on(request(**asked))
+    (layout,) = [one for one in layouts_inside(work.served, catalog().gpus["h200-sxm-141gb"], 1, catalog())]
+    alone = float(serving_calibration().rates(points_of(work.served, [layout], load)).requests_per_s[0])
+    rates = [{"samples_per_s": 1.2 * alone, "gpu": "h200-sxm-141gb", "concurrent_requests": load, "within_percent": 3}]
+    before, after = run([1], **asked), run([1], **asked, measured=rates)
+    assert (
+        1.1 < float(after.median_samples_per_s[0] / before.median_samples_per_s[0]) < 1.5
+    )  # limits let more in flight
+    assert after.log_sd[0] < 0.6 * before.log_sd[0]
+    with pytest.raises(RequestError, match="does not fit on 1 H100"):
+        run([1], **asked, measured=[rates[0] | {"gpu": "h100-sxm-80gb"}])
+
+
 def test_more_than_was_published_is_cautioned():
     """MLPerf v5.1, offline: eight B200 gave 30,493 to 33,379 output tokens/s of DeepSeek, 800 in and 3,736 out."""
     most = {"dnn": "deepseek-v3", "precision": "nvfp4", "task": "generation", "input_tokens": 800}

@@ -77,6 +77,11 @@ def test_a_generation_has_no_limits():
         ({"requests_per_s": 1}, {"stack": "nemo", **LENGTHS}, ["stack", "engine"]),
         ({"requests_per_s": 1}, {"engine": "nemo", **LENGTHS}, ["engine", "vllm"]),
         ({"requests_per_s": 1}, {"tokens": 1e9, **LENGTHS}, ["tokens", "training"]),
+        (
+            {"requests_per_s": 1},
+            {"measured": [{"samples_per_s": 2, "gpu": "h200-sxm-141gb"}], **LENGTHS},
+            ["measured.0.concurrent_requests", "in flight", "add"],
+        ),
         ({"gpus_busy": 8}, {"task": "training", **LENGTHS}, ["input_tokens", "serving"]),
         ({"users": 8}, {"task": "training"}, ["target.users", "serving"]),
         ({"requests_per_s": 1}, {"token_s": "5 h", **LENGTHS}, ["token_s", "ms"]),

@@ -22,7 +22,7 @@ from sizer.calibrate.serving.fit import (
     unseen,
 )
 from sizer.calibrate.serving.rows import CLOSED_LOOP, fitted_rows
-from sizer.perf.serving.loop import closed_loop
+from sizer.perf.serving.loop import Load, Served, closed_loop
 from sizer.perf.serving.percentiles import TPOT_RATIOS, first_token_ratio, queue_wait
 
 # Name of the fit among those stored.
@@ -44,6 +44,9 @@ _LONGER_SD = 0.10
 _FULLER_SD = 0.2
 # Spread of the room of the memory: computed limits lie 6 to 22 % below those that submitters set.
 _ROOM_SD = 0.08
+# What a misfit at one load says of that at another of the same layout and lengths: fitted rows of the same load
+# correlate by 0.88, of twice the load by 0.73, of four times by 0.45, of eight times by 0.18, of more not at all.
+_ALIKE, _ALIKE_OCTAVES = 0.88, 1.7
 # Fall of the largest load for a given rise of all times, at most: near a limit that hardly depends on the load.
 _MOST_MOVED = 5.0
 # Standard deviations by which times are longer at 90 %, the usual confidence.
@@ -126,12 +129,41 @@ class LargestLoad:
 
 
 @dataclass(frozen=True)
+class MeasuredPoints:
+    """Rates that somebody measured of deployments, and what the fit says of them. Arrays, an element for each point."""
+
+    points: ServingPoints
+    slopes: Floats  # of the logarithm of seconds of a request by the terms, shape (n, terms)
+    misfit_sd: Floats
+    log_gaps: Floats  # logarithm of measured over predicted seconds
+    precision: Floats  # inverse of the covariance of these, shape (n, n)
+
+
+@dataclass(frozen=True)
 class ServingCalibration:
     """The fit, and what it says of deployments that somebody measured and of those that nobody did."""
 
     fit: Fit
     figures: tuple[AccuracyTarget, ...] = ()
     digest: str = ""  # of the rows and the facts that it was fitted to
+    measured: MeasuredPoints | None = None
+
+    def after(self, points: ServingPoints, requests_per_s: Floats, log_sd: Floats) -> "ServingCalibration":
+        """The same after rates were measured, with such spreads of their logarithms (Bayes, linear in logarithms).
+
+        ``points``, ``requests_per_s``, ``log_sd`` (n,): of one replica each. They tell of the effects of their
+        deployments, and of what the model misses at about these loads of the same layout and lengths.
+        """
+        here = self._terms(points.deployments)[0][points.of]
+        logs, slopes = log_times(_served(points, np.arange(len(points)), points.load(), here), here)
+        gaps = np.log(points.concurrency / requests_per_s) - logs[ServingTime.REQUEST]
+        misfit = np.hypot(self.fit.row_sd, _scatter(points))
+        found = MeasuredPoints(points, slopes[ServingTime.REQUEST], misfit, gaps, np.diag(log_sd))
+        shared = np.einsum("nt,ntm->nm", found.slopes, self._varying(points.deployments, found)[points.of])
+        shared += _alike(points, points) * np.outer(misfit, misfit)
+        # At its own point a misfit is the whole one.
+        shared += np.diag(log_sd**2 + (1 - _ALIKE) * misfit**2)
+        return replace(self, measured=replace(found, precision=np.linalg.inv(shared)))
 
     def rates(self, points: ServingPoints) -> ServingRates:
         """Rates of deployments under loads, with the spread of each.
@@ -141,6 +173,8 @@ class ServingCalibration:
         n = len(points)
         terms, kind, covariances = self._terms(points.deployments)
         logs, variances = (np.empty((len(ServingTime), n)) for _ in range(2))
+        known = None if self.measured is None else self._varying(points.deployments, self.measured)
+        shared = np.empty((len(ServingTime), n, 0 if self.measured is None else len(self.measured.points)))
         busy, room = np.empty(n), points.room
         # Fewer than one in flight on average: each is alone.
         load, alone = points.load(), points.concurrency < 1
@@ -151,21 +185,24 @@ class ServingCalibration:
             some = order[start : start + _CHUNK]
             whose = points.of[some]
             here = terms[whose]
-            one = closed_loop(
-                points.table.take(whose), points.fill_table.take(whose), load.take(some), factors_of(here), graded=True
-            )
+            one = _served(points, some, load, here)
             busy[some] = one.busy_share
             found, slopes = log_times(one, here)
             for row, quantity in enumerate(ServingTime):
                 logs[row, some] = found[quantity]
                 variances[row, some] = _variance(slopes[quantity], kind[whose], covariances)
-        context = points.input_tokens + points.output_tokens
-        longer = _LONGER_SD * np.log2(np.maximum(context / CALIBRATED_TOKENS, 1.0))
-        fullest = np.array([_fullest(one) for one in points.deployments])[points.of]
-        fuller = _FULLER_SD * np.clip(np.log2(np.maximum(points.concurrency / fullest, 1.0)), 0.0, 1.0)
-        scatter = np.hypot(scatter_of(points), np.hypot(longer, fuller))
+                if known is not None:
+                    shared[row, some] = np.einsum("nt,ntm->nm", slopes[quantity], known[whose])
+        scatter = _scatter(points)
         tpot_sd, request_sd = (self.fit.interval_sd(one, scatter) for one in variances[:2])
         ttft_sd = self.fit.interval_sd(variances[2], np.hypot(scatter, FIRST_SD))
+        if self.measured is not None:
+            misfit = np.hypot(self.fit.row_sd, scatter)[:, None] * self.measured.misfit_sd
+            shared += _alike(points, self.measured.points) * misfit
+            gain = shared @ self.measured.precision
+            logs += gain @ self.measured.log_gaps
+            less = (gain * shared).sum(axis=2)
+            tpot_sd, request_sd, ttft_sd = np.sqrt(np.square([tpot_sd, request_sd, ttft_sd]) - less)
         fits = room >= 1
         tpot, request, ttft = (np.where(fits, np.exp(row), np.inf) for row in logs)
         requests = np.where(fits, points.concurrency, 0.0) / request
@@ -284,6 +321,42 @@ class ServingCalibration:
         kind = np.array(numbers, dtype=np.int64)
         terms = np.array([values for values, _ in found])[kind]
         return terms, kind, [covariance for _, covariance in found]
+
+    def _varying(self, deployments: Sequence[Deployment], measured: MeasuredPoints) -> Floats:
+        """Covariance of terms of deployments with measured seconds, shape (deployments, terms, measured points)."""
+        found = np.empty((len(deployments), N_TERMS, len(measured.points)))
+        for place, of in enumerate(measured.points.of.tolist()):
+            theirs = [(n + N_TERMS, name, by) for n, name, by in effects_of(measured.points.deployments[of])]
+            for row, one in enumerate(deployments):
+                _, covariance = self.fit.terms((*effects_of(one), *theirs), 2 * N_TERMS)
+                found[row, :, place] = covariance[:N_TERMS, N_TERMS:] @ measured.slopes[place]
+        return self.fit.effect_factor * found
+
+
+def _served(points: ServingPoints, some: Ints, load: Load, terms: Floats) -> Served:
+    """Times of some points, of such terms, with their derivatives."""
+    whose = points.of[some]
+    tables = points.table.take(whose), points.fill_table.take(whose)
+    return closed_loop(*tables, load.take(some), factors_of(terms), graded=True)
+
+
+def _scatter(points: ServingPoints) -> Floats:
+    """Scatter of measured times of tokens beyond that of every one, shape (n,): more where no row is as full."""
+    context = points.input_tokens + points.output_tokens
+    longer = _LONGER_SD * np.log2(np.maximum(context / CALIBRATED_TOKENS, 1.0))
+    fullest = np.array([_fullest(one) for one in points.deployments])[points.of]
+    fuller = _FULLER_SD * np.clip(np.log2(np.maximum(points.concurrency / fullest, 1.0)), 0.0, 1.0)
+    return np.asarray(np.hypot(scatter_of(points), np.hypot(longer, fuller)))
+
+
+def _alike(points: ServingPoints, others: ServingPoints) -> Floats:
+    """Correlation of the misfits of points with those of others, shape (n, others)."""
+    equal = np.array([[one == other for other in others.deployments] for one in points.deployments])
+    is_same = equal[points.of][:, others.of]
+    for name in ("input_tokens", "output_tokens", "cached_share"):
+        is_same &= getattr(points, name)[:, None] == getattr(others, name)
+    octaves = np.log2(np.maximum(points.concurrency, 1.0))[:, None] - np.log2(others.concurrency)
+    return _ALIKE * is_same * np.exp(-0.5 * (octaves / _ALIKE_OCTAVES) ** 2)
 
 
 def first_tokens(

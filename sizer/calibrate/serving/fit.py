@@ -91,14 +91,17 @@ _EFFECTS = {f"{term}/{level}": sd for (term, level), sd in EFFECT_SD.items()}
 # peak of Hopper and 0.76 of Blackwell in FP8: a fifth more than the usual share.
 _MEANS = {"prefill_rate/tuned": 0.2}
 # Spread of levels that no row has, where rows left out show more than the priors, which fit best.
-_UNSEEN_SD = {"time/model": 0.16, "time/cell": 0.113}
+_UNSEEN_SD = {"time/model": 0.16, "time/cell": 0.105}
 _FIRST_MONTHS = -4.0
 _DRIFT = Prior(-0.025, 0.01, "software becomes faster, each month")
 # Scatter of a measurement about its prediction, and more of what is harder: routing, attention with kernels of its own
 # (latent, linear), pools of their own, speculation, requests that wait for memory (admission differs by engine), first
 # tokens (cold starts). As rows of each scatter about the fit.
-_ROW_SD = 0.04
-_MIXTURE_SD, _KERNEL_SD, _APART_SD, _SPECULATIVE_SD, _WAITING_SD, FIRST_SD = 0.055, 0.11, 0.05, 0.12, 0.40, 0.40
+_ROW_SD = 0.035
+_MIXTURE_SD, _KERNEL_SD, _APART_SD, _SPECULATIVE_SD, _WAITING_SD, FIRST_SD = 0.05, 0.11, 0.05, 0.12, 0.40, 0.40
+# More with many requests in flight of a group, whose batches each engine forms in its own way: of dense models, and of
+# mixtures, none up to the first number and all of it from the second on. With kernels of their own none is seen.
+_LOADED_SD, _LOADED_MIXTURE_SD, _LOADED = 0.05, 0.10, (8.0, 128.0)
 
 
 def prior_of(name: str) -> Prior:
@@ -265,7 +268,14 @@ def scatter_of(points: ServingPoints) -> Floats:
         for one in points.deployments
     ]
     found = np.sqrt((np.array(of_deployment).reshape(-1, 4) ** 2).sum(axis=1))
-    return np.asarray(np.hypot(found[points.of], _WAITING_SD * (points.concurrency > points.room)))
+    loaded = {"dense": _LOADED_SD, "mixture": _LOADED_MIXTURE_SD}
+    most = np.array([loaded.get(one.model.family, 0.0) for one in points.deployments])
+    groups = np.array([one.data for one in points.deployments])
+    share = np.log2(np.maximum(points.concurrency / groups[points.of] / _LOADED[0], 1.0)) / np.log2(
+        _LOADED[1] / _LOADED[0]
+    )
+    more = np.hypot(most[points.of] * np.minimum(share, 1.0), _WAITING_SD * (points.concurrency > points.room))
+    return np.asarray(np.hypot(found[points.of], more))
 
 
 def scatter(cases: Sequence[Printed]) -> Floats:

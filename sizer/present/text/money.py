@@ -27,7 +27,10 @@ _TIE_BREAKS: dict[TieBreak | None, str] = {
     TieBreak.FEWER_BOXES: "the first has fewer devices",
 }
 # What has to save :data:`MOST_TIED` to come first.
-_UNASKED_CHANGES = "water cooling that the request does not mention, and a change of software,"
+_UNASKED_CHANGES: dict[TieBreak | None, str] = {
+    TieBreak.AIR: "water cooling, which the request does not mention,",
+    TieBreak.SOFTWARE: "a change of software",
+}
 
 
 class Priced(Protocol):
@@ -171,10 +174,9 @@ def tie_text(result: SizingResult) -> str:
 
 
 def savings_text(first_by: TieBreak | None) -> str:
-    """What changes that the request does not ask for have to save; "" where none decides."""
-    if first_by not in (TieBreak.AIR, TieBreak.SOFTWARE):
-        return ""
-    return f"{_UNASKED_CHANGES} have to save {words.percent(MOST_TIED - 1)} of the cost each"
+    """What a change that the request does not ask for has to save; "" where none decides."""
+    change = _UNASKED_CHANGES.get(first_by)
+    return f"{change} has to save {words.percent(MOST_TIED - 1)} of the cost" if change else ""
 
 
 def cost_at(confidence: float, claim: str, expected: str, years: int | None) -> str:

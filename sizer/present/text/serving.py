@@ -178,8 +178,10 @@ def without_cache_text(found: ServingAnswer) -> str:
     if without is None or asked is None:
         return ""
     unit = "requests/s" if found.work.in_flight is None else "requests in flight"
-    text = f"without the cached share the same GPUs serve {significant(without.rate)} {unit}"
-    kept = f"{text} and keep the target with {probability_text(without.probability)}"
+    text = "without the cached share the same GPUs serve"
+    kept = f"{text} {significant(without.rate)} {unit} and keep the target with {probability_text(without.probability)}"
+    if not without.rate:
+        kept = f"{text} nothing within the limits"
     if without.probability >= found.work.confidence:
         return kept
     if without.servers is None:

@@ -171,10 +171,13 @@ def verdict_text(result: SizingResult) -> str:
         text = f"{_of_team_text(result, result.request.team)} {_met_text(design)}"
     elif verdict.single is None:
         text = _cluster_text(result)
-    elif result.maximum is not None and verdict.kind is not VerdictKind.ONE_SERVER_TOO:
+    elif verdict.kind is VerdictKind.ONE_SERVER_TOO:
+        one = f"one {verdict.single.platform.server.name} meets the target{_price_text(verdict.single)}"
+        text = f"{_cluster_text(result)} It also works without a cluster: {one}."
+    elif result.maximum is not None:
         text = f"You do not need a cluster. {_cluster_text(result)}"
     else:
-        text = _single_text(verdict.kind, verdict.single, design, result)
+        text = _single_text(verdict.kind, verdict.single, result)
     if (other := result.less_power) is not None:
         most, least = si(float(design.quantities.power_max_w[0]), "W"), si(other.power_w, "W")
         newer = f"{other.name} with {other.gpu} meets the same target with {least}"
@@ -216,7 +219,8 @@ def measure_texts(result: SizingResult, *, names_key: bool = True) -> list[str]:
     if any(answer.workload.measured for answer in design.workloads):
         return [text]
     if all(answer.serving is not None for answer in design.workloads):
-        return [f"{text} One replica, measured first under this load, settles how many are needed."]
+        stated = ", stated as [[workload.measured]]," if names_key else ""
+        return [f"{text} One replica, measured first under this load{stated} settles how many are needed."]
     can_state = all(
         answer.kind.trains_language or isinstance(answer.workload.dnn, CustomDnn) for answer in design.workloads
     )
@@ -617,18 +621,13 @@ def even_odds_text(design: DesignAnswer) -> str:
     return "The expected rate equals the target, so the design has no headroom."
 
 
-def _single_text(kind: VerdictKind, single: DesignAnswer, design: DesignAnswer, result: SizingResult) -> str:
+def _single_text(kind: VerdictKind, single: DesignAnswer, result: SizingResult) -> str:
     server = single.platform.server.name
     if single.probability is None:
         return f"One {server} with {_storage_text(single)} may be enough. {conditional_sentence(single)}"
     chance = probability_text(single.probability)
     verb = "is expected to meet" if any(map(evidence_warning, single.workloads)) else "meets"
     what = f"{_rates_text(single, result)}{_price_text(single)}"
-    if kind is VerdictKind.ONE_SERVER_TOO:
-        return (
-            f"You do not need a cluster: one {server} meets the target{_price_text(single)}. "
-            f"The ranking puts {design.name} first: {_rates_text(design, result)}{_price_text(design)}."
-        )
     if kind is VerdictKind.ONE_SERVER_AND_STORAGE:
         meets = (
             f"You do not need a cluster of servers: one {server} {verb} the target with {chance} confidence: {what}."

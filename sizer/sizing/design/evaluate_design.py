@@ -398,7 +398,9 @@ def _before_measured(
     if not work.request.measured:
         return None
     language = work.language and replace(work.language, measured=())
-    before = replace(work, request=work.request.model_copy(update={"measured": ()}), language=language)
+    serving = work.serving and replace(work.serving, measured=())
+    unmeasured = work.request.model_copy(update={"measured": ()})
+    before = replace(work, request=unmeasured, language=language, serving=serving)
     return gpu_side(before, [platform], run.cols, run.servers, calibration, catalog).gpu.estimate()[0]
 
 

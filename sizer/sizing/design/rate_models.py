@@ -38,7 +38,7 @@ from sizer.sizing.stages.language_rates import (
 )
 from sizer.sizing.stages.measured_rates import accelerator, anchor_of, is_measured, takes_own_code
 from sizer.sizing.stages.own_networks import far_rates
-from sizer.sizing.stages.serving_rates import is_unserved
+from sizer.sizing.stages.serving_rates import far_request_rates, is_unserved
 from sizer.workload.custom_network import CustomDnn
 from sizer.workload.resolve import ResolvedWorkload
 from sizer.workload.work_kinds import LANGUAGE, SERVING
@@ -316,6 +316,7 @@ def _beyond_serving(of: RateOnDesign) -> tuple[Notes, Notes]:
         notes.append(note(FitNote.GENERATION_NOT_MEASURED, gpu.name))
     if work.context_tokens > CALIBRATED_TOKENS:
         notes.append(note(FitNote.CONTEXT_BEYOND, work.context_tokens, CALIBRATED_TOKENS))
+    notes += [note(FitNote.MEASURED_FAR, factor) for factor in far_request_rates(work.unloaded, of.catalog)]
     return tuple(notes), ()
 
 

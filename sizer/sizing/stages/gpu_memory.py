@@ -355,7 +355,8 @@ def resolved_one(request: SizingRequest, index: int, catalog: Catalog, calibrati
     pause_point()
     work = resolve_one(request, index, catalog, calibration.measured)
     check = check_measured if work.language is None else language_rates.check_measured_tokens
-    check(work, f"workload.{index}.measured", catalog)
+    if work.serving is None:  # what is far from the prediction is told of a model in use
+        check(work, f"workload.{index}.measured", catalog)
     if work.request.batch_per_gpu is not None or work.is_laid_out:
         return work
     return _with_batches(work, catalog, calibration)

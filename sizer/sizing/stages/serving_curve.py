@@ -8,9 +8,7 @@ import numpy as np
 
 from sizer.base.arrays import Floats
 from sizer.base.estimate import Estimate
-from sizer.calibrate.serving.calibration import serving_calibration
 from sizer.calibrate.serving.deployment import Deployment
-from sizer.calibrate.serving.layouts import points_of
 from sizer.calibrate.serving.rows import CLOSED_LOOP, ServingRow, fitted_rows
 from sizer.sizing.stages.serving_rates import ServingAnswer
 
@@ -91,7 +89,7 @@ def serving_curve(found: ServingAnswer) -> ServingCurve:
     work, layout = found.work, found.deployment
     most = max(1.0, min(found.most_concurrent, _BEYOND * max(found.limit_concurrency, found.concurrency)))
     loads = np.append(np.geomspace(1.0, most, _LOADS), found.concurrency)
-    rates = serving_calibration().rates(points_of(work, [layout] * len(loads), loads))
+    rates = found.rates_at(loads)
     each = rates.tokens_per_s / layout.gpus
     order = np.argsort(rates.tpot_s[:-1])
     return ServingCurve(

@@ -4,13 +4,14 @@ Replicas lie inside a server; only where no server holds the model, groups of wh
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
+from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate, normal_cdf, normal_quantile
 from sizer.base.quantities import duration, si
 from sizer.base.units import HOUR_S
@@ -18,6 +19,7 @@ from sizer.calibrate.serving.calibration import (
     Bound,
     LargestLoad,
     LatencyLimits,
+    ServingCalibration,
     ServingRates,
     first_tokens,
     serving_calibration,
@@ -40,6 +42,7 @@ from sizer.perf.serving.replica import RESERVED_BYTES
 from sizer.physical.platform import Platform
 from sizer.sizing.stages.laid_out import LaidOutRun
 from sizer.sizing.stages.platform_columns import Columns, compute_groups, fabric_bytes_per_s
+from sizer.workload.optional_tables import far_off
 from sizer.workload.resolve import ResolvedWorkload
 from sizer.workload.serving import LoadKind, ServingWork
 
@@ -178,6 +181,8 @@ class ServingAnswer:
     servers_timely: int | None
     without_cache: WithoutCache | None  # None where nothing is cached, or no load is asked
     deployment: Deployment  # one replica
+    # What a replica does under numbers of requests in flight.
+    rates_at: Callable[[Floats], ServingRates] = field(repr=False, compare=False)
     is_untried: bool  # no published run of the vendor's GPUs multiplies weights of fewer bits in BF16
     link: str  # name of what joins the GPUs of a server
 
@@ -324,7 +329,8 @@ def serving_answer(
         return None
     concurrency, load = _at_load(asked, layout, replicas)
     loads = np.array([concurrency, layout.concurrency, 1.0])
-    rates = serving_calibration().rates(points_of(asked, [layout.deployment] * len(loads), loads))
+    rates_at = partial(_rates_at, calibration_of(asked.unloaded, catalog), asked, layout.deployment)
+    rates = rates_at(loads)
     means, firsts, first_sds = first_tokens(
         asked.percentile,
         rates.ttft_s,
@@ -383,10 +389,15 @@ def serving_answer(
         servers_timely=_servers_of(layout, _needed(asked, layout.timely_rate)),
         without_cache=_without_cache(asked, one, layout, replicas, catalog),
         deployment=layout.deployment,
+        rates_at=rates_at,
         is_untried=is_untried(layout.deployment, catalog),
         # Cards of an earlier PCIe than their slots have its rate.
         link=link.family if link.topology == "host" else link.name,
     )
+
+
+def _rates_at(known: ServingCalibration, work: ServingWork, one: Deployment, concurrency: Floats) -> ServingRates:
+    return known.rates(points_of(work, [one] * len(concurrency), concurrency))
 
 
 def _timely(work: ServingWork, layout: _Layout, replicas: Ints) -> Floats:
@@ -404,7 +415,7 @@ def _without_cache(
     if not work.prefix_cached or asked is None or work.shares_with:
         return None
     bare = replace(work.unloaded, prefix_cached=0.0)
-    (same,) = _rated(bare, {one: [(layout.deployment, layout.servers)]})[one]
+    (same,) = _rated(bare, {one: [(layout.deployment, layout.servers)]}, catalog)[one]
     margin = math.log(max(replicas * same.rate, _NEXT_TO_NOTHING) / asked) / same.log_sd
     chance = float(normal_cdf(margin) * _timely(work, same, np.array([replicas]))[0])
     layouts = [other for other in _tables(bare, (one,), catalog)[one] if other.fits]
@@ -511,15 +522,46 @@ def _servers(server: str, gpu: str, used: int, fabric: object, catalog: Catalog)
     return _Servers(gpu, used, rate)
 
 
+@lru_cache(maxsize=64)
+def calibration_of(work: ServingWork, catalog: Catalog) -> ServingCalibration:
+    """What is known of rates, after those that the customer measured of one replica each, in its fastest layout.
+
+    Raises RequestError if no layout holds the model on the GPUs of a rate.
+    """
+    found, layouts = serving_calibration(), []
+    if not work.measured:
+        return found
+    for rate in work.measured:
+        gpu, load = catalog.gpus[rate.gpu], float(rate.concurrent_requests or 1)
+        inside = [each for each in layouts_inside(work, gpu, rate.gpus, catalog) if each.gpus == rate.gpus]
+        rates = found.rates(points_of(work, inside, load)) if inside else None
+        if rates is None or not rates.fits.any():
+            raise RequestError(
+                f"workload.measured: {work.model} does not fit on {rate.gpus} {gpu.name} as its memory is predicted; "
+                "give the number of GPUs of one replica"
+            )
+        layouts.append(inside[int(rates.requests_per_s.argmax())])
+    loads, requests, within = np.array(
+        [(rate.concurrent_requests, rate.samples_per_s, rate.within_percent / 100) for rate in work.measured]
+    ).T
+    return found.after(points_of(work, layouts, loads), requests, within)
+
+
+def far_request_rates(work: ServingWork, catalog: Catalog) -> list[float]:
+    """Rates that the customer measured over what is predicted of them, of those that are far off. [-]"""
+    measured = calibration_of(work, catalog).measured
+    return [] if measured is None else far_off(np.exp(-measured.log_gaps).tolist())
+
+
 @lru_cache(maxsize=64)  # every question about one request asks for the same
 def _tables(work: ServingWork, alike: tuple[_Servers, ...], catalog: Catalog) -> dict[_Servers, tuple[_Layout, ...]]:
     """Layouts of every kind of servers, the best first: inside one, else over as many as a replica takes.
 
     None where the catalogue does not say enough of the GPU.
     """
-    inside = _rated(work, {one: _inside(work, one, catalog) for one in alike})
+    inside = _rated(work, {one: _inside(work, one, catalog) for one in alike}, catalog)
     apart = [one for one, found in inside.items() if not any(layout.fits for layout in found)]
-    over = _rated(work, {one: _over_servers(work, one, catalog) for one in apart})
+    over = _rated(work, {one: _over_servers(work, one, catalog) for one in apart}, catalog)
     return {one: over.get(one) or found for one, found in inside.items()}
 
 
@@ -598,14 +640,14 @@ def _allotted(works: Sequence[ServingWork], layouts: Sequence[Sequence[_Layout]]
 
 
 def _rated(
-    work: ServingWork, layouts: dict[_Servers, list[tuple[Deployment, int]]]
+    work: ServingWork, layouts: dict[_Servers, list[tuple[Deployment, int]]], catalog: Catalog
 ) -> dict[_Servers, tuple[_Layout, ...]]:
     flat = [(one, deployment, servers) for one, each in layouts.items() for deployment, servers in each]
     found: dict[_Servers, list[_Layout]] = {one: [] for one in layouts}
     if not flat:
         return dict.fromkeys(layouts, ())
-    load = _largest_load(work, [each for _, each, _ in flat])
-    log_rates, scores, rates, log_sd = _rates(work, [each for _, each, _ in flat], load)
+    load = _largest_load(work, [each for _, each, _ in flat], catalog)
+    log_rates, scores, rates, log_sd = _rates(work, [each for _, each, _ in flat], load, catalog)
     prefixes = _prefixes(work, [each for _, each, _ in flat])
     if work.counts_people and work.people is not None and work.prefix_cached:
         # A prompt is found in the cache only where it stays there until its session asks again: in flight, and beside.
@@ -639,7 +681,7 @@ def _rated(
     return {one: tuple(sorted(each, key=lambda layout: layout.order, reverse=True)) for one, each in found.items()}
 
 
-def _largest_load(work: ServingWork, deployments: Sequence[Deployment]) -> LargestLoad:
+def _largest_load(work: ServingWork, deployments: Sequence[Deployment], catalog: Catalog) -> LargestLoad:
     """The largest load within the limits, with no more requests in flight than in published runs."""
     first, later = (np.inf if limit is None else limit for limit in (work.first_token_s, work.token_s))
     most = np.array(
@@ -649,19 +691,21 @@ def _largest_load(work: ServingWork, deployments: Sequence[Deployment]) -> Large
     if work.in_flight is not None or work.first_token_s is None:
         # A new request starts as one ends: none pile up, and prefills may take all the time and requests all the room.
         limits = replace(limits, busy_share=1.0, filled_share=1.0)
-    return serving_calibration().largest_load(points_of(work, deployments, 1.0), limits)
+    return calibration_of(work, catalog).largest_load(points_of(work, deployments, 1.0), limits)
 
 
 def _rates(
-    work: ServingWork, deployments: Sequence[Deployment], load: LargestLoad
+    work: ServingWork, deployments: Sequence[Deployment], load: LargestLoad, catalog: Catalog
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Logarithms of the rates of all loads, scores of their first tokens, the largest rate, and its spread."""
     rates, most, log_sd = load.curve.requests_per_s, load.requests_per_s, load.log_sd
     if work.in_flight is not None:
         rates, most, log_sd = load.curve.concurrency, load.concurrency, load.concurrency_log_sd
-    is_far = np.array([one.data > 1 and not one.model.kv_rank for one in deployments])
-    log_sd = np.hypot(log_sd, np.where(is_far, _GROUPED_HEADS_SD, 0.0))
-    log_sd = np.hypot(log_sd, math.hypot(_ADAPTERS_SD * (work.adapters > 0), _EMBEDDING_SD * work.is_embedding))
+    untried = math.hypot(_ADAPTERS_SD * (work.adapters > 0), _EMBEDDING_SD * work.is_embedding)
+    measured = calibration_of(work, catalog).measured
+    own = () if measured is None else measured.points.deployments
+    more = [math.hypot(untried, _GROUPED_HEADS_SD * (one.data > 1 and not one.model.kv_rank)) for one in deployments]
+    log_sd = np.hypot(log_sd, [0.0 if one in own else sd for one, sd in zip(deployments, more, strict=True)])
     with np.errstate(divide="ignore"):
         logs = np.log(np.maximum.accumulate(np.maximum(rates, _NEXT_TO_NOTHING), axis=1))
     scores = np.clip(np.nan_to_num(load.curve.first_token_score, nan=-_MOST_SCORE), -_MOST_SCORE, _MOST_SCORE)

@@ -39,7 +39,7 @@ def read_serving(notes: Notes) -> None:
             notes.work.setdefault("use", name)
         for found in notes.text.each(source):
             notes.text.record(found, f"use: {notes.work['use']}")
-    if notes.work.get("use") in ("chat", "code"):
+    if notes.work.get("use") in ("chat", "code", "code-chat"):
         notes.work["task"] = "serving"
     read_rules(notes, "serving", _TAKES)
     _read_roles(notes)
@@ -95,7 +95,7 @@ def _rate(notes: Notes, found: Match, key: str) -> None:
     is_of_documents = found.value.kind.startswith(("documents", "samples"))
     if (
         is_of_documents
-        and notes.work.get("use") in ("chat", "rag", "code")
+        and notes.work.get("use") in ("chat", "rag", "code", "code-chat")
         and notes.text.find(r"<FOR_THEM>{people}|<SOME_OF>")
     ):
         notes.leave(found)  # people ask, of whose requests the documents are none

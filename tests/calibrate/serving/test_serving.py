@@ -120,6 +120,30 @@ def test_what_nobody_measured_is_less_certain():
     assert (rates.log_sd[1:] > rates.log_sd[0]).all()
 
 
+def test_a_measurement_counts_by_its_spread_and_the_less_the_farther_it_is():
+    """At its own load as the mean of two normal variables; 0.12 of the variance of a misfit is of that run alone."""
+    here, other, model = (deployment(**one) for one in ({}, {"tensor": 2}, {"model": "qwen3-32b"}))
+    asked = ServingPoints.make(
+        (here, other, model),
+        of=[0, 0, 0, 1, 2],
+        input_tokens=1000,
+        output_tokens=500,
+        concurrency=[32, 64, 256, 32, 32],
+    )
+    before, faster, within = CALIBRATION.rates(asked), 1.2, 0.05
+    after = CALIBRATION.after(points(here, concurrency=32), before.requests_per_s[:1] * faster, np.array([within]))
+    found = after.rates(asked)
+    moved = np.log(found.requests_per_s / before.requests_per_s)
+    variance, misfit = before.log_sd[0] ** 2, 0.035**2 + (0.05 / 2) ** 2  # with 32 in flight, of 8 to 128
+    shared = variance - 0.12 * misfit
+    assert moved[0] == pytest.approx(np.log(faster) * shared / (variance + within**2), rel=1e-6)
+    assert found.log_sd[0] ** 2 == pytest.approx(variance - shared**2 / (variance + within**2), rel=1e-6)
+    assert (np.diff(moved[:3]) < 0).all()
+    assert (np.diff(found.log_sd[:3]) > 0).all()
+    assert 0 < moved[4] < moved[3] < moved[0]
+    assert (found.log_sd < before.log_sd).all()
+
+
 def test_a_gpu_without_the_facts_is_refused_by_name():
     bare = dataclasses.replace(
         deployment(), gpu=CATALOG.gpus["h200-sxm-141gb"].model_copy(update={"memory_bytes_per_s": None})
