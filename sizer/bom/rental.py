@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from sizer.bom.bill import MONTHS_A_YEAR, Bill
+from sizer.bom.cost import CostInterval
 from sizer.bom.ownership import Footprint, OwnershipCost, OwnershipRates, cents, ownership_cost
 from sizer.bom.prices import PriceBook
 from sizer.bom.unit_prices import amount_at
@@ -34,6 +35,8 @@ class RentOrBuy:
     n_gpus: int
     stored_tb: Fraction
     owning: OwnershipCost
+    cost: CostInterval | None = None  # of the purchase by price bands; None: nothing bounds it
+    is_first_of_plan: bool = False  # the growth plan buys more later
 
     @property
     def gpu_hours(self) -> int:

@@ -56,7 +56,7 @@ MAX_KINDS = 8
 _MAX_WIDE = 4
 _WIDTH, _GAP = 880.0, 24.0
 _UNIT, _LOW_UNIT, _POST = 6.0, 4.6, 2.0
-_FACE_W, _TEXT_GAP = 84.0, 10.0
+_FACE_W, _TEXT_GAP = 64.0, 10.0
 _HEAD_H, _LEADING, _SIZE = 42.0, 15.0, 12.6
 _EDGE, _FILL = 3.0, 0.3
 _TEXT_DROP = 3.8  # of a baseline below the middle of its line
@@ -188,9 +188,11 @@ def _text(run: Sequence[PlacedDevice], width: float, catalog: Catalog) -> str:
     return wrapped(text, _SIZE, width, max_lines=1)[0]
 
 
-def architecture(context: GuideContext) -> Slide:
-    """Every kind of device with its links."""
+def architecture(context: GuideContext) -> Slide | None:
+    """Every kind of device with its links; None where there are none."""
     drawing = topology(context.design)
+    if not drawing.links:
+        return None
     block = building_block(context)
     columns: tuple[SlideColumn, ...] = (SlideColumn((DrawingBlock(drawing),)),)
     if scale_in(drawing, BODY) < _LEAST_SCALE:

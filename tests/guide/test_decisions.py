@@ -128,7 +128,7 @@ def test_a_single_server_has_no_fabric_and_one_rack():
 
 def test_the_options_of_a_decision_are_designs_of_the_same_search(even):
     """A V100 design at even odds: as we would build it, and on what is sold on the day."""
-    built, sold = (of(even.request, even.design, catalog()) for of in (as_built, on_sale_today))
+    built, sold = as_built(even.request, even.design, catalog()), on_sale_today(even, catalog())
     assert built.design.platform.key == even.design.platform.key
     for option in (built, sold):
         assert option.design.probability >= 0.9

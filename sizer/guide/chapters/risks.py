@@ -135,9 +135,12 @@ class Risk:
 
 def risk_table(context: GuideContext) -> Table | None:
     """Risks with reason and recommended action; None without any."""
-    rows = tuple(_risks(context))
-    if not rows:
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for risk in _risks(context):
+        reasons.setdefault((risk.name, risk.action), []).append(risk.reason)
+    if not reasons:
         return None
+    rows = [Risk(name, ". ".join(dict.fromkeys(told)), action) for (name, action), told in reasons.items()]
     fields = (
         Field[Risk]("Risk", lambda risk: risk.name, "left", 18),
         Field[Risk]("Reason", lambda risk: risk.reason, "left", 45),
@@ -210,16 +213,13 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
     for answer in context.answers:
         for condition in conditions(context.design, answer) if answer.serving is not None else ():
             yield Risk("Condition of the answer", f"{condition.clause}: {condition.why}", condition.action)
-        if answer.unmeasured and answer.rate_is_predicted:
+        lacking = ["; ".join(note_texts(answer.unmeasured))] if answer.unmeasured else []
+        if answer.kind.trains_language and not answer.trained.basis.all_three:
+            lacking.append(basis_sentence(answer.trained))
+        if lacking and answer.rate_is_predicted:
             yield Risk(
                 "Rate not confirmed by a published run",
-                words.sentence("; ".join(note_texts(answer.unmeasured))).rstrip(".") + wide_interval_text(answer),
-                "measure the rate on one server, on loan if possible, before the order",
-            )
-        if answer.kind.trains_language and answer.rate_is_predicted and not answer.trained.basis.all_three:
-            yield Risk(
-                "Rate not confirmed by a published run",
-                words.sentence(basis_sentence(answer.trained)).rstrip(".") + wide_interval_text(answer),
+                ". ".join(words.sentence(text).rstrip(".") for text in lacking) + wide_interval_text(answer),
                 "measure the rate on one server, on loan if possible, before the order",
             )
         if answer.probability is not None and answer.probability < 0.9:

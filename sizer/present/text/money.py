@@ -65,8 +65,10 @@ def price_range_text(design: Priced, parts: float = 1.0) -> str:
     bill, cost = design.bill, design.cost
     if bill.is_complete and bill.lines:
         return f"{bill.currency} {grouped(float(bill.total) / parts)}"
-    if cost is None or not isfinite(cost.high):
+    if cost is None or not cost.low:
         return words.TO_BE_QUOTED
+    if not isfinite(cost.high):
+        return range_text(cost.currency, cost.low / parts, cost.low / parts).replace("about", "at least")
     return range_text(cost.currency, cost.low / parts, cost.high / parts)
 
 

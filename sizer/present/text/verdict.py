@@ -137,7 +137,7 @@ def preference_text(selection: Selection, currency: str, *, with_amounts: bool) 
         case PreferenceKind.NO_DESIGN:
             return f"No design with servers or storage of {vendors} meets the request."
         case PreferenceKind.CONDITIONAL:
-            reason = "it depends on a value that no source gives"
+            reason = "it depends on a value that the vendor must confirm"
         case PreferenceKind.OVER_BUDGET:
             reason = "it is less likely to keep the budget than was asked"
         case PreferenceKind.TOO_FAR:
@@ -175,8 +175,8 @@ def verdict_text(result: SizingResult) -> str:
     else:
         text = _single_text(verdict.kind, verdict.single, design, result)
     if (other := result.less_power) is not None:
-        most, least = si(float(design.quantities.power_max_w[0]), "W"), si(other.power_w, "W")
-        newer = f"{other.name} with {other.gpu} meets the same target with {least}"
+        most, least = (si(float(one.quantities.power_max_w[0]), "W") for one in (design, other))
+        newer = f"{other.name} with {other.platform.gpu.name} meets the same target with {least}"
         text = f"This design draws {most}: GPUs of today need far less ({newer}). {text}"
     text = " ".join(part for part in (_owned_text(result), *_served_texts(design), text, _small_text(result)) if part)
     told = (
@@ -369,14 +369,18 @@ def _likelier_text(result: SizingResult) -> str:
 
 
 def rented_run_text(result: SizingResult) -> str:
-    """What one run costs to rent, the first thing to compare a purchase with; "" where nothing ends, or is bought."""
-    rental = result.run_rental
+    """What one run costs to rent, and how many cost as much as the purchase; "" where nothing ends, or is bought."""
+    rental, cost = result.run_rental, result.design.cost
     if rental is None or (result.design.existing is not None and not result.design.servers_bought):
         return ""
     hours = f"{significant(rental.gpu_hours)} hours of {rental.gpu}"
     expected = range_text(rental.currency, rental.expected, rental.expected)
     ends = "" if rental.low == rental.high else f" ({range_text(rental.currency, rental.low, rental.high)})"
-    return f"Rented, one run ({hours}) costs {expected}{ends}."
+    text = f"Rented, one run ({hours}) costs {expected}{ends}"
+    if cost is None or not isfinite(cost.high) or cost.low < rental.high:
+        return f"{text}."
+    runs = range_text("", cost.low / rental.high, cost.high / rental.low)
+    return f"{text}; {runs} runs cost as much as the purchase."
 
 
 def _idle_texts(result: SizingResult) -> list[str]:
@@ -425,9 +429,9 @@ def _idle_storage_text(idle: IdleStorage, n_servers: int) -> str:
         case IdleReason.READ_RATE:
             why = f"the design reads {si(needed, 'B/s')}, and it delivers {si(given, 'B/s')}"
         case IdleReason.RATE_UNKNOWN:
-            why = "no source gives its read rate; the request can state it"
+            why = "the vendor must confirm its read rate; the request can state it"
         case IdleReason.CAPACITY_UNKNOWN:
-            why = f"no source gives what it holds, and {si(needed, 'B')} must be stored; the request can state it"
+            why = f"the vendor must confirm what it holds, and {si(needed, 'B')} are stored; the request can state it"
         case IdleReason.RANKED:
             why = (
                 f"it would do ({si(given, 'B/s')}, and {si(needed, 'B/s')} are read), and this design leads without it"
@@ -517,7 +521,9 @@ def equipment_texts(result: SizingResult) -> list[str]:
         what = f"New servers with {gpu.name}" if is_sold(catalog, server, day) else f"The {server.name}"
         instead = "" if newest is None else f": today's GPUs are {newest.name}"
         if today is not None:
-            instead = f": {today.name} with {today.gpu} {by_count(today.n_servers, 'does', 'do')} the same work today"
+            found = today.design
+            does = by_count(found.n_servers, "does", "do")
+            instead = f": {found.name} with {found.platform.gpu.name} {does} the same work today"
         return [f"{what} can no longer be ordered as far as known{instead}."]
     used = () if design.existing is None else design.existing.used
     extended = [one.name for one in used if one.item in design.platform.extends]
@@ -548,7 +554,7 @@ def meets_text(result: SizingResult, answer: WorkloadAnswer) -> str:
     if is_even(answer.probability):
         return f"The design is as likely as not to meet the target ({target}): {words.chance(answer.probability)}."
     if answer.probability is None:
-        return f"The design {meets} the target ({target}): a value that no source gives decides."
+        return f"The design {meets} the target ({target}): a value that the vendor must confirm decides."
     return f"The design {meets} the target ({target}) with {probability_text(answer.probability)} confidence."
 
 
@@ -787,7 +793,7 @@ def runner_up_text(result: SizingResult) -> str:
             )
         return "It is enough for the first year alone; the growth plan buys the described design for all years."
     if reason.kind is RunnerUpKind.CONDITIONAL:
-        return "Whether it meets the request depends on a value that no source gives."
+        return "Whether it meets the request depends on a value that the vendor must confirm."
     if reason.kind is RunnerUpKind.LATE:
         return "Its first tokens keep their limit with less than the confidence asked for."
     if reason.kind is RunnerUpKind.EQUAL:
