@@ -65,7 +65,10 @@ class RentOrBuy:
 
     def buying(self, purchase: float) -> float:
         """Cost of owning over the years what is bought for so much, supported as its bill says."""
-        running = sum(Fraction(one or 0) for one in (self.owning.support, self.owning.energy, self.owning.space))
+        own = self.owning
+        # A stated share of support is one of the whole purchase; else only what has a price is renewed.
+        support = own.support if own.rates.support_percent is None else None
+        running = sum(Fraction(one or 0) for one in (support, own.energy, own.space))
         return purchase * float(1 + _share_of_purchase(self.owning.rates)) + float(running)
 
     def own_gpu_hour(self, use: Decimal | Fraction) -> Decimal:

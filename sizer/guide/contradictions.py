@@ -165,8 +165,9 @@ def _told(result: SizingResult) -> Iterator[str]:
         waits, spares = wait_for_repairs(answer), spare_servers(result.design, answer)
         if waits is None or waits.probability is None or spares is None or not spares.missing:
             continue
-        is_less_sure = waits.probability < result.request.confidence - _ROUNDED
-        if answer.target_check is CheckResult.MET and is_less_sure and not missing_spares_text(result.design, answer):
+        late = answer.time is not None and waits.total_s > float(answer.time.total_s.value)
+        is_met = answer.target_check is CheckResult.MET and late and waits.probability < result.request.confidence
+        if is_met and not missing_spares_text(result.design, answer):
             yield f"{answer.workload.name} needs spare servers that the bill lacks, and does not say so"
     newer = None if can_be_bought(result.design, result.design.plan.catalog, result.request.date) else result.newer
     if newer is not None and newer.value is not None and newer.value.design.name not in proposal_text(result):

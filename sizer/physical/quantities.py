@@ -36,6 +36,7 @@ from sizer.physical.racks.parts import (
     mounting_violations,
     rack_groups,
     rack_parts,
+    with_later_pdus,
 )
 from sizer.physical.racks.power import device_power
 from sizer.physical.racks.site_rules import coolant_units, room_violations, total_liquid_w
@@ -109,11 +110,12 @@ def _quantities(
         devices = _devices(platform, rows)
         devices += [Component(s.role, "network", s.item, s.quantity) for s in net.switches]
         devices += coolant_units(devices, catalog, device_of, servers.size, coolant_unit)
-        groups = rack_groups(platform, devices, catalog, limits, existing, rows.to_come)
+        groups = rack_groups(platform, devices, catalog, limits, existing)
         placed = before = count_groups(groups, servers.size, at_least=before)
         if np.array_equal(placed.pdus, pdus):
             break
         pdus = placed.pdus
+        rows = with_later_pdus(platform, rows, devices, pdus, catalog, limits, existing)
     power = _Sum(platform, catalog, devices)
     components = _split_existing(platform, catalog, devices, existing)
     if platform.host_memory is not None:

@@ -98,7 +98,7 @@ def inlets_of(name):
     total = Counter()
     for device in answer(name).design.plan.devices:
         inlets = CATALOG.device(device.item).power_inlets
-        if device.status != "reserved" and inlets is not None:
+        if inlets is not None:
             total[device.name] = inlets.value
     return total
 

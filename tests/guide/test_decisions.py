@@ -2,7 +2,6 @@
 
 import datetime
 import math
-from dataclasses import replace
 
 import pytest
 
@@ -92,20 +91,6 @@ def test_power_decides_the_racks_where_either_feed_must_carry_one(resnet, found)
     assert racks.n_for_units <= 2
     assert racks.used_units + racks.free_units == 3 * 42
     assert "Power decides, not space" in text.rack_texts(racks)[0]
-
-
-def test_racks_that_only_wait_for_later_purchases_are_told_apart(resnet):
-    """Two racks more without a device that is there from the start."""
-    plan = resnet.design.plan
-    first = plan.racks[0]
-    waiting = tuple(replace(device, status="reserved") for device in first.devices)
-    racks = (*plan.racks, *[replace(first, devices=waiting)] * 2)
-    found = rack_choice(replace(resnet.design, plan=replace(plan, racks=racks)))
-    before = rack_choice(resnet.design)
-    assert (found.n_reserved, found.limit, found.n_racks) == (2, before.limit, before.n_racks + 2)
-    *same, waits = text.rack_texts(found)
-    assert same == text.rack_texts(before)
-    assert waits.startswith("Two ")
 
 
 def test_a_lower_limit_of_the_request_decides_the_racks(resnet):

@@ -45,7 +45,7 @@ from sizer.sizing.best_design import BestDesign
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.design.spares import wait_for_repairs
+from sizer.sizing.design.spares import WaitForRepairs, wait_for_repairs
 from sizer.sizing.growth.growth_plan import growth_plan
 from sizer.sizing.growth.result import offered
 from sizer.sizing.result import DesignAnswer, PlannedYear, SizingResult, WorkloadAnswer
@@ -290,12 +290,19 @@ def test_planted_criteria_of_acceptance_are_found(
     assert len(contradictions(sized(NAME))) == 1
 
 
-@pytest.mark.parametrize(("name", "told"), [("llama-70b-dgx-h100", "missing_spares_text"), (NAME, "proposal_text")])
-def test_what_the_first_page_must_say_is_missed(name: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Servers that stand in for failed ones and are not bought; what does the work where nobody sells the servers."""
-    result = sized(name)
-    monkeypatch.setattr(gate, told, lambda *_: "")
-    assert len(contradictions(result)) == 1
+@pytest.mark.parametrize(
+    ("name", "place", "found"),
+    [
+        ("llama-70b-dgx-h100", "wait_for_repairs", WaitForRepairs(9.0, 1e9, 0.5)),
+        (NAME, "proposal_text", ""),
+    ],
+    ids=["spares that are not bought", "what is sold in place of servers that are not"],
+)
+def test_what_the_first_page_must_say_is_missed(
+    name: str, place: str, found: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gate, place, lambda *_: found)
+    assert len(contradictions(sized(name))) == 1
 
 
 def test_no_page_of_a_customer_cites_press_or_says_that_nobody_published(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -243,14 +243,6 @@ def rack_texts(choice: RackChoice) -> list[str]:
         texts = [f"All devices fit one rack: {units} of {choice.units_per_rack}{NARROW_SPACE}U"]
         feed = f" and {power} of the {si(choice.feed_w, 'W')} that one feed carries" if choice.feed_w else ""
         return [f"{texts[0]}{feed}."]
-    if choice.n_reserved:
-        n_filled = choice.n_racks - choice.n_reserved
-        waits = by_count(
-            choice.n_reserved,
-            "One rack more is prepared for later purchases.",
-            f"{words.capital(words.spelled(choice.n_reserved))} racks more are prepared for later purchases.",
-        )
-        return [*rack_texts(replace(choice, n_racks=n_filled, n_reserved=0)), waits]
     racks = words.plural(choice.n_racks, "rack")
     by_units = words.plural(choice.n_for_units, "rack")
     if choice.limit is RackLimit.POWER:

@@ -225,9 +225,7 @@ def measure_texts(result: SizingResult, *, names_key: bool = True) -> list[str]:
 
 def _of_team_text(team: Team, design: DesignAnswer) -> str:
     """What a team gets of a design: how long its jobs wait, and how much of the GPUs they use."""
-    share = f"{plain(100 * team.wait_probability)}{NARROW_SPACE}%"
-    waits = f"at least {share} of the jobs of each kind start within the queue wait that it accepts"
-    text = f"{design.name} for a team{_price_text(design)}: {waits}"
+    text = f"{design.name} for a team{_price_text(design)}: {_waits_text(team)}"
     queued = [job for job in team.job if job.always_running is None]
     held = [job for job in queued if job.kind != "notebook" and job.duration_s is not None and job.duration_gpu is None]
     if held:
@@ -242,6 +240,11 @@ def _of_team_text(team: Team, design: DesignAnswer) -> str:
     there = 24 * (design.n_gpus - sum(one.gpus * one.n_places for one in standing))
     used = f"{significant(hours)} of {grouped(there)} GPU hours ({words.percent(hours / there)})"
     return f"{text}; on a working day they take {used}."
+
+
+def _waits_text(team: Team) -> str:
+    share = f"{plain(100 * team.wait_probability)}{NARROW_SPACE}%"
+    return f"at least {share} of the jobs of each kind start within the queue wait that it accepts"
 
 
 def _is_for_confidence(result: SizingResult) -> bool:
@@ -491,7 +494,10 @@ def proposal_text(result: SizingResult) -> str:
     if single is None or result.verdict.kind is VerdictKind.ONE_SERVER_TOO:
         served_texts = _served_texts(design)
         is_told = any(one.served.work.load_kind is LoadKind.GPUS for one in served)
-        rates = [*([] if is_told else [f"{design.name}: {_rates_text(design, result)}."]), *served_texts]
+        team, told = result.request.team, _rates_text(design, result)
+        if team is not None:
+            told = f"{_waits_text(team)}. Alone on all GPUs: {told}"
+        rates = [*([] if is_told else [f"{design.name}: {told}."]), *served_texts]
         texts = [*rates, *holds, *equipment_texts(result)]
         return " ".join([*texts, *sale_end_sentences(design)])
     server = single.platform.server.name

@@ -162,13 +162,15 @@ def _renting_rows(comparison: RentOrBuy, use: Decimal | None) -> Iterator[Fact]:
 
 def _break_even_rows(comparison: RentOrBuy, use: Decimal | None) -> Iterator[Fact]:
     own, hours = comparison.owning, Decimal(1) if use is None else use
+    if own.is_unpriced and comparison.cost is not None:
+        return
     yield row("Break-even", "", "", kind="group")
     if not own.is_unpriced:
         yield "Break-even utilization", break_even_text(comparison), _week(comparison)
         price = grouped(comparison.own_gpu_hour(hours), 2)
         share = "at 100\u202f% utilization" if use is None else f"at {share_text(use)} utilization"
         yield "Cost of one used GPU-hour when buying", price, share
-    if own.n_open and comparison.cost is None:
+    if own.n_open:
         budget = comparison.open_budget(hours)
         limit = f"for buying to cost no more than renting at {share_text(hours)} utilization"
         yield "Maximum for all lines to be quoted", _amount(budget) if budget > 0 else "none: rent", limit
