@@ -112,10 +112,10 @@ def _quantities(
         devices += coolant_units(devices, catalog, device_of, servers.size, coolant_unit)
         groups = rack_groups(platform, devices, catalog, limits, existing)
         placed = before = count_groups(groups, servers.size, at_least=before)
-        if np.array_equal(placed.pdus, pdus):
+        later = with_later_pdus(platform, rows, devices, placed.pdus, catalog, limits, existing)
+        if np.array_equal(placed.pdus, pdus) and np.array_equal(later.pdus_to_come, rows.pdus_to_come):
             break
-        pdus = placed.pdus
-        rows = with_later_pdus(platform, rows, devices, pdus, catalog, limits, existing)
+        pdus, rows = placed.pdus, later
     power = _Sum(platform, catalog, devices)
     components = _split_existing(platform, catalog, devices, existing)
     if platform.host_memory is not None:

@@ -18,7 +18,7 @@ from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.calibration import evidence_warning, note_texts, wide_interval_text
 from sizer.present.text.checks import missing_text
 from sizer.present.text.layouts import basis_sentence
-from sizer.present.text.money import quotes_text
+from sizer.present.text.money import settling_text
 from sizer.present.text.plan import feed_loss_remedies, few_supplies_text
 from sizer.present.text.serving import conditions
 from sizer.present.text.verdict import other_software_text
@@ -83,7 +83,7 @@ def next_steps(context: GuideContext, tests: str = "the tests of this document")
         steps.append(
             f"Have the rate measured on {words.with_article(design.platform.server.name)} of the vendor or a cloud."
         )
-    deciding = quotes_text(result, with_amounts=False)
+    deciding = settling_text(result, with_amounts=False)
     # A customer is not sent to the vendors of designs that were not chosen.
     if deciding and not context.edition.is_customer_copy:
         steps.append(deciding)

@@ -20,6 +20,7 @@ _REJECTED = {
     RejectionKind.LIKELY_DEARER: "Expected to cost more",
     RejectionKind.TIED: "Costs the same within the price ranges",
     RejectionKind.DEARER_BUT_FOR_CABLES: "Costs the same but for cables and accessories",
+    RejectionKind.UNASKED_CHANGE: "Saves too little for water cooling or other software, which nobody asked for",
     RejectionKind.NOT_PREFERRED: "Behind the preferred vendors",
     RejectionKind.LESS_CERTAIN: "Lower expected cost, but its prices are less certain",
     RejectionKind.EQUAL: "Equal in servers, rack units and power; larger network or drives",
