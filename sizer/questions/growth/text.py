@@ -156,8 +156,8 @@ def purchases_table(growth: PlatformGrowth, catalog: Catalog, currency: str) -> 
         note += f" The {tier.name} of the last year is bought in year 1."
     if recommended.is_prepared and len(set(recommended.sizes)) > 1:
         note += (
-            " Network, racks and power feeds of the last year are installed in year 1. Every device uses its port of "
-            "the last year's port map, so no link moves."
+            " The network of the last year is installed in year 1: every device uses its port of the last year's port "
+            "map, so no link moves. Racks and their feeds come with the devices that they carry."
         )
     # A column that says "to be quoted" in every row says nothing.
     cost = Field[Purchase](
