@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from sizer.bom.bill import MONTHS_A_YEAR, Bill
+from sizer.bom.cost import CostInterval
 from sizer.bom.ownership import Footprint, OwnershipCost, OwnershipRates, cents, ownership_cost
 from sizer.bom.prices import PriceBook
 from sizer.bom.unit_prices import amount_at
@@ -34,6 +35,8 @@ class RentOrBuy:
     n_gpus: int
     stored_tb: Fraction
     owning: OwnershipCost
+    cost: CostInterval | None = None  # of the purchase by price bands; None: nothing bounds it
+    is_first_of_plan: bool = False  # the growth plan buys more later
 
     @property
     def gpu_hours(self) -> int:
@@ -61,7 +64,10 @@ class RentOrBuy:
 
     def buying(self, purchase: float) -> float:
         """Cost of owning over the years what is bought for so much, supported as its bill says."""
-        running = sum(Fraction(one or 0) for one in (self.owning.support, self.owning.energy, self.owning.space))
+        own = self.owning
+        # A stated share of support is one of the whole purchase; else only what has a price is renewed.
+        support = own.support if own.rates.support_percent is None else None
+        running = sum(Fraction(one or 0) for one in (support, own.energy, own.space))
         return purchase * float(1 + _share_of_purchase(self.owning.rates)) + float(running)
 
     def own_gpu_hour(self, use: Decimal | Fraction) -> Decimal:

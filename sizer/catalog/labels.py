@@ -1,5 +1,7 @@
 """Facts of the catalogue in words: names of fields, values with their units, items with their vendors."""
 
+import re
+
 from sizer.base.quantities import NARROW_SPACE, grouped, plain, si, significant
 from sizer.base.units import GIB
 from sizer.catalog.devices import RackContent
@@ -228,6 +230,13 @@ def item_name(item_id: str, catalog: Catalog) -> str:
     except KeyError:
         return item_id.replace("-", " ")
     return with_vendor(item)
+
+
+def gpu_name(gpu_id: str, catalog: Catalog) -> str:
+    """Name of a GPU by its id; of one that the catalogue lacks ('rtx-3090-24gb') its id as people write it."""
+    if gpu_id in catalog.gpus:
+        return catalog.gpus[gpu_id].name
+    return re.sub(r"(?<=\d)GB", f"{NARROW_SPACE}GB", gpu_id.upper().replace("-", " "))
 
 
 def with_vendor(item: Item) -> str:

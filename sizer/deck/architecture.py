@@ -56,7 +56,7 @@ MAX_KINDS = 8
 _MAX_WIDE = 4
 _WIDTH, _GAP = 880.0, 24.0
 _UNIT, _LOW_UNIT, _POST = 6.0, 4.6, 2.0
-_FACE_W, _TEXT_GAP = 84.0, 10.0
+_FACE_W, _TEXT_GAP = 64.0, 10.0
 _HEAD_H, _LEADING, _SIZE = 42.0, 15.0, 12.6
 _EDGE, _FILL = 3.0, 0.3
 _TEXT_DROP = 3.8  # of a baseline below the middle of its line
@@ -105,7 +105,7 @@ def _head(kind: RackKind, x: float, y: float, width: float, *, is_wide: bool) ->
     draw = watts(rack.max_w, rack.has_unknown_power)
     if is_wide and not is_unknown(rack.max_w, rack.has_unknown_power):
         draw = f"{draw} maximum"
-    used = sum(device.height_u for device in rack.present)
+    used = sum(device.height_u for device in rack.devices)
     each = " each" if count > 1 else ""
     units = f"{grouped(used)} of {rack.height_u}{NARROW_SPACE}U"
     facts = [f"{units}, {draw}{each}"] if is_wide else [units, f"{draw}{each}"]
@@ -133,18 +133,15 @@ def _blocks(kind: RackKind, x: float, floor: float, unit: float) -> Iterator[tup
         height = (highest - lowest + 1) * unit
         y = floor - _POST - highest * unit
         name = f"{kind.first.name} U{lowest}"
-        is_reserved = run[0].status == "reserved"
         role = ROLES[run[0].category]
         yield (
-            Box(name, x + _POST, y, _FACE_W - 2 * _POST, height, "", (), role, hatched=is_reserved, small=True),
+            Box(name, x + _POST, y, _FACE_W - 2 * _POST, height, "", (), role, small=True),
             run,
         )
 
 
 def _faces(box: Box, run: Sequence[PlacedDevice]) -> Iterator[FilledBar]:
-    """Every device of a block in the colour of its role; what is reserved stays empty."""
-    if run[0].status == "reserved":
-        return
+    """Every device of a block in the colour of its role."""
     height = box.height / len(run)
     for place in range(len(run)):
         y = box.y + place * height
@@ -181,16 +178,16 @@ def _below(
 
 def _text(run: Sequence[PlacedDevice], width: float, catalog: Catalog) -> str:
     text = many(len(run), catalog.item(run[0].item).name)
-    if run[0].status == "reserved":
-        text = f"reserved: {text}"
-    elif run[0].status == "existing":
+    if run[0].status == "existing":
         text = f"{text}, at hand"
     return wrapped(text, _SIZE, width, max_lines=1)[0]
 
 
-def architecture(context: GuideContext) -> Slide:
-    """Every kind of device with its links."""
+def architecture(context: GuideContext) -> Slide | None:
+    """Every kind of device with its links; None where there are none."""
     drawing = topology(context.design)
+    if not drawing.links:
+        return None
     block = building_block(context)
     columns: tuple[SlideColumn, ...] = (SlideColumn((DrawingBlock(drawing),)),)
     if scale_in(drawing, BODY) < _LEAST_SCALE:
@@ -327,9 +324,6 @@ def _racks_finding(choice: RackChoice, reasons: list[str]) -> str:
         found = _racks_finding(replace(choice, n_delivered=0), reasons)
         return f"{words.plural(choice.n_delivered, 'rack')} delivered with contents, {words.inside_sentence(found)}"
     racks = words.plural(choice.n_racks, "rack")
-    if choice.n_reserved:
-        filled = choice.n_racks - choice.n_reserved
-        return f"{grouped(filled)} of {racks} are filled in year 1; the others are prepared for later purchases"
     if choice.limit is RackLimit.POWER:
         most = si(choice.rack_w, "W")
         if choice.is_limited_by_request:

@@ -14,9 +14,7 @@ from sizer.guide.further_answers import asks_for_filling
 from sizer.guide.profile import GUIDE, Edition
 from sizer.present import words
 from sizer.present.tables import Table
-from sizer.present.text.checks import ONE_LOST
 from sizer.questions.data.text import filling_text, required_capacity_table, routes_table
-from sizer.questions.failures.text import tolerated_losses_table
 from sizer.questions.maximum.text import maximum_sentences, rate_text
 from sizer.sizing.result import SizingResult
 
@@ -27,7 +25,7 @@ _CAPACITY = (32, 25, 43)
 
 
 def further_answer(context: GuideContext) -> Slide | None:
-    """What the limits give, how the storage fills, the plan of growth, or the losses; None without such a question."""
+    """What the limits give, how the storage fills, or the plan of growth; None without such a question."""
     if context.result.maximum is not None:
         result = context.result
         assert result.maximum is not None  # the caller looked
@@ -56,24 +54,7 @@ def further_answer(context: GuideContext) -> Slide | None:
             ),
             notes=notes(context, [text, *([] if routes is None else [routes.note])]),
         )
-    if context.result.request.growth is not None:
-        return growth(context)
-    return _losses(context) if context.tolerated_losses else None
-
-
-def _losses(context: GuideContext) -> Slide:
-    cases = {loss: [case for case in context.failures if case.loss == loss] for loss in context.tolerated_losses}
-    kept = [ONE_LOST[loss] for loss, found in cases.items() if all(case.keeps_targets for case in found)]
-    unknown = [ONE_LOST[loss] for loss, found in cases.items() if any(case.keeps_targets is None for case in found)]
-    parts = [f"the target holds after the loss of {words.listed(kept, 'or')}"] if kept else []
-    parts += [f"for {words.listed(unknown, 'or')} it is not known"] if unknown else []
-    table = tolerated_losses_table(context.tolerated_losses, context.failures)
-    return Slide(
-        topic="Losses",
-        title=words.sentence("; ".join(parts) or "the target does not hold after every loss").rstrip("."),
-        columns=(SlideColumn((TableBlock(table),)),),
-        notes=notes(context, [table.note]),
-    )
+    return growth(context) if context.result.request.growth is not None else None
 
 
 def _narrowed(table: Table) -> Table:
@@ -93,7 +74,7 @@ _SLIDES = (
     architecture.racks,
     outlook.scaling,
     outlook.team,
-    outlook.headroom,
+    outlook.losses_and_headroom,
     outlook.bill,
     outlook.risks,
 )

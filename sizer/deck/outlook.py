@@ -1,11 +1,10 @@
 """The last slides: scaling, team, growth, bill, risks and next steps."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
-from sizer.base.quantities import grouped, significant
+from sizer.base.quantities import significant
 from sizer.deck.blocks import (
     Block,
     ChartBlock,
@@ -26,9 +25,11 @@ from sizer.guide.further_answers import asks_for_filling, decisions
 from sizer.present import words
 from sizer.present.bill_tables import cost_table, price_note
 from sizer.present.charts import scaling_finding
-from sizer.present.tables import Field, Table, record_table
+from sizer.present.tables import Table
 from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import delivery_sentences
+from sizer.present.text.checks import ONE_LOST
+from sizer.questions.failures.text import tolerated_losses_table
 from sizer.questions.growth.text import findings, purchases_table, recommendation
 from sizer.questions.ownership.text import owning_text
 from sizer.questions.rent.rent_or_buy import offer_text
@@ -38,6 +39,8 @@ from sizer.sizing.result import WorkloadAnswer
 
 # Limits of the growth that a slide has room for.
 _MOST_LIMITS = 5
+# Fewer rows are no slide: the verdict and the racks tell them.
+_LEAST_ROWS = 3
 # Risks that the title of their slide has room for.
 _NAMED_RISKS = 3
 # The chart shows sizes up to this many times the design.
@@ -63,49 +66,12 @@ def scaling(context: GuideContext) -> Slide | None:
     if has_circles:
         note += " Circles are published runs with this GPU and software, some in other servers."
     name = f"{words.shortened(answer.workload.name)}: " if context.has_many_workloads else ""
-    side: tuple[Block, ...] = (Paragraphs(tuple(_scaling_texts(answer, n_gpus))),)
-    if context.has_many_workloads:
-        side = (TableBlock(_efficiencies(context)),)
     finding = scaling_finding(answer, n_gpus)
     return Slide(
         topic="Scaling",
         title=f"{name}{words.inside_sentence(finding) if name else finding}",
-        columns=(SlideColumn((ChartBlock(chart, note),), 66), SlideColumn(side, 34)),
+        columns=(SlideColumn((ChartBlock(chart, note),)),),
         notes=notes(context, [result_text.measured(answer)], [one.source for one in answer.evidence]),
-    )
-
-
-def _scaling_texts(answer: WorkloadAnswer, n_gpus: int) -> Iterator[str]:
-    unit = words.sample_unit(answer.dnn)
-    yield f"{words.plural(n_gpus, 'GPU')} deliver {words.estimate(answer.throughput, unit)}."
-    if n_gpus > 1 and answer.bottleneck in ("gpu", "exchange"):
-        share = words.percent(answer.scaling_efficiency)
-        if answer.kind.compares_one_gpu:
-            yield f"That is {share} of {grouped(n_gpus)} times the rate of one GPU."
-        else:
-            yield f"A GPU does {share} of what it does in the fewest servers that hold the model."
-    yield result_text.limit(answer, named=False)
-
-
-def _efficiencies(context: GuideContext) -> Table:
-    name = words.scaling_name(is_language=any(not answer.kind.compares_one_gpu for answer in context.answers))
-    return record_table(
-        "efficiencies",
-        f"{name} at {words.plural(context.design.n_gpus, 'GPU')}",
-        context.answers,
-        [
-            Field("Workload", lambda answer: answer.workload.name, width=60),
-            Field(
-                f"{name} at {grouped(context.design.n_gpus)} GPUs",
-                lambda answer: (
-                    words.percent(answer.scaling_efficiency)
-                    if answer.bottleneck in ("gpu", "exchange")
-                    else f"limited by {words.stage(answer.bottleneck, inside=True)}"
-                ),
-                "right",
-                40,
-            ),
-        ],
     )
 
 
@@ -171,26 +137,50 @@ def _team_finding(answer: TeamAnswer) -> str:
     return f"{share} of the jobs “{words.shortened(kind.name)}” start within their limit, the lowest share of all types"
 
 
-def headroom(context: GuideContext) -> Slide | None:
-    """Growth of a request that states none, or asks for more besides it; None where the answer has a slide on it."""
+def losses_and_headroom(context: GuideContext) -> Slide | None:
+    """What remains after each loss that the request names, and the headroom for growth; None where that is little."""
     asks_first = context.result.maximum is not None or asks_for_filling(context)
-    return growth(context) if context.result.request.growth is None or asks_first else None
+    has_plan = context.result.request.growth is not None
+    if has_plan and asks_first:
+        return growth(context)
+    losses = context.tolerated_losses
+    tables = [tolerated_losses_table(losses, context.failures)] if losses else []
+    if not has_plan:
+        tables.append(_limits(context))
+    if sum(len(table.rows) for table in tables) < _LEAST_ROWS:
+        return None
+    return Slide(
+        topic="Losses and growth" if losses else "Growth",
+        title=_loss_finding(context) if losses else f"Headroom for growth: {tables[-1].rows[0].cells[1].text}",
+        columns=(SlideColumn(tuple(TableBlock(table) for table in tables)),),
+        notes=notes(context, [table.note for table in tables]),
+    )
+
+
+def _loss_finding(context: GuideContext) -> str:
+    cases = {loss: [case for case in context.failures if case.loss == loss] for loss in context.tolerated_losses}
+    kept = [ONE_LOST[loss] for loss, found in cases.items() if all(case.keeps_targets for case in found)]
+    unknown = [ONE_LOST[loss] for loss, found in cases.items() if any(case.keeps_targets is None for case in found)]
+    parts = [f"the target holds after the loss of {words.listed(kept, 'or')}"] if kept else []
+    target = "it" if kept else "the target"
+    parts += [f"whether {target} holds after the loss of {words.listed(unknown, 'or')} is not known"] if unknown else []
+    return words.sentence("; ".join(parts) or "the target does not hold after every loss").rstrip(".")
+
+
+def _limits(context: GuideContext) -> Table:
+    limits = growth_chapter.limits_table(context.design, context.result.request.limits.rack_power_w)
+    return replace(limits, rows=limits.rows[:_MOST_LIMITS])
 
 
 def growth(context: GuideContext) -> Slide:
-    """The growth plan of a request with growth, else the headroom of the design."""
-    if context.result.request.growth is not None:
-        plan, _ = context.growth_plan
-        if plan is not None:
-            return _growth_plan(context)
-    limits = growth_chapter.limits_table(context.design, context.result.request.limits.rack_power_w)
-    limits = replace(limits, rows=limits.rows[:_MOST_LIMITS])
-    nearest = f": {limits.rows[0].cells[1].text}" if limits.rows else " by servers of the same types"
+    """The growth plan of a request with growth; without one that covers it the headroom of the design."""
+    if context.growth_plan[0] is not None:
+        return _growth_plan(context)
     return Slide(
         topic="Growth",
-        title=f"Headroom for growth{nearest}",
-        columns=(SlideColumn((TableBlock(limits),)),),
-        notes=notes(context, []),
+        title="No purchase plan covers the growth",
+        columns=(SlideColumn((TableBlock(_limits(context)),)),),
+        notes=notes(context, [context.growth_plan[1]]),
     )
 
 

@@ -55,11 +55,10 @@ class Cluster:
 
     @cached_property
     def groups(self) -> dict[str, tuple[PlacedDevice, ...]]:
-        """Devices that are there from the start, by group."""
+        """Devices by group."""
         found: dict[str, list[PlacedDevice]] = {}
         for device in self.design.plan.devices:
-            if device.status != "reserved":
-                found.setdefault(GROUPS[device.role], []).append(device)
+            found.setdefault(GROUPS[device.role], []).append(device)
         return {group: tuple(devices) for group, devices in found.items()}
 
     def count(self, group: str) -> int:

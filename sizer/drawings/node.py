@@ -212,7 +212,8 @@ class NodeFacts:
     def _use(self, used: list[tuple[NetworkPlane, LinkType]], port: Port) -> str:
         """What goes through some ports, by the networks that they are cabled to."""
         if not used:
-            if self.design.platform.attachment == "lan" and not port.kind.is_infiniband:
+            is_on_lan = self.design.platform.attachment == "lan" or not self.design.plan.cables
+            if is_on_lan and not port.kind.is_infiniband:
                 return "to the customer's LAN, provided by others"
             return "not cabled in this design"
         network = used[0][0]

@@ -223,9 +223,7 @@ def _head(kind: RackKind, x: float, y: float, width: float) -> Iterator[Label]:
     elif rack.is_existing:
         title = f"{title} (existing)"
     power = racks.watts(rack.typical_w, rack.has_unknown_power)
-    if not rack.present:
-        power = "no draw yet, all of it reserved"
-    elif not racks.is_unknown(rack.typical_w, rack.has_unknown_power):
+    if not racks.is_unknown(rack.typical_w, rack.has_unknown_power):
         power = f"{power} typical, {si(rack.max_w, 'W')} maximum"
     last = racks.weight(rack)
     if rack.is_existing:
@@ -273,8 +271,6 @@ class _Wording:
         if device.status == "existing":
             model = f"{model}, at hand"
         parts = [device.name, model, height, watts] if self.length < 2 else [device.name, model, watts]
-        if device.status == "reserved":
-            parts[0] = f"reserved: {device.name}"
         return " · ".join(parts)
 
     def fitting(self, device: PlacedDevice, room: float) -> str:
@@ -299,7 +295,6 @@ def _devices(kind: RackKind, x: float, floor: float, width: float, say: _Wording
             height=device.height_u * UNIT_PX,
             title=say.fitting(device, small_room(width)),
             role=racks.ROLES[device.category],
-            hatched=device.status == "reserved",
             small=True,
         )
 
@@ -321,7 +316,6 @@ def _delivered_contents(kind: RackKind, x: float, floor: float, width: float, ca
                 if part.count > 1
                 else f"{part.name} · {height}U",
                 role="gpu" if part.is_node else "network" if "switch" in part.name else "other",
-                hatched=device.status == "reserved",
                 small=True,
             )
 
@@ -329,10 +323,7 @@ def _delivered_contents(kind: RackKind, x: float, floor: float, width: float, ca
 def _empty(kind: RackKind, x: float, floor: float, width: float) -> Iterator[Box]:
     """Free units: closed by blanking panels in a rack of the design, left as they are in one that is there."""
     rack = kind.first
-    reserved = {
-        unit for one in rack.devices if one.status == "reserved" for unit in range(one.unit, one.unit + one.height_u)
-    }
-    for lowest, height in unit_runs(unit for unit in rack.empty_units if unit not in reserved):
+    for lowest, height in unit_runs(rack.empty_units):
         if rack.is_existing:
             title = f"{height}U free"
         else:

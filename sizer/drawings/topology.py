@@ -66,7 +66,7 @@ class _Layout:
         bottom = self._storage(y) if self.has_storage else y + _SERVER_H
         self._servers(y, min(bottom - y, _MAX_SERVER_H))
         for (lower, upper), bundle in self.bundles.items():
-            if upper not in (*_ON_LEFT, *_ON_RIGHT):
+            if upper not in (*_ON_LEFT, *_ON_RIGHT) or lower == upper:
                 continue
             box, count, kind = self.boxes[lower], bundle.count, bundle.kind
             if lower == "gateway":
@@ -128,7 +128,7 @@ class _Layout:
             right -= _SPINE_INSET
             if self.has_storage and ("storage", "leaf") in self.bundles:
                 right += _STORAGE_W + _GAP_X
-        text = self.cluster.words(group)
+        text = self._switch_text(group)
         if self.cluster.rails > 1:
             text = f"{text} in {self.cluster.rails} rails kept apart"
         if lowest:
@@ -137,6 +137,11 @@ class _Layout:
             if net is not None:
                 text += " · " + self._ports_text(group, net)
         self._stack(group, x, y, right - x, _SWITCH_H, text, role="network")
+
+    def _switch_text(self, group: str) -> str:
+        """What switches are for; those of a pair that cables join directly say so."""
+        joined, text = self.bundles.get((group, group)), self.cluster.words(group)
+        return text if joined is None else f"{text}, {joined.count} cables between them"
 
     def _ports_text(self, group: str, net: Network) -> str:
         """Ports of the drawn switches; of leaves below spines those of the leaves alone, as in the list of cables."""
@@ -147,7 +152,7 @@ class _Layout:
         return f"{grouped(used)} ports used, {grouped(free)} free"
 
     def _front_end_box(self, group: str, y: float) -> None:
-        text = self.cluster.words(group)
+        text = self._switch_text(group)
         lines = [f"InfiniBand to Ethernet {text}" if group == "gateway" else text]
         from_servers = self.bundles.get(("servers", group))
         if from_servers is not None:

@@ -119,7 +119,7 @@ class _Export:
             if not rack.is_delivered
             for feed in rack.feeds
         ]
-        self.devices = [device for rack in self.plan.racks for device in rack.present]
+        self.devices = [device for rack in self.plan.racks for device in rack.devices]
         self.types = self._types()
 
     def files(self) -> dict[str, bytes]:

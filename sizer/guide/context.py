@@ -23,12 +23,12 @@ from sizer.questions.verdict.analysis import claims
 from sizer.questions.verdict.simplest_design import simplest_design
 from sizer.questions.what_if.sensitivity import sensitivities
 from sizer.sizing.customer_copy import not_offered
-from sizer.sizing.decision_options import USUAL_CONFIDENCE, DecisionOption, as_built, on_sale_today
+from sizer.sizing.decision_options import USUAL_CONFIDENCE, as_built, on_sale_today
 from sizer.sizing.design.decisions import decisions
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.growth.growth_plan import growth_plan
 from sizer.sizing.growth.result import GrowthPlan, as_billed, offered
-from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.sizing.result import DecisionOption, DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.workload.request import Loss
 
 T = TypeVar("T")
@@ -117,7 +117,7 @@ class GuideContext:
         """
         if self.design.bill.is_customer_copy and not not_ordered(self.design, self.result.request.date):
             return None
-        return self._told(on_sale_today(self.result.request, self.design, self.catalog))
+        return self._told(on_sale_today(self.result, self.catalog))
 
     def _told(self, option: DecisionOption | None, is_offered: bool = False) -> DecisionOption | None:
         """An option as this copy tells it; ``is_offered``: of the parts whose prices the offer has."""

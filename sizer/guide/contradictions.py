@@ -1,15 +1,24 @@
 """Rules over the parts of one answer before anything is written: what contradicts itself is not handed over."""
 
 import math
+import re
 from collections.abc import Iterator
 from decimal import Decimal
+from html import escape
 
+from sizer.base.provenance import ASSUMPTION
+from sizer.catalog.model import Catalog
 from sizer.guide.acceptance.tests import acceptance_tests
 from sizer.physical.racks.site_rules import coolant_parts
+from sizer.present.availability import missing_spares_text
+from sizer.present.page import WEAK
+from sizer.present.text.verdict import proposal_text
 from sizer.questions.ownership.analysis import ownership
 from sizer.sizing.checks import CheckKind, CheckResult
 from sizer.sizing.constraints.tiers import TierContent
+from sizer.sizing.decision_options import can_be_bought
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from sizer.sizing.design.spares import spare_servers, wait_for_repairs
 from sizer.sizing.result import SizingResult
 
 _HOLD_ALL = ([TierContent.EVERYTHING], [TierContent.WORKING_SET, TierContent.ALL_DATA])
@@ -20,12 +29,24 @@ _ROUNDED = 1e-6
 # Width of an interval over that of its named parts; hosts and exchange add little.
 _UNEXPLAINED = 1.1
 _HALF_A_CENT = Decimal("0.005")
+# What only somebody who read everything could say.
+_NOBODY = re.compile(r"[Nn]o source (?:gives|says|states|prints|describes)")
 
 
 def contradictions(result: SizingResult) -> list[str]:
     """Contradictions within an answer, one clause each; empty where there is none."""
-    rules = (_requirements, _totals, _ownership, _figures, _tests, _comparisons, _dates)
+    rules = (_requirements, _totals, _ownership, _figures, _tests, _comparisons, _told, _dates)
     return [text for rule in rules for text in rule(result)]
+
+
+def overstatements(page: str, catalog: Catalog) -> list[str]:
+    """What a customer's page says that it must not: weak sources by their titles, and that nobody published a fact.
+
+    ``page``: HTML, as it is printed.
+    """
+    weak = (one.title for key, one in catalog.sources.items() if one.grade in WEAK and key != ASSUMPTION)
+    cited = [f"the page cites {title}" for title in weak if f">{escape(title)}" in page]
+    return [*cited, *(f"the page says {said[0]}" for said in _NOBODY.finditer(page))]
 
 
 def _requirements(result: SizingResult) -> Iterator[str]:
@@ -137,6 +158,21 @@ def _comparisons(result: SizingResult) -> Iterator[str]:
     is_ordered = any(line.item == pdu.id and line.sku for line in design.bill.lines)
     if is_ordered and any(count.basis == "assumed" for count in pdu.outlets.values()):
         yield f"{pdu.name} has a part number, and its outlets are assumed"
+
+
+def _told(result: SizingResult) -> Iterator[str]:
+    """What is met with servers that the bill lacks says so; servers that nobody sells stand beside what is sold."""
+    for answer in result.design.workloads:
+        waits, spares = wait_for_repairs(answer), spare_servers(result.design, answer)
+        if waits is None or waits.probability is None or spares is None or not spares.missing:
+            continue
+        late = answer.time is not None and waits.total_s > float(answer.time.total_s.value)
+        is_met = answer.target_check is CheckResult.MET and late and waits.probability < result.request.confidence
+        if is_met and not missing_spares_text(result.design, answer):
+            yield f"{answer.workload.name} needs spare servers that the bill lacks, and does not say so"
+    newer = None if can_be_bought(result.design, result.design.plan.catalog, result.request.date) else result.newer
+    if newer is not None and newer.value is not None and newer.value.design.name not in proposal_text(result):
+        yield f"{newer.value.design.name} does the work with what is sold, and the first page does not say so"
 
 
 def _dates(result: SizingResult) -> Iterator[str]:

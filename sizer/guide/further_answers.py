@@ -16,7 +16,7 @@ from sizer.present.text.plan import feed_loss_remedies, few_supplies_text
 from sizer.present.text.verdict import rented_run_text, served_cautions, site_texts
 from sizer.questions.data.text import filling_text
 from sizer.questions.failures.text import tolerated_sentence
-from sizer.questions.growth.text import demand_text, limit_texts, prepared_text, recommendation
+from sizer.questions.growth.text import demand_text, limit_texts, recommendation
 from sizer.questions.maximum.text import binding_limit_sentences
 from sizer.questions.ownership.text import owning_text
 from sizer.questions.rent.rent_or_buy import offer_text
@@ -195,5 +195,4 @@ def _growth(context: GuideContext) -> Iterator[str]:
         return
     growth = plan.of(context.design.platform.key)
     yield recommendation(growth)
-    yield prepared_text(growth, context.decisions.racks)
     yield from limit_texts(plan, growth)

@@ -13,7 +13,7 @@ from sizer.present.availability import checkpoint_sentence, goodput_sentence
 from sizer.present.storage_streams import tiers_sentence
 from sizer.present.tables import table_text
 from sizer.present.text.bill_warnings import bill_warning_sentences, delivery_sentences, need_dangers
-from sizer.present.text.calibration import NOT_PREDICTED
+from sizer.present.text.calibration import NOT_PREDICTED, compared_time_s
 from sizer.present.text.checks import check_label, open_text
 from sizer.present.text.decisions import rack_texts
 from sizer.present.text.design_size import binding_text
@@ -241,8 +241,9 @@ def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
         if answer.time.whole_run is not None:
             is_own = answer.before_measured is not None
             lines.append(f"  whole run    {whole_run_text(answer.time.whole_run, steps_are_own=is_own)}")
-        value, low, high = answer.time.total_s
-        lines.append(f"  to train     {duration(value)} (90 % interval {duration(low)} to {duration(high)})")
+        like = compared_time_s(answer)
+        value, low, high = (duration(end, like) for end in answer.time.total_s)
+        lines.append(f"  to train     {value} (90 % interval {low} to {high})")
     lines.append(f"  bottleneck   {STAGES[answer.bottleneck]}; next: {stage_name(answer.next_bottleneck, inside=True)}")
     for stage in answer.stages:
         if answer.serving is not None and (stage.key == "exchange" or float(stage.capacity.value) > _NO_LIMIT):

@@ -36,7 +36,7 @@ from sizer.physical.platform import Platform
 from sizer.physical.quantities import NO_LIMITS, NOTHING_EXISTING
 from sizer.physical.racks.feed_loads import few_supplies
 from sizer.physical.racks.feeds import PowerFeed, feeds, shelf_feeds
-from sizer.physical.racks.parts import RackGroup, place_groups, rack_groups
+from sizer.physical.racks.parts import RackGroup, place_groups, rack_groups, with_later_pdus
 from sizer.physical.racks.placement import SLACK, RackClass, RackFill, device_needs
 from sizer.physical.racks.positions import DevicePlaces, device_places, link_lengths_m
 from sizer.physical.racks.power import device_power
@@ -156,14 +156,14 @@ def building_plan(
     platform = platform.of_size(n_servers)
     rows = shape(platform, np.array([n_servers]), np.array([storage_nodes]), fabric)
     n_pdus = sum(int(part.quantity[0]) for part in counted.components if part.role is Role.RACK_PDU)
-    wires = wiring(platform, rows, fabric, np.array([n_pdus]))
     devices = _device_parts(counted, catalog)
-    groups = rack_groups(platform, devices, catalog, limits, existing, rows.to_come)
+    rows = with_later_pdus(platform, rows, devices, np.array([n_pdus]), catalog, limits, existing)
+    wires = wiring(platform, rows, fabric, np.array([n_pdus]))
+    groups = rack_groups(platform, devices, catalog, limits, existing)
     classes = [one for group in groups for one in group.classes]
     numbers, first = {}, 0
     for group in classes:
-        if not group.is_reserved:
-            numbers[group.role] = NumberRange(first, int(group.quantity[0]))
+        numbers[group.role] = NumberRange(first, int(group.quantity[0]))
         first += int(group.quantity[0])
     names = _names(classes, wires)
     runs = connect(wires, numbers, {} if standing is None else _standing(standing, names))
@@ -237,7 +237,7 @@ def _placed(
         last = counts[group.role] = first + int(group.quantity[0])
         for index in range(first, last):
             number = len(placed)
-            status: Status = "reserved" if group.is_reserved else "existing" if index < existing else "computed"
+            status: Status = "existing" if index < existing else "computed"
             placed.append(
                 PlacedDevice(
                     number,
@@ -322,7 +322,6 @@ def _racks(
     racks: list[PlacedRack] = []
     for number, ((group, fill), inside) in enumerate(zip(filled, members, strict=True)):
         inside.sort(key=attrgetter("unit"))
-        there = [one for one in inside if one.status != "reserved"]
         room = None if fill.existing is None else existing.racks[fill.existing]
         racks.append(
             PlacedRack(
@@ -333,8 +332,8 @@ def _racks(
                 column=int(standing.column[number]),
                 height_u=int(group.rack.height_u.value),
                 devices=tuple(inside),
-                empty_units=_empty_units(group, room, there),
-                feeds=_feeds(group, there, n_pdus.get(id(group), 0), catalog, platform) if room is None else (),
+                empty_units=_empty_units(group, room, inside),
+                feeds=_feeds(group, inside, n_pdus.get(id(group), 0), catalog, platform) if room is None else (),
                 own_weight_kg=_own_weight_kg(group, room),
                 redundancy=group.limits.feeds if not group.is_delivered else "2N",
                 is_delivered=group.is_delivered,

@@ -92,7 +92,7 @@ class Losses:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._role = {device.name: device.role for device in plan.devices if device.status != "reserved"}
+        self._role = {device.name: device.role for device in plan.devices}
         self._links = [k for k in plan.connections if k.network.network in (NetworkRole.COMPUTE, NetworkRole.STORAGE)]
         self._storage = (Role.STORAGE_SERVER, storage_role(plan.inputs.platform.storage))
 
@@ -275,10 +275,9 @@ def on_one_side(plan: Plan) -> dict[str, tuple[str, ...]]:
     for rack in plan.racks:
         for feed in rack.feeds:
             for inlet in feed.inlets:
-                if plan.devices[inlet.device].status != "reserved":
-                    sides.setdefault(inlet.device, set()).add(feed.side)
-                    if rack.redundancy == "N":
-                        without_spare.setdefault(feed.side, set()).update(one.number for one in rack.present)
+                sides.setdefault(inlet.device, set()).add(feed.side)
+                if rack.redundancy == "N":
+                    without_spare.setdefault(feed.side, set()).update(one.number for one in rack.devices)
     return {
         side: tuple(
             plan.devices[number].name

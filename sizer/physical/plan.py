@@ -24,7 +24,7 @@ from sizer.physical.racks.power import DevicePower
 from sizer.physical.roles import NetworkPlane, Role
 from sizer.workload.request import Existing, Fabric, FeedRedundancy, Limits
 
-Status = Literal["computed", "existing", "reserved"]
+Status = Literal["computed", "existing"]
 
 CABLE_CATEGORY = "cable and optic"
 # Floor tiles of a raised floor are 600 mm wide and deep, as are most racks wide.
@@ -70,7 +70,7 @@ class PlacedDevice:
     role: Role
     category: str
     item: str  # catalogue id
-    status: Status  # "reserved": the room of a server to come
+    status: Status
     rack: int  # index into ``Plan.racks``
     unit: int  # lowest rack unit, from 1
     height_u: int
@@ -105,34 +105,29 @@ class PlacedRack:
         return total if self.redundancy == "N" or len(by_side) < 2 else total - max(by_side.values())
 
     @property
-    def present(self) -> tuple[PlacedDevice, ...]:
-        """Devices that are there from the start."""
-        return tuple(device for device in self.devices if device.status != "reserved")
-
-    @property
     def weight_kg(self) -> float:
         """Known kilograms that the design brings, a new rack included; PDUs and cables are not known. [kg]"""
-        return (self.own_weight_kg or 0.0) + sum(device.weight_kg or 0.0 for device in self.present)
+        return (self.own_weight_kg or 0.0) + sum(device.weight_kg or 0.0 for device in self.devices)
 
     @property
     def has_unknown_weight(self) -> bool:
         """Whether a device, or the rack itself, has no known weight."""
-        return self.own_weight_kg is None or any(device.weight_kg is None for device in self.present)
+        return self.own_weight_kg is None or any(device.weight_kg is None for device in self.devices)
 
     @property
     def has_unknown_power(self) -> bool:
         """Whether a device draws nobody knows how much at most."""
-        return any(not device.power.is_known for device in self.present)
+        return any(not device.power.is_known for device in self.devices)
 
     @property
     def max_w(self) -> float:
         """Upper end of the draw of what is there. [W]"""
-        return sum(device.power.max_w for device in self.present)
+        return sum(device.power.max_w for device in self.devices)
 
     @property
     def typical_w(self) -> float:
         """Typical draw of what is there. [W]"""
-        return sum(device.power.typical_w for device in self.present)
+        return sum(device.power.typical_w for device in self.devices)
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ from sizer.physical.racks.parts import (
     mounting_violations,
     rack_groups,
     rack_parts,
+    with_later_pdus,
 )
 from sizer.physical.racks.power import device_power
 from sizer.physical.racks.site_rules import coolant_units, room_violations, total_liquid_w
@@ -109,11 +110,12 @@ def _quantities(
         devices = _devices(platform, rows)
         devices += [Component(s.role, "network", s.item, s.quantity) for s in net.switches]
         devices += coolant_units(devices, catalog, device_of, servers.size, coolant_unit)
-        groups = rack_groups(platform, devices, catalog, limits, existing, rows.to_come)
+        groups = rack_groups(platform, devices, catalog, limits, existing)
         placed = before = count_groups(groups, servers.size, at_least=before)
-        if np.array_equal(placed.pdus, pdus):
+        later = with_later_pdus(platform, rows, devices, placed.pdus, catalog, limits, existing)
+        if np.array_equal(placed.pdus, pdus) and np.array_equal(later.pdus_to_come, rows.pdus_to_come):
             break
-        pdus = placed.pdus
+        pdus, rows = placed.pdus, later
     power = _Sum(platform, catalog, devices)
     components = _split_existing(platform, catalog, devices, existing)
     if platform.host_memory is not None:

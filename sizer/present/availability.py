@@ -101,7 +101,7 @@ def checkpoint_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
     storage = design.platform.storage
     if not kept.write_is_published:
         tested = storage.test_write_bytes_per_s
-        known = f"No source gives a write rate of {storage.name}"
+        known = f"Our catalogue has no write rate of {storage.name}"
         assumed = "a quarter to a half of its read rate"
         if storage.node_write_bytes_per_s is not None:
             assumed = si(kept.write_bytes_per_s[0], "B/s")
@@ -201,7 +201,7 @@ def checkpoint_sentence(design: DesignAnswer, answer: WorkloadAnswer) -> str:
         return ""
     kept, plan = checkpoint_storage(design, job), job.plan
     if not (math.isfinite(kept.write_s) and math.isfinite(kept.restart_s)):
-        return f"{si(kept.written_bytes, 'B')}; no source gives the rates of the storage"
+        return f"{si(kept.written_bytes, 'B')}; the vendor must confirm the rates of the storage"
     every = f" of every {duration(plan.interval_s + plan.blocked_s)}"
     written = f"written in {duration(kept.write_s)}{' at the end' if writes_one_checkpoint(answer) else every}"
     if not kept.write_is_published:

@@ -73,7 +73,7 @@ def racks_table(plan: Plan) -> Table:
 
 def _maximum_counted(plan: Plan) -> Iterator[str]:
     """Devices without a published typical draw: their typical draw is an upper bound, and the energy with it."""
-    items = dict.fromkeys(device.item for rack in plan.racks for device in rack.present)
+    items = dict.fromkeys(device.item for rack in plan.racks for device in rack.devices)
     names = [item_name(item, plan.catalog) for item in items if not has_typical_draw(plan.device(item))]
     if len(names) > _MOST_NAMED:
         names[_MOST_NAMED - 1 :] = [f"{len(names) - _MOST_NAMED + 1} other kinds of device"]
@@ -88,7 +88,7 @@ def _rack_name(kind: RackKind) -> str:
 
 
 def _used_u(rack: PlacedRack) -> int:
-    return sum(device.height_u for device in rack.present)
+    return sum(device.height_u for device in rack.devices)
 
 
 def _kilowatts(draw_w: float, rack: PlacedRack) -> str:
@@ -152,7 +152,7 @@ def _all_racks(plan: Plan) -> Row:
 def facility_table(result: SizingResult, catalog: Catalog) -> Table:
     """What the room must supply, cool and support."""
     plan, site = result.design.plan, result.request.site
-    present = [device for rack in plan.racks for device in rack.present]
+    present = [device for rack in plan.racks for device in rack.devices]
     open_w = dict.fromkeys(device.item for device in present if not device.power.is_known)
     some_power, some_weight = bool(open_w), any(rack.has_unknown_weight for rack in plan.racks)
     typical, maximum = (sum(watts) for watts in zip(*((r.typical_w, r.max_w) for r in plan.racks), strict=True))

@@ -23,7 +23,7 @@ from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.theme import css_variables
 
 # Press and community, and unsigned papers.
-_WEAK = ("C", "D")
+WEAK = ("C", "D")
 
 
 class Citations:
@@ -45,7 +45,7 @@ class Citations:
     def is_weak(self, key: str) -> bool:
         """Whether a customer is told to have a fact confirmed instead: press, forums and unsigned papers prove none."""
         source = self._sources.get(key)
-        return not self._are_graded and source is not None and source.grade in _WEAK and key != ASSUMPTION
+        return not self._are_graded and source is not None and source.grade in WEAK and key != ASSUMPTION
 
     def name(self, key: str) -> str:
         """Name of a source that is no document, such as the request itself; of a weak one what to do about it."""

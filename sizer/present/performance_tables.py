@@ -141,7 +141,7 @@ def scaling_rows(answer: WorkloadAnswer) -> list[tuple[str, str]]:
     # Where something else limits, the GPUs wait for it: that is no matter of scaling.
     if answer.bottleneck not in ("gpu", "exchange"):
         return []
-    return [("Scaling efficiency compared with one GPU", share), *_scaling_from_one_server(answer)]
+    return [("Scaling efficiency compared with one GPU", share)]
 
 
 def serving_table(
@@ -214,17 +214,6 @@ def stacks_table(answer: WorkloadAnswer, number: int) -> Table | None:
     )
 
 
-def _scaling_from_one_server(answer: WorkloadAnswer) -> list[tuple[str, str]]:
-    """The efficiency that papers on clusters state: compared with one server, not with one GPU."""
-    curve = answer.scaling
-    one, here = curve.n_servers == 1, np.isclose(curve.throughput.value, float(answer.throughput.value), rtol=1e-6)
-    if not one.any() or not here.any() or float(curve.n_servers[here][0]) == 1:
-        return []
-    n_servers, rate = float(curve.n_servers[here][0]), float(curve.throughput.value[one][0])
-    share = float(answer.throughput.value) / (n_servers * rate)
-    return [("Scaling efficiency compared with one server", words.percent(share))]
-
-
 def time_table(answer: WorkloadAnswer, number: int) -> Table | None:
     """Parts of a training; None where no length is requested."""
     time = answer.time
@@ -261,7 +250,7 @@ def time_table(answer: WorkloadAnswer, number: int) -> Table | None:
             *([] if answer.is_one_epoch else [("Each later epoch", words.estimate(time.epoch_s, "s"))]),
             ("Epochs", result_text.epochs_text(answer)),
             ("Evaluations", words.estimate(time.evaluations_s, "s") if time.evaluations_s.value > 0 else "none"),
-            row("Time to train", words.estimate(time.total_s, "s"), kind="total"),
+            row("Time to train", time_text(answer), kind="total"),
         ],
     )
 

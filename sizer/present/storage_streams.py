@@ -186,7 +186,7 @@ def staging_text(design: DesignAnswer, request: SizingRequest) -> str:
         )
     read = node_read_rate(tier.storage)
     if read is None:
-        return f"Staging takes {si(rate, 'B/s')}; no source gives the read rate of {tier.storage.name}."
+        return f"Staging takes {si(rate, 'B/s')}; the vendor must confirm the read rate of {tier.storage.name}."
     given = tier.nodes * read.low.value
     return (
         f"Staging the next working set takes {si(rate, 'B/s')}; the capacity tier reads at least {si(given, 'B/s')}. "

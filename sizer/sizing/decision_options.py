@@ -2,7 +2,6 @@
 
 import datetime
 from contextlib import suppress
-from dataclasses import dataclass
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.calibrate.calibration import Calibration, stored_calibration
@@ -12,7 +11,7 @@ from sizer.catalog.schema import Gpu
 from sizer.physical.allowed_parts import narrowed_to
 from sizer.physical.networks.ports import nodes_of
 from sizer.sizing.best_design import best_design
-from sizer.sizing.result import DesignAnswer
+from sizer.sizing.result import DecisionOption, DesignAnswer, SizingResult
 from sizer.workload.data import OBJECT_STORAGE
 from sizer.workload.request import Loss, Platforms, Resilience, SizingRequest, Target
 
@@ -21,19 +20,6 @@ USUAL_CONFIDENCE = 0.9
 # Two head nodes in redundancy; beyond a few hosts a login node and a monitoring node as well. NVIDIA's DGX BasePOD has
 # five such servers.
 _FEW_HOSTS, _FEW_MANAGERS, _MANAGERS = 4, 2, 4
-
-
-@dataclass(frozen=True)
-class DecisionOption:
-    """A design that may be bought, and the request that it answers."""
-
-    request: SizingRequest
-    design: DesignAnswer
-
-    @property
-    def has_spare_server(self) -> bool:
-        """Whether the targets hold without a server."""
-        return "server" in self.request.resilience.keeps_targets_without
 
 
 def as_built(
@@ -57,12 +43,11 @@ def as_built(
     return None
 
 
-def on_sale_today(
-    request: SizingRequest, design: DesignAnswer, catalog: Catalog, calibration: Calibration | None = None
-) -> DecisionOption | None:
-    """What :func:`sold_today` gives, built as :func:`as_built` says; arguments as of that."""
-    found = sold_today(request, design, catalog, calibration)
-    return None if found is None else as_built(found.request, found.design, catalog, calibration) or found
+def on_sale_today(result: SizingResult, catalog: Catalog) -> DecisionOption | None:
+    """What :func:`sold_today` gives of an answer with the stored calibration, built as :func:`as_built` says."""
+    newer = result.newer
+    found = sold_today(result.request, result.design, catalog) if newer is None else newer.value
+    return None if found is None else as_built(found.request, found.design, catalog) or found
 
 
 def sold_today(

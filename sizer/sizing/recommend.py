@@ -193,8 +193,7 @@ def _small_error_text(request: SizingRequest, counts: PartCounts, design: Design
 def rental_of_run(counts: PartCounts, design: DesignAnswer) -> RunRental | None:
     """What one run of all trainings costs to rent, each with as many GPUs and for as long as in the design."""
     request = counts.request
-    is_run = request.team is None and request.growth is None
-    if not is_run or any(one.time is None or one.is_inference for one in design.workloads):
+    if request.team is not None or any(one.time is None or one.is_inference for one in design.workloads):
         return None
     hours = [
         design.gpus_at_work(one) * float(one.time.total_s.value) / units.HOUR_S

@@ -590,13 +590,16 @@ class OtherLoad:
 
 
 @dataclass(frozen=True)
-class NewerDesign:
-    """What does the work today in place of equipment that takes ten times the power, or that is no longer sold."""
+class DecisionOption:
+    """A design that may be bought, and the request that it answers."""
 
-    name: str
-    n_servers: int
-    gpu: str
-    power_w: float
+    request: SizingRequest
+    design: DesignAnswer
+
+    @property
+    def has_spare_server(self) -> bool:
+        """Whether the targets hold without a server."""
+        return "server" in self.request.resilience.keeps_targets_without
 
 
 @dataclass(frozen=True)
@@ -639,20 +642,20 @@ class SizingResult:
     maximum: Maximum | None = None  # what the limits give; None where every target was given
     idle_servers: tuple[IdleServers, ...] = ()
     idle_storage: tuple[IdleStorage, ...] = ()
-    # Of a design that draws more than a megawatt, or buys servers that are no longer sold.
-    newer: Deferred[NewerDesign | None] | None = None
+    # What does the work on parts sold today, of a design of over a megawatt, or of servers that are no longer sold.
+    newer: Deferred[DecisionOption | None] | None = None
     planned_years: tuple[PlannedYear, ...] = ()  # of a request that grows
     run_rental: RunRental | None = None  # of one run of trainings that end; None of others, and of teams and growth
     # Of a budget that is kept with less than the confidence asked: what keeps targets and budget together more likely.
     likelier: Deferred[DesignAnswer | None] | None = None
 
     @property
-    def less_power(self) -> NewerDesign | None:
+    def less_power(self) -> DesignAnswer | None:
         """What takes a tenth of the power or less where the design draws more than a megawatt; None: nothing known."""
         if self.newer is None or float(self.design.quantities.power_max_w[0]) <= IMPLAUSIBLE_W:
             return None
         found = self.newer.value
-        return found if found is not None and found.power_w < PLAUSIBLE_W else None
+        return found.design if found and float(found.design.quantities.power_max_w[0]) < PLAUSIBLE_W else None
 
     @property
     def asked_request(self) -> SizingRequest:

@@ -2,7 +2,6 @@
 
 import datetime
 import math
-from dataclasses import replace
 
 import pytest
 
@@ -94,20 +93,6 @@ def test_power_decides_the_racks_where_either_feed_must_carry_one(resnet, found)
     assert "Power decides, not space" in text.rack_texts(racks)[0]
 
 
-def test_racks_that_only_wait_for_later_purchases_are_told_apart(resnet):
-    """Two racks more without a device that is there from the start."""
-    plan = resnet.design.plan
-    first = plan.racks[0]
-    waiting = tuple(replace(device, status="reserved") for device in first.devices)
-    racks = (*plan.racks, *[replace(first, devices=waiting)] * 2)
-    found = rack_choice(replace(resnet.design, plan=replace(plan, racks=racks)))
-    before = rack_choice(resnet.design)
-    assert (found.n_reserved, found.limit, found.n_racks) == (2, before.limit, before.n_racks + 2)
-    *same, waits = text.rack_texts(found)
-    assert same == text.rack_texts(before)
-    assert waits.startswith("Two ")
-
-
 def test_a_lower_limit_of_the_request_decides_the_racks(resnet):
     racks = rack_choice(resnet.design, 14e3)
     assert racks.rack_w == 14e3
@@ -128,7 +113,7 @@ def test_a_single_server_has_no_fabric_and_one_rack():
 
 def test_the_options_of_a_decision_are_designs_of_the_same_search(even):
     """A V100 design at even odds: as we would build it, and on what is sold on the day."""
-    built, sold = (of(even.request, even.design, catalog()) for of in (as_built, on_sale_today))
+    built, sold = as_built(even.request, even.design, catalog()), on_sale_today(even, catalog())
     assert built.design.platform.key == even.design.platform.key
     for option in (built, sold):
         assert option.design.probability >= 0.9

@@ -43,7 +43,7 @@ def test_eight_nvl72_have_64_shelves_and_each_coolant_unit_two_inlets():
         # AS-8125GS-TNMR2: six supplies of 3 kW and 12 kW at most, so four of them are needed; one feed leaves three.
         ("llama-8b-continued-mi300x", None, "keeps 3 of 6 power supplies and needs 4"),
         # AS-8125GS-TNHR: six supplies, of which nobody says how many it needs.
-        ("stable-diffusion-h200", None, "keeps 3 of 6 power supplies and needs an unpublished number"),
+        ("stable-diffusion-h200", None, "keeps 3 of 6 power supplies and needs a number"),
         # DGX H100 on three circuits, the published rack: four of six remain.
         ("superpod-h100-su", True, "on one PDU after the loss of a feed"),
     ],

@@ -27,11 +27,13 @@ from sizer.guide.acceptance.tests import AcceptanceTest, Criterion, acceptance_t
 from sizer.guide.chapters.compliance import requirements
 from sizer.guide.chapters.risks import risk_table
 from sizer.guide.context import guide_context
-from sizer.guide.contradictions import contradictions
+from sizer.guide.contradictions import contradictions, overstatements
 from sizer.guide.further_answers import cautions
+from sizer.guide.pdf.render import guide_html, guide_page
 from sizer.guide.plain_text import answer_text
 from sizer.guide.profile import Edition
 from sizer.physical.racks.site_rules import coolant_parts
+from sizer.present.page import Citations
 from sizer.present.performance_tables import scaling_rows
 from sizer.present.text.result_text import doubt
 from sizer.present.text.verdict import meets_text, verdict_text
@@ -43,7 +45,7 @@ from sizer.sizing.best_design import BestDesign
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.design.spares import wait_for_repairs
+from sizer.sizing.design.spares import WaitForRepairs, wait_for_repairs
 from sizer.sizing.growth.growth_plan import growth_plan
 from sizer.sizing.growth.result import offered
 from sizer.sizing.result import DesignAnswer, PlannedYear, SizingResult, WorkloadAnswer
@@ -286,6 +288,32 @@ def test_planted_criteria_of_acceptance_are_found(
     test = AcceptanceTest("planted", "network", "Run it.", "", limit.text, "", criterion=limit)
     monkeypatch.setattr(gate, "acceptance_tests", lambda _: [test])
     assert len(contradictions(sized(NAME))) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "found"),
+    [
+        ("llama-70b-dgx-h100", "wait_for_repairs", WaitForRepairs(9.0, 1e9, 0.5)),
+        (NAME, "proposal_text", ""),
+    ],
+    ids=["spares that are not bought", "what is sold in place of servers that are not"],
+)
+def test_what_the_first_page_must_say_is_missed(
+    name: str, place: str, found: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gate, place, lambda *_: found)
+    assert len(contradictions(sized(name))) == 1
+
+
+def test_no_page_of_a_customer_cites_press_or_says_that_nobody_published(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = sized(NAME)
+    edition = Edition("guide")
+    page = guide_page(result, catalog(), edition)
+    assert overstatements(page, catalog()) == []
+    assert len(overstatements(page + "<p>No source states it.</p>", catalog())) == 1
+    monkeypatch.setattr(Citations, "is_weak", lambda *_: False)
+    with pytest.raises(ReportError, match="cites"):
+        guide_html(replace(result, quotes_to_settle=()), catalog(), edition)
 
 
 def test_a_bill_with_an_open_line_is_not_complete(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,7 +88,7 @@ def no_feed_is_over_its_rating_after_a_loss(platform, plan):
         worst = defaultdict(float)
         for lost in losses:
             live = [feed for feed in rack.feeds if feed.side != lost]
-            draws = {device.number: device.power.max_w for device in rack.present}
+            draws = {device.number: device.power.max_w for device in rack.devices}
             n_live = defaultdict(int)
             for feed in live:
                 for inlet in feed.inlets:
@@ -104,12 +104,12 @@ def no_feed_is_over_its_rating_after_a_loss(platform, plan):
         # Every inlet of every device is on one outlet.
         inlets = [(inlet.device, inlet.inlet) for feed in rack.feeds for inlet in feed.inlets]
         assert len(inlets) == len(set(inlets))
-        known = [CATALOG.device(device.item).power_inlets for device in rack.present]
+        known = [CATALOG.device(device.item).power_inlets for device in rack.devices]
         assert len(inlets) == sum(count.value for count in known if count is not None)
 
 
 def coolant_units_take_the_liquid_heat(row, plan):
-    heat_w = sum(liquid_heat_w(CATALOG.device(device.item)) for device in plan.devices if device.status != "reserved")
+    heat_w = sum(liquid_heat_w(CATALOG.device(device.item)) for device in plan.devices)
     assert float(row.liquid_heat_w[0]) == pytest.approx(heat_w)
     units = [part for part in row.components if part.role == "coolant distribution unit"]
     capacity_w = sum(int(part.quantity[0]) * CATALOG.cooling[part.item].capacity_w.value for part in units)
@@ -164,14 +164,12 @@ def all_is_there_and_no_rack_or_feed_is_over_its_rating(platform, row, plan, fab
         for part in row.components
         if part.category in ("compute", "head node", "storage") and part.role is not Role.HOST_MEMORY  # in the server
     )
-    there = [device for device in plan.devices if device.status != "reserved"]
-    assert sum(device.category != "network" for device in there) == counted
-    assert len(plan.devices) - len(there) == fabric.spare_servers
+    assert sum(device.category != "network" for device in plan.devices) == counted
     assert len({rack.name for rack in plan.racks}) == len(plan.racks)
     rooms_by_name = {room.name: room for room in racks}
     for rack in plan.racks:
         units = [unit for device in rack.devices for unit in range(device.unit, device.unit + device.height_u)]
-        taken = {u for d in rack.present for u in range(d.unit, d.unit + d.height_u)}
+        taken = {u for d in rack.devices for u in range(d.unit, d.unit + d.height_u)}
         if rack.is_existing:
             room = rooms_by_name[rack.name]
             assert min(units) >= room.first_free_u
@@ -187,12 +185,12 @@ def all_is_there_and_no_rack_or_feed_is_over_its_rating(platform, row, plan, fab
                 assert pdu.alone_w <= pdu.capacity_w + 1e-6
                 assert all(pdu.used(kind) <= count for kind, count in pdu.outlets)
             hung = {inlet.device for pdu in pdus for inlet in pdu.inlets}
-            for device in rack.present:
+            for device in rack.devices:
                 inlets = CATALOG.item(device.item).power_inlets.value
                 assert (device.number in hung) == (inlets > 1 or (inlets == 1 and side == "A"))
-            draw = sum(device.power.max_w for device in rack.present if device.number in hung)
+            draw = sum(device.power.max_w for device in rack.devices if device.number in hung)
             assert abs(sum(pdu.alone_w for pdu in pdus) - draw) < 1e-6
-    if not fabric.spare_servers and int(row.racks[0]):
+    if int(row.racks[0]):
         heaviest = max(rack.max_w for rack in plan.racks if not rack.is_existing)
         assert abs(heaviest - float(row.rack_power_max_w[0])) < 1e-6
     panels = sum(int(part.quantity[0]) for part in row.components if part.role == "blanking panel")

@@ -224,7 +224,6 @@ class _RackLoad:
     rack: PlacedRack
     feeds: dict[str, list[PowerFeed]]  # by side; empty in an existing rack, whose feeds the customer provides
     used_u: int
-    reserved_u: int
     tile_kg: float | None
 
 
@@ -237,8 +236,7 @@ def rack_sheet(plan: Plan) -> Sheet:
         SheetColumn("Kind", lambda load: "existing" if load.rack.is_existing else "new"),
         Number("Height (U)", lambda load: load.rack.height_u),
         Number("Used (U)", lambda load: load.used_u),
-        Number("Reserved (U)", lambda load: load.reserved_u),
-        Number("Empty (U)", lambda load: len(load.rack.empty_units) - load.reserved_u),
+        Number("Empty (U)", lambda load: len(load.rack.empty_units)),
         Number("Weight (kg)", lambda load: round(load.rack.weight_kg, 1)),
         Number("Per floor tile (kg)", lambda load: None if load.tile_kg is None else round(load.tile_kg, 1)),
         SheetColumn("Weight basis", lambda load: _precision(load.rack, is_partial=load.rack.has_unknown_weight)),
@@ -255,16 +253,14 @@ def rack_sheet(plan: Plan) -> Sheet:
         "Rows and columns of the room count from 1. A floor tile is 600 mm square.",
         "The weight excludes PDUs and cables. Of an existing rack, only what this design adds is counted.",
         "Load of A after a loss is the most that side A draws while another side is lost; its PDUs must carry it.",
-        "Blanking panels also close the reserved units.",
     )
     return record_sheet("Racks", [_load(rack, plan) for rack in plan.racks], columns, notes)
 
 
 def _load(rack: PlacedRack, plan: Plan) -> _RackLoad:
-    used = sum(device.height_u for device in rack.present)
-    reserved = sum(device.height_u for device in rack.devices) - used
+    used = sum(device.height_u for device in rack.devices)
     feeds = {side: [feed for feed in rack.feeds if feed.side == side] for side in _sides(plan)}
-    return _RackLoad(rack, feeds, used, reserved, plan.floor_tile_kg(rack))
+    return _RackLoad(rack, feeds, used, plan.floor_tile_kg(rack))
 
 
 def _sides(plan: Plan) -> list[str]:
@@ -361,17 +357,8 @@ def _stretches(rack: PlacedRack, catalog: Catalog) -> list[_Stretch]:
     taken = [
         _Stretch(rack, device.unit, device.height_u, device, catalog.item(device.item).name) for device in rack.devices
     ]
-    reserved = {
-        unit
-        for device in rack.devices
-        if device.status == "reserved"
-        for unit in range(device.unit, device.unit + device.height_u)
-    }
     filling = "free" if rack.is_existing else "blanking panels"
-    empty = [
-        _Stretch(rack, lowest, count, None, filling)
-        for lowest, count in unit_runs(unit for unit in rack.empty_units if unit not in reserved)
-    ]
+    empty = [_Stretch(rack, lowest, count, None, filling) for lowest, count in unit_runs(rack.empty_units)]
     return sorted((*taken, *empty), key=lambda stretch: -stretch.lowest)
 
 
@@ -396,7 +383,7 @@ _FACILITY_COLUMNS: tuple[SheetColumn[_Total], ...] = (
 
 def facility_sheet(plan: Plan, catalog: Catalog, site: Site) -> Sheet:
     """Totals for the operators of the room."""
-    present = [device for rack in plan.racks for device in rack.present]
+    present = [device for rack in plan.racks for device in rack.devices]
     open_w = _names((device for device in present if not device.power.is_known), catalog)
     open_kg = _names((device for device in present if device.weight_kg is None), catalog)
     if plan.rack.weight_kg is None and plan.racks:
@@ -411,7 +398,7 @@ def facility_sheet(plan: Plan, catalog: Catalog, site: Site) -> Sheet:
 
 
 def _power_totals(plan: Plan, site: Site, is_partial: bool) -> Iterator[_Total]:
-    low_w = sum(device.power.low_w for rack in plan.racks for device in rack.present)
+    low_w = sum(device.power.low_w for rack in plan.racks for device in rack.devices)
     typical_w = sum(rack.typical_w for rack in plan.racks)
     max_w = sum(rack.max_w for rack in plan.racks)
     pue = site.pue_ratio
@@ -427,7 +414,7 @@ def _power_totals(plan: Plan, site: Site, is_partial: bool) -> Iterator[_Total]:
 
 def _heat_totals(plan: Plan) -> Iterator[_Total]:
     """Heat by what carries it away, where anything is liquid-cooled."""
-    present = [device for rack in plan.racks for device in rack.present]
+    present = [device for rack in plan.racks for device in rack.devices]
     liquid_w = sum(liquid_heat_w(plan.device(device.item)) for device in present)
     if liquid_w:
         air_w = sum(device.power.max_w for device in present) - liquid_w
@@ -439,7 +426,7 @@ def _room_totals(plan: Plan, is_partial: bool) -> Iterator[_Total]:
     weight_kg = sum(rack.weight_kg for rack in plan.racks)
     new = sum(not rack.is_existing for rack in plan.racks)
     note = "without PDUs and cables" if new == len(plan.racks) else "without PDUs, cables and existing equipment"
-    units = sum(device.height_u for rack in plan.racks for device in rack.present)
+    units = sum(device.height_u for rack in plan.racks for device in rack.devices)
     yield _Total("Weight", round(weight_kg, 1), "kg", note, is_partial)
     yield _Total("Racks, new", new)
     yield _Total("Racks, existing", len(plan.racks) - new)
@@ -483,7 +470,7 @@ def power_links(plan: Plan, catalog: Catalog) -> tuple[PowerLink, ...]:
     links: list[PowerLink] = []
     for rack in plan.racks:
         # An existing rack has feeds of its own; the same rule assigns inlets to them.
-        strips = rack.feeds or feeds([(one.number, plan.device(one.item)) for one in rack.present], 2, pdu)
+        strips = rack.feeds or feeds([(one.number, plan.device(one.item)) for one in rack.devices], 2, pdu)
         for feed in strips:
             used: Counter[str] = Counter()
             # From the bottom up, so that cords run level.
@@ -530,7 +517,7 @@ def power_sheet(plan: Plan, catalog: Catalog) -> Sheet:
             semicolon_list(_UNKNOWN_INLETS, draw_note(device)),
         )
         for rack in plan.racks
-        for device in rack.present
+        for device in rack.devices
         if device.number not in powered
     )
     return replace(sheet, rows=sheet.rows + unpowered)

@@ -33,6 +33,7 @@ from sizer.physical.racks.feed_loads import feed_loads
 from sizer.physical.roles import NetworkRole, Role
 from sizer.present import words
 from sizer.present.facts.storage_tiers import TIER_CONTENTS, system_name
+from sizer.present.text.calibration import compared_time_s
 from sizer.present.text.layouts import settings_text
 from sizer.present.text.plan import feed_loss_is_open, feed_names
 from sizer.present.text.serving import replicas_text, software_text
@@ -100,17 +101,17 @@ class AcceptanceTest:
     about: str = ""  # what several tests share, which heads them: workload, software and settings
 
 
-def number(value: float, unit: str) -> str:
-    """Value with its unit; seconds in the most readable unit."""
-    return duration(value) if unit == "s" else si(value, unit)
+def number(value: float, unit: str, like: float | None = None) -> str:
+    """Value with its unit; seconds in the most readable unit, or in that of ``like``."""
+    return duration(value, like) if unit == "s" else si(value, unit)
 
 
-def interval(estimate: Estimate, unit: str) -> str:
-    """Median and 90 % interval; only the value where it has no spread."""
+def interval(estimate: Estimate, unit: str, like: float | None = None) -> str:
+    """Median and 90 % interval; only the value where it has no spread; ``like``: a time whose unit it takes. [s]"""
     value, low, high = estimate
     if low == high:
-        return number(value, unit)
-    texts = [number(end, unit) for end in (value, low, high)]
+        return number(value, unit, like)
+    texts = [number(end, unit, like) for end in (value, low, high)]
     # A common unit is printed once.
     if len({text.rpartition(NARROW_SPACE)[2] for text in texts}) == 1:
         texts[1:] = [text.rpartition(NARROW_SPACE)[0] for text in texts[1:]]
@@ -206,7 +207,7 @@ _TOOLS = {
 
 def parts_tests(design: DesignAnswer) -> Iterator[AcceptanceTest]:
     """Devices and GPUs, compared with the plan."""
-    roles = [device.role for device in design.plan.devices if device.status != "reserved"]
+    roles = [device.role for device in design.plan.devices]
     servers, heads = roles.count(Role.GPU_SERVER), roles.count(Role.HEAD_NODE)
     switches = sum(role.forwards for role in roles)
     storage = sum(role in _STORAGE for role in roles)
@@ -677,7 +678,7 @@ def _time(answer: WorkloadAnswer, run: str) -> Iterator[AcceptanceTest]:
     if answer.time is None:
         return
     target = answer.workload.target.time_to_train_s
-    total = answer.time.total_s
+    total, like = answer.time.total_s, compared_time_s(answer)
     if not answer.kind.rereads and float(total.value) > _LONGEST_TEST_S:
         return  # weeks of training are no acceptance test; the rate is
     criterion = most(float(total.high), "s", target)
@@ -691,7 +692,7 @@ def _time(answer: WorkloadAnswer, run: str) -> Iterator[AcceptanceTest]:
     points = answer.recipe.points if answer.recipe is not None else ()
     sources = tuple(dict.fromkeys((*_sources(answer), *(point.source for point in points))))[:_MOST_SOURCES]
     yield AcceptanceTest(
-        "time-to-train", "training", text, interval(total, "s"), criterion.text, basis, sources, criterion
+        "time-to-train", "training", text, interval(total, "s", like), criterion.text, basis, sources, criterion
     )
 
 

@@ -50,14 +50,16 @@ def overview(context: GuideContext) -> dict[str, Any]:
 
 def picture(design: DesignAnswer) -> PageFigure:
     """The cluster in the width of the text column, by kind of device."""
-    drawing = topology(design)
+    drawing, is_low = topology(design), False
     if drawing.height > _MOST_HEIGHT_PX:
-        drawing = topology(design, is_low=True)
+        drawing, is_low = topology(design, is_low=True), True
     # Servers with cables to switches of the storage: only the colour tells them from those of the compute fabric.
     is_apart = any(link.role == "storage" and link.count and link.source in _SERVERS for link in drawing.links)
     colours = ["Blue: cables of the storage; purple: of other networks."] if is_apart else []
     if any(link.dashed for link in drawing.links):
         colours.append("Dashed: management.")
+    elif is_low:
+        colours.append("Not drawn: the management networks, which have figures of their own.")
     return drawn("at-a-glance", drawing, " ".join(colours))
 
 

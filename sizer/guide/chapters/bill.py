@@ -6,7 +6,7 @@ from sizer.guide.context import GuideContext
 from sizer.present.bill_tables import bill_table, cost_table
 from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import bill_warning_sentences, unsupported_text
-from sizer.present.text.money import price_text
+from sizer.present.text.money import configuration_text, price_text
 from sizer.questions.ownership.text import finding as ownership_finding
 from sizer.questions.ownership.text import ownership_table, runs_table
 from sizer.questions.rent.rent_or_buy import offer_text, rental_table, use_of
@@ -21,6 +21,7 @@ def content(context: GuideContext) -> dict[str, Any]:
         "price": f"Price: {price_text(context.design)}.",
         "cost": cost_table(context.result, context.catalog),
         "warnings": [
+            *filter(None, [configuration_text(context.design)]),
             *bill_warning_sentences(bill.warnings),
             *filter(None, [unsupported_text(bill, context.catalog)]),
         ],

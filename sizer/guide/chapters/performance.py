@@ -1,7 +1,6 @@
 """Chapter on performance: rates with headroom, time to train, confidence, and the published test that it resembles."""
 
 import math
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -23,8 +22,6 @@ _CURVE_PX = 190
 # Of a language model, which has two more figures on these pages.
 _LOW_CURVE_PX = 130
 _Pair: TypeAlias = tuple[WorkloadAnswer, NearbyMeasurement]
-# Systems as Dell submits them to MLPerf: servers, type of server, GPUs in each.
-_SUBMITTED = re.compile(r"\d+x([A-Z][A-Za-z0-9-]*?)x\d+[A-Z].*")
 
 
 def reference_run(answer: WorkloadAnswer) -> NearbyMeasurement | None:
@@ -59,7 +56,7 @@ def _compared(
         yield "neural network", False
     yield "number of GPUs", run.n_gpus == n_gpus
     yield "type of GPU", run.gpu == platform.gpu.name
-    yield "server", _is_same(_server(run), platform.server.name)
+    yield "server", _is_same(run.server, platform.server.name)
     yield "software", _is_same_software(run, answer)
     # Of a language model a run with FP8 is much faster than one with BF16.
     if found is not None and run.number_format:
@@ -105,21 +102,13 @@ def references_table(answers: Sequence[WorkloadAnswer], design: DesignAnswer) ->
 
 
 def _ran(run: NearbyMeasurement) -> Cell:
-    server = f", {name}" if (name := _server(run)) else ""
+    server = f", {run.server}" if run.server else ""
     return Cell(f"{run.n_gpus} × {run.gpu}{server}", cites=(run.source,), where=_place(run))
 
 
-def _server(run: NearbyMeasurement) -> str:
-    """Server of a run: that of a submission such as '2xXE9680Lx8H200-SXM-141GB' without its numbers and its GPUs."""
-    submitted = _SUBMITTED.fullmatch(run.server)
-    # A name with underscores is that of a file of the submission.
-    return submitted[1] if submitted else "" if "_" in run.server else run.server
-
-
 def _place(run: NearbyMeasurement) -> str:
-    """Place inside the source in words; names of submissions and paths of log files are left to the engineer's file."""
-    parts = run.where.split(", ")
-    return "" if "/" in run.where else ", ".join(part for part in parts if not _SUBMITTED.fullmatch(part))
+    """Place inside the source; paths of log files are left to the engineer's file."""
+    return "" if "/" in run.where else run.where
 
 
 def _rate(rate: float, answer: WorkloadAnswer, unit: str) -> str:

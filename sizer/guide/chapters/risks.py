@@ -18,7 +18,7 @@ from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.calibration import evidence_warning, note_texts, wide_interval_text
 from sizer.present.text.checks import missing_text
 from sizer.present.text.layouts import basis_sentence
-from sizer.present.text.money import quotes_text
+from sizer.present.text.money import settling_text
 from sizer.present.text.plan import feed_loss_remedies, few_supplies_text
 from sizer.present.text.serving import conditions
 from sizer.present.text.verdict import other_software_text
@@ -83,7 +83,7 @@ def next_steps(context: GuideContext, tests: str = "the tests of this document")
         steps.append(
             f"Have the rate measured on {words.with_article(design.platform.server.name)} of the vendor or a cloud."
         )
-    deciding = quotes_text(result, with_amounts=False)
+    deciding = settling_text(result, with_amounts=False)
     # A customer is not sent to the vendors of designs that were not chosen.
     if deciding and not context.edition.is_customer_copy:
         steps.append(deciding)
@@ -135,9 +135,12 @@ class Risk:
 
 def risk_table(context: GuideContext) -> Table | None:
     """Risks with reason and recommended action; None without any."""
-    rows = tuple(_risks(context))
-    if not rows:
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for risk in _risks(context):
+        reasons.setdefault((risk.name, risk.action), []).append(risk.reason)
+    if not reasons:
         return None
+    rows = [Risk(name, ". ".join(dict.fromkeys(told)), action) for (name, action), told in reasons.items()]
     fields = (
         Field[Risk]("Risk", lambda risk: risk.name, "left", 18),
         Field[Risk]("Reason", lambda risk: risk.reason, "left", 45),
@@ -210,16 +213,13 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
     for answer in context.answers:
         for condition in conditions(context.design, answer) if answer.serving is not None else ():
             yield Risk("Condition of the answer", f"{condition.clause}: {condition.why}", condition.action)
-        if answer.unmeasured and answer.rate_is_predicted:
+        lacking = ["; ".join(note_texts(answer.unmeasured))] if answer.unmeasured else []
+        if answer.kind.trains_language and not answer.trained.basis.all_three:
+            lacking.append(basis_sentence(answer.trained))
+        if lacking and answer.rate_is_predicted:
             yield Risk(
                 "Rate not confirmed by a published run",
-                words.sentence("; ".join(note_texts(answer.unmeasured))).rstrip(".") + wide_interval_text(answer),
-                "measure the rate on one server, on loan if possible, before the order",
-            )
-        if answer.kind.trains_language and answer.rate_is_predicted and not answer.trained.basis.all_three:
-            yield Risk(
-                "Rate not confirmed by a published run",
-                words.sentence(basis_sentence(answer.trained)).rstrip(".") + wide_interval_text(answer),
+                ". ".join(words.sentence(text).rstrip(".") for text in lacking) + wide_interval_text(answer),
                 "measure the rate on one server, on loan if possible, before the order",
             )
         if answer.probability is not None and answer.probability < 0.9:

@@ -14,7 +14,7 @@ from sizer.present.tables import Cell, Row, Table, fact_table, row
 from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import delivery_text, excluded_text, not_ordered
 from sizer.present.text.calibration import evidence_warning, throughput_text, time_text
-from sizer.present.text.checks import conditional_sentence
+from sizer.present.text.checks import conditional_sentence, missing_text
 from sizer.present.text.decisions import confidence_texts
 from sizer.present.text.design_size import asked_target_text
 from sizer.present.text.money import price_basis_text, price_range_text
@@ -24,8 +24,8 @@ from sizer.present.text.verdict import measure_texts, proposal_text
 from sizer.questions.team.text import least_served, wait_text
 from sizer.questions.what_if.sensitivity import Influence
 from sizer.sizing.constraints.tiers import StorageTier
-from sizer.sizing.decision_options import USUAL_CONFIDENCE, DecisionOption
-from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer
+from sizer.sizing.decision_options import USUAL_CONFIDENCE, can_be_bought
+from sizer.sizing.result import STAGES, DecisionOption, DesignAnswer, WorkloadAnswer
 
 # Three rows for each further workload, or for a team as well, would not fit on one page.
 _MOST_DETAILED = 2
@@ -70,11 +70,13 @@ def one_page(context: GuideContext) -> dict[str, Any]:
 
 def options(context: GuideContext) -> list[tuple[str, DecisionOption]]:
     """What the customer may buy: as asked; as we would build it; the best of what can be ordered."""
+    request, design = context.result.request, context.design
+    is_sold = can_be_bought(design, context.catalog, request.date)
     found = (
-        ("As asked", DecisionOption(context.result.request, context.design)),
+        ("As asked", DecisionOption(request, design)),
         ("As we would build it", context.built),
         ("As sure as asked", context.sure),
-        ("On products sold today", context.on_sale),
+        ("With other parts" if is_sold else "On products sold today", context.on_sale),
     )
     return [(title, option) for title, option in found if option is not None]
 
@@ -94,11 +96,12 @@ def options_table(context: GuideContext) -> Table:
         is_sure = (context.built.design.probability or 0.0) >= USUAL_CONFIDENCE
         sure = "at least 90\u202f% confidence, " if is_sure else ""
         reserve = ", one server in reserve" if context.built.has_spare_server else ""
-        notes.append(f"“As we would build it”: {sure}two feeds{reserve}, redundant management.")
+        notes.append(f"“As we would build it”: {sure}two feeds{reserve}, redundant management (two head nodes; in a")
+        notes.append("larger cluster a log-in and a monitoring server, too).")
     if context.sure is not None:
         notes.append("“As sure as asked”: the least of the compared designs that needs no condition.")
     if context.on_sale is not None:
-        notes.append("“On products sold today”: built likewise, of parts that the request excludes.")
+        notes.append(f"“{compared[-1][0]}”: built likewise, of parts on sale that the request excludes.")
     return fact_table(
         "options",
         "Options",
@@ -125,7 +128,8 @@ def _option_rows(context: GuideContext, option: DecisionOption) -> Iterator[tupl
     yield "Racks and power", f"{result_text.racks(design)}, {result_text.power(design)}"
     yield "Main risk", _risk(design, option)
     yield "Delivery", delivery_text(design, option.request.date)
-    yield "Loss of a server", "tolerated" if option.has_spare_server else "no server in reserve"
+    kept = words.chance(None) if design.probability is None else "tolerated"
+    yield "Loss of a server", kept if option.has_spare_server else "no server in reserve"
     # One storage system holds what the described design has on two tiers.
     for tier, described in zip(design.tiers, context.design.tiers, strict=False):
         yield tier_label(described, "Storage"), f"{_storage(design, tier)}, {system_name(tier)}"
@@ -139,7 +143,7 @@ def _risk(design: DesignAnswer, option: DecisionOption) -> str:
     """What is most likely to go wrong with an option."""
     chance = design.probability
     if chance is None:
-        return "a rate is not published"
+        return f"{missing_text(design.conditional_on) or 'a rate'} not published"
     if chance < USUAL_CONFIDENCE:
         return f"misses the target with {words.percent(1 - floor(100 * chance) / 100)} probability"
     if ended := not_ordered(design, option.request.date):

@@ -23,7 +23,7 @@ def phases_table(design: DesignAnswer, ingest: IngestPlan, has_head: bool) -> Ta
 
 def _phases(design: DesignAnswer, ingest: IngestPlan, has_head: bool) -> Iterator[tuple[str, str, str]]:
     plan = design.plan
-    devices = words.plural(sum(device.status != "reserved" for device in plan.devices), "device")
+    devices = words.plural(len(plan.devices), "device")
     if design.is_workstation:
         yield "Place", "Connect the workstation to a wall socket and the LAN", "It starts, and its fans are not covered"
     else:

@@ -1,7 +1,9 @@
 """The guide as one HTML page, from which the PDF is set, too."""
 
+from sizer.base.errors import ReportError
 from sizer.base.locale import use_locale
 from sizer.catalog.model import Catalog
+from sizer.guide.contradictions import overstatements
 from sizer.guide.outline import guide
 from sizer.guide.profile import GUIDE, Edition
 from sizer.present.page import Citations, rendered, with_fonts_inside
@@ -45,4 +47,7 @@ def _made(result: SizingResult, catalog: Catalog, edition: Edition) -> str:
     with use_locale(profile.locale):
         names = {"guide": guide(result, catalog, edition)}
         citations = Citations(catalog.sources, keys, are_graded=edition.form == "engineer")
-        return rendered(template, names, citations, ("guide.css",), variables)
+        page = rendered(template, names, citations, ("guide.css",), variables)
+    if edition.form != "engineer" and (found := overstatements(page, catalog)):
+        raise ReportError(f"no document is written, because {'; '.join(found)}")
+    return page

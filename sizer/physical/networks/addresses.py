@@ -87,8 +87,7 @@ def address_plan(plan: Plan) -> AddressPlan:
     storage out of band, operating systems in band. A prefix holds twice the ports of today and the router.
     """
     drafts = [draft for draft in _drafts(plan) if draft.ends]
-    to_come = sum(device.status == "reserved" for device in plan.devices)
-    room = [draft.after_growth(to_come) for draft in drafts]
+    room = [draft.after_growth(plan.inputs.fabric.spare_servers) for draft in drafts]
     networks = allocated([n + draft.is_routed for n, draft in zip(room, drafts, strict=True)], PRIVATE_SPACE)
     subnets: list[Subnet] = []
     addresses: list[Address] = []
@@ -191,10 +190,6 @@ def _management(plan: Plan, links: Sequence[Connection], roles: dict[str, Role])
         )
         (in_band if is_host else out_of_band).ends.append((link.a.device, link.a.port))
     # Management switches are managed through the network that they make.
-    out_of_band.ends += [
-        (device.name, "in band")
-        for device in plan.devices
-        if device.role in MANAGEMENT_SWITCHES and device.status != "reserved"
-    ]
+    out_of_band.ends += [(device.name, "in band") for device in plan.devices if device.role in MANAGEMENT_SWITCHES]
     yield in_band
     yield out_of_band

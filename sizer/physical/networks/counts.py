@@ -141,7 +141,11 @@ def management(platform: Platform, rows: Shape, counts: list[SwitchCount], pdus:
             ends.append(Ends(Role.MANAGEMENT_CABLE, kind, there, role, numbers, spare_ports=extra, is_dealt=False))
     pdu_links = np.asarray(pdus) * on
     if is_out_of_band and np.count_nonzero(pdu_links):
-        ends.append(Ends(Role.MANAGEMENT_CABLE, kind, pdu_links, Role.RACK_PDU, NO_NUMBERS, is_dealt=False))
+        more = rows.pdus_to_come
+        reserved = reserved + more
+        ends.append(
+            Ends(Role.MANAGEMENT_CABLE, kind, pdu_links, Role.RACK_PDU, NO_NUMBERS, spare_ports=more, is_dealt=False)
+        )
     numbers = switch_numbers(switch, kind)
     links = count_links(ends, np.zeros(rows.nodes.shape, dtype=np.int64))
     fast = uplink_kind(switch, kind)

@@ -45,6 +45,7 @@ class Shape:
     storage_managers: Ints
     has_fabric: Bools
     has_management: Bools
+    pdus_to_come: Ints | int = 0  # of the racks that servers to come bring
 
     @property
     def to_come(self) -> Ints | int:

@@ -28,7 +28,7 @@ def feed_loads(racks: Iterable[PlacedRack], catalog: Catalog) -> tuple[FeedLoad,
     alike: dict[tuple[FeedKind, str, float], list[PowerFeed]] = {}
     for rack in racks:
         for feed in rack.feeds:
-            device = catalog.device(rack.present[0].item).name if feed.kind == "inlet" else ""
+            device = catalog.device(rack.devices[0].item).name if feed.kind == "inlet" else ""
             alike.setdefault((feed.kind, device, feed.capacity_w), []).append(feed)
     return tuple(
         FeedLoad(kind, device, len(feeds), max(feed.alone_w for feed in feeds), capacity_w)
@@ -63,7 +63,7 @@ def few_supplies(racks: Iterable[PlacedRack], device_of: DeviceOf) -> Iterator[F
     for rack in racks:
         if rack.redundancy == "N" or rack.is_delivered:
             continue
-        items = {one.number: one.item for one in rack.present if _is_checked(device_of(one.item))}
+        items = {one.number: one.item for one in rack.devices if _is_checked(device_of(one.item))}
         by_side: dict[int, Counter[str]] = {number: Counter() for number in items}
         for feed in rack.feeds if items else ():
             for inlet in feed.inlets:

@@ -9,6 +9,7 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Accessory, Device, Pdu, Rack
 from sizer.physical.components import Component
+from sizer.physical.networks.members import Shape
 from sizer.physical.notes import PlanNote, PlanNoteKind, Violation, ViolationKind
 from sizer.physical.platform import Platform
 from sizer.physical.racks.placement import (
@@ -76,9 +77,8 @@ def rack_groups(
     catalog: Catalog,
     limits: Limits,
     existing: Existing,
-    spare_servers: Ints | int = 0,
 ) -> tuple[RackGroup, ...]:
-    """Racks of a design by what they hold, in placing order; servers to come stand last and take room only.
+    """Racks of a design by what they hold, in placing order.
 
     Networks, head nodes and storage share racks with the servers unless the site keeps them apart. What arrives as a
     rack stands for itself.
@@ -87,13 +87,12 @@ def rack_groups(
     order = {category: i for i, category in enumerate(RACK_ORDER)}
     parts = sorted(devices, key=lambda part: order[part.category])
     apart = rules.has_network_racks
-    kinds: dict[str, list[tuple[Component, bool]]] = {}
-    for part in _with_reserved(parts, spare_servers):
-        component = part[0]
-        if catalog.device(component.item).delivered is not None:
-            name = component.item
+    kinds: dict[str, list[Component]] = {}
+    for part in parts:
+        if catalog.device(part.item).delivered is not None:
+            name = part.item
         else:
-            name = "servers" if not apart or component.category == "compute" else "network"
+            name = "servers" if not apart or part.category == "compute" else "network"
         kinds.setdefault(name, []).append(part)
     # What arrives as a rack comes last: next fit by class never goes back.
     names = sorted(kinds, key=lambda name: name not in ("network", "servers"))
@@ -106,9 +105,8 @@ def rack_groups(
                 p.item,
                 p.quantity,
                 device_needs(platform.device(catalog, p.item), pdu, rules.feeds),
-                is_reserved,
             )
-            for p, is_reserved in kinds[name]
+            for p in kinds[name]
         )
         delivered = catalog.device(classes[0].item).delivered
         rack = platform.rack if delivered is None else catalog.racks[delivered.rack]
@@ -122,15 +120,21 @@ def rack_groups(
     return tuple(groups)
 
 
-def _with_reserved(parts: Sequence[Component], spare_servers: Ints | int) -> list[tuple[Component, bool]]:
-    """Devices by class, each with whether only its room is kept."""
-    found = [(part, False) for part in parts]
-    spare = np.asarray(spare_servers)
-    if np.count_nonzero(spare):
-        last = parts[-1]
-        assert last.role is Role.GPU_SERVER
-        found.append((last.of(np.broadcast_to(spare, last.quantity.shape)), True))
-    return found
+def with_later_pdus(
+    platform: Platform,
+    rows: Shape,
+    devices: Sequence[Component],
+    pdus: Ints,
+    catalog: Catalog,
+    limits: Limits,
+    existing: Existing,
+) -> Shape:
+    """The same designs with ports for the PDUs of the racks that servers to come bring; the racks come with them."""
+    if not np.count_nonzero(rows.to_come):
+        return rows
+    grown = [part.of(part.quantity + rows.to_come) if part.role is Role.GPU_SERVER else part for part in devices]
+    later = count_groups(rack_groups(platform, grown, catalog, limits, existing), rows.n_servers.size)
+    return replace(rows, pdus_to_come=np.maximum(later.pdus - pdus, 0))
 
 
 def count_groups(groups: Sequence[RackGroup], n_rows: int, at_least: RackTotals | None = None) -> RackTotals:

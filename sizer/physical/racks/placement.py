@@ -40,7 +40,6 @@ class RackClass:
     item: str
     quantity: Ints  # (rows,)
     needs: Floats  # of one device: rack units, kg, W, outlets of each kind of a PDU
-    is_reserved: bool = False  # room kept free: it takes everything but is not there yet
 
 
 @dataclass(frozen=True)
@@ -211,7 +210,6 @@ class _Present:
 
     needs: Floats  # (classes, limits)
     quantity: Ints  # (classes, rows)
-    is_reserved: Bools  # (classes,)
     number: Ints  # (classes,) among those that were given
 
     @classmethod
@@ -221,17 +219,13 @@ class _Present:
         return cls(
             np.array([classes[n].needs for n in there]),
             np.array([classes[n].quantity for n in there]),
-            np.array([classes[n].is_reserved for n in there], dtype=bool),
             np.array(there, dtype=np.int64),
         )
 
     def dealt(self, parts: int) -> "_Present":
-        """The classes in so many parts, one after the other; room that is kept free comes last."""
-        placed, kept = np.flatnonzero(~self.is_reserved), np.flatnonzero(self.is_reserved)
-        order = np.concatenate([*[placed] * parts, kept])
-        of_part = [(self.quantity[placed] + parts - 1 - part) // parts for part in range(parts)]
-        quantity = np.concatenate([*of_part, self.quantity[kept]])
-        return _Present(self.needs[order], quantity, self.is_reserved[order], self.number[order])
+        """The classes in so many parts, one after the other."""
+        quantity = np.concatenate([(self.quantity + parts - 1 - part) // parts for part in range(parts)])
+        return _Present(np.tile(self.needs, (parts, 1)), quantity, np.tile(self.number, parts))
 
     def least_racks(self, limits: RackLimits) -> Floats:
         """Racks that the sums of units, kilograms, watts and outlets take: a bound of each row."""
@@ -283,7 +277,7 @@ def _count_block(present: _Present, limits: RackLimits, rows: slice, total: _Tot
     if old is not None:
         for number, of_one in enumerate(present.needs):
             to_place[number] = old.take(of_one, to_place[number])
-    units += (to_place * np.where(present.is_reserved, 0.0, present.needs[:, 0])[:, None]).sum(axis=0)
+    units += (to_place * present.needs[:, :1]).sum(axis=0)
     for need, divisor, per_rack, rest in zip(needs, divisors, fits_empty, to_place, strict=True):
         if not np.count_nonzero(rest):
             continue

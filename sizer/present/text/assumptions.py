@@ -85,11 +85,11 @@ _DEFAULTS = {
     DefaultKind.PERCENTILE: ("Percentile of the latency limits", "as service levels usually state it"),
     DefaultKind.REQUESTS_PER_USER: (
         "Requests an hour of an active user",
-        "no source states it; measure a trial group, as servers grow in proportion",
+        "our catalogue has no source for it; measure a trial group, as servers grow in proportion",
     ),
     DefaultKind.ACTIVE_SHARE: (
         "Share of the users who are active in the peak hour",
-        "no source states it; measure a trial group, as servers grow in proportion",
+        "our catalogue has no source for it; measure a trial group, as servers grow in proportion",
     ),
     DefaultKind.SAMPLES_PER_EPOCH: (
         "Samples of one epoch",
@@ -252,7 +252,7 @@ def _row(assumption: DesignAssumption, result: SizingResult) -> AssumptionRow:
                 f"{plain(low_share)} to {plain(high_share)} of the read rate",
                 _BASIS,
                 assumption.source,
-                "no source gives one",
+                "our catalogue has none",
             )
 
 

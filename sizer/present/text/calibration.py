@@ -138,7 +138,7 @@ _TEXTS = {
     ),
     FitNote.LOADER_ASSUMED: "the stack was measured without a loader: decoding with TensorFlow's loader is assumed",
     FitNote.HOST_LINE_ASSUMED: (
-        "no source prints the host's work per sample for {0}: a wide assumption is used; "
+        "our catalogue has no host's work per sample for {0}: a wide assumption is used; "
         "state the core time of a sample of yours"
     ),
 }

@@ -64,8 +64,8 @@ def conditional_sentence(design: DesignAnswer) -> str:
         else "Ask the vendor."
     )
     return (
-        f"Conditional on the {missing_text(design.conditional_on)}, which no source gives: the probability of meeting "
-        f"the request is not known. {remedy}"
+        f"Conditional on the {missing_text(design.conditional_on)}, which the vendor must confirm: the probability "
+        f"of meeting the request is not known. {remedy}"
     )
 
 

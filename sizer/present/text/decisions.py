@@ -20,6 +20,7 @@ _REJECTED = {
     RejectionKind.LIKELY_DEARER: "Expected to cost more",
     RejectionKind.TIED: "Costs the same within the price ranges",
     RejectionKind.DEARER_BUT_FOR_CABLES: "Costs the same but for cables and accessories",
+    RejectionKind.UNASKED_CHANGE: "Saves too little for water cooling or other software, which nobody asked for",
     RejectionKind.NOT_PREFERRED: "Behind the preferred vendors",
     RejectionKind.LESS_CERTAIN: "Lower expected cost, but its prices are less certain",
     RejectionKind.EQUAL: "Equal in servers, rack units and power; larger network or drives",
@@ -243,14 +244,6 @@ def rack_texts(choice: RackChoice) -> list[str]:
         texts = [f"All devices fit one rack: {units} of {choice.units_per_rack}{NARROW_SPACE}U"]
         feed = f" and {power} of the {si(choice.feed_w, 'W')} that one feed carries" if choice.feed_w else ""
         return [f"{texts[0]}{feed}."]
-    if choice.n_reserved:
-        n_filled = choice.n_racks - choice.n_reserved
-        waits = by_count(
-            choice.n_reserved,
-            "One rack more is prepared for later purchases.",
-            f"{words.capital(words.spelled(choice.n_reserved))} racks more are prepared for later purchases.",
-        )
-        return [*rack_texts(replace(choice, n_racks=n_filled, n_reserved=0)), waits]
     racks = words.plural(choice.n_racks, "rack")
     by_units = words.plural(choice.n_for_units, "rack")
     if choice.limit is RackLimit.POWER:

@@ -68,8 +68,10 @@ def price_range_text(design: Priced, parts: float = 1.0) -> str:
     bill, cost = design.bill, design.cost
     if bill.is_complete and bill.lines:
         return f"{bill.currency} {grouped(float(bill.total) / parts)}"
-    if cost is None or not isfinite(cost.high):
+    if cost is None or not cost.low:
         return words.TO_BE_QUOTED
+    if not isfinite(cost.high):
+        return range_text(cost.currency, cost.low / parts, cost.low / parts).replace("about", "at least")
     return range_text(cost.currency, cost.low / parts, cost.high / parts)
 
 
@@ -211,12 +213,17 @@ def _told_apart(first: DesignAnswer, other: DesignAnswer) -> tuple[str, str]:
 
 def quotes_text(result: SizingResult, *, with_amounts: bool) -> str:
     """The quotes that would settle the order, and which configuration a price holds for; "" where neither is told."""
+    settling = settling_text(result, with_amounts=with_amounts)
+    return " ".join(filter(None, (settling, configuration_text(result.design))))
+
+
+def settling_text(result: SizingResult, *, with_amounts: bool) -> str:
+    """The quotes that would settle which design costs least; "" where none is open."""
     told = [_quote(quote) if with_amounts else quote.name for quote in result.quotes_to_settle]
-    settle = f"{quotes_for(told)} would confirm which design costs least." if told else ""
-    return " ".join(filter(None, (settle, _configuration_text(result.design))))
+    return f"{quotes_for(told)} would confirm which design costs least." if told else ""
 
 
-def _configuration_text(design: DesignAnswer) -> str:
+def configuration_text(design: DesignAnswer) -> str:
     """That a server is priced with less than the bill lists; "" where its price is that of what is listed."""
     server, bands = design.platform.server, design.plan.catalog.bands
     band = bands.band("servers", server.id, design.platform.gpu.id)

@@ -86,8 +86,8 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
         "(assumption); fabric.management_servers sets another number"
     ),
     PlanNoteKind.INLETS_UNKNOWN: lambda device: (
-        f"no source gives the power inlets of the {device}: each feed is planned for its full draw, and its power "
-        "cords are not on the bill; confirm both with the vendor"
+        f"the vendor must confirm the power inlets of the {device}: each feed is planned for its full draw, and its "
+        "power cords are not on the bill"
     ),
     PlanNoteKind.DRIVES_UNKNOWN: lambda: "local drives not published",
     PlanNoteKind.HIGHER_MAXIMUM: lambda device, planned_w, basis, other_w, what: (
@@ -113,7 +113,7 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
         f"(extrapolated: the published table ends at {last})"
     ),
     PlanNoteKind.LEAST_USABLE: lambda share: (
-        f"no source describes the protection: {100 * share:.0f}{NARROW_SPACE}% of the drives is counted, as mirrored"
+        f"the vendor must confirm the protection: {100 * share:.0f}{NARROW_SPACE}% of the drives count, as mirrored"
     ),
     PlanNoteKind.STATED: lambda note: note or "as stated by the source",
     PlanNoteKind.FOR_FILES: lambda: "capacity for files",
@@ -173,7 +173,8 @@ def supplies_text(supplies: object, remaining: object, needed: object) -> str:
 
 def _kept_text(supplies: object, remaining: object, needed: object, *, several: bool = False) -> str:
     keep, need = ("each keep", "need") if several else ("keeps", "needs")
-    return f"{keep} {remaining} of {supplies} power supplies and {need} {needed or 'an unpublished number of them'}"
+    least = needed or "a number of them that the vendor must confirm"
+    return f"{keep} {remaining} of {supplies} power supplies and {need} {least}"
 
 
 def feed_loss_is_open(plan: Plan) -> bool:
@@ -219,7 +220,7 @@ def feeds_sentence(plan: Plan) -> str:
         return "A wall socket carries the workstation, which stops when that loses power."
     site = plan.inputs.platform.site.feeds
     items = dict.fromkeys(
-        one.item for rack in plan.racks if rack.feeds for one in rack.present if not one.power.is_known
+        one.item for rack in plan.racks if rack.feeds for one in rack.devices if not one.power.is_known
     )
     few = few_supplies_text(plan) if site != "N" else ""
     supplies = f"{few} for full draw: such a device may run slower or stop" if few else ""

@@ -258,13 +258,13 @@ def needed_text(found: ServingAnswer, n_servers: int) -> str:
         return f"{text}, {plural(-spare, 'replica')} more than there are"
     if spare < 1:
         return f"{text}; none is spare: a failed one is missed"
-    others = by_count(spare, "the other one is headroom", f"the other {grouped(spare)} are headroom")
+    others = by_count(spare, "the other one is in reserve", f"the other {grouped(spare)} are in reserve")
     lost = math.ceil(found.replicas / n_servers)  # servers fail, and not replicas
     instead = "" if lost == 1 else f", and a server that fails takes {grouped(lost)} replicas with it"
     if spare < lost:
         missed = by_count(lost - spare, "one is", f"{grouped(lost - spare)} are")
         return f"{text}; {others}: a GPU may fail{instead}: {missed} missed then"
-    return f"{text}; {others}{instead}: those that are left are enough"
+    return f"{text}; {others}{instead}, and the rest keep the target"
 
 
 def used_stack_text(answer: WorkloadAnswer) -> str:

@@ -59,9 +59,9 @@ def _storage_rate(reason: StorageReason) -> str:
     per = "per server" if reason.is_local else "per node"
     if low is None or high is None:
         if reason.is_local:  # drives have no ports that could bound them
-            return "no source gives a read rate, so the drives set no limit here; measure them"
+            return "our catalogue has no read rate, so the drives set no limit here; measure them"
         line = si(reason.line_bytes_per_s, "B/s")
-        return f"no source gives a read rate; the line rate of the ports, {line} {per}, is the upper bound"
+        return f"our catalogue has no read rate; the line rate of the ports, {line} {per}, is the upper bound"
     if low != high:
         return f"{si(low, 'B/s')} (lower) to {si(high, 'B/s')} (upper) {per}"
     return f"{si(low, 'B/s')} {per}"

@@ -138,7 +138,7 @@ def preference_text(selection: Selection, currency: str, *, with_amounts: bool) 
         case PreferenceKind.NO_DESIGN:
             return f"No design with servers or storage of {vendors} meets the request."
         case PreferenceKind.CONDITIONAL:
-            reason = "it depends on a value that no source gives"
+            reason = "it depends on a value that the vendor must confirm"
         case PreferenceKind.OVER_BUDGET:
             reason = "it is less likely to keep the budget than was asked"
         case PreferenceKind.TOO_FAR:
@@ -179,8 +179,8 @@ def verdict_text(result: SizingResult) -> str:
     else:
         text = _single_text(verdict.kind, verdict.single, result)
     if (other := result.less_power) is not None:
-        most, least = si(float(design.quantities.power_max_w[0]), "W"), si(other.power_w, "W")
-        newer = f"{other.name} with {other.gpu} meets the same target with {least}"
+        most, least = (si(float(one.quantities.power_max_w[0]), "W") for one in (design, other))
+        newer = f"{other.name} with {other.platform.gpu.name} meets the same target with {least}"
         text = f"This design draws {most}: GPUs of today need far less ({newer}). {text}"
     text = " ".join(part for part in (_owned_text(result), *_served_texts(design), text, _small_text(result)) if part)
     told = (
@@ -231,9 +231,7 @@ def measure_texts(result: SizingResult, *, names_key: bool = True) -> list[str]:
 def _of_team_text(result: SizingResult, team: Team) -> str:
     """What a team gets of a design: how long its jobs wait, and how much of the GPUs they use."""
     design = result.design
-    share = f"{plain(100 * team.wait_probability)}{NARROW_SPACE}%"
-    waits = f"at least {share} of the jobs of each kind start within the queue wait that it accepts"
-    text = f"{design.name} for a team{_price_text(design)}: {waits}"
+    text = f"{design.name} for a team{_price_text(design)}: {_waits_text(team)}"
     queued = [job for job in team.job if job.always_running is None]
     held = [job for job in queued if job.kind != "notebook" and job.duration_s is not None and job.duration_gpu is None]
     if held:
@@ -250,6 +248,11 @@ def _of_team_text(result: SizingResult, team: Team) -> str:
     there = 24 * (design.n_gpus - sum(one.gpus * one.n_places for one in standing))
     used = f"{significant(hours)} of {grouped(there)} GPU hours ({words.percent(hours / there)})"
     return f"{text}; on a working day they take {used}."
+
+
+def _waits_text(team: Team) -> str:
+    share = f"{plain(100 * team.wait_probability)}{NARROW_SPACE}%"
+    return f"at least {share} of the jobs of each kind start within the queue wait that it accepts"
 
 
 def _is_for_confidence(result: SizingResult) -> bool:
@@ -377,14 +380,18 @@ def _likelier_text(result: SizingResult) -> str:
 
 
 def rented_run_text(result: SizingResult) -> str:
-    """What one run costs to rent, the first thing to compare a purchase with; "" where nothing ends, or is bought."""
-    rental = result.run_rental
+    """What one run costs to rent, and how many cost as much as the purchase; "" where nothing ends, or is bought."""
+    rental, cost = result.run_rental, result.design.cost
     if rental is None or (result.design.existing is not None and not result.design.servers_bought):
         return ""
     hours = f"{significant(rental.gpu_hours)} hours of {rental.gpu}"
     expected = range_text(rental.currency, rental.expected, rental.expected)
     ends = "" if rental.low == rental.high else f" ({range_text(rental.currency, rental.low, rental.high)})"
-    return f"Rented, one run ({hours}) costs {expected}{ends}."
+    text = f"Rented, one run ({hours}) costs {expected}{ends}"
+    if cost is None or not isfinite(cost.high) or cost.low < rental.high:
+        return f"{text}."
+    runs = range_text("", cost.low / rental.high, cost.high / rental.low)
+    return f"{text}; {runs} runs cost as much as the purchase."
 
 
 def _idle_texts(result: SizingResult) -> list[str]:
@@ -433,9 +440,9 @@ def _idle_storage_text(idle: IdleStorage, n_servers: int) -> str:
         case IdleReason.READ_RATE:
             why = f"the design reads {si(needed, 'B/s')}, and it delivers {si(given, 'B/s')}"
         case IdleReason.RATE_UNKNOWN:
-            why = "no source gives its read rate; the request can state it"
+            why = "the vendor must confirm its read rate; the request can state it"
         case IdleReason.CAPACITY_UNKNOWN:
-            why = f"no source gives what it holds, and {si(needed, 'B')} must be stored; the request can state it"
+            why = f"the vendor must confirm what it holds, and {si(needed, 'B')} are stored; the request can state it"
         case IdleReason.RANKED:
             why = (
                 f"it would do ({si(given, 'B/s')}, and {si(needed, 'B/s')} are read), and this design leads without it"
@@ -495,7 +502,10 @@ def proposal_text(result: SizingResult) -> str:
     if single is None or result.verdict.kind is VerdictKind.ONE_SERVER_TOO:
         served_texts = _served_texts(design)
         is_told = any(one.served.work.load_kind is LoadKind.GPUS for one in served)
-        rates = [*([] if is_told else [f"{design.name}: {_rates_text(design, result)}."]), *served_texts]
+        team, told = result.request.team, _rates_text(design, result)
+        if team is not None:
+            told = f"{_waits_text(team)}. Alone on all GPUs: {told}"
+        rates = [*([] if is_told else [f"{design.name}: {told}."]), *served_texts]
         texts = [*rates, *holds, *equipment_texts(result)]
         return " ".join([*texts, *sale_end_sentences(design)])
     server = single.platform.server.name
@@ -525,7 +535,9 @@ def equipment_texts(result: SizingResult) -> list[str]:
         what = f"New servers with {gpu.name}" if is_sold(catalog, server, day) else f"The {server.name}"
         instead = "" if newest is None else f": today's GPUs are {newest.name}"
         if today is not None:
-            instead = f": {today.name} with {today.gpu} {by_count(today.n_servers, 'does', 'do')} the same work today"
+            found = today.design
+            does = by_count(found.n_servers, "does", "do")
+            instead = f": {found.name} with {found.platform.gpu.name} {does} the same work today"
         return [f"{what} can no longer be ordered as far as known{instead}."]
     used = () if design.existing is None else design.existing.used
     extended = [one.name for one in used if one.item in design.platform.extends]
@@ -556,7 +568,7 @@ def meets_text(result: SizingResult, answer: WorkloadAnswer) -> str:
     if is_even(answer.probability):
         return f"The design is as likely as not to meet the target ({target}): {words.chance(answer.probability)}."
     if answer.probability is None:
-        return f"The design {meets} the target ({target}): a value that no source gives decides."
+        return f"The design {meets} the target ({target}): a value that the vendor must confirm decides."
     return f"The design {meets} the target ({target}) with {probability_text(answer.probability)} confidence."
 
 
@@ -790,7 +802,7 @@ def runner_up_text(result: SizingResult) -> str:
             )
         return "It is enough for the first year alone; the growth plan buys the described design for all years."
     if reason.kind is RunnerUpKind.CONDITIONAL:
-        return "Whether it meets the request depends on a value that no source gives."
+        return "Whether it meets the request depends on a value that the vendor must confirm."
     if reason.kind is RunnerUpKind.LATE:
         return "Its first tokens keep their limit with less than the confidence asked for."
     if reason.kind is RunnerUpKind.EQUAL:

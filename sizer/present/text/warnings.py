@@ -289,8 +289,8 @@ def _warning_text(warning: DesignWarning, design: DesignAnswer) -> str:
     match warning:
         case UnknownReadRate():
             return (
-                f"No source gives a read rate of {design.platform.storage.name}: its storage figures are upper bounds "
-                "at the line rate of its ports. Measure the rate, or ask the vendor."
+                f"Our catalogue has no read rate of {design.platform.storage.name}: its storage figures are upper "
+                "bounds at the line rate of its ports. Measure the rate, or ask the vendor."
             )
         case FewerGpusUsed(n_gpus):
             return f"The job uses {n_gpus} of the {design.platform.gpus_per_server} GPUs of each server."

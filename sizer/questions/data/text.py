@@ -475,7 +475,7 @@ def _ingest_time(ingest: IngestPlan) -> str:
 def _assumed(least_s: float, most_s: float) -> str:
     """A time that a write rate decides which no source gives."""
     return (
-        f"{duration(least_s)} to {duration(most_s)}: no source gives the write rate of the storage, a quarter "
+        f"{duration(least_s)} to {duration(most_s)}: our catalogue has no write rate of the storage, a quarter "
         "to a half of its read rate is assumed"
     )
 
@@ -509,8 +509,8 @@ def _ingest_cautions(ingest: IngestPlan) -> Iterator[str]:
         yield f"A faster adapter in place of the {kind.name} port shortens this."
     if ingest.n_files and (route is None or route.data_bytes < _SMALL_FILE_BYTES * ingest.n_files):
         yield (
-            f"The data are {significant(ingest.n_files)} single files, and no source gives a rate in files per second. "
-            "Measure it, or pack the files into records first."
+            f"The data are {significant(ingest.n_files)} single files, and our catalogue has no rate in files per "
+            "second. Measure it, or pack the files into records first."
         )
 
 
@@ -567,9 +567,9 @@ def _copy_cautions(copy: LocalCopy) -> Iterator[str]:
     if copy.fits is None:
         yield f"It is not published whether {si(copy.copy_bytes, 'B')} fit the drives of a server."
     if copy.drives_are_bound:
-        yield "No source gives the rate of these drives; with slower drives the break-even comes later or never."
+        yield "Our catalogue has no rate of these drives; with slower drives the break-even comes later or never."
     if copy.storage_is_bound:
-        yield "No source gives the read rate of the storage; the line rate of its ports is used instead."
+        yield "Our catalogue has no read rate of the storage; the line rate of its ports is used instead."
     if copy.saved_nodes:
         nodes = words.plural(copy.nodes_for_data, "storage node")
         hold = by_count(copy.nodes_for_data, "holds", "hold")

@@ -457,7 +457,7 @@ class FailureScenarios:
             return  # all devices are in racks whose feeds the plan does not know, or at a desk
         unpowered = max(on_one_side(plan).values(), key=len, default=())
         fed = {plan.devices[inlet.device].name for feed in feeds for inlet in feed.inlets}
-        unknown = tuple(device.name for rack in plan.racks for device in rack.present if device.name not in fed)
+        unknown = tuple(device.name for rack in plan.racks for device in rack.devices if device.name not in fed)
         loads = feed_loads(plan.racks, plan.catalog)
         few = tuple(few_supplies(plan.racks, plan.device))
         is_known = not any(rack.has_unknown_power for rack in plan.racks)

@@ -181,8 +181,8 @@ def _node_text(lost: NodeLost) -> str:
     nodes = plural(lost.remaining_nodes, "node")
     if lost.n_survived is None:
         return (
-            f"No source states how {lost.storage} protects its data; if the other nodes hold it, reads continue from "
-            f"{nodes}."
+            f"The vendor must confirm how {lost.storage} protects its data; if the other nodes hold it, reads "
+            f"continue from {nodes}."
         )
     survived = "one node" if lost.n_survived == 1 else f"{lost.n_survived} nodes"
     return f"{lost.storage} survives the loss of {survived}: reads continue from {nodes}."
@@ -207,7 +207,7 @@ def _drive_text(lost: DriveLost) -> str:
     if lost.n_survived:
         survived = "one drive" if lost.n_survived == 1 else f"{lost.n_survived} drives"
         return f"{lost.storage} survives the loss of {survived}: reads continue."
-    why = f"No source states how the drives of {lost.storage} are protected"
+    why = f"The vendor must confirm how the drives of {lost.storage} are protected"
     if lost.n_survived == 0:
         why = f"The drives of {lost.storage} are not protected"
     if not lost.is_local:

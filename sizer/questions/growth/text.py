@@ -22,7 +22,6 @@ from sizer.present.text.checks import ONE_LOST
 from sizer.present.text.money import quotes_for, range_text
 from sizer.present.words import NO_BREAK, inside_sentence, listed, percent, plural, sample_unit, whole
 from sizer.sizing.constraints.stored_data import MOST_FILL
-from sizer.sizing.design.decisions import RackChoice
 from sizer.sizing.growth.result import (
     CapacityLimit,
     ClusterSize,
@@ -157,8 +156,8 @@ def purchases_table(growth: PlatformGrowth, catalog: Catalog, currency: str) -> 
         note += f" The {tier.name} of the last year is bought in year 1."
     if recommended.is_prepared and len(set(recommended.sizes)) > 1:
         note += (
-            " Network, racks and power feeds of the last year are installed in year 1. Every device uses its port of "
-            "the last year's port map, so no link moves."
+            " The network of the last year is installed in year 1: every device uses its port of the last year's port "
+            "map, so no link moves. Racks and their feeds come with the devices that they carry."
         )
     # A column that says "to be quoted" in every row says nothing.
     cost = Field[Purchase](
@@ -525,15 +524,6 @@ def recommendation(growth: PlatformGrowth, *, in_short: bool = False) -> str:
     later = [str(purchase.year) for purchase in growth.recommended.purchases if purchase.bought and purchase.year > 1]
     steps = by_count(len(later), f"a purchase in year {listed(later)}", f"purchases in years {listed(later)}")
     return f"Buy {first} of {name} now; grow to {last} with {steps}."
-
-
-def prepared_text(growth: PlatformGrowth, racks: RackChoice) -> str:
-    """Which racks and network of the last year are bought in the first; "" where none are."""
-    if not growth.recommended.is_prepared or not racks.n_reserved:
-        return ""
-    empty = by_count(racks.n_reserved, "one rack stays empty", f"{grouped(racks.n_reserved)} racks stay empty")
-    year = len(growth.recommended.sizes)
-    return f"Network, racks and feeds of year {year} are installed in year 1: {empty} until later purchases."
 
 
 def _alternatives(growth: PlatformGrowth) -> Iterator[str]:

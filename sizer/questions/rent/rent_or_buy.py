@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from math import isfinite
@@ -36,8 +37,8 @@ def rent_or_buy(result: SizingResult, rental: Rental | None = None) -> RentOrBuy
     if offer is None:
         return None
     design, request = result.design, result.request.model_copy(update={"rental": offer})
-    stored = storage_demand(design.workloads, request.data)
-    return compared(
+    stored, cost = storage_demand(design.workloads, request.data), design.cost
+    found = compared(
         design.bill if design.bill.is_customer_copy else customer_bill(design.bill),
         offer,
         rates_of(request, offer.years),
@@ -45,6 +46,8 @@ def rent_or_buy(result: SizingResult, rental: Rental | None = None) -> RentOrBuy
         n_gpus=design.n_gpus,
         stored_bytes=stored.data_bytes + stored.snapshots_bytes + stored.checkpoints_bytes,
     )
+    is_known = cost is not None and isfinite(cost.high) and cost.high > 0
+    return replace(found, cost=cost if is_known else None, is_first_of_plan=request.growth is not None)
 
 
 def use_of(rental: Rental) -> Decimal | None:
@@ -61,6 +64,7 @@ _MISSING = {
     "cooling": "cooling is not included because no PUE was given",
     "space": "space in the room is not included because no price was given",
     "storage": "storage is not included in renting because the offer has no price for it",
+    "growth": "both are for the first purchase: what the growth plan buys later is in neither",
 }
 
 
@@ -83,6 +87,8 @@ def rental_table(comparison: RentOrBuy, use: Decimal | None) -> Table:
     missing: list[str] = [key for key in comparison.owning.missing if key != "prices"]
     if comparison.is_rent_at_least:
         missing.append("storage")
+    if comparison.is_first_of_plan:
+        missing.append("growth")
     return fact_table(
         "rent-or-buy",
         f"Costs of buying and renting over {years_text(comparison)}",
@@ -99,14 +105,21 @@ Fact: TypeAlias = tuple[str, str | Cell, str] | Row
 
 
 def _owning_rows(comparison: RentOrBuy) -> Iterator[Fact]:
-    own, rates = comparison.owning, comparison.owning.rates
+    own, rates, cost = comparison.owning, comparison.owning.rates, comparison.cost
+
+    def of_purchase(known: Decimal, share: float) -> Cell:
+        """An amount that is known, or a share of what the purchase costs by price bands."""
+        if not own.is_unpriced:
+            return Cell(_amount(known))
+        return _quoted(words.TO_BE_QUOTED if cost is None else range_text("", share * cost.low, share * cost.high))
+
     yield row("Buying", "", "", kind="group")
     lines = by_count(own.n_open, f"{own.n_open} line to be quoted", f"{own.n_open} lines to be quoted")
-    purchase = words.TO_BE_QUOTED if own.is_unpriced else _amount(own.purchase)
-    yield "Net purchase", _quoted(purchase), lines if own.n_open else ""
+    yield "Net purchase", of_purchase(own.purchase, 1.0), lines if own.n_open else ""
     if own.support or "renewals" in own.missing:
-        share = own.rates.support_percent
-        renewals = words.TO_BE_QUOTED if own.is_unpriced and share is not None else _amount(own.support)
+        share = rates.support_percent
+        of_years = 0.0 if share is None else float(share) / 100 * rates.years
+        renewals = Cell(_amount(own.support)) if share is None else of_purchase(own.support, of_years)
         basis = (
             "at the prices of the purchase"
             if share is None
@@ -115,11 +128,7 @@ def _owning_rows(comparison: RentOrBuy) -> Iterator[Fact]:
         yield "Support beyond the purchase", renewals, basis
     if own.care:
         rate = f"{money_percent(rates.care_percent)}\u202f% of the purchase a year"
-        yield (
-            "Staff, space and maintenance",
-            _quoted(words.TO_BE_QUOTED if own.is_unpriced else _amount(own.care)),
-            rate,
-        )
+        yield "Staff, space and maintenance", of_purchase(own.care, float(rates.care_percent) / 100 * rates.years), rate
     if own.energy is None:
         yield "Electricity", Cell("not included", is_muted=True), "no electricity price given"
     else:
@@ -153,6 +162,8 @@ def _renting_rows(comparison: RentOrBuy, use: Decimal | None) -> Iterator[Fact]:
 
 def _break_even_rows(comparison: RentOrBuy, use: Decimal | None) -> Iterator[Fact]:
     own, hours = comparison.owning, Decimal(1) if use is None else use
+    if own.is_unpriced and comparison.cost is not None:
+        return
     yield row("Break-even", "", "", kind="group")
     if not own.is_unpriced:
         yield "Break-even utilization", break_even_text(comparison), _week(comparison)
@@ -189,8 +200,10 @@ def _week(comparison: RentOrBuy) -> str:
 
 
 def owning_text(comparison: RentOrBuy, *, bare: bool = False) -> str:
-    """Cost of buying over the years. ``bare``: without the currency."""
-    own = comparison.owning
+    """Cost of buying over the years, a range while lines are open. ``bare``: without the currency."""
+    own, cost = comparison.owning, comparison.cost
+    if own.is_unpriced and cost is not None:
+        return range_text("" if bare else cost.currency, *(comparison.buying(one) for one in (cost.low, cost.high)))
     if own.is_unpriced:
         return words.TO_BE_QUOTED
     return _amount(own.total) if bare else money_text(own.total, comparison)
@@ -273,14 +286,14 @@ def offer_text(result: SizingResult) -> str:
     comparison, offer = rent_or_buy(result), result.request.rental
     if comparison is None or offer is None:
         return ""
-    use, cost = use_of(offer), result.design.cost
-    if cost is None or not isfinite(cost.high) or not cost.high:
+    use, cost = use_of(offer), comparison.cost
+    if cost is None:
         return finding(comparison, use)
     low, high = comparison.buying(cost.low), comparison.buying(cost.high)
     share = Decimal(1) if use is None else use
     rent, hours = float(comparison.renting(share)), "all hours" if use is None else f"{share_text(use)} of all hours"
     renting = range_text(comparison.currency, rent, rent)
-    buying = f"buying and running cost {range_text(comparison.currency, low, high)}"
+    buying = f"buying and running cost {owning_text(comparison)}"
     advice = "rent" if rent < low else "buy" if rent > high else "both cost the same within the price ranges"
     return (
         f"{words.capital(hours)} of {years_text(comparison)} from “{offer.offer}” cost {renting}; {buying}: {advice}."

@@ -135,7 +135,6 @@ class RackChoice:
 
     limit: RackLimit
     n_racks: int
-    n_reserved: int  # of the racks: those that wait for what is bought later
     n_for_power: int | None  # None: the racks bring their own feeds
     n_for_units: int
     power_w: float
@@ -353,11 +352,11 @@ def rack_choice(design: DesignAnswer, rack_power_w: float | None = None) -> Rack
     rack_w = allowed_rack_w(feed_w, rack_power_w)
     there = [rack for rack in racks if rack.is_existing]
     power_w = sum(rack.max_w for rack in racks)
-    used = sum(device.height_u for rack in racks for device in rack.present)
+    used = sum(device.height_u for rack in racks for device in rack.devices)
     units = max(rack.height_u for rack in racks)
     for_power = math.ceil(power_w / rack_w) if rack_w > 0 and not there else None
     for_units = math.ceil(used / units)
-    n_filled = sum(bool(rack.present) for rack in racks)
+    n_filled = sum(bool(rack.devices) for rack in racks)
     limit = RackLimit.PLACEMENT
     if len(racks) == 1:
         limit = RackLimit.ONE
@@ -368,7 +367,6 @@ def rack_choice(design: DesignAnswer, rack_power_w: float | None = None) -> Rack
     return RackChoice(
         limit=limit,
         n_racks=len(racks),
-        n_reserved=len(racks) - n_filled,
         n_for_power=for_power,
         n_for_units=for_units,
         power_w=power_w,
@@ -381,7 +379,7 @@ def rack_choice(design: DesignAnswer, rack_power_w: float | None = None) -> Rack
         n_delivered=len(delivered) if racks is not delivered else 0,
         feeds=design.platform.site.feeds,
         n_existing=len(there),
-        existing_units=sum(device.height_u for rack in there for device in rack.present),
+        existing_units=sum(device.height_u for rack in there for device in rack.devices),
         existing_w=sum(rack.max_w for rack in there),
         n_packed=packed_racks(design.plan),
     )

@@ -108,7 +108,7 @@ def _power(limits: Limits, parts: Quantities, plan: Plan, catalog: Catalog) -> I
         yield DesignCheck(CheckKind.POWER, at_most(watts, limits.power_w, missing), limits.power_w, watts, missing)
     if limits.rack_power_w is not None:
         watts = max((rack.max_w for rack in plan.racks), default=0.0)
-        missing = _without_power((device for rack in plan.racks for device in rack.present), catalog)
+        missing = _without_power((device for rack in plan.racks for device in rack.devices), catalog)
         result = at_most(watts, limits.rack_power_w, missing)
         yield DesignCheck(CheckKind.RACK_POWER, result, limits.rack_power_w, watts, missing)
 
@@ -119,12 +119,12 @@ def _racks(plan: Plan, catalog: Catalog) -> Iterator[DesignCheck]:
     feeds = [feed for rack in racks for feed in rack.feeds]
     if feeds:
         most = max(feeds, key=lambda feed: feed.alone_w / feed.capacity_w)
-        missing = _without_power((device for rack in racks for device in rack.present), catalog)
+        missing = _without_power((device for rack in racks for device in rack.devices), catalog)
         result = at_most(most.alone_w, most.capacity_w, missing)
         yield DesignCheck(CheckKind.FEED_POWER, result, most.capacity_w, most.alone_w, missing)
     if racks:
         loads = [
-            (sum(device.weight_kg or 0.0 for device in rack.present), catalog.racks[rack.item].load_kg.value)
+            (sum(device.weight_kg or 0.0 for device in rack.devices), catalog.racks[rack.item].load_kg.value)
             for rack in racks
         ]
         most_kg, load_kg = max(loads, key=lambda pair: pair[0] / pair[1])
@@ -151,7 +151,7 @@ def _floor(plan: Plan, platform: Platform, catalog: Catalog) -> Iterator[DesignC
 
 
 def _without_weight(racks: Iterable[PlacedRack], catalog: Catalog) -> tuple[MissingFact, ...]:
-    unknown = {device.item for rack in racks for device in rack.present if device.weight_kg is None}
+    unknown = {device.item for rack in racks for device in rack.devices if device.weight_kg is None}
     return tuple(MissingFact(FactKind.WEIGHT, item, catalog.item(item).name) for item in sorted(unknown))
 
 

@@ -1,6 +1,7 @@
 """The models of rates as questions about a design ask them: nearest runs, what was never measured, the exchange."""
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,6 +25,7 @@ from sizer.calibrate.observations import Observation, load_observations
 from sizer.calibrate.own_networks import OwnRun, estimated_rates, own_code_rate, trainings_of
 from sizer.calibrate.predict import predict
 from sizer.calibrate.serving.calibration import CALIBRATED_TOKENS
+from sizer.catalog.labels import gpu_name
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, Stack
 from sizer.physical.platform import Platform
@@ -71,9 +73,9 @@ def nearest_mlperf_runs(
             NearbyMeasurement(
                 id=row.id,
                 source=row.source,
-                where=f"{row.submitter}, {row.system}",
+                where=row.submitter,
                 gpu=catalog.gpus[known[row.accelerator].gpu].name,
-                server=row.system,
+                server=_submitted_on(row.system, catalog),
                 software=f"MLPerf {row.round}",
                 n_gpus=row.accelerators or 1,
                 published=row.samples_per_s,
@@ -83,6 +85,16 @@ def nearest_mlperf_runs(
             )
         )
     return tuple(found)
+
+
+def _submitted_on(system: str, catalog: Catalog) -> str:
+    """Server of a system submitted to MLPerf, such as '2xXE9680Lx8H200-SXM-141GB'; "" where the catalogue has none."""
+    found = [one.name for one in catalog.servers.values() if _letters(one.name) in _letters(system)]
+    return max(found, key=len, default="")
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def notes_on_newer_gpu(
@@ -125,7 +137,7 @@ def nearest_trainings(
             id=run.id,
             source=run.source,
             where=run.where,
-            gpu=catalog.gpus[run.gpu].name if run.gpu in catalog.gpus else run.gpu,
+            gpu=gpu_name(run.gpu, catalog),
             server="",
             software=f"{run.network.replace('_', '-')}, {run.software}",
             n_gpus=run.gpus,
@@ -189,7 +201,7 @@ def nearest_measurements(
                 id=row.id,
                 source=row.source,
                 where=row.where,
-                gpu=catalog.gpus[row.gpu].name if row.gpu in catalog.gpus else row.gpu,
+                gpu=gpu_name(row.gpu, catalog),
                 server=catalog.servers[row.server].name if row.server in catalog.servers else "",
                 software=row.software,
                 n_gpus=int(row.gpus or 1),

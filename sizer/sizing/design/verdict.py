@@ -19,6 +19,7 @@ from sizer.sizing.reasons import (
     OneServerFallsShort,
     RunnerUpKind,
     SelectionKind,
+    TieBreak,
     VerdictKind,
     VerdictReason,
 )
@@ -112,6 +113,7 @@ class RejectionKind(Enum):
     LESS_CERTAIN = "less-certain"  # its expected cost is lower, but more of its prices are missing
     EQUAL = "equal"  # in servers, storage nodes, rack units and power; its network or drives are larger
     DEARER_BUT_FOR_CABLES = "dearer-but-for-cables"  # with cables, accessories and changes of the quote it costs less
+    UNASKED_CHANGE = "unasked-change"  # it needs water cooling or other software, and saves too little for that
     NOT_PREFERRED = "not-preferred"  # a design of a preferred vendor is close enough
     RANKED_BEHIND = "ranked-behind"  # by the key that the request ranks by, or by what a growth plan buys
 
@@ -138,18 +140,20 @@ def rejection(result: SizingResult, other: DesignAnswer) -> RejectionKind:
         return RejectionKind.CONDITIONAL
     if _is_over_budget(result, other) and not _is_over_budget(result, result.design):
         return RejectionKind.OVER_BUDGET
-    kind = _BY_SELECTION.get(result.selection.kind, RejectionKind.RANKED_BEHIND)
+    kind, second = _BY_SELECTION.get(result.selection.kind, RejectionKind.RANKED_BEHIND), result.runner_up_reason
+    point, ids = result.runner_up, (other.platform.server.id, other.platform.storage.id)
+    is_second = point is not None and (point.server, point.storage) == ids
+    if is_second and second.kind is RunnerUpKind.TIED and kind is RejectionKind.LIKELY_DEARER:
+        is_unasked = second.tie_break in (TieBreak.AIR, TieBreak.SOFTWARE)
+        return RejectionKind.UNASKED_CHANGE if is_unasked else RejectionKind.TIED
     if any(result.platforms[place] is other for place in result.selection.less_on_bill):
         return RejectionKind.DEARER_BUT_FOR_CABLES
     if (place := result.selection.leads_by_expected_cost) is not None and result.platforms[place] is other:
         return RejectionKind.LESS_CERTAIN
-    point, ids = result.runner_up, (other.platform.server.id, other.platform.storage.id)
-    is_second = point is not None and (point.server, point.storage) == ids
-    if is_second and result.runner_up_reason.kind is RunnerUpKind.EQUAL:
+    if is_second and second.kind is RunnerUpKind.EQUAL:
         return RejectionKind.EQUAL
-    is_tied = is_second and result.runner_up_reason.kind is RunnerUpKind.TIED
-    if result.design.cost is not None and other.cost is not None:
-        is_tied |= other.cost.expected <= result.design.cost.expected
+    ours, theirs = result.design.cost, other.cost
+    is_tied = ours is not None and theirs is not None and theirs.expected <= ours.expected
     return RejectionKind.TIED if is_tied and kind is RejectionKind.LIKELY_DEARER else kind
 
 

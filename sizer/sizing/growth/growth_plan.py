@@ -301,7 +301,7 @@ def _design(
     recommended, *_ = planner.recommended()
     first, last = recommended.sizes[0], recommended.sizes[-1]
     if recommended.is_prepared and last.n_servers > first.n_servers:
-        # The network and the racks of the last year are installed: what comes later has its ports and its room.
+        # The network of the last year is installed: what comes later has its ports, and brings its racks.
         spare = max(request.fabric.spare_servers, last.n_servers - first.n_servers)
         request = request.model_copy(update={"fabric": request.fabric.model_copy(update={"spare_servers": spare})})
     return design_answer(

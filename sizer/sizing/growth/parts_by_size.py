@@ -17,7 +17,6 @@ from sizer.physical.racks.power import device_power
 from sizer.physical.roles import Role
 from sizer.workload.request import SizingRequest
 
-_ROOM = (Role.RACK, Role.RACK_PDU)
 # Links from the fabric to gateways, to the customer's LAN and to what manages the cluster.
 _UPLINKS = (Role.GATEWAY_UPLINK, Role.LAN_UPLINK, Role.HEAD_NODE_CABLE, Role.FABRIC_MANAGER_CABLE)
 # What manages the cluster is installed with its network: ports are kept for later servers, and so are managers.
@@ -55,7 +54,7 @@ class SizeQuantities:
 
     quantities: Quantities
     as_it_grows: PartsBySize  # the network and the racks of each size
-    prepared: PartsBySize  # network and racks of the last size are installed from the start
+    prepared: PartsBySize  # the network of the last size is installed from the start; racks come with their devices
 
 
 def count_sizes(
@@ -108,22 +107,14 @@ def _prepared(parts: Sequence[Component], sized: Quantities, switches: frozenset
     ready = []
     for part in parts:
         is_device = part.role in switches or part.role in _MANAGERS
-        stays = is_device or part.role in (*_ROOM, *_UPLINKS) or part.role.is_between_switches
+        stays = is_device or part.role in _UPLINKS or part.role.is_between_switches
         last = _like_last(part)
         if is_device and part.role is not Role.HEAD_NODE_ADAPTER:
             draw = device_power(catalog.device(part.item))
             typical_w += (last.quantity - part.quantity) * draw.typical_w
             max_w += (last.quantity - part.quantity) * draw.max_w
         ready.append(last if stays else part)
-    owned = _total(ready, sized, typical_w, max_w)
-    return PartsBySize(
-        owned.items,
-        owned.pieces,
-        typical_w,
-        max_w,
-        np.full_like(sized.racks, sized.racks[-1]),
-        sized.rack_units,
-    )
+    return _total(ready, sized, typical_w, max_w)
 
 
 def _total(parts: Sequence[Component], sized: Quantities, typical_w: Floats, max_w: Floats) -> PartsBySize:

@@ -1,10 +1,12 @@
 """Rent or buy in words: the table adds up and promises no budget below nothing."""
 
 import re
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 from sizer.bom.bill import Bill
+from sizer.bom.cost import CostInterval
 from sizer.bom.ownership import Footprint, OwnershipRates
 from sizer.bom.rental import RentOrBuy, compared
 from sizer.questions.rent.rent_or_buy import finding, rental_table
@@ -56,6 +58,19 @@ def test_the_table_adds_up_and_names_what_is_missing() -> None:
 def test_buying_for_a_budgetary_price_counts_what_running_costs() -> None:
     """USD 200,000 with 10 % a year for three years, and nothing drawn."""
     assert put(None, yearly_cost_percent=10).buying(200e3) == 260e3
+
+
+def test_a_share_of_support_is_counted_once_and_the_ranges_of_the_table_add_up() -> None:
+    """USD 150,000 to 250,000, of which 100,000 are known; 8 % of support a year for three years: times 1.24."""
+    rates = OwnershipRates(3, None, 1.0, support_percent=Decimal(8))
+    bill = Bill("USD", (line("100000"), line(None)))
+    offer = Rental.model_validate({"per_gpu_hour": "3.06"})
+    found = compared(bill, offer, rates, Footprint(0.0), n_gpus=8, stored_bytes=0.0)
+    assert found.buying(200e3) == 248e3
+    said = cells(replace(found, cost=CostInterval("USD", 150e3, 190e3, 230e3, 250e3)))
+    assert said["Net purchase"] == "150000 to 250000"
+    assert said["Support beyond the purchase"] == "36000 to 60000"
+    assert said["Total cost of buying"] == "190000 to 310000"
 
 
 def test_no_row_promises_a_budget_below_nothing() -> None:
