@@ -378,6 +378,14 @@ def _remove(table: Any, path: RequestPath) -> None:
         del table[key]
 
 
+def _note_design(request_json: str, name: str) -> None:
+    """Note which design answers a request; another one for the same request comes from other prices, which is told."""
+    before = st.session_state.get("design_name", name)
+    if before != name and st.session_state.get("answered") == request_json:
+        st.session_state.told = f"**The prices changed the design:** {plain(name)} instead of {plain(before)}."
+    st.session_state.answered, st.session_state.design_name = request_json, name
+
+
 def view(parts: Catalog, *, has_question: bool = False) -> View:
     """Result of the request as typed, or else the last result and the errors."""
     faults = quantity_faults(draft())
@@ -395,7 +403,7 @@ def view(parts: Catalog, *, has_question: bool = False) -> View:
             elif sized.refused:
                 faults = request_faults(sized.refused)
             elif sized.result is not None:
-                st.session_state.answered = request.model_dump_json()
+                _note_design(request.model_dump_json(), sized.result.design.name)
     answered = st.session_state.get("answered", "")
-    result = shown(answered, parts) if answered else None
+    result = shown(answered, parts) if answered and not infeasible else None  # none stands under what cannot be met
     return View(parts, result, answered, tuple(faults), infeasible, is_customer_mode(), has_question)

@@ -153,6 +153,8 @@ def _ownership(view: View, result: SizingResult) -> None:
     st.markdown(plain(finding(answer)))
     look.table(ownership_table(answer), view.catalog.sources)
     look.table(runs_table(answer), view.catalog.sources)
+    if not view.is_customer_mode:
+        OWNERSHIP.show()
 
 
 def _dismiss() -> None:

@@ -164,7 +164,10 @@ def _buttons(view: View, tried: Tried, number: int, model: WorkloadOnDesign, pai
     if taken:
         notes.append(f"Apply changes the request to: {listed(taken)}.")
     if left:
-        notes.append(f"Not an input of the request, and not applied: {listed(left)}. The target stays as it is.")
+        notes.append(
+            f"Not an input of the request, and not applied: {listed(left)}. Servers and storage nodes follow from the "
+            "target and the sizing confidence: raise one of them on the page Requirements to buy more."
+        )
     if taken and not view.is_current:
         notes.append("First correct the errors of the request on the page Requirements.")
     if notes:

@@ -4,6 +4,8 @@ from decimal import ROUND_HALF_UP, Decimal
 
 import streamlit as st
 
+from sizer.bom.prices import prices_for
+from sizer.bom.rental import run_rental
 from sizer.present.words import percent
 from sizer.questions.rent.rent_or_buy import (
     break_even_text,
@@ -29,7 +31,8 @@ _USE = 50
 def show(view: View) -> None:
     """Draw the question."""
     st.header("Rent or buy", anchor=False)
-    offer = view.result.request.rental
+    asked_offer = view.result.request.rental
+    offer = asked_offer or _usual(view)
     if offer is None:
         st.info(
             "The request has no rental offer. With a price per GPU-hour, this page shows the GPU utilization "
@@ -38,6 +41,8 @@ def show(view: View) -> None:
         )
         RENTAL.begin_button("begin-offer")
         return
+    if asked_offer is None:
+        look.note("The request has no rental offer: the middle of the published rates of this GPU is tried.")
     rate, use = _sliders(offer)
     asked = offer.model_copy(update={"per_gpu_hour": rate})
     found = rent_or_buy(view.result, asked)
@@ -58,9 +63,17 @@ def show(view: View) -> None:
         key="take-offer",
         on_click=_take,
         args=(rate, use),
-        disabled=not view.is_current or (rate == offer.per_gpu_hour and use == stated),
+        disabled=not view.is_current or (offer is asked_offer and rate == offer.per_gpu_hour and use == stated),
         help="Writes price and utilization into the request and its documents.",
     )
+
+
+def _usual(view: View) -> Rental | None:
+    """An offer at the middle of the published rates of the GPU; None where they cannot be converted."""
+    request, gpu = view.result.request, view.result.design.platform.gpu
+    book = prices_for(request, view.catalog)
+    found = run_rental(gpu, 1.0, view.catalog, book, request.currency, None)
+    return None if found is None else Rental(offer="published rates", per_gpu_hour=Decimal(f"{found.expected:.2f}"))
 
 
 def _sliders(offer: Rental) -> tuple[Decimal, Decimal]:

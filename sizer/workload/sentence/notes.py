@@ -153,9 +153,13 @@ class Notes:
         return " ".join(whole.split())
 
     def answer(self, label: str, words: str = "") -> Answer:
-        """An answer that adds words to the sentence."""
+        """An answer that adds words to the sentence, before what closes a mail."""
         whole = self.text.whole
-        return self.change(label, len(whole.rstrip(" .,;")), len(whole), f", {words or label}")
+        closing = rule(r"<SIGNATURE>").search(whole)
+        if closing is None:
+            return self.change(label, len(whole.rstrip(" .,;")), len(whole), f", {words or label}")
+        at = len(whole[: closing.start()].rstrip(" .,;"))
+        return self.change(label, at, at, f", {words or label}{'' if whole[at : at + 1] in '.,;' else '.'}")
 
 
 def period_in(text: SentenceText) -> tuple[str, Match] | None:

@@ -225,7 +225,8 @@ def ask_network(notes: Notes) -> None:
     reason, own, usual = "", notes.describes_own, ""
     is_told = own is None
     if own is not None:
-        reason = "of a network of one's own write both, such as '12 GFLOP forward, 45 M parameters'"
+        reason = "a network of one's own needs both, such as '12 GFLOP forward, 45 M parameters', or one like it"
+        items = [item for item in items if item.transformer is None]
     elif notes.means_language:
         embeds, reason = notes.work.get("use") == EMBEDDING, "No language model is named"
         items = [item for item in items if item.transformer is not None and (item.family == EMBEDS) == embeds]
