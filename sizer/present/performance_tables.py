@@ -221,7 +221,7 @@ def _scaling_from_one_server(answer: WorkloadAnswer) -> list[tuple[str, str]]:
     if not one.any() or not here.any() or float(curve.n_servers[here][0]) == 1:
         return []
     n_servers, rate = float(curve.n_servers[here][0]), float(curve.throughput.value[one][0])
-    share = float(answer.throughput.value) / (n_servers * rate)
+    share = min(float(answer.throughput.value) / (n_servers * rate), 1.0)  # as the one of a GPU
     return [("Scaling efficiency compared with one server", words.percent(share))]
 
 

@@ -358,12 +358,15 @@ def value_at(data: Any, path: RequestPath) -> Any:
     return data
 
 
-def put(path: RequestPath, value: Any) -> None:
-    """Set a field; None, an empty text and an empty list remove it, and a table that is empty then."""
+def put(path: RequestPath, value: Any, request: dict[str, Any] | None = None) -> None:
+    """Set a field of a request, else of the one as typed; None, an empty text and an empty list remove it.
+
+    A table that is empty then goes, too.
+    """
     if value is None or value in ("", [], ()):
-        _remove(draft(), path)
+        _remove(draft() if request is None else request, path)
         return
-    here: Any = draft()
+    here: Any = draft() if request is None else request
     for part in path[:-1]:
         here = here[part] if isinstance(part, int) else here.setdefault(part, {})
     here[path[-1]] = value

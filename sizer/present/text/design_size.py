@@ -228,7 +228,7 @@ def one_server_text(
     if answer.bottleneck in ("gpu", "exchange"):
         share = f"{words.percent(answer.scaling_efficiency)} compared with one GPU"
         if design.n_servers > 1:
-            of_server = float(answer.throughput.value) / (design.n_servers * samples_per_s)
+            of_server = min(float(answer.throughput.value) / (design.n_servers * samples_per_s), 1.0)
             share = f"{words.percent(of_server)} compared with one server, {share}"
         return f"{first} Scaling efficiency at {grouped(design.n_gpus)} GPUs: {share}."
     # What GPUs lose to a slower stage is no loss of scaling.

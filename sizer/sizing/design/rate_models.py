@@ -73,7 +73,7 @@ def nearest_mlperf_runs(
                 source=row.source,
                 where=f"{row.submitter}, {row.system}",
                 gpu=catalog.gpus[known[row.accelerator].gpu].name,
-                server=row.system,
+                server=row.submitter,
                 software=f"MLPerf {row.round}",
                 n_gpus=row.accelerators or 1,
                 published=row.samples_per_s,
