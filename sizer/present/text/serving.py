@@ -425,9 +425,7 @@ def asked_cost_text(design: DesignAnswer, asked: Ownership | None) -> str:
         rate = load if several else f"{significant(found.served_per_s, 2)} requests/s"
         load = f"{rate} in {percent(share)} of all hours"
     years = plural(asked.years, "year")
-    text = (
-        f"A million {found.work.priced} at {load} cost {amount} over {years} of owning, all that the GPUs do among it"
-    )
+    text = f"A million {found.work.priced} at {load} cost {amount} over {years} of owning, all other work included"
     if limit is None:
         return text
     most = float(limit)

@@ -53,7 +53,9 @@ def _sliders(view: View, number: int, tried: Tried) -> dict[RequestPath, float]:
     stated = [(path, base) for path, base in known.items() if isinstance(base, (int, float)) and base]
     for place, (path, base) in enumerate(stated):
         is_time = path[-1] in _LIMITS
-        options = {factor: base * factor if is_time else max(1, round(base * factor)) for factor in _FACTORS}
+        options = {
+            factor: float(f"{base * factor:.3g}") if is_time else max(1, round(base * factor)) for factor in _FACTORS
+        }
         text: Callable[[float], str] = duration if is_time else grouped
         at = ("workload", number, *path)
         with columns[place % 2]:
