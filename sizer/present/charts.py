@@ -43,6 +43,7 @@ _CLEAR_PX = 9
 _TICKS = 6  # that an axis asks for
 # A scaling chart shows sizes up to this many times the design.
 _SCALING_BEYOND = 4
+_LINE_POINTS = 61  # of the capacity of a stage, drawn up to the frame
 # A published run belongs to the line where the model expects of it what the line shows, but for this share: batch,
 # server or data of the others differ.
 _COMPARABLE = 0.15
@@ -155,11 +156,15 @@ def _stage_line(
     layers: list[Any] = []
     for key, values in answer.scaling.stage_capacity.items():
         line = np.broadcast_to(np.atleast_1d(values), keep.shape)[keep]
-        inside = np.isfinite(line) & (line <= top)
         takes_over = (line[-1] <= 1.01 * middle[-1]) and (line[0] > 1.05 * middle[0])
-        if key not in STAGES or inside.sum() < 2 or not (takes_over or key == answer.next_bottleneck):
+        if key not in STAGES or not np.isfinite(line).all() or not (takes_over or key == answer.next_bottleneck):
             continue
-        rows: Rows = [{"gpus": float(g), "value": float(v)} for g, v in zip(gpus[inside], line[inside], strict=True)]
+        between = np.linspace(gpus[0], gpus[-1], _LINE_POINTS)  # it ends at the frame, not at the last size inside
+        line = np.interp(between, gpus, line)
+        inside = line <= top
+        if inside.sum() < 2:
+            continue
+        rows: Rows = [{"gpus": float(g), "value": float(v)} for g, v in zip(between[inside], line[inside], strict=True)]
         at_right = rows[-1]["gpus"] > 0.8 * float(gpus.max())
         end = chart_of([{**rows[-1], "text": f"capacity of {stage_word(key, inside=True)}"}])
         side: dict[str, Any] = {"align": "right", "dy": -9} if at_right else {"align": "left", "dx": 6}

@@ -190,6 +190,8 @@ def accuracy_finding(answer: WorkloadAnswer, at: int) -> str:
 _MS = 1e3
 # Share of the width from which on a label has no room on its right.
 _FAR = 0.75
+# Share of the line's length that is shown before its beginning.
+_BEFORE = 0.2
 
 
 def load_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
@@ -208,7 +210,10 @@ def load_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | st
     ]
     longest = 1.05 * max(rows[-1]["ms"], _MS * (limit or 0.0))
     top = 1.05 * max(row["high"] for row in rows)
-    x = alt.X("ms:Q", title="time between tokens, ms", scale=alt.Scale(domain=[0, longest], nice=False), axis=axis())
+    # From somewhat before the first request on: a line near its limit would be a stub in an empty chart.
+    shortest = max(0.0, rows[0]["ms"] - _BEFORE * (longest - rows[0]["ms"]))
+    domain = alt.Scale(domain=[shortest, longest], nice=False, zero=False)
+    x = alt.X("ms:Q", title="time between tokens, ms", scale=domain, axis=axis())
     scale = alt.Scale(domain=[0, top], nice=True)
     y = alt.Y("value:Q", scale=scale)
     layers = band_layers(rows, x, "output of a GPU, tokens/s", scale, palette)
@@ -217,7 +222,8 @@ def load_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | st
         layers.append(rule.encode(x=x))
     at, name = (curve.at[0] * _MS, curve.at[1]), "this load" if found.load == "asked" else "most within the limits"
     # Left of the rising line stand the published runs; below it there is room.
-    side: dict[str, Any] = {"align": "right", "dx": -10} if at[0] > _FAR * longest else {"align": "left", "dx": 10}
+    is_far = at[0] > shortest + _FAR * (longest - shortest)
+    side: dict[str, Any] = {"align": "right", "dx": -10} if is_far else {"align": "left", "dx": 10}
     layers += point_layers(at, name, (x, y), palette, palette.accent, dy=-6, **side)
     runs = [
         {"ms": one.token_s * _MS, "value": one.tokens_per_s, "source": one.source}

@@ -358,12 +358,15 @@ def value_at(data: Any, path: RequestPath) -> Any:
     return data
 
 
-def put(path: RequestPath, value: Any) -> None:
-    """Set a field; None, an empty text and an empty list remove it, and a table that is empty then."""
+def put(path: RequestPath, value: Any, request: dict[str, Any] | None = None) -> None:
+    """Set a field of a request, else of the one as typed; None, an empty text and an empty list remove it.
+
+    A table that is empty then goes, too.
+    """
     if value is None or value in ("", [], ()):
-        _remove(draft(), path)
+        _remove(draft() if request is None else request, path)
         return
-    here: Any = draft()
+    here: Any = draft() if request is None else request
     for part in path[:-1]:
         here = here[part] if isinstance(part, int) else here.setdefault(part, {})
     here[path[-1]] = value
@@ -376,6 +379,14 @@ def _remove(table: Any, path: RequestPath) -> None:
         _remove(below, tuple(rest))
     if isinstance(table, dict) and key in table and (not rest or below in ({}, [])):
         del table[key]
+
+
+def _note_design(request_json: str, name: str) -> None:
+    """Note which design answers a request; another one for the same request comes from other prices, which is told."""
+    before = st.session_state.get("design_name", name)
+    if before != name and st.session_state.get("answered") == request_json:
+        st.session_state.told = f"**The prices changed the design:** {plain(name)} instead of {plain(before)}."
+    st.session_state.answered, st.session_state.design_name = request_json, name
 
 
 def view(parts: Catalog, *, has_question: bool = False) -> View:
@@ -395,7 +406,7 @@ def view(parts: Catalog, *, has_question: bool = False) -> View:
             elif sized.refused:
                 faults = request_faults(sized.refused)
             elif sized.result is not None:
-                st.session_state.answered = request.model_dump_json()
+                _note_design(request.model_dump_json(), sized.result.design.name)
     answered = st.session_state.get("answered", "")
-    result = shown(answered, parts) if answered else None
+    result = shown(answered, parts) if answered and not infeasible else None  # none stands under what cannot be met
     return View(parts, result, answered, tuple(faults), infeasible, is_customer_mode(), has_question)

@@ -9,13 +9,13 @@ from sizer.base.quantities import NARROW_SPACE, by_count, grouped, si
 from sizer.catalog.labels import with_vendor
 from sizer.drawings.racks import at_least
 from sizer.explain.figure import CAPACITY, GPUS, POWER, PRICE, RACK_UNITS, STAGE, rate_key
-from sizer.present.text.calibration import NOT_PREDICTED
+from sizer.present.text.calibration import NOT_PREDICTED, compared_time_s
 from sizer.present.text.checks import amount_text, check_label, missing_text, open_text
 from sizer.present.text.design_size import asked_target_text
 from sizer.present.text.money import price_basis_text, price_range_text, quotes_text
 from sizer.present.text.plan import existing_text
 from sizer.present.text.result_text import stack_worth_text
-from sizer.present.text.serving import conditions, used_stack_text
+from sizer.present.text.serving import conditions, most_users_text, used_stack_text
 from sizer.present.text.verdict import (
     equipment_texts,
     even_odds_text,
@@ -80,7 +80,7 @@ def rate(design: DesignAnswer, number: int) -> HeadlineItem:
     answer = design.workloads[number]
     of_which = f"{answer.dnn.name}, " if len(design.workloads) > 1 else ""
     if answer.time is not None and answer.workload.target.time_to_train_s is not None:
-        label, value = "time to train", _split(answer.time.total_s, "s")
+        label, value = "time to train", _split(answer.time.total_s, "s", compared_time_s(answer))
     elif answer.workload.task == "training":
         label, value = "training rate", _split(answer.throughput, sample_unit(answer.dnn))
     else:
@@ -90,9 +90,9 @@ def rate(design: DesignAnswer, number: int) -> HeadlineItem:
     return HeadlineItem(rate_key(number), f"{of_which}{label}" if of_which else label.capitalize(), *value)
 
 
-def _split(interval: Estimate, unit: str) -> tuple[str, str]:
-    """Middle of an estimate, and its interval with the unit."""
-    parts = estimate_text(interval, unit)
+def _split(interval: Estimate, unit: str, like: float | None = None) -> tuple[str, str]:
+    """Middle of an estimate, and its interval with the unit; ``like`` as for ``estimate_text``."""
+    parts = estimate_text(interval, unit, like)
     if parts.is_range:
         return f"{parts.middle}{NARROW_SPACE}{parts.unit}", parts.spread
     spread = f"{parts.spread}{NARROW_SPACE}{parts.unit}" if parts.spread else ""
@@ -156,7 +156,9 @@ def _performance(result: SizingResult) -> Tile:
     first = design.workloads[0]
     item = rate(design, 0)
     under = f"{item.under}; target {asked_target_text(result, first)}" if item.under else item.under
-    return Tile("Will it do the job?", item._replace(under=under), _verdict(result), f"with {_software(design)}")
+    room = most_users_text(first.serving) if first.serving is not None and first.serving.work.counts_people else ""
+    note = f"Serves {room}, with {_software(design)}" if room else f"with {_software(design)}"
+    return Tile("Will it do the job?", item._replace(under=under), _verdict(result), note)
 
 
 def _software(design: DesignAnswer) -> str:

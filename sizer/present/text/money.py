@@ -10,6 +10,7 @@ from typing import Protocol
 from sizer.base.quantities import by_count, grouped, significant
 from sizer.bom.bill import Bill
 from sizer.bom.cost import MIDDLE, NEGOTIATED_GPUS, CostInterval
+from sizer.catalog.labels import with_vendor
 from sizer.present import words
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck
 from sizer.sizing.reasons import CostDifference, QuoteToSettle, RunnerUpKind, SelectionKind, TieBreak
@@ -200,7 +201,7 @@ def about(amount: float, currency: str) -> str:
 
 def _told_apart(first: DesignAnswer, other: DesignAnswer) -> tuple[str, str]:
     """Short names of two designs: what they differ in."""
-    servers = [f"{design.n_servers} × {design.platform.server.name}" for design in (first, other)]
+    servers = [f"{design.n_servers} × {with_vendor(design.platform.server)}" for design in (first, other)]
     if first.platform.gpu.id != other.platform.gpu.id:
         servers = [f"{name} ({gpus_text(design)})" for name, design in zip(servers, (first, other), strict=True)]
     is_external = any(design.storage_nodes for design in (first, other))

@@ -69,17 +69,25 @@ def _each_hour(people: UseOfModel) -> str:
     return f"{plain(people.requests_per_h)} requests an hour each (assumed)"
 
 
+def most_users_text(found: ServingAnswer) -> str:
+    """How many people the GPUs serve, counted as the load is; "" where nothing says what they do."""
+    counts_active = found.work.load_kind is LoadKind.ACTIVE_USERS
+    number = found.active_users if counts_active else found.users
+    if found.work.people is None or number is None:
+        return ""
+    most = "about" if found.work.load_kind is LoadKind.GPUS else "at most about"
+    return f"{most} {grouped(float(f'{number:.2g}'))} {'active users' if counts_active else 'users in all'}"
+
+
 def users_text(found: ServingAnswer) -> str:
     """People whom the GPUs serve, with what is assumed of them; "" where nothing says what they do."""
-    people = found.work.people
-    if people is None or found.users is None or found.active_users is None:
+    most, people = most_users_text(found), found.work.people
+    if not most or people is None or found.active_users is None:
         return ""
-    users, active = (grouped(float(f"{number:.2g}")) for number in (found.users, found.active_users))
-    most = "about" if found.work.load_kind is LoadKind.GPUS else "at most about"
     if found.work.load_kind is LoadKind.ACTIVE_USERS:
-        return f"{most} {active} active users with {_each_hour(people)}"
-    share = percent(people.active_share)
-    return f"{most} {users} users in all, of whom {share} are active ({active}) with {_each_hour(people)}"
+        return f"{most} with {_each_hour(people)}"
+    active = f"{percent(people.active_share)} are active ({grouped(float(f'{found.active_users:.2g}'))})"
+    return f"{most}, of whom {active} with {_each_hour(people)}"
 
 
 def serving_need_text(answer: WorkloadAnswer, found: ServingAnswer) -> str:
@@ -419,9 +427,7 @@ def asked_cost_text(design: DesignAnswer, asked: Ownership | None) -> str:
         rate = load if several else f"{significant(found.served_per_s, 2)} requests/s"
         load = f"{rate} in {percent(share)} of all hours"
     years = plural(asked.years, "year")
-    text = (
-        f"A million {found.work.priced} at {load} cost {amount} over {years} of owning, all that the GPUs do among it"
-    )
+    text = f"A million {found.work.priced} at {load} cost {amount} over {years} of owning, all other work included"
     if limit is None:
         return text
     most = float(limit)

@@ -444,9 +444,7 @@ def _idle_storage_text(idle: IdleStorage, n_servers: int) -> str:
         case IdleReason.CAPACITY_UNKNOWN:
             why = f"the vendor must confirm what it holds, and {si(needed, 'B')} are stored; the request can state it"
         case IdleReason.RANKED:
-            why = (
-                f"it would do ({si(given, 'B/s')}, and {si(needed, 'B/s')} are read), and this design leads without it"
-            )
+            why = f"it delivers enough, {si(given, 'B/s')}, and this design leads without it"
     text = f"The existing {idle.equipment.name.removeprefix('existing ')} stays idle: {why}."
     if idle.copy_s is None:
         return text

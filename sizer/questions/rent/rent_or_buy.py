@@ -80,7 +80,7 @@ def rental_table(comparison: RentOrBuy, use: Decimal | None) -> Table:
     """
     # Assumptions of the table, and costs that it does not include.
     note = (
-        f"Rates of “{comparison.rental.offer}” as in the request. A year has {grouped(HOURS_PER_YEAR)} hours. "
+        f"Rates of “{comparison.rental.offer}”. A year has {grouped(HOURS_PER_YEAR)} hours. "
         f"Electricity: typical draw, {share_text(Fraction(repr(IDLE_SHARE)))} of it while idle (assumed). Interest, "
         "taxes and residual value are not included."
     )

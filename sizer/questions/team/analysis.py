@@ -173,7 +173,9 @@ class TeamModel:
         place = self.case.queue.index(index)
         waits = run.waits_s(place)
         share = run.share_within(place, job.wait_s)
-        if not len(waits):
+        if run.n_servers < run.case.least_servers:  # more work than they do: waits last as long as the simulation
+            waits = np.full(1, np.inf)
+        elif not len(waits):
             waits = np.array([0.0 if share else np.inf])
         return JobKindRun(
             name=job.job.name,

@@ -201,6 +201,8 @@ def waits_table(answer: TeamAnswer) -> Table | None:
         f"Target: {words.percent(answer.team.wait_probability)} of each kind. Simulated: "
         f"{words.plural(run.n_jobs, 'job')} in {grouped(run.n_weeks)} weeks; ± is the standard error of the share."
     )
+    if run.n_servers < answer.model.case.case.least_servers:
+        note += f" The jobs are more work than {words.plural(run.n_servers, 'server')} can do: the queue has no end."
     if run.n_servers > answer.n_servers_for_waits:
         fewest = words.plural(answer.n_servers_for_waits, "server")
         note += f" {fewest} would be enough for the waits alone; the other targets need more."
@@ -251,7 +253,7 @@ def wait_duration(seconds: float) -> str:
     """A wait in words."""
     if seconds < _NO_WAIT_S:
         return "no wait"
-    return duration(seconds) if isfinite(seconds) else "never starts"
+    return duration(seconds) if isfinite(seconds) else "no end"
 
 
 def demand_table(answer: TeamAnswer) -> Table | None:

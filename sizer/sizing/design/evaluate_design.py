@@ -378,17 +378,18 @@ def scaling_efficiency_of(
     """Rate of a GPU of the design over that of one alone, or in the fewest servers; 0 where GPUs hold no network."""
     if not rate > 0:
         return 0.0
+    fewest, here = (
+        float(one.comp.gpu.median[0] / (one.servers[0] * one.cols.gpus_per_server[0])) for one in (along, run)
+    )
     if work.is_laid_out:
         # Rate of one GPU over that in the fewest servers that hold the model; above 1 where more GPUs suit it better.
-        fewest, here = (
-            float(one.comp.gpu.median[0] / (one.servers[0] * one.cols.gpus_per_server[0])) for one in (along, run)
-        )
         return here / fewest
     n_gpus = float(run.servers[0] * run.cols.gpus_per_server[0])
-    # Rate of one GPU on its own, which no run may have shown: no less than each does without exchange. [samples/s]
-    without_exchange = float(run.comp.gpu_alone[0] / (run.servers[0] * run.cols.gpus_per_server[0]))
+    # Rate of one GPU on its own, which no run may have shown: no less than each does without exchange, or in the fewest
+    # servers. [samples/s]
+    least = max(float(run.comp.gpu_alone[0] / n_gpus), fewest)
     alone = rate_in_one_server(work, platform, run.cols, 1, catalog, calibration)
-    return min(rate / n_gpus / (without_exchange if alone is None else max(float(alone.value), without_exchange)), 1.0)
+    return min(rate / n_gpus / (least if alone is None else max(float(alone.value), least)), 1.0)
 
 
 def _before_measured(

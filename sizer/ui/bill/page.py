@@ -8,7 +8,7 @@ import streamlit as st
 
 from sizer.bom.cost import unusual_prices
 from sizer.bom.prices import prices_for
-from sizer.catalog.labels import item_name
+from sizer.catalog.labels import item_name, with_vendor
 from sizer.present.bill_tables import bill_table, category_prices
 from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import (
@@ -40,7 +40,7 @@ _TAB = "bill_tab"
 _MAX_WARNINGS = 3
 _LINES: RequestPath = ("quote", "line")
 _MAX_LINES = 500  # of a quote
-_NEW_LINE: dict[str, Any] = {"description": "Installation", "category": "service", "quantity": 1}
+_TERM_MONTHS = 36  # of what is offered for some years
 
 
 def show(view: View) -> None:
@@ -95,13 +95,28 @@ def _tabs(view: View, result: SizingResult) -> None:
                 draw(view)
 
 
-def _own_lines(_view: View) -> None:
-    """Lines without a catalogue item: a fold each."""
-    look.note("Add lines for anything else, such as installation. While one has no price, the total is to be quoted.")
+def _own_lines(view: View) -> None:
+    """Lines without a catalogue item: a fold each, and buttons for what most quotes have besides the parts."""
+    look.note(
+        "Add lines for what the parts list lacks. While one has no price, and is not optional, the total is to be "
+        "quoted."
+    )
     for number in range(len(surroundings.entries(_LINES))):
         draw = partial(surroundings.box, QUOTE_LINE, _LINES, number, "own-line", "Remove this line")
         look.folded(f"Line {number + 1}", f"line-{number}", draw, fields.summary(QUOTE_LINE, number))
-    surroundings.add_button("Add a line", _LINES, lambda: dict(_NEW_LINE), _MAX_LINES, "own-line")
+    design, optional = view.result.design, {"status": "optional"}  # the total stays known until it has a price
+    term = {"term_months": _TERM_MONTHS, **optional}
+    per_gpu = {"quantity": design.n_gpus, "unit": "GPU", **term}
+    usual: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
+        ("Add a line", "service", "Installation", {}),
+        ("Add vendor support", "support", "Vendor support", term),
+        ("Add software per GPU", "software", "Software subscription, such as NVIDIA AI Enterprise", per_gpu),
+        ("Add a spare server", "compute", f"Spare: {with_vendor(design.platform.server)}", optional),
+    )
+    with st.container(horizontal=True, gap="small", key="usual-lines"):
+        for label, category, description, more in usual:
+            line = {"description": description, "category": category, "quantity": 1, **more}
+            surroundings.add_button(label, _LINES, partial(dict, line), _MAX_LINES, f"line-of-{category}")
 
 
 def _terms(view: View) -> None:
@@ -153,6 +168,8 @@ def _ownership(view: View, result: SizingResult) -> None:
     st.markdown(plain(finding(answer)))
     look.table(ownership_table(answer), view.catalog.sources)
     look.table(runs_table(answer), view.catalog.sources)
+    if not view.is_customer_mode:
+        OWNERSHIP.show()
 
 
 def _dismiss() -> None:

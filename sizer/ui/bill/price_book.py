@@ -317,6 +317,6 @@ def _template(view: View) -> None:
         icon=":material/download:",
     )
     look.note(
-        f"The template has a row for each of the {plural(len(bill.unpriced), 'item')} without a price, and for those "
-        "of other designs that would settle which costs least. Fill in amount and source, or delete the row."
+        f"The template has a row for every item without a price, {len(bill.unpriced)} in this bill, and for those of "
+        "other designs that would settle which costs least. Fill in amount and source, or delete the row."
     )

@@ -10,6 +10,7 @@ from sizer.catalog.model import Catalog
 from sizer.export.workbook.book import comparison_workbook
 from sizer.present.tables import Table
 from sizer.present.words import capital
+from sizer.questions.alternatives.analysis import on_platform
 from sizer.questions.compare.causes import diff
 from sizer.questions.compare.charts import price_chart
 from sizer.questions.compare.designs import MOST, Compared, bill_table, figures_table, request_table
@@ -98,6 +99,12 @@ def show(view: View) -> None:
         look.note(
             f"Pin up to {MOST} designs, also of different requests, here or on the page Architecture, to compare them."
         )
+        here = view.result.design.platform.key
+        other = next((one for one in view.result.platforms if one.platform.key != here), None)
+        if other is not None and not view.is_customer_mode:
+            request = on_platform(SizingRequest.model_validate_json(view.request_json), other.platform)
+            args = (other.name, request.model_dump_json())
+            st.button(f"Compare with {plain(other.name)}", key="pin-next", on_click=pin, args=args)
     _manage(pins(), view)
     if not view.is_customer_mode and (others := _others(view)):
 

@@ -28,7 +28,7 @@ from sizer.questions.what_if.varied_input import (
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.ui import fields, look, state
 from sizer.ui.performance.page import chosen_workload
-from sizer.ui.questions import data, failures, growth, rent, scale, team, verdict
+from sizer.ui.questions import data, failures, growth, load, rent, scale, team, verdict
 from sizer.ui.questions.tried import Tried
 from sizer.ui.state import View
 from sizer.ui.typed import plain, written
@@ -99,7 +99,8 @@ _KINDS: Mapping[str, QuantityKind] = {
 def show(view: View) -> None:
     """Draw the page: the chosen question alone."""
     is_served = all(answer.serving is not None for answer in view.result.design.workloads)
-    listed = [name for name in _QUESTIONS if not (is_served and name in _OF_DATA_SETS)]
+    others = _OF_DATA_SETS if is_served else _OF_SERVING
+    listed = [name for name in _QUESTIONS if name not in others]
     if st.session_state.get("question") not in listed:
         st.session_state.question = listed[0]
     st.pills("Question", listed, key="question", required=True, persist_state="session")
@@ -164,7 +165,10 @@ def _buttons(view: View, tried: Tried, number: int, model: WorkloadOnDesign, pai
     if taken:
         notes.append(f"Apply changes the request to: {listed(taken)}.")
     if left:
-        notes.append(f"Not an input of the request, and not applied: {listed(left)}. The target stays as it is.")
+        notes.append(
+            f"Not an input of the request, and not applied: {listed(left)}. Servers and storage nodes follow from the "
+            "target and the sizing confidence: raise one of them on the page Requirements to buy more."
+        )
     if taken and not view.is_current:
         notes.append("First correct the errors of the request on the page Requirements.")
     if notes:
@@ -231,9 +235,11 @@ def _influences(view: View, number: int, model: WorkloadOnDesign) -> None:
 
 # Asked of work that reads a data set in epochs: a model in use reads its weights once.
 _OF_DATA_SETS = ("Two inputs", "Data and ingest")
+_OF_SERVING = ("Other load",)
 # The questions in the order of the pills; each draws itself below them.
 _QUESTIONS: Mapping[str, Callable[[View], None]] = {
     "Two inputs": _two_inputs,
+    "Other load": load.show,
     "Do we need this?": verdict.show,
     "Scale up or out": scale.show,
     "Team": team.show,

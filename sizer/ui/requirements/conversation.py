@@ -73,7 +73,11 @@ def show(parts: Catalog) -> None:
                 if phrase.words:
                     _chip(number, phrase, found, parts)
                 else:
-                    st.markdown(f":gray-badge[{plain(phrase.meaning)}]", width="content")
+                    colour = "orange" if phrase.is_left_out else "gray"
+                    st.markdown(f":{colour}-badge[{plain(phrase.meaning)}]", width="content")
+            with st.popover("Examples", key=f"examples-{st.session_state.generation}", on_change="rerun") as others:
+                if others.open:
+                    _templates(parts)
         # Until the network is known, numbers of its data have no place yet.
         if found.unread and (found.question is None or found.question.about != "network"):
             st.caption(f":orange[:material/help:] Not understood: {plain(', '.join(found.unread))}.")

@@ -152,7 +152,7 @@ class Notes:
         return " ".join(whole.split())
 
     def answer(self, label: str, words: str = "") -> Answer:
-        """An answer that adds words to the sentence."""
+        """An answer that adds words to the sentence, before what closes a mail."""
         whole = self.text.whole
         signed = rule(r"<SIGNATURE>").search(whole)
         last = len(whole[: signed.start() if signed else None].rstrip(" .,;"))

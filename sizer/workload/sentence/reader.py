@@ -53,7 +53,7 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
     reading = _read_once(text, catalog)
     for _ in range(_MOST_ROUNDS):
         taken = assumed_of(reading.questions)
-        assumed += [Phrase("", one.assumption) for one in taken]
+        assumed += [Phrase("", one.assumption, is_left_out=one.key == "place") for one in taken]
         for low, high, words in (edit for one in taken for edit in one.answers[0].edits):
             edits.append((places[low][0], places[max(low, high - 1)][high > low], words))
         if not taken:

@@ -64,6 +64,7 @@ class Phrase:
     meaning: str
     start: int = 0
     end: int = 0
+    is_left_out: bool = False  # of an assumption: words that the request does not take
 
 
 @dataclass(frozen=True)

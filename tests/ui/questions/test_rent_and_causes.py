@@ -19,13 +19,17 @@ def said(app: AppTest) -> str:
     return " ".join(one.value for one in app.markdown).replace("\\", "").replace("\u202f", " ").replace("\xa0", " ")
 
 
-def test_an_offer_is_entered_assumed_and_then_asked_about() -> None:
+def test_without_an_offer_the_published_rates_are_tried_and_an_entered_one_counts() -> None:
     app = asked(opened(), RENT)
-    assert app.info
+    # V100: 0.19 to 3.90 USD, in the middle 0.19 + 3.71 (sqrt(20) - 1) / 19.
+    widget(app.button, "Apply to the request").click().run()
+    assert app.session_state.draft["rental"]["per_gpu_hour"] == 0.87
+    app = opened()
     widget(app.button, "Enter an offer").click().run()
     assert_well(app)
     assert app.session_state.draft["rental"]["per_gpu_hour"] == 2.5
     assert any("Assumed" in one.value for one in app.toast)
+    asked(app, RENT)
     # 72 GPUs, half of the 26,280 hours of three years, at 2.50 USD.
     assert figure(app, "Renting")[0].replace("\u202f", " ") == "USD 2 365 200"
 

@@ -156,6 +156,23 @@ def test_servers_are_taken_where_the_target_is_a_number_of_gpus_and_nodes_are_no
     assert app.session_state.draft["workload"][0]["target"] == {"gpus_busy": 80}
 
 
+def test_a_served_model_is_resized_for_another_load():
+    """Eight times the users of one L40S server take more of it; the request changes when the values are applied."""
+    app = looked_at(SERVING[0])
+    before = dict(app.session_state.draft["workload"][0]["target"])
+    (kind, number) = next(iter(before.items()))
+    slider = next(one for one in app.select_slider if one.key.endswith(f"/{kind}"))
+    slider.set_value(8.0).run()
+    assert_well(app)
+    assert app.session_state.draft["workload"][0]["target"] == before
+    servers = re.search(r"Servers\s+(\d+)\s+(\d+)", page_text(app))
+    assert servers is not None
+    assert int(servers[2]) > int(servers[1])
+    widget(app.button, "Apply to the request").click().run()
+    assert_well(app)
+    assert app.session_state.draft["workload"][0]["target"] == {kind: 8 * number}
+
+
 def test_the_workload_is_chosen_where_there_are_several():
     app = looked_at("c4140-f800")
     which = next(one for one in app.segmented_control if one.label.endswith("on this cluster; show"))

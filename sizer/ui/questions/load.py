@@ -1,0 +1,76 @@
+"""A question of the page What-if: a language model in use, resized for another load, other lengths or other limits."""
+
+from collections.abc import Callable, Mapping
+
+import streamlit as st
+
+from sizer.base.quantities import duration, grouped
+from sizer.questions.compare.designs import Compared, figures_table
+from sizer.ui import look, state
+from sizer.ui.error_messages import sentences
+from sizer.ui.performance.page import chosen_workload
+from sizer.ui.questions.tried import Tried
+from sizer.ui.request_form.forms import RequestPath, label_at
+from sizer.ui.state import View
+from sizer.ui.typed import plain
+from sizer.workload.request import SizingRequest
+
+_FACTORS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 8.0)
+_COUNTS = ("input_tokens", "output_tokens")
+_LIMITS = ("first_token_s", "token_s")
+
+
+def show(view: View) -> None:
+    """Draw the question."""
+    number = chosen_workload(view.result.design, "what-if")
+    st.header("Other load or limits", anchor=False)
+    look.note("The cluster is resized for these values. The request stays as it is until they are applied.")
+    tried = Tried("load", f"{number} {view.request_json}")
+    values = _sliders(view, number, tried)
+    tried.buttons(view, _take, (values,), is_moved=bool(values), can_take=bool(values))
+    if not values:
+        return
+    data = view.result.request.model_dump(mode="json", exclude_none=True)
+    for path, value in values.items():
+        state.put(path, value, data)
+    found = state.outcome(SizingRequest.from_dict(data), view.catalog)
+    if found.result is None:
+        st.warning(plain(sentences(found.infeasible or found.refused)), icon=":material/block:")
+        return
+    both = [Compared("Present design", view.result), Compared("With these values", found.result)]
+    look.table(figures_table(both, 0, has_price=not view.is_customer_mode), view.catalog.sources)
+
+
+def _sliders(view: View, number: int, tried: Tried) -> dict[RequestPath, float]:
+    """A slider for the load, the lengths and each limit; the values that were moved, by their place in the request."""
+    served = view.result.design.workloads[number].serving
+    assert served is not None  # asked of language models in use
+    work, target = served.work, view.result.request.workload[number].target.model_dump(exclude_none=True)
+    known: dict[RequestPath, float | None] = {("target", next(iter(target))): next(iter(target.values()))}
+    known |= {(key,): getattr(work, key) for key in (*_COUNTS, *_LIMITS)}
+    moved: dict[RequestPath, float] = {}
+    columns = st.columns(2, gap="large")
+    stated = [(path, base) for path, base in known.items() if isinstance(base, (int, float)) and base]
+    for place, (path, base) in enumerate(stated):
+        is_time = path[-1] in _LIMITS
+        options = {
+            factor: float(f"{base * factor:.3g}") if is_time else max(1, round(base * factor)) for factor in _FACTORS
+        }
+        text: Callable[[float], str] = duration if is_time else grouped
+        at = ("workload", number, *path)
+        with columns[place % 2]:
+            factor = st.select_slider(
+                label_at(at),
+                _FACTORS,
+                format_func=lambda one, options=options, text=text: text(options[one]),
+                **tried.widget(str(path[-1]), 1.0),
+            )
+        if factor != 1:
+            moved[at] = options[factor]
+    return moved
+
+
+def _take(values: Mapping[RequestPath, float]) -> None:
+    for path, value in values.items():
+        state.put(path, value)
+    state.refresh("The values are now in the request; the design was sized again.")
