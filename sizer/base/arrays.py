@@ -1,6 +1,7 @@
 """Types of the arrays that models take and return, and records of them."""
 
 from dataclasses import fields, replace
+from types import EllipsisType
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -10,7 +11,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 # Rows of the first axis, or entries of several axes.
-Index: TypeAlias = Ints | Bools | slice | tuple[Ints | slice | int | None, ...]
+Index: TypeAlias = Ints | Bools | slice | tuple[Ints | slice | int | EllipsisType | None, ...]
 
 
 class Rows:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from sizer.base.faults import in_words, nearest, shown
-from sizer.base.formats.csv_rows import CsvRecord, csv_records
+from sizer.base.formats.csv_rows import records_checked
 from sizer.base.texts import LongText, Name, Note, ShortText
 
 # Files of ``prices/`` that hold no prices.
@@ -111,29 +111,16 @@ def evidence_rows(text: str, place: str) -> tuple[list[BandEvidence], list[str]]
 
 
 def _rows(model: type[_Row], text: str, place: str) -> tuple[list[_Row], list[str]]:
-    known, rows, faults = tuple(model.model_fields), [], []
-    records = csv_records(text)
-    head = next(records, CsvRecord(1, 1, []))
-    if head.fault:
-        return [], [f"{place} line 1: {head.fault}"]
-    unknown = [name for name in head.cells if name not in known]
-    faults += [f"{place} line 1: unknown column {shown(name)}{nearest(name, known)}" for name in unknown]
-    if faults:
-        return [], faults
-    for record in records:
-        here = f"{place} line {record.line}"
-        if record.fault:
-            faults.append(f"{here}: {record.fault}")
-        elif record.is_blank:
-            continue
-        elif len(record.cells) != len(head.cells):
-            faults.append(f"{here}: does not have as many cells as there are columns ({len(known)})")
-        else:
-            cells = record.by_column(head.cells)
-            try:
-                rows.append(model.model_validate({name: cell for name, cell in cells.items() if cell or name in _KEPT}))
-            except ValidationError as error:
-                faults += in_words(model, error, here)
+    known, rows, faults = tuple(model.model_fields), [], list[str]()
+
+    def unknown(columns: Sequence[str]) -> list[str]:
+        return [f"unknown column {shown(name)}{nearest(name, known)}" for name in columns if name not in known]
+
+    for here, cells in records_checked(text, place, faults, unknown):
+        try:
+            rows.append(model.model_validate({name: cell for name, cell in cells.items() if cell or name in _KEPT}))
+        except ValidationError as error:
+            faults += in_words(model, error, here)
     return rows, faults
 
 

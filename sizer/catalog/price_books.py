@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from sizer.base.dates import PartialDate, days_of
 from sizer.base.faults import in_words, nearest, shown
-from sizer.base.formats.csv_rows import csv_records
+from sizer.base.formats.csv_rows import records_checked
 from sizer.base.money import Amount, Percent, parse_rate, round_money
 from sizer.base.texts import Name, Note
 
@@ -83,29 +83,8 @@ def price_rows(text: str, place: str) -> tuple[list[Price], list[str]]:
     """
     rows: list[Price] = []
     faults: list[str] = []
-    delimiter = delimiter_of(text)
-    records = csv_records(text, delimiter)
-    head = next(records, None)
-    if head is not None and head.fault:
-        return [], [f"{place} line 1: {head.fault}"]
-    columns = [] if head is None else [name.strip() for name in head.cells]
-    faults += [f"{place} line 1: {fault}" for fault in _column_faults(columns)]
-    if faults:
-        return [], faults
-    for record in records:
-        if record.is_blank:
-            continue
-        here = f"{place} line {record.line}"
-        if record.fault:
-            faults.append(f"{here}: {record.fault}")
-            continue
-        if len(record.cells) != len(columns):
-            faults.append(
-                f"{here}: has {len(record.cells)} cells, not as many cells as there are columns ({len(columns)})"
-            )
-            continue
-        given = {name: cell.strip() for name, cell in record.by_column(columns).items()}
-        row, found = _price(_as_written_here(given), here)
+    for here, cells in records_checked(text, place, faults, _column_faults, delimiter_of(text)):
+        row, found = _price(_as_written_here(cells), here)
         rows += row
         faults += found
     return rows, faults

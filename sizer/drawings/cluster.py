@@ -22,25 +22,8 @@ _OTHER_NAMES = {
 }
 # Group of each role of the plan. Its name stands for its devices on a drawing that shows them as one.
 GROUPS = {role: _OTHER_NAMES.get(prefix, prefix) for role, prefix in NAME_PREFIXES.items()}
-# Switches of a group in words, and the first of them where another kind follows: '3 leaf and 2 spine switches'.
-_SWITCHES = {
-    "leaf": ("leaf switch", "leaf switches"),
-    "spine": ("spine switch", "spine switches"),
-    "core": ("core switch", "core switches"),
-    "storage-leaf": ("storage leaf switch", "storage leaf switches"),
-    "storage-spine": ("storage spine switch", "storage spine switches"),
-    "storage-core": ("storage core switch", "storage core switches"),
-    "gateway": ("gateway", "gateways"),
-    "back-end": ("back-end switch", "back-end switches"),
-    "back-end-spine": ("back-end spine switch", "back-end spine switches"),
-    "back-end-core": ("back-end core switch", "back-end core switches"),
-    "in-band": ("in-band switch", "in-band switches"),
-    "in-band-spine": ("in-band spine switch", "in-band spine switches"),
-    "in-band-core": ("in-band core switch", "in-band core switches"),
-    "management": ("management switch", "management switches"),
-    "management-aggregation": ("management aggregation switch", "management aggregation switches"),
-    "management-core": ("management core switch", "management core switches"),
-}
+# Networks whose switches are called by them: 'in-band spine switches'.
+_NETWORKS = ("storage", "back-end", "in-band", "management")
 # Appliances that run subnet managers.
 MANAGERS = ("ufm", "storage-ufm")
 _ALONE, _DIRECTOR = ("fabric switch", "fabric switches"), ("director", "directors")
@@ -108,7 +91,10 @@ class Cluster:
         count = self.count(group)
         is_director = group == "spine" and self.has_director
         is_alone = group == "leaf" and not self.count("spine")
-        return by_count(max(count, 1), *(_DIRECTOR if is_director else _ALONE if is_alone else _SWITCHES[group]))
+        network = next((f"{name} " for name in _NETWORKS if group.startswith(f"{name}-")), "")
+        level = f"{network}{group.removeprefix(network.replace(' ', '-'))}"
+        usual = ("gateway", "gateways") if group == "gateway" else (f"{level} switch", f"{level} switches")
+        return by_count(max(count, 1), *(_DIRECTOR if is_director else _ALONE if is_alone else usual))
 
     @property
     def has_director(self) -> bool:

@@ -8,7 +8,6 @@ from itertools import groupby
 
 from sizer.base.quantities import NARROW_SPACE, by_count, grouped, number_and_unit, si
 from sizer.catalog.model import Catalog
-from sizer.drawings import racks
 from sizer.drawings.palette import COLUMN_PX, LANDSCAPE_PX
 from sizer.drawings.parts import LINE_SIZE, small_room
 from sizer.drawings.shapes import Box, Drawing, FilledBar, Label, text_width, wrapped
@@ -136,7 +135,7 @@ def rack_fronts(plan: Plan, catalog: Catalog, *, in_column: bool = False) -> tup
     than the column of text. In the order of the racks. One of three or four racks is as wide as a landscape page.
     """
     if in_column or len(plan.racks) > _MAX_SINGLE:
-        kinds = racks.rack_kinds(plan.racks)
+        kinds = rack_kinds(plan.racks)
     else:
         kinds = tuple(RackKind((rack,)) for rack in plan.racks)
     is_low = not in_column and max(_height(kind.first) for kind in kinds) <= _LANDSCAPE_H
@@ -206,8 +205,8 @@ def _title(kinds: Sequence[RackKind], plan: Plan) -> str:
         name = f"Rack {first}"
     else:
         name = f"Racks {first} to {last}"
-    draw = racks.up_to(most.max_w, most.has_unknown_power)
-    if not racks.is_unknown(most.max_w, most.has_unknown_power):
+    draw = up_to(most.max_w, most.has_unknown_power)
+    if not is_unknown(most.max_w, most.has_unknown_power):
         if most.feeds:
             left = {"2N": " on either feed", "N+1": " with one feed lost", "N": ""}[most.redundancy]
             draw = f"{draw} of {si(most.feed_capacity_w, 'W')}{left}"
@@ -222,14 +221,14 @@ def _head(kind: RackKind, x: float, y: float, width: float) -> Iterator[Label]:
         title = f"{title}: {count} equal racks"
     elif rack.is_existing:
         title = f"{title} (existing)"
-    power = racks.watts(rack.typical_w, rack.has_unknown_power)
-    if not racks.is_unknown(rack.typical_w, rack.has_unknown_power):
+    power = watts(rack.typical_w, rack.has_unknown_power)
+    if not is_unknown(rack.typical_w, rack.has_unknown_power):
         power = f"{power} typical, {si(rack.max_w, 'W')} maximum"
-    last = racks.weight(rack)
+    last = weight(rack)
     if rack.is_existing:
         power, last = f"{power} added", f"{last} added"
     each = f", each as {rack.name}" if count > 1 else ""
-    of_what = "" if rack.is_existing or racks.is_unknown(rack.weight_kg, rack.has_unknown_weight) else " with the rack"
+    of_what = "" if rack.is_existing or is_unknown(rack.weight_kg, rack.has_unknown_weight) else " with the rack"
     wordings = (f"{last}{of_what}{each}", f"{last}{of_what}", last)
     last = next((one for one in wordings if text_width(one, LINE_SIZE) <= width), last)
     (title,) = wrapped(title, _TITLE, width, semibold=True, max_lines=1)
@@ -267,10 +266,10 @@ class _Wording:
         """Name, model, height and watts; a shorter wording leaves out what can be seen."""
         model = self.catalog.item(device.item).name
         power, height = device.power, f"{device.height_u}U"
-        watts = racks.watts(power.max_w, not power.is_known)
+        draw = watts(power.max_w, not power.is_known)
         if device.status == "existing":
             model = f"{model}, at hand"
-        parts = [device.name, model, height, watts] if self.length < 2 else [device.name, model, watts]
+        parts = [device.name, model, height, draw] if self.length < 2 else [device.name, model, draw]
         return " · ".join(parts)
 
     def fitting(self, device: PlacedDevice, room: float) -> str:
@@ -294,7 +293,7 @@ def _devices(kind: RackKind, x: float, floor: float, width: float, say: _Wording
             width=width,
             height=device.height_u * UNIT_PX,
             title=say.fitting(device, small_room(width)),
-            role=racks.ROLES[device.category],
+            role=ROLES[device.category],
             small=True,
         )
 
@@ -372,7 +371,7 @@ def _foot(rack: PlacedRack, x: float, y: float, width: float, catalog: Catalog) 
 
 
 def _feed_texts(feed: PowerFeed, rack: PlacedRack, kinds: Sequence[str]) -> tuple[str, ...]:
-    load = racks.at_least(rack.has_unknown_power, _kilowatts(feed.alone_w))
+    load = at_least(rack.has_unknown_power, _kilowatts(feed.alone_w))
     outlets = dict(feed.outlets)
     return (
         f"{load} of {_kilowatts(feed.capacity_w)}",

@@ -468,13 +468,12 @@ def _stage(evaluated: EvaluatedDesign, place: int, stage: Stage) -> Explanation:
     answer = result.design.workloads[place]
     unit = words.sample_unit(answer.dnn)
     found = stage_inputs(evaluated, place, stage.key)
-    rows = [input_row(one.name, one.value, one.fact, one.note) for one in found.inputs]
     cautions: Sequence[str] = found.cautions if stage.key != "gpu" else (*found.cautions, *_cautions(answer))
     return Explanation(
         f"{STAGES[stage.key]}, {answer.workload.name}",
         words.estimate(stage.capacity, unit) if is_limit(stage, answer) else "not limited",
         found.formula,
-        inputs_table(stage_key(place, stage.key), rows),
+        inputs_table(stage_key(place, stage.key), found.inputs),
         (words.sentence(stage_text(stage.reason)),),
         tuple(cautions),
         assumed(result, [answer.workload.name, *found.parts], found.fields),

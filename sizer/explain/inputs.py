@@ -36,21 +36,11 @@ class Explanation:
 
 
 @dataclass(frozen=True)
-class StageInput:
-    """One input of a formula; a fact of the catalogue has its source, another one a note on where it comes from."""
-
-    name: str
-    value: str
-    fact: Sourced[Any] | None = None
-    note: str = ""
-
-
-@dataclass(frozen=True)
 class StageInputs:
     """Formula of the capacity of a stage, its inputs and cautions."""
 
     formula: str
-    inputs: tuple[StageInput, ...]
+    inputs: tuple[Row, ...]
     cautions: tuple[str, ...]
     parts: tuple[str, ...] = ()  # names of the parts whose facts are used
     fields: tuple[str, ...] = ()  # words in the names of these facts

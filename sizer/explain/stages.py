@@ -11,7 +11,7 @@ from sizer.calibrate.calibration import host_task_of
 from sizer.calibrate.cases import peak_fact
 from sizer.calibrate.language.calibration import language_calibration
 from sizer.catalog.sample_formats import FORMAT_NAMES, HOST_STEPS
-from sizer.explain.inputs import StageInput, StageInputs, in_unit, number
+from sizer.explain.inputs import StageInputs, in_unit, input_row, number
 from sizer.perf.step_terms import (
     EFFICIENCY,
     FILL,
@@ -27,6 +27,7 @@ from sizer.perf.step_terms import (
 )
 from sizer.perf.training_step import INTER_HOP_S, INTRA_HOP_S, TRAINING_PASSES
 from sizer.present import words
+from sizer.present.tables import Row
 from sizer.present.text.calibration import note_text
 from sizer.present.text.layouts import layout_sentence
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
@@ -66,25 +67,23 @@ _COEFFICIENTS = {
 }
 
 
-def step_terms(model: WorkloadOnDesign) -> tuple[tuple[StageInput, ...], str]:
+def step_terms(model: WorkloadOnDesign) -> tuple[tuple[Row, ...], str]:
     """Inputs of :data:`LANGUAGE_FORMULA` on a design, and its layout in words."""
     n_gpus = model.n_servers * int(model.run.cols.gpus_per_server[0])
     found = language_answer(model.work, model.platform, n_gpus, model.catalog)
     assert found is not None  # a design of a language model holds it
     plan = found.plan
     terms = [
-        StageInput(
+        input_row(
             "a, goodput",
             number(plan.goodput[0]),
             note=f"an interruption every {duration(plan.between_s[0])}, a checkpoint every {duration(plan.interval_s)}",
         ),
-        StageInput("B, sequences of a step", grouped(found.batch), note="request, or usual"),
-        StageInput("S, tokens of a sequence", grouped(found.work.sequence), note="request, or usual"),
+        input_row("B, sequences of a step", grouped(found.batch), note="request, or usual"),
+        input_row("S, tokens of a sequence", grouped(found.work.sequence), note="request, or usual"),
     ]
     note = "model of a step, fitted to published runs"
-    terms += [
-        StageInput(_TERMS[part], f"{number(time_s)} s", note=note) for part, time_s in found.layout.step_s.items()
-    ]
+    terms += [input_row(_TERMS[part], f"{number(time_s)} s", note=note) for part, time_s in found.layout.step_s.items()]
     return tuple(terms), layout_sentence(found)
 
 
@@ -141,18 +140,18 @@ def measured_parts(model: WorkloadOnDesign) -> Iterator[StepPart]:
     yield StepPart("c", "Rate of the published sizes nearby over that of these parts", rate / modelled)
 
 
-def gpu_inputs(model: WorkloadOnDesign) -> tuple[StageInput, ...]:
+def gpu_inputs(model: WorkloadOnDesign) -> tuple[Row, ...]:
     """Inputs of :data:`MEASURED_FORMULA` on a design."""
     cols = model.run.cols
     return (
-        StageInput("m, servers", grouped(model.n_servers), note="search"),
-        StageInput("g, GPUs of a server that the job uses", number(float(cols.gpus_per_server[0]))),
-        StageInput("b, samples per GPU and step", grouped(model.work.batch_per_gpu), note="request, or published"),
+        input_row("m, servers", grouped(model.n_servers), note="search"),
+        input_row("g, GPUs of a server that the job uses", number(float(cols.gpus_per_server[0]))),
+        input_row("b, samples per GPU and step", grouped(model.work.batch_per_gpu), note="request, or published"),
         *(
-            StageInput(f"{part.symbol}, {part.label[:1].lower()}{part.label[1:]}", part.text(5), note=_NOTE)
+            input_row(f"{part.symbol}, {part.label[:1].lower()}{part.label[1:]}", part.text(5), note=_NOTE)
             for part in measured_parts(model)
         ),
-        StageInput("B server, line rate between servers", si(float(cols.exchange_bytes_per_s[0]), "B/s", 3)),
+        input_row("B server, line rate between servers", si(float(cols.exchange_bytes_per_s[0]), "B/s", 3)),
     )
 
 
@@ -168,12 +167,12 @@ def _rate(value: float) -> str:
     return in_unit(value, "B/s")
 
 
-def _reads(model: WorkloadOnDesign) -> list[StageInput]:
+def _reads(model: WorkloadOnDesign) -> list[Row]:
     """Bytes of a sample and the share of the reads that memory serves."""
     hits = float(model.run.comp.hit_fraction[0])
     return [
-        StageInput("s, bytes of a sample", in_unit(model.work.sample_bytes, "B"), note=model.work.dataset.name),
-        StageInput("h, share of the reads that memory serves", number(hits), note="cache model, after the first epoch"),
+        input_row("s, bytes of a sample", in_unit(model.work.sample_bytes, "B"), note=model.work.dataset.name),
+        input_row("h, share of the reads that memory serves", number(hits), note="cache model, after the first epoch"),
     ]
 
 
@@ -194,18 +193,18 @@ def _storage(model: WorkloadOnDesign) -> StageInputs:
     unknown = "no published rate: line rate of the ports" if rate is None else ""
     of = "a server's drives" if is_local else "a node"
     inputs = [
-        StageInput("n, " + ("servers with drives" if is_local else "storage nodes"), grouped(count), note="search"),
-        StageInput(f"R low, demonstrated rate of {of}", _limit(min(low, line)), facts[0], unknown),
-        StageInput(f"R high, highest published rate of {of}", _limit(min(high, line)), facts[1], unknown),
+        input_row("n, " + ("servers with drives" if is_local else "storage nodes"), grouped(count), note="search"),
+        input_row(f"R low, demonstrated rate of {of}", _limit(min(low, line)), facts[0], unknown),
+        input_row(f"R high, highest published rate of {of}", _limit(min(high, line)), facts[1], unknown),
     ]
     if math.isfinite(mount_low):
         inputs += [
-            StageInput("m, servers", grouped(model.n_servers), note="search"),
-            StageInput(
+            input_row("m, servers", grouped(model.n_servers), note="search"),
+            input_row(
                 "k, mounts of a server", number(mounts), storage.mounts_per_server, "one for every front-end address"
             ),
-            StageInput("M low, rate of a mount", _rate(mount_low), storage.mount_low_bytes_per_s, "generic NFS client"),
-            StageInput(
+            input_row("M low, rate of a mount", _rate(mount_low), storage.mount_low_bytes_per_s, "generic NFS client"),
+            input_row(
                 "M high, rate of a mount", _rate(mount_high), storage.mount_high_bytes_per_s, "generic NFS client"
             ),
         ]
@@ -240,16 +239,16 @@ def _network(model: WorkloadOnDesign) -> StageInputs:
     nic = float(run.cols.storage_nic_bytes_per_s[0])
     link = platform.fabric.name
     inputs = [
-        StageInput("m, servers", grouped(model.n_servers), note="search"),
-        StageInput("B server, line rate into a server", _limit(nic), note=f"ports of {platform.server.name}, {link}"),
-        StageInput("B front, line rate of the storage", _limit(front), note=f"front end of {platform.storage.name}"),
-        StageInput(
+        input_row("m, servers", grouped(model.n_servers), note="search"),
+        input_row("B server, line rate into a server", _limit(nic), note=f"ports of {platform.server.name}, {link}"),
+        input_row("B front, line rate of the storage", _limit(front), note=f"front end of {platform.storage.name}"),
+        input_row(
             "B gateway, its uplinks",
             _limit(gateway),
             note="none" if platform.gateway is None else platform.gateway.name,
         ),
         *_reads(model),
-        StageInput(
+        input_row(
             "x, gradient bytes into a server for a sample",
             in_unit(float(run.comp.exchanged_bytes[0]), "B"),
             note=_GRADIENT_IN[sharding.sharding_of(model.work)],
@@ -274,9 +273,9 @@ def _decode(model: WorkloadOnDesign) -> StageInputs:
     cost = run.comp.core_s_per_sample
     fact = None if server.cpu is None else model.catalog.cpus[server.cpu.value].cores
     inputs = (
-        StageInput("m, servers", grouped(model.n_servers), note="search"),
-        StageInput("cores of a server", number(cores) if math.isfinite(cores) else "not published", fact),
-        StageInput(
+        input_row("m, servers", grouped(model.n_servers), note="search"),
+        input_row("cores of a server", number(cores) if math.isfinite(cores) else "not published", fact),
+        input_row(
             "c, core time of a sample",
             f"{number(cost)}{NARROW_SPACE}s",
             note=f"{FORMAT_NAMES[model.work.sample_format]}: {HOST_STEPS[model.work.sample_format]}",
@@ -295,16 +294,16 @@ def _host_link(model: WorkloadOnDesign) -> StageInputs:
     server, work, cols = model.platform.server, model.work, model.run.cols
     rate, spread = model.calibration.host_link
     inputs = (
-        StageInput("m, servers", grouped(model.n_servers), note="search"),
-        StageInput("g, GPUs of a server that the job uses", number(float(cols.gpus_per_server[0])), server.n_gpus),
-        StageInput(
+        input_row("m, servers", grouped(model.n_servers), note="search"),
+        input_row("g, GPUs of a server that the job uses", number(float(cols.gpus_per_server[0])), server.n_gpus),
+        input_row(
             "l, x16 links between host and GPUs of a server",
             number(float(cols.host_links[0])),
             server.host_links,
             "not published: one of each of two processors",
         ),
-        StageInput("B host, rate of one link", _rate(rate * float(cols.host_link_gain[0])), note=_FITTED),
-        StageInput(
+        input_row("B host, rate of one link", _rate(rate * float(cols.host_link_gain[0])), note=_FITTED),
+        input_row(
             "d, values of a decoded sample",
             grouped(work.dnn.input_bytes.value),
             None if work.is_custom_dnn else work.dnn.input_bytes,
@@ -327,7 +326,7 @@ def _terms(model: WorkloadOnDesign) -> StepTerms:
 _FITTED = "fitted to published rates"
 
 
-def _common(model: WorkloadOnDesign, terms: StepTerms) -> list[StageInput]:
+def _common(model: WorkloadOnDesign, terms: StepTerms) -> list[Row]:
     """Inputs of a step on one GPU."""
     work, platform, v = model.work, model.platform, terms.values
     precision = work.request.precision
@@ -336,19 +335,19 @@ def _common(model: WorkloadOnDesign, terms: StepTerms) -> list[StageInput]:
     used = float(model.run.cols.gpus_per_server[0])
     dnn_fact = None if work.is_custom_dnn else work.dnn.forward_flop
     return [
-        StageInput("m, servers", grouped(model.n_servers), note="search"),
-        StageInput("g, GPUs of a server that the job uses", number(used), platform.server.n_gpus),
-        StageInput("b, samples per GPU and step", grouped(work.batch_per_gpu), note="request"),
-        StageInput("F, forward pass of a sample", in_unit(work.dnn.forward_flop.value, "FLOP"), dnn_fact, "request"),
-        StageInput(
+        input_row("m, servers", grouped(model.n_servers), note="search"),
+        input_row("g, GPUs of a server that the job uses", number(used), platform.server.n_gpus),
+        input_row("b, samples per GPU and step", grouped(work.batch_per_gpu), note="request"),
+        input_row("F, forward pass of a sample", in_unit(work.dnn.forward_flop.value, "FLOP"), dnn_fact, "request"),
+        input_row(
             "P, peak of the GPU",
             in_unit(peak, "FLOP/s"),
             source,
         ),
-        StageInput("η, fraction of the peak reached", number(math.exp(v[EFFICIENCY])), note=_FITTED),
-        StageInput("f, samples needed to fill the GPU", number(math.exp(v[FILL])), note=_FITTED),
-        StageInput("t launch, time independent of the batch", _seconds(math.exp(v[LAUNCH])), note=_FITTED),
-        StageInput("q, overlap of launches and arithmetic", number(1 + math.exp(v[RUN_AHEAD])), note=_FITTED),
+        input_row("η, fraction of the peak reached", number(math.exp(v[EFFICIENCY])), note=_FITTED),
+        input_row("f, samples needed to fill the GPU", number(math.exp(v[FILL])), note=_FITTED),
+        input_row("t launch, time independent of the batch", _seconds(math.exp(v[LAUNCH])), note=_FITTED),
+        input_row("q, overlap of launches and arithmetic", number(1 + math.exp(v[RUN_AHEAD])), note=_FITTED),
     ]
 
 
@@ -356,12 +355,12 @@ def _seconds(value: float) -> str:
     return f"{number(1e3 * value)}{NARROW_SPACE}ms"
 
 
-def _median_over_fitted(model: WorkloadOnDesign, terms: StepTerms) -> StageInput:
+def _median_over_fitted(model: WorkloadOnDesign, terms: StepTerms) -> Row:
     """How far the uncertainty of all coefficients together moves the median of the rate."""
     run = model.run
     steps = gpu_side.step_run(model.work, [model.platform], run.cols, run.servers, model.catalog)
     fitted = float(gpu_side.gpu_samples_per_s(steps, terms.values).flat[0])
-    return StageInput(
+    return input_row(
         "d, median rate over the rate at the fitted values",
         number(float(run.comp.gpu.median.flat[0]) / fitted),
         note=f"{N_DRAWS} draws of the fitted values within their uncertainty",
@@ -376,8 +375,8 @@ def _serving(model: WorkloadOnDesign) -> StageInputs:
     found = serving_run(model.work, [model.platform], model.run.cols, model.run.servers, model.catalog)
     replicas = float(found.replicas[0])
     inputs = (
-        StageInput("r, replicas", number(replicas), note="of the fastest layout that fits"),
-        StageInput(
+        input_row("r, replicas", number(replicas), note="of the fastest layout that fits"),
+        input_row(
             "X, requests a second of a replica",
             number(float(found.median_samples_per_s[0]) / replicas),
             note="the largest load within the limits, fitted to published serving runs",
@@ -411,7 +410,7 @@ def _of_step(model: WorkloadOnDesign) -> StageInputs:
     if model.work.is_inference:
         inputs = [
             *_common(model, terms),
-            StageInput("p, passes", "1", note="forward only"),
+            input_row("p, passes", "1", note="forward only"),
             _median_over_fitted(model, terms),
         ]
         formula = f"C = d · m · g · b / t GPU, {_STEP}"
@@ -420,17 +419,15 @@ def _of_step(model: WorkloadOnDesign) -> StageInputs:
     again = "" if factor == 1 else ", activations recomputed"
     inputs = [
         *_common(model, terms),
-        StageInput("p, passes", number(TRAINING_PASSES * factor), note=f"one forward, two backward{again}"),
-        StageInput("t x, time of the exchange", _seconds(_exchange_s(model)), note="see gradient exchange"),
-        StageInput(
+        input_row("p, passes", number(TRAINING_PASSES * factor), note=f"one forward, two backward{again}"),
+        input_row("t x, time of the exchange", _seconds(_exchange_s(model)), note="see gradient exchange"),
+        input_row(
             "k, share of the backward pass that hides the exchange",
             number(1 / (1 + math.exp(-v[OVERLAP]))),
             note=_FITTED,
         ),
-        StageInput(
-            "w, growth of a step per doubling of GPUs in a server", number(math.exp(v[STRAGGLER])), note=_FITTED
-        ),
-        StageInput("r, growth of a step from one server to two", number(math.exp(v[SCALE_OUT])), note=_FITTED),
+        input_row("w, growth of a step per doubling of GPUs in a server", number(math.exp(v[STRAGGLER])), note=_FITTED),
+        input_row("r, growth of a step from one server to two", number(math.exp(v[SCALE_OUT])), note=_FITTED),
         _median_over_fitted(model, terms),
     ]
     formula = (
@@ -447,11 +444,11 @@ def _exchange_s(model: WorkloadOnDesign) -> float:
     return samples / capacity if math.isfinite(capacity) else 0.0
 
 
-def _looked_up(vectors_bytes: float) -> list[StageInput]:
+def _looked_up(vectors_bytes: float) -> list[Row]:
     """Vectors that move where embedding tables are divided over the GPUs."""
     if not vectors_bytes:
         return []
-    return [StageInput("V, vectors that a sample looks up", in_unit(vectors_bytes, "B"), note="divided tables")]
+    return [input_row("V, vectors that a sample looks up", in_unit(vectors_bytes, "B"), note="divided tables")]
 
 
 def _exchange(model: WorkloadOnDesign) -> StageInputs:
@@ -466,22 +463,22 @@ def _exchange(model: WorkloadOnDesign) -> StageInputs:
     has_weights = sharding.sharding_of(model.work) is sharding.Sharding.STATE
     several = model.n_servers > 1
     inputs = [
-        StageInput("m, servers", grouped(model.n_servers), note="search"),
-        StageInput("g, GPUs of a server that the job uses", number(float(run.cols.gpus_per_server[0])), server.n_gpus),
-        StageInput("b, samples per GPU and step", grouped(model.work.batch_per_gpu), note="request"),
-        StageInput(
+        input_row("m, servers", grouped(model.n_servers), note="search"),
+        input_row("g, GPUs of a server that the job uses", number(float(run.cols.gpus_per_server[0])), server.n_gpus),
+        input_row("b, samples per GPU and step", grouped(model.work.batch_per_gpu), note="request"),
+        input_row(
             "G, bytes of the gradient" + (", and half as much for the weights" if has_weights else ""),
             in_unit(gradient, "B"),
             None if model.work.is_custom_dnn else model.work.dnn.parameters,
             "request",
         ),
         *_looked_up(looked_up),
-        StageInput(
+        input_row(
             "B in, rate of a GPU inside the server",
             _rate(math.exp(v[INTRA])),
             note="fitted to published exchanges",
         ),
-        StageInput(
+        input_row(
             "a in, time of a hop inside",
             f"{number(1e6 * INTRA_HOP_S)}{NARROW_SPACE}µs",
             note="tuning constant of NCCL",
@@ -489,17 +486,17 @@ def _exchange(model: WorkloadOnDesign) -> StageInputs:
     ]
     if several:
         inputs += [
-            StageInput(
+            input_row(
                 "B server, line rate between servers",
                 _rate(float(run.cols.exchange_bytes_per_s[0])),
                 note=f"ports of {server.name}",
             ),
-            StageInput(
+            input_row(
                 "u, fraction of the line rate reached",
                 number(math.exp(v[INTER])),
                 note="fitted to published exchanges",
             ),
-            StageInput(
+            input_row(
                 "a out, time of a hop between servers",
                 f"{number(1e6 * INTER_HOP_S)}{NARROW_SPACE}µs",
                 note="tuning constant of NCCL",

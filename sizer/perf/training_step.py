@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sizer.base.arrays import Floats
+from sizer.base.arrays import Floats, Rows
 from sizer.perf.arguments import float_arrays, require_above, require_at_least
 from sizer.perf.step_terms import (
     EFFICIENCY,
@@ -101,7 +101,7 @@ class StepMedians:
 
 
 @dataclass(frozen=True)
-class TrainingRun:
+class TrainingRun(Rows):
     """Counts and sizes of training runs: all of a step that no term changes, worked out once for many draws of terms.
 
     Arrays have the shapes of what they depend on and broadcast to ``shape``.
@@ -237,8 +237,7 @@ class TrainingRun:
     @cached_property
     def over_draws(self) -> "TrainingRun":
         """The same runs with a last axis for draws."""
-        arrays = {one.name: getattr(self, one.name)[..., None] for one in fields(self) if one.name != "shape"}
-        return replace(self, **arrays)
+        return self.take((..., None))
 
     def medians(self, values: Floats) -> "StepMedians":
         """Rates at given terms, shape (..., k)."""
@@ -322,7 +321,7 @@ INFERENCE_PASSES = 1.0
 
 
 @dataclass(frozen=True)
-class InferenceRun:
+class InferenceRun(Rows):
     """Counts and sizes of validation inference: all that no term changes. Arrays broadcast to ``shape``."""
 
     shape: tuple[int, ...]
@@ -402,8 +401,7 @@ class InferenceRun:
     @cached_property
     def over_draws(self) -> "InferenceRun":
         """The same runs with a last axis for draws."""
-        arrays = {one.name: getattr(self, one.name)[..., None] for one in fields(self) if one.name != "shape"}
-        return replace(self, **arrays)
+        return self.take((..., None))
 
     def gpu_samples_per_s(self, values: Floats) -> Floats:
         """Rate of the GPUs alone at given terms, shape (..., k). [samples/s]"""

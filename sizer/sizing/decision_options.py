@@ -4,7 +4,7 @@ import datetime
 from contextlib import suppress
 
 from sizer.base.errors import InfeasibleError, RequestError
-from sizer.calibrate.calibration import Calibration, stored_calibration
+from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.catalog.sale import is_sold, since
 from sizer.catalog.schema import Gpu
@@ -35,10 +35,9 @@ def as_built(
     if _asks_most(request) or design.probability is None or not design.servers_bought:
         return None
     surer = request.model_copy(update={"confidence": max(request.confidence, USUAL_CONFIDENCE)})
-    fitted = calibration if calibration is not None else stored_calibration()
     for asked in (_with_reserves(surer, design), surer):
         with suppress(InfeasibleError, RequestError):
-            found = best_design(narrowed_to(asked, design.platform), catalog, fitted).design
+            found = best_design(narrowed_to(asked, design.platform), catalog, calibration).design
             return DecisionOption(asked, found) if _parts(found) != _parts(design) else None
     return None
 
@@ -87,9 +86,8 @@ def sold_today(
         data = data.model_copy(update={"capacity_tier": None})
     changes = {"platforms": free.model_copy(update={"gpus": gpus}), "workload": works, "data": data}
     opened = request.model_copy(update={**changes, "confidence": max(request.confidence, USUAL_CONFIDENCE)})
-    fitted = calibration if calibration is not None else stored_calibration()
     with suppress(InfeasibleError, RequestError):
-        found = best_design(opened, catalog, fitted).design
+        found = best_design(opened, catalog, calibration).design
         if found.platform.key != design.platform.key:
             return DecisionOption(opened, found)
     return None

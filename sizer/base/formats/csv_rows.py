@@ -67,6 +67,29 @@ def csv_records(text: str | Iterable[str], delimiter: str = ",") -> Iterator[Csv
         lines.forget()
 
 
+def records_checked(
+    text: str, place: str, faults: list[str], faults_of: Callable[[Sequence[str]], Iterable[str]], delimiter: str = ","
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Place and cells by column of every record that has all columns; what is wrong with the others goes to ``faults``.
+
+    ``faults_of``: what is wrong with the columns of the head; then no record is read.
+    """
+    records = csv_records(text, delimiter)
+    head = next(records, CsvRecord(1, 1, []))
+    columns = [name.strip() for name in head.cells]
+    if wrong := [head.fault] if head.fault else list(faults_of(columns)):
+        faults += [f"{place} line 1: {fault}" for fault in wrong]
+        return
+    for record in records:
+        here, n_cells = f"{place} line {record.line}", len(record.cells)
+        if record.fault:
+            faults.append(f"{here}: {record.fault}")
+        elif not record.is_blank and n_cells != len(columns):
+            faults.append(f"{here}: has {n_cells} cells, not as many cells as there are columns ({len(columns)})")
+        elif not record.is_blank:
+            yield here, {name: cell.strip() for name, cell in record.by_column(columns).items()}
+
+
 class _Lines:
     """Lines of which those of the present record can be given back."""
 

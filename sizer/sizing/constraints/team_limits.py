@@ -1,9 +1,9 @@
 """The team in the search: which sizes meet its waits, and what storage and network must carry for it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -29,27 +29,36 @@ _USUAL_GPU = "a100-sxm-80gb"
 _MOST_LEVELS = 1_000
 
 
-class Reads(NamedTuple):
-    """What a job of one kind reads while it runs."""
+Amount = TypeVar("Amount", float, Floats)
 
-    start_up_share: float
-    cold_share: float
-    cold_bytes_per_s: float
-    warm_bytes_per_s: float
+
+@dataclass(frozen=True)
+class Reads(Generic[Amount]):
+    """What a job of one kind reads while it runs: numbers, or arrays (rows,)."""
+
+    start_up_share: Amount  # of its time, in which it reads nothing
+    cold_share: Amount  # of its time, in which it reads its data set for the first time
+    cold_bytes_per_s: Amount
+    warm_bytes_per_s: Amount  # for the rest of its time
 
     @property
-    def most_bytes_per_s(self) -> float:
+    def most_bytes_per_s(self) -> Amount:
         """At most. [B/s]"""
-        return max(self.cold_bytes_per_s, self.warm_bytes_per_s)
+        found: Amount = np.maximum(self.cold_bytes_per_s, self.warm_bytes_per_s)
+        return found
 
     @property
-    def mean_bytes_per_s(self) -> float:
+    def mean_bytes_per_s(self) -> Amount:
         """On average over its time. [B/s]"""
         warm = 1 - self.start_up_share - self.cold_share
         return self.cold_share * self.cold_bytes_per_s + warm * self.warm_bytes_per_s
 
+    def at(self, row: int) -> "Reads[float]":
+        """Of one row of arrays."""
+        return Reads(*(float(np.asarray(getattr(self, one.name))[row]) for one in fields(Reads)))
 
-def standing_demand(counts: Sequence[int], reads: Sequence[Reads]) -> tuple[Floats, Floats]:
+
+def standing_demand(counts: Sequence[int], reads: Sequence[Reads[float]]) -> tuple[Floats, Floats]:
     """Levels of what jobs that always run read together, and the share of the time of each.
 
     Each is in its first epoch for its share of the time, independently of the others; when it ends, the next of its
@@ -95,7 +104,9 @@ def _joined(levels: Floats, shares: Floats) -> tuple[Floats, Floats]:
     return levels[last], np.diff(reached, prepend=0.0)
 
 
-def worst_bytes_per_s(case: JobMix, sizes: Ints, queue: Sequence[Reads], standing: Sequence[Reads]) -> Floats:
+def worst_bytes_per_s(
+    case: JobMix, sizes: Ints, queue: Sequence[Reads[float]], standing: Sequence[Reads[float]]
+) -> Floats:
     """Most that all jobs that find room at once could read, on every number of servers. [B/s]
 
     Exact for the places that the jobs that always run take: every server is filled with the hungriest jobs that fit,
@@ -189,7 +200,7 @@ class Simulated:
         scatter = ((met - share * count) ** 2).sum() / (N_BATCHES * (N_BATCHES - 1))
         return float(np.sqrt(scatter) / count.mean())
 
-    def demand(self, reads: Sequence[Reads]) -> tuple[Floats, Floats]:
+    def demand(self, reads: Sequence[Reads[float]]) -> tuple[Floats, Floats]:
         """Levels of what all jobs of the queue read together, and the share of the time of each."""
         pieces = []
         for index, read in enumerate(reads):
@@ -301,7 +312,7 @@ def _first_guess(case: JobMix, probability: float) -> int:
 
 
 @dataclass(frozen=True)
-class JobFacts:
+class JobFacts(Reads[Floats]):
     """One kind of job on every row: a platform, or a kind of server. Arrays (rows,)."""
 
     job: TeamJob
@@ -309,26 +320,11 @@ class JobFacts:
     servers: Ints  # whole servers that it takes; 0: a share of one
     duration_s: Floats  # mean; inf where it always runs and has no length
     samples_per_s: Floats  # on its own GPUs, storage not limiting; 0 without a workload
-    start_up_share: Floats  # of its time, in which it reads nothing
-    cold_share: Floats  # of its time, in which it reads its data set for the first time
-    cold_bytes_per_s: Floats
-    warm_bytes_per_s: Floats  # for the rest of its time
     hit_fraction: Floats  # of its share of the servers' memory, after the first epoch
 
     def fits(self, row: int) -> bool:
         """Whether its GPUs hold its network."""
         return self.job.workload is None or float(self.samples_per_s[row]) != 0
-
-    @property
-    def mean_bytes_per_s(self) -> Floats:
-        """What it reads on average while it runs. [B/s]"""
-        warm = 1 - self.start_up_share - self.cold_share
-        return np.asarray(self.cold_share * self.cold_bytes_per_s + warm * self.warm_bytes_per_s)
-
-    @property
-    def most_bytes_per_s(self) -> Floats:
-        """What it reads at most. [B/s]"""
-        return np.maximum(self.cold_bytes_per_s, self.warm_bytes_per_s)
 
 
 def job_facts(
@@ -373,7 +369,7 @@ def _facts(
     stated = _stated_s(job, usual, platforms, cols, catalog)
     jobs_a_day = team.jobs_a_day(job)
     if work is None:
-        return JobFacts(job, jobs_a_day, servers, stated, zero, zero, zero, zero, zero, zero)
+        return JobFacts(zero, zero, zero, zero, job, jobs_a_day, servers, stated, zero, zero)
     part = np.where(servers > 0, 1.0, np.minimum(job.gpus / fitted, 1.0))
     on = np.maximum(servers, 1)
     own = replace(cols, gpus_per_server=job.gpus / on, cores=cols.cores * part, cache_bytes=cols.cache_bytes * part)
@@ -439,8 +435,8 @@ class TeamCase:
     queue: tuple[int, ...]  # places of the jobs that come and go among those of the team
     standing: tuple[int, ...]  # and of those that always run
     waits_s: tuple[float, ...]  # targets of those that come and go
-    queue_reads: tuple[Reads, ...]
-    standing_reads: tuple[Reads, ...]
+    queue_reads: tuple[Reads[float], ...]
+    standing_reads: tuple[Reads[float], ...]
 
     @classmethod
     def of(cls, team: Team, facts: Sequence[JobFacts], row: int, gpus_per_server: int) -> "TeamCase":
@@ -473,8 +469,8 @@ class TeamCase:
             queue=queue,
             standing=standing,
             waits_s=tuple(team.wait_s if wait is None else wait for wait in waits),
-            queue_reads=tuple(_reads(facts[place], row) for place in queue),
-            standing_reads=tuple(_reads(facts[place], row) for place in standing),
+            queue_reads=tuple(facts[place].at(row) for place in queue),
+            standing_reads=tuple(facts[place].at(row) for place in standing),
         )
 
     def demand(self, run: Simulated) -> tuple[Floats, Floats]:
@@ -495,15 +491,6 @@ class TeamCase:
     def carried(self, run: Simulated, percentile: float) -> float:
         """What is read at most for a share of the time, were there room without end for the rest. [B/s]"""
         return np.inf if percentile >= 1 else level_at_percentile(*self.demand(run), percentile)
-
-
-def _reads(facts: JobFacts, row: int) -> Reads:
-    return Reads(
-        float(facts.start_up_share[row]),
-        float(facts.cold_share[row]),
-        float(facts.cold_bytes_per_s[row]),
-        float(facts.warm_bytes_per_s[row]),
-    )
 
 
 @dataclass(frozen=True)

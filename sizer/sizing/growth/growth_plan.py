@@ -123,23 +123,13 @@ def _years(
 ) -> tuple[PartCounts, ...]:
     """Some platforms with up to so many servers in every year; empty where none of them meets one of the years."""
     years = []
-    for of_year in requests:
-        year = _judged(chosen, of_year, most, catalog, calibration)
-        if year is None:
-            return ()
-        years.append(year)
-    return tuple(years)
-
-
-def _judged(
-    chosen: Sequence[Platform], request: SizingRequest, most: int, catalog: Catalog, calibration: Calibration
-) -> PartCounts | None:
-    workloads = resolved(request, catalog, calibration)
-    space = design_space(len(chosen), 1, most)
     with suppress(InfeasibleError):
-        evaluated = evaluate_space(request, workloads, chosen, space, catalog, calibration)
-        return PartCounts(request, evaluated, catalog, prices_for(request, catalog))
-    return None
+        for request in requests:
+            workloads, space = resolved(request, catalog, calibration), design_space(len(chosen), 1, most)
+            evaluated = evaluate_space(request, workloads, chosen, space, catalog, calibration)
+            years.append(PartCounts(request, evaluated, catalog, prices_for(request, catalog)))
+        return tuple(years)
+    return ()
 
 
 def _planners(years: Sequence[PartCounts], request: SizingRequest) -> Iterator[PurchasePlanner]:

@@ -253,7 +253,6 @@ class EvaluatedSpace:
     class_passes: dict[AnyLimit, Bools]  # limit of the stages -> designs that keep it
     class_slowest: Floats  # of the first workload, smallest median of a stage: its rate is at most that [samples/s]
     class_least_time_s: Floats  # what it takes at these rates, or a million samples where no length is known
-    class_is_cached: Bools  # the data sets of all workloads are read once and then stay in the servers' memory
     class_unknowns: Ints  # rates and capacities that no source gives and on which meeting the targets depends
     twins: frozenset[int]  # platforms that an earlier one stands for
     columns: Columns  # (platforms, 1), or (platforms, sizes) where the fabric leaves less than the line rates
@@ -444,7 +443,6 @@ def evaluate_space(
         class_passes=passes,
         class_slowest=found.slowest,
         class_least_time_s=first.time_at_rates_s(found.slowest, found.slowest_cold, slice(None), slice(None)),
-        class_is_cached=is_cached,
         class_unknowns=(is_read & ~units.rate_is_known[:, None]).astype(np.int64)
         + (found.written & ~units.write_is_known[:, None])
         + ~units.capacity_is_known[:, None]
