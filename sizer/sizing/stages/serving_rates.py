@@ -329,7 +329,8 @@ def serving_answer(
         return None
     concurrency, load = _at_load(asked, layout, replicas)
     loads = np.array([concurrency, layout.concurrency, 1.0])
-    rates_at = partial(_rates_at, calibration_of(asked.unloaded, catalog), asked, layout.deployment)
+    own = calibration_of(asked.unloaded, catalog) if asked.measured else None
+    rates_at = partial(_rates_at, own, asked, layout.deployment)
     rates = rates_at(loads)
     means, firsts, first_sds = first_tokens(
         asked.percentile,
@@ -396,8 +397,9 @@ def serving_answer(
     )
 
 
-def _rates_at(known: ServingCalibration, work: ServingWork, one: Deployment, concurrency: Floats) -> ServingRates:
-    return known.rates(points_of(work, [one] * len(concurrency), concurrency))
+def _rates_at(own: ServingCalibration | None, work: ServingWork, one: Deployment, concurrency: Floats) -> ServingRates:
+    # The shipped fit is not part of an answer, which goes to other processes.
+    return (own or serving_calibration()).rates(points_of(work, [one] * len(concurrency), concurrency))
 
 
 def _timely(work: ServingWork, layout: _Layout, replicas: Ints) -> Floats:
