@@ -13,7 +13,7 @@ from sizer.calibrate.notes import CalibrationNote
 from sizer.calibrate.serving.calibration import RATES, ServingCalibration
 from sizer.calibrate.serving.cases import ServingCase
 from sizer.calibrate.serving.deployment import Deployment, ServingPoints, model_of
-from sizer.calibrate.serving.fit import SERVING, Printed, ServingTime, levels_of
+from sizer.calibrate.serving.fit import SERVING, Printed, ServingTime, levels_of, points_of
 from sizer.calibrate.serving.fitting import fit_serving, fitted_cases, known_effects, printed_of, thinned
 from sizer.calibrate.serving.rows import MLPERF, ServingRow, memory_facts, rows_digest
 from sizer.calibrate.serving.scenarios import TOKENS, predict
@@ -138,35 +138,20 @@ def _after_one(errors: _Errors, model: FittedModel[Printed]) -> tuple[AccuracyTa
     for cell, of_cell in series.items():
         before = ServingCalibration(without(model, fitted == cell))
         for places in of_cell.values():
-            one = errors.printed[places[0]]
-            loads, logs = np.array(
-                sorted((errors.printed[each].concurrency, errors.measured[each]) for each in places)
-            ).T
-            middle = len(loads) // 2
-            near = (loads != loads[middle]) & (np.abs(np.log2(loads / loads[middle])) <= 1)
-            rate = loads[[middle]] / np.exp(logs[[middle]])
-            after = before.after(_at_loads(one, loads[[middle]]), rate, np.array([_REPEATED_SD]))
-            rates = after.rates(_at_loads(one, loads[near]))
-            fits = rates.fits
-            gaps.append(np.log(loads[near][fits] / rates.requests_per_s[fits]) - logs[near][fits])
-            sds.append(rates.log_sd[fits])
+            places.sort(key=lambda place: errors.printed[place].concurrency)
+            points, _, of = points_of([errors.printed[place] for place in places])
+            rates, middle = points.concurrency[of] / np.exp(errors.measured[places]), [len(places) // 2]
+            measured = points_of([errors.printed[places[middle[0]]]])[0]
+            after = before.after(measured, rates[middle], np.array([_REPEATED_SD])).rates(points)
+            octaves = np.abs(np.log2(points.concurrency / measured.concurrency))
+            near = (after.fits & (octaves > 0) & (octaves <= 1))[of]
+            gaps.append(np.log(rates[near] / after.requests_per_s[of][near]))
+            sds.append(after.log_sd[of][near])
     sd = np.concatenate(sds)
     found, width = ErrorStatistics.of(np.concatenate(gaps), sd), float(np.median(np.expm1(Z90 * sd)))
     return (
         AccuracyTarget("serving-half-width-after-one-measurement", width, 0.0, 0.10, found.rows),
         AccuracyTarget("serving-coverage-after-one-measurement", found.coverage, *_COVERED, found.rows),
-    )
-
-
-def _at_loads(one: Printed, loads: Floats) -> ServingPoints:
-    """The deployment and lengths of a printed time under loads."""
-    return ServingPoints.make(
-        [one.deployment],
-        of=np.zeros(len(loads)),
-        input_tokens=one.input_tokens,
-        output_tokens=one.output_tokens,
-        cached_share=one.cached_share,
-        concurrency=loads,
     )
 
 

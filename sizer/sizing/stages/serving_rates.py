@@ -329,7 +329,8 @@ def serving_answer(
         return None
     concurrency, load = _at_load(asked, layout, replicas)
     loads = np.array([concurrency, layout.concurrency, 1.0])
-    rates_at = partial(_rates_at, calibration_of(asked.unloaded, catalog), asked, layout.deployment)
+    own = calibration_of(asked.unloaded, catalog) if asked.measured else None
+    rates_at = partial(_rates_at, own, asked, layout.deployment)
     rates = rates_at(loads)
     means, firsts, first_sds = first_tokens(
         asked.percentile,
@@ -396,8 +397,9 @@ def serving_answer(
     )
 
 
-def _rates_at(known: ServingCalibration, work: ServingWork, one: Deployment, concurrency: Floats) -> ServingRates:
-    return known.rates(points_of(work, [one] * len(concurrency), concurrency))
+def _rates_at(own: ServingCalibration | None, work: ServingWork, one: Deployment, concurrency: Floats) -> ServingRates:
+    # The shipped fit is not part of an answer, which goes to other processes.
+    return (own or serving_calibration()).rates(points_of(work, [one] * len(concurrency), concurrency))
 
 
 def _timely(work: ServingWork, layout: _Layout, replicas: Ints) -> Floats:
@@ -559,9 +561,14 @@ def _tables(work: ServingWork, alike: tuple[_Servers, ...], catalog: Catalog) ->
 
     None where the catalogue does not say enough of the GPU.
     """
-    inside = _rated(work, {one: _inside(work, one, catalog) for one in alike}, catalog)
+
+    def of(one: _Servers) -> tuple[ServingWork, Gpu, int]:
+        return work, catalog.gpus[one.gpu], one.gpus_per_server
+
+    whole = {one: [(each, 1) for each in layouts_inside(*of(one), catalog)] for one in alike}
+    inside = _rated(work, whole, catalog)
     apart = [one for one, found in inside.items() if not any(layout.fits for layout in found)]
-    over = _rated(work, {one: _over_servers(work, one, catalog) for one in apart}, catalog)
+    over = _rated(work, {one: list(layouts_over(*of(one), one.nic_bytes_per_s, catalog)) for one in apart}, catalog)
     return {one: over.get(one) or found for one, found in inside.items()}
 
 
@@ -745,14 +752,6 @@ def _timely_rates(log_rates: Floats, scores: Floats, most: Floats, log_sd: Float
     share = np.where(gain > 0, (chance[rows, sure] - confidence) / np.where(gain > 0, gain, 1.0), 0.0)
     best = tries[rows, sure] + share * (tries[rows, unsure] - tries[rows, sure])
     return np.where(is_sure.any(axis=1), np.exp(best), 0.0)
-
-
-def _inside(work: ServingWork, one: _Servers, catalog: Catalog) -> list[tuple[Deployment, int]]:
-    return [(each, 1) for each in layouts_inside(work, catalog.gpus[one.gpu], one.gpus_per_server, catalog)]
-
-
-def _over_servers(work: ServingWork, one: _Servers, catalog: Catalog) -> list[tuple[Deployment, int]]:
-    return list(layouts_over(work, catalog.gpus[one.gpu], one.gpus_per_server, one.nic_bytes_per_s, catalog))
 
 
 def _at_load(work: ServingWork, layout: _Layout, replicas: int) -> tuple[float, str]:
