@@ -256,7 +256,7 @@ def _in_use(context: GuideContext, found: ServingAnswer) -> Slide:
         Series("This load", ((1e3 * token_s, 0.0), (1e3 * token_s, 0.6 * rate), (1e3 * token_s, rate)), "design"),
     )
     chart = LineChart(lines, "time between tokens, ms", "output of a GPU, tokens/s", "gpu")
-    columns = (SlideColumn((ChartBlock(chart),), 62), SlideColumn((texts,), 38))
+    columns = (SlideColumn((ChartBlock(chart),)),)
     return Slide("Rate and latency", load_finding(found, curve), columns, notes=notes(context, texts.paragraphs))
 
 

@@ -123,7 +123,6 @@ def rendered(
         "caption": captions.caption,
         "ref": captions.ref,
         "refs": captions.refs,
-        "captioned": captions.captioned,
         # Our own style sheets; nothing of a user is in them.
         "style": Markup(
             (css_variables() if variables is None else variables)
@@ -152,18 +151,15 @@ class Captions:
     def __init__(self) -> None:
         self._numbers: dict[tuple[str, str], int] = {}
         self._known: dict[tuple[str, str], int] = {}
-        self._texts: dict[tuple[str, str], str] = {}
 
     def restart(self) -> None:
         """Keep what a pass found, and count anew."""
         self._known, self._numbers = self._numbers, {}
 
-    def caption(self, kind: str, id_: str, text: str = "") -> str:
-        """'Table 3', counted up. ``text`` is what the list of tables or figures says about it."""
+    def caption(self, kind: str, id_: str) -> str:
+        """'Table 3', counted up."""
         count = 1 + sum(one == kind for one, _ in self._numbers)
-        number = self._numbers.setdefault((kind, id_), count)
-        self._texts[kind, id_] = text
-        return _label(kind, number)
+        return _label(kind, self._numbers.setdefault((kind, id_), count))
 
     def ref(self, kind: str, id_: str) -> Markup:
         """Link to a table or figure by its number."""
@@ -178,14 +174,6 @@ class Captions:
         if len(links) == 1:
             return links[0]
         return Markup("{} and {}").format(Markup(", ").join(links[:-1]), links[-1])
-
-    def captioned(self, kind: str) -> list[tuple[str, str, str]]:
-        """Id, label and caption of every table or figure that the first pass found, in their order."""
-        return [
-            (id_, _label(one, number), self._texts[one, id_])
-            for (one, id_), number in self._known.items()
-            if one == kind
-        ]
 
 
 def _label(kind: str, number: int) -> str:

@@ -274,12 +274,12 @@ def contents(guide: Guide) -> Iterator[str]:
     lists = [one for one in guide.html.iter() if "contents" in one.get("class", "").split()]
     if not lists:
         return
-    named = [spoken(one) for one in lists[0].iter("li")]
+    named = [spoken(one) for columns in lists for one in columns.iter("li")]
     for chapter, _ in guide.chapters:
         if not any(line.startswith(chapter) for line in named):
             yield f"page 2: the contents lack {short(chapter)}"
     counted = {one.href for page in guide.pages for one in page.flow if one.is_generated and one.text.strip().isdigit()}
-    for link in lists[0].iter("a"):
+    for link in (one for columns in lists for one in columns.iter("a")):
         if link.get("href") not in counted:
             yield f"page 2: the contents tell no page of {short(spoken(link))}"
 

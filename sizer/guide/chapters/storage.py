@@ -54,7 +54,8 @@ def content(context: GuideContext) -> dict[str, Any]:
         "is_extrapolated": any(
             tier.storage is not None and is_extrapolated(tier.storage, tier.nodes) for tier in design.tiers
         ),
-        "supply": supply_table(design, context.catalog),
+        # Requests to a model in use read nothing.
+        "supply": None if context.only_serves else supply_table(design, context.catalog),
         "is_demonstrated": _is_demonstrated(storage),
         "data": _data(context),
         "mounts": _mounts(context),

@@ -99,8 +99,8 @@ def runs_table(answer: OwnershipAnswer) -> Table:
     owned = "owning the design without later purchases" if answer.later else "ownership"
     note = (
         f"Cost = duration × cost of {owned} / ({cost.rates.years} × {hours} h"
-        f"{'' if use is None else f' × {words.percent(use)}'}). {share}; each takes the whole cluster. Energy: "
-        f"typical draw{_cooled(cost)}. "
+        f"{'' if use is None else f' × {words.percent(use)}'}). {share}; each takes the whole cluster "
+        f"at its full rate, whatever load is asked. Energy: typical draw{_cooled(cost)}. "
         f"{'Ranges: of the price' if cost.is_unpriced else f'In brackets: 90{NARROW_SPACE}% interval of the duration'}."
     )
     return record_table(

@@ -211,7 +211,7 @@ def waits_table(answer: TeamAnswer) -> Table | None:
         f"Queue waits on {words.plural(run.n_servers, 'server')}",
         queued,
         [
-            Field("Job", lambda pair: pair[1].name, "left", 28),
+            Field("Job", lambda pair: pair[1].name, "left", 25),
             *([_PRIORITY] if has_priorities(answer.team) else []),
             Field("Target wait", lambda pair: duration(pair[0].wait_s), "right", 12),
             Field("Start within it", lambda pair: share_text(pair[1]), "right", 17),
@@ -223,7 +223,7 @@ def waits_table(answer: TeamAnswer) -> Table | None:
     )
 
 
-_PRIORITY: Field[tuple[JobModel, JobKindRun]] = Field("Priority", lambda pair: pair[0].job.priority, "left", 9)
+_PRIORITY: Field[tuple[JobModel, JobKindRun]] = Field("Priority", lambda pair: pair[0].job.priority, "left", 12)
 
 
 def has_priorities(team: Team) -> bool:

@@ -356,13 +356,12 @@ def rack_choice(design: DesignAnswer, rack_power_w: float | None = None) -> Rack
     units = max(rack.height_u for rack in racks)
     for_power = math.ceil(power_w / rack_w) if rack_w > 0 and not there else None
     for_units = math.ceil(used / units)
-    n_filled = sum(bool(rack.devices) for rack in racks)
     limit = RackLimit.PLACEMENT
     if len(racks) == 1:
         limit = RackLimit.ONE
-    elif for_power is not None and for_power == n_filled and for_power > for_units:
+    elif for_power is not None and for_power == len(racks) and for_power > for_units:
         limit = RackLimit.POWER
-    elif for_units == n_filled:
+    elif for_units == len(racks):
         limit = RackLimit.UNITS
     return RackChoice(
         limit=limit,
