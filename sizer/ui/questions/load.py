@@ -1,6 +1,6 @@
 """A question of the page What-if: a language model in use, resized for another load, other lengths or other limits."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import streamlit as st
 
@@ -56,15 +56,11 @@ def _sliders(view: View, number: int, tried: Tried) -> dict[RequestPath, float]:
         options = {
             factor: float(f"{base * factor:.3g}") if is_time else max(1, round(base * factor)) for factor in _FACTORS
         }
-        text: Callable[[float], str] = duration if is_time else grouped
+        texts = {factor: duration(one) if is_time else grouped(one) for factor, one in options.items()}
         at = ("workload", number, *path)
         with columns[place % 2]:
-            factor = st.select_slider(
-                label_at(at),
-                _FACTORS,
-                format_func=lambda one, options=options, text=text: text(options[one]),
-                **tried.widget(str(path[-1]), 1.0),
-            )
+            named = tried.widget(str(path[-1]), 1.0)
+            factor = st.select_slider(label_at(at), _FACTORS, format_func=texts.__getitem__, **named)
         if factor != 1:
             moved[at] = options[factor]
     return moved
