@@ -1,10 +1,10 @@
 """A question of the page What-if: a language model in use, resized for another load, other lengths or other limits."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import streamlit as st
 
-from sizer.base.quantities import duration, grouped
+from sizer.base.quantities import duration, grouped, significant
 from sizer.questions.compare.designs import Compared, figures_table
 from sizer.ui import look, state
 from sizer.ui.error_messages import sentences
@@ -52,19 +52,15 @@ def _sliders(view: View, number: int, tried: Tried) -> dict[RequestPath, float]:
     columns = st.columns(2, gap="large")
     stated = [(path, base) for path, base in known.items() if isinstance(base, (int, float)) and base]
     for place, (path, base) in enumerate(stated):
-        is_time = path[-1] in _LIMITS
+        is_count, text = path[-1] in _COUNTS or isinstance(base, int), duration if path[-1] in _LIMITS else significant
         options = {
-            factor: float(f"{base * factor:.3g}") if is_time else max(1, round(base * factor)) for factor in _FACTORS
+            factor: max(1, round(base * factor)) if is_count else float(f"{base * factor:.3g}") for factor in _FACTORS
         }
-        text: Callable[[float], str] = duration if is_time else grouped
+        texts = {factor: grouped(one) if is_count else text(one) for factor, one in options.items()}
         at = ("workload", number, *path)
         with columns[place % 2]:
-            factor = st.select_slider(
-                label_at(at),
-                _FACTORS,
-                format_func=lambda one, options=options, text=text: text(options[one]),
-                **tried.widget(str(path[-1]), 1.0),
-            )
+            named = tried.widget(str(path[-1]), 1.0)
+            factor = st.select_slider(label_at(at), _FACTORS, format_func=texts.__getitem__, **named)
         if factor != 1:
             moved[at] = options[factor]
     return moved

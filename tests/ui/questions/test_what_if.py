@@ -168,9 +168,14 @@ def test_a_served_model_is_resized_for_another_load():
     servers = re.search(r"Servers\s+(\d+)\s+(\d+)", page_text(app))
     assert servers is not None
     assert int(servers[2]) > int(servers[1])
+    for moved in ("first_token_s", "input_tokens"):
+        next(one for one in app.select_slider if one.key.endswith(f"/{moved}")).set_value(0.75).run()
+        assert_well(app)
     widget(app.button, "Apply to the request").click().run()
     assert_well(app)
-    assert app.session_state.draft["workload"][0]["target"] == {kind: 8 * number}
+    work = app.session_state.draft["workload"][0]
+    assert work["target"] == {kind: 8 * number}
+    assert {"first_token_s", "input_tokens"} <= set(work)
 
 
 def test_the_workload_is_chosen_where_there_are_several():
