@@ -103,13 +103,14 @@ class Names:
         """Words with one letter wrong, and what is meant: the first of a name with a number, a unit behind a number."""
         words = [(match[0].lower(), *match.span()) for match in _PIECE.finditer(text)]
         for place, (word, start, end) in enumerate(words):
-            if len(word) < 4 or word in FILLERS or word in UNITS or self._at(text, words, place)[1] is not None:
+            unit, meant = _meant(word, _NEARLY_UNITS), _meant(word, self._nearly)
+            is_unit = unit != word and unit[0] == word[0] and place > 0 and words[place - 1][0].isdigit()
+            if len(word) < 4 or word in FILLERS or word in UNITS or not (is_unit or meant != word):
                 continue
-            unit = _meant(word, _NEARLY_UNITS)
-            if unit != word and unit[0] == word[0] and place and words[place - 1][0].isdigit():
+            if self._at(text, words, place)[1] is not None:
+                continue
+            if is_unit:
                 yield start, end, unit
-                continue
-            if (meant := _meant(word, self._nearly)) == word:
                 continue
             _, name = self._at(text, [*words[:place], (meant, start, end), *words[place + 1 :]], place)
             if name is not None and name.kind in _FOLDERS and re.search(r"\d", text[start : name.end]):

@@ -487,9 +487,9 @@ def _ask_rates(notes: Notes, works: list[dict[str, Any]]) -> None:
     for work in works if len(works) > 1 else ():
         dnn = notes.catalog.dnns.get(str(work["dnn"]))
         is_rate = str(work.get("target", {}).get(RATE)).endswith("images/s")
-        if dnn is not None and is_rate and dnn.sample not in ("image", "volume"):
+        one = next((one for one in notes.names("dnn") if dnn is not None and one.ids == (dnn.id,)), None)
+        if dnn is not None and one is not None and is_rate and dnn.sample not in ("image", "volume"):
             del work["target"]
-            one = next(one for one in notes.names("dnn") if one.ids == (dnn.id,))
             answer = notes.change("Size without it", one.start, one.end, "")
             words = notes.text.sentence[one.start : one.end]
             notes.questions.append(Question("place", words, "the images a second are not its rate", answers=(answer,)))
