@@ -152,11 +152,10 @@ class Notes:
         return " ".join(whole.split())
 
     def answer(self, label: str, words: str = "") -> Answer:
-        """An answer that adds words to the sentence."""
-        whole = self.text.whole
-        signed = rule(r"<SIGNATURE>").search(whole)
-        last = len(whole[: signed.start() if signed else None].rstrip(" .,;"))
-        return self.change(label, last, last if signed else len(whole), f", {words or label}")
+        """An answer that adds words to the sentence, behind the last of the job."""
+        last, whole = len(self.text.sentence.rstrip(" .,;")), self.text.whole
+        end = len(whole) if not whole[last:].strip(" .,;") else last
+        return self.change(label, last, end, f", {words or label}")
 
 
 def period_in(text: SentenceText) -> tuple[str, Match] | None:
