@@ -414,8 +414,6 @@ def _ask_places(notes: Notes) -> None:
             reason = GRAMMAR["places"].get(found.value.kind, "this number is not understood")
             is_needed = found.value.kind in GRAMMAR["places"]["needed"].split()
             notes.ask_place(found, reason, "place needed" if is_needed else "place")
-    for found in text.each(r"<BARE_BOUND>"):
-        notes.ask_place(found, "the most of what?")
 
 
 def _ask_denials(notes: Notes) -> None:

@@ -39,6 +39,11 @@ class Question:
         return self.key.split()[0]
 
     @property
+    def kind(self) -> str:
+        """Whether it is asked, or its first answer is assumed: "blocks", "alone" or "assumed"."""
+        return _QUESTIONS[self.key][0]
+
+    @property
     def place(self) -> int:
         """Its place in the order in which questions are asked."""
         return _ORDER[self.key]
@@ -65,21 +70,17 @@ class Question:
         texts = {"words": self.words, "reason": self.reason, "said": said, "held": held}
         return _QUESTIONS[self.key][column].format(**texts, answer=next(iter(self.labels), ""))
 
-    def is_assumed(self, others: int) -> bool:
-        """Whether its first answer is assumed, beside so many questions that are assumed alone."""
-        kind = _QUESTIONS[self.key][0]
-        return any(one.edits for one in self.answers[:1]) and (kind == "assumed" or (kind == "alone" and others == 1))
-
-    @property
-    def is_of_need(self) -> bool:
-        """Whether it is one of those of which only one is assumed: what is done, on what, and how much."""
-        return _QUESTIONS[self.key][0] == "alone"
+    def is_assumed(self, is_alone: bool) -> bool:
+        """Whether its first answer is assumed; of what is done, on what, and how much, only one thing alone."""
+        return any(one.edits for one in self.answers[:1]) and (
+            self.kind == "assumed" or (self.kind == "alone" and is_alone)
+        )
 
 
 def assumed_of(questions: Sequence[Question]) -> tuple[Question, ...]:
     """Questions whose answers are assumed; none where another one has to be asked."""
-    others = sum(one.is_of_need for one in questions)
-    return tuple(questions) if all(one.is_assumed(others) for one in questions) else ()
+    is_alone = sum(one.kind == "alone" for one in questions) == 1
+    return tuple(questions) if all(one.is_assumed(is_alone) for one in questions) else ()
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,6 @@ from sizer.workload.sentence.text import READ, Match, Name
 from sizer.workload.serving import EMBEDDING, EMBEDS
 
 _MOST_ANSWERS = 6
-# What networks read whose work does not tell that of another one.
-_UNLIKE = ("token",)
 # Parts of which any that the catalogue has may stand in the place of another.
 _ANY = ("server", "storage", "fabric")
 # More people than these do not train networks themselves.
@@ -170,8 +168,8 @@ def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = N
     words = notes.text.sentence[start:end].strip()
     names = _held(notes.catalog, kind, words)
     answers = [notes.change(held, start, end, held) for held in names[:_MOST_ANSWERS]]
-    key = "unavailable" if kind in CALLED else "unavailable model" if kind in _UNLIKE else "unavailable network"
-    if kind not in (*CALLED, *_UNLIKE) and (notes.own_model or any(one is not name for one in notes.names("dnn"))):
+    key = "unavailable" if kind in CALLED else "unavailable model" if kind == "token" else "unavailable network"
+    if kind not in (*CALLED, "token") and (notes.own_model or any(one is not name for one in notes.names("dnn"))):
         key = "unavailable beside"
         answers.insert(0, notes.change("the other network that is named", start, end, ""))
     if kind in (*_ANY, "precision"):  # it changes no rate as a GPU does
