@@ -39,11 +39,6 @@ class Question:
         return self.key.split()[0]
 
     @property
-    def kind(self) -> str:
-        """Whether it is asked, or its first answer is assumed: "blocks", "alone" or "assumed"."""
-        return _QUESTIONS[self.key][0]
-
-    @property
     def place(self) -> int:
         """Its place in the order in which questions are asked."""
         return _ORDER[self.key]
@@ -70,17 +65,12 @@ class Question:
         texts = {"words": self.words, "reason": self.reason, "said": said, "held": held}
         return _QUESTIONS[self.key][column].format(**texts, answer=next(iter(self.labels), ""))
 
-    def is_assumed(self, is_alone: bool) -> bool:
-        """Whether its first answer is assumed; of what is done, on what, and how much, only one thing alone."""
-        return any(one.edits for one in self.answers[:1]) and (
-            self.kind == "assumed" or (self.kind == "alone" and is_alone)
-        )
-
 
 def assumed_of(questions: Sequence[Question]) -> tuple[Question, ...]:
-    """Questions whose answers are assumed; none where another one has to be asked."""
-    is_alone = sum(one.kind == "alone" for one in questions) == 1
-    return tuple(questions) if all(one.is_assumed(is_alone) for one in questions) else ()
+    """Questions whose answers are assumed: none where one has to be asked, or two things of the need are missing."""
+    kinds = [_QUESTIONS[one.key][0] for one in questions]
+    has_answers = all(any(one.edits for one in question.answers[:1]) for question in questions)
+    return tuple(questions) if has_answers and "blocks" not in kinds and kinds.count("alone") <= 1 else ()
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,14 @@ def read_outside(notes: Notes) -> None:
             kind = "server"
         start, end = found.match.span(group)
         notes.means_language |= kind == "token"
-        if (kind == "token" and _take_model(notes, found)) or (kind == "own" and _take_own(notes, found)):
+        if kind == "token" and _take_model(notes, found):
+            continue
+        if kind == "own":  # of which nothing is published here
+            if notes.own_network is None:
+                notes.ask("network own", found, GRAMMAR["reasons"]["own"])
+            else:
+                notes.own_network["name"] = found.words
+                notes.text.record(found, "of a network of one's own")
             continue
         if kind not in ("gpu", "server", "storage") or not is_existing(notes.text, found):
             end = found.end if found.quantities("parameters") else end
@@ -62,16 +69,6 @@ def _take_model(notes: Notes, found: Match) -> bool:
     notes.own_model = {"name": words, "parameters": billions * 1e9}
     notes.text.assume(f"{words}: not in the catalogue; a usual dense model of {billions:g} billion parameters")
     notes.text.record(found, words)
-    return True
-
-
-def _take_own(notes: Notes, found: Match) -> bool:
-    """Take the name of a network of which nothing is published here; its numbers are asked for where they lack."""
-    if notes.own_network is None:
-        notes.ask("network own", found, GRAMMAR["reasons"]["own"])
-        return True
-    notes.own_network["name"] = found.words
-    notes.text.record(found, "of a network of one's own")
     return True
 
 
@@ -112,15 +109,12 @@ def is_sized(notes: Notes) -> bool:
     is_trained_for = any(one.kind == "tokens/person" for one in notes.text.things)
     who = r"<WHO_TRAINS>$" if trains or networks != "language" else r"<TRAINERS>"
     for amount in (thing for thing in notes.text.things if isinstance(thing, Amount)):
-        may_train = is_trained_for or (
-            amount.high <= MOST_WHO_TRAIN and rule(who).search(notes.text.sentence[amount.start : amount.end])
-        )
+        words = notes.text.sentence[amount.start : amount.end]
+        may_train = is_trained_for or (amount.high <= MOST_WHO_TRAIN and rule(who).search(words))
         is_user = amount.kind == "people" and not may_train
         if amount.kind == "parameters" and notes.own_model is not None:
             sentence[amount.start : amount.end] = READ * (amount.end - amount.start)
-        at_once = amount.kind == "requests" and rule(r"<AT_ONCE>").search(
-            notes.text.sentence[amount.start : amount.end]
-        )
+        at_once = amount.kind == "requests" and rule(r"<AT_ONCE>").search(words)
         if is_user or at_once or amount.kind == "requests/time":
             sentence[amount.start : amount.end] = ("\2" if is_user else "\3") * (amount.end - amount.start)
     if not trains and (many := notes.text.find(r"<FOR_SO_MANY>")) is not None and many.value.high > 1:
