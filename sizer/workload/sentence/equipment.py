@@ -315,26 +315,24 @@ def read_gpus(notes: Notes) -> None:
 
 def _read_stances(notes: Notes) -> None:
     """Names to compare with, or acceptable only; GPUs that are not wanted, in all their variants, or preferred."""
-    kinds = set()
     for found in notes.text.each(r"{gpu|server|storage|maker|fabric}"):
         one = found.names("gpu", "server", "storage", "maker", "fabric")[0]
         told = stance(notes.text.unblanked, found.start, found.end)
         if told.kind == "optional":
             _leave_open(notes, found, told)
-        elif one.kind != "gpu":
-            continue
-        kinds.add(told.kind)
-        if told.kind == "exclude":
+        elif one.kind == "gpu" and told.kind == "exclude":
             notes.gone.add(one)
             family = names_of(notes.catalog).alike(notes.text.sentence[one.start : one.end])
             notes.excluded_gpus |= {*family, *one.ids}
             notes.text.record(found, f"no {found.words} of any variant", *told.place)
-        elif told.kind == "prefer" and not rule(r"{n|gpus|servers}(?: ?x)? ?$").search(notes.text.before(found.start)):
-            notes.preferred_gpus |= set(one.ids)
-            notes.text.assume(f"{found.words} preferred: a request has no order of GPUs, and all of them are compared")
-            notes.text.record(found, "preferred, not required", *told.place)
-    if "only" in kinds:  # "we hoped for H200, but only A100 is available"
-        notes.preferred_gpus.clear()
+        elif one.kind == "gpu" and told.kind == "prefer":
+            if not rule(r"{n|gpus|servers}(?: ?x)? ?$").search(notes.text.before(found.start)):
+                _prefer_gpus(notes, found, told)
+
+
+def _prefer_gpus(notes: Notes, found: Match, told: Stance) -> None:
+    notes.text.assume(f"{found.words} preferred: a request has no order of GPUs, and all of them are compared")
+    notes.text.record(found, "preferred, not required", *told.place)
 
 
 def _leave_open(notes: Notes, found: Match, told: Stance) -> None:
@@ -592,7 +590,8 @@ def _vendors(notes: Notes, found: Match, told: Stance, vendors: list[str]) -> No
     of_gpus_only = found["gpus"] or not any(is_of_vendor(each, one) for one in vendors for each in every)
     # Who wants one maker of GPUs only, wants its GPUs, in servers of whoever builds them.
     if of_gpus_only or (told.kind == "only" and makers == vendors and is_all):
-        if told.kind == "prefer":  # which has no place in a request
+        if told.kind == "prefer":
+            _prefer_gpus(notes, found, told)
             return
         _limit_gpus(notes, vendors, is_excluded)
         notes.text.record(found, f"{'no ' if is_excluded else ''}GPUs of {listed}", *told.place)

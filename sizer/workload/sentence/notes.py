@@ -36,7 +36,6 @@ class Notes:
     left: list[tuple[int, str]] = field(default_factory=list)  # phrases that have no place in a request
     gone: set[Name] = field(default_factory=set)  # equipment that is replaced or not wanted
     excluded_gpus: set[str] = field(default_factory=set)
-    preferred_gpus: set[str] = field(default_factory=set)
     currency: str = ""
     strengths: dict[str, int] = field(default_factory=dict)  # of values by key: 1 for a limit, -1 for what may be
     owned_gpus: int = 0  # in servers that the catalogue lacks
