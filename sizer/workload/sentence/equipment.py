@@ -318,6 +318,7 @@ def _read_stances(notes: Notes) -> None:
     for found in notes.text.each(r"{gpu|server|storage|maker|fabric}"):
         one = found.names("gpu", "server", "storage", "maker", "fabric")[0]
         told = stance(notes.text.unblanked, found.start, found.end)
+        is_counted = rule(r"{n|gpus|servers}(?: ?x)? ?$").search(notes.text.before(found.start)) is not None
         if told.kind == "optional":
             _leave_open(notes, found, told)
         elif one.kind == "gpu" and told.kind == "exclude":
@@ -325,9 +326,8 @@ def _read_stances(notes: Notes) -> None:
             family = names_of(notes.catalog).alike(notes.text.sentence[one.start : one.end])
             notes.excluded_gpus |= {*family, *one.ids}
             notes.text.record(found, f"no {found.words} of any variant", *told.place)
-        elif one.kind == "gpu" and told.kind == "prefer":
-            if not rule(r"{n|gpus|servers}(?: ?x)? ?$").search(notes.text.before(found.start)):
-                _prefer_gpus(notes, found, told)
+        elif (one.kind, told.kind, is_counted) == ("gpu", "prefer", False):
+            _prefer_gpus(notes, found, told)
 
 
 def _prefer_gpus(notes: Notes, found: Match, told: Stance) -> None:
