@@ -9,6 +9,7 @@ from sizer.base.quantities import BYTES, SECONDS, duration, grouped, parse, toke
 from sizer.catalog.generations import newer_eras
 from sizer.catalog.sale import usable_gpus
 from sizer.workload.kinds import trains_in
+from sizer.workload.language import TOKEN_BYTES
 from sizer.workload.request import SIZE_LIMITS
 from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.equipment import eras_meant, existing_gpus
@@ -345,5 +346,6 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
         notes.ask("length needed", reason=called, answers=map(notes.answer, GRAMMAR["usual_lengths"]["tuning"]))
     elif "tokens" not in work:
         size = item.parameters.value if item else CustomTransformer.model_validate(dnn).total_parameters
-        usual = tokens_text(_TOKENS_PER_PARAMETER * size)
+        stated = work.get("dataset_bytes")  # of text, which a token number of 32 bits stands for
+        usual = tokens_text(parse(BYTES, stated) / TOKEN_BYTES if stated else _TOKENS_PER_PARAMETER * size)
         notes.ask("length", reason=called, answers=map(notes.answer, (usual, *GRAMMAR["usual_lengths"]["tokens"])))
