@@ -105,9 +105,8 @@ class Names:
         for place, (word, start, end) in enumerate(words):
             unit, meant = _meant(word, _NEARLY_UNITS), _meant(word, self._nearly)
             is_unit = unit != word and unit[0] == word[0] and place > 0 and words[place - 1][0].isdigit()
-            if len(word) < 4 or word in FILLERS or word in UNITS or not (is_unit or meant != word):
-                continue
-            if self._at(text, words, place)[1] is not None:
+            is_known = len(word) < 4 or word in FILLERS or word in UNITS or not (is_unit or meant != word)
+            if is_known or self._at(text, words, place)[1] is not None:
                 continue
             if is_unit:
                 yield start, end, unit

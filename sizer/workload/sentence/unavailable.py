@@ -39,14 +39,12 @@ def read_outside(notes: Notes) -> None:
         notes.means_language |= kind == "token"
         if kind == "token" and _take_model(notes, found):
             continue
-        if kind == "own":  # of which nothing is published here
-            if notes.own_network is None:
-                notes.ask("network own", found, GRAMMAR["reasons"]["own"])
-            else:
-                notes.own_network["name"] = found.words
-                notes.text.record(found, "of a network of one's own")
-            continue
-        if kind not in ("gpu", "server", "storage") or not is_existing(notes.text, found):
+        if kind == "own" and notes.own_network is None:  # of which nothing is published here
+            notes.ask("network own", found, GRAMMAR["reasons"]["own"])
+        elif kind == "own" and notes.own_network is not None:
+            notes.own_network["name"] = found.words
+            notes.text.record(found, "of a network of one's own")
+        elif kind not in ("gpu", "server", "storage") or not is_existing(notes.text, found):
             end = found.end if found.quantities("parameters") else end
             ask_unavailable(notes, kind, notes.text.part(found, start, end))
             notes.text.mark(found.start if kind in ("gpu", "server") else start, found.end)
