@@ -60,7 +60,8 @@ KINDS = tuple(map(_kind, _TABLE["kinds"]))
 # Of a training; "our trained Llama" and "a fine-tuned model" are trained already.
 _TRAINS = re.compile(
     r"(?<!finished )\b(?:re-?|pre[ -]?)?train(?:s|ing|ings)?\b|\b(?:fine?|fein)[ -]?tunn?(?:e|es|en|ings?)\b"
-    r"|\b(?:q?lora|peft|sft)\b(?![ -](?:adapters?|serving)\b)|\b\w*train(?:ieren|ings?)\b|\bfeinabstimm\w*"
+    r"|\b(?:q?lora|peft|sft)\b(?![ -](?:adapters?|serving)\b)|(?<!finished )\b\w*train(?:ieren|ings?)\b"
+    r"|\bfeinabstimm\w*"
     r"|\b(?:affine[rz]|affinage|(?:pré-?|ré-?)?(?:entraîner|entraînement))\b"
     r"|\b(?:(?:re-?|pre[ -]?)?trained|fine[ -]?tuned)\b(?! (?:(?:version|copy|weights) of )?(?:[\x00\x01]|\w*models?\b"
     r"|networks?\b|LLMs?\b|weights\b|version\b))|\b(?:epochs?|pre-?train\w*)\b",

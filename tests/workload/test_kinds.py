@@ -22,11 +22,7 @@ def outcome(sentence: str) -> str:
     if question is None:
         return "read"
     kind = next(
-        (
-            name
-            for name, refusal in REFUSALS.items()
-            if question.reason.startswith((refusal, f"{name} is a second job"))
-        ),
+        (name for name, refusal in REFUSALS.items() if question.reason.startswith(refusal)),
         question.about,
     )
     if question.about == "refused":
@@ -43,12 +39,12 @@ def test_a_word_that_changes_the_kind_of_work_is_refused_asked_or_understood(sen
     assert outcome(sentence) == expected
 
 
-def test_the_offered_answer_leaves_the_training():
-    question = read_sentence("Fine-tune Llama 3 8B on 100M tokens and serve it to 500 users", catalog()).question
-    left = read_sentence(question.answers[0].sentence, catalog())
-    assert left.is_complete
-    assert "team" not in left.request
-    assert left.request["workload"][0]["tokens"] == 1e8
+def test_a_training_and_a_model_in_use_are_two_workloads():
+    reading = read_sentence("Fine-tune Llama 3 8B on 100M tokens and serve it to 500 users", catalog())
+    training, serving = reading.request["workload"]
+    assert (training["tokens"], training["target"]) == (1e8, {"gpus_busy": 8})
+    assert (serving["task"], serving["target"]) == ("serving", {"users": 500})
+    assert "team" not in reading.request
 
 
 @pytest.mark.parametrize(

@@ -27,14 +27,7 @@ def need_in(sentence: str) -> tuple[re.Match[str], datetime.date] | None:
 
 def days_between(sentence: str) -> tuple[re.Match[str], re.Match[str], float] | None:
     """The words of the first and of the last day of the work, with the days from one to the other."""
-    found = [
-        next(
-            filter(None, (rule(rf"<{lead}>(?:the )?{date}(?![\w-])").search(sentence) for date in GRAMMAR["dates"])),
-            None,
-        )
-        for lead in ("DAYS_FROM", "DAYS_TO")
-    ]
-    first, last = found
+    first, last = (_led(lead, sentence) for lead in ("DAYS_FROM", "DAYS_TO"))
     if first is None or last is None:
         first, last = _window_in(sentence)
     if first is None or last is None or (first.start() < last.end() and last.start() < first.end()):
@@ -44,6 +37,11 @@ def days_between(sentence: str) -> tuple[re.Match[str], re.Match[str], float] | 
     except ValueError:
         return None
     return (first, last, float(days)) if days > 0 else None
+
+
+def _led(lead: str, sentence: str) -> re.Match[str] | None:
+    found = (rule(rf"<{lead}>(?:the )?{date}(?![\w-])").search(sentence) for date in GRAMMAR["dates"])
+    return next(filter(None, found), None)
 
 
 def _window_in(sentence: str) -> tuple[re.Match[str] | None, re.Match[str] | None]:

@@ -314,26 +314,24 @@ def read_gpus(notes: Notes) -> None:
 
 def _read_stances(notes: Notes) -> None:
     """Names to compare with, or acceptable only; GPUs that are not wanted, in all their variants, or preferred."""
-    kinds = set()
     for found in notes.text.each(r"{gpu|server|storage|maker|fabric}"):
         one = found.names("gpu", "server", "storage", "maker", "fabric")[0]
         told = stance(notes.text.unblanked, found.start, found.end)
+        is_counted = rule(r"{n|gpus|servers}(?: ?x)? ?$").search(notes.text.before(found.start)) is not None
         if told.kind == "optional":
             _leave_open(notes, found, told)
-        elif one.kind != "gpu":
-            continue
-        kinds.add(told.kind)
-        if told.kind == "exclude":
+        elif one.kind == "gpu" and told.kind == "exclude":
             notes.gone.add(one)
             family = names_of(notes.catalog).alike(notes.text.sentence[one.start : one.end])
             notes.excluded_gpus |= {*family, *one.ids}
             notes.text.record(found, f"no {found.words} of any variant", *told.place)
-        elif told.kind == "prefer" and not rule(r"{n|gpus|servers}(?: ?x)? ?$").search(notes.text.before(found.start)):
-            notes.preferred_gpus |= set(one.ids)
-            notes.text.assume(f"{found.words} preferred: a request has no order of GPUs, and all of them are compared")
-            notes.text.record(found, "preferred, not required", *told.place)
-    if "only" in kinds:  # "we hoped for H200, but only A100 is available"
-        notes.preferred_gpus.clear()
+        elif (one.kind, told.kind, is_counted) == ("gpu", "prefer", False):
+            _prefer_gpus(notes, found, told)
+
+
+def _prefer_gpus(notes: Notes, found: Match, told: Stance) -> None:
+    notes.text.assume(f"{found.words} preferred: a request has no order of GPUs, and all of them are compared")
+    notes.text.record(found, "preferred, not required", *told.place)
 
 
 def _leave_open(notes: Notes, found: Match, told: Stance) -> None:

@@ -103,13 +103,13 @@ class Names:
         """Words with one letter wrong, and what is meant: the first of a name with a number, a unit behind a number."""
         words = [(match[0].lower(), *match.span()) for match in _PIECE.finditer(text)]
         for place, (word, start, end) in enumerate(words):
-            if len(word) < 4 or word in FILLERS or word in UNITS or self._at(text, words, place)[1] is not None:
+            unit, meant = _meant(word, _NEARLY_UNITS), _meant(word, self._nearly)
+            is_unit = unit != word and unit[0] == word[0] and place > 0 and words[place - 1][0].isdigit()
+            is_known = len(word) < 4 or word in FILLERS or word in UNITS or not (is_unit or meant != word)
+            if is_known or self._at(text, words, place)[1] is not None:
                 continue
-            unit = _meant(word, _NEARLY_UNITS)
-            if unit != word and unit[0] == word[0] and place and words[place - 1][0].isdigit():
+            if is_unit:
                 yield start, end, unit
-                continue
-            if (meant := _meant(word, self._nearly)) == word:
                 continue
             _, name = self._at(text, [*words[:place], (meant, start, end), *words[place + 1 :]], place)
             if name is not None and name.kind in _FOLDERS and re.search(r"\d", text[start : name.end]):
@@ -152,22 +152,18 @@ class Names:
         kind = next(kind for kind in (*_FOLDERS, *found) if kind in found)
         if kind == "software" and re.match(r"-(?!based|native)[A-Za-z]", text[end:]):
             return None  # a longer name with a hyphen is another
-        if re.match(r"[ -](?:style|like)\b", text[end:]) and not (
-            kind.startswith("outside") or (kind == "dnn" and len(found[kind]) == 1)
-        ):
+        is_one = kind.startswith("outside") or (kind == "dnn" and len(found[kind]) == 1)
+        if not is_one and re.match(r"[ -](?:style|like)\b", text[end:]):
             return None
         if kind == "dnn" and (other := self._other_size(text, start, end, found[kind])):
             return Name("outside", *other, (self._catalog.dnns[found[kind][0]].sample,))
         if kind == "dataset" and re.match(r"[ -]\d+k\b", text[end:], re.I):
             return None  # "ImageNet-21k": another one
-        if (
-            kind == "dnn"
-            and text[start:end].lower().startswith("transformer")
-            and rule("<SIZE_BEFORE>").search(text[:start])
-        ):
+        is_kind = kind == "dnn" and text[start:end].lower().startswith("transformer")
+        if is_kind and rule("<SIZE_BEFORE>").search(text[:start]):
             return Name("kind", start, end, ())  # "a 30B dense transformer"
-        if kind in ("server", "storage") and len(found[kind]) > 1 and (other := rule("<OTHER_MODEL>").match(text, end)):
-            return Name("outside", start, other.end(), (kind,))  # "DGX-1V", "Isilon X99": another of the family
+        if kind in ("server", "storage") and len(found[kind]) > 1 and (model := rule("<OTHER_MODEL>").match(text, end)):
+            return Name("outside", start, model.end(), (kind,))  # "DGX-1V", "Isilon X99": another of the family
         if kind.startswith("outside"):
             return Name("outside", start, end, found[kind])
         sized = {"gpu": self._gpu, "server": self._server}.get(kind)
@@ -181,12 +177,11 @@ class Names:
         end = other.end() if other else end
         behind = re.compile(r"[ -](\d{1,4}(?:\.\d)?)B\b", re.I).match(text, end)
         size = behind or re.search(r"(?<![\w.])(\d{1,4}(?:\.\d)?)B $", text[max(0, start - 9) : start], re.I)
-        has_size = size is None or len(ids) == 1
-        for key in ids if size and not has_size else ():
-            has_size |= abs(self._catalog.dnns[key].parameters.value / (1e9 * float(size[1])) - 1) <= 0.1
-        if has_size and not other:
+        named, billions = [self._catalog.dnns[key] for key in ids], float(size[1]) if size else 0.0
+        is_another = len(ids) > 1 and all(abs(one.parameters.value / 1e9 - billions) > 0.1 * billions for one in named)
+        if not other and (size is None or not is_another):
             return None
-        return (start, behind.end()) if behind else (start - len(size[0]) if size else start, end)
+        return start - len(size[0]) if size and not behind else start, behind.end() if behind else end
 
     def _gpu(self, text: str, start: int, end: int, ids: tuple[str, ...]) -> Name:
         """The name of a GPU with its memory and form: V100 SXM2 32 GB, HGX B200."""

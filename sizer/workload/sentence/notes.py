@@ -36,7 +36,6 @@ class Notes:
     left: list[tuple[int, str]] = field(default_factory=list)  # phrases that have no place in a request
     gone: set[Name] = field(default_factory=set)  # equipment that is replaced or not wanted
     excluded_gpus: set[str] = field(default_factory=set)
-    preferred_gpus: set[str] = field(default_factory=set)
     currency: str = ""
     strengths: dict[str, int] = field(default_factory=dict)  # of values by key: 1 for a limit, -1 for what may be
     owned_gpus: int = 0  # in servers that the catalogue lacks
@@ -152,11 +151,10 @@ class Notes:
         return " ".join(whole.split())
 
     def answer(self, label: str, words: str = "") -> Answer:
-        """An answer that adds words to the sentence, before what closes a mail."""
-        whole = self.text.whole
-        signed = rule(r"<SIGNATURE>").search(whole)
-        last = len(whole[: signed.start() if signed else None].rstrip(" .,;"))
-        return self.change(label, last, last if signed else len(whole), f", {words or label}")
+        """An answer that adds words to the sentence, behind the last of the job."""
+        last, whole = len(self.text.sentence.rstrip(" .,;")), self.text.whole
+        end = len(whole) if not whole[last:].strip(" .,;") else last
+        return self.change(label, last, end, f", {words or label}")
 
 
 def period_in(text: SentenceText) -> tuple[str, Match] | None:

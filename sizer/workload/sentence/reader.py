@@ -118,7 +118,7 @@ def _untold(reading: Reading, things: list[Thing]) -> list[str]:
 
 def _reading(plain: str, catalog: Catalog, whole: str, things: list[Thing], is_part: bool = False) -> Reading:
     text = SentenceText(plain, things, whole)
-    settle_values(text)
+    settle_values(text, is_part)
     parts = [] if is_part else _jobs_in(plain, list(text.things))
     if len(parts) > 1:
         readings = [_reading(part, catalog, whole, _things_in(part, catalog), is_part=True) for part in parts]
@@ -129,7 +129,7 @@ def _reading(plain: str, catalog: Catalog, whole: str, things: list[Thing], is_p
     if notes.is_refused:  # what else the sentence says belongs to work that no request can state
         return Reading(whole, {}, (), tuple(notes.questions), ())
     if notes.second_job is not None:
-        return _second_job(plain, notes.second_job, catalog)
+        return _second_job(plain, notes.second_job, catalog, is_part)
     _ask_places(notes)
     _ask_denials(notes)
     request = _request(notes)
@@ -278,33 +278,25 @@ def _add(table: dict[str, Any], other: dict[str, Any]) -> list[str]:
     return differ
 
 
-def _are_whole(readings: Sequence[Reading]) -> bool:
-    """Whether nothing of some jobs is missing: what is assumed at the end of a text would be of the last alone."""
-    return all(reading.request and all(one.is_assumed(0) for one in reading.questions) for reading in readings)
-
-
-def _second_job(plain: str, job: ToldKind, catalog: Catalog) -> Reading:
-    """Both jobs of a sentence where each is told whole; else either can be chosen."""
+def _second_job(plain: str, job: ToldKind, catalog: Catalog, is_part: bool) -> Reading:
+    """Both jobs of a sentence that tells a training and another one; else the training, which is asked about."""
     start, end = job.clause or (job.start, job.end)
-    named = [one for one in names_of(catalog).named(plain) if one.kind == "dnn"]
-    inside = [one for one in named if start <= one.start < end]  # all of them in "... and fine-tune the same model"
-    kept = " ".join(plain[one.start : one.end] for one in named) if inside == named else ""
-    rest = f"{plain[:start]}{kept:{end - start}}{plain[end:]}"
-    training = _reading(rest, catalog, rest, _things_in(rest, catalog), is_part=True)
-    clause = re.sub(r"^[\s,;.]+|[\s,;.]+(?:and|then|plus|und|et)?$", "", plain[start:end])
-    rest = " ".join(re.sub(r"(?:[\s,;.]+(?:and|then|plus|und|et))+$", "", training.sentence.rstrip()).split())
-    answers, reason = [Answer("Training", rest)], job.kind.refusal
-    if job.kind.sized:
-        reason = f"{job.kind.tasks[0]} is a second job next to the training, and is not told whole"
-        of = inside or named[-1:]
-        if all(catalog.dnns[key].transformer is not None for one in of for key in one.ids):
-            alone = _only(plain, [(start, end), *((one.start, one.end) for one in of)])
-            second = _reading(alone, catalog, plain, _things_in(alone, catalog), is_part=True)
-            if _are_whole([training, second]):
-                return _together(plain, [replace(training, sentence=plain), second], catalog)
-            answers.append(Answer(job.kind.tasks[0].capitalize(), " ".join(alone.split())))
-    question = Question("task", clause, reason, answers=tuple(answers))
-    return replace(training, sentence=plain, questions=(question, *training.questions))
+    things = _things_in(plain, catalog)
+    named = [one for one in things if one.kind in ("dnn", "parameters")]
+    inside = [one for one in named if start <= one.start < end]
+    of = [(one.start, one.end) for one in (inside or named[-1:])]
+    last = len(re.sub(r"(?:[\s,;.]+(?:and|then|plus|und|et))+\s*$", "", plain[:start]))
+    # The names of both where only one of them has any: "... and fine-tune the same model".
+    rest = _only(plain, [(0, last), (end, len(plain)), *(of if inside == named else ())])
+    training = replace(_reading(rest, catalog, plain, _things_in(rest, catalog), is_part=True), sentence=plain)
+    dnns = [catalog.dnns[key] for one in inside or named[-1:] if isinstance(one, Name) for key in one.ids]
+    if job.kind.sized and not is_part and all(dnn.transformer is not None for dnn in dnns):
+        alone = _only(plain, [(start, end), *of])
+        second = _reading(alone, catalog, plain, _things_in(alone, catalog), is_part=True)
+        return _together(plain, [training, second], catalog)
+    answers = (Answer("Training", " ".join(rest.split())),)
+    question = Question("task", plain[start:end].strip(" ,;."), job.kind.refusal, answers=answers)
+    return replace(training, questions=(question, *training.questions))
 
 
 def _only(text: str, shown: Sequence[tuple[int, int]]) -> str:
@@ -422,8 +414,6 @@ def _ask_places(notes: Notes) -> None:
             reason = GRAMMAR["places"].get(found.value.kind, "this number is not understood")
             is_needed = found.value.kind in GRAMMAR["places"]["needed"].split()
             notes.ask_place(found, reason, "place needed" if is_needed else "place")
-    for found in text.each(r"<BARE_BOUND>"):
-        notes.ask_place(found, "the most of what?")
 
 
 def _ask_denials(notes: Notes) -> None:
@@ -487,9 +477,9 @@ def _ask_rates(notes: Notes, works: list[dict[str, Any]]) -> None:
     for work in works if len(works) > 1 else ():
         dnn = notes.catalog.dnns.get(str(work["dnn"]))
         is_rate = str(work.get("target", {}).get(RATE)).endswith("images/s")
-        if dnn is not None and is_rate and dnn.sample not in ("image", "volume"):
+        one = next((one for one in notes.names("dnn") if dnn is not None and one.ids == (dnn.id,)), None)
+        if dnn is not None and one is not None and is_rate and dnn.sample not in ("image", "volume"):
             del work["target"]
-            one = next(one for one in notes.names("dnn") if one.ids == (dnn.id,))
             answer = notes.change("Size without it", one.start, one.end, "")
             words = notes.text.sentence[one.start : one.end]
             notes.questions.append(Question("place", words, "the images a second are not its rate", answers=(answer,)))

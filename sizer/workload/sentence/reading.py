@@ -65,21 +65,12 @@ class Question:
         texts = {"words": self.words, "reason": self.reason, "said": said, "held": held}
         return _QUESTIONS[self.key][column].format(**texts, answer=next(iter(self.labels), ""))
 
-    def is_assumed(self, others: int) -> bool:
-        """Whether its first answer is assumed, beside so many questions that are assumed alone."""
-        kind = _QUESTIONS[self.key][0]
-        return any(one.edits for one in self.answers[:1]) and (kind == "assumed" or (kind == "alone" and others == 1))
-
-    @property
-    def is_of_need(self) -> bool:
-        """Whether it is one of those of which only one is assumed: what is done, on what, and how much."""
-        return _QUESTIONS[self.key][0] == "alone"
-
 
 def assumed_of(questions: Sequence[Question]) -> tuple[Question, ...]:
-    """Questions whose answers are assumed; none where another one has to be asked."""
-    others = sum(one.is_of_need for one in questions)
-    return tuple(questions) if all(one.is_assumed(others) for one in questions) else ()
+    """Questions whose answers are assumed: none where one has to be asked, or two things of the need are missing."""
+    kinds = [_QUESTIONS[one.key][0] for one in questions]
+    has_answers = all(any(one.edits for one in question.answers[:1]) for question in questions)
+    return tuple(questions) if has_answers and "blocks" not in kinds and kinds.count("alone") <= 1 else ()
 
 
 @dataclass(frozen=True)

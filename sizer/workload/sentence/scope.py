@@ -180,7 +180,7 @@ def _blanked(text: str, parts: list[Phrase]) -> str:
     return text
 
 
-def settle_values(text: SentenceText) -> None:
+def settle_values(text: SentenceText, is_part: bool) -> None:
     """Of two values take the one that is wished: not the one that is corrected, an average, or reached today."""
     for found in text.each(r"<NOT_BUT>"):
         text.set_aside(found, "corrected by what follows")
@@ -202,7 +202,7 @@ def settle_values(text: SentenceText) -> None:
     if not any(text.find(source) for source in GRAMMAR["growth"]):
         _settle_today(text)
     networks = [one for one in text.things if one.kind in ("dnn", "parameters")]
-    for found in text.each(r"<LATER>"):
+    for found in text.each(r"<LATER>") if not is_part else ():
         if not networks or any(one not in found.things for one in networks):
             text.set_aside(found, "of another time than what is sized")
 

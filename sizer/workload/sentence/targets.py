@@ -9,6 +9,7 @@ from sizer.base.quantities import BYTES, SECONDS, duration, grouped, parse, toke
 from sizer.catalog.generations import newer_eras
 from sizer.catalog.sale import usable_gpus
 from sizer.workload.kinds import trains_in
+from sizer.workload.language import TOKEN_BYTES
 from sizer.workload.request import SIZE_LIMITS
 from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.equipment import eras_meant, existing_gpus
@@ -27,8 +28,6 @@ from sizer.workload.transformer.custom_transformer import CustomTransformer
 _LONGEST_S = 5 * 31_557_600.0
 # Of a model that reaches the least loss for its work (Hoffmann et al. 2022, arXiv:2203.15556, table 3).
 _TOKENS_PER_PARAMETER = 20
-# Samples of networks that are trained for about as many epochs, if they do not generate.
-_SEEN = ("image", "sample")
 _MOST_RUNS_A_DAY = 1_000  # more are no trainings
 _SPANS = {"day": 86_400.0, "night": 43_200.0, "week": 604_800.0, "month": 2_592_000.0}
 
@@ -241,7 +240,7 @@ def ask_network(notes: Notes) -> None:
         purposes, is_told = _purposes(notes.text.sentence)
         label, _, _, usual, families = purposes[0]
         if len(purposes) > 1:
-            learns = "team" in notes.request and rule(r"<LEARNS>").search(notes.text.sentence)
+            learns = "team" in notes.request and re.search(r"\btrain|(?:deep|machine) learning", notes.text.sentence)
             key = "network of its samples" if is_told or learns else "network missing"
             notes.ask(key, reason=usual, answers=[notes.answer(label, words) for label, _, _, words, _ in purposes])
             return
@@ -292,7 +291,7 @@ def ask_target(notes: Notes) -> None:
     texts = [
         *([f"{own} GPUs"] if own else []),
         *([f"{people} GPUs"] if people and people != own else []),
-        *(times + counted if asks and sample in ("", *_SEEN) else counted + times),
+        *(times + counted if asks and sample in ("", "image", "sample") else counted + times),
         *([GRAMMAR["usual_targets"].get(sample, "1,000 samples/s")] if sample else []),
         *(["as fast as possible"] if has_limit and not people else []),
     ]
@@ -338,12 +337,13 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
     called = catalog.dnns[dnn].name if isinstance(dnn, str) else str(dnn["name"])
     item = catalog.dnns.get(str(dnn))
     if dnn != notes.own_model and (item is None or item.transformer is None):
-        is_usual = item is None or (item.sample in _SEEN and "diffusion" not in (item.kind, item.family))
+        is_usual = item is None or (item.sample in ("image", "sample") and "diffusion" not in (item.kind, item.family))
         key = "length" if is_usual else "length needed"
         notes.ask(key, reason=called, answers=map(notes.answer, GRAMMAR["usual_lengths"]["epochs"]))
     elif "tokens" not in work and work.get("method") in ("fine-tuning", "lora"):
         notes.ask("length needed", reason=called, answers=map(notes.answer, GRAMMAR["usual_lengths"]["tuning"]))
     elif "tokens" not in work:
         size = item.parameters.value if item else CustomTransformer.model_validate(dnn).total_parameters
-        usual = tokens_text(_TOKENS_PER_PARAMETER * size)
+        stated = work.get("dataset_bytes")  # of text, which a token number of 32 bits stands for
+        usual = tokens_text(parse(BYTES, stated) / TOKEN_BYTES if stated else _TOKENS_PER_PARAMETER * size)
         notes.ask("length", reason=called, answers=map(notes.answer, (usual, *GRAMMAR["usual_lengths"]["tokens"])))

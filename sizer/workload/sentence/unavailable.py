@@ -19,8 +19,6 @@ from sizer.workload.sentence.text import READ, Match, Name
 from sizer.workload.serving import EMBEDDING, EMBEDS
 
 _MOST_ANSWERS = 6
-# What networks read whose work does not tell that of another one.
-_UNLIKE = ("token",)
 # Parts of which any that the catalogue has may stand in the place of another.
 _ANY = ("server", "storage", "fabric")
 # More people than these do not train networks themselves.
@@ -39,9 +37,14 @@ def read_outside(notes: Notes) -> None:
             kind = "server"
         start, end = found.match.span(group)
         notes.means_language |= kind == "token"
-        if (kind == "token" and _take_model(notes, found)) or (kind == "own" and _take_own(notes, found)):
+        if kind == "token" and _take_model(notes, found):
             continue
-        if kind not in ("gpu", "server", "storage") or not is_existing(notes.text, found):
+        if kind == "own" and notes.own_network is None:  # of which nothing is published here
+            notes.ask("network own", found, GRAMMAR["reasons"]["own"])
+        elif kind == "own" and notes.own_network is not None:
+            notes.own_network["name"] = found.words
+            notes.text.record(found, "of a network of one's own")
+        elif kind not in ("gpu", "server", "storage") or not is_existing(notes.text, found):
             end = found.end if found.quantities("parameters") else end
             ask_unavailable(notes, kind, notes.text.part(found, start, end))
             notes.text.mark(found.start if kind in ("gpu", "server") else start, found.end)
@@ -64,16 +67,6 @@ def _take_model(notes: Notes, found: Match) -> bool:
     notes.own_model = {"name": words, "parameters": billions * 1e9}
     notes.text.assume(f"{words}: not in the catalogue; a usual dense model of {billions:g} billion parameters")
     notes.text.record(found, words)
-    return True
-
-
-def _take_own(notes: Notes, found: Match) -> bool:
-    """Take the name of a network of which nothing is published here; its numbers are asked for where they lack."""
-    if notes.own_network is None:
-        notes.ask("network own", found, GRAMMAR["reasons"]["own"])
-        return True
-    notes.own_network["name"] = found.words
-    notes.text.record(found, "of a network of one's own")
     return True
 
 
@@ -114,15 +107,12 @@ def is_sized(notes: Notes) -> bool:
     is_trained_for = any(one.kind == "tokens/person" for one in notes.text.things)
     who = r"<WHO_TRAINS>$" if trains or networks != "language" else r"<TRAINERS>"
     for amount in (thing for thing in notes.text.things if isinstance(thing, Amount)):
-        may_train = is_trained_for or (
-            amount.high <= MOST_WHO_TRAIN and rule(who).search(notes.text.sentence[amount.start : amount.end])
-        )
+        words = notes.text.sentence[amount.start : amount.end]
+        may_train = is_trained_for or (amount.high <= MOST_WHO_TRAIN and rule(who).search(words))
         is_user = amount.kind == "people" and not may_train
         if amount.kind == "parameters" and notes.own_model is not None:
             sentence[amount.start : amount.end] = READ * (amount.end - amount.start)
-        at_once = amount.kind == "requests" and rule(r"<AT_ONCE>").search(
-            notes.text.sentence[amount.start : amount.end]
-        )
+        at_once = amount.kind == "requests" and rule(r"<AT_ONCE>").search(words)
         if is_user or at_once or amount.kind == "requests/time":
             sentence[amount.start : amount.end] = ("\2" if is_user else "\3") * (amount.end - amount.start)
     if not trains and (many := notes.text.find(r"<FOR_SO_MANY>")) is not None and many.value.high > 1:
@@ -170,8 +160,8 @@ def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = N
     words = notes.text.sentence[start:end].strip()
     names = _held(notes.catalog, kind, words)
     answers = [notes.change(held, start, end, held) for held in names[:_MOST_ANSWERS]]
-    key = "unavailable" if kind in CALLED else "unavailable model" if kind in _UNLIKE else "unavailable network"
-    if kind not in (*CALLED, *_UNLIKE) and (notes.own_model or any(one is not name for one in notes.names("dnn"))):
+    key = "unavailable" if kind in CALLED else "unavailable model" if kind == "token" else "unavailable network"
+    if kind not in (*CALLED, "token") and (notes.own_model or any(one is not name for one in notes.names("dnn"))):
         key = "unavailable beside"
         answers.insert(0, notes.change("the other network that is named", start, end, ""))
     if kind in (*_ANY, "precision"):  # it changes no rate as a GPU does

@@ -1,7 +1,6 @@
 """A hundred sentences written before the reader was asked: each is read right, asked about or refused."""
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ def outcome(reading: Reading) -> str:
     question = reading.question
     if question is None:
         return "read"
-    kind = REFUSALS.get(question.reason) or next(iter(re.findall(r"^(\S+) is a second job", question.reason)), None)
+    kind = REFUSALS.get(question.reason)
     if kind is None:
         return question.about
     return kind if question.about == "refused" else f"ask {kind}"
