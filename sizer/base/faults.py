@@ -187,7 +187,8 @@ def _sentence(model: type[BaseModel], fault: Any, path: tuple[int | str, ...]) -
         # A quantity as typed, such as '5 TB', has no size to compare.
         size = math.inf if kind.startswith("less") and isinstance(value, str) else value
         # Allowed range of a field; from the error alone only one end would be known.
-        low, high = bounds_of(_fields(model, path[:-1], fault["loc"]).get(str(path[-1])))
+        field = _fields(model, path[:-1], fault["loc"]).get(str(path[-1]))
+        low, high = bounds_of(field) if field is not None else (context.get("ge"), context.get("le"))
         limits = limits_text(low, high, size)
         return f"{key} = {shown(value)} {limits}{_unit(path)}"
     if kind == "literal_error":

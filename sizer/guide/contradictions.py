@@ -9,6 +9,7 @@ from html import escape
 from sizer.base.provenance import ASSUMPTION
 from sizer.catalog.model import Catalog
 from sizer.guide.acceptance.tests import acceptance_tests
+from sizer.perf.stage_capacity import Capacity
 from sizer.physical.racks.site_rules import coolant_parts
 from sizer.present.availability import missing_spares_text
 from sizer.present.page import WEAK
@@ -115,8 +116,10 @@ def _figures(result: SizingResult) -> Iterator[str]:
             yield f"{name} takes {float(answer.time.total_s.value):g} s"
         spread, gpu = answer.gpu_spread, next((one for one in answer.stages if one.key == "gpu"), None)
         explained = math.hypot(spread.parameters, spread.within, spread.between)
-        if answer.rate_is_predicted and gpu is not None and gpu.capacity.log_sd > _UNEXPLAINED * explained + _ROUNDED:
-            yield f"{name} has a GPU rate that spreads by {gpu.capacity.log_sd:g}, of which {explained:g} has a reason"
+        if answer.rate_is_predicted and gpu is not None:
+            wide = float(Capacity.of_estimate(gpu.capacity).log_sd)  # one end may be the longer one
+            if wide > _UNEXPLAINED * explained + _ROUNDED:
+                yield f"{name} has a GPU rate that spreads by {wide:g}, of which {explained:g} has a reason"
         if is_alike and answer.scaling_efficiency > 1 + _ROUNDED and answer.workload.task == "training":
             yield f"{name} has a scaling efficiency of {answer.scaling_efficiency:g}"
         rate = float(answer.throughput.value)

@@ -97,18 +97,17 @@ def search(
     if _one_is_enough(evaluated) and len(every := allowed(alone=True)) > len(usual):
         evaluated = evaluated_on(every)
     options = evaluated.platforms
-    counts = larger = PartCounts(request, evaluated, catalog, prices_for(request, catalog))
-    if most is not None:
-        return counts
-    for _ in range(_MOST_RAISED):
-        more = larger_sizes(larger.evaluated, min(request.limits.servers or MOST_SERVERS, MOST_SERVERS))
+    first = evaluated
+    for _ in range(_MOST_RAISED if most is None else 0):
+        more = larger_sizes(evaluated, min(request.limits.servers or MOST_SERVERS, MOST_SERVERS))
         if more is None:
             break
-        space = Space(len(options), np.union1d(larger.evaluated.space.sizes, more))
+        space = Space(len(options), np.union1d(evaluated.space.sizes, more))
+        del evaluated  # its arrays are large; only those of the first sizes may still be needed
         evaluated = evaluate_space(request, works, options, space, catalog, calibration)
-        larger = replace(counts, evaluated=evaluated)
+    counts = PartCounts(request, evaluated, catalog, prices_for(request, catalog))
     # Larger clusters that do not keep the limits of the room are no help.
-    return larger if larger is counts or larger.candidates.any() else counts
+    return counts if evaluated is first or counts.candidates.any() else replace(counts, evaluated=first)
 
 
 def _one_is_enough(evaluated: EvaluatedSpace) -> bool:

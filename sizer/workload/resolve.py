@@ -209,6 +209,8 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     Raises RequestError as :func:`resolve`.
     """
     work, place = request.workload[index], f"workload.{index}"
+    for name in request.existing.servers:
+        look_up(catalog.servers, name, "existing.servers", "server")
     defaults: list[WorkloadDefault] = []
     dnn, like = _dnn(work, place, catalog)
     check_length(work, place)

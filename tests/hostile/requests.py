@@ -62,6 +62,8 @@ ENTRIES = (
     sized("two targets", PLAIN.replace("}", ", gpus_busy = 4 }"), "target"),
     sized("no target", HEAD + WORKLOAD, "target"),
     sized("batch of zero", PLAIN.replace("256", "0"), "batch_per_gpu"),
+    sized("a server that nobody sells", PLAIN + "[existing.servers]\nisilon-f800 = 1\n", "existing.servers"),
+    sized("none of a server", PLAIN + "[existing.servers]\ndgx-1 = 0\n", "existing.servers.dgx-1", "at least 1"),
     sized("batch as text", PLAIN.replace("256", '"many"'), "batch_per_gpu"),
     sized("schema of tomorrow", PLAIN.replace("schema_version = 1", "schema_version = 99"), "schema_version"),
     sized(

@@ -33,7 +33,7 @@ LIMITS = Limits(cpu_s=60, most_bytes=1_500_000_000, wait_s=1_500)
 _PDF_EVERY = 12
 _PDFS: tuple[Any, ...] = ("engineer", "summary", "pdf")
 _FORMS: dict[str, Any] = {"engineer": "engineer", "summary": "summary"}
-QUESTIONS = ("scale", "team", "ownership", "rent", "verdict", "ingest", "grow", "failures", "goodput", "layout")
+QUESTIONS = ("scale", "team", "ownership", "rent", "verdict", "ingest", "grow", "failures", "goodput")
 # Most requests that the schema or the catalogue refuses are drawn again: other entries are about refusals.
 _REFUSED_SHARE = 0.98
 # Tables without which most of their fields mean nothing.

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isfinite
@@ -229,6 +229,7 @@ class _RackLoad:
 
 def rack_sheet(plan: Plan) -> Sheet:
     """Rack by rack: place, units, load on the floor, draw, heat, feeds, outlets and blanking panels."""
+    sides = _sides(plan)
     columns: tuple[SheetColumn[_RackLoad], ...] = (
         SheetColumn("Rack", lambda load: load.rack.name),
         Number("Row", lambda load: load.rack.row + 1),
@@ -244,7 +245,7 @@ def rack_sheet(plan: Plan) -> Sheet:
         Number("Maximum (W)", lambda load: round(load.rack.max_w, 1)),
         Number("Heat (BTU/h)", lambda load: round(heat_btu_per_h(load.rack.max_w))),
         SheetColumn("Power basis", lambda load: _precision(load.rack, is_partial=load.rack.has_unknown_power)),
-        *(column for side in _sides(plan) for column in _side_columns(side)),
+        *(column for side in sides for column in _side_columns(side)),
         *(column for kind in _outlet_kinds(plan) for column in _outlet_columns(plan, kind)),
         Number("PDUs", lambda load: len(load.rack.feeds)),
         Number("Blanking panels", lambda load: 0 if load.rack.is_existing else len(load.rack.empty_units)),
@@ -254,12 +255,12 @@ def rack_sheet(plan: Plan) -> Sheet:
         "The weight excludes PDUs and cables. Of an existing rack, only what this design adds is counted.",
         "Load of A after a loss is the most that side A draws while another side is lost; its PDUs must carry it.",
     )
-    return record_sheet("Racks", [_load(rack, plan) for rack in plan.racks], columns, notes)
+    return record_sheet("Racks", [_load(rack, plan, sides) for rack in plan.racks], columns, notes)
 
 
-def _load(rack: PlacedRack, plan: Plan) -> _RackLoad:
+def _load(rack: PlacedRack, plan: Plan, sides: Sequence[str]) -> _RackLoad:
     used = sum(device.height_u for device in rack.devices)
-    feeds = {side: [feed for feed in rack.feeds if feed.side == side] for side in _sides(plan)}
+    feeds = {side: [feed for feed in rack.feeds if feed.side == side] for side in sides}
     return _RackLoad(rack, feeds, used, plan.floor_tile_kg(rack))
 
 

@@ -259,8 +259,10 @@ def _row(assumption: DesignAssumption, result: SizingResult) -> AssumptionRow:
 def _taken(workload: str, default: WorkloadDefault, result: SizingResult) -> float:
     """The value that the design is sized with: of the tokens of a step the nearest that its GPUs divide."""
     for answer in result.design.workloads:
-        if default.kind is DefaultKind.STEP_TOKENS and answer.workload.name == workload:
-            return answer.trained.batch * answer.trained.work.sequence
+        # Several kinds of work may have one name.
+        trained = answer.language if answer.workload.name == workload else None
+        if default.kind is DefaultKind.STEP_TOKENS and trained is not None:
+            return trained.batch * trained.work.sequence
     return default.value
 
 

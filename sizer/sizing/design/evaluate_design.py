@@ -337,7 +337,7 @@ def _workload_answer(
             time_s=total_time(along) if rate.value > 0 else None,
         ),
         before_measured=_before_measured(work, platform, run, catalog, calibration),
-        gpu_spread=Spread.of(run.comp.gpu.estimate().log_sd[0], run.comp.within_log_sd[0], run.comp.between_log_sd),
+        gpu_spread=Spread.of(run.comp.gpu.log_sd[0], run.comp.within_log_sd[0], run.comp.between_log_sd),
         extrapolations=reach,
         unmeasured=missing_runs,
         evidence=model.peers(on_design) if is_documented else (),

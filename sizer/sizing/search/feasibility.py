@@ -384,6 +384,7 @@ def evaluate_space(
     servers = _Servers.of(request, works, platforms, space, alike, catalog, calibration, known)
     shape = (len(alike.first), len(space.sizes))
     found = _Classes.empty(shape, request.resilience.keeps_targets_without)
+    first = _FirstWorkload(works[0], servers.targets.computes[0], servers.epochs, alike, space, calibration.start_up_s)
 
     def after(block: Ints) -> list[AfterLoss]:
         of_kinds, rows = alike.kind_of[block], (block, space.sizes, alike.cols.take(block), alike.units.fewest[block])
@@ -399,7 +400,7 @@ def evaluate_space(
     for start in range(0, len(classes), step):
         pause_point()
         block = classes[start : start + step]
-        _evaluate_block(block, found, space, alike, servers, after(block) if found.after else [])
+        _evaluate_block(block, found, alike, servers, first, after(block) if found.after else [])
         if request.fabric.oversubscription > 1:
             # The columns were narrowed for the fewest storage nodes; more of them may call for another level.
             now, before = (
@@ -426,7 +427,6 @@ def evaluate_space(
     units = alike.class_units
     each = [np.broadcast_to(comp.timely, comp.gpu.median.shape) for comp in targets.computes if comp.timely is not None]
     timely = np.prod(each, axis=0)[alike.kind_of] if each else np.ones(shape)
-    first = _FirstWorkload(works[0], targets.computes[0], servers.epochs, alike, space, calibration.start_up_s)
     return EvaluatedSpace(
         space=space,
         platforms=priced,
@@ -442,7 +442,7 @@ def evaluate_space(
         class_is_late=_is_late(found.chance, timely, space.sizes, evaluate.least_chance(request.confidence)),
         class_passes=passes,
         class_slowest=found.slowest,
-        class_least_time_s=first.time_at_rates_s(found.slowest, found.slowest_cold, slice(None), slice(None)),
+        class_least_time_s=found.least_time_s,
         class_unknowns=(is_read & ~units.rate_is_known[:, None]).astype(np.int64)
         + (found.written & ~units.write_is_known[:, None])
         + ~units.capacity_is_known[:, None]
@@ -546,7 +546,7 @@ class _FirstWorkload:
         """Time to train at the rate reached with a confidence, or of a million samples of unknown length. [s]"""
         return self.time_at_rates_s(*self.rates(classes, sizes, class_nodes, 1 - confidence), classes, sizes)
 
-    def time_at_rates_s(self, rate: Floats, cold: Floats, classes: Ints | slice, sizes: Ints | slice) -> Floats:
+    def time_at_rates_s(self, rate: Floats, cold: Floats, classes: Ints, sizes: Ints | slice) -> Floats:
         """The same at given rates."""
         if self.epochs is None:
             return training_time_s(1.0, 1e6, rate, rate)
@@ -565,7 +565,7 @@ class _Classes:
     uplinks: Bools
     chance: Floats
     slowest: Floats
-    slowest_cold: Floats
+    least_time_s: Floats
 
     @classmethod
     def empty(cls, shape: tuple[int, int], losses: Sequence[Loss]) -> "_Classes":
@@ -576,13 +576,13 @@ class _Classes:
 def _evaluate_block(
     block: Ints,
     found: _Classes,
-    space: Space,
     alike: Alike,
     servers: _Servers,
+    first: _FirstWorkload,
     after: Sequence[AfterLoss],
 ) -> None:
     """Storage, mounts and network of some classes, and what their designs reach; written to ``found``."""
-    sizes, cols, units = space.sizes[None, :], alike.class_cols.take(block), alike.class_units.take(block)
+    sizes, cols, units = first.space.sizes[None, :], alike.class_cols.take(block), alike.class_units.take(block)
     targets = servers.targets.on(alike.kind_of[block], cols)
     wanted = targets.nodes
     nodes, found.enough[block] = units.whole(wanted, sizes, cols.is_local)
@@ -596,7 +596,8 @@ def _evaluate_block(
     for place, (need, (warm, cold)) in enumerate(zip(targets.needs, targets.stages(side), strict=True)):
         found.chance[block] *= need.outcomes.probability(warm, cold)
         if place == 0:
-            found.slowest[block], found.slowest_cold[block] = warm.slowest, cold.slowest
+            found.slowest[block] = warm.slowest
+            found.least_time_s[block] = first.time_at_rates_s(warm.slowest, cold.slowest, block, slice(None))
 
 
 def _twins(platforms: Sequence[Platform], alike: Alike, nodes: Ints, servers: _Servers) -> frozenset[int]:
