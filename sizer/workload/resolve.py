@@ -214,10 +214,10 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     work, place = request.workload[index], f"workload.{index}"
     defaults: list[WorkloadDefault] = []
     dnn, like = _dnn(work, place, catalog)
-    check_length(work, place)
     language: LanguageWork | None = None
     serving: ServingWork | None = None
     if is_served(work):
+        check_length(work, place)
         work, dnn, _ = in_requests(work, dnn, place, _share(request))
         places = [place for place, one in enumerate(request.workload) if place != index and is_served(one)]
         beside = tuple(_served(request, place, catalog) for place in places)
@@ -225,6 +225,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     else:
         check_not_served(work, place)
         work, language = in_tokens(work, dnn, place, request, catalog)
+        check_length(work, place)
     _check_cost_per_token(request, catalog)
     counted = language or serving
     if counted is not None:
