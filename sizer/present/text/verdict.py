@@ -136,7 +136,7 @@ def preference_text(selection: Selection, currency: str, *, with_amounts: bool) 
         case PreferenceKind.LEADS_ANYWAY:
             return f"It leads without the preference for {vendors}, too."
         case PreferenceKind.NO_DESIGN:
-            return f"No design with servers or storage of {vendors} meets the request."
+            return f"No design with GPUs, servers or storage of {vendors} meets the request."
         case PreferenceKind.CONDITIONAL:
             reason = "it depends on a value that no source gives"
         case PreferenceKind.OVER_BUDGET:
