@@ -234,7 +234,7 @@ def in_tokens(
         "sample_format": "tokens",
         "stack": None if _is_own_code(work, catalog) else work.stack,
         # Without a stated length no time to train is shown.
-        "epochs": work.epochs or (1.0 if work.tokens is not None else None),
+        "epochs": None if work.tokens is None else work.epochs or 1.0,
     }
     if work.dataset_bytes is not None and work.tokens is not None:
         changed["sample_bytes"] = _stored_token_bytes(work, place)

@@ -213,10 +213,10 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
         look_up(catalog.servers, name, "existing.servers", "server")
     defaults: list[WorkloadDefault] = []
     dnn, like = _dnn(work, place, catalog)
-    check_length(work, place)
     language: LanguageWork | None = None
     serving: ServingWork | None = None
     if is_served(work):
+        check_length(work, place)
         work, dnn, _ = in_requests(work, dnn, place, _share(request))
         places = [place for place, one in enumerate(request.workload) if place != index and is_served(one)]
         beside = tuple(_served(request, place, catalog) for place in places)
@@ -224,6 +224,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     else:
         check_not_served(work, place)
         work, language = in_tokens(work, dnn, place, request, catalog)
+        check_length(work, place)
     _check_cost_per_token(request, catalog)
     for number, job in enumerate(() if request.team is None else request.team.job):
         if job.duration_gpu is not None:

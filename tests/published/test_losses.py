@@ -237,7 +237,7 @@ def test_eight_jobs_on_a_server_read_the_set_almost_eight_times(cached, publishe
     asked = SizingRequest.from_dict(data)
     works = resolve(asked, catalog(), stored_calibration().measured)
     assert asked.team is not None
-    (facts,) = job_facts(asked, works, [option], columns([option], catalog()), catalog(), stored_calibration())
+    (facts,) = job_facts(asked.team, works, [option], columns([option], catalog()), catalog(), stored_calibration())
     read = 8 * float(np.asarray(1 - facts.hit_fraction)[0])
     assert published <= read <= 1.31 * published
 
@@ -257,6 +257,6 @@ def test_a_duration_measured_on_one_gpu_is_carried_to_another():
     option = platforms(catalog(), asked)[0]
     assert asked.team is not None
     cols = columns([option], catalog())
-    here, carried = job_facts(asked, works, [option], cols, catalog(), stored_calibration())
+    here, carried = job_facts(asked.team, works, [option], cols, catalog(), stored_calibration())
     assert float(here.duration_s[0]) == 6 * 3600
     assert 6 * 2.6 < float(carried.duration_s[0]) / 3600 < 6 * 6.8

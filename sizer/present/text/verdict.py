@@ -46,7 +46,6 @@ from sizer.present.text.serving import (
 from sizer.present.words import is_even
 from sizer.sizing.checks import TARGET_LIMITS, CheckResult, Limit
 from sizer.sizing.constraints.job_mix import PermanentJobs
-from sizer.sizing.constraints.team_limits import gpu_of_durations
 from sizer.sizing.decision_options import can_be_bought
 from sizer.sizing.reasons import (
     BindingKind,
@@ -136,7 +135,7 @@ def preference_text(selection: Selection, currency: str, *, with_amounts: bool) 
         case PreferenceKind.LEADS_ANYWAY:
             return f"It leads without the preference for {vendors}, too."
         case PreferenceKind.NO_DESIGN:
-            return f"No design with servers or storage of {vendors} meets the request."
+            return f"No design with GPUs, servers or storage of {vendors} meets the request."
         case PreferenceKind.CONDITIONAL:
             reason = "it depends on a value that the vendor must confirm"
         case PreferenceKind.OVER_BUDGET:
@@ -168,7 +167,7 @@ def verdict_text(result: SizingResult) -> str:
     """The answer in one or two sentences."""
     design, verdict = result.design, result.verdict
     if result.request.team is not None:
-        text = f"{_of_team_text(result, result.request.team)} {_met_text(design)}"
+        text = f"{_of_team_text(result.request.team, design)} {_met_text(design)}"
     elif verdict.single is None:
         text = _cluster_text(result)
     elif verdict.kind is VerdictKind.ONE_SERVER_TOO:
@@ -228,16 +227,13 @@ def measure_texts(result: SizingResult, *, names_key: bool = True) -> list[str]:
     return [f"{text} Measuring this work for an hour on the fewest GPUs that hold it{stated} reduces it most."]
 
 
-def _of_team_text(result: SizingResult, team: Team) -> str:
+def _of_team_text(team: Team, design: DesignAnswer) -> str:
     """What a team gets of a design: how long its jobs wait, and how much of the GPUs they use."""
-    design = result.design
     text = f"{design.name} for a team{_price_text(design)}: {_waits_text(team)}"
     queued = [job for job in team.job if job.always_running is None]
     held = [job for job in queued if job.kind != "notebook" and job.duration_s is not None and job.duration_gpu is None]
     if held:
-        usual = gpu_of_durations(result.request)
-        where = f"an {usual.split('-')[0].upper()}, as assumed" if usual else f"the {design.platform.gpu.name}"
-        text += f" if the stated durations hold on {where} (else state the GPU of the durations)"
+        text += f" if the stated durations hold on the {design.platform.gpu.name} (else state the GPU of the durations)"
     if not queued or any(job.duration_s is None or job.duration_gpu is not None for job in queued):
         return f"{text}."
     hours = sum(team.jobs_a_day(job) * (job.duration_s or 0.0) * job.gpus / job.sessions_per_gpu for job in queued)

@@ -220,7 +220,7 @@ def team_model(evaluated: EvaluatedDesign) -> TeamModel | None:
     if request.team is None or first is None:
         return None
     cols = columns([platform], catalog, request.platforms.gpus_per_server)
-    facts = job_facts(request, first.works, [platform], cols, catalog, fitted)
+    facts = job_facts(request.team, first.works, [platform], cols, catalog, fitted)
     gpus = int(cols.gpus_per_server[0])
     jobs = tuple(_job_model(of_job, request.team) for of_job in facts)
     case = TeamCase.of(request.team, facts, 0, gpus)

@@ -19,12 +19,9 @@ from sizer.sizing.stages import compute_side, evaluate
 from sizer.sizing.stages.gpu_memory import all_fit
 from sizer.sizing.stages.own_networks import hardware_gains
 from sizer.sizing.stages.platform_columns import Columns, compute_groups
-from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 from sizer.workload.team import PRIORITY_RANKS, Team, TeamJob
 
-# Most published trainings of the last years ran on it.
-_USUAL_GPU = "a100-sxm-80gb"
 # Levels of a sum beyond which neighbours are joined (upwards) before the next is added.
 _MOST_LEVELS = 1_000
 
@@ -328,7 +325,7 @@ class JobFacts(Reads[Floats]):
 
 
 def job_facts(
-    request: SizingRequest,
+    team: Team,
     works: Sequence[ResolvedWorkload],
     platforms: Sequence[Platform],
     cols: Columns,
@@ -344,19 +341,15 @@ def job_facts(
     cores and memory by GPUs, beyond with whole servers. Storage does not hold it up: it is sized for what all jobs
     read. The first epoch is read in full, later ones as far as the job's share of the memory does not hold the set.
     """
-    by_name, team = {work.request.name: work for work in works}, request.team
-    assert team is not None
-    usual = gpu_of_durations(request)
+    by_name = {work.request.name: work for work in works}
     return tuple(
-        _facts(team, job, usual, by_name.get(job.workload or ""), platforms, cols, catalog, calibration)
-        for job in team.job
+        _facts(team, job, by_name.get(job.workload or ""), platforms, cols, catalog, calibration) for job in team.job
     )
 
 
 def _facts(
     team: Team,
     job: TeamJob,
-    usual: str | None,
     work: ResolvedWorkload | None,
     platforms: Sequence[Platform],
     cols: Columns,
@@ -366,7 +359,7 @@ def _facts(
     fitted = cols.gpus_per_server.astype(np.int64)
     servers = np.array([servers_of(job.gpus, int(count), job.whole_servers) for count in fitted], dtype=np.int64)
     zero = np.zeros(fitted.shape)
-    stated = _stated_s(job, usual, platforms, cols, catalog)
+    stated = _stated_s(job, platforms, cols, catalog)
     jobs_a_day = team.jobs_a_day(job)
     if work is None:
         return JobFacts(zero, zero, zero, zero, job, jobs_a_day, servers, stated, zero, zero)
@@ -402,28 +395,13 @@ def _facts(
     )
 
 
-def gpu_of_durations(request: SizingRequest) -> str | None:
-    """GPU on which durations of all but notebooks are taken to hold that name none; None: on every GPU of the design.
-
-    Who names equipment, or has it, speaks of that. Else they hold on a usual GPU and on faster ones, and are longer on
-    slower ones: what is not known must not make the slowest GPU the cheapest.
-    """
-    asked = request.platforms
-    is_named = asked.servers or asked.gpus or asked.generations or request.existing.servers
-    return None if is_named else _USUAL_GPU
-
-
-def _stated_s(
-    job: TeamJob, usual: str | None, platforms: Sequence[Platform], cols: Columns, catalog: Catalog
-) -> Floats:
+def _stated_s(job: TeamJob, platforms: Sequence[Platform], cols: Columns, catalog: Catalog) -> Floats:
     """Stated duration of a job on every row: on another GPU by the middle of the gains in peak and memory bandwidth."""
     stated = np.full(cols.gpus_per_server.shape, np.inf if job.duration_s is None else job.duration_s)
-    there = catalog.gpus.get(job.duration_gpu or (usual if job.kind != "notebook" else None) or "")
-    if there is None:
-        return stated
-    gains = [sum(hardware_gains(catalog.gpus[group.gpu], there, "mixed")) / 2 for group in compute_groups(platforms)[0]]
     if job.duration_gpu is None:
-        gains = [min(gain, 0.0) for gain in gains]
+        return stated
+    there = catalog.gpus[job.duration_gpu]
+    gains = [sum(hardware_gains(catalog.gpus[group.gpu], there, "mixed")) / 2 for group in compute_groups(platforms)[0]]
     return np.asarray(stated / np.exp(gains)[cols.compute])
 
 
@@ -507,7 +485,7 @@ class TeamLimits:
 
 
 def team_limits(
-    request: SizingRequest,
+    team: Team,
     works: Sequence[ResolvedWorkload],
     platforms: Sequence[Platform],
     cols: Columns,
@@ -532,9 +510,7 @@ def team_limits(
     waits any more; from there on the demand does not grow. Between the two the larger one is taken, but never more
     than the jobs that find room at once could read. So it never falls with more servers.
     """
-    team = request.team
-    assert team is not None
-    facts = job_facts(request, works, platforms, cols, catalog, calibration)
+    facts = job_facts(team, works, platforms, cols, catalog, calibration)
     waits = np.ones((len(looked_at), len(sizes)), dtype=bool)
     demand = np.zeros((len(looked_at), len(sizes)))
     cases: list[TeamCase | None] = [None] * len(looked_at)

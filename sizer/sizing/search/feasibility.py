@@ -508,7 +508,7 @@ class _Servers:
         if request.team is not None:
             could = np.logical_and.reduce(list(limits.values())).any(axis=1)
             facts = alike.facts.take(alike.kinds)
-            team = team_limits(request, works, platforms, facts, space.sizes, could, catalog, calibration)
+            team = team_limits(request.team, works, platforms, facts, space.sizes, could, catalog, calibration)
             limits[Limit.TEAM_WAITS] = team.waits
             limits[Limit.SERVER_PORTS] &= nics >= team.bytes_per_s
             targets = replace(targets, team_bytes_per_s=team.bytes_per_s)

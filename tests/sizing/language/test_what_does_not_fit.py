@@ -69,8 +69,7 @@ def test_a_job_whose_gpus_do_not_hold_its_model_reads_nothing():
     team = Team.model_validate(
         {"wait_s": "1 h", "job": [{**job, "name": f"{gpus} GPUs", "gpus": gpus} for gpus in (4, whole)]}
     )
-    asked = model.request.model_copy(update={"team": team})
-    small, large = job_facts(asked, [model.work], [model.platform], model.run.cols, catalog(), model.calibration)
+    small, large = job_facts(team, [model.work], [model.platform], model.run.cols, catalog(), model.calibration)
     assert (float(small.samples_per_s[0]), float(small.mean_bytes_per_s[0])) == (0.0, 0.0)
     assert float(large.samples_per_s[0]) > 1000
 
