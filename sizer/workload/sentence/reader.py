@@ -440,6 +440,7 @@ def _request(notes: Notes) -> dict[str, Any]:
     asked = {question.about for question in notes.questions}
     if not (notes.dnns or notes.own_model or notes.own_network or {"network", "unavailable"} & asked):
         targets.ask_network(notes)
+    targets.record_purpose(notes)
     if not _tells_job(notes):
         notes.ask("job", answers=tuple(notes.answer(*words) for words in GRAMMAR["purposes"]["jobs"]))
     if not notes.has_target and not {"limit", "number"} & asked:

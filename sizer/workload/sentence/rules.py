@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from sizer.base.money import USUAL_RATES_USD
-from sizer.base.quantities import BYTES, BYTES_PER_S, SECONDS, grouped, parse
+from sizer.base.quantities import BYTES, BYTES_PER_S, SECONDS, grouped, parse, si
 from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.notes import RATE, Notes, ranged, size_text, time_text
@@ -259,7 +259,7 @@ def read_samples(notes: Notes) -> None:
             return
         data = notes.catalog.datasets[usual_dataset(notes.networks[0]) if notes.networks else DEFAULT_DATASET]
         own |= {"sample_bytes": data.sample_bytes.value, "format": data.format}
-        notes.text.assume(f"size of a sample not given: {data.sample_bytes.value / 1e3:,.4g} kB, as in {data.name}")
+        notes.text.assume(f"size of a sample not given: {si(data.sample_bytes.value, 'B')}, as in {data.name}")
     for key in ("sample_bytes", "dataset_bytes"):
         notes.work.pop(key, None)
     notes.work["dataset"] = own

@@ -5,7 +5,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from sizer.base.quantities import BYTES, SECONDS, duration, grouped, parse, tokens_text
+from sizer.base.quantities import BYTES, SECONDS, duration, grouped, parse, si, tokens_text
 from sizer.catalog.generations import newer_eras
 from sizer.catalog.sale import usable_gpus
 from sizer.workload.kinds import trains_in
@@ -164,7 +164,7 @@ def read_times(notes: Notes) -> None:
     if "task" in notes.work and counted is None and "dataset_bytes" in notes.work and notes.networks:
         usual = notes.catalog.datasets[usual_dataset(notes.networks[0])]
         counted = {"n_samples": parse(BYTES, notes.work["dataset_bytes"]) / usual.sample_bytes.value}
-        notes.text.assume(f"size of a sample not given: {usual.sample_bytes.value / 1e3:,.4g} kB, as in {usual.name}")
+        notes.text.assume(f"size of a sample not given: {si(usual.sample_bytes.value, 'B')}, as in {usual.name}")
     if counted and TIME in target:
         notes.work["target"] = _rate_of(notes, counted["n_samples"], target[TIME])
     for written, source in GRAMMAR["habits"].items():
@@ -244,7 +244,7 @@ def ask_network(notes: Notes) -> None:
             key = "network of its samples" if is_told or learns else "network missing"
             notes.ask(key, reason=usual, answers=[notes.answer(label, words) for label, _, _, words, _ in purposes])
             return
-        items = [item for item in items if {item.family, item.kind} & {*families}]
+        items = [item for item in items if {item.family, item.kind, item.id} & {*families}]
         key, reason = "network nearest", f"Several networks {label[0].lower()}{label[1:]}"
     newer_first = eras_meant(notes) <= newer_eras(notes.catalog)
     items.sort(key=lambda item: (short_name(item) != usual, newer_first and item.transformer is None, place_of(item)))
@@ -265,7 +265,18 @@ def _purposes(sentence: str) -> tuple[list[Any], bool]:
     kinds = [kind for kind, words in GRAMMAR["sample_names"].items() if place(words) >= 0]
     told = sorted((one for one in offered if place(one[1]) >= 0), key=lambda one: place(one[1]))
     read = [one for one in told or offered if one[2] in kinds]
-    return read or told or offered, bool(read or told)
+    if told:
+        told = list({place(one[1]): one for one in reversed(read or told)}.values())[::-1]
+    return told or read or offered, bool(read or told)
+
+
+def record_purpose(notes: Notes) -> None:
+    """Take the words as read that tell what the networks are for."""
+    sized = {one for item in notes.networks for one in (item.family, item.kind, item.id, short_name(item)) if one}
+    for _, words, _, usual, networks in GRAMMAR["purposes"]["offered"]:
+        if words and sized & {usual, *networks}:
+            for found in notes.text.each(rf"\b(?:{words})\b"):
+                notes.text.record(found, "what the network is for")
 
 
 def ask_target(notes: Notes) -> None:
