@@ -53,6 +53,7 @@ def test_every_orderable_gpu_server_is_offered(catalog):
     orderable = {s.id for s in catalog.servers.values() if s.role == "gpu" and s.orderable}
     of_v100 = {name for name in orderable if era_of(catalog, catalog.servers[name]) == "v100"}
     ended = {"dgx-a100", "dgx-h100", "r750xa", "cray-ex235a", "h20-server", "h800-server"}
+    ended |= {"rtx-3090-server", "rtx-4090-server"}
     assert unasked == orderable - of_v100 - ended
     for name in orderable - unasked:
         assert {p.server.id for p in offered(catalog, servers=[name])} == {name}

@@ -156,7 +156,7 @@ def _memory_of(work: ResolvedWorkload, calibration: Calibration, catalog: Catalo
     def activations_if(is_recomputed: bool) -> Activations:
         return fitted.activations(
             dnn_id=known_as(work.request.dnn) if isinstance(work.request.dnn, CustomDnn) else work.dnn.id,
-            family=work.family or work.own_kind or "",
+            family=work.family,
             forward_flop=work.dnn.forward_flop.value,
             precision=work.request.precision,
             is_custom=work.is_custom_dnn,
