@@ -143,8 +143,12 @@ def load_runs() -> tuple[OwnRun, ...]:
 
 
 def trainings_of(kind: str) -> list[OwnRun]:
-    """Published trainings of networks of a kind; all of them where the kind is not known."""
-    return [run for run in load_runs() if run.measured == TRAINING and kind in (run.kind, OTHER_KIND)]
+    """Published trainings of networks of a kind; all of them where the kind is not known.
+
+    Of a kind that nobody published as people run it, those of vendors and on prepared data.
+    """
+    alike = [run for run in load_runs() if kind in (run.kind, OTHER_KIND)]
+    return [run for run in alike if run.measured == TRAINING] or alike
 
 
 def largest_batch(kind: str, forward_flop: float, n_samples: float) -> float:

@@ -386,8 +386,8 @@ def rented_run_text(result: SizingResult) -> str:
     text = f"Rented, one run ({hours}) costs {expected}{ends}"
     if cost is None or not isfinite(cost.high) or cost.low < rental.high:
         return f"{text}."
-    runs = range_text("", cost.low / rental.high, cost.high / rental.low)
-    return f"{text}; {runs} runs cost as much as the purchase."
+    runs = significant(cost.expected / rental.expected, 2)
+    return f"{text}; about {runs} runs cost as much as the purchase."
 
 
 def _idle_texts(result: SizingResult) -> list[str]:
