@@ -78,7 +78,7 @@ def test_a_need_that_is_not_complete_changes_nothing_and_shows_no_answer(words):
 
 
 def test_what_is_missing_is_asked_with_buttons_until_there_is_a_design():
-    app = given("Train a network on images")
+    app = given("Train a neural network")
     answer(app, "Classify images").click().run()
     assert_healthy(app)
     assert has_answer(app)

@@ -60,8 +60,8 @@ def charts(app: AppTest) -> list[str]:
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_every_example_can_be_looked_at(name):
     app = looked_at(name)
-    if name in SERVING:  # no data set and no training rate: its first question is the verdict
-        assert widget(app.pills, "Question").value == "Do we need this?"
+    if name in SERVING:  # no data set and no training rate: its first question is another load
+        assert widget(app.pills, "Question").value == "Other load"
         return
     assert len(app.select_slider) == 2
     assert "Break-even" in " ".join(one.label for one in app.expander)
