@@ -10,7 +10,7 @@ from sizer import Catalog, SizingRequest
 from sizer.base.errors import InfeasibleError
 from sizer.calibrate.calibration import stored_calibration
 from sizer.sizing.recommend import search
-from sizer.sizing.search.ranking import Ranking, order_of
+from sizer.sizing.search.ranking import Ranking, is_tied, order_of, tie_break
 from tests.factories.examples import catalog as shipped
 from tests.factories.prices import all_priced
 from tests.property.law_examples import law
@@ -89,7 +89,10 @@ def test_the_first_of_a_ranking_are_those_of_all(request: SizingRequest, n: int,
 @law()
 @given(request=requests(), is_priced=st.booleans())
 def test_no_design_that_keeps_all_limits_comes_before_the_first(request: SizingRequest, is_priced: bool) -> None:
-    """Every design is counted and put in the order, without the bounds by which the ranking leaves most uncounted."""
+    """Every design is counted and put in the order, without the bounds by which the ranking leaves most uncounted.
+
+    Of those that cost the same within the price ranges one may come first that a reason puts before the cheapest.
+    """
     try:
         counts, counted = (search(request, catalog(is_priced), stored_calibration()) for _ in range(2))
     except InfeasibleError:
@@ -98,4 +101,6 @@ def test_no_design_that_keeps_all_limits_comes_before_the_first(request: SizingR
     # A number of GPUs is the size: of each platform the smallest that has them.
     rows = np.concatenate([found[:1] if request.ranks_by_rate else found for found in each])
     best = [int(rows[np.lexsort(order_of(counted, rows)[::-1])[0]])] if rows.size else []
-    assert Ranking(counts).first(1) == best
+    first = Ranking(counts).first(1)
+    is_put_first = first and best and is_tied(counted, *first, *best) and tie_break(counted, *first, *best)
+    assert first == best or is_put_first

@@ -49,7 +49,7 @@ CUSTOMERS = (
     Customer(
         "hospital",
         "12 TB of CT scans, trained in two days on Dell servers",
-        ("3D U-Net",),
+        (),
         ("12 TB", "Dell servers", "3D U-Net"),
         ("Maximum time to train", "36 h"),
         scheme="dark",
