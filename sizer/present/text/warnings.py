@@ -130,9 +130,7 @@ def storage_need_sentences(design: DesignAnswer) -> list[str]:
     full = [] if need.fill_fraction <= _FULL else [_full_text(need)]
     full += _built_texts(design, need)
     if need.decision is StorageDecision.RATE and need.nodes > need.smallest_nodes:
-        usual = (
-            " (usual for so many GPUs; data.storage_level states another)" if need.rate_need is RateNeed.LEVEL else ""
-        )
+        usual = " (usual for so many GPUs; another level can be stated)" if need.rate_need is RateNeed.LEVEL else ""
         capacity = words.plural(need.nodes_for_capacity, "node")
         of_rate = f"{_RATE_NEEDS[need.rate_need]}{usual} decides the number of storage nodes"
         return [f"{of_rate}, {need.nodes}; the capacity takes {capacity}.", *full]

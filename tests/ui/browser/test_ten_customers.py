@@ -106,7 +106,7 @@ CUSTOMERS = (
     Customer(
         "archive",
         "Batch inference on a test set of images of 113 kB",
-        ("Classify images",),
+        (),
         ("113 kB", "ResNet-50"),
         ("GPUs in total", "16"),
         size=PHONE,
