@@ -52,5 +52,5 @@ def test_the_need_that_decides_the_storage_nodes_is_named() -> None:
     (text,) = storage_need_sentences(replace(design, storage_need=need))
     assert "11" in text
     assert "2\u00a0nodes" in text
-    assert "data.storage_level" in text
+    assert "another level can be stated" in text
     assert not storage_need_sentences(replace(design, storage_need=replace(need, nodes=1, nodes_for_rate=1)))
