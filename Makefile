@@ -81,7 +81,7 @@ lint: $(STAMP) ## style, types, layers, spelling
 	@$(BIN)/lint-imports
 	@$(BIN)/codespell
 
-bench: $(STAMP) ## the speed claims against what is asked and the kept run; fails 30 % above it (KEEP=1: keeps this run, makes docs/speed.md)
+bench: $(STAMP) ## the speed claims against what is asked and the kept run; names what is 30 % above it (KEEP=1: keeps this run, makes docs/speed.md)
 	@mkdir -p $(OUT)
 	@browser=$$(tools/chromium.sh) && SIZER_CHROMIUM=$$browser $(BIN)/pytest tests/bench --override-ini norecursedirs=.* --benchmark-only \
 		--benchmark-columns=min,median,max,rounds --benchmark-json $(OUT)/bench.json

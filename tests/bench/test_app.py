@@ -14,7 +14,7 @@ import pytest
 
 from sizer.base.quantities import grouped
 from tests.ui.browser import conftest, driving
-from tests.ui.browser.driving import FIGURE, PAGES, settled, to_page, type_into_cell, window
+from tests.ui.browser.driving import FIGURE, PAGES, follow, settled, to_page, type_into_cell, window
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -121,7 +121,7 @@ def test_first_page_of_a_warm_server(benchmark, port, chromium) -> None:
 @pytest.mark.parametrize("is_first", [True, False], ids=["first visit", "repeated"])
 @pytest.mark.parametrize("name", PAGES[1:])
 def test_another_page(benchmark, port, chromium, name, is_first) -> None:
-    """Asked: 0.7 s for a design never looked at on that page, 0.4 s after that."""
+    """Asked: 0.2 s, Evidence 0.7 s."""
     page = opened(chromium, port, RESTRICTED)
     edits = rate_edits(page, "images/s", 20_100 + 200 * PAGES.index(name) + 100 * is_first, 1_900)
 
@@ -134,7 +134,15 @@ def test_another_page(benchmark, port, chromium, name, is_first) -> None:
         if not is_first and not place:
             to_page(page, name)
             to_page(page, "Requirements")
-        return lambda: to_page(page, name)
+        before = page.script_runs
+
+        def visit() -> None:
+            follow(page, name)
+            while page.script_runs == before:
+                page.wait_for_timeout(5)
+            page.wait_for_function(_IDLE)
+
+        return visit
 
     measured(benchmark, port, prepare)
     page.context.close()

@@ -220,8 +220,8 @@ def figure_changed(page: "Page", before: str) -> None:
     settled(page)
 
 
-def to_page(page: "Page", name: str) -> None:
-    """Another page by its link, which may stand in the menu of those that found no room, or of a phone."""
+def follow(page: "Page", name: str) -> None:
+    """The link to another page, which may stand in the menu of those that found no room, or of a phone."""
     link = page.get_by_role("link", name=name, exact=True).first
     menu = page.get_by_test_id("stExpandSidebarButton")
     if menu.is_visible():
@@ -232,6 +232,11 @@ def to_page(page: "Page", name: str) -> None:
         link = page.get_by_role("menuitem", name=name, exact=True)
     link.click()
     page.wait_for_url(re.compile(rf"/{name.lower() if name != PAGES[0] else ''}(\?.*)?$"))
+
+
+def to_page(page: "Page", name: str) -> None:
+    """Another page, drawn."""
+    follow(page, name)
     settled(page)
 
 
