@@ -20,9 +20,10 @@ from sizer.calibrate.fit.rates import (
     usable_cases,
     usable_speedups,
 )
-from sizer.calibrate.fit.runs import CACHE_ROWS, cache_positions, recipe_points
+from sizer.calibrate.fit.runs import cache_positions, recipe_points
 from sizer.calibrate.gpu_memory import fit_memory, load_memory_rows, measured_rows, telling
 from sizer.calibrate.observations import Observation, load_observations, observations_digest
+from sizer.calibrate.rules import rules
 from sizer.catalog.model import Catalog
 from sizer.perf.step_terms import TERM_NAMES
 
@@ -58,7 +59,7 @@ def calibrate_with_fit(catalog: Catalog, rows: tuple[Observation, ...]) -> tuple
     )
     speedups, effects = fit_scaling(usable_speedups(rows, catalog), fit.fit)
     residuals = dict(zip(fit.ids, fit.errors(fit.fit)[0].tolist(), strict=True))
-    position = {access: math.exp(effects.value(f"cache-position:{access}")) for access in CACHE_ROWS}
+    position = {access: math.exp(effects.value(f"cache-position:{access}")) for access in rules("cache_rows")}
     unseen = leave_sources_out(fit)
     stated = load_memory_rows(catalog)
     found = Calibration(

@@ -3,10 +3,8 @@
 import csv
 import io
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,7 +12,6 @@ from sizer.base.errors import CalibrationError
 from sizer.base.faults import nearest, shown
 from sizer.base.formats.csv_rows import csv_records
 from sizer.base.provenance import Sourced
-from sizer.base.resources import data_dir
 from sizer.calibrate.observations import (
     COLUMNS,
     ID_COLUMNS,
@@ -26,6 +23,7 @@ from sizer.calibrate.observations import (
     Observation,
     observation_texts,
     read_rows,
+    stated_table,
 )
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
@@ -135,15 +133,14 @@ class UnknownName:
     suggestion: str  # what may be meant, as a clause; empty where nothing is near
 
 
-@cache
-def wordings() -> Mapping[str, Mapping[str, str]]:
-    """Content of the shipped file of words."""
-    return tomllib.loads((data_dir("catalog") / "benchmarks" / "wordings.toml").read_text(encoding="utf-8"))
+def _words(table: str) -> Mapping[str, str]:
+    """Shipped words of a kind, and what they stand for."""
+    return stated_table("wordings.toml")[table]
 
 
 def _note(key: str, *values: str) -> str:
     """Content of the column ``assumed`` for what a name left open."""
-    return wordings()["notes"][key].format(*values)
+    return _words("notes")[key].format(*values)
 
 
 def with_ids(rows: Iterable[Observation], catalog: Catalog) -> tuple[Observation, ...]:
@@ -161,7 +158,7 @@ def unknown_names(rows: Iterable[Observation], catalog: Catalog) -> tuple[Unknow
         "task": TASKS,
         "dnn": catalog.dnns,
         "precision": PRECISIONS,
-        "gpu": (*catalog.gpus, *wordings()["gpus"]),
+        "gpu": (*catalog.gpus, *_words("gpus")),
         "intra_link": INTRA_LINKS,
         "inter_link": catalog.links,
         "loader": LOADERS,
@@ -207,7 +204,7 @@ def _identified(row: Observation, catalog: Catalog) -> Observation:
     gpu, gpu_note = "", ""
     if row.gpu and row.gpu not in catalog.gpus:
         # Board that stands for one that a row leaves open: that of its server or its link, else the usual one.
-        usual = wordings()["gpus"].get(row.gpu, "")
+        usual = _words("gpus").get(row.gpu, "")
         server = catalog.servers.get(row.server)
         boards = server.gpus if server else []
         forms = {"pcie3": "pcie", "nvswitch": "sxm3"}.get(row.intra_link, "")
@@ -219,7 +216,7 @@ def _identified(row: Observation, catalog: Catalog) -> Observation:
         row,
         stack=stack,
         gpu_id=gpu,
-        server_id=wordings()["servers"].get(row.server, ""),
+        server_id=_words("servers").get(row.server, ""),
         assumed=" ".join(filter(None, (gpu_note, stack_note))),
         has_ids=True,
     )
@@ -232,10 +229,10 @@ def _stack_id(row: Observation, catalog: Catalog) -> tuple[str, str]:
         return known.id, ""
     framework = re.sub(r"[^a-z0-9.]+", "-", row.framework.lower()).strip("-.")
     written = row.software.lower().replace("-", "_")
-    framework = framework or next((id_ for word, id_ in wordings()["frameworks"].items() if word in written), "")
+    framework = framework or next((id_ for word, id_ in _words("frameworks").items() if word in written), "")
     if not framework:
         return "", ""
-    line = next((line for word, line in wordings()["lines"].items() if word in written), "upstream")
+    line = next((line for word, line in _words("lines").items() if word in written), "upstream")
     released = _released(row, catalog, line == "ngc")
     xla = ":xla" if "xla" in written else ""
     note = _note("stack", shown(row.software), framework, line, released or UNDATED)

@@ -13,7 +13,7 @@ stated.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -29,13 +29,12 @@ from sizer.calibrate.engine import (
     Fit,
     FittedModel,
     Law,
-    Prior,
     RateModel,
     StoredFits,
     digest_of,
     fits_path,
-    kind_of,
     load_fits,
+    stated_prior,
     with_spreads,
 )
 from sizer.perf.training_step import TRAINING_PASSES
@@ -56,18 +55,7 @@ _LEAST_STEPS = 100
 # And has no more samples than any published one: recommenders in MLPerf train with 13,824 on each GPU.
 _MOST_SAMPLES = 16_384
 _FIT = "shares"
-PRIORS = {
-    "base": Prior(math.log(0.2), 0.7, "people's own code reaches tenths of the peak"),
-    "fill": Prior(math.log(3e12), 0.7, "FLOP of a forward pass on a GPU: 300 ImageNet samples of ResNet-50"),
-    "kind": Prior(0.0, 0.5, "dense convolutions and point clouds are the ends"),
-    "generation": Prior(0.0, 0.3, "chips reach different shares of their peak"),
-    "gpu": Prior(0.0, 0.2, "memory bandwidth for the peak"),
-    "precision": Prior(-0.7, 0.4, "of the peak in half precision, others reach half"),
-    "measured": Prior(0.3, 0.4, "steps on prepared data and tuned ones are faster"),
-    "team": Prior(0.0, 0.25, "software and care"),
-    "fill-team": Prior(0.0, 0.5, "loaders and overheads, which long steps hide"),
-    "network": Prior(0.0, 0.2, "within a kind"),
-}
+prior_of = partial(stated_prior, "own-networks")
 
 
 @dataclass(frozen=True)
@@ -106,11 +94,6 @@ def effects_of(run: OwnRun) -> list[Effect]:
     names += [f"{name}:{level}" for name, none in usual.items() if (level := getattr(run, name)) != none]
     fill = [(FILL_FLOP, name, 1.0) for name in ("fill:all", f"fill-team:{run.team}")]
     return [*fill, *((SHARE, name, 1.0) for name in ("base:all", *names))]
-
-
-def prior_of(name: str) -> Prior:
-    """Prior of an effect, by its kind."""
-    return PRIORS[kind_of(name)]
 
 
 def _law(runs: Sequence[OwnRun]) -> Law:
@@ -226,10 +209,10 @@ def own_code_rate(forward_flop: Floats) -> tuple[Floats, Floats]:
     slopes = np.stack([-np.ones_like(waiting), -np.ones_like(waiting), waiting], axis=-1)
     names = (f"measured:{TUNED}", "team:mlperf", "fill-team:mlperf")
     known = ((slopes @ fit.covariance(names)) * slopes).sum(axis=-1)
-    teams = PRIORS["team"].sd ** 2 + (PRIORS["fill-team"].sd * waiting) ** 2
+    teams = prior_of("team").sd ** 2 + (prior_of("fill-team").sd * waiting) ** 2
     return slopes @ [fit.value(name) for name in names], fit.interval_sd(known, np.sqrt(teams))
 
 
 def unknown_network_log_sd() -> float:
     """Spread of the logarithm of a rate between networks of a kind and between teams, in steps that half fill a GPU."""
-    return math.hypot(PRIORS["network"].sd, PRIORS["team"].sd, PRIORS["fill-team"].sd / 2)
+    return math.hypot(prior_of("network").sd, prior_of("team").sd, prior_of("fill-team").sd / 2)

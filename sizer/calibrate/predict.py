@@ -19,12 +19,12 @@ from sizer.calibrate.fit.hosts import (
     sample_bytes_of,
 )
 from sizer.calibrate.fit.rates import resolve_all_reduce, speedup_cases
-from sizer.calibrate.fit.runs import CACHE_ROWS, samples_of
+from sizer.calibrate.fit.runs import samples_of
 from sizer.calibrate.ids import with_ids
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.observations import LOADERS, TASKS, Observation
-from sizer.calibrate.parameters import PRIORS
-from sizer.calibrate.rules import exclusion_of
+from sizer.calibrate.parameters import prior_of
+from sizer.calibrate.rules import exclusion_of, rules
 from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Recipe
@@ -124,7 +124,7 @@ def _terms(case: RateCase, context: _Context) -> StepTerms:
     if not case.is_other_board:
         return terms
     # Another board of the chip widens the interval by what separates boards.
-    wider = np.hypot(terms.scatter_log_sd, PRIORS["gpu"].sd)
+    wider = np.hypot(terms.scatter_log_sd, prior_of("gpu").sd)
     return replace(terms, scatter_log_sd=wider)
 
 
@@ -372,7 +372,7 @@ def _speedup(row: Observation, context: _Context) -> Prediction:
 
 
 def _cache_miss(row: Observation, context: _Context) -> Prediction:
-    access = next((name for name, ids in CACHE_ROWS.items() if row.id in ids), None)
+    access = next((name for name, ids in rules("cache_rows").items() if row.id in ids), None)
     if access is None:
         return Prediction.none(note(FitNote.CACHE_NOT_DESCRIBED))
     position, sd = context.calibration.cache_position(access, "page-cache")

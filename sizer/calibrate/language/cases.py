@@ -10,7 +10,6 @@ from functools import cache
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats
-from sizer.calibrate.ids import wordings
 from sizer.calibrate.language.layout import USUAL_RECOMPUTE, layout_of, runtime_values
 from sizer.calibrate.language.rows import TUNED, LanguageRow, group_of_stack, number_format, stack_named
 from sizer.calibrate.language.shapes import (
@@ -23,6 +22,7 @@ from sizer.calibrate.language.shapes import (
     usual_words,
 )
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
+from sizer.calibrate.observations import stated_table
 from sizer.catalog.model import Catalog
 from sizer.catalog.networks import TransformerShape
 from sizer.catalog.schema import Gpu
@@ -172,7 +172,7 @@ def cases_of(
     domains, names = _domains(catalog), ModelNames(catalog, known)
 
     def gpu_of(name: str) -> Gpu | None:
-        return gpu_named(wordings()["language_gpus"].get(name, name), catalog)
+        return gpu_named(stated_table("wordings.toml")["language_gpus"].get(name, name), catalog)
 
     @cache
     def formats() -> list[tuple[str | None, str, str]]:

@@ -6,56 +6,23 @@ from typing import Any
 import numpy as np
 
 from sizer.base.arrays import Floats
-from sizer.calibrate.engine import Effect, FittedModel, Law, Prior, RateModel, by_differences, kind_of
+from sizer.calibrate.engine import (
+    Effect,
+    FittedModel,
+    Law,
+    Prior,
+    RateModel,
+    by_differences,
+    kind_of,
+    priors,
+    stated_prior,
+)
 from sizer.calibrate.language.cases import LanguageCase, arrays
 from sizer.calibrate.language.layout import CONTRADICTION
 from sizer.perf.language.step import COEFFICIENTS, Efficiencies, Layouts, Machines, Shapes, step_time
 
 StepInputs = tuple[Shapes, Layouts, Machines]
 
-# Spread of a factor's logarithm before any data: half widths of what the published models of others assume.
-PRIOR_SD = {
-    "linear": 0.10,
-    "experts": 0.4,
-    "half_width": 0.7,
-    "half_tokens": 0.7,
-    "half_expert_tokens": 0.7,
-    "attention": 0.3,
-    "early": 0.2,
-    "ported": 0.25,
-    "elementwise_bytes": 0.6,
-    "tensor": 0.6,
-    "tensor_far": 0.5,
-    "expert_traffic": 0.6,
-    "expert_far": 0.5,
-    "context": 0.6,
-    "data": 0.8,
-    "full_shard": 0.5,
-    "optimizer_bytes": 0.5,
-    "routing_bytes": 0.7,
-    "launch_s": 0.7,
-    "routing_s": 0.8,
-    "fixed_s": 0.8,
-    "bubble": 0.2,
-    "straggler": 0.7,
-    "head": 0.5,
-    "far_rate": 0.3,
-    "recompute": 0.1,
-    "lora": 0.1,
-    "tuned": 0.4,
-}
-# Levels of a run and the spread of their effects on the logarithm of the step time.
-EFFECT_SD = {
-    "gpu_precision": 0.12,
-    "stack_group": 0.20,
-    "stack": 0.20,  # nine fitted stacks differ by 19 %
-    "release": 0.05,
-    "family": 0.08,
-    "model_gpu": 0.04,
-    "mixture": 0.12,
-    "mixture_stack": 0.15,
-    "lora": 0.15,
-}
 # Scatter of one run about the model, within which the loss is quadratic.
 SCATTER = 0.04
 # Scatter of the logarithm of a run about its prediction, beyond what the effects know: about 3 % between repeats half a
@@ -73,16 +40,16 @@ _NEITHER, _LAYOUT_AND_BATCH = 0.55, frozenset(("layout", "global batch"))
 
 def prior_of(name: str) -> Prior:
     """Prior of a factor or of an effect."""
-    if name in PRIOR_SD:
-        return Prior(float(np.log(getattr(Efficiencies(), name))), PRIOR_SD[name])
-    return Prior(0.0, EFFECT_SD[kind_of(name)])
+    if name in priors("language"):
+        return Prior(float(np.log(getattr(Efficiencies(), name))), priors("language")[name].sd)
+    return stated_prior("language-levels", name)
 
 
 def effects_of(case: LanguageCase) -> list[Effect]:
     """Every factor, and the effects ``kind:level`` on the whole step."""
     levels = case.levels
     factors = [(term, name, 1.0) for term, name in enumerate(COEFFICIENTS)]
-    found = [f"{kind}:{level}" for kind in EFFECT_SD if (level := getattr(levels, kind))]
+    found = [f"{kind}:{level}" for kind in priors("language-levels") if (level := getattr(levels, kind))]
     return [*factors, *((len(COEFFICIENTS), name, 1.0) for name in found)]
 
 

@@ -30,13 +30,13 @@ from sizer.calibrate.modern.terms import (
     LATENCY,
     LAUNCH,
     MANY,
-    PRIORS,
     RATE,
     TIME,
     TRAFFIC,
     WHOLE,
     Training,
     modern_calibration,
+    prior_of,
     step_parts,
     training_parts,
 )
@@ -146,7 +146,7 @@ class SystemRates:
 
     def _size_weights(self, n: Floats) -> tuple[Floats, Floats]:
         """Weights of the published sizes, shape (rows, sizes), and the variance that they leave."""
-        of_size, of_batch = PRIORS["size"].sd, PRIORS["size-batch"].sd
+        of_size, of_batch = prior_of("size").sd, prior_of("size-batch").sd
         weights = np.zeros((len(n), self._sizes.size))
         if not self._sizes.size:
             return weights, np.full(n.shape, of_size**2 + of_batch**2)

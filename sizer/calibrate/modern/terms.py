@@ -8,7 +8,7 @@ import math
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -19,13 +19,12 @@ from sizer.calibrate.engine import (
     ErrorStatistics,
     FittedModel,
     Law,
-    Prior,
     RateModel,
     StoredFits,
     digest_of,
     fits_path,
-    kind_of,
     load_fits,
+    stated_prior,
     sum_of_parts,
     with_spreads,
 )
@@ -49,49 +48,8 @@ _NIC_BYTES_PER_S = {"ampere": 25e9}
 _NEWER_NIC_BYTES_PER_S = 50e9
 _PCIE_BYTES_PER_S = 16e9  # about 16 lanes of generation 3; what newer links are worth is inside the effect
 
-# Kind of effect -> prior in log space. Levels (first block) are weak.
-PRIORS = {
-    "work": Prior(30.0, 10.0, "FLOP of a sample over the efficiency"),
-    "traffic": Prior(17.0, 3.0, "bytes of memory traffic of a sample over the efficiency"),
-    "launch": Prior(-5.5, 1.5, "seconds of a micro batch"),
-    "exchange": Prior(18.0, 2.5, "bytes between servers in a step that computing does not hide"),
-    "latency": Prior(-7.0, 1.5, "seconds for each doubling of the GPUs"),
-    "pcie": Prior(18.0, 2.5, "the same between GPUs without NVLink"),
-    "level": Prior(0.0, 1.5, "accelerators whose peak no source gives"),
-    "generation": Prior(0.0, 0.3),
-    "generation-network": Prior(0.0, 0.1),
-    "launch-generation": Prior(0.0, 0.2),
-    "adapters-unknown": Prior(0.0, 0.5),
-    "pcie-link": Prior(0.0, 0.5),
-    "software": Prior(-0.015, 0.06, "of each round, on those before it"),
-    "accelerator": Prior(0.0, 0.1),
-    "accelerator-network": Prior(0.0, 0.1),
-    "framework": Prior(0.0, 0.05),
-    "precision": Prior(0.0, 0.1),
-    "cpu": Prior(0.0, 0.03),
-    "submitter": Prior(0.0, 0.03),
-    "submitter-network": Prior(0.0, 0.03),
-    "system": Prior(0.0, 0.03),
-    "system-network": Prior(0.0, 0.03),
-    "scale": Prior(0.01, 0.03, "for each doubling of the GPUs"),
-    "size": Prior(0.0, 0.06),
-    "size-batch": Prior(0.0, 0.04),
-    # Time to train.
-    "samples": Prior(15.0, 8.0),
-    "steps": Prior(8.0, 3.0, "steps below which no larger batch helps"),
-    "recipe": Prior(0.0, 0.08, "of each round, on those before it"),
-    "batch": Prior(0.0, 0.04),
-    "evaluation": Prior(-3.0, 1.5, "share of the training time"),
-    "overhead": Prior(2.0, 1.5, "seconds"),
-    "time-submitter": Prior(0.0, 0.02),
-    "time-size": Prior(0.0, 0.04),
-    "time-system": Prior(0.0, 0.03),
-}
 
-
-def prior_of(name: str) -> Prior:
-    """Prior of an effect, by its kind."""
-    return PRIORS[kind_of(name)]
+prior_of = partial(stated_prior, "mlperf")
 
 
 @dataclass(frozen=True)
