@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sizer.base.estimate import Z90, Estimate, Spread
-from sizer.calibrate.calibration import Calibration
+from sizer.calibrate.calibration import Calibration, notes_on
 from sizer.calibrate.cases import CaseArrays, RateCase, resolve
-from sizer.calibrate.extrapolation import notes_on
 from sizer.calibrate.fit.hosts import (
     IMAGENET_BYTES,
     HostTask,

@@ -14,8 +14,17 @@ from sizer.catalog.items import Item, Sku
 from sizer.catalog.labels import capital, fact_label, fact_text, fact_value, item_name, name, with_vendor
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog, statements
-from sizer.catalog.networks import EpochPoint, ObservedAs, Transformer
-from sizer.catalog.schema import Cable, CapacityOption, Overhead, Port, Release, Source
+from sizer.catalog.schema import (
+    Cable,
+    CapacityOption,
+    EpochPoint,
+    ObservedAs,
+    Overhead,
+    Port,
+    Release,
+    Source,
+    Transformer,
+)
 from sizer.present.tables import Align, Cell, Row, Table, columns, port_text, row
 from sizer.present.words import NOT_PUBLISHED, listed, money, percent, plural
 from sizer.sizing.result import DesignAnswer

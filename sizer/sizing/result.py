@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from sizer.base.arrays import Floats
-from sizer.base.deferred import Deferred
 from sizer.base.estimate import Estimate, Spread
 from sizer.base.quantities import by_count
+from sizer.base.stored_answers import Deferred
 from sizer.bom.bill import Bill, Sum
 from sizer.bom.cost import CostInterval
 from sizer.bom.ownership import Footprint

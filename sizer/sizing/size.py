@@ -7,8 +7,8 @@ from itertools import islice, takewhile
 
 import numpy as np
 
-from sizer.base.deferred import Deferred
 from sizer.base.errors import InfeasibleError
+from sizer.base.stored_answers import Deferred
 from sizer.bom.prices import usual_rate_usd
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.labels import with_vendor
@@ -47,7 +47,7 @@ from sizer.sizing.result import (
     ParetoPoint,
     SizingResult,
 )
-from sizer.sizing.search.nearest_design import counts_ruled_out
+from sizer.sizing.search.infeasible_error import counts_ruled_out
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import (
     Ranking,

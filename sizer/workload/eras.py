@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from sizer.base.dates import days_of
-from sizer.catalog.generations import eras_of, newer_eras, usual_eras
 from sizer.catalog.model import Catalog
-from sizer.catalog.sale import is_sold
+from sizer.catalog.sale import eras_of, is_sold, newer_eras, usual_eras
 from sizer.catalog.schema import Gpu, Server, Storage
 from sizer.workload.request import SizingRequest
 from sizer.workload.transformer.custom_transformer import CustomTransformer

@@ -8,8 +8,7 @@ from typing import Any
 from sizer.base.errors import RequestError
 from sizer.base.quantities import duration, grouped, si, tokens_text
 from sizer.catalog.model import Catalog
-from sizer.catalog.networks import TransformerShape
-from sizer.catalog.schema import Dnn, Gpu, NumberFormat
+from sizer.catalog.schema import Dnn, Gpu, NumberFormat, TransformerShape
 from sizer.workload.checkpoints import CHECKPOINT_WAIT_S, Checkpoints
 from sizer.workload.optional_tables import Measured
 from sizer.workload.request import CustomDataset, Method, SizingRequest, Target, Workload

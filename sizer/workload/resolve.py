@@ -14,9 +14,8 @@ from sizer.base.provenance import Sourced
 from sizer.base.quantities import si
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
-from sizer.catalog.networks import Transformer
 from sizer.catalog.sample_formats import SampleFormat
-from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
+from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack, Transformer
 from sizer.workload.checkpoints import (
     Checkpoints,
     OtherStreams,

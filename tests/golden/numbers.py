@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel
 
-from sizer.base.deferred import Deferred
 from sizer.base.errors import InfeasibleError
+from sizer.base.stored_answers import Deferred
 from tests.cases import case_book
 from tests.factories.examples import EXAMPLES, sized
 

@@ -31,8 +31,17 @@ from sizer.sizing.size import size
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.laid_out import LaidOutRun
 from sizer.sizing.stages.platform_columns import columns
-from sizer.sizing.stages.serving_curve import exceeded_run, highest_run, nearest_run, output_of_gpu, serving_curve
-from sizer.sizing.stages.serving_rates import ServingAnswer, serving_answer, serving_error_text, serving_run
+from sizer.sizing.stages.serving_rates import (
+    ServingAnswer,
+    exceeded_run,
+    highest_run,
+    nearest_run,
+    output_of_gpu,
+    serving_answer,
+    serving_curve,
+    serving_error_text,
+    serving_run,
+)
 from sizer.sizing.stages.workload_run import run_on
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog

@@ -24,8 +24,7 @@ from sizer.calibrate.language.shapes import (
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import stated_table
 from sizer.catalog.model import Catalog
-from sizer.catalog.networks import TransformerShape
-from sizer.catalog.schema import Gpu
+from sizer.catalog.schema import Gpu, TransformerShape
 from sizer.perf.language.step import (
     FILLED,
     GIB,

@@ -12,8 +12,7 @@ from sizer.base.faults import nearest
 from sizer.calibrate.language.rows import STACK_WORDS, LanguageRow
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.catalog.model import Catalog
-from sizer.catalog.networks import Transformer, TransformerShape
-from sizer.catalog.schema import Dnn, Gpu
+from sizer.catalog.schema import Dnn, Gpu, Transformer, TransformerShape
 from sizer.workload.transformer.custom_transformer import USUAL_HEAD_SIZE, usual_shape, usual_width
 
 _MEASURED_VOCABULARY = 50_304.0

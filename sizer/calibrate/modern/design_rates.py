@@ -16,13 +16,14 @@ from sizer.base.arrays import Floats
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.engine import Fit, StoredFits, kind_of, sum_of_parts
 from sizer.calibrate.fit.runs import EpochsCurve
-from sizer.calibrate.modern.accelerators import Accelerator, accelerator_of
-from sizer.calibrate.modern.published import (
+from sizer.calibrate.modern.rows import (
+    Accelerator,
+    ModernRow,
+    accelerator_of,
     n_runs,
     newest_round,
     published_batches,
 )
-from sizer.calibrate.modern.rows import ModernRow
 from sizer.calibrate.modern.terms import (
     COMPUTE,
     EXCHANGE,

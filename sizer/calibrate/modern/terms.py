@@ -28,8 +28,7 @@ from sizer.calibrate.engine import (
     sum_of_parts,
     with_spreads,
 )
-from sizer.calibrate.modern.accelerators import accelerator_of
-from sizer.calibrate.modern.rows import ModernRow, fits_rate, fits_time
+from sizer.calibrate.modern.rows import ModernRow, accelerator_of, fits_rate, fits_time
 
 # Parts of a step: arithmetic, memory traffic, launches, exchange between servers and its latency, exchange inside a
 # server without NVLink. Parts of a training: samples at small batches, growth with the batch, evaluations, fixed time.

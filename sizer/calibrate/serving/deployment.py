@@ -11,8 +11,7 @@ import numpy as np
 from sizer.base.arrays import Floats, Ints
 from sizer.calibrate.language.cases import USUAL_MATMUL_SHARE, is_through_host, matmul_flop_per_s, pcie_bytes_per_s
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
-from sizer.catalog.networks import TransformerShape
-from sizer.catalog.schema import Dnn, Gpu
+from sizer.catalog.schema import Dnn, Gpu, TransformerShape
 from sizer.perf.serving.loop import Load
 from sizer.perf.serving.replica import (
     CACHE_BYTES,

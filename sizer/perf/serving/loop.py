@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sizer.base.arrays import Floats, Rows
-from sizer.perf.serving.graded import Graded, chosen, least
 from sizer.perf.serving.replica import Replicas
-from sizer.perf.serving.step import Prefill, ServingFactors, Terms, decode_step, prefill
+from sizer.perf.serving.step import Graded, Prefill, ServingFactors, Terms, chosen, decode_step, least, prefill
 
 # Share of a prefill pool that may be busy: above, its queue has no steady state.
 _MOST_BUSY = 0.98

@@ -15,9 +15,8 @@ from sizer.base.estimate import Estimate
 from sizer.base.quantities import grouped
 from sizer.bom.prices import prices_for
 from sizer.calibrate.calibration import Calibration, Draws, streams
-from sizer.catalog.generations import era_of
 from sizer.catalog.model import Catalog
-from sizer.catalog.sale import as_sold_as
+from sizer.catalog.sale import as_sold_as, era_of
 from sizer.catalog.schema import Gpu, Server
 from sizer.perf.training_step import TrainingRun
 from sizer.physical.allowed_parts import fits_era

@@ -21,7 +21,8 @@ from sizer.questions.verdict.claim import (
     claim_of_threshold,
 )
 from sizer.questions.verdict.data_claims import data_claims
-from sizer.sizing.design.cluster_need import (
+from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
+from sizer.sizing.design.verdict import (
     LEAST_FABRIC_LOSS,
     MAX_SERVERS,
     doubling,
@@ -29,7 +30,6 @@ from sizer.sizing.design.cluster_need import (
     exchange_s,
     step_samples,
 )
-from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.recommend import search
 from sizer.sizing.stages.gpu_memory import all_fit
 from sizer.sizing.stages.platform_columns import fabric_bytes_per_s

@@ -19,9 +19,8 @@ from sizer.physical.notes import PlanNoteKind
 from sizer.physical.roles import NetworkRole
 from sizer.sizing.assumptions import StorageLevelTaken
 from sizer.sizing.constraints.tiers import StorageTier
-from sizer.sizing.design.cluster_need import MAX_SERVERS, exchange_loss, usual_links
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.design.verdict import RejectedDesign, rejected_designs
+from sizer.sizing.design.verdict import MAX_SERVERS, RejectedDesign, exchange_loss, rejected_designs, usual_links
 from sizer.sizing.reasons import (
     Binding,
     CostDifference,

@@ -10,8 +10,7 @@ import numpy as np
 from sizer.base.arrays import Floats, Ints
 from sizer.base.errors import RequestError
 from sizer.base.quantities import grouped
-from sizer.bom.ownership import OwnershipRates
-from sizer.bom.ownership_interval import least_yearly_cost
+from sizer.bom.ownership import OwnershipRates, least_yearly_cost
 from sizer.bom.prices import BAND_CURRENCY, PriceBook
 from sizer.bom.unit_prices import SMALL, UnitPrices, piece_of, unit_prices
 from sizer.catalog.items import Item

@@ -11,8 +11,7 @@ from sizer.base.errors import RequestError
 from sizer.base.streams import pause_point
 from sizer.bom.cost import component_amounts
 from sizer.bom.lines import row_cost
-from sizer.bom.ownership import OwnershipRates, rates_of
-from sizer.bom.ownership_interval import row_totals
+from sizer.bom.ownership import OwnershipRates, rates_of, row_totals
 from sizer.bom.prices import PriceBook
 from sizer.bom.unit_prices import SMALL, UnitPrices, unit_prices
 from sizer.catalog.model import Catalog

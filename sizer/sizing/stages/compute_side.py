@@ -16,8 +16,7 @@ from sizer.base.quantities import si
 from sizer.base.streams import pause_point
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.fit.hosts import HostWork
-from sizer.calibrate.modern.accelerators import sourced_accelerators
-from sizer.calibrate.modern.published import published_runs
+from sizer.calibrate.modern.rows import published_runs, sourced_accelerators
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import SampleFormat

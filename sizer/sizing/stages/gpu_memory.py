@@ -11,10 +11,9 @@ from sizer.base.errors import RequestError
 from sizer.base.stored_answers import StoredAnswers, stores_by_catalog
 from sizer.base.streams import pause_point
 from sizer.calibrate import own_networks
-from sizer.calibrate.calibration import Calibration
-from sizer.calibrate.extrapolation import known_as
+from sizer.calibrate.calibration import Calibration, known_as
 from sizer.calibrate.gpu_memory import Activations, n_moments
-from sizer.calibrate.modern.published import largest_batches, published_runs
+from sizer.calibrate.modern.rows import largest_batches, published_runs
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.perf import gpu_memory

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
-from sizer.base.deferred import Deferred
 from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import si
+from sizer.base.stored_answers import Deferred
 from sizer.base.units import bytes_per_s_from_gbit_per_s
 from sizer.calibrate.language.calibration import RunBasis, language_calibration, stack_worths
 from sizer.calibrate.language.cases import gpu_of_case

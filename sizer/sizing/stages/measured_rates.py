@@ -16,9 +16,8 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.calibrate.calibration import Calibration
-from sizer.calibrate.modern.accelerators import Accelerator, sourced_accelerators
 from sizer.calibrate.modern.design_rates import MeasuredSystem, SystemRates, convergence_of, system_rates
-from sizer.calibrate.modern.published import largest_batches, published_runs
+from sizer.calibrate.modern.rows import Accelerator, largest_batches, published_runs, sourced_accelerators
 from sizer.calibrate.own_networks import own_code_rate
 from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import SampleFormat

@@ -12,8 +12,7 @@ from sizer.base.estimate import Z90
 from sizer.base.quantities import si
 from sizer.calibrate.cases import peak_flop_per_s
 from sizer.calibrate.engine import Fit
-from sizer.calibrate.modern.accelerators import sourced_accelerators
-from sizer.calibrate.modern.published import published_runs
+from sizer.calibrate.modern.rows import published_runs, sourced_accelerators
 from sizer.calibrate.own_networks import (
     FILL_FLOP,
     N_TERMS,

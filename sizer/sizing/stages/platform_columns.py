@@ -11,9 +11,9 @@ from sizer.base.arrays import Floats, Ints, Rows
 from sizer.base.provenance import Sourced
 from sizer.base.units import bytes_per_s_from_gbit_per_s
 from sizer.catalog.fabrics import fabric_ports
-from sizer.catalog.generations import V100_ERA, era_of
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
+from sizer.catalog.sale import V100_ERA, era_of
 from sizer.catalog.schema import Server, Storage
 from sizer.physical.capacity import counts_nodes, node_limits, usable_bytes
 from sizer.physical.networks.counts import fabric_share

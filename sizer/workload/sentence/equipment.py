@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from sizer.catalog.fabrics import fabric_links, usual_ports
-from sizer.catalog.generations import era_of, era_of_gpu, eras_of, usual_eras
 from sizer.catalog.items import is_of_vendor
 from sizer.catalog.labels import name
-from sizer.catalog.sale import is_sold, usable_gpus
+from sizer.catalog.sale import era_of, era_of_gpu, eras_of, is_sold, usable_gpus, usual_eras
 from sizer.catalog.schema import Server, Stack
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.names import names_of, pieces, short_name

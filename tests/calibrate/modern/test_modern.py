@@ -10,8 +10,7 @@ from scipy.sparse import csc_array, eye_array
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.engine import Fit
 from sizer.calibrate.modern.design_rates import MeasuredSystem, system_rates
-from sizer.calibrate.modern.published import micro_batch, published_runs
-from sizer.calibrate.modern.rows import ModernRow, load_modern
+from sizer.calibrate.modern.rows import ModernRow, load_modern, micro_batch, published_runs
 from sizer.calibrate.modern.terms import (
     STEPS,
     TRAININGS,
@@ -21,8 +20,8 @@ from sizer.calibrate.modern.terms import (
     prior_of,
     step_parts,
 )
-from sizer.calibrate.modern.validate import predict, validated_rows
 from sizer.calibrate.notes import FitNote, RowUse
+from sizer.calibrate.reports import predict, validated_rows
 
 
 def _system(accelerator: str, gpus: int = 8) -> MeasuredSystem:
