@@ -9,6 +9,7 @@ from math import floor
 from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats
 from sizer.base.money import CENT
@@ -287,10 +288,14 @@ def _support(bill: Bill, rates: OwnershipRates) -> tuple[list[Fraction], int]:
 def running_shares(bill: Bill, rates: OwnershipRates, years: int) -> tuple[Fraction, Fraction]:
     """Stated support and care of so many years, as shares of a purchase."""
     terms = [line.term_months for line in _priced_support(bill)]
-    # Years in which support costs a stated share: those after the shortest term of priced support.
     covered = min((MONTHS_A_YEAR if term is None else term for term in terms), default=0)
-    supported = Fraction(rates.support_percent or 0) / 100 * _exact(max(years - covered / MONTHS_A_YEAR, 0.0))
+    supported = Fraction(rates.support_percent or 0) / 100 * _exact(float(_uncovered_years(years, covered)))
     return supported, Fraction(rates.care_percent) / 100 * years
+
+
+def _uncovered_years(years: int, covered_months: ArrayLike) -> Floats:
+    """Years in which support costs a stated share: those after the shortest term of priced support."""
+    return np.asarray(np.maximum(years - np.asarray(covered_months, dtype=float) / MONTHS_A_YEAR, 0.0))
 
 
 def _up_to(yearly: Sequence[Fraction]) -> list[Fraction]:
@@ -460,16 +465,13 @@ def _totals(parts: Sequence[_Part], rates: OwnershipRates) -> Floats:
     months = float(rates.years * MONTHS_A_YEAR)
     n_rows = parts[0].is_there.size
     care = 1 + float(rates.care_percent) / 100 * rates.years
-    supported: Floats = np.zeros(n_rows)
-    has_priced = np.zeros(n_rows, dtype=bool)
-    if rates.support_percent is not None:
-        priced = [part for part in parts if part.category == "support" and part.is_priced and part.amount.any()]
-        covered = np.full(n_rows, np.inf)
-        for part in priced:
-            has_priced |= part.is_there
-            covered = np.where(part.is_there, np.minimum(covered, part.term_months or MONTHS_A_YEAR), covered)
-        uncovered = np.where(has_priced, np.maximum(rates.years - covered / MONTHS_A_YEAR, 0.0), float(rates.years))
-        supported = uncovered * float(rates.support_percent) / 100
+    priced = [part for part in parts if part.category == "support" and part.is_priced and part.amount.any()]
+    terms = [np.where(part.is_there, part.term_months or MONTHS_A_YEAR, np.inf) for part in priced]
+    covered = np.min([*terms, np.full(n_rows, np.inf)], axis=0)
+    has_priced = np.isfinite(covered)
+    supported = (
+        _uncovered_years(rates.years, np.where(has_priced, covered, 0.0)) * float(rates.support_percent or 0) / 100
+    )
     total = np.zeros(np.broadcast_shapes(parts[0].amount.shape, (1, n_rows)))
     for part in parts:
         is_support = part.category == "support"

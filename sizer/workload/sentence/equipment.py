@@ -325,12 +325,8 @@ def _read_stances(notes: Notes) -> None:
             notes.excluded_gpus |= {*family, *one.ids}
             notes.text.record(found, f"no {found.words} of any variant", *told.place)
         elif (one.kind, told.kind, is_counted) == ("gpu", "prefer", False):
-            _prefer_gpus(notes, found, told)
-
-
-def _prefer_gpus(notes: Notes, found: Match, told: Stance) -> None:
-    notes.text.assume(f"{found.words} preferred: a request has no order of GPUs, and all of them are compared")
-    notes.text.record(found, "preferred, not required", *told.place)
+            notes.text.assume(f"{found.words} preferred: a request has no order of GPUs, and all of them are compared")
+            notes.text.record(found, "preferred, not required", *told.place)
 
 
 def _leave_open(notes: Notes, found: Match, told: Stance) -> None:
