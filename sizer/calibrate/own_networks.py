@@ -22,21 +22,7 @@ from sizer.base.arrays import Floats
 from sizer.base.estimate import Z90, Estimate
 from sizer.base.formats.csv_rows import bounded, rows_of_file, typed_row
 from sizer.base.resources import data_dir
-from sizer.calibrate.engine import (
-    AccuracyTarget,
-    Effect,
-    ErrorStatistics,
-    Fit,
-    FittedModel,
-    Law,
-    RateModel,
-    StoredFits,
-    digest_of,
-    fits_path,
-    load_fits,
-    stated_prior,
-    with_spreads,
-)
+from sizer.calibrate import engine
 from sizer.perf.training_step import TRAINING_PASSES
 from sizer.workload.custom_network import OTHER_KIND
 
@@ -55,7 +41,7 @@ _LEAST_STEPS = 100
 # And has no more samples than any published one: recommenders in MLPerf train with 13,824 on each GPU.
 _MOST_SAMPLES = 16_384
 _FIT = "shares"
-prior_of = partial(stated_prior, "own-networks")
+prior_of = partial(engine.stated_prior, "own-networks")
 
 
 @dataclass(frozen=True)
@@ -87,7 +73,7 @@ class OwnRun:
         return TRAINING_PASSES * self.forward_flop * self.samples_per_s / self.gpus / self.peak_flop_per_s
 
 
-def effects_of(run: OwnRun) -> list[Effect]:
+def effects_of(run: OwnRun) -> list[engine.Effect]:
     """Effects on the terms of a run."""
     names = [f"{name}:{getattr(run, name)}" for name in ("kind", "generation", "gpu", "team", "network")]
     usual = {"precision": "mixed", "measured": TRAINING}
@@ -96,7 +82,7 @@ def effects_of(run: OwnRun) -> list[Effect]:
     return [*fill, *((SHARE, name, 1.0) for name in ("base:all", *names))]
 
 
-def _law(runs: Sequence[OwnRun]) -> Law:
+def _law(runs: Sequence[OwnRun]) -> engine.Law:
     log_flop = np.log([run.forward_flop * run.batch_per_gpu for run in runs])
 
     def law(terms: Floats) -> tuple[Floats, Floats]:
@@ -107,7 +93,7 @@ def _law(runs: Sequence[OwnRun]) -> Law:
     return law
 
 
-SHARES = RateModel[OwnRun](n_terms=N_TERMS, effects=effects_of, prior_of=prior_of, law=_law, sigma=_SIGMA)
+SHARES = engine.RateModel[OwnRun](n_terms=N_TERMS, effects=effects_of, prior_of=prior_of, law=_law, sigma=_SIGMA)
 
 
 def runs_path() -> Path:
@@ -158,43 +144,43 @@ def estimated_rates(runs: Sequence[OwnRun]) -> Estimate:
     return Estimate.log_normal(np.exp(logs) * rates, fit.interval_sd(variance))
 
 
-def fit_shares(runs: Sequence[OwnRun]) -> FittedModel[OwnRun]:
+def fit_shares(runs: Sequence[OwnRun]) -> engine.FittedModel[OwnRun]:
     """Shares of the peak, with the spreads at which trainings lie where they should whose team was left out."""
     model = SHARES.fitted(runs, np.log([run.share for run in runs]))
     errors, sd = teams_left_out(model)
-    return replace(model, fit=with_spreads(model.fit, (errors, sd**2)))
+    return replace(model, fit=engine.with_spreads(model.fit, (errors, sd**2)))
 
 
-def teams_left_out(model: FittedModel[OwnRun]) -> tuple[Floats, Floats]:
+def teams_left_out(model: engine.FittedModel[OwnRun]) -> tuple[Floats, Floats]:
     """Errors of trainings (logarithms) and the spreads of their predictions, each team by a fit without it."""
     is_training = np.array([run.measured == TRAINING for run in model.cases])
     errors, sd = model.left_out([run.team for run in model.cases])
     return errors[is_training], sd[is_training]
 
 
-def calibrate_own_networks() -> StoredFits:
+def calibrate_own_networks() -> engine.StoredFits:
     """The fit to the published rates, as it is stored."""
     model = fit_shares(load_runs())
     errors, sd = teams_left_out(model)
-    found = ErrorStatistics.of(errors, sd)
+    found = engine.ErrorStatistics.of(errors, sd)
     figures = (
-        AccuracyTarget("own-networks-coverage", found.coverage, 0.85, 0.96, found.rows),
-        AccuracyTarget("own-networks-bias", abs(found.bias), 0.0, 0.10, found.rows),
-        AccuracyTarget("own-networks-half-width", float(np.expm1(Z90 * np.median(sd))), 0.0, 1.5, found.rows),
+        engine.AccuracyTarget("own-networks-coverage", found.coverage, 0.85, 0.96, found.rows),
+        engine.AccuracyTarget("own-networks-bias", abs(found.bias), 0.0, 0.10, found.rows),
+        engine.AccuracyTarget("own-networks-half-width", float(np.expm1(Z90 * np.median(sd))), 0.0, 1.5, found.rows),
     )
-    return StoredFits(digest_of(load_runs()), {_FIT: model.fit}, figures)
+    return engine.StoredFits(engine.digest_of(load_runs()), {_FIT: model.fit}, figures)
 
 
 @cache
-def own_calibration() -> StoredFits:
+def own_calibration() -> engine.StoredFits:
     """The shipped fit with its accuracy, read once.
 
     Raises CalibrationError if it is missing or damaged, or the rates have changed since.
     """
-    return load_fits(fits_path("own-networks"), {_FIT: prior_of}, digest_of(load_runs()))
+    return engine.load_fits(engine.fits_path("own-networks"), {_FIT: prior_of}, engine.digest_of(load_runs()))
 
 
-def own_networks() -> Fit:
+def own_networks() -> engine.Fit:
     """The shipped fit."""
     return own_calibration().fits[_FIT]
 

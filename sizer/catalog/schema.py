@@ -10,37 +10,15 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from sizer.base.provenance import Sourced, make_picklable
 from sizer.base.texts import LongText, Name, ShortText
-from sizer.catalog.devices import Accessory as Accessory
+from sizer.catalog import items
+from sizer.catalog.devices import Accessory
 from sizer.catalog.devices import Connector, Era
-from sizer.catalog.devices import CoolantUnit as CoolantUnit
-from sizer.catalog.devices import Device as Device
-from sizer.catalog.devices import Pdu as Pdu
-from sizer.catalog.devices import Port as Port
-from sizer.catalog.devices import PortUse as PortUse
-from sizer.catalog.devices import Rack as Rack
-from sizer.catalog.items import (
-    BytesPerS,
-    CapacityBytes,
-    Count,
-    CountInServer,
-    CountOrZero,
-    Flop,
-    FlopPerS,
-    Fraction,
-    Frozen,
-    Hertz,
-    InputBytes,
-    Item,
-    Kilograms,
-    MemoryBytes,
-    Metres,
-    Parameters,
-    SampleBytes,
-    Samples,
-    SamplesOrZero,
-    Seconds,
-    Watts,
-)
+from sizer.catalog.devices import CoolantUnit
+from sizer.catalog.devices import Device
+from sizer.catalog.devices import Pdu
+from sizer.catalog.devices import Port
+from sizer.catalog.devices import PortUse
+from sizer.catalog.devices import Rack
 from sizer.catalog.links import FormFactor, GpuLink, GpuLinkId, LinkId, LinkType, PowerInlet
 
 # Kinds of networks whose published trainings tell what share of a GPU's peak people reach.
@@ -67,7 +45,7 @@ class ObservedAs(BaseModel):
         return software == self.software and self.source in ("", source) and self.precision in ("", precision)
 
 
-class TransformerShape(Frozen):
+class TransformerShape(items.Frozen):
     """Layers and widths of a language model, from which work, parameters, memory and traffic follow.
 
     One expert: a dense model. Defaults: dense, and every token attends to all earlier ones.
@@ -174,7 +152,7 @@ class Transformer(TransformerShape):
     note: LongText = ""
 
 
-class EpochPoint(Frozen):
+class EpochPoint(items.Frozen):
     """Epochs needed at one global batch."""
 
     global_batch: Annotated[float, Field(ge=1, le=1e8)]
@@ -192,14 +170,14 @@ FibreMode = Literal["multimode", "single-mode", "duplex-lc"]
 StorageTier = Literal["performance", "capacity", "local"]
 
 
-class Release(Frozen):
+class Release(items.Frozen):
     """A release of software that published runs were made with."""
 
     component: ShortText
     version: Sourced[ShortText]
 
 
-class Generation(Item):
+class Generation(items.Item):
     """A generation of GPUs: its servers go with the equipment of its era.
 
     Its dates are those of its GPUs that have none of their own.
@@ -211,7 +189,7 @@ class Generation(Item):
     number_formats: Sourced[tuple[NumberFormat, ...]] | None = None  # that its matrix units multiply
 
 
-class Gpu(Item):
+class Gpu(items.Item):
     """An accelerator. Peaks are those of the unit used, dense: tensor cores for mixed precision (FP16 or BF16).
 
     ``peak_flop_per_s`` holds the peaks of further precisions ("tf32", "fp8", "fp4"), ``matmul_flop_per_s`` what large
@@ -220,16 +198,16 @@ class Gpu(Item):
 
     generation: ShortText | None = None  # id in generations/; absent: considered with those of every era
     form_factor: Sourced[FormFactor]
-    memory_bytes: Sourced[MemoryBytes]
-    peak_mixed_flop_per_s: Sourced[FlopPerS]
-    peak_fp32_flop_per_s: Sourced[FlopPerS] | None = None
-    peak_flop_per_s: dict[Precision, Sourced[FlopPerS]] = Field(default_factory=dict)
-    matmul_flop_per_s: dict[Precision, Sourced[FlopPerS]] = Field(default_factory=dict)
+    memory_bytes: Sourced[items.MemoryBytes]
+    peak_mixed_flop_per_s: Sourced[items.FlopPerS]
+    peak_fp32_flop_per_s: Sourced[items.FlopPerS] | None = None
+    peak_flop_per_s: dict[Precision, Sourced[items.FlopPerS]] = Field(default_factory=dict)
+    matmul_flop_per_s: dict[Precision, Sourced[items.FlopPerS]] = Field(default_factory=dict)
     number_formats: Sourced[tuple[NumberFormat, ...]] | None = None  # where they differ from those of its generation
-    memory_bytes_per_s: Sourced[BytesPerS] | None = None
-    nvlink_bytes_per_s: Sourced[BytesPerS] | None = None  # one direction, all links of the GPU
-    tdp_w: Sourced[Watts] | None = None
-    weight_kg: Sourced[Kilograms] | None = None
+    memory_bytes_per_s: Sourced[items.BytesPerS] | None = None
+    nvlink_bytes_per_s: Sourced[items.BytesPerS] | None = None  # one direction, all links of the GPU
+    tdp_w: Sourced[items.Watts] | None = None
+    weight_kg: Sourced[items.Kilograms] | None = None
 
     @property
     def speed(self) -> tuple[float, float]:
@@ -238,14 +216,14 @@ class Gpu(Item):
         return self.peak_mixed_flop_per_s.value, 0.0 if memory is None else memory.value
 
 
-class Cpu(Item):
+class Cpu(items.Item):
     """A host processor."""
 
-    cores: Sourced[Count]
-    threads: Sourced[Count] | None = None
-    base_clock_hz: Sourced[Hertz] | None = None
-    tdp_w: Sourced[Watts] | None = None
-    pcie_lanes: Sourced[CountOrZero] | None = None
+    cores: Sourced[items.Count]
+    threads: Sourced[items.Count] | None = None
+    base_clock_hz: Sourced[items.Hertz] | None = None
+    tdp_w: Sourced[items.Watts] | None = None
+    pcie_lanes: Sourced[items.CountOrZero] | None = None
 
 
 class Server(Device):
@@ -254,38 +232,38 @@ class Server(Device):
     role: Literal["gpu", "head", "storage", "fabric-manager"]
     is_workstation: bool = False  # stands at a desk, one alone, without a rack
     gpus: tuple[ShortText, ...] = ()  # ids in gpus/ that the server takes; the first is the default
-    n_gpus: Sourced[CountInServer] | None = None
-    n_gpus_choices: tuple[CountInServer, ...] = ()  # other counts that the vendor sells, e.g. (4, 8, 10)
-    n_gpus_alone: tuple[CountInServer, ...] = ()  # and of a server that is enough alone, e.g. (1, 3, 5, 6)
+    n_gpus: Sourced[items.CountInServer] | None = None
+    n_gpus_choices: tuple[items.CountInServer, ...] = ()  # other counts that the vendor sells, e.g. (4, 8, 10)
+    n_gpus_alone: tuple[items.CountInServer, ...] = ()  # and of a server that is enough alone, e.g. (1, 3, 5, 6)
     intra_link: Sourced[GpuLinkId] | None = None
     cpu: Sourced[LongText] | None = None  # id in cpus/
-    n_cpus: Sourced[CountInServer] | None = None
+    n_cpus: Sourced[items.CountInServer] | None = None
     # Links of x16 width between processors and GPUs that work side by side: uplinks of the PCIe switches.
-    host_links: Sourced[CountOrZero] | None = None
-    memory_bytes: Sourced[MemoryBytes] | None = None
+    host_links: Sourced[items.CountOrZero] | None = None
+    memory_bytes: Sourced[items.MemoryBytes] | None = None
     local_storage: ShortText | None = None  # id in storage/ of kind "local"
     ports: tuple[Port, ...] = ()
 
 
-class MemoryOption(Item):
+class MemoryOption(items.Item):
     """Memory that a server is sold with in place of its standard memory: a line of the bill for each server."""
 
     server: ShortText
-    memory_bytes: Sourced[MemoryBytes]  # of the server with it, all modules together
+    memory_bytes: Sourced[items.MemoryBytes]  # of the server with it, all modules together
 
 
-class CapacityOption(Frozen):
+class CapacityOption(items.Frozen):
     """One drive choice of a storage unit."""
 
     name: Name
-    raw_bytes: Sourced[CapacityBytes]  # per unit (chassis or server)
+    raw_bytes: Sourced[items.CapacityBytes]  # per unit (chassis or server)
 
 
-class Overhead(Frozen):
+class Overhead(items.Frozen):
     """Protection overhead at one node count; the last row holds for every larger count."""
 
-    nodes: Count
-    overhead: Fraction
+    nodes: items.Count
+    overhead: items.Fraction
     source: ShortText
     where: LongText
     basis: Literal["datasheet", "published", "derived"] = "published"
@@ -295,41 +273,43 @@ class Storage(Device):
     """A storage system. Sizes, watts and ``ports`` are those of one unit: a chassis, or a server of software."""
 
     kind: Literal["scale-out-nas", "parallel-file-system", "nfs-server", "local"]
-    nodes_per_unit: Sourced[Count] | None = None
+    nodes_per_unit: Sourced[items.Count] | None = None
     server: Sourced[LongText] | None = None  # id in servers/, where the system is software: its size and ports count
-    min_nodes: Sourced[Count] | None = None
-    max_nodes: Sourced[Count] | None = None
-    max_gpus: Sourced[Count] | None = None  # that a class of products is made for; absent: its rates say
-    node_read_low_bytes_per_s: Sourced[BytesPerS] | None = None  # what one node reads for clients, as demonstrated
-    node_read_high_bytes_per_s: Sourced[BytesPerS] | None = None  # the vendor's upper end; equal when one number
-    node_write_bytes_per_s: Sourced[BytesPerS] | None = None  # what one node writes for clients
+    min_nodes: Sourced[items.Count] | None = None
+    max_nodes: Sourced[items.Count] | None = None
+    max_gpus: Sourced[items.Count] | None = None  # that a class of products is made for; absent: its rates say
+    node_read_low_bytes_per_s: Sourced[items.BytesPerS] | None = (
+        None  # what one node reads for clients, as demonstrated
+    )
+    node_read_high_bytes_per_s: Sourced[items.BytesPerS] | None = None  # the vendor's upper end; equal when one number
+    node_write_bytes_per_s: Sourced[items.BytesPerS] | None = None  # what one node writes for clients
     node_iops: Sourced[Annotated[float, Field(ge=1, le=1e12)]] | None = None  # reads of one node a second
-    test_write_bytes_per_s: Sourced[BytesPerS] | None = None  # what a published test wrote, all clients together
-    mount_low_bytes_per_s: Sourced[BytesPerS] | None = None  # of one mount, or one client, of a server
-    mount_high_bytes_per_s: Sourced[BytesPerS] | None = None
-    mounts_per_server: Sourced[Count] | None = None  # absent: one for every front-end address of the system
+    test_write_bytes_per_s: Sourced[items.BytesPerS] | None = None  # what a published test wrote, all clients together
+    mount_low_bytes_per_s: Sourced[items.BytesPerS] | None = None  # of one mount, or one client, of a server
+    mount_high_bytes_per_s: Sourced[items.BytesPerS] | None = None
+    mounts_per_server: Sourced[items.Count] | None = None  # absent: one for every front-end address of the system
     front_end_kind: Sourced[LinkId] | None = None
-    front_end_ports_per_node: Sourced[Count] | None = None
-    gateway_ports_per_node: Sourced[CountOrZero] | None = None  # of these, used when a gateway stands between
-    back_end_ports_per_node: Sourced[CountOrZero] | None = None
+    front_end_ports_per_node: Sourced[items.Count] | None = None
+    gateway_ports_per_node: Sourced[items.CountOrZero] | None = None  # of these, used when a gateway stands between
+    back_end_ports_per_node: Sourced[items.CountOrZero] | None = None
     back_end_switch: Sourced[LongText] | None = None  # id in switches/
-    back_end_flat_nodes: Sourced[Count] | None = None  # above this the back end is leaf-spine
-    cache_bytes_per_node: Sourced[MemoryBytes] | None = None
+    back_end_flat_nodes: Sourced[items.Count] | None = None  # above this the back end is leaf-spine
+    cache_bytes_per_node: Sourced[items.MemoryBytes] | None = None
     capacity_options: tuple[CapacityOption, ...] = ()  # rising: the first drives that do stand for larger ones
-    usable_bytes: Sourced[CapacityBytes] | None = None  # of a system with one fixed capacity
+    usable_bytes: Sourced[items.CapacityBytes] | None = None  # of a system with one fixed capacity
     media: Sourced[Literal["all-flash", "hybrid", "disk"]] | None = None  # hybrid: disks with flash as cache
-    max_usable_bytes: Sourced[CapacityBytes] | None = None  # of the largest system that the vendor publishes
+    max_usable_bytes: Sourced[items.CapacityBytes] | None = None  # of the largest system that the vendor publishes
     protection: Sourced[LongText] | None = None
     protection_overheads: tuple[Overhead, ...] = ()
     # Software systems. Data blocks grow with the servers: min(stripe_data_max, servers - parity - spares).
-    stripe_data: Sourced[Count] | None = None
-    stripe_data_max: Sourced[Count] | None = None
-    stripe_parity: Sourced[CountOrZero] | None = None
+    stripe_data: Sourced[items.Count] | None = None
+    stripe_data_max: Sourced[items.Count] | None = None
+    stripe_parity: Sourced[items.CountOrZero] | None = None
     # Of a node that is an appliance: each takes over the drives of the other when it fails.
-    controllers: Sourced[Count] | None = None
-    hot_spare_nodes: Sourced[CountOrZero] | None = None  # at min_nodes
-    hot_spare_nodes_above_min: Sourced[CountOrZero] | None = None  # with more servers than min_nodes
-    usable_share: Sourced[Fraction] | None = None
+    controllers: Sourced[items.Count] | None = None
+    hot_spare_nodes: Sourced[items.CountOrZero] | None = None  # at min_nodes
+    hot_spare_nodes_above_min: Sourced[items.CountOrZero] | None = None  # with more servers than min_nodes
+    usable_share: Sourced[items.Fraction] | None = None
     ports: tuple[Port, ...] = ()
     software: tuple[ShortText, ...] = ()  # ids in software/ that the system needs
 
@@ -346,7 +326,7 @@ class Switch(Device):
 
     ports: tuple[Port, ...] = ()
     subnet_manager: Sourced[bool] | None = None
-    latency_s: Sourced[Seconds] | None = None
+    latency_s: Sourced[items.Seconds] | None = None
 
 
 class Gateway(Switch):
@@ -354,27 +334,27 @@ class Gateway(Switch):
 
     uplink_kind: Sourced[LinkId]
     front_end_kind: Sourced[LinkId]
-    uplink_bytes_per_s: Sourced[BytesPerS]
-    front_end_bytes_per_s: Sourced[BytesPerS]
+    uplink_bytes_per_s: Sourced[items.BytesPerS]
+    front_end_bytes_per_s: Sourced[items.BytesPerS]
 
 
-class Nic(Item):
+class Nic(items.Item):
     """A network adapter."""
 
     kinds: tuple[LinkId, ...]
-    n_ports: Sourced[Count]
+    n_ports: Sourced[items.Count]
     host_interface: Sourced[LongText] | None = None
     # PCIe 3.0 x16 cannot feed two 100 Gbit/s ports: bandwidth to count per adapter.
-    usable_bytes_per_s: Sourced[BytesPerS] | None = None
+    usable_bytes_per_s: Sourced[items.BytesPerS] | None = None
 
 
-class Cable(Item):
+class Cable(items.Item):
     """A cable with both ends, or a transceiver (``media`` "transceiver") of which a link takes two plus fibre."""
 
     kinds: tuple[LinkId, ...]
     media: Literal["dac", "aoc", "copper", "transceiver", "fibre"]
-    length_m: Sourced[Metres] | None = None
-    power_end_w: Sourced[Watts] | None = None
+    length_m: Sourced[items.Metres] | None = None
+    power_end_w: Sourced[items.Watts] | None = None
     # The cages that its ends fit (empty: any), and how many ports of a cage it serves: of a twin-port module, of a
     # cable that splits.
     connectors: tuple[Connector, ...] = ()
@@ -388,7 +368,7 @@ class Cable(Item):
 SoftwareLayer = Literal["portal", "manager", "frameworks", "system", "storage"]
 
 
-class Software(Item):
+class Software(items.Item):
     """A software line. ``metric`` is what a licence counts; ``applies_to`` the ids or vendors that call for it.
 
     ``applies_to`` entries: an id in servers/ or storage/, a vendor of servers, storage or GPUs, ``"cluster"`` (any
@@ -411,7 +391,7 @@ class Software(Item):
     purpose: Sourced[LongText]
 
 
-class Support(Item):
+class Support(items.Item):
     """A support or service line; fields as for software."""
 
     metric: Sourced[Literal["node", "gpu", "raw-terabyte", "cluster"]]
@@ -421,12 +401,12 @@ class Support(Item):
     purpose: Sourced[LongText]
 
 
-class Dnn(Item):
+class Dnn(items.Item):
     """A neural network. FLOP are 2 x multiply-accumulates of one forward pass of one sample."""
 
-    forward_flop: Sourced[Flop]
-    parameters: Sourced[Parameters]
-    input_bytes: Sourced[InputBytes]  # one decoded uint8 sample as the GPU gets it
+    forward_flop: Sourced[items.Flop]
+    parameters: Sourced[items.Parameters]
+    input_bytes: Sourced[items.InputBytes]  # one decoded uint8 sample as the GPU gets it
     # The last two of a language model in use, as its target counts them.
     sample: SampleKind | Literal["token", "request", "request in flight"] = "image"
     family: ShortText = ""  # name of the effect pool that an unseen DNN borrows from, e.g. "vgg"
@@ -437,12 +417,12 @@ class Dnn(Item):
     era: Era | None = None  # of the only equipment that it was measured on; absent: of every one
 
 
-class Dataset(Item):
+class Dataset(items.Item):
     """A training set as stored."""
 
-    n_samples: Sourced[Samples]
-    sample_bytes: Sourced[SampleBytes]  # mean size of one sample on storage
-    n_validation_samples: Sourced[SamplesOrZero] | None = None
+    n_samples: Sourced[items.Samples]
+    sample_bytes: Sourced[items.SampleBytes]  # mean size of one sample on storage
+    n_validation_samples: Sourced[items.SamplesOrZero] | None = None
     format: Literal["raw files", "records", "decoded tensors"]
     sample: SampleKind = "image"
 
@@ -451,7 +431,7 @@ class Dataset(Item):
 SoftwareLine = Literal["ngc", "tensorpack", "cnn-benchmarks", "official", "horovod", "upstream"]
 
 
-class Stack(Item):
+class Stack(items.Item):
     """A software stack: framework, release and input pipeline. The software generation is an input of every sizing."""
 
     framework: ShortText
@@ -469,7 +449,7 @@ class Stack(Item):
     observed_as: tuple[ObservedAs, ...] = ()
 
 
-class Recipe(Item):
+class Recipe(items.Item):
     """A training recipe: target accuracy and how epochs grow with the global batch."""
 
     dnn: ShortText
@@ -477,13 +457,13 @@ class Recipe(Item):
     # Of MLPerf Training v1.0 and later: samples to the target come from the fit of its rows, in place of points.
     mlperf: ShortText = ""
     starts_from_checkpoint: bool = False  # of the benchmark, whose runs do not train from scratch
-    epoch_samples: Sourced[Samples] | None = None  # of these runs
+    epoch_samples: Sourced[items.Samples] | None = None  # of these runs
     evaluate_every_epochs: Sourced[Annotated[float, Field(ge=1e-6, le=1000)]]
     points: tuple[EpochPoint, ...] = ()
 
 
 # Folder of catalog/ -> class of its files.
-CATEGORIES: dict[str, type[Item]] = {
+CATEGORIES: dict[str, type[items.Item]] = {
     "links": LinkType,
     "gpu_links": GpuLink,
     "power_inlets": PowerInlet,
@@ -510,7 +490,7 @@ CATEGORIES: dict[str, type[Item]] = {
 }
 
 
-class Source(Frozen):
+class Source(items.Frozen):
     """A cited document. Grade A: vendor or standards body; B: operator or curated; C: press; D: weak."""
 
     id: ShortText

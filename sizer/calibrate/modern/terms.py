@@ -13,21 +13,7 @@ from functools import cache, partial
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats
-from sizer.calibrate.engine import (
-    AccuracyTarget,
-    Effect,
-    ErrorStatistics,
-    FittedModel,
-    Law,
-    RateModel,
-    StoredFits,
-    digest_of,
-    fits_path,
-    load_fits,
-    stated_prior,
-    sum_of_parts,
-    with_spreads,
-)
+from sizer.calibrate import engine
 from sizer.calibrate.modern.rows import ModernRow, accelerator_of, fits_rate, fits_time
 
 # Parts of a step: arithmetic, memory traffic, launches, exchange between servers and its latency, exchange inside a
@@ -48,7 +34,7 @@ _NEWER_NIC_BYTES_PER_S = 50e9
 _PCIE_BYTES_PER_S = 16e9  # about 16 lanes of generation 3; what newer links are worth is inside the effect
 
 
-prior_of = partial(stated_prior, "mlperf")
+prior_of = partial(engine.stated_prior, "mlperf")
 
 
 @dataclass(frozen=True)
@@ -56,7 +42,7 @@ class Parts:
     """Logarithms of what is known of the parts of one case, -inf where it has none, and the effects on them."""
 
     constants: tuple[float, ...]
-    effects: list[Effect]
+    effects: list[engine.Effect]
 
 
 def step_parts(row: ModernRow) -> Parts:
@@ -144,12 +130,12 @@ def training_parts(case: Training) -> Parts:
     return Parts(tuple(known), [(part, effect, 1.0) for part, effect in found])
 
 
-def _law(parts: Sequence[Parts], n_parts: int) -> Law:
-    return sum_of_parts(np.array([one.constants for one in parts]).reshape(-1, n_parts))
+def _law(parts: Sequence[Parts], n_parts: int) -> engine.Law:
+    return engine.sum_of_parts(np.array([one.constants for one in parts]).reshape(-1, n_parts))
 
 
 # Seconds of a step, and of a training.
-STEPS = RateModel[ModernRow](
+STEPS = engine.RateModel[ModernRow](
     n_terms=WHOLE + 1,
     effects=lambda row: step_parts(row).effects,
     prior_of=prior_of,
@@ -157,7 +143,7 @@ STEPS = RateModel[ModernRow](
     sigma=_SIGMA,
     shared_only=_SHARED_ONLY,
 )
-TRAININGS = RateModel[Training](
+TRAININGS = engine.RateModel[Training](
     n_terms=WHOLE_TIME + 1,
     effects=lambda case: training_parts(case).effects,
     prior_of=prior_of,
@@ -187,7 +173,7 @@ _COVERED, _BIAS = (0.85, 0.96), 0.03
 _Errors = tuple[Floats, Floats]
 
 
-def calibrate_modern(rows: Sequence[ModernRow]) -> StoredFits:
+def calibrate_modern(rows: Sequence[ModernRow]) -> engine.StoredFits:
     """Fit rates and times to train to rows, and check the fits on systems and a round that they have not seen."""
     rates = [row for row in rows if fits_rate(row)]
     times = [row for row in rates if fits_time(row)]
@@ -200,7 +186,10 @@ def calibrate_modern(rows: Sequence[ModernRow]) -> StoredFits:
         for known, new, here in zip(unseen, found, (of_rates == k, of_times == k), strict=True):
             for part, values in zip(known, new, strict=True):
                 part[here] = values[here]
-    rate_fit, time_fit = with_spreads(rate.fit, seen[0], unseen[0]), with_spreads(time.fit, seen[1], unseen[1])
+    rate_fit, time_fit = (
+        engine.with_spreads(rate.fit, seen[0], unseen[0]),
+        engine.with_spreads(time.fit, seen[1], unseen[1]),
+    )
     newest, lines = (_is_newest(some) for some in (rates, [case.row for case in time.cases]))
     later = _errors(rate.refitted(newest), time.refitted(lines), times)
     tests = [(rate_fit, *seen[0]), (time_fit, *seen[1]), (rate_fit, *unseen[0]), (time_fit, *unseen[1])]
@@ -209,25 +198,25 @@ def calibrate_modern(rows: Sequence[ModernRow]) -> StoredFits:
     for fit, (errors, variance), some in zip((rate_fit, time_fit), later, (rates, times), strict=True):
         here = _is_newest(some) & np.array([row.benchmark in earlier for row in some])
         tests.append((fit, errors[here], variance[here]))
-    checks = [ErrorStatistics.of(errors, fit.interval_sd(variance)) for fit, errors, variance in tests]
-    return StoredFits(digest_of_rows(rows), {RATE: rate_fit, TIME: time_fit}, _figures(checks))
+    checks = [engine.ErrorStatistics.of(errors, fit.interval_sd(variance)) for fit, errors, variance in tests]
+    return engine.StoredFits(digest_of_rows(rows), {RATE: rate_fit, TIME: time_fit}, _figures(checks))
 
 
 def digest_of_rows(rows: Sequence[ModernRow]) -> str:
     """Short digest of rows; the place of a row is no part of it."""
-    return digest_of([{name: value for name, value in vars(row).items() if name != "place"} for row in rows])
+    return engine.digest_of([{name: value for name, value in vars(row).items() if name != "place"} for row in rows])
 
 
 @cache
-def modern_calibration() -> StoredFits:
+def modern_calibration() -> engine.StoredFits:
     """The shipped fits, read once.
 
     Raises CalibrationError if they are missing or damaged.
     """
-    return load_fits(fits_path("modern"), {RATE: prior_of, TIME: prior_of})
+    return engine.load_fits(engine.fits_path("modern"), {RATE: prior_of, TIME: prior_of})
 
 
-def fit_rates(rows: Sequence[ModernRow]) -> FittedModel[ModernRow]:
+def fit_rates(rows: Sequence[ModernRow]) -> engine.FittedModel[ModernRow]:
     """The fit of the rates: seconds of a step."""
     steps = [math.log(row.global_batch / row.samples_per_s) for row in rows if row.global_batch and row.samples_per_s]
     means: dict[str, float] = {}
@@ -244,7 +233,7 @@ def fit_rates(rows: Sequence[ModernRow]) -> FittedModel[ModernRow]:
     return STEPS.fitted(rows, np.array(steps), means)
 
 
-def fit_times(rows: Sequence[ModernRow]) -> FittedModel[Training]:
+def fit_times(rows: Sequence[ModernRow]) -> engine.FittedModel[Training]:
     """The fit of the times to train at their published rates, with the samples to convergence of the same runs."""
     cases, logs = [], []
     means: dict[str, float] = {}
@@ -264,7 +253,7 @@ def fit_times(rows: Sequence[ModernRow]) -> FittedModel[Training]:
 
 
 def _errors(
-    rate: FittedModel[ModernRow], time: FittedModel[Training], times: Sequence[ModernRow]
+    rate: engine.FittedModel[ModernRow], time: engine.FittedModel[Training], times: Sequence[ModernRow]
 ) -> tuple[_Errors, _Errors]:
     of_steps, sd = rate.errors()
     log_rate = {
@@ -276,15 +265,18 @@ def _errors(
     return (-of_steps, sd**2), (logs - measured, time_sd**2 + np.array([of_rate[row.id] for row in times]))
 
 
-def _figures(checks: Sequence[ErrorStatistics]) -> tuple[AccuracyTarget, ...]:
+def _figures(checks: Sequence[engine.ErrorStatistics]) -> tuple[engine.AccuracyTarget, ...]:
     """Measures of accuracy: rates and times in sample, with systems left out, and with the newest round left out."""
     n = sum(one.rows for one in checks)
     shares = [one.coverage for one in checks]
     return (
-        *(AccuracyTarget(m, one.median, 0.0, most, one.rows) for (m, most), one in zip(_TARGETS, checks, strict=True)),
-        AccuracyTarget("modern-least-coverage", min(shares), *_COVERED, n),
-        AccuracyTarget("modern-most-coverage", max(shares), *_COVERED, n),
-        AccuracyTarget("modern-largest-bias", max(abs(one.bias) for one in checks), 0.0, _BIAS, n),
+        *(
+            engine.AccuracyTarget(m, one.median, 0.0, most, one.rows)
+            for (m, most), one in zip(_TARGETS, checks, strict=True)
+        ),
+        engine.AccuracyTarget("modern-least-coverage", min(shares), *_COVERED, n),
+        engine.AccuracyTarget("modern-most-coverage", max(shares), *_COVERED, n),
+        engine.AccuracyTarget("modern-largest-bias", max(abs(one.bias) for one in checks), 0.0, _BIAS, n),
     )
 
 

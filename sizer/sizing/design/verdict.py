@@ -14,22 +14,9 @@ from sizer.catalog.schema import Storage
 from sizer.perf.pipeline import decode_stage, read_demand_bytes_per_s
 from sizer.physical.capacity import counts_nodes, node_limits
 from sizer.physical.platform import Platform
+from sizer.sizing import reasons
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
-from sizer.sizing.reasons import (
-    BindingKind,
-    DataInMemory,
-    LinkCarriesReads,
-    MoreEpochs,
-    NoClusterFileSystem,
-    NoServerFabric,
-    OneServerFallsShort,
-    RunnerUpKind,
-    SelectionKind,
-    TieBreak,
-    VerdictKind,
-    VerdictReason,
-)
 from sizer.sizing.result import DesignAnswer, SizingResult, Verdict
 from sizer.sizing.stages import compute_side, evaluate, gpu_side
 from sizer.sizing.stages.gpu_side import GpuRates
@@ -220,13 +207,13 @@ def verdict_of(design: DesignAnswer, platforms: Sequence[DesignAnswer], catalog:
     )
     single = design if design.n_hosts == 1 else next(others, None)
     if single is None:
-        return Verdict(VerdictKind.CLUSTER, None, tuple(_cluster_reasons(design)))
+        return Verdict(reasons.VerdictKind.CLUSTER, None, tuple(_cluster_reasons(design)))
     if single is not design:
-        kind = VerdictKind.ONE_SERVER_TOO
+        kind = reasons.VerdictKind.ONE_SERVER_TOO
     elif _is_cached(single) or single.platform.storage.kind == "local":
-        kind = VerdictKind.ONE_SERVER
+        kind = reasons.VerdictKind.ONE_SERVER
     else:
-        kind = VerdictKind.ONE_SERVER_AND_STORAGE
+        kind = reasons.VerdictKind.ONE_SERVER_AND_STORAGE
     return Verdict(kind, single, tuple(_simple_reasons(single, catalog)))
 
 
@@ -242,34 +229,36 @@ def _is_cached(design: DesignAnswer) -> bool:
     return all(answer.cache_hit_fraction >= 1 for answer in design.workloads)
 
 
-def _simple_reasons(design: DesignAnswer, catalog: Catalog) -> Iterator[VerdictReason]:
+def _simple_reasons(design: DesignAnswer, catalog: Catalog) -> Iterator[reasons.VerdictReason]:
     memory = design.platform.server.memory_bytes
     for index, answer in enumerate(design.workloads):
         if not answer.kind.reads_data:
             continue
         if answer.cache_hit_fraction >= 1 and memory is not None:
-            yield DataInMemory(index, memory.value, first_read_s(answer.dataset_bytes, design.platform.fabric))
+            yield reasons.DataInMemory(index, memory.value, first_read_s(answer.dataset_bytes, design.platform.fabric))
         read = max(float(answer.storage_bytes_per_s.value), float(answer.cold_storage_bytes_per_s.value))
         link = smallest_link(read, catalog)
         if link is not None:
-            yield LinkCarriesReads(index, link, read)
+            yield reasons.LinkCarriesReads(index, link, read)
     if _is_cached(design) and design.platform.storage.kind != "parallel-file-system":
-        yield NoClusterFileSystem()
-    yield NoServerFabric()
+        yield reasons.NoClusterFileSystem()
+    yield reasons.NoServerFabric()
 
 
-def _cluster_reasons(design: DesignAnswer) -> Iterator[VerdictReason]:
+def _cluster_reasons(design: DesignAnswer) -> Iterator[reasons.VerdictReason]:
     # A growth plan may buy more servers than the first year calls for.
-    suffices = design.n_servers == 1 or (design.binding.kind is BindingKind.GROWTH and design.binding.n_servers == 1)
+    suffices = design.n_servers == 1 or (
+        design.binding.kind is reasons.BindingKind.GROWTH and design.binding.n_servers == 1
+    )
     if design.n_servers == 1:
-        yield NoServerFabric()
+        yield reasons.NoServerFabric()
     for index, answer in enumerate(design.workloads):
         if not suffices:
             curve = answer.scaling
             alone = np.atleast_1d(curve.throughput.value)[np.atleast_1d(curve.n_servers) == 1]
-            yield OneServerFallsShort(index, float(alone[0]) if alone.size else None)
+            yield reasons.OneServerFallsShort(index, float(alone[0]) if alone.size else None)
         if answer.time is not None and answer.recipe is not None:
-            yield MoreEpochs(index)
+            yield reasons.MoreEpochs(index)
 
 
 class RejectionKind(Enum):
@@ -314,14 +303,14 @@ def rejection(result: SizingResult, other: DesignAnswer) -> RejectionKind:
     kind, second = _BY_SELECTION.get(result.selection.kind, RejectionKind.RANKED_BEHIND), result.runner_up_reason
     point, ids = result.runner_up, (other.platform.server.id, other.platform.storage.id)
     is_second = point is not None and (point.server, point.storage) == ids
-    if is_second and second.kind is RunnerUpKind.TIED and kind is RejectionKind.LIKELY_DEARER:
-        is_unasked = second.tie_break in (TieBreak.AIR, TieBreak.SOFTWARE)
+    if is_second and second.kind is reasons.RunnerUpKind.TIED and kind is RejectionKind.LIKELY_DEARER:
+        is_unasked = second.tie_break in (reasons.TieBreak.AIR, reasons.TieBreak.SOFTWARE)
         return RejectionKind.UNASKED_CHANGE if is_unasked else RejectionKind.TIED
     if any(result.platforms[place] is other for place in result.selection.less_on_bill):
         return RejectionKind.DEARER_BUT_FOR_CABLES
     if (place := result.selection.leads_by_expected_cost) is not None and result.platforms[place] is other:
         return RejectionKind.LESS_CERTAIN
-    if is_second and second.kind is RunnerUpKind.EQUAL:
+    if is_second and second.kind is reasons.RunnerUpKind.EQUAL:
         return RejectionKind.EQUAL
     ours, theirs = result.design.cost, other.cost
     is_tied = ours is not None and theirs is not None and theirs.expected <= ours.expected
@@ -337,7 +326,7 @@ def _is_over_budget(result: SizingResult, design: DesignAnswer) -> bool:
 
 
 _BY_SELECTION = {
-    SelectionKind.CHEAPEST: RejectionKind.DEARER,
-    SelectionKind.LIKELY_CHEAPEST: RejectionKind.LIKELY_DEARER,
-    SelectionKind.PREFERRED: RejectionKind.NOT_PREFERRED,
+    reasons.SelectionKind.CHEAPEST: RejectionKind.DEARER,
+    reasons.SelectionKind.LIKELY_CHEAPEST: RejectionKind.LIKELY_DEARER,
+    reasons.SelectionKind.PREFERRED: RejectionKind.NOT_PREFERRED,
 }

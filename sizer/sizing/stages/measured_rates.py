@@ -22,21 +22,7 @@ from sizer.calibrate.own_networks import own_code_rate
 from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dnn
-from sizer.perf import exchange
-from sizer.perf.step_terms import (
-    ABSENT,
-    EFFICIENCY,
-    FILL,
-    INTER,
-    INTRA,
-    LAUNCH,
-    OVERLAP,
-    RUN_AHEAD,
-    SCALE_OUT,
-    STRAGGLER,
-    TERM_NAMES,
-    StepTerms,
-)
+from sizer.perf import exchange, step_terms
 from sizer.perf.training_step import TRAINING_PASSES, TrainingRun
 from sizer.physical.platform import Platform
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
@@ -186,7 +172,7 @@ def largest_batch(benchmark: str, gpu: Accelerator) -> float:
     return max(1.0, min(batch * gpu.memory_bytes / memory for memory, batch in largest_batches(benchmark)))
 
 
-def measured_terms(work: ResolvedWorkload, group: ComputeGroup, catalog: Catalog) -> StepTerms | None:
+def measured_terms(work: ResolvedWorkload, group: ComputeGroup, catalog: Catalog) -> step_terms.StepTerms | None:
     """Terms at which the model of a step gives the parts that the fit of MLPerf runs has; all spread is of the rate.
 
     None where the rate does not come from that fit.
@@ -198,15 +184,17 @@ def measured_terms(work: ResolvedWorkload, group: ComputeGroup, catalog: Catalog
     known = accelerator(group.gpu)
     assert known is not None
     size = float(exchange.gradient_bytes(work.dnn.parameters.value, work.request.precision))
-    values = np.zeros(len(TERM_NAMES))
+    values = np.zeros(len(step_terms.TERM_NAMES))
     flop_s = TRAINING_PASSES * work.dnn.forward_flop.value * factor / known.peak_flop_per_s
-    values[EFFICIENCY] = math.log(flop_s / parts.sample_s)
-    values[LAUNCH] = math.log(parts.launch_s)
-    values[INTRA] = -ABSENT if parts.inside_s == 0 else math.log(size / parts.inside_s)
-    values[INTER] = math.log(size / parts.exchange_bytes)
+    values[step_terms.EFFICIENCY] = math.log(flop_s / parts.sample_s)
+    values[step_terms.LAUNCH] = math.log(parts.launch_s)
+    values[step_terms.INTRA] = -step_terms.ABSENT if parts.inside_s == 0 else math.log(size / parts.inside_s)
+    values[step_terms.INTER] = math.log(size / parts.exchange_bytes)
     # Parts of a step follow one another, all of the exchange that is fitted is exposed, and nothing waits beside it.
-    values[[RUN_AHEAD, FILL, OVERLAP, STRAGGLER, SCALE_OUT]] = ABSENT
-    return StepTerms(values, np.zeros((len(values), len(values))), np.zeros(()))
+    values[[step_terms.RUN_AHEAD, step_terms.FILL, step_terms.OVERLAP, step_terms.STRAGGLER, step_terms.SCALE_OUT]] = (
+        step_terms.ABSENT
+    )
+    return step_terms.StepTerms(values, np.zeros((len(values), len(values))), np.zeros(()))
 
 
 def at_measured_rates(
@@ -232,7 +220,7 @@ def at_measured_rates(
     nominal = TrainingRun.of(**arguments, peak_flop_per_s=peaks[cols.compute])
     # Of groups that nobody measured any terms do: their rate is taken from no fit.
     terms = [measured_terms(work, group, catalog) for group in groups]
-    nothing = np.zeros(len(TERM_NAMES))
+    nothing = np.zeros(len(step_terms.TERM_NAMES))
     values = np.stack([nothing if one is None else one.values for one in terms])[cols.compute]
     shape = np.broadcast_shapes(run.shape, cols.compute.shape)
     modelled = np.broadcast_to(nominal.samples_per_s(values), shape)
@@ -258,8 +246,8 @@ def at_measured_rates(
 
 
 def extended(
-    terms: StepTerms, work: ResolvedWorkload, group: ComputeGroup, calibration: Calibration, catalog: Catalog
-) -> StepTerms:
+    terms: step_terms.StepTerms, work: ResolvedWorkload, group: ComputeGroup, calibration: Calibration, catalog: Catalog
+) -> step_terms.StepTerms:
     """Terms of the model of V100 on a newer GPU, moved by what was measured of its generation; others as they are."""
     known = accelerator(group.gpu)
     if known is None:
@@ -309,7 +297,7 @@ def _anchor_correction(calibration: Calibration, catalog: Catalog, anchor: Dnn, 
     moved = 0.0
     for _ in range(_NEWTON_STEPS):
         found = run.slopes(_faster(terms.values, moved))
-        slope = float(found.by_term[EFFICIENCY] - found.by_term[LAUNCH])
+        slope = float(found.by_term[step_terms.EFFICIENCY] - found.by_term[step_terms.LAUNCH])
         # A link that bounds the rate below what was measured leaves no solution: the arithmetic then takes no time.
         moved = min(moved + (measured - math.log(float(found.samples_per_s))) / slope, _MOST_MOVED)
     return moved - _waiting(anchor, terms, calibration, catalog, known, anchor.family)
@@ -318,8 +306,8 @@ def _anchor_correction(calibration: Calibration, catalog: Catalog, anchor: Dnn, 
 def _faster(values: Floats, moved: float) -> Floats:
     """Terms of a GPU on which arithmetic and launches take exp(-moved) of the time."""
     found = values.copy()
-    found[EFFICIENCY] += moved
-    found[LAUNCH] -= moved
+    found[step_terms.EFFICIENCY] += moved
+    found[step_terms.LAUNCH] -= moved
     return found
 
 
@@ -329,7 +317,9 @@ def gpus_of(catalog: Catalog, group: ComputeGroup) -> int:
     return 8 if count is None else int(count.value)
 
 
-def _v100_terms(calibration: Calibration, catalog: Catalog, dnn: Dnn, group: ComputeGroup, stack: str) -> StepTerms:
+def _v100_terms(
+    calibration: Calibration, catalog: Catalog, dnn: Dnn, group: ComputeGroup, stack: str
+) -> step_terms.StepTerms:
     return calibration.step_terms(
         stack=catalog.stacks[stack],
         dnn=dnn,
@@ -343,7 +333,7 @@ def _v100_terms(calibration: Calibration, catalog: Catalog, dnn: Dnn, group: Com
 
 
 def _waiting(
-    dnn: Dnn, terms: StepTerms, calibration: Calibration, catalog: Catalog, known: Accelerator, family: str
+    dnn: Dnn, terms: step_terms.StepTerms, calibration: Calibration, catalog: Catalog, known: Accelerator, family: str
 ) -> float:
     """ln of the rate over what arithmetic alone would give: what of a step waits for memory gained less. 0 or below."""
     old = catalog.gpus[_V100]
@@ -352,7 +342,7 @@ def _waiting(
         dnn_id=dnn.id, family=family, forward_flop=dnn.forward_flop.value, precision="mixed"
     )
     peak = old.peak_mixed_flop_per_s.value
-    sample_s = TRAINING_PASSES * dnn.forward_flop.value / (peak * math.exp(float(terms.values[EFFICIENCY])))
+    sample_s = TRAINING_PASSES * dnn.forward_flop.value / (peak * math.exp(float(terms.values[step_terms.EFFICIENCY])))
     memory_s = _PASSES_OVER_ACTIVATIONS * activations.sample_bytes / old.memory_bytes_per_s.value
     share = min(memory_s / sample_s, _MOST_WAITING)
     arithmetic, memory = known.peak_flop_per_s / peak, known.memory_bytes_per_s / old.memory_bytes_per_s.value
