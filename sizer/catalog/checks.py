@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from sizer.base.faults import nearest
 from sizer.base.provenance import Sourced
 from sizer.catalog import schema
-from sizer.catalog.devices import DeliveredRack
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog, statements
+from sizer.catalog.schema import DeliveredRack
 
 # Without these no rack can be drawn, so an orderable device carries them, assumed if need be.
 _BLOCKING = ("height_u", "depth_m", "power_inlets", "inlet_kind")

@@ -6,11 +6,10 @@ from pathlib import Path
 
 from sizer.base.quantities import NARROW_SPACE, grouped, plain, si, significant
 from sizer.base.units import GIB
-from sizer.catalog.devices import RackContent
 from sizer.catalog.items import Item
 from sizer.catalog.links import GpuLink, LinkType, PowerInlet
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Dnn
+from sizer.catalog.schema import Dnn, RackContent
 
 # Words of keys, facts, their units, and what networks take.
 _WORDS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))

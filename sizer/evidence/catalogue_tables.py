@@ -9,7 +9,6 @@ from typing import Any
 from sizer.base.provenance import Sourced
 from sizer.base.quantities import grouped
 from sizer.catalog.checks import NOT_SOLD, unknown_facts
-from sizer.catalog.devices import DeliveredRack
 from sizer.catalog.items import Item, Sku
 from sizer.catalog.labels import capital, fact_label, fact_text, fact_value, item_name, name, with_vendor
 from sizer.catalog.links import LinkType
@@ -17,6 +16,7 @@ from sizer.catalog.model import Catalog, statements
 from sizer.catalog.schema import (
     Cable,
     CapacityOption,
+    DeliveredRack,
     EpochPoint,
     ObservedAs,
     Overhead,
