@@ -15,15 +15,7 @@ from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate, normal_cdf, normal_quantile
 from sizer.base.quantities import duration, si
 from sizer.base.units import HOUR_S
-from sizer.calibrate.serving.calibration import (
-    Bound,
-    LargestLoad,
-    LatencyLimits,
-    ServingCalibration,
-    ServingRates,
-    first_tokens,
-    serving_calibration,
-)
+from sizer.calibrate.serving import calibration
 from sizer.calibrate.serving.deployment import Deployment, missing_facts, replicas_of
 from sizer.calibrate.serving.layouts import (
     MOST_GUESSED,
@@ -100,7 +92,7 @@ class _Layout:
     least_tpot_s: float  # of one request alone
     least_ttft_s: float
     fits: bool
-    bound: Bound
+    bound: calibration.Bound
     concurrencies: Floats  # loads from one request in flight on
     log_rates: Floats  # of a replica at these, as rate
     scores: Floats  # of its first tokens
@@ -162,7 +154,7 @@ class ServingAnswer:
     limit_concurrency: float  # the most of a replica within the limits
     most_concurrent: float  # of a replica, for which its memory has room
     tokens_per_s: Estimate  # of all replicas, the most within the limits: output tokens, or those that are embedded
-    bound: Bound  # what bounds them
+    bound: calibration.Bound  # what bounds them
     served_per_s: float  # requests of all replicas at the load
     ttft_s: Estimate  # means at the load
     tpot_s: Estimate
@@ -183,7 +175,7 @@ class ServingAnswer:
     without_cache: WithoutCache | None  # None where nothing is cached, or no load is asked
     deployment: Deployment  # one replica
     # What a replica does under numbers of requests in flight.
-    rates_at: Callable[[Floats], ServingRates] = field(repr=False, compare=False)
+    rates_at: Callable[[Floats], calibration.ServingRates] = field(repr=False, compare=False)
     is_untried: bool  # no published run of the vendor's GPUs multiplies weights of fewer bits in BF16
     link: str  # name of what joins the GPUs of a server
 
@@ -333,7 +325,7 @@ def serving_answer(
     own = calibration_of(asked.unloaded, catalog) if asked.measured else None
     rates_at = partial(_rates_at, own, asked, layout.deployment)
     rates = rates_at(loads)
-    means, firsts, first_sds = first_tokens(
+    means, firsts, first_sds = calibration.first_tokens(
         asked.percentile,
         rates.ttft_s,
         rates.busy_share,
@@ -398,9 +390,11 @@ def serving_answer(
     )
 
 
-def _rates_at(own: ServingCalibration | None, work: ServingWork, one: Deployment, concurrency: Floats) -> ServingRates:
+def _rates_at(
+    own: calibration.ServingCalibration | None, work: ServingWork, one: Deployment, concurrency: Floats
+) -> calibration.ServingRates:
     # The shipped fit is not part of an answer, which goes to other processes.
-    return (own or serving_calibration()).rates(points_of(work, [one] * len(concurrency), concurrency))
+    return (own or calibration.serving_calibration()).rates(points_of(work, [one] * len(concurrency), concurrency))
 
 
 def _timely(work: ServingWork, layout: _Layout, replicas: Ints) -> Floats:
@@ -526,12 +520,12 @@ def _servers(server: str, gpu: str, used: int, fabric: object, catalog: Catalog)
 
 
 @lru_cache(maxsize=64)
-def calibration_of(work: ServingWork, catalog: Catalog) -> ServingCalibration:
+def calibration_of(work: ServingWork, catalog: Catalog) -> calibration.ServingCalibration:
     """What is known of rates, after those that the customer measured of one replica each, in its fastest layout.
 
     Raises RequestError if no layout holds the model on the GPUs of a rate.
     """
-    found, layouts = serving_calibration(), []
+    found, layouts = calibration.serving_calibration(), []
     if not work.measured:
         return found
     for rate in work.measured:
@@ -679,7 +673,7 @@ def _rated(
             least_tpot_s=float(load.least_tpot_s[place]),
             least_ttft_s=float(load.least_ttft_s[place]),
             fits=bool(load.fits[place]),
-            bound=Bound(int(load.bound[place])),
+            bound=calibration.Bound(int(load.bound[place])),
             concurrencies=load.curve.concurrency[place],
             log_rates=log_rates[place],
             scores=scores[place],
@@ -689,13 +683,13 @@ def _rated(
     return {one: tuple(sorted(each, key=lambda layout: layout.order, reverse=True)) for one, each in found.items()}
 
 
-def _largest_load(work: ServingWork, deployments: Sequence[Deployment], catalog: Catalog) -> LargestLoad:
+def _largest_load(work: ServingWork, deployments: Sequence[Deployment], catalog: Catalog) -> calibration.LargestLoad:
     """The largest load within the limits, with no more requests in flight than in published runs."""
     first, later = (np.inf if limit is None else limit for limit in (work.first_token_s, work.token_s))
     most = np.array(
         [MOST_GUESSED * one.gpus if one.is_speculative else _MOST_IN_FLIGHT * one.data for one in deployments]
     )
-    limits = LatencyLimits(first, later, work.percentile, most_in_flight=most, is_open=work.comes_at_random)
+    limits = calibration.LatencyLimits(first, later, work.percentile, most_in_flight=most, is_open=work.comes_at_random)
     if work.in_flight is not None or work.first_token_s is None:
         # A new request starts as one ends: none pile up, and prefills may take all the time and requests all the room.
         limits = replace(limits, busy_share=1.0, filled_share=1.0)
@@ -703,7 +697,7 @@ def _largest_load(work: ServingWork, deployments: Sequence[Deployment], catalog:
 
 
 def _rates(
-    work: ServingWork, deployments: Sequence[Deployment], load: LargestLoad, catalog: Catalog
+    work: ServingWork, deployments: Sequence[Deployment], load: calibration.LargestLoad, catalog: Catalog
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Logarithms of the rates of all loads, scores of their first tokens, the largest rate, and its spread."""
     rates, most, log_sd = load.curve.requests_per_s, load.requests_per_s, load.log_sd
@@ -767,7 +761,7 @@ def _at_load(work: ServingWork, layout: _Layout, replicas: int) -> tuple[float, 
     return float(layout.load_at(each)), "sure" if asked is None else "asked"
 
 
-def _estimate(rates: ServingRates, of: str) -> Estimate:
+def _estimate(rates: calibration.ServingRates, of: str) -> Estimate:
     value, sd = (float(getattr(rates, f"{of}_{part}")[0]) for part in ("s", "log_sd"))
     return Estimate.log_normal(value, np.nan_to_num(sd))  # of an answer of one token no later one is known
 
