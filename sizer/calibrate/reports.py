@@ -301,7 +301,9 @@ def _kind_of(path: Path) -> str:
     One of no kind is refused with what it lacks of the kind that it is nearest to. Measurements with a column too few
     are left to their reader, which also knows the columns that may be missing.
     """
-    header = _header(path)
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
+        record = next(csv_records([file.readline(100_000)]), None)
+    header = [] if record is None else [cell.strip() for cell in record.cells]
     separator = next((name for one, name in _OTHER_SEPARATORS.items() if one in header[0]), "") if header else ""
     if separator and len(header) == 1:
         raise CalibrationError(f"{path.name}:1: cells are separated by {separator}; separate them by commas")
@@ -313,9 +315,3 @@ def _kind_of(path: Path) -> str:
             f"{', '.join(_KINDS[kind])}"
         )
     return kind
-
-
-def _header(path: Path) -> list[str]:
-    with path.open(encoding="utf-8-sig", errors="replace") as file:
-        record = next(csv_records([file.readline(100_000)]), None)
-    return [] if record is None else [cell.strip() for cell in record.cells]

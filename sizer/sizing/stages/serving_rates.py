@@ -476,7 +476,10 @@ def serving_error_text(
         )
     replicas = n_servers // layout.servers * layout.replicas
     if work.in_flight is not None and replicas * layout.most_concurrent < work.in_flight:
-        each = _cache_bytes(work, layout)
+        # Keys and values of a request on all GPUs of its group. [B]
+        table = replicas_of([layout.deployment])
+        length = work.input_tokens + 0.5 * work.output_tokens
+        each = float((table.cache_bytes(length) + table.state_bytes)[0]) * layout.deployment.tensor
         return (
             f"keys and values of {work.in_flight:,.0f} requests of {work.context_tokens:,.0f} tokens take "
             f"{si(work.in_flight * each, 'B')} in {layout.deployment.cache.upper()}, and the GPUs have room for "
@@ -500,13 +503,6 @@ def serving_error_text(
         f"the latency limits are not reachable at any size: of one request alone the {work.percentile}th percentile is "
         f"{duration(first)} to its first token and {duration(later)} for each later one on {gpu.name}"
     )
-
-
-def _cache_bytes(work: ServingWork, layout: _Layout) -> float:
-    """Keys and values of a request on all GPUs of its group. [B]"""
-    table = replicas_of([layout.deployment])
-    length = work.input_tokens + 0.5 * work.output_tokens
-    return float((table.cache_bytes(length) + table.state_bytes)[0]) * layout.deployment.tensor
 
 
 def is_unserved(gpu: Gpu) -> bool:

@@ -318,7 +318,8 @@ def _read_stances(notes: Notes) -> None:
         told = stance(notes.text.unblanked, found.start, found.end)
         is_counted = rule(r"{n|gpus|servers}(?: ?x)? ?$").search(notes.text.before(found.start)) is not None
         if told.kind == "optional":
-            _leave_open(notes, found, told)
+            notes.text.assume(f"{found.words}: neither asked for nor excluded")
+            notes.text.record(found, "neither asked for nor excluded", *told.place)
         elif one.kind == "gpu" and told.kind == "exclude":
             notes.gone.add(one)
             family = names_of(notes.catalog).alike(notes.text.sentence[one.start : one.end])
@@ -327,12 +328,6 @@ def _read_stances(notes: Notes) -> None:
         elif (one.kind, told.kind, is_counted) == ("gpu", "prefer", False):
             notes.text.assume(f"{found.words} preferred: a request has no order of GPUs, and all of them are compared")
             notes.text.record(found, "preferred, not required", *told.place)
-
-
-def _leave_open(notes: Notes, found: Match, told: Stance) -> None:
-    """Take what nothing asks for and nothing forbids as read."""
-    notes.text.assume(f"{found.words}: neither asked for nor excluded")
-    notes.text.record(found, "neither asked for nor excluded", *told.place)
 
 
 def settle_gpus(notes: Notes) -> None:
