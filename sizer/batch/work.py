@@ -67,7 +67,7 @@ def _of_row(best: BestRow, calibration: Calibration) -> dict[str, Any]:
     answers, chances, unknown = [], [], []
     for work in evaluated.works:
         run = run_on(request, work, platform, [n_servers], nodes, built.gateway_bytes_per_s, catalog, calibration)
-        missing = missing_for_rate(platform, run, catalog, calibration)
+        missing = missing_for_rate(platform, run, catalog)
         answers.append(workload_figures(request, platform, run, missing, catalog))
         chances.append(float(run.probability[0]))
         unknown.append(missing)

@@ -31,7 +31,7 @@ from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.search.feasibility import MAX_SERVERS, design_space, evaluate_space
 from sizer.sizing.search.posterior import DrawnServers
 from sizer.sizing.stages.gpu_memory import all_fit, resolved
-from sizer.sizing.stages.platform_columns import columns, compute_groups
+from sizer.sizing.stages.platform_columns import ServerRows, columns, compute_groups
 from sizer.sizing.stages.workload_run import run_on
 from sizer.workload.request import Platforms, SizingRequest, Target
 from sizer.workload.resolve import ResolvedWorkload
@@ -587,7 +587,8 @@ def _fits(
 ) -> bool:
     """Whether the GPUs of an arrangement hold every workload: one that they do not hold has no rate to compare."""
     cols = columns([one.platform], catalog, request_of(request, one).platforms.gpus_per_server)
-    return bool(all_fit(works, [one.platform], cols, np.array([one.n_servers]), calibration, catalog).all())
+    hosts = ServerRows([one.platform], cols, np.array([one.n_servers]), catalog, calibration)
+    return bool(all_fit(works, hosts).all())
 
 
 def _is_form_pair(one: Arrangement, other: Arrangement) -> bool:

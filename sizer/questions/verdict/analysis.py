@@ -98,7 +98,7 @@ def _single_server_run(model: WorkloadOnDesign) -> SingleServerRun:
     run, target = model.run_on(1), model.work.request.target
     rate, cold = (part.value for part in run.rates)
     time_s = None if target.time_to_train_s is None else run.time_s(rate, cold)
-    fits = all_fit([model.work], [model.platform], run.cols, run.servers, model.calibration, model.catalog)
+    fits = all_fit([model.work], run.hosts(model.platform, model.catalog))
     return SingleServerRun(
         target,
         model.work.dnn,

@@ -20,7 +20,7 @@ from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.result import DesignAnswer, SizingResult, Verdict
 from sizer.sizing.stages import compute_side, evaluate, gpu_side
 from sizer.sizing.stages.gpu_side import GpuRates
-from sizer.sizing.stages.platform_columns import Columns, columns, node_read_rate, rate_is_unknown
+from sizer.sizing.stages.platform_columns import Columns, ServerRows, columns, node_read_rate, rate_is_unknown
 
 # Links that a customer's network has anyway, the slower first.
 _USUAL_LINKS = ("10gbe", "25gbe")
@@ -141,7 +141,7 @@ def _gpu_rate(model: WorkloadOnDesign, platform: Platform, servers: Ints) -> Flo
 
 def _rates(model: WorkloadOnDesign, platform: Platform, servers: Ints) -> GpuRates:
     cols = _columns(model, platform, servers)
-    return gpu_side.step_rates(model.work, [platform], cols, servers, model.calibration, model.catalog)
+    return gpu_side.step_rates(model.work, ServerRows([platform], cols, servers, model.catalog, model.calibration))
 
 
 def _columns(model: WorkloadOnDesign, platform: Platform, servers: Ints) -> Columns:

@@ -36,6 +36,7 @@ from sizer.sizing.stages.laid_out_models import laid_out_model
 from sizer.sizing.stages.own_networks import operators_are_unknown
 from sizer.sizing.stages.platform_columns import (
     Columns,
+    ServerRows,
     capacity_is_unknown,
     columns,
     fabric_shares,
@@ -493,13 +494,14 @@ class _Servers:
         known: Known,
     ) -> "_Servers":
         servers, cols = space.sizes[None, :], alike.cols.take(alike.kinds)
-        computes = [compute_side.compute(work, platforms, cols, servers, calibration, catalog) for work in works]
+        hosts = ServerRows(platforms, cols, servers, catalog, calibration)
+        computes = [compute_side.compute(work, hosts) for work in works]
         targets = JointTargets.of(request, works, computes, cols, servers, calibration, known)
         nics = servers * cols.storage_nic_bytes_per_s
         each = zip(works, targets.computes, targets.needs, strict=True)
         kept: dict[AnyLimit, Bools] = {
             **targets.limits,
-            Limit.GPU_MEMORY: gpu_memory.all_fit(works, platforms, cols, servers, calibration, catalog),
+            Limit.GPU_MEMORY: gpu_memory.all_fit(works, hosts),
             Limit.SERVER_PORTS: np.logical_and.reduce([nics >= evaluate.nic_bytes_per_s(*one) for one in each]),
         }
         limits: dict[AnyLimit, Bools] = {name: kept[name] for name in COMPUTE_LIMITS}
@@ -512,7 +514,7 @@ class _Servers:
             limits[Limit.TEAM_WAITS] = team.waits
             limits[Limit.SERVER_PORTS] &= nics >= team.bytes_per_s
             targets = replace(targets, team_bytes_per_s=team.bytes_per_s)
-        is_open = gpu_memory.fit_is_open(works, platforms, cols, servers, calibration, catalog)
+        is_open = gpu_memory.fit_is_open(works, hosts)
         return cls(targets, limits, is_open, None if length is None else length.value, team)
 
 

@@ -7,14 +7,14 @@ than memory bandwidth.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 
-from sizer.base.arrays import Bools, Floats, Ints
+from sizer.base.arrays import Bools, Floats
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.modern.design_rates import MeasuredSystem, SystemRates, convergence_of, system_rates
 from sizer.calibrate.modern.rows import Accelerator, largest_batches, published_runs, sourced_accelerators
@@ -24,8 +24,7 @@ from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dnn
 from sizer.perf import exchange, step_terms
 from sizer.perf.training_step import TRAINING_PASSES, TrainingRun
-from sizer.physical.platform import Platform
-from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
+from sizer.sizing.stages.platform_columns import ComputeGroup, ServerRows
 from sizer.sizing.stages.sharding import looked_up_parameters, work_factor
 from sizer.workload.resolve import BatchSizes, ResolvedWorkload
 from sizer.workload.stack_choice import choose_stack
@@ -87,9 +86,9 @@ def draw_name(work: ResolvedWorkload, group: ComputeGroup) -> str:
     return f"measured {work.mlperf} {group.gpu} {group.server}"
 
 
-def measured_rows(work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns) -> Bools:
+def measured_rows(work: ResolvedWorkload, hosts: ServerRows) -> Bools:
     """Rows whose rate comes from the fit of MLPerf runs: what is exposed of their exchange is part of a step."""
-    return np.array([is_measured(work, group.gpu) for group in compute_groups(platforms)[0]])[cols.compute]
+    return np.array([is_measured(work, group.gpu) for group in hosts.groups])[hosts.cols.compute]
 
 
 def system_on(
@@ -201,19 +200,15 @@ def at_measured_rates(
     run: TrainingRun,
     arguments: Mapping[str, Any],
     work: ResolvedWorkload,
-    platforms: Sequence[Platform],
-    cols: Columns,
-    n_servers: Ints,
+    hosts: ServerRows,
     batch: Floats,
-    catalog: Catalog,
 ) -> TrainingRun:
     """Runs with the rates and spreads that were measured of their networks and generations of GPUs.
 
     ``run``: runs by the model of a step, at the peaks of ``catalog``. ``arguments``: those of :meth:`TrainingRun.of`
-    that they have, without the peaks. ``work``, ``platforms``, ``cols``, ``n_servers``: as of
-    :func:`sizer.sizing.stages.compute_side.compute`. ``batch`` (rows,): samples of one step on one GPU of every row.
+    that they have, without the peaks. ``batch`` (rows,): samples of one step on one GPU of every row.
     """
-    groups = compute_groups(platforms)[0]
+    groups, cols, catalog = hosts.groups, hosts.cols, hosts.catalog
     if not any(is_measured(work, group.gpu) for group in groups):
         return run
     peaks = np.array([published_peak_flop_per_s(group.gpu, catalog) for group in groups])
@@ -225,7 +220,7 @@ def at_measured_rates(
     shape = np.broadcast_shapes(run.shape, cols.compute.shape)
     modelled = np.broadcast_to(nominal.samples_per_s(values), shape)
     log_rate, log_sd = np.log(modelled), np.zeros(shape)
-    servers, size = np.broadcast_to(n_servers, shape), np.broadcast_to(batch, shape)
+    servers, size = np.broadcast_to(hosts.n_servers, shape), np.broadcast_to(batch, shape)
     facts = np.broadcast_arrays(cols.compute, cols.gpus_per_server, cols.exchange_bytes_per_s)
     distinct, place = np.unique(np.stack([np.ravel(part) for part in facts], axis=1), axis=0, return_inverse=True)
     places = np.broadcast_to(np.reshape(place, facts[0].shape), shape)

@@ -34,7 +34,7 @@ from sizer.perf.serving.percentiles import TPOT_RATIOS, first_token_ratio
 from sizer.perf.serving.replica import RESERVED_BYTES
 from sizer.physical.platform import Platform
 from sizer.sizing.stages.laid_out import LaidOutRun
-from sizer.sizing.stages.platform_columns import Columns, compute_groups, fabric_bytes_per_s
+from sizer.sizing.stages.platform_columns import ServerRows, fabric_bytes_per_s
 from sizer.workload.optional_tables import far_off
 from sizer.workload.resolve import ResolvedWorkload
 from sizer.workload.serving import LoadKind, ServingWork
@@ -259,16 +259,13 @@ class ServingAnswer:
         return is_short and (without is None or without.probability < self.work.confidence)
 
 
-def serving_run(
-    work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints, catalog: Catalog
-) -> LaidOutRun:
-    """Requests a second of every row; arguments as of :func:`sizer.sizing.stages.compute_side.compute`."""
+def serving_run(work: ResolvedWorkload, hosts: ServerRows) -> LaidOutRun:
+    """Requests a second of every row."""
     assert work.serving is not None
-    shape = np.broadcast_shapes(cols.compute.shape, n_servers.shape)
+    shape, cols, catalog, groups = hosts.shape, hosts.cols, hosts.catalog, hosts.groups
     group, per_server, servers = (
-        np.broadcast_to(part, shape).reshape(-1) for part in (cols.compute, cols.gpus_per_server, n_servers)
+        np.broadcast_to(part, shape).reshape(-1) for part in (cols.compute, cols.gpus_per_server, hosts.n_servers)
     )
-    groups = compute_groups(platforms)[0]
     kinds = sorted({(int(a), int(b)) for a, b in np.unique(np.stack([group, per_server]), axis=1).T})
     alike = [
         _servers(groups[number].server, groups[number].gpu, used, groups[number].fabric, catalog)
