@@ -4,12 +4,12 @@ import re
 import tomllib
 from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import BeforeValidator
 
 from sizer.base.faults import shown
-from sizer.base.resources import data_dir
 
 CENT = Decimal("0.01")
 # Ten digits before the point: larger than any unit price, and a spreadsheet still holds its cents exactly.
@@ -71,7 +71,7 @@ def round_money(amount: Decimal) -> Decimal:
 @cache
 def usual_rates_usd() -> dict[str, float]:
     """US dollars for one unit of a currency, where a request states none."""
-    return tomllib.loads((data_dir("catalog") / "prices" / "usual_rates.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(Path(__file__).with_name("usual_rates.toml").read_text(encoding="utf-8"))
 
 
 def net_price(list_price: Decimal, discount_percent: Decimal) -> Decimal:
