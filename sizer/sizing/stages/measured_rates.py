@@ -291,10 +291,11 @@ def _anchor_correction(calibration: Calibration, catalog: Catalog, anchor: Dnn, 
     )
     moved = 0.0
     for _ in range(_NEWTON_STEPS):
-        found = run.slopes(_faster(terms.values, moved))
-        slope = float(found.by_term[step_terms.EFFICIENCY] - found.by_term[step_terms.LAUNCH])
+        values = _faster(terms.values, moved)
+        slopes = step_terms.log_slopes(lambda some: np.log(run.samples_per_s(some)), values)
+        slope = float(slopes[step_terms.EFFICIENCY] - slopes[step_terms.LAUNCH])
         # A link that bounds the rate below what was measured leaves no solution: the arithmetic then takes no time.
-        moved = min(moved + (measured - math.log(float(found.samples_per_s))) / slope, _MOST_MOVED)
+        moved = min(moved + (measured - math.log(float(run.samples_per_s(values)))) / slope, _MOST_MOVED)
     return moved - _waiting(anchor, terms, calibration, catalog, known, anchor.family)
 
 
