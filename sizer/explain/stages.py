@@ -32,7 +32,7 @@ from sizer.present.text.calibration import note_text
 from sizer.present.text.layouts import layout_sentence
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.design.rate_models import design_rates
-from sizer.sizing.stages import gpu_memory, gpu_side, measured_rates
+from sizer.sizing.stages import gpu_side, measured_rates, sharding
 from sizer.sizing.stages.language_rates import language_answer
 from sizer.sizing.stages.platform_columns import compute_groups, node_read_rate
 from sizer.sizing.stages.serving_rates import serving_run
@@ -226,8 +226,8 @@ def _limit(value: float) -> str:
 _GRADIENT_IN = defaultdict(
     lambda: "2 (m − 1)/m · G / (g · b)",
     {
-        gpu_memory.Sharding.EMBEDDINGS: "2 (m − 1)/m · (G / (g · b) + V)",
-        gpu_memory.Sharding.STATE: "2 (m − 1)/m · 1.5 G / (g · b), with the weights",
+        sharding.Sharding.EMBEDDINGS: "2 (m − 1)/m · (G / (g · b) + V)",
+        sharding.Sharding.STATE: "2 (m − 1)/m · 1.5 G / (g · b), with the weights",
     },
 )
 
@@ -251,7 +251,7 @@ def _network(model: WorkloadOnDesign) -> StageInputs:
         input_row(
             "x, gradient bytes into a server for a sample",
             in_unit(float(run.comp.exchanged_bytes[0]), "B"),
-            note=_GRADIENT_IN[gpu_memory.sharding_of(model.work)],
+            note=_GRADIENT_IN[sharding.sharding_of(model.work)],
         ),
     ]
     formula = "C = min( min(B front, B gateway) / (s · (1 − h)), m · B server / (s · (1 − h) + x) )"
@@ -415,7 +415,7 @@ def _of_step(model: WorkloadOnDesign) -> StageInputs:
         ]
         formula = f"C = d · m · g · b / t GPU, {_STEP}"
         return StageInputs(formula, tuple(inputs), (), parts, ("flop", "peak", "gpu"))
-    factor = gpu_memory.work_factor(model.work)
+    factor = sharding.work_factor(model.work)
     again = "" if factor == 1 else ", activations recomputed"
     inputs = [
         *_common(model, terms),
@@ -459,8 +459,8 @@ def _exchange(model: WorkloadOnDesign) -> StageInputs:
         return StageInputs("C is not limited", (), (caution,))
     run, v = model.run, _terms(model).values
     server = model.platform.server
-    gradient, looked_up = gpu_memory.all_reduced_bytes(model.work), gpu_memory.looked_up_bytes(model.work)
-    has_weights = gpu_memory.sharding_of(model.work) is gpu_memory.Sharding.STATE
+    gradient, looked_up = sharding.all_reduced_bytes(model.work), sharding.looked_up_bytes(model.work)
+    has_weights = sharding.sharding_of(model.work) is sharding.Sharding.STATE
     several = model.n_servers > 1
     inputs = [
         input_row("m, servers", grouped(model.n_servers), note="search"),

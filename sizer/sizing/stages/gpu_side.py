@@ -22,7 +22,7 @@ from sizer.perf.stage_capacity import Capacity
 from sizer.perf.step_terms import EFFICIENCY, INTRA, LAUNCH, TERM_NAMES, StepTerms
 from sizer.perf.training_step import InferenceRun, TrainingRun
 from sizer.physical.platform import Platform
-from sizer.sizing.stages import gpu_memory, measured_rates, own_networks
+from sizer.sizing.stages import gpu_memory, measured_rates, own_networks, sharding
 from sizer.sizing.stages.laid_out import LaidOutRun
 from sizer.sizing.stages.laid_out_models import laid_out_model
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, ServerRows, compute_groups
@@ -272,11 +272,11 @@ def _after_measured(
             batch_per_gpu=rate.batch_per_gpu or work.batch_on(rate.gpu),
             n_gpus_per_server=rate.gpus,
             n_servers=1,
-            forward_flop=work.dnn.forward_flop.value * gpu_memory.work_factor(work),
-            gradient_bytes=gpu_memory.all_reduced_bytes(work),
+            forward_flop=work.dnn.forward_flop.value * sharding.work_factor(work),
+            gradient_bytes=sharding.all_reduced_bytes(work),
             peak_flop_per_s=peak_flop_per_s(catalog.gpus[rate.gpu], work.request.precision),
             nic_bytes_per_s=1e9,
-            looked_up_bytes=gpu_memory.looked_up_bytes(work),
+            looked_up_bytes=sharding.looked_up_bytes(work),
         )
         error = np.log(rate.samples_per_s / float(run.samples_per_s(terms.values)))
         known = variance if rate.gpu == group.gpu else max(variance - apart**2, 0.0)
@@ -408,10 +408,10 @@ def step_run(work: ResolvedWorkload, hosts: ServerRows, batch_per_gpu: Floats | 
         "batch_per_gpu": batch,
         "n_gpus_per_server": cols.gpus_per_server,
         "n_servers": hosts.n_servers,
-        "forward_flop": work.dnn.forward_flop.value * gpu_memory.work_factor(work),
-        "gradient_bytes": gpu_memory.all_reduced_bytes(work),
+        "forward_flop": work.dnn.forward_flop.value * sharding.work_factor(work),
+        "gradient_bytes": sharding.all_reduced_bytes(work),
         "nic_bytes_per_s": cols.exchange_bytes_per_s,
-        "looked_up_bytes": gpu_memory.looked_up_bytes(work),
+        "looked_up_bytes": sharding.looked_up_bytes(work),
     }
     run = TrainingRun.of(**arguments, peak_flop_per_s=peak)
     if work.own_kind is not None:
@@ -426,7 +426,7 @@ def exchanged_bytes(work: ResolvedWorkload, hosts: ServerRows) -> Floats:
         return np.zeros(hosts.shape)
     batch = gpu_memory.batches(work, hosts)
     # Looked-up vectors cross the network like gradients: forward once, and their gradients back.
-    moved = gpu_memory.all_reduced_bytes(work) + cols.gpus_per_server * batch * gpu_memory.looked_up_bytes(work)
+    moved = sharding.all_reduced_bytes(work) + cols.gpus_per_server * batch * sharding.looked_up_bytes(work)
     exchanged = pipeline.exchanged_bytes_per_sample(moved, hosts.n_servers, cols.gpus_per_server, batch)
     return np.asarray(exchanged * cols.exchanges_by_storage_nics)
 
