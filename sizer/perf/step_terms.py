@@ -174,6 +174,7 @@ def log_slopes(log_value: Callable[[Floats], Floats], terms: Floats) -> Floats:
     """Derivatives of logarithms by their terms, shape (..., k), by central differences.
 
     ``log_value``: terms of shape (k, ..., k) to logarithms of shape (k, ...).
+    ``terms`` (..., k): where the derivatives are taken.
     """
     steps = _STEP * np.eye(terms.shape[-1]).reshape(-1, *(1,) * (terms.ndim - 1), terms.shape[-1])
     return np.moveaxis(log_value(terms + steps) - log_value(terms - steps), 0, -1) / (2 * _STEP)

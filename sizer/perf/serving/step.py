@@ -73,16 +73,9 @@ def least(one: Graded, other: Graded) -> Graded:
 
 
 def chosen(is_first: Bools, one: Graded, other: Graded) -> Graded:
-    """The first of two where that is said, else the other, element by element.
+    """One of two, element by element.
 
-    Parameters
-    ----------
-    is_first : ndarray of bool, shape (n,)
-    one, other : Graded, shape (n,)
-
-    Returns
-    -------
-    Graded, shape (n,)
+    ``is_first`` (n,): where it is the first.
     """
     if not is_first.any():
         return other
@@ -212,19 +205,11 @@ class DecodeStep:
 def decode_step(one: Replicas, by: Terms, context: Floats, verified: Floats, guessed: Floats) -> DecodeStep:
     """One step of replicas, by the number of requests that decode.
 
-    Parameters
-    ----------
-    one : Replicas, shape (n,)
-    by : Terms
-    context : ndarray, shape (n,)
-        Tokens that each request has behind it, mean. [-]
-    verified : ndarray, shape (n,)
-        Tokens that a step works on for each of them: 1, more where some were guessed, or of several beams. [-]
-    guessed : ndarray, shape (n,)
-        1 where some of them were guessed, else 0. [-]
+    ``context`` (n,): tokens that each request has behind it, mean.
+    ``verified`` (n,): tokens that a step works on for each of them: 1, more where some were guessed, or of several
+        beams.
+    ``guessed`` (n,): 1 where some of them were guessed, else 0.
 
-    Notes
-    -----
     Reading weights and multiplying run side by side, and so do reading keys and values and scoring them; launches,
     sums over ranks, exchange of experts and the host's scheduler add up. A step that works on n tokens touches
     1 - (1 - e/E)^(s n) of the experts.
@@ -311,14 +296,8 @@ class Prefill:
 def prefill(one: Replicas, by: Terms, input_tokens: Floats, cached_share: Floats) -> Prefill:
     """Seconds of the prefill of one request.
 
-    Parameters
-    ----------
-    one : Replicas, shape (n,)
-    by : Terms
-    input_tokens : ndarray, shape (n,)
-        Of the prompt. [-]
-    cached_share : ndarray, shape (n,)
-        Share of it whose keys and values are there already. [-]
+    ``input_tokens`` (n,): of the prompt.
+    ``cached_share`` (n,): share of it whose keys and values are there already.
     """
     new = input_tokens * (1 - cached_share)
     dense = by.times(new * one.prefill_dense_flop / one.peak_flop_per_s, over=("prefill_rate",))
