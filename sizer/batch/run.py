@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import pickle
 import re
 import sys
 import tempfile
@@ -36,7 +37,7 @@ from sizer.base.errors import BatchError, OutputError, RequestError
 from sizer.base.folders import make_folders, replacing, taken
 from sizer.batch.columns import COLUMNS_VERSION, schema, table, widened
 from sizer.batch.requests import BatchRequest, batch_requests, digest_of
-from sizer.batch.work import Row, failed_row, load_models, pickled_models, size_chunk, start_worker
+from sizer.batch.work import Row, failed_row, load_models, size_chunk, start_worker
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.calibrate.engine import Fit
 from sizer.catalog.loader import load_catalog
@@ -477,7 +478,8 @@ def size_batch(
         store = ChunkStore(Path(folder, "results.parquet") if out is None else _parquet_target(Path(out)))
         stack.enter_context(store.alone())
         key = sha256(repr(sorted(metadata.items())).encode()).hexdigest()
-        content = cache(partial(pickled_models, catalog, calibration))  # half a second, for workers that lack them
+        # For workers that lack them; half a second.
+        content = cache(partial(pickle.dumps, (catalog, calibration), protocol=5))
         # Threads of this process, ours or the caller's, use both without a copy.
         load_models(key, catalog, calibration)
         results = _Results(store, metadata, _ProgressReport(progress, total, clock))

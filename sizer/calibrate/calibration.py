@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,9 +32,6 @@ from sizer.catalog.schema import Gpu, Recipe, Stack
 from sizer.perf.pipeline import core_seconds_per_sample
 from sizer.perf.step_terms import TERM_NAMES, StepTerms, drawn_estimate, drawn_terms
 from sizer.perf.training_time import epochs_to_target
-
-if TYPE_CHECKING:
-    from sizer.calibrate.calibration import Calibration
 
 
 class DnnLike(Protocol):

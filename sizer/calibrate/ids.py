@@ -123,7 +123,7 @@ class UnknownName:
 
 def _words(table: str) -> Mapping[str, str]:
     """Shipped words of a kind, and what they stand for."""
-    return observations.stated_table("wordings.toml")[table]
+    return dict(observations.stated_table("wordings.toml")[table])
 
 
 def _note(key: str, *values: str) -> str:

@@ -517,37 +517,17 @@ class ExistingUse:
     added: tuple[Equipment, ...]  # servers, head nodes, storage and switches that are bought
 
 
-@dataclass(frozen=True)
-class PurchaseColumns:
-    """What the sizes of one platform buy, and the kinds of existing equipment of which they use nothing.
-
-    Kinds, not pieces: of eight servers that are there, three that are enough stay three. Arrays over the sizes.
-    """
-
-    servers: Ints  # GPU servers to buy
-    storage_nodes: Ints  # to buy
-    idle_server_kinds: Ints  # of GPU servers
-    idle_storage_kinds: Ints
-    idle_switch_kinds: Ints
-
-    def stacked(self) -> Floats:
-        """(5, sizes) the columns in the order in which designs are compared by them."""
-        idle = self.idle_server_kinds, self.idle_storage_kinds, self.idle_switch_kinds
-        return np.stack([self.servers, self.storage_nodes, *idle]).astype(float)
-
-
 def has_main(existing: Existing) -> bool:
     """Whether servers or storage are there, so that the order of designs depends on what they use of it."""
     return bool(existing.servers or existing.storage_nodes)
 
 
-def purchase(
-    platform: Platform, components: Sequence[Component], existing: Existing, catalog: Catalog
-) -> PurchaseColumns:
-    """Count what is bought and what stays idle.
+def purchase(platform: Platform, components: Sequence[Component], existing: Existing, catalog: Catalog) -> Floats:
+    """What the sizes of one platform buy, and the kinds of existing equipment of which they use nothing.
 
-    ``components``: of all sizes of the platform, existing ones apart (``quantities``). Returns arrays of the shape of
-    the components.
+    ``components``: of all sizes of the platform, existing ones apart (``quantities``). Returns (5, sizes), in the order
+    in which designs are compared by it: GPU servers and storage nodes to buy; kinds of GPU servers, storage and
+    switches that stay idle. Kinds, not pieces: of eight servers that are there, three that are enough stay three.
     """
     used = _used(components, platform, existing)
     none = np.zeros_like(components[0].quantity)
@@ -555,15 +535,12 @@ def purchase(
     def idle(there: Iterable[str]) -> Ints:
         return sum(((used.get(item, none) == 0).astype(np.int64) for item in there), start=none)
 
-    return PurchaseColumns(
-        servers=sum((p.quantity for p in _bought(components) if p.role is Role.GPU_SERVER), start=none),
-        storage_nodes=sum(
-            (p.quantity * _nodes(p, platform) for p in _bought(components) if p.category == "storage"), start=none
-        ),
-        idle_server_kinds=idle(item for item in existing.servers if catalog.servers[item].role == "gpu"),
-        idle_storage_kinds=idle(existing.storage_nodes),
-        idle_switch_kinds=idle(existing.switches),
-    )
+    bought = _bought(components)
+    servers = sum((part.quantity for part in bought if part.role is Role.GPU_SERVER), start=none)
+    nodes = (part.quantity * _nodes(part, platform) for part in bought if part.category == "storage")
+    gpu_servers = idle(item for item in existing.servers if catalog.servers[item].role == "gpu")
+    others = idle(existing.storage_nodes), idle(existing.switches)
+    return np.stack([servers, sum(nodes, start=none), gpu_servers, *others]).astype(float)
 
 
 def existing_use(

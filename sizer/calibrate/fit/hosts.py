@@ -326,11 +326,6 @@ class HostFit:
         return self.stack_log_sd.get(task.stack, ROW_LOG_SD)
 
 
-def line_sources(task: HostTask) -> tuple[str, ...]:
-    """Keys of the documents behind the line of a task; empty where it is an assumption."""
-    return tuple(rules("host_sources").get(task.line, ()))
-
-
 def row_log_sd(row: Observation) -> float:
     """Scatter of one observation of the host's work, as standard deviation of the logarithm. [-]"""
     is_test = row.task == "preprocess" and row.quantity != "cpu_utilization_fraction"

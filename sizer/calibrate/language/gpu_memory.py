@@ -21,11 +21,6 @@ _WITHOUT = {"micro batch": 0.32, "layout": 0.63}
 REFUSED = 0.1
 
 
-def memory_stack(case: LanguageCase) -> str:
-    """The stack by what it keeps in memory: NVIDIA's submissions to MLPerf run the NeMo framework."""
-    return "nemo" if case.levels.stack == TUNED else case.levels.stack
-
-
 def prior_of(name: str) -> Prior:
     """Prior of a factor, or of what a stack takes of memory."""
     if name in priors("language-memory"):
@@ -34,8 +29,8 @@ def prior_of(name: str) -> Prior:
 
 
 def stack_effect(case: LanguageCase) -> str:
-    """Effect of the software of a case."""
-    return f"stack:{memory_stack(case)}"
+    """Effect of the software of a case: NVIDIA's submissions to MLPerf run the NeMo framework."""
+    return f"stack:{'nemo' if case.levels.stack == TUNED else case.levels.stack}"
 
 
 def _effects_of(case: LanguageCase) -> list[Effect]:

@@ -148,7 +148,8 @@ def stack_named(row: LanguageRow) -> str:
 
 def group_of_stack(stack: str) -> str:
     """The group of stacks that share an effect."""
-    return stated_stacks()["groups"].get(stack, stack.split("-")[0] if stack.startswith(TUNED) else "megatron")
+    usual = stack.split("-")[0] if stack.startswith(TUNED) else "megatron"
+    return str(stated_stacks()["groups"].get(stack, usual))
 
 
 def number_format(text: str) -> str:

@@ -277,7 +277,9 @@ def gpu_asked(text: str, catalog: Catalog) -> Gpu:
     """
     gpu = gpu_named(text, catalog)
     if gpu is None:
-        hint = nearest(text, _short_names(catalog)) or "."
+        hint = (
+            nearest(text, [name for one in catalog.gpus.values() for name in one.aliases or (one.name, one.id)]) or "."
+        )
         raise RequestError(f"GPU {text[:60]!r} is not in the catalogue{hint} Known are {', '.join(catalog.gpus)}")
     return gpu
 
@@ -303,10 +305,6 @@ def _gpu_names(catalog: Catalog) -> tuple[dict[str, Gpu], dict[str, Gpu]]:
             for count in range(1, len(words)):
                 parts.setdefault("".join(words[:count]), gpu)
     return whole, parts
-
-
-def _short_names(catalog: Catalog) -> list[str]:
-    return [name for gpu in catalog.gpus.values() for name in (gpu.aliases or (gpu.name, gpu.id))]
 
 
 def _words(text: str) -> list[str]:

@@ -12,7 +12,7 @@ from sizer.base.arrays import Ints
 from sizer.base.estimate import Estimate, Spread
 from sizer.bom.prices import PriceBook
 from sizer.calibrate.calibration import Calibration, host_task_of
-from sizer.calibrate.fit.hosts import line_sources
+from sizer.calibrate.rules import rules
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.perf import pipeline
@@ -101,7 +101,8 @@ def _decode(work: ResolvedWorkload, run: WorkloadRun) -> SourcedReason:
         fixed_core_s=host.fixed_core_s,
         core_s_per_byte=host.core_s_per_byte,
     )
-    return reason, line_sources(host_task_of(work.sample_format, work.stack))
+    # A line without documents is an assumption.
+    return reason, tuple(rules("host_sources").get(host_task_of(work.sample_format, work.stack).line, ()))
 
 
 def _storage(work: ResolvedWorkload, platform: Platform, run: WorkloadRun, nodes: int) -> SourcedReason:

@@ -287,10 +287,6 @@ class RateOnDesign:
     calibration: Calibration
 
 
-def _as_asked(work: ResolvedWorkload, layout: LanguageAnswer | None, catalog: Catalog) -> Stack:  # noqa: ARG001
-    return work.stack
-
-
 @dataclass(frozen=True)
 class DesignRates:
     """A model of rates, as far as questions about a design ask it."""
@@ -300,7 +296,8 @@ class DesignRates:
     # What no run has of the workload on these GPUs, and where the design lies beyond the runs.
     beyond: Callable[[RateOnDesign], tuple[Notes, Notes]]
     exchange_is_in_step: bool  # what is exposed of the exchange is part of a fitted step
-    software: Callable[[ResolvedWorkload, LanguageAnswer | None, Catalog], Stack] = _as_asked  # on these GPUs
+    # On these GPUs.
+    software: Callable[[ResolvedWorkload, LanguageAnswer | None, Catalog], Stack] = lambda work, *_: work.stack
 
 
 def _beyond_language(of: RateOnDesign) -> tuple[Notes, Notes]:

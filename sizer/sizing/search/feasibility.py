@@ -19,6 +19,7 @@ from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.perf import pipeline
+from sizer.perf.stage_capacity import throughput_quantile
 from sizer.perf.training_time import training_time_s
 from sizer.physical import capacity
 from sizer.physical.platform import Platform
@@ -541,7 +542,7 @@ class _FirstWorkload:
         servers, nodes = self.space.sizes[sizes], class_nodes[classes, sizes]
         side = evaluate.storage_side(cols, servers, nodes, np.full(nodes.shape, np.inf))
         stages = [evaluate.stages(self.work.sample_bytes, comp, side, is_warm=is_warm) for is_warm in (True, False)]
-        warm, cold = np.split(pipeline.throughput_quantiles(probability, *stages), 2)
+        warm, cold = np.split(throughput_quantile(pipeline.in_a_row(stages), probability), 2)
         return warm, cold
 
     def time_s(self, classes: Ints, sizes: Ints, class_nodes: Ints, confidence: float) -> Floats:

@@ -854,11 +854,9 @@ def serving_curve(found: ServingAnswer) -> ServingCurve:
 def _is_like(row: ServingRow, found: ServingAnswer) -> bool:
     """Whether a run has the number format of an answer and similar lengths."""
     lengths = ((row.input_tokens, found.work.input_tokens), (row.output_tokens, found.work.output_tokens))
-    return row.computed_in == found.deployment.weights and all(_is_alike(*pair) for pair in lengths)
-
-
-def _is_alike(published: float | None, asked: float) -> bool:
-    return published is not None and asked / _ALIKE <= published <= asked * _ALIKE
+    return row.computed_in == found.deployment.weights and all(
+        published is not None and asked / _ALIKE <= published <= asked * _ALIKE for published, asked in lengths
+    )
 
 
 def _runs(model: str, layout: Deployment) -> tuple[ServingRow, ...]:
