@@ -3,14 +3,19 @@
 import difflib
 import math
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from sizer.base.errors import MAX_FAULTS, RequestError, others
 
+# Units of fields, patterns, successors of keys that went, and types, in words.
+_WORDS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+SUCCESSORS = _WORDS["successors"]
 _MAX_SHOWN = 60
 _KNOWN = "; known are "
 # Of a sentence of another library about a value.
@@ -18,58 +23,11 @@ _MAX_REASON = 300
 # A larger bound is written with an exponent.
 _READABLE = 1e6
 
-# End of a field's name -> what the number means. The longest ending that fits is used.
-_UNITS = {
-    "_bytes": "bytes: 16 GB of memory is 17_179_869_184, 96 TB of drives is 96e12",
-    "_bytes_per_s": "bytes per second, one direction: 100 Gbit/s is 12.5e9",
-    "bytes_per_node": "bytes: 256 GB of memory is 274_877_906_944",
-    "_flop_per_s": "FLOP per second: 125 TFLOPS is 125e12",
-    "_flop": "FLOP, two for each multiply-accumulate: 4.1 G multiply-accumulates are 8.2e9",
-    "_hz": "hertz: 2.4 GHz is 2.4e9",
-    "_w": "watts: 3.5 kW is 3500",
-    "_kg": "kilograms",
-    "_m": "metres: 889 mm is 0.889",
-    "_u": "rack units",
-    "_s": "seconds: 90 ns is 90e-9",
-}
 
 # The letters around a number of a name: ("dgx", "1", ""), ("mi", "250", "x"), and of "80gb" the unit.
 _MODEL_NUMBER = re.compile(r"([a-z]*)-?(\d+)([a-z]*)")
 _UNIT = {"g": "gb", "gib": "gb"}  # of a memory size, as it is often written
 _LEAST_ALIKE = 0.6  # "dxg" and "dgx" share two of three letters in order
-# Pattern of a text -> what a text that does not match it is not.
-_PATTERNS = {
-    "^[A-Z]{3}$": "is not three capital letters, such as 'USD'",
-    "^[A-Za-z0-9][A-Za-z0-9 _.+-]*$": "is not an id of the catalogue, such as 'dgx-1'",
-    "^[a-z0-9-]+$": "may have small letters, digits and hyphens only",
-}
-# What earlier versions had and this one does not: key of a file, document, verb or key of JSON -> its successor.
-SUCCESSORS = {
-    "prepared_for": "customer, of the request",  # [quote], to 0.1; requests are converted
-    "customer": "customer, of the request file",  # a profile, to 0.1
-    "pdf-full": "engineer",
-    "drawio": "slides, whose drawings are native shapes",
-    "storage-benchmark": "validate FILE.csv",
-    "overturned_by": "value beside threshold, of the same claim",  # and the influences of each input
-    "reversal": "value beside threshold, of the same claim",
-    "tested_inputs": "value beside threshold, of the same claim",
-    "decoded": "hosts-first, of the claims of verdict",  # of the plan of data
-    "--order-by": "the columns of the table: its few rows stand as listed",  # of scale
-    "points": "following, the next step beyond the limit",  # maximum.fronts[] of JSON
-    "erlang": "run, the simulated waits",  # of TeamAnswer and the document of a team
-}
-# Type of a fault of pydantic -> what a value of another type must be.
-_TYPES = {
-    "float_type": "must be a number",
-    "float_parsing": "must be a number",
-    "tuple_type": "must be a list",
-    "list_type": "must be a list",
-    "string_type": "must be a text in quotes",
-    "bool_type": "must be true or false",
-    "bool_parsing": "must be true or false",
-    "model_type": "must be a table of keys",
-    "dict_type": "must be a table of keys",
-}
 
 
 def shown(value: object) -> str:
@@ -203,9 +161,9 @@ def _sentence(model: type[BaseModel], fault: Any, path: tuple[int | str, ...]) -
         return f"{key} is empty; give at least {context['min_length']} entry"
     if kind == "string_pattern_mismatch":
         pattern = context["pattern"]
-        return f"{key} = {shown(value)} {_PATTERNS.get(pattern, f'does not match {pattern}')}"
-    if kind in _TYPES:
-        return f"{key} = {shown(value)} {_TYPES[kind]}"
+        return f"{key} = {shown(value)} {_WORDS['patterns'].get(pattern, f'does not match {pattern}')}"
+    if kind in _WORDS["types"]:
+        return f"{key} = {shown(value)} {_WORDS['types'][kind]}"
     if kind == "too_long":
         return (
             f"{key} has {context['actual_length'] or 'too many'} entries; at most {context['max_length']} are allowed"
@@ -229,8 +187,8 @@ def _joined(path: tuple[int | str, ...]) -> str:
 
 def _unit(path: tuple[int | str, ...]) -> str:
     name = next((str(part) for part in reversed(path) if isinstance(part, str) and part != "value"), "")
-    endings = [ending for ending in _UNITS if name.endswith(ending)]
-    return f"; {_UNITS[max(endings, key=len)]}" if endings else ""
+    endings = [ending for ending in _WORDS["units"] if name.endswith(ending)]
+    return f"; {_WORDS['units'][max(endings, key=len)]}" if endings else ""
 
 
 def limits_text(low: float | None, high: float | None, value: object = None) -> str:

@@ -1,37 +1,16 @@
 """Money as decimal numbers: read exactly, rounded half up, never a float."""
 
 import re
+import tomllib
 from decimal import ROUND_HALF_UP, Decimal
+from functools import cache
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import BeforeValidator
 
 from sizer.base.faults import shown
 
-# US dollars for one unit of a currency, where the request states none: near the middle of 2024 to 2026, which moved by
-# a tenth either way. Bands are far wider; exact prices are never converted by them. Assumed.
-USUAL_RATES_USD = {
-    "EUR": 1.12,
-    "GBP": 1.3,
-    "CHF": 1.18,
-    "SEK": 0.1,
-    "NOK": 0.095,
-    "DKK": 0.15,
-    "PLN": 0.26,
-    "CZK": 0.045,
-    "CAD": 0.72,
-    "AUD": 0.66,
-    "JPY": 0.0067,
-    "CNY": 0.14,
-    "INR": 0.0117,
-    "KRW": 0.00072,
-    "SGD": 0.76,
-    "BRL": 0.18,
-    "AED": 0.272,
-    "SAR": 0.267,
-    "ZAR": 0.055,
-    "HUF": 0.0028,
-}
 CENT = Decimal("0.01")
 # Ten digits before the point: larger than any unit price, and a spreadsheet still holds its cents exactly.
 _AMOUNT = re.compile(r"[0-9]{1,10}(\.[0-9]{1,2})?")
@@ -87,6 +66,12 @@ def round_money(amount: Decimal) -> Decimal:
     Decimal('2.35')
     """
     return amount.quantize(CENT, rounding=ROUND_HALF_UP)
+
+
+@cache
+def usual_rates_usd() -> dict[str, float]:
+    """US dollars for one unit of a currency, where a request states none."""
+    return tomllib.loads(Path(__file__).with_name("usual_rates.toml").read_text(encoding="utf-8"))
 
 
 def net_price(list_price: Decimal, discount_percent: Decimal) -> Decimal:

@@ -1,7 +1,8 @@
-"""Answers by keys that are much smaller than what the answers are worked out from."""
+"""Answers by keys that are much smaller than what they are worked out from, and values found when first read."""
 
 from collections.abc import Callable, Hashable
 from functools import lru_cache
+from threading import Lock
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
@@ -43,3 +44,39 @@ def stores_by_catalog(most: int) -> Callable[..., StoredAnswers[Any]]:
         return StoredAnswers(most)
 
     return store
+
+
+V = TypeVar("V")
+
+
+class Deferred(Generic[V]):
+    """A value and how it is found; two of them are equal where their values are.
+
+    ``find``: a pure function without arguments; it is called once.
+    """
+
+    def __init__(self, find: Callable[[], V]) -> None:
+        self._find: Callable[[], V] | None = find
+        self._value: V | None = None
+        self._lock = Lock()
+
+    @property
+    def value(self) -> V:
+        with self._lock:
+            if self._find is not None:
+                self._value, self._find = self._find(), None
+        return self._value  # type: ignore[return-value]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Deferred) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __reduce__(self) -> tuple[Callable[[V], "Deferred[V]"], tuple[V]]:
+        # Another process gets the value, not what it is found from.
+        return _known, (self.value,)
+
+
+def _known(value: V) -> Deferred[V]:
+    return Deferred(lambda: value)

@@ -67,7 +67,7 @@ def _of_row(best: BestRow, calibration: Calibration) -> dict[str, Any]:
     answers, chances, unknown = [], [], []
     for work in evaluated.works:
         run = run_on(request, work, platform, [n_servers], nodes, built.gateway_bytes_per_s, catalog, calibration)
-        missing = missing_for_rate(platform, run, catalog, calibration)
+        missing = missing_for_rate(platform, run, catalog)
         answers.append(workload_figures(request, platform, run, missing, catalog))
         chances.append(float(run.probability[0]))
         unknown.append(missing)
@@ -133,11 +133,6 @@ _loaded: dict[str, tuple[Catalog, Calibration]] = {}
 _loading = threading.Lock()
 
 
-def pickled_models(catalog: Catalog, calibration: Calibration) -> bytes:
-    """Catalogue and calibration as they are sent to workers."""
-    return pickle.dumps((catalog, calibration), protocol=5)
-
-
 def load_models(key: str, catalog: Catalog, calibration: Calibration) -> None:
     """Load catalogue and calibration for chunks that name the key."""
     with _loading:
@@ -170,7 +165,7 @@ def size_chunk(
 ) -> list[Row] | None:
     """Rows of some requests, in their order.
 
-    ``key``: names catalogue and calibration. ``requests``: the requests. ``content``: both, as :func:`pickled_models`.
+    ``key``: names catalogue and calibration. ``requests``: the requests. ``content``: both, pickled.
     ``n_submitted``: differs in every call: Dask merges calls with the same arguments. Returns none when this process
     has not loaded them: send the chunk again with ``content``.
     """

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from functools import lru_cache
 
-from sizer.base.money import USUAL_RATES_USD, net_price, round_money
+from sizer.base.money import net_price, round_money, usual_rates_usd
 from sizer.catalog.model import Catalog
 from sizer.catalog.price_books import Price
 from sizer.workload.request import SizingRequest
@@ -89,9 +89,9 @@ def prices_for(request: SizingRequest, catalog: Catalog) -> PriceBook:
 
 def usual_rate_usd(request: SizingRequest) -> float | None:
     """Exchange rate that is assumed; None where the request states one, or its currency has none."""
-    return USUAL_RATES_USD.get(request.currency) if request.exchange_rate_usd is None else None
+    return usual_rates_usd().get(request.currency) if request.exchange_rate_usd is None else None
 
 
 @lru_cache(maxsize=8)
 def _with_usual_rate(catalog: Catalog, currency: str) -> PriceBook:
-    return PriceBook(catalog.prices, {currency: USUAL_RATES_USD[currency]})
+    return PriceBook(catalog.prices, {currency: usual_rates_usd()[currency]})

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,22 +15,15 @@ from numpy.typing import ArrayLike
 from sizer.base.arrays import Floats
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Estimate
-from sizer.calibrate.cases import Levels, generation, link_level
+from sizer.calibrate.cases import Levels, RateCase, generation, link_level
 from sizer.calibrate.engine import Effect, Fit
-from sizer.calibrate.extrapolation import DnnLike, known_as
+from sizer.calibrate.fit import runs
 from sizer.calibrate.fit.hosts import HostFit, HostTask, HostWork
-from sizer.calibrate.fit.runs import (
-    EpochsCurve,
-    RunOverhead,
-    curve_alone,
-    epochs_curve,
-    epochs_names,
-    recipe_points,
-)
 from sizer.calibrate.gpu_memory import MemoryFit
 from sizer.calibrate.ids import release_year
 from sizer.calibrate.modern.design_rates import mlperf_curve
-from sizer.calibrate.notes import CalibrationNote, FitNote
+from sizer.calibrate.modern.rows import sourced_accelerators
+from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import read_stored, write_stored
 from sizer.calibrate.parameters import HOST_LINK_RATE, effects, prior_of
 from sizer.calibrate.rules import CATALOGUE_DERIVES_FROM
@@ -39,6 +32,83 @@ from sizer.catalog.schema import Gpu, Recipe, Stack
 from sizer.perf.pipeline import core_seconds_per_sample
 from sizer.perf.step_terms import TERM_NAMES, StepTerms, drawn_estimate, drawn_terms
 from sizer.perf.training_time import epochs_to_target
+
+
+class DnnLike(Protocol):
+    """A neural network of the catalogue or of a request."""
+
+    @property
+    def name(self) -> str: ...
+
+
+def known_as(dnn: DnnLike) -> str:
+    """Id of the neural network whose measurements speak for this one; empty for none."""
+    return str(getattr(dnn, "relative", None) or getattr(dnn, "id", "") or "")
+
+
+def notes_on(calibration: "Calibration", case: RateCase) -> tuple[CalibrationNote, ...]:
+    """Where a run lies beyond what was measured; empty where the prediction interpolates."""
+    task, precision = case.levels.task, case.levels.precision
+    known = unmeasured(calibration, case.stack, case.dnn, precision, case.levels.gpu, case.gpu, task, case.n_servers)
+    n_gpus, batch = case.n_gpus_per_server * case.n_servers, case.batch_per_gpu
+    return known + extrapolations(calibration, case.stack, case.dnn, precision, task, n_gpus, batch)
+
+
+def extrapolations(
+    calibration: "Calibration", stack: Stack, dnn: DnnLike, precision: str, task: str, n_gpus: int, batch_per_gpu: float
+) -> tuple[CalibrationNote, ...]:
+    """Where a run lies beyond what was published of its stack and DNN; empty where it interpolates."""
+    notes = []
+    most = calibration.most_gpus.get(stack.id)
+    if task == "training" and most is not None and n_gpus > most:
+        notes.append(note(FitNote.MORE_GPUS, stack.name, most, n_gpus))
+    batches = calibration.batches.get(f"{known_as(dnn)}/{precision}/{task}")
+    if batches is not None and not batches[0] <= batch_per_gpu <= batches[1]:
+        notes.append(note(FitNote.BATCH_OUTSIDE, dnn.name, *batches, precision, batch_per_gpu))
+    return tuple(notes)
+
+
+def unmeasured(
+    calibration: "Calibration",
+    stack: Stack,
+    dnn: DnnLike,
+    precision: str,
+    gpu_level: str,
+    gpu: Gpu,
+    task: str,
+    n_servers: int,
+) -> tuple[CalibrationNote, ...]:
+    """What was never measured of a combination, and what stands for it.
+
+    ``stack``, ``dnn``, ``precision``: the combination; a custom neural network has no id. ``gpu_level``: name of the
+    GPU in the fit: its id, or the chip of a board that is not stated. ``n_servers``: servers of the run. [-]
+    """
+    notes, index, dnn_id = [], calibration.fit.index, known_as(dnn)
+    if f"stack-precision:{stack.id}/{precision}" not in index:
+        notes.append(note(FitNote.STACK_PRECISION, stack.name, precision))
+    if not hasattr(dnn, "id"):
+        is_like = bool(dnn_id)
+        notes.append(
+            note(FitNote.DNN_FROM_LIKE, dnn.name, dnn_id) if is_like else note(FitNote.DNN_FROM_POOL, dnn.name)
+        )
+    elif f"dnn:{dnn_id}/{precision}" not in index:
+        notes.append(note(FitNote.DNN_FROM_FAMILY, dnn.name, precision))
+    elif f"pair:{stack.id}/{dnn_id}/{precision}/{task}" not in index:
+        notes.append(note(FitNote.DNN_WITH_STACK, dnn.name, stack.name, precision, task))
+    if f"gpu:{gpu_level}" not in index and f"gpu:{gpu.id}" not in index:
+        kind = FitNote.GPU_FROM_GENERATION if _has_runs_of_generation(gpu) else FitNote.GENERATION_NOT_MEASURED
+        notes.append(note(kind, gpu.name))
+    is_known = f"stack:{stack.id}" in index
+    if is_known and n_servers > 1 and task == "training" and f"inter-stack:{stack.id}/{precision}" not in index:
+        notes.append(note(FitNote.EXCHANGE_FROM_POOL, stack.name))
+    return tuple(notes)
+
+
+def _has_runs_of_generation(gpu: Gpu) -> bool:
+    """Whether any GPU of its generation was: in the runs of V100 systems, or in MLPerf rows of today's."""
+    measured = {one.generation for one in sourced_accelerators().values()}
+    return gpu.id.startswith(generation(gpu)) or gpu.generation in measured
+
 
 STORED_VERSION = 7
 # Fields that are stored as JSON has them.
@@ -83,10 +153,10 @@ class Calibration:
         return HostFit(self.fit, self.host_log_sd)
 
     @property
-    def overhead(self) -> RunOverhead:
+    def overhead(self) -> runs.RunOverhead:
         """What a run takes beyond its epochs."""
         start, share = (math.exp(self.fit.value(f"run-{name}:all")) for name in ("start-up", "evaluations"))
-        return RunOverhead(start, share, self.scatter_log_sd["run"])
+        return runs.RunOverhead(start, share, self.scatter_log_sd["run"])
 
     def epoch_samples_factor(self, dnn_id: str) -> float:
         """Samples of an epoch of the public runs of a DNN over those of the data set. [-]"""
@@ -153,7 +223,7 @@ class Calibration:
         ``100gbe-roce``; None on one server. ``100gbe`` alone is read as RoCE and slower Ethernet as TCP. ``task``:
         {"training", "inference", "validation-inference"}; what the GPUs do. Training reads and decodes its data.
         ``server``: server of the catalogue whose GPUs they are; empty: one that was never measured. See
-        :func:`sizer.calibrate.extrapolation.unmeasured` for what no observation supports. Raises ValueError if
+        :func:`sizer.calibrate.calibration.unmeasured` for what no observation supports. Raises ValueError if
         precision or task are unknown.
         """
         if precision not in ("mixed", "fp32"):
@@ -222,9 +292,9 @@ class Calibration:
         A recipe that the calibration was not fitted to has its curve's own spread.
         """
         curve = self.epochs_curve(recipe)
-        if self.epochs_points.get(recipe.id) != recipe_points(recipe):
+        if self.epochs_points.get(recipe.id) != runs.recipe_points(recipe):
             return curve.at(global_batch)
-        names = epochs_names(recipe)
+        names = runs.epochs_names(recipe)
         moved = drawn_terms(np.zeros(len(names)), self.fit.covariance(names))
         base, double, growth = np.exp(np.moveaxis(moved, -1, 0))
         # Draws change slowly with the batch: they are made at its powers of two.
@@ -236,13 +306,13 @@ class Calibration:
         over, here = at.scaled(1 / curve.at(2.0**octaves).value), curve.at(global_batch).value
         return Estimate(*(here * np.interp(octave, octaves, part) for part in (over.value, over.low, over.high)))
 
-    def epochs_curve(self, recipe: Recipe) -> EpochsCurve:
+    def epochs_curve(self, recipe: Recipe) -> runs.EpochsCurve:
         """Fitted curve of a recipe; MLPerf since v1.0 has its own fit, one that was never fitted is fitted alone."""
         if recipe.mlperf:
             return mlperf_curve(recipe)
-        if self.epochs_points.get(recipe.id) == recipe_points(recipe):
-            return epochs_curve(recipe, [self.fit.value(name) for name in epochs_names(recipe)])
-        return curve_alone(recipe)
+        if self.epochs_points.get(recipe.id) == runs.recipe_points(recipe):
+            return runs.epochs_curve(recipe, [self.fit.value(name) for name in runs.epochs_names(recipe)])
+        return runs.curve_alone(recipe)
 
 
 def host_task_of(sample_format: SampleFormat, stack: Stack) -> HostTask:
@@ -418,10 +488,10 @@ class Draws:
         """
         curve = self.calibration.epochs_curve(recipe)
         scatter = self.normal(f"epochs {recipe.id}")
-        if self.calibration.epochs_points.get(recipe.id) != recipe_points(recipe):
+        if self.calibration.epochs_points.get(recipe.id) != runs.recipe_points(recipe):
             found = curve.at(global_batch)
             return np.asarray(found.value * np.exp(found.log_sd * scatter))
-        base, double, growth = (np.exp(self.moved(name)) for name in epochs_names(recipe))
+        base, double, growth = (np.exp(self.moved(name)) for name in runs.epochs_names(recipe))
         median = epochs_to_target(
             global_batch, curve.base_epochs * base, curve.double_batch * double, curve.exponent * growth
         )

@@ -14,9 +14,10 @@ import base64
 import binascii
 import copy
 import hashlib
+import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -28,7 +29,7 @@ from scipy.sparse.linalg import SuperLU, splu
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Z90, Estimate
-from sizer.calibrate.observations import read_stored, stored_path, write_stored
+from sizer.calibrate.observations import read_stored, stated_table, stored_path, write_stored
 
 Effect = tuple[int, str, float]  # term, name and coefficient
 # Terms of every case, shape (cases, terms) or one row for all, to logarithms and their derivatives by the terms.
@@ -56,10 +57,24 @@ class Prior:
 
     mean: float
     sd: float
-    why: str = ""
 
 
 PriorOf = Callable[[str], Prior]
+
+
+@cache
+def priors(model: str) -> Mapping[str, Prior]:
+    """Priors of a model by the kinds of its effects, or by whole names; the file says why."""
+    return {
+        name: Prior(math.log(one["median"]) if "median" in one else one.get("mean", 0.0), one["sd"])
+        for name, one in stated_table("priors.toml")[model].items()
+    }
+
+
+def stated_prior(model: str, name: str) -> Prior:
+    """Prior of an effect: that of its whole name, or of its kind."""
+    stated = priors(model)
+    return stated.get(name) or stated[kind_of(name)]
 
 
 # --- laws -----------------------------------------------------------------------------------------------------------

@@ -9,20 +9,13 @@ from collections import Counter
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import Levels, RateCase, generation
+from sizer.calibrate.fit import rates
 from sizer.calibrate.fit.hosts import host_rows, stack_scatter
 from sizer.calibrate.fit.joint import JointFit, cache_block, epochs_block, fit_joint, host_block, run_block
-from sizer.calibrate.fit.rates import (
-    fit_scaling,
-    leave_sources_out,
-    network_block,
-    rate_blocks,
-    usable_all_reduces,
-    usable_cases,
-    usable_speedups,
-)
-from sizer.calibrate.fit.runs import CACHE_ROWS, cache_positions, recipe_points
+from sizer.calibrate.fit.runs import cache_positions, recipe_points
 from sizer.calibrate.gpu_memory import fit_memory, load_memory_rows, measured_rows, telling
 from sizer.calibrate.observations import Observation, load_observations, observations_digest
+from sizer.calibrate.rules import rules
 from sizer.catalog.model import Catalog
 from sizer.perf.step_terms import TERM_NAMES
 
@@ -41,25 +34,25 @@ def calibrate(catalog: Catalog, observations: tuple[Observation, ...] | None = N
 
 def calibrate_with_fit(catalog: Catalog, rows: tuple[Observation, ...]) -> tuple[Calibration, JointFit]:
     """:func:`calibrate`, with the fit itself, from which rows can be left out again."""
-    cases, excluded_rates = usable_cases(rows, catalog)
+    cases, excluded_rates = rates.usable_cases(rows, catalog)
     if len(cases) < 2 * len(TERM_NAMES):
         raise CalibrationError(f"{len(cases)} usable rates do not make a calibration; {len(excluded_rates)} excluded")
-    all_reduces, excluded_bandwidths = usable_all_reduces(rows, catalog.links)
+    all_reduces, excluded_bandwidths = rates.usable_all_reduces(rows, catalog.links)
     recipes = [one for one in catalog.recipes.values() if one.points and catalog.dnns[one.dnn].era is None]
     fit = fit_joint(
         [
-            *rate_blocks(cases),
-            *([network_block(all_reduces)] if all_reduces else []),
+            *rates.rate_blocks(cases),
+            *([rates.network_block(all_reduces)] if all_reduces else []),
             host_block(rows, catalog),
             cache_block(rows),
             run_block(rows, catalog),
             *(epochs_block(recipe) for recipe in recipes),
         ]
     )
-    speedups, effects = fit_scaling(usable_speedups(rows, catalog), fit.fit)
+    speedups, effects = rates.fit_scaling(rates.usable_speedups(rows, catalog), fit.fit)
     residuals = dict(zip(fit.ids, fit.errors(fit.fit)[0].tolist(), strict=True))
-    position = {access: math.exp(effects.value(f"cache-position:{access}")) for access in CACHE_ROWS}
-    unseen = leave_sources_out(fit)
+    position = {access: math.exp(effects.value(f"cache-position:{access}")) for access in rules("cache_rows")}
+    unseen = rates.leave_sources_out(fit)
     stated = load_memory_rows(catalog)
     found = Calibration(
         digest=observations_digest(rows),

@@ -16,6 +16,7 @@ from sizer.base.errors import CalibrationError
 from sizer.base.formats.csv_rows import rows_of_file
 from sizer.base.resources import data_dir
 from sizer.calibrate.cases import RateCase
+from sizer.calibrate.engine import priors
 from sizer.catalog.model import Catalog
 from sizer.perf.gpu_memory import INFERENCE_WEIGHT_BYTES, training_state_bytes
 
@@ -263,21 +264,6 @@ def telling(rows: Iterable[MemoryRow]) -> tuple[MemoryRow, ...]:
     return tuple(found.values())
 
 
-# Effects of every fit: mean and standard deviation before the rows are seen.
-_PRIORS = {
-    # 5 mB of fp32 activations a FLOP; published networks lie between 1 and 10.
-    "general": (math.log(5e-3 * REFERENCE_FLOP), 2.0),
-    # Activations grow a little slower than FLOP with wider layers and just as fast with larger inputs.
-    "slope": (0.9, 0.2),
-    "mixed": (math.log(0.57), 0.07),  # half of the bytes at best; losses, norms and masks stay fp32
-    "inference": (math.log(0.3), 0.5),  # outputs are freed once the next layer has read them
-    # Inputs of blocks are kept, and one block is computed again at a time: 2/74 + 1/24 of BERT-large, 9 % measured.
-    "recompute": (math.log(0.08), 0.3),
-    "fixed": (math.log(1e9), 0.4),  # bytes of context and workspaces
-    # Feature maps of a forward pass over what training keeps: in-place layers against saved masks and gradients.
-    "features": (0.0, 0.3),
-    "scatter": (math.log(0.3), 0.3),
-}
 # An estimate of feature maps counts outputs of layers; two counts of one network differ by so much.
 _FEATURES_LOG_SD = 0.2
 # Smallest room for activations that a row is read with: below, its state is as uncertain as the room itself. [B]
@@ -302,7 +288,8 @@ class _Problem:
     def of(cls, rows: Sequence[MemoryRow]) -> "_Problem":
         families = sorted({row.family for row in rows})
         dnns = sorted({row.dnn for row in rows})
-        names = (*_PRIORS, *(f"family:{name}" for name in families), *(f"dnn:{name}" for name in dnns))
+        stated = priors("memory")
+        names = (*stated, *(f"family:{name}" for name in families), *(f"dnn:{name}" for name in dnns))
         index = {name: place for place, name in enumerate(names)}
         design = np.zeros((len(rows), len(names)))
         for number, row in enumerate(rows):
@@ -310,12 +297,12 @@ class _Problem:
             for name, weight in effects.items():
                 design[number, index[name]] = weight
         further = [(0.0, BETWEEN_FAMILIES_LOG_SD)] * len(families) + [(0.0, WITHIN_FAMILY_LOG_SD)] * len(dnns)
-        priors = np.array([*_PRIORS.values(), *further])
+        expected = np.array([*((one.mean, one.sd) for one in stated.values()), *further])
         kind = np.array([row.kind for row in rows], dtype=object)
         return cls(
             names=names,
-            prior_mean=priors[:, 0],
-            prior_sd=priors[:, 1],
+            prior_mean=expected[:, 0],
+            prior_sd=expected[:, 1],
             design=design,
             memory=np.array([row.value_bytes - state_of(row) for row in rows]),
             batch=np.array([row.batch for row in rows]),

@@ -3,10 +3,8 @@
 import csv
 import io
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,19 +12,7 @@ from sizer.base.errors import CalibrationError
 from sizer.base.faults import nearest, shown
 from sizer.base.formats.csv_rows import csv_records
 from sizer.base.provenance import Sourced
-from sizer.base.resources import data_dir
-from sizer.calibrate.observations import (
-    COLUMNS,
-    ID_COLUMNS,
-    INTRA_LINKS,
-    LOADERS,
-    PRECISIONS,
-    QUANTITIES,
-    TASKS,
-    Observation,
-    observation_texts,
-    read_rows,
-)
+from sizer.calibrate import observations
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, Server, SoftwareLine, Stack
@@ -47,7 +33,7 @@ _MONTH = re.compile(r"20[0-9]{2}(?:-(?:0[1-9]|1[0-2])(?![0-9]))?")
 T = TypeVar("T", bound=Item)
 
 
-def stack_of(row: Observation, catalog: Catalog) -> Stack | None:
+def stack_of(row: observations.Observation, catalog: Catalog) -> Stack | None:
     """Software stack of a row; None where the row names none.
 
     Software that the catalogue does not hold becomes a stack with the facts that the column states.
@@ -57,8 +43,8 @@ def stack_of(row: Observation, catalog: Catalog) -> Stack | None:
     """
     if not row.has_ids:
         raise CalibrationError(
-            f"{row.place}: the file has no columns {', '.join(ID_COLUMNS)}; 'sizer validate FILE --with-ids FOLDER' "
-            "writes a copy that has them"
+            f"{row.place}: the file has no columns {', '.join(observations.ID_COLUMNS)}; "
+            "'sizer validate FILE --with-ids FOLDER' writes a copy that has them"
         )
     other = _OTHER_STACK.fullmatch(row.stack)
     line = next((line for line in LINES if other and line == other["line"]), None)
@@ -85,13 +71,13 @@ def stack_of(row: Observation, catalog: Catalog) -> Stack | None:
     return stack.model_copy(update={"id": row.stack})
 
 
-def catalogue_stack_of(row: Observation, catalog: Catalog) -> Stack | None:
+def catalogue_stack_of(row: observations.Observation, catalog: Catalog) -> Stack | None:
     """:func:`stack_of` a row where the catalogue holds it, else None."""
     stack = stack_of(row, catalog)
     return stack if stack is not None and stack.id in catalog.stacks else None
 
 
-def gpu_of(row: Observation, catalog: Catalog) -> Gpu | None:
+def gpu_of(row: observations.Observation, catalog: Catalog) -> Gpu | None:
     """GPU that stands for the one of a row; None where the catalogue has no such chip.
 
     Raises CalibrationError if ``gpu_id`` is filled and no GPU of the catalogue.
@@ -99,7 +85,7 @@ def gpu_of(row: Observation, catalog: Catalog) -> Gpu | None:
     return _item(row, "gpu_id", row.gpu_id, catalog.gpus) or catalog.gpus.get(row.gpu)
 
 
-def server_of(row: Observation, catalog: Catalog) -> Server | None:
+def server_of(row: observations.Observation, catalog: Catalog) -> Server | None:
     """Server with the same host as the one of a row; None where the catalogue has none.
 
     Raises CalibrationError if ``server_id`` is filled and no server of the catalogue.
@@ -107,7 +93,7 @@ def server_of(row: Observation, catalog: Catalog) -> Server | None:
     return _item(row, "server_id", row.server_id, catalog.servers) or catalog.servers.get(row.server)
 
 
-def _item(row: Observation, column: str, name: str, known: Mapping[str, T]) -> T | None:
+def _item(row: observations.Observation, column: str, name: str, known: Mapping[str, T]) -> T | None:
     if name and name not in known:
         raise CalibrationError(
             f"{row.place}, column {column}: {shown(name)} is not in the catalogue{nearest(name, known)}"
@@ -135,18 +121,17 @@ class UnknownName:
     suggestion: str  # what may be meant, as a clause; empty where nothing is near
 
 
-@cache
-def wordings() -> Mapping[str, Mapping[str, str]]:
-    """Content of the shipped file of words."""
-    return tomllib.loads((data_dir("catalog") / "benchmarks" / "wordings.toml").read_text(encoding="utf-8"))
+def _words(table: str) -> Mapping[str, str]:
+    """Shipped words of a kind, and what they stand for."""
+    return dict(observations.stated_table("wordings.toml")[table])
 
 
 def _note(key: str, *values: str) -> str:
     """Content of the column ``assumed`` for what a name left open."""
-    return wordings()["notes"][key].format(*values)
+    return _words("notes")[key].format(*values)
 
 
-def with_ids(rows: Iterable[Observation], catalog: Catalog) -> tuple[Observation, ...]:
+def with_ids(rows: Iterable[observations.Observation], catalog: Catalog) -> tuple[observations.Observation, ...]:
     """The rows, those of files without id columns with the ids that their columns name.
 
     A name that means nothing known stays as it is; the prediction then says what is not known. ``assumed`` tells
@@ -155,17 +140,17 @@ def with_ids(rows: Iterable[Observation], catalog: Catalog) -> tuple[Observation
     return tuple(row if row.has_ids else _identified(row, catalog) for row in rows)
 
 
-def unknown_names(rows: Iterable[Observation], catalog: Catalog) -> tuple[UnknownName, ...]:
+def unknown_names(rows: Iterable[observations.Observation], catalog: Catalog) -> tuple[UnknownName, ...]:
     """Each name of the rows that is none of those that its column may hold, at its first place."""
     allowed: dict[str, Iterable[str]] = {
-        "task": TASKS,
+        "task": observations.TASKS,
         "dnn": catalog.dnns,
-        "precision": PRECISIONS,
-        "gpu": (*catalog.gpus, *wordings()["gpus"]),
-        "intra_link": INTRA_LINKS,
+        "precision": observations.PRECISIONS,
+        "gpu": (*catalog.gpus, *_words("gpus")),
+        "intra_link": observations.INTRA_LINKS,
         "inter_link": catalog.links,
-        "loader": LOADERS,
-        "quantity": QUANTITIES,
+        "loader": observations.LOADERS,
+        "quantity": observations.QUANTITIES,
     }
     found: dict[tuple[str, str], UnknownName] = {}
     for row in rows:
@@ -184,7 +169,7 @@ def files_with_ids(paths: Iterable[Path], catalog: Catalog) -> dict[str, bytes]:
     """
     texts: dict[str, str] = {}
     for path in paths:
-        found = observation_texts(path)
+        found = observations.observation_texts(path)
         twice = sorted(found.keys() & texts.keys())
         if twice:
             raise CalibrationError(f"{twice[0]}: two files have this name; write their copies one after the other")
@@ -193,21 +178,21 @@ def files_with_ids(paths: Iterable[Path], catalog: Catalog) -> dict[str, bytes]:
 
 
 def _filled(text: str, place: str, catalog: Catalog) -> str:
-    rows = with_ids(read_rows(text, place), catalog)
+    rows = with_ids(observations.read_rows(text, place), catalog)
     out = io.StringIO()
-    writer = csv.DictWriter(out, (*COLUMNS, *ID_COLUMNS), lineterminator="\n")
+    writer = csv.DictWriter(out, (*observations.COLUMNS, *observations.ID_COLUMNS), lineterminator="\n")
     writer.writeheader()
     head, *records = (record for record in csv_records(text) if not record.is_blank)
     for record, row in zip(records, rows, strict=True):
-        writer.writerow(record.by_column(head.cells) | {name: getattr(row, name) for name in ID_COLUMNS})
+        writer.writerow(record.by_column(head.cells) | {name: getattr(row, name) for name in observations.ID_COLUMNS})
     return out.getvalue()
 
 
-def _identified(row: Observation, catalog: Catalog) -> Observation:
+def _identified(row: observations.Observation, catalog: Catalog) -> observations.Observation:
     gpu, gpu_note = "", ""
     if row.gpu and row.gpu not in catalog.gpus:
         # Board that stands for one that a row leaves open: that of its server or its link, else the usual one.
-        usual = wordings()["gpus"].get(row.gpu, "")
+        usual = _words("gpus").get(row.gpu, "")
         server = catalog.servers.get(row.server)
         boards = server.gpus if server else []
         forms = {"pcie3": "pcie", "nvswitch": "sxm3"}.get(row.intra_link, "")
@@ -219,30 +204,30 @@ def _identified(row: Observation, catalog: Catalog) -> Observation:
         row,
         stack=stack,
         gpu_id=gpu,
-        server_id=wordings()["servers"].get(row.server, ""),
+        server_id=_words("servers").get(row.server, ""),
         assumed=" ".join(filter(None, (gpu_note, stack_note))),
         has_ids=True,
     )
 
 
-def _stack_id(row: Observation, catalog: Catalog) -> tuple[str, str]:
+def _stack_id(row: observations.Observation, catalog: Catalog) -> tuple[str, str]:
     """Content of the column ``stack``, and what was taken and why; the latter is empty where the catalogue has it."""
     known = _observed(row, catalog)
     if known is not None:
         return known.id, ""
     framework = re.sub(r"[^a-z0-9.]+", "-", row.framework.lower()).strip("-.")
     written = row.software.lower().replace("-", "_")
-    framework = framework or next((id_ for word, id_ in wordings()["frameworks"].items() if word in written), "")
+    framework = framework or next((id_ for word, id_ in _words("frameworks").items() if word in written), "")
     if not framework:
         return "", ""
-    line = next((line for word, line in wordings()["lines"].items() if word in written), "upstream")
+    line = next((line for word, line in _words("lines").items() if word in written), "upstream")
     released = _released(row, catalog, line == "ngc")
     xla = ":xla" if "xla" in written else ""
     note = _note("stack", shown(row.software), framework, line, released or UNDATED)
     return f"{framework}:{line}:{released or UNDATED}{xla}", note
 
 
-def _observed(row: Observation, catalog: Catalog) -> Stack | None:
+def _observed(row: observations.Observation, catalog: Catalog) -> Stack | None:
     """Stack whose id, name or observed wording a row has: of several, the one with the most stated."""
 
     def stated(stack: Stack) -> int:
@@ -258,7 +243,7 @@ def _observed(row: Observation, catalog: Catalog) -> Stack | None:
     return best if stated(best) >= 0 else None
 
 
-def _released(row: Observation, catalog: Catalog, is_container: bool) -> str:
+def _released(row: observations.Observation, catalog: Catalog, is_container: bool) -> str:
     """Release as an ISO month or year by the container, the software's wording or the source; empty: not known."""
     container, month = _CONTAINER.search(row.software), _MONTH.search(row.software)
     if container and is_container:

@@ -3,7 +3,9 @@
 import hashlib
 import json
 import os
+import tomllib
 from dataclasses import dataclass, field, fields
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +141,12 @@ def read_rows(text: str, name: str) -> list[Observation]:
     Raises CalibrationError as :func:`load_observations`.
     """
     return rows_of_text(text, name, _observation, "id", COLUMNS)
+
+
+@cache
+def stated_table(name: str) -> dict[str, Any]:
+    """Content of a TOML file beside the shipped measurements: what is assumed of them, and how they are read."""
+    return tomllib.loads((data_dir("catalog") / "benchmarks" / name).read_text(encoding="utf-8"))
 
 
 def observations_digest(rows: tuple[Observation, ...]) -> str:

@@ -13,7 +13,7 @@ stated.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -22,22 +22,7 @@ from sizer.base.arrays import Floats
 from sizer.base.estimate import Z90, Estimate
 from sizer.base.formats.csv_rows import bounded, rows_of_file, typed_row
 from sizer.base.resources import data_dir
-from sizer.calibrate.engine import (
-    AccuracyTarget,
-    Effect,
-    ErrorStatistics,
-    Fit,
-    FittedModel,
-    Law,
-    Prior,
-    RateModel,
-    StoredFits,
-    digest_of,
-    fits_path,
-    kind_of,
-    load_fits,
-    with_spreads,
-)
+from sizer.calibrate import engine
 from sizer.perf.training_step import TRAINING_PASSES
 from sizer.workload.custom_network import OTHER_KIND
 
@@ -56,18 +41,7 @@ _LEAST_STEPS = 100
 # And has no more samples than any published one: recommenders in MLPerf train with 13,824 on each GPU.
 _MOST_SAMPLES = 16_384
 _FIT = "shares"
-PRIORS = {
-    "base": Prior(math.log(0.2), 0.7, "people's own code reaches tenths of the peak"),
-    "fill": Prior(math.log(3e12), 0.7, "FLOP of a forward pass on a GPU: 300 ImageNet samples of ResNet-50"),
-    "kind": Prior(0.0, 0.5, "dense convolutions and point clouds are the ends"),
-    "generation": Prior(0.0, 0.3, "chips reach different shares of their peak"),
-    "gpu": Prior(0.0, 0.2, "memory bandwidth for the peak"),
-    "precision": Prior(-0.7, 0.4, "of the peak in half precision, others reach half"),
-    "measured": Prior(0.3, 0.4, "steps on prepared data and tuned ones are faster"),
-    "team": Prior(0.0, 0.25, "software and care"),
-    "fill-team": Prior(0.0, 0.5, "loaders and overheads, which long steps hide"),
-    "network": Prior(0.0, 0.2, "within a kind"),
-}
+prior_of = partial(engine.stated_prior, "own-networks")
 
 
 @dataclass(frozen=True)
@@ -99,7 +73,7 @@ class OwnRun:
         return TRAINING_PASSES * self.forward_flop * self.samples_per_s / self.gpus / self.peak_flop_per_s
 
 
-def effects_of(run: OwnRun) -> list[Effect]:
+def effects_of(run: OwnRun) -> list[engine.Effect]:
     """Effects on the terms of a run."""
     names = [f"{name}:{getattr(run, name)}" for name in ("kind", "generation", "gpu", "team", "network")]
     usual = {"precision": "mixed", "measured": TRAINING}
@@ -108,12 +82,7 @@ def effects_of(run: OwnRun) -> list[Effect]:
     return [*fill, *((SHARE, name, 1.0) for name in ("base:all", *names))]
 
 
-def prior_of(name: str) -> Prior:
-    """Prior of an effect, by its kind."""
-    return PRIORS[kind_of(name)]
-
-
-def _law(runs: Sequence[OwnRun]) -> Law:
+def _law(runs: Sequence[OwnRun]) -> engine.Law:
     log_flop = np.log([run.forward_flop * run.batch_per_gpu for run in runs])
 
     def law(terms: Floats) -> tuple[Floats, Floats]:
@@ -124,7 +93,7 @@ def _law(runs: Sequence[OwnRun]) -> Law:
     return law
 
 
-SHARES = RateModel[OwnRun](n_terms=N_TERMS, effects=effects_of, prior_of=prior_of, law=_law, sigma=_SIGMA)
+SHARES = engine.RateModel[OwnRun](n_terms=N_TERMS, effects=effects_of, prior_of=prior_of, law=_law, sigma=_SIGMA)
 
 
 def runs_path() -> Path:
@@ -175,43 +144,43 @@ def estimated_rates(runs: Sequence[OwnRun]) -> Estimate:
     return Estimate.log_normal(np.exp(logs) * rates, fit.interval_sd(variance))
 
 
-def fit_shares(runs: Sequence[OwnRun]) -> FittedModel[OwnRun]:
+def fit_shares(runs: Sequence[OwnRun]) -> engine.FittedModel[OwnRun]:
     """Shares of the peak, with the spreads at which trainings lie where they should whose team was left out."""
     model = SHARES.fitted(runs, np.log([run.share for run in runs]))
     errors, sd = teams_left_out(model)
-    return replace(model, fit=with_spreads(model.fit, (errors, sd**2)))
+    return replace(model, fit=engine.with_spreads(model.fit, (errors, sd**2)))
 
 
-def teams_left_out(model: FittedModel[OwnRun]) -> tuple[Floats, Floats]:
+def teams_left_out(model: engine.FittedModel[OwnRun]) -> tuple[Floats, Floats]:
     """Errors of trainings (logarithms) and the spreads of their predictions, each team by a fit without it."""
     is_training = np.array([run.measured == TRAINING for run in model.cases])
     errors, sd = model.left_out([run.team for run in model.cases])
     return errors[is_training], sd[is_training]
 
 
-def calibrate_own_networks() -> StoredFits:
+def calibrate_own_networks() -> engine.StoredFits:
     """The fit to the published rates, as it is stored."""
     model = fit_shares(load_runs())
     errors, sd = teams_left_out(model)
-    found = ErrorStatistics.of(errors, sd)
+    found = engine.ErrorStatistics.of(errors, sd)
     figures = (
-        AccuracyTarget("own-networks-coverage", found.coverage, 0.85, 0.96, found.rows),
-        AccuracyTarget("own-networks-bias", abs(found.bias), 0.0, 0.10, found.rows),
-        AccuracyTarget("own-networks-half-width", float(np.expm1(Z90 * np.median(sd))), 0.0, 1.5, found.rows),
+        engine.AccuracyTarget("own-networks-coverage", found.coverage, 0.85, 0.96, found.rows),
+        engine.AccuracyTarget("own-networks-bias", abs(found.bias), 0.0, 0.10, found.rows),
+        engine.AccuracyTarget("own-networks-half-width", float(np.expm1(Z90 * np.median(sd))), 0.0, 1.5, found.rows),
     )
-    return StoredFits(digest_of(load_runs()), {_FIT: model.fit}, figures)
+    return engine.StoredFits(engine.digest_of(load_runs()), {_FIT: model.fit}, figures)
 
 
 @cache
-def own_calibration() -> StoredFits:
+def own_calibration() -> engine.StoredFits:
     """The shipped fit with its accuracy, read once.
 
     Raises CalibrationError if it is missing or damaged, or the rates have changed since.
     """
-    return load_fits(fits_path("own-networks"), {_FIT: prior_of}, digest_of(load_runs()))
+    return engine.load_fits(engine.fits_path("own-networks"), {_FIT: prior_of}, engine.digest_of(load_runs()))
 
 
-def own_networks() -> Fit:
+def own_networks() -> engine.Fit:
     """The shipped fit."""
     return own_calibration().fits[_FIT]
 
@@ -226,10 +195,10 @@ def own_code_rate(forward_flop: Floats) -> tuple[Floats, Floats]:
     slopes = np.stack([-np.ones_like(waiting), -np.ones_like(waiting), waiting], axis=-1)
     names = (f"measured:{TUNED}", "team:mlperf", "fill-team:mlperf")
     known = ((slopes @ fit.covariance(names)) * slopes).sum(axis=-1)
-    teams = PRIORS["team"].sd ** 2 + (PRIORS["fill-team"].sd * waiting) ** 2
+    teams = prior_of("team").sd ** 2 + (prior_of("fill-team").sd * waiting) ** 2
     return slopes @ [fit.value(name) for name in names], fit.interval_sd(known, np.sqrt(teams))
 
 
 def unknown_network_log_sd() -> float:
     """Spread of the logarithm of a rate between networks of a kind and between teams, in steps that half fill a GPU."""
-    return math.hypot(PRIORS["network"].sd, PRIORS["team"].sd, PRIORS["fill-team"].sd / 2)
+    return math.hypot(prior_of("network").sd, prior_of("team").sd, prior_of("fill-team").sd / 2)

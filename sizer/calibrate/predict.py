@@ -6,25 +6,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sizer.base.estimate import Z90, Estimate, Spread
-from sizer.calibrate.calibration import Calibration
+from sizer.calibrate.calibration import Calibration, notes_on
 from sizer.calibrate.cases import CaseArrays, RateCase, resolve
-from sizer.calibrate.extrapolation import notes_on
-from sizer.calibrate.fit.hosts import (
-    IMAGENET_BYTES,
-    HostTask,
-    busy_cores,
-    host_cores,
-    host_task,
-    matching_rate,
-    sample_bytes_of,
-)
+from sizer.calibrate.fit import hosts
 from sizer.calibrate.fit.rates import resolve_all_reduce, speedup_cases
-from sizer.calibrate.fit.runs import CACHE_ROWS, samples_of
+from sizer.calibrate.fit.runs import samples_of
 from sizer.calibrate.ids import with_ids
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.observations import LOADERS, TASKS, Observation
-from sizer.calibrate.parameters import PRIORS
-from sizer.calibrate.rules import exclusion_of
+from sizer.calibrate.parameters import prior_of
+from sizer.calibrate.rules import exclusion_of, rules
 from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Recipe
@@ -124,7 +115,7 @@ def _terms(case: RateCase, context: _Context) -> StepTerms:
     if not case.is_other_board:
         return terms
     # Another board of the chip widens the interval by what separates boards.
-    wider = np.hypot(terms.scatter_log_sd, PRIORS["gpu"].sd)
+    wider = np.hypot(terms.scatter_log_sd, prior_of("gpu").sd)
     return replace(terms, scatter_log_sd=wider)
 
 
@@ -152,7 +143,7 @@ def _status(row: Observation, context: _Context) -> RowStatus:
     if row.id in context.calibration.used:
         return CALIBRATED
     # A rate that the host sets is described by the fit of the host's work, where the server's cores are known.
-    if row.id in context.calibration.host_used and host_cores(row, context.catalog) is not None:
+    if row.id in context.calibration.host_used and hosts.host_cores(row, context.catalog) is not None:
         return RowStatus(RowUse.CALIBRATED_HOST)
     reason = exclusion_of(row)
     return PREDICTED if reason is None else RowStatus(RowUse.EXCLUDED, reason)
@@ -161,12 +152,12 @@ def _status(row: Observation, context: _Context) -> RowStatus:
 def _limited_by_host(case: RateCase, rate: Estimate, terms: StepTerms, context: _Context) -> Estimate:
     """The smaller of the GPUs' rate and what the host can decode, where its cores are known and data are real."""
     row = case.row
-    cores = host_cores(row, context.catalog)
+    cores = hosts.host_cores(row, context.catalog)
     if row.data != "real" or row.loader not in ("framework", "dali", "dali-cpu") or cores is None:
         return rate
     if case.dnn.sample != "image" or row.task != "training":
         return rate
-    host = _rate_of_hosts(_task_of(case), row.sample_bytes or IMAGENET_BYTES, cores, context.calibration)
+    host = _rate_of_hosts(_task_of(case), row.sample_bytes or hosts.IMAGENET_BYTES, cores, context.calibration)
     # Who prints a rate has tuned the loader until it kept up: hosts hold a run where they do so with 95 % certainty on
     # one server, without what the exchange between servers takes from the GPUs.
     alone = rate if case.n_servers == 1 else _step_rate(replace(case, n_servers=1), terms).total[0]
@@ -174,13 +165,13 @@ def _limited_by_host(case: RateCase, rate: Estimate, terms: StepTerms, context: 
     return host if is_held and host.value < rate.value else rate
 
 
-def _task_of(case: RateCase) -> HostTask:
+def _task_of(case: RateCase) -> hosts.HostTask:
     """What the hosts of a run do for one image."""
     row, stack = case.row, case.stack
-    return HostTask(SampleFormat.JPEG, row.loader or "framework", stack.framework, stack.id)
+    return hosts.HostTask(SampleFormat.JPEG, row.loader or "framework", stack.framework, stack.id)
 
 
-def _rate_of_hosts(task: HostTask, sample_bytes: float, cores: float, calibration: Calibration) -> Estimate:
+def _rate_of_hosts(task: hosts.HostTask, sample_bytes: float, cores: float, calibration: Calibration) -> Estimate:
     """Samples per second that some cores prepare."""
     work = calibration.hosts.work(task)
     rate = decode_samples_per_s(cores, work.core_s(sample_bytes))
@@ -196,14 +187,14 @@ def _loader_rate(
     where cores and the work per sample come from. ``busy_fraction``: share of the cores that was busy. [-]
     """
     is_per_core = row.quantity == "samples_per_s_per_core"
-    cores = 1.0 if is_per_core else busy_cores(row, catalog)
+    cores = 1.0 if is_per_core else hosts.busy_cores(row, catalog)
     if row.loader == "dali":
         return note(FitNote.GPU_DECODES)
     if row.loader not in LOADERS:
         return note(FitNote.LOADER_UNKNOWN, row.loader)
     if row.loader not in _HOST_LOADERS or cores is None:
         return note(FitNote.LOADER_OR_CORES_NOT_STATED)
-    task, size = host_task(row, catalog), sample_bytes_of(row)
+    task, size = hosts.host_task(row, catalog), hosts.sample_bytes_of(row)
     if task is None:
         return note(FitNote.FORMAT_NOT_MODELLED, str(row.extra["sample_format"]))
     if size is None:
@@ -230,7 +221,7 @@ def _host_status(row: Observation, context: _Context) -> RowStatus:
 
 
 def _run_rate(row: Observation, context: _Context) -> Observation | None:
-    found = matching_rate(row, context.rates)
+    found = hosts.matching_rate(row, context.rates)
     if found is None and row.gpus:
         # The rate is not printed, but the run is described.
         return replace(row, quantity="samples_per_s", task="training", value=1.0)
@@ -249,7 +240,7 @@ def _storage(row: Observation, context: _Context) -> Prediction:
 
 
 def _cpu(row: Observation, context: _Context) -> Prediction:
-    run, cores = matching_rate(row, context.rates), host_cores(row, context.catalog)
+    run, cores = hosts.matching_rate(row, context.rates), hosts.host_cores(row, context.catalog)
     if run is None:
         # Rate of the same DNN on the same server and source, where it is printed once.
         same = [
@@ -267,7 +258,7 @@ def _cpu(row: Observation, context: _Context) -> Prediction:
     case = resolve(replace(row, quantity="samples_per_s", task="training"), context.catalog, for_fit=False)
     if isinstance(case, CalibrationNote):
         return Prediction.none(case)
-    size, work = row.sample_bytes or IMAGENET_BYTES, context.calibration.hosts.work(_task_of(case))
+    size, work = row.sample_bytes or hosts.IMAGENET_BYTES, context.calibration.hosts.work(_task_of(case))
     # Where the rate is not printed it is predicted, with its own spread.
     rate = Estimate.exact(run.value) if run is not None else _rate(case.row, context).estimate
     if rate is None:
@@ -285,7 +276,7 @@ def _cores_per_gpu(row: Observation, context: _Context) -> Prediction:
     if isinstance(case, CalibrationNote):
         return Prediction.none(case)
     fed = _step_rate(case, _terms(case, context)).total[0]
-    per_core = _rate_of_hosts(_task_of(case), row.sample_bytes or IMAGENET_BYTES, 1.0, context.calibration)
+    per_core = _rate_of_hosts(_task_of(case), row.sample_bytes or hosts.IMAGENET_BYTES, 1.0, context.calibration)
     sd = math.hypot(float(fed.log_sd), float(per_core.log_sd))
     return Prediction(Estimate.log_normal(fed.value / per_core.value, sd), PREDICTED, case.notes)
 
@@ -372,7 +363,7 @@ def _speedup(row: Observation, context: _Context) -> Prediction:
 
 
 def _cache_miss(row: Observation, context: _Context) -> Prediction:
-    access = next((name for name, ids in CACHE_ROWS.items() if row.id in ids), None)
+    access = next((name for name, ids in rules("cache_rows").items() if row.id in ids), None)
     if access is None:
         return Prediction.none(note(FitNote.CACHE_NOT_DESCRIBED))
     position, sd = context.calibration.cache_position(access, "page-cache")

@@ -5,27 +5,10 @@ from collections.abc import Iterator
 
 from sizer.base.faults import nearest
 from sizer.base.provenance import Sourced
-from sizer.catalog.devices import DeliveredRack
+from sizer.catalog import schema
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog, statements
-from sizer.catalog.schema import (
-    CATEGORIES,
-    Cable,
-    Device,
-    Dnn,
-    Gateway,
-    Generation,
-    Gpu,
-    MemoryOption,
-    Pdu,
-    Recipe,
-    Server,
-    Software,
-    Stack,
-    Storage,
-    Support,
-    Switch,
-)
+from sizer.catalog.schema import DeliveredRack
 
 # Without these no rack can be drawn, so an orderable device carries them, assumed if need be.
 _BLOCKING = ("height_u", "depth_m", "power_inlets", "inlet_kind")
@@ -34,7 +17,7 @@ NOT_SOLD = ("links", "gpu_links", "power_inlets", "generations", "dnns", "datase
 # Folders whose items requests name: one name, one item.
 _READ_BY_NAME = ("gpus", "dnns")
 # What a line of a bill can hold: each category has a price band for every part.
-_SOLD = tuple(name for name in CATEGORIES if name not in (*NOT_SOLD, "cpus"))
+_SOLD = tuple(name for name in schema.CATEGORIES if name not in (*NOT_SOLD, "cpus"))
 # (low end, high end, both needed)
 _ORDERED = (
     ("power_low_w", "power_high_w", False),
@@ -86,23 +69,23 @@ def unknown_facts(catalog: Catalog) -> list[tuple[str, str]]:
 
 
 def _absent(item: Item) -> Iterator[str]:
-    if isinstance(item, Device) and item.orderable and not _is_software(item):
+    if isinstance(item, schema.Device) and item.orderable and not _is_software(item):
         wanted = [*_BLOCKING, "weight_kg"]
-        if isinstance(item, Server):
+        if isinstance(item, schema.Server):
             wanted += ["memory_bytes", "cpu", "n_cpus"]
         yield from (name for name in wanted if getattr(item, name) is None)
         if item.power_max_w is None and item.power_high_w is None:
             yield "power_max_w"
-    if isinstance(item, Storage) and item.kind != "local":
+    if isinstance(item, schema.Storage) and item.kind != "local":
         if item.node_read_high_bytes_per_s is None:
             yield "node_read_high_bytes_per_s"
         if not item.capacity_options and item.usable_bytes is None:
             yield "usable_bytes"
 
 
-def _is_software(item: Device) -> bool:
+def _is_software(item: schema.Device) -> bool:
     # Software on servers takes its rack units and watts from the server.
-    return isinstance(item, Storage) and item.server is not None
+    return isinstance(item, schema.Storage) and item.server is not None
 
 
 def _faults_of(catalog: Catalog, item: Item) -> Iterator[str]:
@@ -111,21 +94,21 @@ def _faults_of(catalog: Catalog, item: Item) -> Iterator[str]:
     for field, folder, target in _references(item):
         if target not in catalog.folder(folder):
             yield f"{field} = {target!r} is not in {folder}/{nearest(target, list(catalog.folder(folder)))}"
-    if isinstance(item, Device):
+    if isinstance(item, schema.Device):
         yield from _device_faults(catalog, item)
-    if isinstance(item, Server):
+    if isinstance(item, schema.Server):
         yield from _server_faults(catalog, item)
-    if isinstance(item, Storage):
+    if isinstance(item, schema.Storage):
         yield from _storage_faults(catalog, item)
-    if isinstance(item, MemoryOption):
+    if isinstance(item, schema.MemoryOption):
         yield from _memory_faults(catalog, item)
-    if isinstance(item, Switch):
+    if isinstance(item, schema.Switch):
         yield from _switch_faults(item)
-    if isinstance(item, Dnn) and item.kind and (item.mlperf or item.transformer):
+    if isinstance(item, schema.Dnn) and item.kind and (item.mlperf or item.transformer):
         yield "kind is of a network without runs of MLPerf and without a [transformer], which tell its rate"
-    if isinstance(item, Software | Support):
+    if isinstance(item, schema.Software | schema.Support):
         yield from _scope_faults(catalog, item)
-    if isinstance(item, Cable) and item.media in ("dac", "aoc", "copper") and item.length_m is None:
+    if isinstance(item, schema.Cable) and item.media in ("dac", "aoc", "copper") and item.length_m is None:
         yield f"length_m is missing; a {item.media} cable has a fixed length"
 
 
@@ -138,7 +121,7 @@ def _source_faults(catalog: Catalog, item: Item) -> Iterator[str]:
             yield f"{said.field}: alternates disagree with {said.value!r}; its note must say why it was chosen"
         if said.basis == "assumed" and not said.note:
             yield f"{said.field}: an assumed value needs a note that says what it rests on"
-    if isinstance(item, Stack):
+    if isinstance(item, schema.Stack):
         for number, wording in enumerate(item.observed_as):
             if wording.source:
                 yield from _unknown_source(catalog, f"observed_as[{number}]", wording.source)
@@ -167,35 +150,35 @@ def _range_faults(item: Item) -> Iterator[str]:
 
 def _references(item: Item) -> Iterator[tuple[str, str, str]]:
     """``(field, folder, id)`` of every other item that an item names."""
-    if isinstance(item, Gpu) and item.generation is not None:
+    if isinstance(item, schema.Gpu) and item.generation is not None:
         yield "generation", "generations", item.generation
-    if isinstance(item, Generation) and item.pdu is not None:
+    if isinstance(item, schema.Generation) and item.pdu is not None:
         yield "pdu", "pdus", item.pdu
-    if isinstance(item, Server):
+    if isinstance(item, schema.Server):
         yield from (("gpus", "gpus", name) for name in item.gpus)
         if item.cpu is not None:
             yield "cpu", "cpus", item.cpu.value
         if item.local_storage is not None:
             yield "local_storage", "storage", item.local_storage
-    if isinstance(item, MemoryOption):
+    if isinstance(item, schema.MemoryOption):
         yield "server", "servers", item.server
-    if isinstance(item, Pdu):
+    if isinstance(item, schema.Pdu):
         yield from ((f"outlets.{name}", "power_inlets", name) for name in item.outlets)
-    if isinstance(item, Device) and item.delivered is not None:
+    if isinstance(item, schema.Device) and item.delivered is not None:
         yield "delivered.rack", "racks", item.delivered.rack
-    if isinstance(item, Storage):
+    if isinstance(item, schema.Storage):
         if item.server is not None:
             yield "server", "servers", item.server.value
         if item.back_end_switch is not None:
             yield "back_end_switch", "switches", item.back_end_switch.value
         yield from (("software", "software", name) for name in item.software)
-    if isinstance(item, Server | Storage | Switch):
+    if isinstance(item, schema.Server | schema.Storage | schema.Switch):
         yield from ((f"ports[{n}].nic", "nics", port.nic) for n, port in enumerate(item.ports) if port.nic is not None)
-    if isinstance(item, Recipe):
+    if isinstance(item, schema.Recipe):
         yield "dnn", "dnns", item.dnn
 
 
-def _device_faults(catalog: Catalog, item: Device) -> Iterator[str]:
+def _device_faults(catalog: Catalog, item: schema.Device) -> Iterator[str]:
     if item.orderable and not _is_software(item):
         for name in _BLOCKING:
             if getattr(item, name) is None:
@@ -206,7 +189,7 @@ def _device_faults(catalog: Catalog, item: Device) -> Iterator[str]:
         yield "power_max_w and a bracket are both given; keep the measured or data-sheet maximum only"
     if item.delivered is not None:
         yield from _delivered_faults(catalog, item, item.delivered)
-    if isinstance(item, Server | Storage | Switch):
+    if isinstance(item, schema.Server | schema.Storage | schema.Switch):
         for number, port in enumerate(item.ports):
             if port.kind in port.also:
                 yield f"ports[{number}].also repeats the kind {port.kind.id}"
@@ -216,7 +199,7 @@ def _device_faults(catalog: Catalog, item: Device) -> Iterator[str]:
                 yield f"ports[{number}]: {nic.id} has no {port.kind.id} port; it has {known}"
 
 
-def _delivered_faults(catalog: Catalog, item: Device, delivered: DeliveredRack) -> Iterator[str]:
+def _delivered_faults(catalog: Catalog, item: schema.Device, delivered: DeliveredRack) -> Iterator[str]:
     """A system that arrives as a rack fits into it, part by part, and either half of its shelves carries it."""
     rack = catalog.racks.get(delivered.rack)
     taken: set[int] = set()
@@ -234,7 +217,7 @@ def _delivered_faults(catalog: Catalog, item: Device, delivered: DeliveredRack) 
         yield f"half of {inlets} power shelves carry {carried:g} W, less than the draw of {draw:g} W"
 
 
-def _server_faults(catalog: Catalog, item: Server) -> Iterator[str]:
+def _server_faults(catalog: Catalog, item: schema.Server) -> Iterator[str]:
     if item.role != "gpu":
         if item.gpus or item.n_gpus is not None:
             yield f"a {item.role} server has gpus or n_gpus; only role 'gpu' does"
@@ -259,7 +242,7 @@ def _server_faults(catalog: Catalog, item: Server) -> Iterator[str]:
                 yield f"gpus: {name} is a {gpu.form_factor.value} part; {link.id} connects {forms} parts"
 
 
-def _storage_faults(catalog: Catalog, item: Storage) -> Iterator[str]:
+def _storage_faults(catalog: Catalog, item: schema.Storage) -> Iterator[str]:
     if item.kind != "local" and item.min_nodes is None:
         yield "min_nodes is missing; shared storage has a smallest size"
     per_unit, least = _value(item, "nodes_per_unit"), _value(item, "min_nodes")
@@ -284,7 +267,7 @@ def _storage_faults(catalog: Catalog, item: Storage) -> Iterator[str]:
                 yield f"front_end_kind = {item.front_end_kind.value.id!r} is on no port of server {server.id}"
 
 
-def _memory_faults(catalog: Catalog, item: MemoryOption) -> Iterator[str]:
+def _memory_faults(catalog: Catalog, item: schema.MemoryOption) -> Iterator[str]:
     server = catalog.servers.get(item.server)
     standard = None if server is None else server.memory_bytes
     if standard is not None and item.memory_bytes.value <= standard.value:
@@ -294,11 +277,11 @@ def _memory_faults(catalog: Catalog, item: MemoryOption) -> Iterator[str]:
         )
 
 
-def _switch_faults(item: Switch) -> Iterator[str]:
+def _switch_faults(item: schema.Switch) -> Iterator[str]:
     kinds = {kind for port in item.ports for kind in (port.kind, *port.also)}
     if item.orderable and not item.ports:
         yield "ports is empty; give the ports of the switch"
-    if isinstance(item, Gateway):
+    if isinstance(item, schema.Gateway):
         for name in ("uplink_kind", "front_end_kind"):
             if getattr(item, name).value not in kinds:
                 yield f"{name} = {getattr(item, name).value.id!r} is on no port"
@@ -306,7 +289,7 @@ def _switch_faults(item: Switch) -> Iterator[str]:
         yield "subnet_manager is missing; an InfiniBand switch states whether it can run one"
 
 
-def _scope_faults(catalog: Catalog, item: Software | Support) -> Iterator[str]:
+def _scope_faults(catalog: Catalog, item: schema.Software | schema.Support) -> Iterator[str]:
     vendors = {other.vendor for folder in ("servers", "storage", "gpus") for other in catalog.folder(folder).values()}
     known = {"any", "cluster", *vendors, *(other.id for _, other in catalog.items())}
     for name in item.applies_to:
@@ -317,13 +300,13 @@ def _scope_faults(catalog: Catalog, item: Software | Support) -> Iterator[str]:
         if name != "head node" and name not in catalog.software:
             hint = nearest(name, list(catalog.software))
             yield f"requires: {name!r} must be 'head node' or an item of software{hint}"
-    for name in item.not_with if isinstance(item, Software) else ():
+    for name in item.not_with if isinstance(item, schema.Software) else ():
         if name not in catalog.software:
             yield f"not_with: {name!r} must be an item of software{nearest(name, list(catalog.software))}"
 
 
 def _price_faults(catalog: Catalog) -> Iterator[str]:
-    ids = [item_id for folder in CATEGORIES for item_id in catalog.folder(folder)]
+    ids = [item_id for folder in schema.CATEGORIES for item_id in catalog.folder(folder)]
     known = set(ids)
     first: dict[tuple[str, str, str], str] = {}
     for row in catalog.prices:

@@ -1,137 +1,30 @@
 """Facts of the catalogue in words: names of fields, values with their units, items with their vendors."""
 
 import re
+import tomllib
+from pathlib import Path
 
 from sizer.base.quantities import NARROW_SPACE, grouped, plain, si, significant
 from sizer.base.units import GIB
-from sizer.catalog.devices import RackContent
 from sizer.catalog.items import Item
 from sizer.catalog.links import GpuLink, LinkType, PowerInlet
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Dnn
+from sizer.catalog.schema import Dnn, RackContent
 
-# Raw keys of catalogue and request as people say them, where that is otherwise.
-NAMES = {
-    "page-cache": "page cache",
-    "pinned": "pinned cache",
-    "none": "no cache",
-    "random": "random order in every epoch",
-    "sharded": "a fixed shard for each server",
-    "validation-inference": "batch inference on a test set",
-    "serving": "serving to people or programs",
-    "generation": "generation, nobody waits",
-    "mixed": "mixed precision",
-    "fp32": "single precision (fp32)",
-    "bf16": "BF16",
-    "ownership": "cost of ownership",
-    "gpus": "GPUs",
-    "rack-units": "rack units",
-    "scale-out-nas": "scale-out NAS",
-    "parallel-file-system": "parallel file system",
-    "nfs-server": "NFS server",
-    "local": "local drives",
-    "datasheet": "data sheet",
-    "framework": "framework loader on the CPU",
-    "dali": "DALI with GPU decode",
-    "dali-cpu": "DALI on the CPU",
-    "request": "the request",
-    "gpu": "GPU",
-    "raw-terabyte": "raw terabyte",
-}
-# Names of facts that do not say it themselves.
-_LABELS = {
-    "n_gpus": "GPUs",
-    "n_cpus": "Processors",
-    "host_links": "Links between host and GPUs",
-    "cpu": "Processor",
-    "intra_link": "GPU interconnect",
-    "power_typical_w": "Power, typical",
-    "power_max_w": "Power, maximum",
-    "power_low_w": "Power, lower estimate",
-    "power_high_w": "Power, upper estimate",
-    "peak_mixed_flop_per_s": "Peak, mixed precision",
-    "peak_fp32_flop_per_s": "Peak, single precision",
-    "memory_bytes_per_s": "Memory bandwidth",
-    "nvlink_bytes_per_s": "NVLink, one direction",
-    "tdp_w": "Power limit (TDP)",
-    "form_factor": "Form",
-    "nodes_per_unit": "Nodes a chassis",
-    "min_nodes": "Fewest nodes",
-    "max_nodes": "Most nodes",
-    "max_gpus": "Most GPUs that it is made for",
-    "node_read_low_bytes_per_s": "Read rate of a node, lower end",
-    "node_read_high_bytes_per_s": "Read rate of a node, upper end",
-    "test_write_bytes_per_s": "Write rate of a published test",
-    "mount_low_bytes_per_s": "Read rate of a mount, lower end",
-    "mount_high_bytes_per_s": "Read rate of a mount, upper end",
-    "mounts_per_server": "Mounts a server",
-    "front_end_kind": "Front end",
-    "front_end_ports_per_node": "Front-end ports a node",
-    "back_end_ports_per_node": "Back-end ports a node",
-    "back_end_switch": "Back-end switch",
-    "back_end_flat_nodes": "Nodes on a flat back end, most",
-    "cache_bytes_per_node": "Cache a node",
-    "usable_bytes": "Usable capacity",
-    "media": "Drives",
-    "stripe_data": "Stripe, data blocks",
-    "stripe_data_max": "Stripe, most data blocks",
-    "stripe_parity": "Stripe, parity blocks",
-    "controllers": "Controllers of an appliance",
-    "hot_spare_nodes": "Hot-spare servers",
-    "hot_spare_nodes_above_min": "Hot-spare servers, larger clusters",
-    "usable_share": "Share left after metadata and reserve",
-    "subnet_manager": "Subnet manager on board",
-    "uplink_kind": "Uplinks",
-    "front_end_bytes_per_s": "Front-end port, data rate",
-    "uplink_bytes_per_s": "Uplink, data rate",
-    "metric": "What a licence counts",
-    "purpose": "Scope",
-    "power_end_w": "Power of an end",
-    "c14": "C13 outlets",
-    "c20": "C19 outlets",
-    "low_v": "Voltage, from",
-    "high_v": "Voltage, to",
-    "supplies_needed": "Power supplies that carry its full draw",
-    "liquid_heat_fraction": "Share of its heat that a coolant carries",
-    "shelf_w": "Rating of a power shelf",
-    "domain_gpus": "GPUs of one NVLink domain",
-}
+# Words of keys, facts, their units, and what networks take.
+_WORDS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _ITEMS = {"cpu", "server", "back_end_switch"}
 
 
 def name(raw: object) -> str:
     """A raw key as words: 'page-cache' reads 'page cache'."""
     text = str(raw)
-    return NAMES.get(text, text.replace("_", " "))
-
-
-_UNIT_OF_SUFFIX = (
-    ("_bytes_per_s", "B/s"),
-    ("_bytes_per_node", "B"),
-    ("_flop_per_s", "FLOP/s"),
-    ("_bytes", "B"),
-    ("_flop", "FLOP"),
-    ("_hz", "Hz"),
-    ("_kg", "kg"),
-    ("_w", "W"),
-    ("_m", "m"),
-    ("_u", "U"),
-    ("_s", "s"),
-    ("_v", "V"),
-)
-
-
-_SAMPLE_UNITS = {
-    "image": "images/s",
-    "token": "tokens/s",
-    "request": "requests/s",
-    "request in flight": "requests in flight",
-}
+    return _WORDS["names"].get(text, text.replace("_", " "))
 
 
 def sample_unit(dnn: Dnn) -> str:
     """Unit of throughput of a DNN."""
-    return _SAMPLE_UNITS.get(dnn.sample, "samples/s")
+    return _WORDS["samples"].get(dnn.sample, "samples/s")
 
 
 def sentence(text: str) -> str:
@@ -155,7 +48,7 @@ def unit_of_field(field: str) -> tuple[str, str]:
     """Field name of the catalogue without its unit, and the unit: 'power_max_w' -> ('power max', 'W')."""
     if field in _RATES_OF_FORMATS:
         return f"{field.upper()} rate", "FLOP/s"
-    for suffix, unit in _UNIT_OF_SUFFIX:
+    for suffix, unit in _WORDS["units"].items():
         if field.endswith(suffix):
             return field.removesuffix(suffix).replace("_", " "), unit
     return field.replace("_", " "), ""
@@ -192,7 +85,7 @@ def fact_value(value: object, unit: str) -> str:
 
 def fact_label(field: str) -> str:
     """Name of a fact: 'power_max_w' reads 'Power, maximum'."""
-    label = _LABELS.get(field)
+    label = _WORDS["facts"].get(field)
     return label if label is not None else capital(unit_of_field(field)[0])
 
 

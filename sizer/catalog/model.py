@@ -10,35 +10,11 @@ from pydantic import BaseModel
 from sizer.base.errors import CatalogError
 from sizer.base.faults import nearest
 from sizer.base.provenance import Sourced
+from sizer.catalog import schema
 from sizer.catalog.items import ANY_VENDOR, Item
 from sizer.catalog.links import GpuLink, LinkType, PowerInlet
 from sizer.catalog.price_bands import PriceBands
 from sizer.catalog.price_books import Price
-from sizer.catalog.schema import (
-    CATEGORIES,
-    Accessory,
-    Cable,
-    CoolantUnit,
-    Cpu,
-    Dataset,
-    Device,
-    Dnn,
-    Gateway,
-    Generation,
-    Gpu,
-    MemoryOption,
-    Nic,
-    Pdu,
-    Rack,
-    Recipe,
-    Server,
-    Software,
-    Source,
-    Stack,
-    Storage,
-    Support,
-    Switch,
-)
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -167,27 +143,27 @@ class Catalog:
     links: Items[LinkType]
     gpu_links: Items[GpuLink]
     power_inlets: Items[PowerInlet]
-    generations: Items[Generation]
-    gpus: Items[Gpu]
-    cpus: Items[Cpu]
-    servers: Items[Server]
-    memory: Items[MemoryOption]
-    storage: Items[Storage]
-    switches: Items[Switch]
-    gateways: Items[Gateway]
-    nics: Items[Nic]
-    cables: Items[Cable]
-    racks: Items[Rack]
-    pdus: Items[Pdu]
-    cooling: Items[CoolantUnit]
-    accessories: Items[Accessory]
-    software: Items[Software]
-    support: Items[Support]
-    dnns: Items[Dnn]
-    datasets: Items[Dataset]
-    stacks: Items[Stack]
-    recipes: Items[Recipe]
-    sources: Items[Source]
+    generations: Items[schema.Generation]
+    gpus: Items[schema.Gpu]
+    cpus: Items[schema.Cpu]
+    servers: Items[schema.Server]
+    memory: Items[schema.MemoryOption]
+    storage: Items[schema.Storage]
+    switches: Items[schema.Switch]
+    gateways: Items[schema.Gateway]
+    nics: Items[schema.Nic]
+    cables: Items[schema.Cable]
+    racks: Items[schema.Rack]
+    pdus: Items[schema.Pdu]
+    cooling: Items[schema.CoolantUnit]
+    accessories: Items[schema.Accessory]
+    software: Items[schema.Software]
+    support: Items[schema.Support]
+    dnns: Items[schema.Dnn]
+    datasets: Items[schema.Dataset]
+    stacks: Items[schema.Stack]
+    recipes: Items[schema.Recipe]
+    sources: Items[schema.Source]
     prices: tuple[Price, ...]
     digest: str
     own_prices: frozenset[str] = frozenset()
@@ -195,12 +171,12 @@ class Catalog:
     _index: dict[str, tuple[str, Item]] = field(init=False, repr=False)  # id -> folder and item
 
     def __post_init__(self) -> None:
-        index = {key: (folder, item) for folder in CATEGORIES for key, item in self.folder(folder).items()}
+        index = {key: (folder, item) for folder in schema.CATEGORIES for key, item in self.folder(folder).items()}
         object.__setattr__(self, "_index", index)
 
     def folder(self, name: str) -> Items[Any]:
-        if name not in CATEGORIES:
-            raise UnknownItemError([f"the catalogue has no folder {name!r}{nearest(name, list(CATEGORIES))}"])
+        if name not in schema.CATEGORIES:
+            raise UnknownItemError([f"the catalogue has no folder {name!r}{nearest(name, list(schema.CATEGORIES))}"])
         items: Items[Any] = getattr(self, name)
         return items
 
@@ -225,19 +201,19 @@ class Catalog:
             hint = nearest(str(item_id), list(self._index))
             raise UnknownItemError([f"the catalogue has no item {item_id!r}{hint}"]) from None
 
-    def device(self, item_id: str) -> Device:
+    def device(self, item_id: str) -> schema.Device:
         """Item that takes rack units and watts.
 
         Raises UnknownItemError if no folder holds it, or what holds it is no device.
         """
         found = self.item(item_id)
-        if not isinstance(found, Device):
+        if not isinstance(found, schema.Device):
             raise UnknownItemError([f"{self.category_of(item_id)}/{item_id} is not a device"])
         return found
 
     def items(self) -> Iterator[tuple[str, Item]]:
         """``(folder, item)`` of every item, folder by folder, in the order of the ids."""
-        for folder in CATEGORIES:
+        for folder in schema.CATEGORIES:
             for item in self.folder(folder).values():
                 yield folder, item
 
@@ -252,7 +228,7 @@ class Catalog:
 
 
 # A folder without a field, or the other way round, would be lost silently.
-assert set(CATEGORIES) <= {entry.name for entry in fields(Catalog)}
+assert set(schema.CATEGORIES) <= {entry.name for entry in fields(Catalog)}
 
 
 def vendors_of(catalog: Catalog) -> tuple[str, ...]:

@@ -84,7 +84,12 @@ def price_rows(text: str, place: str) -> tuple[list[Price], list[str]]:
     rows: list[Price] = []
     faults: list[str] = []
     for here, cells in records_checked(text, place, faults, _column_faults, delimiter_of(text)):
-        row, found = _price(_as_written_here(cells), here)
+        # Days as 2026-11-21 where they can only mean that.
+        read = dict(cells)
+        for name in ("date", "valid_until"):
+            if day := _GERMAN_DAY.fullmatch(cells.get(name, "")):
+                read[name] = f"{day[3]}-{int(day[2]):02}-{int(day[1]):02}"
+        row, found = _price(read, here)
         rows += row
         faults += found
     return rows, faults
@@ -94,15 +99,6 @@ def delimiter_of(text: str) -> str:
     """What separates the columns of a price book: a semicolon where spreadsheets write decimals with a comma."""
     head = text.partition("\n")[0]
     return ";" if ";" in head and "," not in head else ","
-
-
-def _as_written_here(cells: dict[str, str]) -> dict[str, str]:
-    """Days as 2026-11-21 where they can only mean that."""
-    read = dict(cells)
-    for name in ("date", "valid_until"):
-        if day := _GERMAN_DAY.fullmatch(cells.get(name, "")):
-            read[name] = f"{day[3]}-{int(day[2]):02}-{int(day[1]):02}"
-    return read
 
 
 def _column_faults(columns: Sequence[str]) -> list[str]:

@@ -4,45 +4,290 @@ Every physical fact is a :class:`~sizer.base.provenance.Sourced` value in SI uni
 ``assumed`` values carry a note and are allowed where a plan cannot be drawn without one; every guide lists them first.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from sizer.base.provenance import Sourced, make_picklable
 from sizer.base.texts import LongText, Name, ShortText
-from sizer.catalog.devices import Accessory as Accessory
-from sizer.catalog.devices import Connector, Era
-from sizer.catalog.devices import CoolantUnit as CoolantUnit
-from sizer.catalog.devices import Device as Device
-from sizer.catalog.devices import Pdu as Pdu
-from sizer.catalog.devices import Port as Port
-from sizer.catalog.devices import PortUse as PortUse
-from sizer.catalog.devices import Rack as Rack
-from sizer.catalog.items import (
-    BytesPerS,
-    CapacityBytes,
-    Count,
-    CountInServer,
-    CountOrZero,
-    Flop,
-    FlopPerS,
-    Fraction,
-    Frozen,
-    Hertz,
-    InputBytes,
-    Item,
-    Kilograms,
-    MemoryBytes,
-    Metres,
-    Parameters,
-    SampleBytes,
-    Samples,
-    SamplesOrZero,
-    Seconds,
-    Watts,
-)
-from sizer.catalog.links import FormFactor, GpuLink, GpuLinkId, LinkId, LinkType, PowerInlet
-from sizer.catalog.networks import EpochPoint, NetworkKind, ObservedAs, SampleKind, Transformer
+from sizer.catalog import items
+from sizer.catalog.links import FormFactor, GpuLink, GpuLinkId, LinkId, LinkType, PowerInlet, PowerInletId, Volts
+
+Phases = Annotated[int, Field(ge=1, le=3)]
+CoolingWatts = Annotated[float, Field(ge=1, le=1e7)]
+
+
+# "storage-network" and "in-band": ports that stay out of the compute fabric whatever they can run.
+PortUse = Literal["compute", "storage", "storage-network", "in-band", "management", "bmc", "fabric", "back-end", "any"]
+# Form of a cage, which decides what module fits: "osfp-finned", "qsfp112".
+Connector = Annotated[str, Field(pattern=r"^[a-z0-9-]*$", max_length=20)]
+# Name of the years in which parts were sold together: "v100", "today".
+Era = Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=20)]
+
+
+class RackContent(items.Frozen):
+    """Equal parts side by side inside a system that arrives as a rack: "compute tray", 18 of 1U."""
+
+    name: Name
+    count: items.Count
+    height_u: Annotated[int, Field(ge=1, le=60)]  # of one
+    lowest_u: Annotated[int, Field(ge=1, le=60)]  # of the lowest one; the others stand above it
+    is_node: bool = False  # a server of the system, with its share of the system's ports
+    basis: Literal["datasheet", "measured", "published", "derived", "assumed"]
+    source: ShortText
+    where: LongText
+    note: LongText = ""
+
+
+class DeliveredRack(items.Frozen):
+    """A system that its maker delivers as a rack, with its own power shelves.
+
+    Each power inlet of the system is that of one power shelf, or one of the cabinet; half of them suffice.
+    """
+
+    rack: ShortText  # id in racks/
+    shelf_w: Sourced[items.Watts]  # rating of one power shelf or inlet
+    has_shelves: bool = True  # False: a cabinet with inlets and no power shelves
+    contents: Annotated[tuple[RackContent, ...], Field(min_length=1)]
+
+    @property
+    def n_nodes(self) -> int:
+        """Servers of the system: its compute trays."""
+        return sum(part.count for part in self.contents if part.is_node)
+
+
+class Device(items.Item):
+    """Something that takes rack units, watts and kilograms."""
+
+    era: Era | None = None  # absent: planned with servers of every era
+
+    height_u: Sourced[items.RackUnits] | None = None
+    depth_m: Sourced[items.Metres] | None = None
+    weight_kg: Sourced[items.Kilograms] | None = None
+    power_typical_w: Sourced[items.Watts] | None = None
+    # Either a measured or data-sheet maximum, or a bracket: sum of component TDPs (low) to the rating of the
+    # supplies that remain after one is lost (high). A low end alone is a floor: the total then reads "at least".
+    power_max_w: Sourced[items.Watts] | None = None
+    power_low_w: Sourced[items.Watts] | None = None
+    power_high_w: Sourced[items.Watts] | None = None
+    power_inlets: Sourced[items.CountOrZero] | None = None
+    inlet_kind: Sourced[PowerInletId] | None = None
+    supplies_needed: Sourced[items.Count] | None = None  # power inlets that carry its full draw; absent: not published
+    liquid_heat_fraction: Sourced[items.Fraction] | None = (
+        None  # of its heat that a coolant carries; absent: air-cooled
+    )
+    delivered: DeliveredRack | None = None  # absent: it is mounted in a rack of the design
+
+
+# Uses of the ports of adapters, which only servers have: these run slower links, too.
+ADAPTER_USES: tuple[PortUse, ...] = ("compute", "storage-network")
+
+
+class Port(items.Frozen):
+    """Ports of one kind on a device. ``also`` lists kinds that the same port can run instead (VPI)."""
+
+    kind: LinkId
+    count: items.Count
+    use: PortUse
+    also: tuple[LinkId, ...] = ()
+    on_request: tuple[LinkId, ...] = ()  # kinds that it can run and that are planned only where a request names them
+    nic: ShortText | None = None  # id in nics/, where the port is an adapter that a bill lists
+    connector: Connector = ""  # of its cage; empty: what the module of its link usually plugs into
+    basis: Literal["datasheet", "measured", "published", "derived", "assumed"]
+    source: ShortText
+    where: LongText
+    note: LongText = ""
+
+    @property
+    def kinds(self) -> tuple[LinkType, ...]:
+        """Links that the file lists, its own first."""
+        return (self.kind, *self.also, *self.on_request)
+
+    def runs(self, kind: LinkType) -> bool:
+        """Whether links of a kind can end here: those listed, and slower ones where the port is one of an adapter."""
+        return kind in self.kinds or (self.use in ADAPTER_USES and self.kind.adapter_runs(kind))
+
+
+class Rack(items.Item):
+    """A rack."""
+
+    height_u: Sourced[items.RackUnits]
+    load_kg: Sourced[items.Kilograms]
+    weight_kg: Sourced[items.Kilograms] | None = None
+    depth_m: Sourced[items.Metres] | None = None  # outer
+    width_m: Sourced[items.Metres] | None = None
+    usable_depth_m: Sourced[items.Metres] | None = None
+
+
+class Pdu(items.Item):
+    """A rack power distribution unit."""
+
+    capacity_w: Sourced[items.Watts]
+    # Voltage of its circuit, between phases where there are three: of the nominal range the lower and upper end. [V]
+    low_v: Sourced[Volts] | None = None
+    high_v: Sourced[Volts] | None = None
+    phases: Sourced[Phases] | None = None
+    # Outlets by the kind of inlet that they take: an id in power_inlets/.
+    outlets: dict[ShortText, Sourced[items.CountOrZero]]
+    inlet: Sourced[LongText] | None = None
+    height_u: Sourced[items.RackUnits] | None = None
+
+
+class Accessory(items.Item):
+    """A small part that a rack takes: one a free unit, or one a power inlet."""
+
+    use: Literal["blanking-panel", "cord"]
+    inlet: PowerInletId | None = None  # of a cord
+    length_m: Sourced[items.Metres] | None = None  # of a cord
+
+
+class CoolantUnit(Device):
+    """A coolant distribution unit: takes the heat of liquid-cooled devices into the water of the building."""
+
+    capacity_w: Sourced[CoolingWatts]  # heat that it takes at its rated approach temperature
+    place: Literal["in-rack", "in-row"]
+
+
+# Kinds of networks whose published trainings tell what share of a GPU's peak people reach.
+NetworkKind = Literal["convolution", "depthwise", "detector", "transformer", "diffusion", "volume", "point-cloud"]
+SampleKind = Literal[
+    "image", "sentence pair", "sequence", "user-item pair", "volume", "utterance", "table row", "graph node", "sample"
+]
+
+
+class ObservedAs(BaseModel):
+    """Wording under which observations without ids name a stack.
+
+    ``software`` is compared exactly (empty: the row names none); an empty ``source`` or ``precision`` matches any.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    software: ShortText
+    source: ShortText = ""
+    precision: ShortText = ""
+
+    def matches(self, software: str, source: str, precision: str) -> bool:
+        """Whether an observation with this software, source and precision is meant."""
+        return software == self.software and self.source in ("", source) and self.precision in ("", precision)
+
+
+class TransformerShape(items.Frozen):
+    """Layers and widths of a language model, from which work, parameters, memory and traffic follow.
+
+    One expert: a dense model. Defaults: dense, and every token attends to all earlier ones.
+    """
+
+    layers: Annotated[int, Field(ge=1, le=10_000, strict=True)]
+    hidden: Annotated[int, Field(ge=16, le=1_000_000, strict=True)]
+    ffn: Annotated[int, Field(ge=16, le=10_000_000, strict=True)]  # of a dense layer
+    heads: Annotated[int, Field(ge=1, le=10_000, strict=True)]
+    kv_heads: Annotated[int, Field(ge=1, le=10_000, strict=True)]
+    head_size: Annotated[int, Field(ge=8, le=10_000, strict=True)]
+    vocabulary: Annotated[int, Field(ge=2, le=100_000_000, strict=True)]
+    # Matrices of a feed-forward block: three, of which one gates, or two.
+    gated: bool = True
+    experts: Annotated[int, Field(ge=1, le=100_000, strict=True)] = 1
+    active_experts: Annotated[int, Field(ge=1, le=10_000, strict=True)] = 1
+    shared_experts: Annotated[int, Field(ge=0, le=1_000, strict=True)] = 0  # that every token uses
+    expert_ffn: Annotated[int, Field(ge=1, le=10_000_000, strict=True)] | None = None
+    dense_layers: Annotated[int, Field(ge=0, le=10_000, strict=True)] = 0  # without experts, of a mixture
+    # "sliding": some layers see the last tokens only; "latent": keys and values are kept as one vector of a rank.
+    attention: Literal["full", "sliding", "latent"] = "full"
+    window: Annotated[int, Field(ge=1, le=10_000_000, strict=True)] | None = None  # tokens
+    window_layers: Annotated[int, Field(ge=1, le=10_000, strict=True)] | None = None  # that have it; absent: all
+    # Numbers of the state that each of these layers keeps of a sequence: its attention is linear, and the window stands
+    # for the work of a chunk.
+    state_elements: Annotated[int, Field(ge=1, le=1_000_000_000, strict=True)] | None = None
+    q_rank: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
+    kv_rank: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
+    # Number format of the published weights, where they have fewer than 16 bits.
+    published_in: Literal["fp8", "mxfp4"] | None = None
+    # Most tokens of a request, in and out together, by the published configuration; absent: not known.
+    context_tokens: Annotated[int, Field(ge=128, le=2**24, strict=True)] | None = None
+
+    @model_validator(mode="after")
+    def _parts_go_together(self) -> Self:
+        if self.heads % self.kv_heads:
+            raise ValueError(
+                f"heads = {self.heads} must be a multiple of kv_heads = {self.kv_heads}: query heads share keys and "
+                "values in equal groups"
+            )
+        if self.active_experts > self.experts:
+            raise ValueError(
+                f"active_experts = {self.active_experts} must be at most experts = {self.experts}, of which each token "
+                "uses so many"
+            )
+        if self.experts > 1 and self.expert_ffn is None:
+            raise ValueError("expert_ffn is missing: give the width of one expert, for example 2048")
+        if self.experts == 1 and (self.shared_experts or self.dense_layers or self.expert_ffn):
+            raise ValueError("shared_experts, dense_layers and expert_ffn need experts = 2 or more")
+        if self.dense_layers >= self.layers:
+            raise ValueError(f"dense_layers = {self.dense_layers} must be fewer than layers = {self.layers}")
+        if (self.window is not None) is not (self.attention == "sliding"):
+            raise ValueError("attention = 'sliding' and window, its number of tokens, must be given together")
+        if self.window_layers is not None and (self.window is None or self.window_layers > self.layers):
+            raise ValueError(
+                f"window_layers = {self.window_layers} needs a window and at most layers = {self.layers} layers"
+            )
+        if self.state_elements and self.window is None:
+            raise ValueError("state_elements needs a window: the layers with linear attention are counted with it")
+        if self.attention == "latent" and self.kv_rank is None:
+            raise ValueError("kv_rank is missing: attention = 'latent' needs the rank of its keys and values, e.g. 512")
+        if self.attention != "latent" and (self.q_rank or self.kv_rank):
+            raise ValueError("q_rank and kv_rank need attention = 'latent'")
+        return self
+
+    @property
+    def total_parameters(self) -> float:
+        """Parameters of layers, embedding and output head."""
+        return self._layer_parameters(self.experts) + 2.0 * self.vocabulary * self.hidden
+
+    @property
+    def used_parameters(self) -> float:
+        """Parameters of the linear layers and the output head, which one token uses."""
+        return self._layer_parameters(self.active_experts) + float(self.vocabulary * self.hidden)
+
+    def _layer_parameters(self, experts: int) -> float:
+        """Parameters of all layers with so many routed experts of each."""
+        width, size = self.hidden, self.head_size
+        if self.attention == "latent":
+            # Down to the ranks and up again; half a head's width carries positions (DeepSeek-V3, section 2.1).
+            wide = size + size / 2
+            queries = self.heads * wide * (self.q_rank or width) + width * (self.q_rank or 0)
+            kept = self.kv_rank or 0
+            attention = queries + width * (kept + size / 2) + kept * self.heads * 2 * size + self.heads * size * width
+        else:
+            attention = 2.0 * width * size * (self.heads + self.kv_heads)
+        matrices = (3 if self.gated else 2) * width
+        sparse = self.layers - self.dense_layers if self.experts > 1 else 0
+        blocks = (self.layers - sparse) * self.ffn + sparse * (experts + self.shared_experts) * (self.expert_ffn or 0)
+        return self.layers * attention + float(matrices * blocks)
+
+
+class Transformer(TransformerShape):
+    """Shape of a language model of the catalogue.
+
+    ``measured_as`` is its name in ``benchmarks/language/training.csv``.
+    """
+
+    measured_as: ShortText = ""
+    # Of a sequence, as most published runs pre-train it, or as its configuration allows; absent: the usual number.
+    sequence_tokens: Annotated[int, Field(ge=128, le=2**20, strict=True)] | None = None
+    source: ShortText
+    where: LongText
+    note: LongText = ""
+
+
+class EpochPoint(items.Frozen):
+    """Epochs needed at one global batch."""
+
+    global_batch: Annotated[float, Field(ge=1, le=1e8)]
+    epochs: Annotated[float, Field(ge=0.1, le=1e4)]
+    source: ShortText
+    where: LongText
+    note: LongText = ""
+
 
 # Number format of a matrix product: "bf16", "fp8".
 Precision = Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=20)]
@@ -52,14 +297,14 @@ FibreMode = Literal["multimode", "single-mode", "duplex-lc"]
 StorageTier = Literal["performance", "capacity", "local"]
 
 
-class Release(Frozen):
+class Release(items.Frozen):
     """A release of software that published runs were made with."""
 
     component: ShortText
     version: Sourced[ShortText]
 
 
-class Generation(Item):
+class Generation(items.Item):
     """A generation of GPUs: its servers go with the equipment of its era.
 
     Its dates are those of its GPUs that have none of their own.
@@ -71,7 +316,7 @@ class Generation(Item):
     number_formats: Sourced[tuple[NumberFormat, ...]] | None = None  # that its matrix units multiply
 
 
-class Gpu(Item):
+class Gpu(items.Item):
     """An accelerator. Peaks are those of the unit used, dense: tensor cores for mixed precision (FP16 or BF16).
 
     ``peak_flop_per_s`` holds the peaks of further precisions ("tf32", "fp8", "fp4"), ``matmul_flop_per_s`` what large
@@ -80,16 +325,16 @@ class Gpu(Item):
 
     generation: ShortText | None = None  # id in generations/; absent: considered with those of every era
     form_factor: Sourced[FormFactor]
-    memory_bytes: Sourced[MemoryBytes]
-    peak_mixed_flop_per_s: Sourced[FlopPerS]
-    peak_fp32_flop_per_s: Sourced[FlopPerS] | None = None
-    peak_flop_per_s: dict[Precision, Sourced[FlopPerS]] = Field(default_factory=dict)
-    matmul_flop_per_s: dict[Precision, Sourced[FlopPerS]] = Field(default_factory=dict)
+    memory_bytes: Sourced[items.MemoryBytes]
+    peak_mixed_flop_per_s: Sourced[items.FlopPerS]
+    peak_fp32_flop_per_s: Sourced[items.FlopPerS] | None = None
+    peak_flop_per_s: dict[Precision, Sourced[items.FlopPerS]] = Field(default_factory=dict)
+    matmul_flop_per_s: dict[Precision, Sourced[items.FlopPerS]] = Field(default_factory=dict)
     number_formats: Sourced[tuple[NumberFormat, ...]] | None = None  # where they differ from those of its generation
-    memory_bytes_per_s: Sourced[BytesPerS] | None = None
-    nvlink_bytes_per_s: Sourced[BytesPerS] | None = None  # one direction, all links of the GPU
-    tdp_w: Sourced[Watts] | None = None
-    weight_kg: Sourced[Kilograms] | None = None
+    memory_bytes_per_s: Sourced[items.BytesPerS] | None = None
+    nvlink_bytes_per_s: Sourced[items.BytesPerS] | None = None  # one direction, all links of the GPU
+    tdp_w: Sourced[items.Watts] | None = None
+    weight_kg: Sourced[items.Kilograms] | None = None
 
     @property
     def speed(self) -> tuple[float, float]:
@@ -98,14 +343,14 @@ class Gpu(Item):
         return self.peak_mixed_flop_per_s.value, 0.0 if memory is None else memory.value
 
 
-class Cpu(Item):
+class Cpu(items.Item):
     """A host processor."""
 
-    cores: Sourced[Count]
-    threads: Sourced[Count] | None = None
-    base_clock_hz: Sourced[Hertz] | None = None
-    tdp_w: Sourced[Watts] | None = None
-    pcie_lanes: Sourced[CountOrZero] | None = None
+    cores: Sourced[items.Count]
+    threads: Sourced[items.Count] | None = None
+    base_clock_hz: Sourced[items.Hertz] | None = None
+    tdp_w: Sourced[items.Watts] | None = None
+    pcie_lanes: Sourced[items.CountOrZero] | None = None
 
 
 class Server(Device):
@@ -114,38 +359,38 @@ class Server(Device):
     role: Literal["gpu", "head", "storage", "fabric-manager"]
     is_workstation: bool = False  # stands at a desk, one alone, without a rack
     gpus: tuple[ShortText, ...] = ()  # ids in gpus/ that the server takes; the first is the default
-    n_gpus: Sourced[CountInServer] | None = None
-    n_gpus_choices: tuple[CountInServer, ...] = ()  # other counts that the vendor sells, e.g. (4, 8, 10)
-    n_gpus_alone: tuple[CountInServer, ...] = ()  # and of a server that is enough alone, e.g. (1, 3, 5, 6)
+    n_gpus: Sourced[items.CountInServer] | None = None
+    n_gpus_choices: tuple[items.CountInServer, ...] = ()  # other counts that the vendor sells, e.g. (4, 8, 10)
+    n_gpus_alone: tuple[items.CountInServer, ...] = ()  # and of a server that is enough alone, e.g. (1, 3, 5, 6)
     intra_link: Sourced[GpuLinkId] | None = None
     cpu: Sourced[LongText] | None = None  # id in cpus/
-    n_cpus: Sourced[CountInServer] | None = None
+    n_cpus: Sourced[items.CountInServer] | None = None
     # Links of x16 width between processors and GPUs that work side by side: uplinks of the PCIe switches.
-    host_links: Sourced[CountOrZero] | None = None
-    memory_bytes: Sourced[MemoryBytes] | None = None
+    host_links: Sourced[items.CountOrZero] | None = None
+    memory_bytes: Sourced[items.MemoryBytes] | None = None
     local_storage: ShortText | None = None  # id in storage/ of kind "local"
     ports: tuple[Port, ...] = ()
 
 
-class MemoryOption(Item):
+class MemoryOption(items.Item):
     """Memory that a server is sold with in place of its standard memory: a line of the bill for each server."""
 
     server: ShortText
-    memory_bytes: Sourced[MemoryBytes]  # of the server with it, all modules together
+    memory_bytes: Sourced[items.MemoryBytes]  # of the server with it, all modules together
 
 
-class CapacityOption(Frozen):
+class CapacityOption(items.Frozen):
     """One drive choice of a storage unit."""
 
     name: Name
-    raw_bytes: Sourced[CapacityBytes]  # per unit (chassis or server)
+    raw_bytes: Sourced[items.CapacityBytes]  # per unit (chassis or server)
 
 
-class Overhead(Frozen):
+class Overhead(items.Frozen):
     """Protection overhead at one node count; the last row holds for every larger count."""
 
-    nodes: Count
-    overhead: Fraction
+    nodes: items.Count
+    overhead: items.Fraction
     source: ShortText
     where: LongText
     basis: Literal["datasheet", "published", "derived"] = "published"
@@ -155,41 +400,43 @@ class Storage(Device):
     """A storage system. Sizes, watts and ``ports`` are those of one unit: a chassis, or a server of software."""
 
     kind: Literal["scale-out-nas", "parallel-file-system", "nfs-server", "local"]
-    nodes_per_unit: Sourced[Count] | None = None
+    nodes_per_unit: Sourced[items.Count] | None = None
     server: Sourced[LongText] | None = None  # id in servers/, where the system is software: its size and ports count
-    min_nodes: Sourced[Count] | None = None
-    max_nodes: Sourced[Count] | None = None
-    max_gpus: Sourced[Count] | None = None  # that a class of products is made for; absent: its rates say
-    node_read_low_bytes_per_s: Sourced[BytesPerS] | None = None  # what one node reads for clients, as demonstrated
-    node_read_high_bytes_per_s: Sourced[BytesPerS] | None = None  # the vendor's upper end; equal when one number
-    node_write_bytes_per_s: Sourced[BytesPerS] | None = None  # what one node writes for clients
+    min_nodes: Sourced[items.Count] | None = None
+    max_nodes: Sourced[items.Count] | None = None
+    max_gpus: Sourced[items.Count] | None = None  # that a class of products is made for; absent: its rates say
+    node_read_low_bytes_per_s: Sourced[items.BytesPerS] | None = (
+        None  # what one node reads for clients, as demonstrated
+    )
+    node_read_high_bytes_per_s: Sourced[items.BytesPerS] | None = None  # the vendor's upper end; equal when one number
+    node_write_bytes_per_s: Sourced[items.BytesPerS] | None = None  # what one node writes for clients
     node_iops: Sourced[Annotated[float, Field(ge=1, le=1e12)]] | None = None  # reads of one node a second
-    test_write_bytes_per_s: Sourced[BytesPerS] | None = None  # what a published test wrote, all clients together
-    mount_low_bytes_per_s: Sourced[BytesPerS] | None = None  # of one mount, or one client, of a server
-    mount_high_bytes_per_s: Sourced[BytesPerS] | None = None
-    mounts_per_server: Sourced[Count] | None = None  # absent: one for every front-end address of the system
+    test_write_bytes_per_s: Sourced[items.BytesPerS] | None = None  # what a published test wrote, all clients together
+    mount_low_bytes_per_s: Sourced[items.BytesPerS] | None = None  # of one mount, or one client, of a server
+    mount_high_bytes_per_s: Sourced[items.BytesPerS] | None = None
+    mounts_per_server: Sourced[items.Count] | None = None  # absent: one for every front-end address of the system
     front_end_kind: Sourced[LinkId] | None = None
-    front_end_ports_per_node: Sourced[Count] | None = None
-    gateway_ports_per_node: Sourced[CountOrZero] | None = None  # of these, used when a gateway stands between
-    back_end_ports_per_node: Sourced[CountOrZero] | None = None
+    front_end_ports_per_node: Sourced[items.Count] | None = None
+    gateway_ports_per_node: Sourced[items.CountOrZero] | None = None  # of these, used when a gateway stands between
+    back_end_ports_per_node: Sourced[items.CountOrZero] | None = None
     back_end_switch: Sourced[LongText] | None = None  # id in switches/
-    back_end_flat_nodes: Sourced[Count] | None = None  # above this the back end is leaf-spine
-    cache_bytes_per_node: Sourced[MemoryBytes] | None = None
+    back_end_flat_nodes: Sourced[items.Count] | None = None  # above this the back end is leaf-spine
+    cache_bytes_per_node: Sourced[items.MemoryBytes] | None = None
     capacity_options: tuple[CapacityOption, ...] = ()  # rising: the first drives that do stand for larger ones
-    usable_bytes: Sourced[CapacityBytes] | None = None  # of a system with one fixed capacity
+    usable_bytes: Sourced[items.CapacityBytes] | None = None  # of a system with one fixed capacity
     media: Sourced[Literal["all-flash", "hybrid", "disk"]] | None = None  # hybrid: disks with flash as cache
-    max_usable_bytes: Sourced[CapacityBytes] | None = None  # of the largest system that the vendor publishes
+    max_usable_bytes: Sourced[items.CapacityBytes] | None = None  # of the largest system that the vendor publishes
     protection: Sourced[LongText] | None = None
     protection_overheads: tuple[Overhead, ...] = ()
     # Software systems. Data blocks grow with the servers: min(stripe_data_max, servers - parity - spares).
-    stripe_data: Sourced[Count] | None = None
-    stripe_data_max: Sourced[Count] | None = None
-    stripe_parity: Sourced[CountOrZero] | None = None
+    stripe_data: Sourced[items.Count] | None = None
+    stripe_data_max: Sourced[items.Count] | None = None
+    stripe_parity: Sourced[items.CountOrZero] | None = None
     # Of a node that is an appliance: each takes over the drives of the other when it fails.
-    controllers: Sourced[Count] | None = None
-    hot_spare_nodes: Sourced[CountOrZero] | None = None  # at min_nodes
-    hot_spare_nodes_above_min: Sourced[CountOrZero] | None = None  # with more servers than min_nodes
-    usable_share: Sourced[Fraction] | None = None
+    controllers: Sourced[items.Count] | None = None
+    hot_spare_nodes: Sourced[items.CountOrZero] | None = None  # at min_nodes
+    hot_spare_nodes_above_min: Sourced[items.CountOrZero] | None = None  # with more servers than min_nodes
+    usable_share: Sourced[items.Fraction] | None = None
     ports: tuple[Port, ...] = ()
     software: tuple[ShortText, ...] = ()  # ids in software/ that the system needs
 
@@ -206,7 +453,7 @@ class Switch(Device):
 
     ports: tuple[Port, ...] = ()
     subnet_manager: Sourced[bool] | None = None
-    latency_s: Sourced[Seconds] | None = None
+    latency_s: Sourced[items.Seconds] | None = None
 
 
 class Gateway(Switch):
@@ -214,27 +461,27 @@ class Gateway(Switch):
 
     uplink_kind: Sourced[LinkId]
     front_end_kind: Sourced[LinkId]
-    uplink_bytes_per_s: Sourced[BytesPerS]
-    front_end_bytes_per_s: Sourced[BytesPerS]
+    uplink_bytes_per_s: Sourced[items.BytesPerS]
+    front_end_bytes_per_s: Sourced[items.BytesPerS]
 
 
-class Nic(Item):
+class Nic(items.Item):
     """A network adapter."""
 
     kinds: tuple[LinkId, ...]
-    n_ports: Sourced[Count]
+    n_ports: Sourced[items.Count]
     host_interface: Sourced[LongText] | None = None
     # PCIe 3.0 x16 cannot feed two 100 Gbit/s ports: bandwidth to count per adapter.
-    usable_bytes_per_s: Sourced[BytesPerS] | None = None
+    usable_bytes_per_s: Sourced[items.BytesPerS] | None = None
 
 
-class Cable(Item):
+class Cable(items.Item):
     """A cable with both ends, or a transceiver (``media`` "transceiver") of which a link takes two plus fibre."""
 
     kinds: tuple[LinkId, ...]
     media: Literal["dac", "aoc", "copper", "transceiver", "fibre"]
-    length_m: Sourced[Metres] | None = None
-    power_end_w: Sourced[Watts] | None = None
+    length_m: Sourced[items.Metres] | None = None
+    power_end_w: Sourced[items.Watts] | None = None
     # The cages that its ends fit (empty: any), and how many ports of a cage it serves: of a twin-port module, of a
     # cable that splits.
     connectors: tuple[Connector, ...] = ()
@@ -248,7 +495,7 @@ class Cable(Item):
 SoftwareLayer = Literal["portal", "manager", "frameworks", "system", "storage"]
 
 
-class Software(Item):
+class Software(items.Item):
     """A software line. ``metric`` is what a licence counts; ``applies_to`` the ids or vendors that call for it.
 
     ``applies_to`` entries: an id in servers/ or storage/, a vendor of servers, storage or GPUs, ``"cluster"`` (any
@@ -271,7 +518,7 @@ class Software(Item):
     purpose: Sourced[LongText]
 
 
-class Support(Item):
+class Support(items.Item):
     """A support or service line; fields as for software."""
 
     metric: Sourced[Literal["node", "gpu", "raw-terabyte", "cluster"]]
@@ -281,12 +528,12 @@ class Support(Item):
     purpose: Sourced[LongText]
 
 
-class Dnn(Item):
+class Dnn(items.Item):
     """A neural network. FLOP are 2 x multiply-accumulates of one forward pass of one sample."""
 
-    forward_flop: Sourced[Flop]
-    parameters: Sourced[Parameters]
-    input_bytes: Sourced[InputBytes]  # one decoded uint8 sample as the GPU gets it
+    forward_flop: Sourced[items.Flop]
+    parameters: Sourced[items.Parameters]
+    input_bytes: Sourced[items.InputBytes]  # one decoded uint8 sample as the GPU gets it
     # The last two of a language model in use, as its target counts them.
     sample: SampleKind | Literal["token", "request", "request in flight"] = "image"
     family: ShortText = ""  # name of the effect pool that an unseen DNN borrows from, e.g. "vgg"
@@ -297,12 +544,12 @@ class Dnn(Item):
     era: Era | None = None  # of the only equipment that it was measured on; absent: of every one
 
 
-class Dataset(Item):
+class Dataset(items.Item):
     """A training set as stored."""
 
-    n_samples: Sourced[Samples]
-    sample_bytes: Sourced[SampleBytes]  # mean size of one sample on storage
-    n_validation_samples: Sourced[SamplesOrZero] | None = None
+    n_samples: Sourced[items.Samples]
+    sample_bytes: Sourced[items.SampleBytes]  # mean size of one sample on storage
+    n_validation_samples: Sourced[items.SamplesOrZero] | None = None
     format: Literal["raw files", "records", "decoded tensors"]
     sample: SampleKind = "image"
 
@@ -311,7 +558,7 @@ class Dataset(Item):
 SoftwareLine = Literal["ngc", "tensorpack", "cnn-benchmarks", "official", "horovod", "upstream"]
 
 
-class Stack(Item):
+class Stack(items.Item):
     """A software stack: framework, release and input pipeline. The software generation is an input of every sizing."""
 
     framework: ShortText
@@ -329,7 +576,7 @@ class Stack(Item):
     observed_as: tuple[ObservedAs, ...] = ()
 
 
-class Recipe(Item):
+class Recipe(items.Item):
     """A training recipe: target accuracy and how epochs grow with the global batch."""
 
     dnn: ShortText
@@ -337,13 +584,13 @@ class Recipe(Item):
     # Of MLPerf Training v1.0 and later: samples to the target come from the fit of its rows, in place of points.
     mlperf: ShortText = ""
     starts_from_checkpoint: bool = False  # of the benchmark, whose runs do not train from scratch
-    epoch_samples: Sourced[Samples] | None = None  # of these runs
+    epoch_samples: Sourced[items.Samples] | None = None  # of these runs
     evaluate_every_epochs: Sourced[Annotated[float, Field(ge=1e-6, le=1000)]]
     points: tuple[EpochPoint, ...] = ()
 
 
 # Folder of catalog/ -> class of its files.
-CATEGORIES: dict[str, type[Item]] = {
+CATEGORIES: dict[str, type[items.Item]] = {
     "links": LinkType,
     "gpu_links": GpuLink,
     "power_inlets": PowerInlet,
@@ -370,7 +617,7 @@ CATEGORIES: dict[str, type[Item]] = {
 }
 
 
-class Source(Frozen):
+class Source(items.Frozen):
     """A cited document. Grade A: vendor or standards body; B: operator or curated; C: press; D: weak."""
 
     id: ShortText

@@ -44,8 +44,7 @@ from sizer.present.text.decisions import rack_texts, rack_trade_off
 from sizer.present.workload_charts import load_finding
 from sizer.sizing.design.decisions import RackChoice, RackLimit
 from sizer.sizing.result import STAGES, WorkloadAnswer
-from sizer.sizing.stages.serving_curve import serving_curve
-from sizer.sizing.stages.serving_rates import ServingAnswer
+from sizer.sizing.stages.serving_rates import ServingAnswer, serving_curve
 
 # Points a pixel below which the small type of a drawing is too small to be read from the back of a room.
 _LEAST_SCALE = 1.0

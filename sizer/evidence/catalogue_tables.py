@@ -9,13 +9,22 @@ from typing import Any
 from sizer.base.provenance import Sourced
 from sizer.base.quantities import grouped
 from sizer.catalog.checks import NOT_SOLD, unknown_facts
-from sizer.catalog.devices import DeliveredRack
 from sizer.catalog.items import Item, Sku
 from sizer.catalog.labels import capital, fact_label, fact_text, fact_value, item_name, name, with_vendor
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog, statements
-from sizer.catalog.networks import EpochPoint, ObservedAs, Transformer
-from sizer.catalog.schema import Cable, CapacityOption, Overhead, Port, Release, Source
+from sizer.catalog.schema import (
+    Cable,
+    CapacityOption,
+    DeliveredRack,
+    EpochPoint,
+    ObservedAs,
+    Overhead,
+    Port,
+    Release,
+    Source,
+    Transformer,
+)
 from sizer.present.tables import Align, Cell, Row, Table, columns, port_text, row
 from sizer.present.words import NOT_PUBLISHED, listed, money, percent, plural
 from sizer.sizing.result import DesignAnswer

@@ -358,7 +358,7 @@ def _seconds(value: float) -> str:
 def _median_over_fitted(model: WorkloadOnDesign, terms: StepTerms) -> Row:
     """How far the uncertainty of all coefficients together moves the median of the rate."""
     run = model.run
-    steps = gpu_side.step_run(model.work, [model.platform], run.cols, run.servers, model.catalog)
+    steps = gpu_side.step_run(model.work, run.hosts(model.platform, model.catalog))
     fitted = float(gpu_side.gpu_samples_per_s(steps, terms.values).flat[0])
     return input_row(
         "d, median rate over the rate at the fitted values",
@@ -372,7 +372,7 @@ _STEP = "t GPU = (t launch^q + (p · F · (b + f) / (P · η))^q)^(1/q)"
 
 def _serving(model: WorkloadOnDesign) -> StageInputs:
     """Requests a second of a model in use: replicas, each at the largest load within the limits."""
-    found = serving_run(model.work, [model.platform], model.run.cols, model.run.servers, model.catalog)
+    found = serving_run(model.work, model.run.hosts(model.platform, model.catalog))
     replicas = float(found.replicas[0])
     inputs = (
         input_row("r, replicas", number(replicas), note="of the fastest layout that fits"),

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from sizer.base.errors import OutputError
-from sizer.base.folders import make_folders
-from sizer.base.run_lock import left_behind, running
+from sizer.base.folders import left_behind, make_folders, running
 from sizer.sizing.result import SizingResult
 
 # Characters of customer, design and revision in a file's name; together they stay far below what file systems take.

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from sizer.base.arrays import Floats
 from sizer.base.estimate import Estimate
 from sizer.perf.arguments import require_above, require_at_least, require_within
-from sizer.perf.stage_capacity import Capacity, throughput, throughput_quantile
+from sizer.perf.stage_capacity import Capacity, throughput
 
 
 def core_seconds_per_sample(sample_bytes: ArrayLike, fixed_core_s: ArrayLike, core_s_per_byte: ArrayLike) -> Floats:
@@ -158,21 +158,16 @@ def bottlenecks(stages: Stages, gpu_alone_samples_per_s: Floats) -> tuple[list[s
 
 def throughputs(*evaluated: Stages) -> Estimate:
     """Rates of several evaluations one after the other, sought all at once: the capacity of the slowest stage."""
-    return throughput(_in_a_row(evaluated))
+    return throughput(in_a_row(evaluated))
 
 
-def _in_a_row(evaluated: Sequence[Stages]) -> list[Capacity]:
+def in_a_row(evaluated: Sequence[Stages]) -> list[Capacity]:
     """Every limiting stage, with the rows of all evaluations one after the other."""
     shapes = [np.broadcast_shapes(*(stage.median.shape for stage in each.limiting())) for each in evaluated]
     return [
         Capacity.concatenated([stage.broadcast_to(shape) for stage, shape in zip(stages, shapes, strict=True)])
         for stages in zip(*(each.limiting() for each in evaluated), strict=True)
     ]
-
-
-def throughput_quantiles(probability: float, *evaluated: Stages) -> Floats:
-    """Rates of several evaluations, one after the other, that they stay below with ``probability``."""
-    return throughput_quantile(_in_a_row(evaluated), probability)
 
 
 def storage_stage(side: StorageSide, sample_bytes: ArrayLike, hit_fraction: ArrayLike) -> Capacity:

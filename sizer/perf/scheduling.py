@@ -104,8 +104,8 @@ class SharedGpus:
 
     def __init__(self, places: FreeGpus) -> None:
         self._places = places
-        self._server: list[int] = []
-        self._n_sessions: list[int] = []  # that run on each GPU ever shared
+        self.server: list[int] = []
+        self.n_sessions: list[int] = []  # that run on each GPU ever shared
         self._most: list[int] = []
         self._opened_s: list[float] = []
         self._with_room: dict[
@@ -118,45 +118,39 @@ class SharedGpus:
         """GPU on which a session starts: the fullest shared one with room, else a free one; None: no room."""
         room = self._with_room.setdefault(per_gpu, {})
         found = max(
-            (gpu for gpu in room if self._server[gpu] not in without),
-            key=lambda gpu: self._n_sessions[gpu],
+            (gpu for gpu in room if self.server[gpu] not in without),
+            key=lambda gpu: self.n_sessions[gpu],
             default=None,
         )
         if found is None:
             servers = self._places.take(1, 0, without)
             if servers is None:
                 return None
-            found = len(self._server)
-            self._server.append(servers[0])
-            self._n_sessions.append(0)
+            found = len(self.server)
+            self.server.append(servers[0])
+            self.n_sessions.append(0)
             self._most.append(per_gpu)
             self._opened_s.append(now)
             room[found] = None
             self.n_places += per_gpu
-        self._n_sessions[found] += 1
+        self.n_sessions[found] += 1
         self.n_places -= 1
-        if self._n_sessions[found] == per_gpu:
+        if self.n_sessions[found] == per_gpu:
             del room[found]
         return found
 
     def give_back(self, gpu: int, now: float) -> None:
         """End a session; with the last one its GPU is free for any job."""
-        self._n_sessions[gpu] -= 1
+        self.n_sessions[gpu] -= 1
         self.n_places += 1
         room = self._with_room[self._most[gpu]]
-        if self._n_sessions[gpu]:
+        if self.n_sessions[gpu]:
             room[gpu] = None
             return
         room.pop(gpu, None)  # of two sessions the first that ends has put it there
         self.n_places -= self._most[gpu]
-        self._places.change((self._server[gpu],), 1)
+        self._places.change((self.server[gpu],), 1)
         self.pieces.append((self._opened_s[gpu], now))
-
-    def server_of(self, gpu: int) -> int:
-        return self._server[gpu]
-
-    def n_sessions(self, gpu: int) -> int:
-        return self._n_sessions[gpu]
 
 
 DAY_S = 86_400.0
@@ -409,7 +403,7 @@ class _Queue:
                 if self.per_gpu[job] == self.per_gpu[other]:
                     return end, frozenset(self.servers[other])
                 ended[gpu] = ended.get(gpu, 0) + 1
-                if ended[gpu] < self.shared.n_sessions(gpu):
+                if ended[gpu] < self.shared.n_sessions[gpu]:
                     continue
             for server in self.servers[other]:
                 free[server] += held
@@ -435,7 +429,7 @@ class _Queue:
             if gpu is None:
                 return False
             self.shared_gpu[job] = gpu
-            found: tuple[int, ...] | None = (self.shared.server_of(gpu),)
+            found: tuple[int, ...] | None = (self.shared.server[gpu],)
         else:
             found = self.places.take(self.gpus[job], self.whole[job], without)
         if found is None:

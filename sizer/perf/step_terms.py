@@ -4,6 +4,7 @@ The calibration knows hundreds of parameters. What one combination needs of them
 :data:`TERM_NAMES` and their covariance: a :class:`StepTerms`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -98,6 +99,8 @@ TERM_NAMES = (
 # Logarithm of a part that a step does not have: launches that a rate includes, exchange that is never exposed. Exactly
 # so, and no number that stands for it: the part is 0, whatever it is multiplied by; a rate without bound is minus it.
 ABSENT = -np.inf
+# Of terms, in differences: what it leaves of a derivative is below a millionth.
+_STEP = 1e-4
 EFFICIENCY, LAUNCH, INTRA, INTER, OVERLAP, STRAGGLER, HOST_LINK, RUN_AHEAD, FILL, SCALE_OUT = range(len(TERM_NAMES))
 
 
@@ -167,13 +170,11 @@ class StepRate:
     exposed_s: Floats
 
 
-@dataclass(frozen=True)
-class StepSlopes:
-    """Rate at given terms, and how it moves with them: what a fit asks for.
+def log_slopes(log_value: Callable[[Floats], Floats], terms: Floats) -> Floats:
+    """Derivatives of logarithms by their terms, shape (..., k), by central differences.
 
-    ``samples_per_s`` (...): as ``StepRate.total``, at the terms themselves [samples/s].
-    ``by_term``: derivative of its logarithm by each term that it depends on, by index into :data:`TERM_NAMES`.
+    ``log_value``: terms of shape (k, ..., k) to logarithms of shape (k, ...).
+    ``terms`` (..., k): where the derivatives are taken.
     """
-
-    samples_per_s: Floats
-    by_term: dict[int, Floats]
+    steps = _STEP * np.eye(terms.shape[-1]).reshape(-1, *(1,) * (terms.ndim - 1), terms.shape[-1])
+    return np.moveaxis(log_value(terms + steps) - log_value(terms - steps), 0, -1) / (2 * _STEP)

@@ -7,23 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Floats, Rows
+from sizer.perf import step_terms
 from sizer.perf.arguments import float_arrays, require_above, require_at_least
-from sizer.perf.step_terms import (
-    EFFICIENCY,
-    FILL,
-    HOST_LINK,
-    INTER,
-    INTRA,
-    LAUNCH,
-    OVERLAP,
-    RUN_AHEAD,
-    SCALE_OUT,
-    STRAGGLER,
-    StepRate,
-    StepSlopes,
-    StepTerms,
-    drawn_estimate,
-)
 
 
 @dataclass(frozen=True)
@@ -34,36 +19,16 @@ class GpuTime:
     kernels that are waited for cost their whole time (q = 1: the sum).
     """
 
-    batch: Floats
-    fill: Floats
-    q: Floats
-    log_launch: Floats
-    log_compute: Floats
     log_s: Floats
     time_s: Floats
 
     @classmethod
     def of(cls, v: Floats, sample_s: Floats, batch: Floats) -> "GpuTime":
-        log_launch = v[..., LAUNCH]
-        fill = np.exp(v[..., FILL])
-        log_compute = np.log(sample_s * (batch + fill)) - v[..., EFFICIENCY]
-        q = 1 + np.exp(v[..., RUN_AHEAD])
+        log_compute = np.log(sample_s * (batch + np.exp(v[..., step_terms.FILL]))) - v[..., step_terms.EFFICIENCY]
+        q = 1 + np.exp(v[..., step_terms.RUN_AHEAD])
         # Logarithms keep the powers finite.
-        log_s = np.logaddexp(q * log_launch, q * log_compute) / q
-        return cls(batch, fill, q, log_launch, log_compute, log_s, np.exp(log_s))
-
-    def gradient(self) -> dict[int, Floats]:
-        """Derivatives of the logarithm of the time by the terms."""
-        q = self.q
-        launch_share = np.exp(q * (self.log_launch - self.log_s))
-        compute_share = 1 - launch_share
-        mean = launch_share * self.log_launch + compute_share * self.log_compute
-        return {
-            EFFICIENCY: -compute_share,
-            LAUNCH: launch_share,
-            RUN_AHEAD: (q - 1) / q * (mean - self.log_s),
-            FILL: compute_share * self.fill / (self.batch + self.fill),
-        }
+        log_s = np.logaddexp(q * v[..., step_terms.LAUNCH], q * log_compute) / q
+        return cls(log_s, np.exp(log_s))
 
 
 # Forward pass 1 F, backward pass 2 F (gradients of inputs and of weights); no recomputation of activations.
@@ -189,7 +154,7 @@ class TrainingRun(Rows):
         taken = {name: array[:, some] if array.shape[-1:] == self.shape[-1:] else array for name, array in arrays}
         return replace(self, shape=np.zeros(self.shape)[:, some].shape, **taken)
 
-    def rate(self, terms: StepTerms) -> StepRate:
+    def rate(self, terms: step_terms.StepTerms) -> step_terms.StepRate:
         """Rates with their uncertainty, for one set of terms or one of each row.
 
         t = (t_gpu + exposed) (1 + s log2 g + r 2 (m-1)/m), t_gpu = (t_launch^q + t_c^q)^(1/q), t_c = 3 F (b + f)/(P
@@ -208,31 +173,12 @@ class TrainingRun(Rows):
         shape = np.broadcast_shapes(self.shape, terms.values.shape[:-1])
         with np.errstate(divide="ignore"):
             exchange = self.samples / part.exchange_s
-        return StepRate(
-            drawn_estimate(-drawn.gpu.log_s, scatter).scaled(self.samples).broadcast_to(shape),
-            drawn_estimate(np.log(drawn.samples_per_s(run)), scatter).broadcast_to(shape),
+        return step_terms.StepRate(
+            step_terms.drawn_estimate(-drawn.gpu.log_s, scatter).scaled(self.samples).broadcast_to(shape),
+            step_terms.drawn_estimate(np.log(drawn.samples_per_s(run)), scatter).broadcast_to(shape),
             np.broadcast_to(exchange, shape),
             np.broadcast_to(self.samples / part.samples_per_s(self) - part.gpu.time_s, shape),
         )
-
-    def slopes(self, values: Floats) -> StepSlopes:
-        """Rate at given terms, shape (..., k), with its derivatives."""
-        part = _TrainingParts.of(self, values)
-        step_s, grown = part.gpu.time_s + part.exposed_s, 1 + part.wait_inside + part.wait_between
-        # Derivatives of the logarithm of the rate by each term, by hand: a step is a sum of few simple parts.
-        by_hidden = -part.exposed_s / part.root_s
-        by_exchange = -by_hidden + LAST_BUCKET_FRACTION * part.corner_s / part.root_s
-        # A longer step on the GPU also hides more.
-        gpu_share = (part.gpu.time_s + by_hidden * part.hidden_s) / step_s
-        by_term = {
-            **{term: -slope * gpu_share for term, slope in part.gpu.gradient().items()},
-            INTRA: by_exchange * part.intra_s / step_s,
-            INTER: by_exchange * part.inter_s / step_s,
-            OVERLAP: -by_hidden * part.hidden_s * (1 - part.overlap) / step_s,
-            STRAGGLER: -part.wait_inside / grown,
-            SCALE_OUT: -part.wait_between / grown,
-        }
-        return StepSlopes(part.samples_per_s(self), by_term)
 
     @cached_property
     def over_draws(self) -> "TrainingRun":
@@ -268,13 +214,8 @@ class _TrainingParts:
     """Times that make up a training step. [s]"""
 
     gpu: GpuTime
-    intra_s: Floats
     inter_s: Floats
     exchange_s: Floats
-    overlap: Floats
-    hidden_s: Floats  # exchange that computation can hide
-    corner_s: Floats  # rounds the corner where it no longer can
-    root_s: Floats
     exposed_s: Floats  # exchange that computation does not hide
     wait_inside: Floats  # growth of a step by waiting, inside servers and between them [-]
     wait_between: Floats
@@ -282,34 +223,19 @@ class _TrainingParts:
     @classmethod
     def of(cls, run: TrainingRun, v: Floats) -> "_TrainingParts":
         gpu = GpuTime.of(v, run.sample_s, run.batch)
-        overlap = 1 / (1 + np.exp(-v[..., OVERLAP]))
-        hidden_s = overlap * (2 / 3) * gpu.time_s
-        intra_s = run.intra_bytes * np.exp(-v[..., INTRA])
-        inter_s = run.inter_full_s * np.exp(-v[..., INTER])
+        # What computation can hide, with a rounded corner where it no longer can.
+        hidden_s = 1 / (1 + np.exp(-v[..., step_terms.OVERLAP])) * (2 / 3) * gpu.time_s
+        intra_s = run.intra_bytes * np.exp(-v[..., step_terms.INTRA])
+        inter_s = run.inter_full_s * np.exp(-v[..., step_terms.INTER])
         exchange_s = intra_s + run.hops_s + inter_s
         beyond_s = exchange_s - hidden_s
         corner_s = 2 * LAST_BUCKET_FRACTION * exchange_s
-        root_s = np.sqrt(beyond_s * beyond_s + corner_s * corner_s)
-        exposed_s = 0.5 * (beyond_s + root_s)
+        exposed_s = 0.5 * (beyond_s + np.sqrt(beyond_s * beyond_s + corner_s * corner_s))
         if not (exchange_s > 0).all():
-            # One GPU exchanges nothing; any length of the root keeps the derivatives defined there.
-            root_s = np.where(exchange_s > 0, root_s, 1.0)
-            exposed_s = np.where(exchange_s > 0, exposed_s, 0.0)
-        wait_inside = np.exp(v[..., STRAGGLER]) * run.doublings
-        wait_between = np.exp(v[..., SCALE_OUT]) * run.leaving
-        return cls(
-            gpu,
-            intra_s,
-            inter_s,
-            exchange_s,
-            overlap,
-            hidden_s,
-            corner_s,
-            root_s,
-            exposed_s,
-            wait_inside,
-            wait_between,
-        )
+            exposed_s = np.where(exchange_s > 0, exposed_s, 0.0)  # one GPU exchanges nothing
+        wait_inside = np.exp(v[..., step_terms.STRAGGLER]) * run.doublings
+        wait_between = np.exp(v[..., step_terms.SCALE_OUT]) * run.leaving
+        return cls(gpu, inter_s, exchange_s, exposed_s, wait_inside, wait_between)
 
     def samples_per_s(self, run: TrainingRun) -> Floats:
         """Rate of all GPUs together."""
@@ -372,9 +298,9 @@ class InferenceRun(Rows):
 
     def host_samples_per_s(self, values: Floats) -> Floats:
         """What the links between host and GPUs carry. [samples/s]"""
-        return np.asarray(self.links * np.exp(values[..., HOST_LINK]) / self.link_bytes)
+        return np.asarray(self.links * np.exp(values[..., step_terms.HOST_LINK]) / self.link_bytes)
 
-    def rate(self, terms: StepTerms) -> StepRate:
+    def rate(self, terms: step_terms.StepTerms) -> step_terms.StepRate:
         """Rates with their uncertainty: ``total`` is the smaller of GPUs and host links."""
         host, total, run = self.host_samples_per_s(terms.values), self.samples_per_s(terms.values), self.over_draws
         shape = np.broadcast_shapes(self.shape, terms.values.shape[:-1])
@@ -382,21 +308,12 @@ class InferenceRun(Rows):
         draws = terms.drawn
         drawn = run.gpu_samples_per_s(draws)
         with_links = np.minimum(drawn, run.host_samples_per_s(draws))
-        return StepRate(
-            drawn_estimate(np.log(drawn), terms.log_scatter).broadcast_to(shape),
-            drawn_estimate(np.log(with_links), terms.log_scatter).broadcast_to(shape),
+        return step_terms.StepRate(
+            step_terms.drawn_estimate(np.log(drawn), terms.log_scatter).broadcast_to(shape),
+            step_terms.drawn_estimate(np.log(with_links), terms.log_scatter).broadcast_to(shape),
             np.broadcast_to(host, shape),
             np.broadcast_to(self.samples / total - gpu_s, shape),
         )
-
-    def slopes(self, values: Floats) -> StepSlopes:
-        """Rate at given terms, shape (..., k), with its derivatives."""
-        gpu_time = GpuTime.of(values, self.sample_s, self.batch)
-        gpu, host = self.samples / gpu_time.time_s, self.host_samples_per_s(values)
-        by_host = host < gpu
-        by_term = {term: np.where(by_host, 0.0, -slope) for term, slope in gpu_time.gradient().items()}
-        by_term[HOST_LINK] = by_host.astype(float)
-        return StepSlopes(np.minimum(gpu, host), by_term)
 
     @cached_property
     def over_draws(self) -> "InferenceRun":

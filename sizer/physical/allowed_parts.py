@@ -11,10 +11,9 @@ from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.faults import nearest
 from sizer.base.quantities import plain, si
 from sizer.catalog.fabrics import fabric_ports
-from sizer.catalog.generations import era_of, era_of_gpu
 from sizer.catalog.items import Item, is_of_vendor
 from sizer.catalog.model import Catalog, vendors_of
-from sizer.catalog.sale import Sale, sale_on, usable_gpus
+from sizer.catalog.sale import Sale, era_of, era_of_gpu, sale_on, usable_gpus
 from sizer.catalog.schema import Gpu, Pdu, Server, Storage
 from sizer.physical.platform import Platform, memory_sizes, page_cache_bytes
 from sizer.physical.racks.site_rules import site_rules

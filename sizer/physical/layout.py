@@ -11,9 +11,8 @@ from operator import attrgetter
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.catalog.devices import Pdu
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Cable, Device, Server
+from sizer.catalog.schema import Cable, Device, Pdu, Server
 from sizer.physical.components import Component, Quantities
 from sizer.physical.networks.cables import CableChoice, choose_cables, splitters
 from sizer.physical.networks.counts import wiring

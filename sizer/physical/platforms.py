@@ -10,9 +10,9 @@ from sizer.base.provenance import Sourced
 from sizer.base.stored_answers import StoredAnswers, stores_by_catalog
 from sizer.calibrate.serving.layouts import fits_inside
 from sizer.catalog.fabrics import fabric_links, fabric_ports, plans_unasked, possible_links
-from sizer.catalog.generations import era_of
 from sizer.catalog.links import LinkType, fastest_first
 from sizer.catalog.model import Catalog
+from sizer.catalog.sale import era_of
 from sizer.catalog.schema import CapacityOption, Device, Gateway, Gpu, MemoryOption, Pdu, Rack, Server, Storage, Switch
 from sizer.physical.allowed_parts import (
     allowed_gpus,

@@ -13,15 +13,7 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.catalog.fabrics import joining, usual_ports
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Server
-from sizer.physical.capacity import (
-    counts_nodes,
-    is_bounded,
-    node_limits,
-    nodes_per_unit,
-    nodes_there,
-    raw_bytes,
-    usable_bytes,
-)
+from sizer.physical import capacity
 from sizer.physical.components import Component, DesignParts, Network, Quantities, combined
 from sizer.physical.networks.counts import cable_lines, data_networks, with_management
 from sizer.physical.networks.members import AS_USUAL, HOSTS_OF_TWO_HEADS, NetworkMembers, Shape, shape
@@ -29,15 +21,7 @@ from sizer.physical.networks.ports import nodes_of
 from sizer.physical.networks.storage_networks import storage_role
 from sizer.physical.notes import PlanNote, PlanNoteKind, Violation, ViolationKind
 from sizer.physical.platform import FEW_SERVERS, Platform
-from sizer.physical.racks.parts import (
-    RackGroup,
-    RackTotals,
-    count_groups,
-    mounting_violations,
-    rack_groups,
-    rack_parts,
-    with_later_pdus,
-)
+from sizer.physical.racks import parts
 from sizer.physical.racks.power import device_power
 from sizer.physical.racks.site_rules import coolant_units, room_violations, total_liquid_w
 from sizer.physical.roles import ADAPTERS, MANAGING, Role
@@ -101,7 +85,7 @@ def _quantities(
     device_of = partial(platform.device, catalog)
     rows = shape(platform, servers, nodes, fabric)
     pdus: Ints = np.zeros_like(servers)
-    before: RackTotals | None = None
+    before: parts.RackTotals | None = None
     data = data_networks(platform, rows, fabric)
     for _ in range(_MOST_ROUNDS if platform.in_band_switch is not None else 1):
         # PDUs have ports on switches, which may take a further rack with further PDUs. Where a further switch makes the
@@ -110,9 +94,9 @@ def _quantities(
         devices = _devices(platform, rows)
         devices += [Component(s.role, "network", s.item, s.quantity) for s in net.switches]
         devices += coolant_units(devices, catalog, device_of, servers.size, coolant_unit)
-        groups = rack_groups(platform, devices, catalog, limits, existing)
-        placed = before = count_groups(groups, servers.size, at_least=before)
-        later = with_later_pdus(platform, rows, devices, placed.pdus, catalog, limits, existing)
+        groups = parts.rack_groups(platform, devices, catalog, limits, existing)
+        placed = before = parts.count_groups(groups, servers.size, at_least=before)
+        later = parts.with_later_pdus(platform, rows, devices, placed.pdus, catalog, limits, existing)
         if np.array_equal(placed.pdus, pdus) and np.array_equal(later.pdus_to_come, rows.pdus_to_come):
             break
         pdus, rows = placed.pdus, later
@@ -127,7 +111,7 @@ def _quantities(
     if standing is not None:
         data = data_networks(platform, standing, fabric)
         components = _without(components, _around(platform, catalog, standing, rows, existing, placed, data))
-    racks = rack_parts(catalog, groups, placed, components)
+    racks = parts.rack_parts(catalog, groups, placed, components)
     if standing is not None and not existing.racks:
         heights_u = {part.item: float(_each(device_of(part.item)).amounts[0, 0]) for part in devices}
         racks = _new_share(racks, components, heights_u, power.rack_units)
@@ -146,7 +130,7 @@ def _quantities(
         power_typical_w=power.typical_w,
         power_max_w=power.max_w,
         weight_kg=power.weight_kg,
-        raw_bytes=raw_bytes(platform.storage, platform.capacity_option, rows.nodes),
+        raw_bytes=capacity.raw_bytes(platform.storage, platform.capacity_option, rows.nodes),
         unknown_power=power.unknown_power,
         unknown_weight=power.unknown_weight,
         front_end_bytes_per_s=net.front_end_bytes_per_s,
@@ -182,12 +166,12 @@ def _rack_violations(
     catalog: Catalog,
     limits: Limits,
     devices: Sequence[Component],
-    groups: Sequence[RackGroup],
-    placed: RackTotals,
+    groups: Sequence[parts.RackGroup],
+    placed: parts.RackTotals,
 ) -> dict[Violation, Bools]:
     device_of = partial(platform.device, catalog)
     room = dict(room_violations(platform.site, catalog, device_of, devices, limits.rack_power_w))
-    found = {**mounting_violations(catalog, groups), **room}
+    found = {**parts.mounting_violations(catalog, groups), **room}
     unexplained = ~placed.holds_all & ~np.any([*room.values(), np.zeros(placed.racks.size, dtype=bool)], axis=0)
     if unexplained.any():
         found[Violation(ViolationKind.DEVICE_EXCEEDS_RACK)] = unexplained
@@ -244,18 +228,18 @@ def _devices(platform: Platform, rows: Shape) -> list[Component]:
         appliance = platform.fabric_manager.id
         found.append(Component(Role.FABRIC_MANAGER, "head node", appliance, rows.managers))
         found.append(Component(Role.STORAGE_FABRIC_MANAGER, "head node", appliance, rows.storage_managers))
-    if counts_nodes(storage) and platform.storage_server is not None:
+    if capacity.counts_nodes(storage) and platform.storage_server is not None:
         server = platform.storage_server.id
         found.append(Component(Role.STORAGE_SERVER, "storage", server, rows.units, contents=drives))
-    elif counts_nodes(storage):
-        per_unit = nodes_per_unit(storage)
+    elif capacity.counts_nodes(storage):
+        per_unit = capacity.nodes_per_unit(storage)
         notes = [PlanNote(PlanNoteKind.NODES_PER_UNIT, (per_unit,))] if per_unit > 1 else []
         notes += [PlanNote(PlanNoteKind.STATED, (option,))] if option else []
         found.append(Component(storage_role(storage), "storage", storage.id, rows.units, tuple(notes)))
     tier = platform.second_tier
     if tier is not None and tier.storage is not None:
         name = tier.storage.capacity_options[tier.capacity_option].name if tier.storage.capacity_options else ""
-        per_unit = nodes_per_unit(tier.storage)
+        per_unit = capacity.nodes_per_unit(tier.storage)
         notes = [PlanNote(PlanNoteKind.NODES_PER_UNIT, (per_unit,))] if per_unit > 1 else []
         notes += [PlanNote(PlanNoteKind.STATED, (name,))] if name else []
         found.append(Component(Role.CAPACITY_TIER, "storage", tier.storage.id, rows.tier_units, tuple(notes)))
@@ -312,7 +296,7 @@ def _split_existing(
         item = platform.storage_server.id if platform.storage_server is not None else name
         if name == platform.storage.id:
             storage = platform.storage
-            left[item] = left.get(item, 0) + nodes_there(storage, count) // nodes_per_unit(storage)
+            left[item] = left.get(item, 0) + capacity.nodes_there(storage, count) // capacity.nodes_per_unit(storage)
     components = []
     for part in devices:
         there = np.minimum(part.quantity, left.get(part.item, 0))
@@ -330,8 +314,8 @@ def _split_existing(
 def _standing(platform: Platform, rows: Shape, existing: Existing, fabric: Fabric) -> Shape | None:
     """The part of every row that runs today: servers and storage that are there; None where nothing is."""
     owned, storage = platform.servers_there(existing.servers), platform.storage
-    nodes = existing.storage_nodes.get(storage.id, 0) if counts_nodes(storage) else 0
-    nodes = nodes_there(storage, nodes) if nodes else 0
+    nodes = existing.storage_nodes.get(storage.id, 0) if capacity.counts_nodes(storage) else 0
+    nodes = capacity.nodes_there(storage, nodes) if nodes else 0
     if not (owned or nodes):
         return None
     if owned * nodes_of(platform.server) == 1 and not nodes:
@@ -346,7 +330,7 @@ def _around(
     standing: Shape,
     rows: Shape,
     existing: Existing,
-    placed: RackTotals,
+    placed: parts.RackTotals,
     data: Sequence[NetworkMembers],
 ) -> dict[tuple[Role, str], Ints]:
     """What connects and manages the equipment that runs today, by role and item.
@@ -435,9 +419,9 @@ def _adapters(platform: Platform, catalog: Catalog, rows: Shape, components: Seq
 
 def _storage_violations(platform: Platform, rows: Shape, asked: Ints, existing: Existing) -> dict[Violation, Bools]:
     storage, found = platform.storage, {}
-    if not counts_nodes(storage):
+    if not capacity.counts_nodes(storage):
         return {}
-    low, high = node_limits(storage)
+    low, high = capacity.node_limits(storage)
     found[Violation(ViolationKind.NODE_COUNT, (storage.name, low, high))] = (asked < low) | (rows.nodes > high)
     if storage.max_gpus is not None and storage.id not in existing.storage_nodes:
         most = storage.max_gpus.value
@@ -453,9 +437,9 @@ def _notes(platform: Platform) -> tuple[PlanNote, ...]:
         notes.append(PlanNote(PlanNoteKind.EXISTING_LAN_STORAGE, (storage.name,)))
     if platform.attachment == "local":
         notes.append(PlanNote(PlanNoteKind.LOCAL_COPIES))
-    if np.isnan(usable_bytes(storage, platform.capacity_option, node_limits(storage)[0])):
+    if np.isnan(capacity.usable_bytes(storage, platform.capacity_option, capacity.node_limits(storage)[0])):
         notes.append(PlanNote(PlanNoteKind.USABLE_UNKNOWN, (storage.name,)))
-    elif is_bounded(storage):
+    elif capacity.is_bounded(storage):
         notes.append(PlanNote(PlanNoteKind.USABLE_BOUNDED, (storage.name,)))
     return tuple(notes)
 
@@ -533,37 +517,17 @@ class ExistingUse:
     added: tuple[Equipment, ...]  # servers, head nodes, storage and switches that are bought
 
 
-@dataclass(frozen=True)
-class PurchaseColumns:
-    """What the sizes of one platform buy, and the kinds of existing equipment of which they use nothing.
-
-    Kinds, not pieces: of eight servers that are there, three that are enough stay three. Arrays over the sizes.
-    """
-
-    servers: Ints  # GPU servers to buy
-    storage_nodes: Ints  # to buy
-    idle_server_kinds: Ints  # of GPU servers
-    idle_storage_kinds: Ints
-    idle_switch_kinds: Ints
-
-    def stacked(self) -> Floats:
-        """(5, sizes) the columns in the order in which designs are compared by them."""
-        idle = self.idle_server_kinds, self.idle_storage_kinds, self.idle_switch_kinds
-        return np.stack([self.servers, self.storage_nodes, *idle]).astype(float)
-
-
 def has_main(existing: Existing) -> bool:
     """Whether servers or storage are there, so that the order of designs depends on what they use of it."""
     return bool(existing.servers or existing.storage_nodes)
 
 
-def purchase(
-    platform: Platform, components: Sequence[Component], existing: Existing, catalog: Catalog
-) -> PurchaseColumns:
-    """Count what is bought and what stays idle.
+def purchase(platform: Platform, components: Sequence[Component], existing: Existing, catalog: Catalog) -> Floats:
+    """What the sizes of one platform buy, and the kinds of existing equipment of which they use nothing.
 
-    ``components``: of all sizes of the platform, existing ones apart (``quantities``). Returns arrays of the shape of
-    the components.
+    ``components``: of all sizes of the platform, existing ones apart (``quantities``). Returns (5, sizes), in the order
+    in which designs are compared by it: GPU servers and storage nodes to buy; kinds of GPU servers, storage and
+    switches that stay idle. Kinds, not pieces: of eight servers that are there, three that are enough stay three.
     """
     used = _used(components, platform, existing)
     none = np.zeros_like(components[0].quantity)
@@ -571,15 +535,12 @@ def purchase(
     def idle(there: Iterable[str]) -> Ints:
         return sum(((used.get(item, none) == 0).astype(np.int64) for item in there), start=none)
 
-    return PurchaseColumns(
-        servers=sum((p.quantity for p in _bought(components) if p.role is Role.GPU_SERVER), start=none),
-        storage_nodes=sum(
-            (p.quantity * _nodes(p, platform) for p in _bought(components) if p.category == "storage"), start=none
-        ),
-        idle_server_kinds=idle(item for item in existing.servers if catalog.servers[item].role == "gpu"),
-        idle_storage_kinds=idle(existing.storage_nodes),
-        idle_switch_kinds=idle(existing.switches),
-    )
+    bought = _bought(components)
+    servers = sum((part.quantity for part in bought if part.role is Role.GPU_SERVER), start=none)
+    nodes = (part.quantity * _nodes(part, platform) for part in bought if part.category == "storage")
+    gpu_servers = idle(item for item in existing.servers if catalog.servers[item].role == "gpu")
+    others = idle(existing.storage_nodes), idle(existing.switches)
+    return np.stack([servers, sum(nodes, start=none), gpu_servers, *others]).astype(float)
 
 
 def existing_use(
@@ -620,7 +581,7 @@ def _used(components: Sequence[Component], platform: Platform, existing: Existin
                 found[other] = np.clip(taken - existing.servers.get(item, 0), 0, existing.servers[other])
                 taken = taken - found[other]
             found[item] = found.get(item, 0) + taken
-    if there and not counts_nodes(storage):
+    if there and not capacity.counts_nodes(storage):
         # A file server of the customer is no line of the design, which reads from all of it.
         found[storage.id] = np.full_like(components[0].quantity, there)
     return found
@@ -628,4 +589,4 @@ def _used(components: Sequence[Component], platform: Platform, existing: Existin
 
 def _nodes(part: Component, platform: Platform) -> int:
     """Nodes of one piece: storage is ordered by the chassis."""
-    return nodes_per_unit(platform.storage) if part.category == "storage" else 1
+    return capacity.nodes_per_unit(platform.storage) if part.category == "storage" else 1

@@ -8,9 +8,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from sizer.base.arrays import Bools, Ints
-from sizer.catalog.generations import era_of
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
+from sizer.catalog.sale import era_of
 from sizer.catalog.schema import Server, Software, Storage, Support
 from sizer.physical.allowed_parts import fits_era
 from sizer.physical.capacity import nodes_per_unit, raw_bytes

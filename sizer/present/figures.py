@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sizer.base.deferred import Deferred
+from sizer.base.stored_answers import Deferred
 from sizer.drawings.palette import COLUMN_PX
 from sizer.drawings.shapes import Drawing
 from sizer.drawings.svg import write_svg

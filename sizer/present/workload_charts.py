@@ -29,8 +29,7 @@ from sizer.present.figures import PageFigure, charted
 from sizer.present.theme import CHART_LABEL_PX
 from sizer.present.words import percent, rounded
 from sizer.sizing.result import WorkloadAnswer
-from sizer.sizing.stages.serving_curve import ServingCurve, serving_curve
-from sizer.sizing.stages.serving_rates import ServingAnswer
+from sizer.sizing.stages.serving_rates import ServingAnswer, ServingCurve, serving_curve
 
 # Times that differ by less are the same.
 _SAME = 0.01

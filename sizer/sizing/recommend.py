@@ -24,8 +24,7 @@ from sizer.sizing.maximum import budget_error_text
 from sizer.sizing.reasons import Binding, BindingKind, Preference, PreferenceKind
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.feasibility import MAX_SERVERS, EvaluatedSpace, Space, design_space, evaluate_space
-from sizer.sizing.search.infeasible_error import infeasible_error
-from sizer.sizing.search.nearest_design import nearest_design
+from sizer.sizing.search.infeasible_error import infeasible_error, nearest_design
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, beyond_budget, rank_key, row_difference, uncertainty
 from sizer.sizing.stages.gpu_memory import resolved

@@ -7,8 +7,8 @@ from itertools import islice, takewhile
 
 import numpy as np
 
-from sizer.base.deferred import Deferred
 from sizer.base.errors import InfeasibleError
+from sizer.base.stored_answers import Deferred
 from sizer.bom.prices import usual_rate_usd
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.labels import with_vendor
@@ -39,15 +39,15 @@ from sizer.sizing.reasons import (
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, answerable, design_of, preference_of, rental_of_run, search
 from sizer.sizing.result import (
     IMPLAUSIBLE_W,
-    DecisionOption,
     DesignAnswer,
     IdleServers,
     IdleStorage,
     OtherLoad,
     ParetoPoint,
     SizingResult,
+    SoldToday,
 )
-from sizer.sizing.search.nearest_design import counts_ruled_out
+from sizer.sizing.search.infeasible_error import counts_ruled_out
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import (
     Ranking,
@@ -255,11 +255,18 @@ def _with_other_loads(
 
 def _newer_design(
     request: SizingRequest, design: DesignAnswer, catalog: Catalog, calibration: Calibration
-) -> Deferred[DecisionOption | None] | None:
+) -> Deferred[SoldToday | None] | None:
     """What does the work today in place of a megawatt, or of servers that are no longer sold."""
     if can_be_bought(design, catalog, request.date) and float(design.quantities.power_max_w[0]) <= IMPLAUSIBLE_W:
         return None
-    return Deferred(lambda: sold_today(request, design, catalog, calibration))
+
+    def find() -> SoldToday | None:
+        if (option := sold_today(request, design, catalog, calibration)) is None:
+            return None
+        found = option.design
+        return SoldToday(found.name, found.platform.gpu.name, found.n_servers, float(found.quantities.power_max_w[0]))
+
+    return Deferred(find)
 
 
 def _idle_servers(counts: PartCounts, design: DesignAnswer) -> tuple[IdleServers, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from sizer.base.deferred import Deferred
+from sizer.base.stored_answers import Deferred
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign

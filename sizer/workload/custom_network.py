@@ -7,7 +7,7 @@ from pydantic import Discriminator, Field, Tag, model_validator
 from sizer.base.quantities import Bytes, Flop
 from sizer.base.texts import Name
 from sizer.catalog.items import INPUT_BYTES, Parameters
-from sizer.catalog.networks import NetworkKind
+from sizer.catalog.schema import NetworkKind
 from sizer.workload.table import ItemId, RequestTable
 from sizer.workload.transformer.custom_transformer import CustomTransformer, is_shape
 

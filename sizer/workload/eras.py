@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from sizer.base.dates import days_of
-from sizer.catalog.generations import eras_of, newer_eras, usual_eras
 from sizer.catalog.model import Catalog
-from sizer.catalog.sale import is_sold
+from sizer.catalog.sale import eras_of, is_sold, usual_eras
 from sizer.catalog.schema import Gpu, Server, Storage
 from sizer.workload.request import SizingRequest
 from sizer.workload.transformer.custom_transformer import CustomTransformer
@@ -138,13 +137,3 @@ def extended_by_what_is_sold(catalog: Catalog, request: SizingRequest) -> Sizing
     is_maximum = any(work.target.maximum is not None for work in request.workload)
     changed = asked.model_copy(update=opened)
     return None if is_maximum or changed == asked else request.model_copy(update={"platforms": changed})
-
-
-def may_get_newer(catalog: Catalog, request: SizingRequest) -> bool:
-    """Whether some of the servers that a request may get are newer than V100 systems."""
-    return bool(eras_asked(catalog, request).eras & newer_eras(catalog))
-
-
-def asks_for_newer(catalog: Catalog, request: SizingRequest) -> bool:
-    """Whether all servers that a request may get are newer than V100 systems."""
-    return eras_asked(catalog, request).eras <= newer_eras(catalog)

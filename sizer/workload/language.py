@@ -8,23 +8,14 @@ from typing import Any
 from sizer.base.errors import RequestError
 from sizer.base.quantities import duration, grouped, si, tokens_text
 from sizer.catalog.model import Catalog
-from sizer.catalog.networks import TransformerShape
-from sizer.catalog.schema import Dnn, Gpu, NumberFormat
+from sizer.catalog.schema import Dnn, Gpu, NumberFormat, TransformerShape
 from sizer.workload.checkpoints import CHECKPOINT_WAIT_S, Checkpoints
 from sizer.workload.optional_tables import Measured
 from sizer.workload.request import CustomDataset, Method, SizingRequest, Target, Workload
 from sizer.workload.stack_choice import stack_id
+from sizer.workload.transformer import number_formats
 from sizer.workload.transformer.custom_transformer import CustomTransformer
 from sizer.workload.transformer.layout_pins import NO_PINS, LayoutPins, check_pins
-from sizer.workload.transformer.number_formats import (
-    ASKED,
-    NUMBER_FORMATS,
-    Computed,
-    check_format,
-    computed_as,
-    formats_of,
-    stack_precision,
-)
 
 # The stack with the most runs in the measurements, of the newest releases.
 DEFAULT_LANGUAGE_STACK = "nemo"
@@ -100,13 +91,13 @@ class LanguageWork:
     measured: tuple[Measured, ...] = ()  # rates of the customer
 
     @property
-    def precision(self) -> Computed:
+    def precision(self) -> number_formats.Computed:
         """The format that the rates are computed for."""
-        return computed_as(self.number_format)
+        return number_formats.computed_as(self.number_format)
 
     def format_on(self, gpu: Gpu, catalog: Catalog) -> NumberFormat:
         """The format that a GPU trains in."""
-        return "fp16" if self.is_mixed and "bf16" not in formats_of(gpu, catalog) else self.number_format
+        return "fp16" if self.is_mixed and "bf16" not in number_formats.formats_of(gpu, catalog) else self.number_format
 
     def batch(self, n_gpus: int) -> int:
         """Sequences of a step on so many GPUs: as stated, else near the usual number, such that the GPUs divide it.
@@ -157,7 +148,7 @@ def in_tokens(
                 f"{place}.{given[0]}: {dnn.name} is no language model with a known shape; remove "
                 f"{' and '.join(given)}, or choose a language model of the catalogue"
             )
-        precision = stack_precision(work.precision)
+        precision = number_formats.stack_precision(work.precision)
         if precision not in ("mixed", "fp32"):
             raise RequestError(
                 f"{place}.precision = {work.precision!r} is for language models; write 'mixed', 'bf16', 'fp16' or "
@@ -168,14 +159,14 @@ def in_tokens(
         raise RequestError(
             f"{place}.task = {work.task!r}: write 'training', 'serving' or 'generation' for a language model"
         )
-    if work.precision not in ASKED:
-        others = ", ".join(repr(name) for name in NUMBER_FORMATS[:-1])
+    if work.precision not in number_formats.ASKED:
+        others = ", ".join(repr(name) for name in number_formats.NUMBER_FORMATS[:-1])
         raise RequestError(
-            f"{place}.precision = {work.precision!r}: write 'mixed' (BF16), {others} or {NUMBER_FORMATS[-1]!r} "
-            f"for {dnn.name}"
+            f"{place}.precision = {work.precision!r}: write 'mixed' (BF16), {others} or "
+            f"{number_formats.NUMBER_FORMATS[-1]!r} for {dnn.name}"
         )
     if work.precision != "mixed":
-        _check_gpus(ASKED[work.precision], place, request, catalog)
+        _check_gpus(number_formats.ASKED[work.precision], place, request, catalog)
     if work.batch_per_gpu is not None:
         raise RequestError(f"{place}.batch_per_gpu: write batch_sequences, the sequences of a step over all GPUs")
     method = work.method or "full"
@@ -214,7 +205,7 @@ def in_tokens(
         sequence,
         batch,
         work.batch_sequences is not None,
-        ASKED[work.precision],
+        number_formats.ASKED[work.precision],
         method,
         tuple(defaults),
         _checkpoints(dnn.parameters.value, method, request),
@@ -225,7 +216,7 @@ def in_tokens(
         measured=work.measured,
     )
     changed: dict[str, Any] = {
-        "precision": stack_precision(work.precision),
+        "precision": number_formats.stack_precision(work.precision),
         "dataset": CustomDataset(
             name=tokens_text(tokens) + ("" if work.tokens is not None else ASSUMED_LENGTH),
             n_samples=tokens,
@@ -300,8 +291,8 @@ def _check_gpus(number_format: NumberFormat, place: str, request: SizingRequest,
         for gpu in catalog.servers[server].gpus
     )
     gpus = [catalog.gpus[gpu] for gpu in asked if gpu in catalog.gpus]
-    if gpus and not any(number_format in formats_of(gpu, catalog) for gpu in gpus):
-        check_format(number_format, gpus[0], catalog, f"{place}.")
+    if gpus and not any(number_format in number_formats.formats_of(gpu, catalog) for gpu in gpus):
+        number_formats.check_format(number_format, gpus[0], catalog, f"{place}.")
 
 
 def _checkpoints(parameters: float, method: Method, request: SizingRequest) -> Checkpoints:

@@ -54,7 +54,8 @@ def _changed(reading: Reading, changes: Mapping[str, Any]) -> Reading:
     if any(phrase.meaning.startswith(_ASSUMED_TARGET) for phrase in reading.phrases):
         told = [place < len(given) and "target" in given[place] for place in range(len(before["workload"]))]
         works = [
-            _without_target(work) if is_told else work for work, is_told in zip(before["workload"], told, strict=True)
+            {key: value for key, value in work.items() if key != "target"} if is_told else work
+            for work, is_told in zip(before["workload"], told, strict=True)
         ]
         before = before | {"workload": works}
         if all(told):
@@ -70,10 +71,6 @@ def _changed(reading: Reading, changes: Mapping[str, Any]) -> Reading:
             if not questions:
                 raise
     return replace(reading, request=request, questions=questions)
-
-
-def _without_target(work: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in work.items() if key != "target"}
 
 
 def _merged(before: Any, changes: Any) -> Any:

@@ -14,9 +14,9 @@ from sizer.base.provenance import Sourced
 from sizer.base.quantities import si
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
-from sizer.catalog.networks import Transformer
+from sizer.catalog.sale import newer_eras
 from sizer.catalog.sample_formats import SampleFormat
-from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
+from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack, Transformer
 from sizer.workload.checkpoints import (
     Checkpoints,
     OtherStreams,
@@ -25,7 +25,7 @@ from sizer.workload.checkpoints import (
     with_usual_level,
 )
 from sizer.workload.custom_network import KIND_OF_FAMILY, OTHER_KIND, CustomDnn
-from sizer.workload.eras import asks_for_newer, may_get_newer
+from sizer.workload.eras import eras_asked
 from sizer.workload.language import (
     DEFAULT_LANGUAGE_STACK,
     TOKEN_BYTES,
@@ -233,9 +233,9 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     if counted is not None:
         defaults += [WorkloadDefault(kind, value) for kind, value in counted.defaults]
     dataset = dataset_of(work, place, catalog)
-    is_newer = asks_for_newer(catalog, request)
+    eras, newer = eras_asked(catalog, request).eras, newer_eras(catalog)  # newer than V100 systems
     own_kind = _own_kind(work, dnn, like, catalog)
-    stack, choice = _stack(work, dnn, like, place, catalog, measured, is_newer, own_kind)
+    stack, choice = _stack(work, dnn, like, place, catalog, measured, eras <= newer, own_kind)
     recipe = None
     if work.recipe is not None:
         recipe = look_up(catalog.recipes, work.recipe, f"{place}.recipe", "recipe")
@@ -297,7 +297,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
         checkpoints=_checkpoints(work, dnn, language, request),
         others=None if others.is_nothing else others,
         mlperf_data=catalog.datasets.get(dnn.dataset),
-        mlperf=dnn.mlperf if may_get_newer(catalog, request) and _runs_mlperf(work, stack, choice) else "",
+        mlperf=dnn.mlperf if eras & newer and _runs_mlperf(work, stack, choice) else "",
     )
 
 

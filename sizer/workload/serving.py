@@ -11,8 +11,7 @@ from typing import Any
 from sizer.base.errors import RequestError
 from sizer.base.quantities import tokens_text
 from sizer.base.units import HOUR_S
-from sizer.catalog.networks import TransformerShape
-from sizer.catalog.schema import Dnn
+from sizer.catalog.schema import Dnn, TransformerShape
 from sizer.workload.language import TOKEN_BYTES, DefaultKind
 from sizer.workload.optional_tables import Measured
 from sizer.workload.request import SERVING_TASKS, CustomDataset, Target, Use, Workload

@@ -3,7 +3,7 @@
 import pickle
 from functools import partial
 
-from sizer.base.deferred import Deferred
+from sizer.base.stored_answers import Deferred
 
 
 def _counted(calls: list[int]) -> int:

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from sizer import size_batch
 from sizer.base.errors import BatchError
-from sizer.batch import dispatch, run, work
-from sizer.batch.dispatch import Chunk, rows_of_chunks
+from sizer.batch import run, work
 from sizer.batch.requests import BatchRequest
+from sizer.batch.run import Chunk, rows_of_chunks
 from tests.batch.requests import many
 from tests.factories.examples import catalog
 
@@ -89,7 +89,7 @@ def test_the_request_that_ends_its_worker_is_identified(
     ]
     pool = FrailPool(in_flight, order)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dispatch, "wait", pool.wait)
+        patch.setattr(run, "wait", pool.wait)
         found = {chunk.number: rows for chunk, rows in rows_of_chunks(iter(asked), pool, "", bytes)}
     assert found.keys() == set(range(len(chunks)))
     for chunk in asked:

@@ -28,10 +28,10 @@ CHUNK = 4
 PROGRAM = """
 import multiprocessing, sys
 sys.path.insert(0, {root!r})
-from sizer.batch import dispatch, run
+from sizer.batch import run
 from tests.batch.requests import many
 
-class Telling(dispatch.ProcessWorkers):
+class Telling(run.ProcessWorkers):
     def _started(self):
         pool = super()._started()
         print(*(process.pid for process in multiprocessing.active_children()), flush=True)

@@ -10,8 +10,15 @@ from hypothesis import strategies as st
 
 from sizer.bom.bill import Bill, Sum
 from sizer.bom.cost import CostInterval
-from sizer.bom.ownership import COST_KINDS, Footprint, LaterYear, OwnershipCost, OwnershipRates, ownership_cost
-from sizer.bom.ownership_interval import with_later
+from sizer.bom.ownership import (
+    COST_KINDS,
+    Footprint,
+    LaterYear,
+    OwnershipCost,
+    OwnershipRates,
+    ownership_cost,
+    with_later,
+)
 from tests.bom.test_rental import line
 
 ZERO = Decimal("0.00")

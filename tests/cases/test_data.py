@@ -6,7 +6,7 @@ from sizer import EvaluatedDesign, InfeasibleError, data_plan
 from sizer.calibrate.calibration import stored_calibration
 from sizer.sizing.checks import Limit
 from sizer.sizing.recommend import search
-from sizer.sizing.search.nearest_design import nearest_design
+from sizer.sizing.search.infeasible_error import nearest_design
 from tests.cases.case_book import bought, catalog, designed, expect, request, used
 from tests.factories.answers import recommended
 

@@ -7,7 +7,7 @@ from sizer.calibrate.calibration import stored_calibration
 from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import CheckResult, Limit
 from sizer.sizing.recommend import search
-from sizer.sizing.search.nearest_design import nearest_design
+from sizer.sizing.search.infeasible_error import nearest_design
 from tests.cases.case_book import NAMES, budget_of, catalog, designed, expect, request
 
 pytestmark = pytest.mark.xdist_group("examples")  # one worker sizes cases and examples

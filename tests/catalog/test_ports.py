@@ -1,7 +1,7 @@
 """Which links a port runs: those of its file, and slower ones where it is one of an adapter."""
 
-from sizer.catalog.devices import Port
 from sizer.catalog.links import LinkType
+from sizer.catalog.schema import Port
 from tests.factories.examples import catalog
 
 WHERE = {"basis": "assumed", "source": "assumption", "where": ""}

@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from sizer.catalog.generations import era_of
+from sizer.catalog.sale import era_of
 from sizer.drawings.node import node, node_caption
 from sizer.drawings.parts import box_labels, text_area
 from sizer.drawings.shapes import Drawing

@@ -7,13 +7,13 @@ import time
 
 import pytest
 
-from sizer.base import run_lock
+from sizer.base import folders
 from sizer.export.files import _staging, write_whole
 
 
 @pytest.fixture(params=[True, False], ids=["locks", "no locks"])
 def _system(request, monkeypatch):
-    monkeypatch.setattr(run_lock, "_HAS_LOCKS", request.param)
+    monkeypatch.setattr(folders, "_HAS_LOCKS", request.param)
 
 
 @pytest.mark.usefixtures("_system")
@@ -38,7 +38,7 @@ def test_what_a_run_left_hours_ago_is_removed_or_completed(tmp_path, suffix, lea
 
 
 def test_without_locks_what_is_minutes_old_may_still_be_written(tmp_path, monkeypatch):
-    monkeypatch.setattr(run_lock, "_HAS_LOCKS", False)
+    monkeypatch.setattr(folders, "_HAS_LOCKS", False)
     staged = tmp_path / ".sizer-x.unfinished"
     staged.mkdir()
     write_whole(tmp_path, {"b.txt": b"1"})
@@ -47,7 +47,7 @@ def test_without_locks_what_is_minutes_old_may_still_be_written(tmp_path, monkey
 
 def test_a_system_without_locks_is_recognised(monkeypatch):
     monkeypatch.setitem(sys.modules, "fcntl", None)  # as if it were not there
-    spec = importlib.util.spec_from_file_location("elsewhere", run_lock.__file__)
+    spec = importlib.util.spec_from_file_location("elsewhere", folders.__file__)
     elsewhere = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(elsewhere)
     assert not elsewhere._HAS_LOCKS

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel
 
-from sizer.base.deferred import Deferred
 from sizer.base.errors import InfeasibleError
+from sizer.base.stored_answers import Deferred
 from tests.cases import case_book
 from tests.factories.examples import EXAMPLES, sized
 
@@ -29,7 +29,7 @@ SAME = 1e-7
 # Fields that repeat numbers of the request or the catalogue, or of another field here.
 _LEFT_OUT = {"request", "sources", "workload", "questions", "catalog", "inputs"}
 # Designs that are compared with the described one: their size and figures, not their parts.
-_COMPARED = ("platforms", "verdict.single", "runner_up", "newer.design")
+_COMPARED = ("platforms", "verdict.single", "runner_up")
 _PARTS = {"plan", "stages", "scaling", "evidence", "language", "job", "lines", "networks", "components", "checks"}
 # A longer array stands as its length, sum and sum weighted by position: any change of a value moves one of them.
 _LONGEST_ARRAY = 4

@@ -6,8 +6,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from sizer.perf.data_transfer import break_even_epoch, fill_time_s, lost_fraction, needed_bytes
 from sizer.perf.pipeline import core_seconds_per_sample, cpu_utilization_fraction, decode_samples_per_s
+from sizer.perf.storage import break_even_epoch, fill_time_s, lost_fraction, needed_bytes
 
 # Whole seconds: sums of them are exact, so that equal means equal.
 SECONDS = st.integers(0, 500)

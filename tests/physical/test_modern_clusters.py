@@ -9,7 +9,7 @@ import pytest
 from sizer import SizingRequest
 from sizer.base.errors import InfeasibleError
 from sizer.catalog.fabrics import fabric_ports
-from sizer.catalog.generations import era_of
+from sizer.catalog.sale import era_of
 from sizer.physical.allowed_parts import gpus_fitted
 from sizer.physical.platforms import platforms
 from sizer.physical.roles import NetworkRole, Role

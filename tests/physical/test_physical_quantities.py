@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from sizer.base.errors import InfeasibleError, RequestError
-from sizer.catalog.generations import era_of
 from sizer.catalog.model import Catalog
+from sizer.catalog.sale import era_of
 from sizer.physical import quantities as module
 from sizer.physical.capacity import (
     capacity_ladder,

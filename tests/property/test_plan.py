@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from sizer.catalog.generations import era_of
+from sizer.catalog.sale import era_of
 from sizer.physical.layout import building_plan
 from sizer.physical.networks.links import OUTSIDE
 from sizer.physical.platforms import platforms

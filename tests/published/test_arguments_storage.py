@@ -11,7 +11,7 @@ import pytest
 
 from sizer import SizingRequest, project, size
 from sizer.base.resources import data_dir
-from sizer.perf.data_transfer import fill_time_s
+from sizer.perf.storage import fill_time_s
 from sizer.physical.capacity import smallest_nodes, usable_bytes
 from sizer.questions.data.analysis import DataPlan, data_plan
 from sizer.sizing.design.evaluated_design import EvaluatedDesign

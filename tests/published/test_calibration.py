@@ -8,8 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sizer.base.errors import CalibrationError
-from sizer.calibrate.calibration import load_calibration
-from sizer.calibrate.extrapolation import unmeasured
+from sizer.calibrate.calibration import load_calibration, unmeasured
 from sizer.calibrate.fit.hosts import HostTask
 from sizer.calibrate.fitting import calibrate, calibrate_with_fit
 from sizer.calibrate.notes import CALIBRATED, FitNote, RowUse

@@ -19,7 +19,7 @@ from sizer.present.text.verdict import equipment_texts, verdict_text
 from sizer.sizing.best_design import best_design
 from sizer.sizing.recommend import search
 from sizer.sizing.result import DesignAnswer
-from sizer.sizing.search.nearest_design import nearest_design
+from sizer.sizing.search.infeasible_error import nearest_design
 from sizer.sizing.search.ranking import Ranking
 from tests.factories.examples import catalog
 from tests.factories.requests import resnet_request

@@ -9,8 +9,7 @@ import pytest
 from sizer.base.errors import RequestError
 from sizer.bom.bill import LineNoteKind
 from sizer.bom.lines import is_free
-from sizer.bom.ownership import OwnershipRates, footprint_of, ownership_cost
-from sizer.bom.ownership_interval import row_totals
+from sizer.bom.ownership import OwnershipRates, footprint_of, ownership_cost, row_totals
 from sizer.bom.prices import price_book
 from sizer.bom.unit_prices import UnitPrices
 from sizer.calibrate.calibration import stored_calibration

@@ -30,9 +30,18 @@ from sizer.sizing.search.ranking import Ranking
 from sizer.sizing.size import size
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.laid_out import LaidOutRun
-from sizer.sizing.stages.platform_columns import columns
-from sizer.sizing.stages.serving_curve import exceeded_run, highest_run, nearest_run, output_of_gpu, serving_curve
-from sizer.sizing.stages.serving_rates import ServingAnswer, serving_answer, serving_error_text, serving_run
+from sizer.sizing.stages.platform_columns import ServerRows, columns
+from sizer.sizing.stages.serving_rates import (
+    ServingAnswer,
+    exceeded_run,
+    highest_run,
+    nearest_run,
+    output_of_gpu,
+    serving_answer,
+    serving_curve,
+    serving_error_text,
+    serving_run,
+)
 from sizer.sizing.stages.workload_run import run_on
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog
@@ -54,7 +63,7 @@ def on(asked: SizingRequest) -> tuple[Any, Any]:
 def run(servers: list[int], server: str = "dgx-h200", target: dict[str, Any] | None = None, **work: Any) -> LaidOutRun:
     found, platform = on(request(target, server, **work))
     cols = columns([platform], catalog()).take(np.zeros(len(servers), dtype=np.int64))
-    return serving_run(found, [platform], cols, np.array(servers), catalog())
+    return serving_run(found, ServerRows([platform], cols, np.array(servers), catalog(), stored_calibration()))
 
 
 def rate(**work: Any) -> float:
@@ -266,7 +275,7 @@ def agents(per_s: float, cached: float) -> tuple[Any, Any]:
     asked = request({"requests_per_s": per_s}, "xe9785l", first_token_s="3 s", prefix_cached=cached, **AGENTS)
     work, platform = on(asked)
     cols = columns([platform], catalog()).take(np.zeros(8, dtype=np.int64))
-    ran = serving_run(work, [platform], cols, np.arange(1, 9), catalog())
+    ran = serving_run(work, ServerRows([platform], cols, np.arange(1, 9), catalog(), stored_calibration()))
     return serving_answer(work, platform, 3, 8, catalog()), ran
 
 

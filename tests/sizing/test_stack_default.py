@@ -32,7 +32,7 @@ from sizer.sizing.stages.own_networks import (
     rate_log_sd,
     run_on,
 )
-from sizer.sizing.stages.platform_columns import columns
+from sizer.sizing.stages.platform_columns import ServerRows, columns
 from sizer.workload.request import SizingRequest
 from sizer.workload.stack_choice import StackChoice, StackEvidence
 from tests.factories.requests import CATALOG
@@ -281,7 +281,7 @@ def test_a_rate_of_a_network_that_is_like_another_moves_and_narrows_it(catalog):
         ones = {one.gpu.id: one for one in platforms(catalog, request)}
         cols = columns(tuple(ones.values()), catalog, None).shaped((len(ones), 1))
         one = resolved(request, catalog, stored_calibration())[0]
-        side = gpu_side(one, tuple(ones.values()), cols, np.array([[1]]), stored_calibration(), catalog)
+        side = gpu_side(one, ServerRows(tuple(ones.values()), cols, np.array([[1]]), catalog, stored_calibration()))
         return dict(zip(ones, zip(side.gpu.median[:, 0], side.gpu.log_sd[:, 0], strict=True), strict=True))
 
     before = sides(batch_per_gpu=1024)

@@ -11,9 +11,15 @@ import pytest
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.checks import Limit
-from sizer.sizing.design.cluster_need import MAX_SERVERS, exchange_loss, first_read_s, smallest_link, times_the_gpus
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
-from sizer.sizing.design.verdict import delivers_as_much
+from sizer.sizing.design.verdict import (
+    MAX_SERVERS,
+    delivers_as_much,
+    exchange_loss,
+    first_read_s,
+    smallest_link,
+    times_the_gpus,
+)
 from sizer.sizing.project import project
 from sizer.sizing.recommend import search
 from sizer.sizing.result import DesignAnswer

@@ -13,7 +13,7 @@ from sizer.calibrate.engine import Fit
 from sizer.calibrate.ids import catalogue_stack_of, server_of, stack_of
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import Observation
-from sizer.calibrate.rules import exclusion_of
+from sizer.calibrate.rules import exclusion_of, rules
 from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import FORMAT_NAMES, SampleFormat
 from sizer.perf.step_terms import drawn_estimate, drawn_terms
@@ -96,15 +96,6 @@ class HostTask:
 
 # Bytes of an ImageNet JPEG where a row does not state the size (144.8 GB / 1,281,167 files).
 IMAGENET_BYTES = 113_022.0
-# Runs whose rate the host's cores set, with the cores that were busy: their rate is one over the work per sample.
-# C4140: 2 x 20 cores (rs-resnet50-cpu-util); the cloud server of dlperf has 24 (observations README).
-_SATURATED = {
-    "rs-isilon-alexnet-1node": 40.0,
-    "dlperf-mxnet-amp-b256-1n8g": 24.0,
-    "dlperf-paddle-nodali-amp-b224-1n8g": 24.0,
-    "tensorpack-imagenet-tfdata-dgx1": 40.0,
-    "tensorpack-imagenet-py-dgx1": 40.0,
-}
 # Framework of loader tests that name a library instead.
 _LOADER_FRAMEWORK = {"paddle-fleetx": "paddlepaddle", "pytorch-cls": "pytorch"}
 # Readers in Python of frameworks whose own loader is compiled.
@@ -201,7 +192,7 @@ def bound_rows(rows: tuple[Observation, ...], catalog: Catalog) -> tuple[HostRow
     fastest: dict[str, HostRow] = {}
     for row in rows:
         is_run = row.quantity == "samples_per_s" and row.task == "training" and row.data == "real"
-        if not is_run or row.loader != "framework" or row.dnn not in catalog.dnns or row.id in _SATURATED:
+        if not is_run or row.loader != "framework" or row.dnn not in catalog.dnns or row.id in rules("saturated_cores"):
             continue
         stack, cores, task = catalogue_stack_of(row, catalog), host_cores(row, catalog), host_task(row, catalog)
         if stack is None or cores is None or task is None or catalog.dnns[row.dnn].sample != "image":
@@ -213,8 +204,8 @@ def bound_rows(rows: tuple[Observation, ...], catalog: Catalog) -> tuple[HostRow
 
 
 def _core_s(row: Observation, rates: dict[str, Observation], catalog: Catalog) -> float | None:
-    if row.quantity == "samples_per_s" and row.id in _SATURATED:
-        return _SATURATED[row.id] / row.value
+    if row.quantity == "samples_per_s" and row.id in (saturated := rules("saturated_cores")):
+        return float(saturated[row.id] / row.value)
     if row.loader not in _HOST_LOADERS or row.task != "preprocess":
         return None
     if exclusion_of(row) is not None and not is_bound(row):
@@ -243,15 +234,6 @@ LOADER_TEST_LOG_SD = 0.15
 # "About 33 %": half a step of five either way.
 _ROW_LOG_SDS = {"rs-resnet50-cpu-util/cpu": 0.065}
 _PRIOR_RUNS = 4
-# Documents behind each line. Formats without one rest on an assumption with a wide spread, see PRIORS.
-_LINE_SOURCES: dict[str, tuple[str, ...]] = {
-    SampleFormat.JPEG: ("dell-isilon-dgx1-blog-2018", "dell-ready-ai-nvidia-2018", "imread-benchmark", "ffcv-docs"),
-    DALI: ("mlperf-v0.6",),
-    SampleFormat.TENSORS: ("ffcv-docs",),
-    SampleFormat.VOLUMES: ("mlperf-storage-v1.0",),
-    SampleFormat.TABULAR: ("nv-dle-dlrm",),
-    SampleFormat.TEXT: ("presto-2022",),
-}
 
 
 @dataclass(frozen=True)
@@ -342,11 +324,6 @@ class HostFit:
     def scatter_log_sd(self, task: HostTask) -> float:
         """Scatter of the runs of a stack around the line, as standard deviation of the logarithm. [-]"""
         return self.stack_log_sd.get(task.stack, ROW_LOG_SD)
-
-
-def line_sources(task: HostTask) -> tuple[str, ...]:
-    """Keys of the documents behind the line of a task; empty where it is an assumption."""
-    return _LINE_SOURCES.get(task.line, ())
 
 
 def row_log_sd(row: Observation) -> float:

@@ -11,9 +11,10 @@ from sizer.base.arrays import Bools, Floats
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.engine import Effect, Fit, FittedRows, Problem
 from sizer.calibrate.fit.hosts import bound_rows, host_rows, row_log_sd
-from sizer.calibrate.fit.runs import CACHE_ROWS, PublicRun, cache_row_position, epochs_names, public_runs, recipe_points
+from sizer.calibrate.fit.runs import PublicRun, cache_row_position, epochs_names, public_runs, recipe_points
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.parameters import prior_of
+from sizer.calibrate.rules import rules
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Recipe
 
@@ -174,11 +175,12 @@ def cache_block(rows: tuple[Observation, ...]) -> FitBlock:
     Raises CalibrationError if no row shows an access pattern.
     """
     by_id = {row.id: row for row in rows}
-    shown = [(access, by_id[name]) for access, names in CACHE_ROWS.items() for name in names if name in by_id]
-    missing = [access for access in CACHE_ROWS if access not in {one for one, _ in shown}]
+    access_rows = rules("cache_rows")
+    shown = [(access, by_id[name]) for access, names in access_rows.items() for name in names if name in by_id]
+    missing = [access for access in access_rows if access not in {one for one, _ in shown}]
     if missing:
         raise CalibrationError(
-            f"no observation shows a page cache at {missing[0]} access; one of {', '.join(CACHE_ROWS[missing[0]])} "
+            f"no observation shows a page cache at {missing[0]} access; one of {', '.join(access_rows[missing[0]])} "
             "is needed"
         )
     return FitBlock(

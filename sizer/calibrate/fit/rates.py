@@ -19,10 +19,8 @@ from sizer.catalog.model import Catalog
 from sizer.perf.exchange import (
     bus_bytes_per_s,
     hierarchical_allreduce_time_s,
-    ring_allreduce_time_s,
-    tree_allreduce_time_s,
 )
-from sizer.perf.step_terms import INTER, INTRA, OVERLAP, SCALE_OUT, STRAGGLER, TERM_NAMES
+from sizer.perf.step_terms import INTER, INTRA, OVERLAP, SCALE_OUT, STRAGGLER, TERM_NAMES, log_slopes
 from sizer.perf.training_step import INTER_HOP_S, INTRA_HOP_S
 
 RATE_TASKS = ("training", "inference")
@@ -97,19 +95,13 @@ def pair_law(cases: Sequence[RateCase], over: Sequence[RateCase | None]) -> Law:
     bases = {place: base for place, base in enumerate(over) if base is not None}
     places, below = list(bases), CaseArrays.of(list(bases.values())).run if bases else None
 
-    def law(terms: Floats) -> tuple[Floats, Floats]:
-        found, slopes = runs.slopes(terms[:, :k]), np.zeros((len(cases), 2 * k))
-        logs = np.log(found.samples_per_s)
-        for term, slope in found.by_term.items():
-            slopes[:, term] = slope
+    def log_rates(terms: Floats) -> Floats:
+        logs = np.log(runs.samples_per_s(terms[..., :k]))
         if below is not None:
-            base = below.slopes(terms[places, k:])
-            logs[places] -= np.log(base.samples_per_s)
-            for term, slope in base.by_term.items():
-                slopes[places, k + term] = -slope
-        return logs, slopes
+            logs[..., places] -= np.log(below.samples_per_s(terms[..., places, k:]))
+        return logs
 
-    return law
+    return lambda terms: (log_rates(terms), log_slopes(log_rates, terms))
 
 
 def speedup_cases(row: Observation, catalog: Catalog, *, for_fit: bool) -> tuple[RateCase, RateCase] | CalibrationNote:
@@ -251,28 +243,20 @@ class AllReduce:
             ]
         return tuple(found)
 
-    def time_s(self, terms: Floats) -> tuple[float, Floats]:
-        """Time of the hierarchical all-reduce, and derivatives of its logarithm by the terms. [s]"""
-        intra, inter = float(np.exp(terms[INTRA])), self.line_bytes_per_s * float(np.exp(terms[INTER]))
-        total = float(
-            hierarchical_allreduce_time_s(
-                self.message_bytes, self.n_gpus_per_server, self.n_servers, intra, inter, INTRA_HOP_S, INTER_HOP_S
-            )
-        )
-        slopes = np.zeros(len(terms))
-        slopes[INTRA] = -float(ring_allreduce_time_s(self.message_bytes, self.n_gpus_per_server, intra)) / total
-        slopes[INTER] = -float(tree_allreduce_time_s(self.message_bytes, self.n_servers, inter)) / total
-        return total, slopes
+    def log_printed(self, terms: Floats) -> Floats:
+        """Logarithm of the printed quantity, shape (...) for terms of shape (..., k)."""
+        size, gpus = self.message_bytes, self.n_gpus_per_server
+        intra, inter = np.exp(terms[..., INTRA]), self.line_bytes_per_s * np.exp(terms[..., INTER])
+        time_s = hierarchical_allreduce_time_s(size, gpus, self.n_servers, intra, inter, INTRA_HOP_S, INTER_HOP_S)
+        if self.row.quantity == "all_reduce_time_s":
+            return np.log(time_s)
+        if self.row.quantity == "algorithm_bytes_per_s":
+            return np.log(size / time_s)
+        return np.log(bus_bytes_per_s(size, gpus * self.n_servers, time_s))
 
     def log_prediction(self, terms: Floats) -> tuple[float, Floats]:
         """Logarithm of the printed quantity, and its derivatives by the terms."""
-        time_s, slopes = self.time_s(terms)
-        if self.row.quantity == "all_reduce_time_s":
-            return float(np.log(time_s)), slopes
-        if self.row.quantity == "algorithm_bytes_per_s":
-            return float(np.log(self.message_bytes / time_s)), -slopes
-        n_ranks = self.n_gpus_per_server * self.n_servers
-        return float(np.log(bus_bytes_per_s(self.message_bytes, n_ranks, time_s))), -slopes
+        return float(self.log_printed(terms)), log_slopes(self.log_printed, terms)
 
 
 def resolve_all_reduce(row: Observation, links: Mapping[str, LinkType]) -> AllReduce | CalibrationNote:

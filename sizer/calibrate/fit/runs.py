@@ -11,34 +11,14 @@ from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Estimate
 from sizer.calibrate.fit.hosts import matching_rate
 from sizer.calibrate.observations import Observation
-from sizer.calibrate.rules import exclusion_of
+from sizer.calibrate.rules import exclusion_of, rules
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Recipe
 from sizer.perf.training_time import epochs_to_target
 
-# Access pattern -> rows of cache misses that show it. ``sharded``: records read file by file, in order inside a file.
-CACHE_ROWS = {
-    "random": ("mohan-pagecache-35/cache_miss_fraction", "mohan-openimages-dali-shuffle/cache_miss_fraction"),
-    "sharded": (
-        "mohan-tf-cache-50/cache_miss_fraction",
-        "mohan-tf-cache-35/cache_miss_fraction",
-        "mohan-tf-cache-25/cache_miss_fraction",
-        "mohan-openimages-dali-seq/cache_miss_fraction",
-    ),
-}
 # All rows of one access pattern come from one laboratory and two data sets; others will differ by more than they do.
 _MIN_POSITION_SD = 0.05
 
-# Data set of the public runs of a DNN; every other image DNN was trained on ImageNet.
-_RUN_DATASETS = {
-    "ssd-resnet34": "coco",
-    "mask-rcnn": "coco",
-    "gnmt": "wmt-en-de",
-    "transformer-big": "wmt-en-de",
-    "bert-large": "wikipedia-bert",
-    "ncf": "movielens-20m",
-    "unet3d": "kits19",
-}
 # Two groups that run one recipe differ by an evaluation or two; medians of several runs are printed.
 _MIN_EPOCHS_LOG_SD = 0.03
 # Spread of a recipe that was published at a single batch: one step of the published growth (60 to 72 epochs).
@@ -56,7 +36,7 @@ def cache_positions(rows: tuple[Observation, ...], position: dict[str, float]) -
     by_id = {row.id: row for row in rows}
     found = {}
     for access, value in position.items():
-        shown = [cache_row_position(by_id[name]) for name in CACHE_ROWS[access] if name in by_id]
+        shown = [cache_row_position(by_id[name]) for name in rules("cache_rows")[access] if name in by_id]
         spread = float(np.std(shown, ddof=1)) if len(shown) > 1 else 0.0
         found[access] = (value, max(_MIN_POSITION_SD, spread))
     return found
@@ -173,5 +153,7 @@ def samples_of(dnn: str, catalog: Catalog) -> float | None:
 
     Runs of translation drop long sentence pairs, and how many is not printed: a fitted factor stands for it.
     """
-    dataset = _RUN_DATASETS.get(dnn, "imagenet" if dnn in catalog.dnns and catalog.dnns[dnn].sample == "image" else "")
+    dataset = rules("run_datasets").get(
+        dnn, "imagenet" if dnn in catalog.dnns and catalog.dnns[dnn].sample == "image" else ""
+    )
     return catalog.datasets[dataset].n_samples.value if dataset in catalog.datasets else None

@@ -150,21 +150,18 @@ def fitted(rows: Sequence[LanguageRow], cases: Sequence[object]) -> list[Languag
     ]
 
 
-def fit_steps(cases: Sequence[LanguageCase]) -> FittedModel[LanguageCase]:
-    """Fit every factor and effect to published step times at once.
-
-    Raises CalibrationError if the fit does not converge.
-    """
-    return STEPS.fitted(cases, np.array([case.log_step_s for case in cases], dtype=float))
-
-
 def calibrate(rows: Sequence[LanguageRow], catalog: Catalog) -> LanguageCalibration:
     """Fit step times, GPU memory and benchmarks to rows.
 
     Memory also learns from runs whose rate is only for checks: a missing sequence of layers changes it little.
     """
     known, used = _known_and_used(rows, catalog)
-    return LanguageCalibration(fit_steps(used), gpu_memory.fit_memory(known), fit_benchmarks(used), tuple(rows))
+    return LanguageCalibration(
+        STEPS.fitted(used, np.array([case.log_step_s for case in used], dtype=float)),
+        gpu_memory.fit_memory(known),
+        fit_benchmarks(used),
+        tuple(rows),
+    )
 
 
 @lru_cache(maxsize=1)

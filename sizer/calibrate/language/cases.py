@@ -10,7 +10,6 @@ from functools import cache
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats
-from sizer.calibrate.ids import wordings
 from sizer.calibrate.language.layout import USUAL_RECOMPUTE, layout_of, runtime_values
 from sizer.calibrate.language.rows import TUNED, LanguageRow, group_of_stack, number_format, stack_named
 from sizer.calibrate.language.shapes import (
@@ -23,21 +22,10 @@ from sizer.calibrate.language.shapes import (
     usual_words,
 )
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
+from sizer.calibrate.observations import stated_table
 from sizer.catalog.model import Catalog
-from sizer.catalog.networks import TransformerShape
-from sizer.catalog.schema import Gpu
-from sizer.perf.language.step import (
-    FILLED,
-    GIB,
-    RECOMPUTE,
-    Layouts,
-    Machines,
-    MemoryFactors,
-    MemoryUse,
-    Runtime,
-    Shapes,
-    memory_use,
-)
+from sizer.catalog.schema import Gpu, TransformerShape
+from sizer.perf.language import step
 
 # Measured rate of large matrix products over the peak where nobody measured it: the median of those measured.
 USUAL_MATMUL_SHARE = {"bf16": 0.75, "fp8": 0.72, "fp4": 0.45}
@@ -57,7 +45,7 @@ def machine_values(row: LanguageRow, gpu: Gpu, precision: str, domain: int | Non
     matmul = {name: matmul_flop_per_s(gpu, name) for name in ("bf16", precision)}
     # Memory of the GPU; of a size that the catalogue does not have, as the row names it. Sizes are sold in GiB.
     stated = re.search(r"([0-9]{2,3}) ?gb", row.gpu.lower())
-    named = float(stated[1]) * GIB if stated else gpu.memory_bytes.value
+    named = float(stated[1]) * step.GIB if stated else gpu.memory_bytes.value
     return {
         "matmul_flop_per_s": matmul[precision],
         "attention_flop_per_s": matmul["bf16"],
@@ -172,7 +160,7 @@ def cases_of(
     domains, names = _domains(catalog), ModelNames(catalog, known)
 
     def gpu_of(name: str) -> Gpu | None:
-        return gpu_named(wordings()["language_gpus"].get(name, name), catalog)
+        return gpu_named(stated_table("wordings.toml")["language_gpus"].get(name, name), catalog)
 
     @cache
     def formats() -> list[tuple[str | None, str, str]]:
@@ -204,21 +192,21 @@ def _recomputing(cases: list[LanguageCase | CalibrationNote]) -> list[LanguageCa
     shapes, layouts, machines = arrays(silent)
     runtime = replace(runtimes(silent), is_allocated=np.zeros(len(silent), dtype=bool))
 
-    def use(level: float, is_fully_sharded: Bools) -> MemoryUse:
+    def use(level: float, is_fully_sharded: Bools) -> step.MemoryUse:
         ways = replace(layouts, recompute=np.full(len(silent), level), is_fully_sharded=is_fully_sharded)
-        return memory_use(shapes, ways, runtime, MemoryFactors())
+        return step.memory_use(shapes, ways, runtime, step.MemoryFactors())
 
     def fits(level: float, is_fully_sharded: Bools) -> Bools:
         return np.asarray(use(level, is_fully_sharded).total <= machines.memory_bytes)
 
     # A question mark: the default of the stack, not printed. A misprint: the state of the training alone fills the GPU.
     usual = layouts.is_fully_sharded
-    misprinted = ~usual & (use(RECOMPUTE["full"], usual).state > FILLED * machines.memory_bytes)
+    misprinted = ~usual & (use(step.RECOMPUTE["full"], usual).state > step.FILLED * machines.memory_bytes)
     may_divide = np.array([case.row.sharding.endswith("?") for case in silent]) | misprinted
-    divided = usual | (may_divide & ~fits(RECOMPUTE["full"], usual))
-    level = np.full(len(silent), RECOMPUTE["full"])
+    divided = usual | (may_divide & ~fits(step.RECOMPUTE["full"], usual))
+    level = np.full(len(silent), step.RECOMPUTE["full"])
     may_keep = np.array([stack_named(case.row) not in USUAL_RECOMPUTE for case in silent])
-    for less in (RECOMPUTE["selective"], RECOMPUTE["none"]):
+    for less in (step.RECOMPUTE["selective"], step.RECOMPUTE["none"]):
         level = np.where(may_keep & fits(less, divided), less, level)
     for i, place in enumerate(places):
         if level[i] or divided[i]:
@@ -302,25 +290,25 @@ def work_flop(cases: Sequence[LanguageCase]) -> Floats:
     return np.asarray(each * layouts.batch * layouts.sequence / layouts.gpus)
 
 
-def runtimes(cases: Sequence[LanguageCase]) -> Runtime:
+def runtimes(cases: Sequence[LanguageCase]) -> step.Runtime:
     """What the software of each case keeps in memory."""
 
     def column(name: str) -> Floats:
         return np.array([case.runtime[name] for case in cases], dtype=float)
 
-    numbers = {one.name: column(one.name) for one in fields(Runtime) if one.name != "is_allocated"}
-    return Runtime(is_allocated=column("is_allocated") > 0, **numbers)
+    numbers = {one.name: column(one.name) for one in fields(step.Runtime) if one.name != "is_allocated"}
+    return step.Runtime(is_allocated=column("is_allocated") > 0, **numbers)
 
 
-def arrays(cases: Sequence[LanguageCase]) -> tuple[Shapes, Layouts, Machines]:
+def arrays(cases: Sequence[LanguageCase]) -> tuple[step.Shapes, step.Layouts, step.Machines]:
     """The cases as the arrays of the step model."""
 
     def column(of: str, name: str) -> Floats:
         return np.array([getattr(case, of)[name] for case in cases], dtype=float)
 
-    shapes = Shapes(**{one.name: column("shape", one.name) for one in fields(Shapes)})
-    names = [one.name for one in fields(Layouts)]
+    shapes = step.Shapes(**{one.name: column("shape", one.name) for one in fields(step.Shapes)})
+    names = [one.name for one in fields(step.Layouts)]
     flags = {name: column("layout", name) > 0 for name in names if name.startswith("is_")}
     numbers = {name: column("layout", name) for name in names if name not in flags}
-    layouts = Layouts(**numbers, **flags)  # type: ignore[arg-type]  # numbers and flags are both arrays of one length
-    return shapes, layouts, Machines(**{one.name: column("machine", one.name) for one in fields(Machines)})
+    layouts = step.Layouts(**numbers, **flags)  # type: ignore[arg-type]  # numbers and flags are both arrays of one length
+    return shapes, layouts, step.Machines(**{one.name: column("machine", one.name) for one in fields(step.Machines)})

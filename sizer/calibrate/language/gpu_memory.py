@@ -5,21 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from sizer.base.arrays import Floats
-from sizer.calibrate.engine import Effect, FittedModel, Law, Prior, RateModel, by_differences
+from sizer.calibrate.engine import Effect, FittedModel, Law, Prior, RateModel, by_differences, priors
 from sizer.calibrate.language.cases import LanguageCase, arrays, runtimes
 from sizer.calibrate.language.rows import TUNED
 from sizer.perf.language.step import GIB, MEMORY_FACTORS, MemoryFactors, memory_use
 
-# The terms are counted from what the software keeps; half widths of what that leaves open.
-PRIOR_SD = {
-    "state": 0.05,
-    "activations": 0.15,
-    "scores": 0.3,
-    "narrow": 0.15,
-    "logits": 0.25,
-    "reserved": 0.05,
-    "constant": 0.5,
-}
 # Frameworks differ in buffers, in what they keep, and in whether they report what is allocated or reserved. Runs of one
 # about the model, and of one whose layout or shape is guessed.
 _STACK_SD, _SCATTER = 0.15, 0.05
@@ -31,21 +21,16 @@ _WITHOUT = {"micro batch": 0.32, "layout": 0.63}
 REFUSED = 0.1
 
 
-def memory_stack(case: LanguageCase) -> str:
-    """The stack by what it keeps in memory: NVIDIA's submissions to MLPerf run the NeMo framework."""
-    return "nemo" if case.levels.stack == TUNED else case.levels.stack
-
-
 def prior_of(name: str) -> Prior:
     """Prior of a factor, or of what a stack takes of memory."""
-    if name in PRIOR_SD:
-        return Prior(float(np.log(getattr(MemoryFactors(), name))), PRIOR_SD[name])
+    if name in priors("language-memory"):
+        return Prior(float(np.log(getattr(MemoryFactors(), name))), priors("language-memory")[name].sd)
     return Prior(0.0, _STACK_SD)
 
 
 def stack_effect(case: LanguageCase) -> str:
-    """Effect of the software of a case."""
-    return f"stack:{memory_stack(case)}"
+    """Effect of the software of a case: NVIDIA's submissions to MLPerf run the NeMo framework."""
+    return f"stack:{'nemo' if case.levels.stack == TUNED else case.levels.stack}"
 
 
 def _effects_of(case: LanguageCase) -> list[Effect]:

@@ -5,9 +5,11 @@ import math
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from sizer.base.formats.csv_rows import number_within, rows_of_file, typed_row
 from sizer.base.resources import data_dir
+from sizer.calibrate.observations import stated_table
 
 # Columns by which a file of this kind is known. It may have any field of :class:`LanguageRow`; others are left out.
 NEEDED_COLUMNS = ("row_id", "source", "model", "gpu", "gpus", "precision")
@@ -128,16 +130,12 @@ def _number(name: str, text: str) -> float | None:
     return None if name in _COUNTS and value == 0 else value
 
 
-# Words of a software column and the stack that they mean; the first that is found counts.
-STACK_WORDS = (
-    ("automodel", "nemo-automodel"), ("megatron-deepspeed", "megatron-deepspeed"), ("deepspeed", "deepspeed"),
-    ("llm-foundry", "llm-foundry"), ("nanotron", "nanotron"), ("torchtitan", "torchtitan"), ("maxtext", "maxtext"),
-    ("paxml", "paxml"), ("megatron-lm", "megatron-lm"), ("megatron", "nemo"), ("nemo", "nemo"),
-    ("fsdp", "pytorch-fsdp"), ("primus", "primus"), ("pytorch", "pytorch"),
-)  # fmt: skip
-_GROUPS = {"nemo-automodel": "pytorch", "llm-foundry": "pytorch", "torchtitan": "pytorch", "pytorch-fsdp": "pytorch",
-           "pytorch": "pytorch", "maxtext": "jax", "paxml": "jax"}  # fmt: skip
 TUNED = "mlperf"
+
+
+def stated_stacks() -> dict[str, Any]:
+    """How software is known, and what it keeps in memory."""
+    return stated_table("language/stacks.toml")
 
 
 def stack_named(row: LanguageRow) -> str:
@@ -145,12 +143,13 @@ def stack_named(row: LanguageRow) -> str:
     if "mlperf" in row.source.lower() or row.software.lower().startswith(TUNED):
         return f"{TUNED}-rocm" if re.search(r"\bmi[0-9]", row.gpu.lower()) else TUNED
     text = row.software.lower()
-    return next((stack for word, stack in STACK_WORDS if word in text), f"other:{text[:40]}")
+    return next((stack for word, stack in stated_stacks()["words"].items() if word in text), f"other:{text[:40]}")
 
 
 def group_of_stack(stack: str) -> str:
     """The group of stacks that share an effect."""
-    return _GROUPS.get(stack, stack.split("-")[0] if stack.startswith(TUNED) else "megatron")
+    usual = stack.split("-")[0] if stack.startswith(TUNED) else "megatron"
+    return str(stated_stacks()["groups"].get(stack, usual))
 
 
 def number_format(text: str) -> str:

@@ -6,45 +6,23 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 from sizer.base.errors import RequestError
 from sizer.base.faults import nearest
-from sizer.calibrate.language.rows import STACK_WORDS, LanguageRow
+from sizer.calibrate.language.rows import LanguageRow, stated_stacks
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
+from sizer.calibrate.observations import stated_table
 from sizer.catalog.model import Catalog
-from sizer.catalog.networks import Transformer, TransformerShape
-from sizer.catalog.schema import Dnn, Gpu
+from sizer.catalog.schema import Dnn, Gpu, Transformer, TransformerShape
 from sizer.workload.transformer.custom_transformer import USUAL_HEAD_SIZE, usual_shape, usual_width
 
 _MEASURED_VOCABULARY = 50_304.0
-_VOCABULARIES = (("llama3", 128_256), ("llama-3", 128_256), ("llama4", 202_048), ("llama-4", 202_048),
-                 ("llama2", 32_000), ("llama-2", 32_000), ("grok", 131_072), ("nemotron", 256_000), ("mixtral", 32_768),
-                 ("mistral", 32_768), ("gpt3", 51_200), ("qwen", 151_936), ("deepseek", 129_280), ("kimi", 163_840),
-                 ("gpt-oss", 201_088))  # fmt: skip
-# Plain feed-forward blocks of two matrices; others are gated and have three.
-_PLAIN = (
-    "gpt3",
-    "gpt-1",
-    "gpt-3",
-    "gpt-7",
-    "gpt-5",
-    "bloom",
-    "mpt",
-    "nemotron4",
-    "nemotron-4",
-    "opt-",
-    "falcon",
-    "bert",
-)
 # Values of a shape that a row may state, by the names of its columns.
 _STATED = {"layers": "layers", "dense_layers": "dense_layers", "hidden": "hidden", "ffn": "ffn", "heads": "heads",
            "kv_heads": "kv_heads", "head_dim": "head_size", "experts": "experts", "top_k": "active_experts",
            "moe_ffn": "expert_ffn", "vocab": "vocabulary"}  # fmt: skip
-
-
-# Parameters that a token uses, in G, of mixtures whose names do not say so: NVIDIA Nemotron 3 (Nano 31.6B-A3.2B, Super
-# 120B-A12B); of others a tenth, as of the catalogue's median mixture.
-_ACTIVE = (("nemotron-3-nano", 3.2), ("nemotron-3-super", 12.0))
+# Share of a mixture's parameters that a token uses, as of the catalogue's median mixture.
 _USUAL_ACTIVE = 0.1
 # Share of a model's parameters below which a run of its name has fewer layers; others count no embeddings or round.
 _LEAST_SHARE = 0.75
@@ -58,33 +36,33 @@ _CHUNK, _CHUNKED_SHARE = 256.0, 0.9
 GPU_MAKERS = frozenset(("nvidia", "amd", "tesla", "instinct", "geforce"))
 
 
+def _stated_models() -> dict[str, Any]:
+    return stated_table("language/models.toml")
+
+
 def plain_name(text: str) -> str:
     """Letters and digits of a name, in lower case."""
     return re.sub(r"[^a-z0-9]", "", text.lower())
+
+
+_SIZES = ("layers", "hidden", "ffn", "heads", "kv_heads", "head_size", "vocabulary")
+# A model without experts, windows and latent attention.
+_PLAIN = {"experts": 1.0, "active_experts": 1.0, "shared_ffn": 0.0, "dense_layers": 0.0, "window": math.inf,
+          "window_share": 0.0, "q_rank": 0.0, "kv_rank": 0.0}  # fmt: skip
 
 
 def shape_values(shape: TransformerShape) -> dict[str, float]:
     """A shape as the step model takes it: fields of :class:`sizer.perf.language.step.Shapes`."""
     mixture = shape.experts > 1
     width = float(shape.expert_ffn or shape.ffn)
-    return {
-        "layers": float(shape.layers),
-        "hidden": float(shape.hidden),
-        "ffn": float(shape.ffn),
-        "heads": float(shape.heads),
-        "kv_heads": float(shape.kv_heads),
-        "head_size": float(shape.head_size),
-        "vocabulary": float(shape.vocabulary),
+    same = (*_SIZES, "experts", "dense_layers", "q_rank", "kv_rank")
+    return {name: float(getattr(shape, name) or 0.0) for name in same} | {
         "gates": 3.0 if shape.gated else 2.0,
-        "experts": float(shape.experts),
         "active_experts": float(shape.active_experts) if mixture else 1.0,
         "expert_ffn": width,
         "shared_ffn": shape.shared_experts * width,
-        "dense_layers": float(shape.dense_layers),
         "window": float(shape.window or math.inf),
         "window_share": (shape.window_layers or shape.layers) / shape.layers if shape.window else 0.0,
-        "q_rank": float(shape.q_rank or 0.0),
-        "kv_rank": float(shape.kv_rank or 0.0),
     }
 
 
@@ -169,9 +147,9 @@ def _from_row(
         if like.moe_ffn:
             get["expert_ffn"] = like.moe_ffn
         guessed.append("shape")
-    gates = 2.0 if name.startswith(_PLAIN) else 3.0
+    gates = 2.0 if name.startswith(tuple(_stated_models()["plain"])) else 3.0
     vocabulary = get.get("vocabulary") or next(
-        (float(v) for key, v in _VOCABULARIES if key in name), _MEASURED_VOCABULARY
+        (float(v) for key, v in _stated_models()["vocabularies"].items() if key in name), _MEASURED_VOCABULARY
     )
     size = row.params_b or _size_named(name)
     if "hidden" not in get:
@@ -197,25 +175,15 @@ def _from_row(
         get["layers"] = max(1.0, round((size * 1e9 - vocabulary * hidden) / each))
         guessed.append("layers")
     expert_ffn = get.get("expert_ffn") or ffn
-    return {
-        "layers": get["layers"],
-        "hidden": hidden,
-        "ffn": ffn,
-        "heads": heads,
-        "kv_heads": kv_heads,
-        "head_size": head_size,
-        "vocabulary": vocabulary,
-        "gates": gates,
-        "experts": experts,
-        "active_experts": min(get.get("active_experts", 1.0), experts) if experts > 1 else 1.0,
-        "expert_ffn": expert_ffn,
-        "shared_ffn": expert_ffn if latent or "llama4" in plain_name(name) else 0.0,
-        "dense_layers": get.get("dense_layers", 3.0 if latent and get["layers"] > 3 else 0.0),
-        "window": math.inf,
-        "window_share": 0.0,
-        "q_rank": 1536.0 if latent else 0.0,
-        "kv_rank": 512.0 if latent else 0.0,
-    }
+    sizes = (get["layers"], hidden, ffn, heads, kv_heads, head_size, vocabulary)
+    shape = _PLAIN | dict(zip(_SIZES, sizes, strict=True)) | {"gates": gates, "expert_ffn": expert_ffn}
+    if experts > 1:
+        shape |= {"experts": experts, "active_experts": min(get.get("active_experts", 1.0), experts)}
+    if latent:
+        shape |= {"dense_layers": 3.0 if get["layers"] > 3 else 0.0, "q_rank": 1536.0, "kv_rank": 512.0}
+    if latent or "llama4" in plain_name(name):
+        shape["shared_ffn"] = expert_ffn
+    return shape | {"dense_layers": get.get("dense_layers", shape["dense_layers"])}
 
 
 def _size_named(name: str) -> float | None:
@@ -229,7 +197,7 @@ def _active_named(name: str) -> float | None:
     found = re.search(r"a([0-9]+(?:\.[0-9]+)?)b(?![a-z])", name)
     if found and float(found[1]) > 0:
         return float(found[1])
-    return next((active for start, active in _ACTIVE if name.startswith(start)), None)
+    return next((active for start, active in _stated_models()["active"].items() if name.startswith(start)), None)
 
 
 def _usual_mixture(size: float, active: float, arch: str, guessed: list[str]) -> dict[str, float]:
@@ -237,21 +205,14 @@ def _usual_mixture(size: float, active: float, arch: str, guessed: list[str]) ->
     is_mixture, is_hybrid = arch.endswith("moe"), arch.startswith("hybrid")
     shape = {name: float(value) for name, value in usual_shape((active if is_mixture else size) * 1e9).items()}
     block = 3.0 * shape["layers"] * shape["hidden"] * shape["ffn"]
-    more = max(0.0, size - active) * 1e9 if is_mixture else 0.0
+    found = shape | _PLAIN | {"gates": 3.0, "expert_ffn": shape["ffn"]}
+    if more := max(0.0, size - active) * 1e9 if is_mixture else 0.0:
+        experts = float(round(_ACTIVE_EXPERTS * (1 + more / block)))
+        found |= {"experts": experts, "active_experts": _ACTIVE_EXPERTS, "expert_ffn": shape["ffn"] / _ACTIVE_EXPERTS}
     if is_hybrid:
         guessed.append("hybrid layers")
-    return shape | {
-        "gates": 3.0,
-        "experts": float(round(_ACTIVE_EXPERTS * (1 + more / block))) if more else 1.0,
-        "active_experts": _ACTIVE_EXPERTS if more else 1.0,
-        "expert_ffn": shape["ffn"] / _ACTIVE_EXPERTS if more else shape["ffn"],
-        "shared_ffn": 0.0,
-        "dense_layers": 0.0,
-        "window": _CHUNK if is_hybrid else math.inf,
-        "window_share": _CHUNKED_SHARE if is_hybrid else 0.0,
-        "q_rank": 0.0,
-        "kv_rank": 0.0,
-    }
+        found |= {"window": _CHUNK, "window_share": _CHUNKED_SHARE}
+    return found
 
 
 # Makers that stand before a model's name.
@@ -316,7 +277,9 @@ def gpu_asked(text: str, catalog: Catalog) -> Gpu:
     """
     gpu = gpu_named(text, catalog)
     if gpu is None:
-        hint = nearest(text, _short_names(catalog)) or "."
+        hint = (
+            nearest(text, [name for one in catalog.gpus.values() for name in one.aliases or (one.name, one.id)]) or "."
+        )
         raise RequestError(f"GPU {text[:60]!r} is not in the catalogue{hint} Known are {', '.join(catalog.gpus)}")
     return gpu
 
@@ -344,10 +307,6 @@ def _gpu_names(catalog: Catalog) -> tuple[dict[str, Gpu], dict[str, Gpu]]:
     return whole, parts
 
 
-def _short_names(catalog: Catalog) -> list[str]:
-    return [name for gpu in catalog.gpus.values() for name in (gpu.aliases or (gpu.name, gpu.id))]
-
-
 def _words(text: str) -> list[str]:
     return re.findall(r"[a-z0-9]+", text.lower())
 
@@ -372,7 +331,9 @@ def software_names(catalog: Catalog) -> list[str]:
     stacks = [stack for stack in catalog.stacks.values() if stack.trains_language]
     named = [name for stack in stacks for name in (stack.framework, *stack.aliases)]
     known = {plain_name(name) for name in named}
-    return sorted([*named, *(word for word, _ in STACK_WORDS if plain_name(word) not in known)], key=str.lower)
+    return sorted(
+        [*named, *(word for word in stated_stacks()["words"] if plain_name(word) not in known)], key=str.lower
+    )
 
 
 @lru_cache(maxsize=8)

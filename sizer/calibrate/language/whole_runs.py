@@ -28,8 +28,7 @@ from sizer.base.units import DAY_S
 from sizer.calibrate.engine import AccuracyTarget
 from sizer.calibrate.observations import read_stored, stored_path, write_stored
 from sizer.catalog.model import Catalog
-from sizer.catalog.networks import TransformerShape
-from sizer.catalog.schema import Gpu
+from sizer.catalog.schema import Gpu, TransformerShape
 
 # Effects on the logarithm: mean and standard deviation of their priors. The mean of the first says that whole runs are
 # slower than benchmarks; the others may go either way.

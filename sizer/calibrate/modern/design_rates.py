@@ -16,35 +16,20 @@ from sizer.base.arrays import Floats
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.engine import Fit, StoredFits, kind_of, sum_of_parts
 from sizer.calibrate.fit.runs import EpochsCurve
-from sizer.calibrate.modern.accelerators import Accelerator, accelerator_of
-from sizer.calibrate.modern.published import (
+from sizer.calibrate.modern import terms
+from sizer.calibrate.modern.rows import (
+    Accelerator,
+    ModernRow,
+    accelerator_of,
     n_runs,
     newest_round,
     published_batches,
-)
-from sizer.calibrate.modern.rows import ModernRow
-from sizer.calibrate.modern.terms import (
-    COMPUTE,
-    EXCHANGE,
-    FEW,
-    LATENCY,
-    LAUNCH,
-    MANY,
-    PRIORS,
-    RATE,
-    TIME,
-    TRAFFIC,
-    WHOLE,
-    Training,
-    modern_calibration,
-    step_parts,
-    training_parts,
 )
 from sizer.catalog.schema import Recipe
 
 # Effects of the size of a system; they have terms of their own, that of one size is interpolated between sizes.
 _OF_SIZE = ("size", "size-batch", "scale")
-_SCALE, _FIRST_SIZE = WHOLE + 1, WHOLE + 2
+_SCALE, _FIRST_SIZE = terms.WHOLE + 1, terms.WHOLE + 2
 # A generation with fewer runs is not known by them: the one on MI300X is of a framework that nobody else submitted.
 FEW_RUNS = 3
 _REFERENCE = "h100-sxm5-80gb"
@@ -88,11 +73,11 @@ class SystemRates:
     def __init__(self, system: MeasuredSystem, fits: StoredFits) -> None:
         self.system = system
         self.gpu = accelerator_of(system.accelerator)
-        self._fit, self._net = fits.fits[RATE], system.benchmark
+        self._fit, self._net = fits.fits[terms.RATE], system.benchmark
         newest = newest_round(self._net)
-        self._one = np.array(step_parts(_row(system, 1, newest)).constants)
+        self._one = np.array(terms.step_parts(_row(system, 1, newest)).constants)
         # Exchange between servers stands in the parts of several servers alone; latency grows with the size.
-        several = step_parts(_row(system, _MANY_SERVERS, newest)).effects
+        several = terms.step_parts(_row(system, _MANY_SERVERS, newest)).effects
         effects = [effect for effect in several if kind_of(effect[1]) not in _OF_SIZE]
         effects.append((_SCALE, f"scale {self._net}", 1.0))
         start = f"size {system.benchmark} {system.accelerator} "
@@ -104,7 +89,7 @@ class SystemRates:
         unknown = [] if is_known else [name for _, name, _ in effects if own & set(name.split(" "))]
         self._values, self._covariance = self._fit.terms(effects, _FIRST_SIZE + len(sizes), unknown)
         if not is_known:
-            self._values[COMPUTE] += _level_by_products(self._fit, self.gpu)
+            self._values[terms.COMPUTE] += _level_by_products(self._fit, self.gpu)
 
     def rate(self, n_servers: ArrayLike, batch_per_gpu: ArrayLike) -> LogRate:
         """Logarithm of the rate of all GPUs together, of arrays that broadcast. [samples/s]"""
@@ -114,16 +99,16 @@ class SystemRates:
         # Logarithms of what is known of the parts of a step, shape (rows, parts), as of :func:`step_parts`.
         found = np.repeat(self._one[None, :], len(n), axis=0)
         # The constants are those of one sample on each GPU.
-        found[:, [COMPUTE, TRAFFIC]] += np.log(batch)[:, None]
-        found[:, LAUNCH] = 0.0
+        found[:, [terms.COMPUTE, terms.TRAFFIC]] += np.log(batch)[:, None]
+        found[:, terms.LAUNCH] = 0.0
         domain = self.gpu.nvlink_domain
         groups = servers if domain is None else np.ceil(n / domain)
         is_joined = groups > 1
         with np.errstate(divide="ignore"):
             moved = np.where(is_joined, 2 * (1 - 1 / groups), 0.0) / self.system.nic_bytes_per_s
-            found[:, EXCHANGE] = np.log(moved)
-            found[:, LATENCY] = np.log(np.where(is_joined, np.log2(np.maximum(n, 2)), 0.0))
-        log_parts, slopes = sum_of_parts(found)(self._values[None, : WHOLE + 1])
+            found[:, terms.EXCHANGE] = np.log(moved)
+            found[:, terms.LATENCY] = np.log(np.where(is_joined, np.log2(np.maximum(n, 2)), 0.0))
+        log_parts, slopes = sum_of_parts(found)(self._values[None, : terms.WHOLE + 1])
         weights, left = self._size_weights(n)
         beyond = np.concatenate([np.log2(n)[:, None], weights], axis=1)
         slopes = np.concatenate([slopes, beyond], axis=1)
@@ -134,8 +119,10 @@ class SystemRates:
 
     def parts(self) -> StepParts:
         """Parts of a step at the fitted effects."""
-        compute, traffic, launch, _, _, inside = np.exp(self._one + self._values[:WHOLE] + self._values[WHOLE]).tolist()
-        exchange = self._values[EXCHANGE] + self._values[WHOLE]
+        compute, traffic, launch, _, _, inside = np.exp(
+            self._one + self._values[: terms.WHOLE] + self._values[terms.WHOLE]
+        ).tolist()
+        exchange = self._values[terms.EXCHANGE] + self._values[terms.WHOLE]
         g = self.system.gpus_per_server
         return StepParts(
             sample_s=compute + traffic,
@@ -146,7 +133,7 @@ class SystemRates:
 
     def _size_weights(self, n: Floats) -> tuple[Floats, Floats]:
         """Weights of the published sizes, shape (rows, sizes), and the variance that they leave."""
-        of_size, of_batch = PRIORS["size"].sd, PRIORS["size-batch"].sd
+        of_size, of_batch = terms.prior_of("size").sd, terms.prior_of("size-batch").sd
         weights = np.zeros((len(n), self._sizes.size))
         if not self._sizes.size:
             return weights, np.full(n.shape, of_size**2 + of_batch**2)
@@ -184,17 +171,17 @@ class Convergence:
 @lru_cache(maxsize=512)
 def system_rates(system: MeasuredSystem) -> SystemRates:
     """Rates of a system by the shipped fits."""
-    return SystemRates(system, modern_calibration())
+    return SystemRates(system, terms.modern_calibration())
 
 
 @lru_cache(maxsize=64)
 def convergence_of(benchmark: str) -> Convergence:
     """Samples to converge of a network by the shipped fits, as its newest rules have it."""
-    fit = modern_calibration().fits[TIME]
+    fit = terms.modern_calibration().fits[terms.TIME]
     row = _row(MeasuredSystem(benchmark, "h100-sxm5-80gb", 8, "nvlink4", 1.0, ""), 1, newest_round(benchmark))
-    samples = training_parts(Training(row, is_timed=False)).effects
+    samples = terms.training_parts(terms.Training(row, is_timed=False)).effects
     values, covariance = fit.terms(samples, 2)
-    few, many = math.exp(values[FEW]), math.exp(values[MANY])
+    few, many = math.exp(values[terms.FEW]), math.exp(values[terms.MANY])
     low, high = published_batches(benchmark)
     usual = math.sqrt(low * high)
     share = few / (few + many * usual)

@@ -1,15 +1,77 @@
-"""Rows of MLPerf Training v1.0 and later, one for each round, system and benchmark."""
+"""Rows of MLPerf Training v1.0 and later, one a round, system and benchmark; their accelerators, and what they show."""
 
 import math
 import re
+import tomllib
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from sizer.base.formats.csv_rows import is_stated, number_of, rows_of_file
 from sizer.base.resources import data_dir
-from sizer.calibrate.modern.accelerators import sourced_accelerators
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
+from sizer.catalog.schema import Gpu
+
+# Stands in where no source gives a value; the effect of the accelerator then has a wide prior, and its rows set it.
+_PEAK_FLOP_PER_S = 312e12
+_MEMORY_BYTES_PER_S = 1555e9
+
+
+@dataclass(frozen=True)
+class Accelerator:
+    """What the model takes from an accelerator."""
+
+    generation: str
+    peak_flop_per_s: float  # dense BF16
+    memory_bytes_per_s: float
+    is_sourced: bool  # whether the catalogue has it
+    nvlink_domain: int | None = None  # GPUs that NVLink connects where they are more than a server has
+    gpu: str = ""  # id in gpus/
+    form_factor: str = ""
+    memory_bytes: float = math.inf
+    matmul_share: float | None = None  # of the peak that large BF16 matrix products were measured to reach
+
+
+@cache
+def sourced_accelerators() -> dict[str, Accelerator]:
+    """Accelerators of the catalogue, by the name that MLPerf rows give them."""
+    folder = data_dir("catalog")
+    content = tomllib.loads((folder / "benchmarks" / "modern" / "accelerators.toml").read_text(encoding="utf-8"))
+    found = {}
+    for name, one in content.items():
+        # The whole catalogue would take half a second, and these are a few of its files.
+        facts = tomllib.loads((folder / "gpus" / f"{one['gpu']}.toml").read_text(encoding="utf-8"))
+        gpu = Gpu.model_validate({"id": one["gpu"], **facts})
+        bandwidth = _MEMORY_BYTES_PER_S if gpu.memory_bytes_per_s is None else gpu.memory_bytes_per_s.value
+        peak, measured = gpu.peak_mixed_flop_per_s.value, gpu.matmul_flop_per_s.get("bf16")
+        found[name] = Accelerator(
+            one["generation"],
+            peak,
+            bandwidth,
+            True,
+            _nvlink_domain(folder, one.get("gpu_link")),
+            gpu.id,
+            gpu.form_factor.value,
+            gpu.memory_bytes.value,
+            None if measured is None else measured.value / peak,
+        )
+    return found
+
+
+def _nvlink_domain(folder: Path, link: str | None) -> int | None:
+    if link is None:
+        return None
+    facts = tomllib.loads((folder / "gpu_links" / f"{link}.toml").read_text(encoding="utf-8"))
+    return int(facts["domain_gpus"]["value"])
+
+
+def accelerator_of(name: str) -> Accelerator:
+    """Facts of an accelerator; those without a source get placeholders and a generation of their own."""
+    found = sourced_accelerators().get(name)
+    return found or Accelerator(name.split("-")[0], _PEAK_FLOP_PER_S, _MEMORY_BYTES_PER_S, is_sourced=False)
+
 
 _BOARD = re.compile(r"(?<![a-z])(?:pcie|nvl|sxm)(?!ink)")
 # Links between the GPUs of a server by the form of their boards, where a row does not state them. The one row with xgmi
@@ -214,3 +276,75 @@ def fits_time(row: ModernRow) -> bool:
     samples = row.samples_to_converge or 0.0
     miscounted = "evenly spaced" in row.flags and samples > _MOST_SAMPLES_OF_EVEN_EVALUATIONS
     return row.time_to_train_s is not None and fits_rate(row) and not miscounted
+
+
+@cache
+def published_runs(benchmark: str) -> tuple[ModernRow, ...]:
+    """Runs of a network that the fit of the rates uses; empty for one that MLPerf does not have."""
+    return _by_benchmark().get(benchmark, ())
+
+
+@cache
+def newest_round(benchmark: str) -> str:
+    """Newest round with runs of a network."""
+    return max(published_runs(benchmark), key=lambda row: row.round_order).round
+
+
+@cache
+def published_batches(benchmark: str) -> tuple[float, float]:
+    """Least and largest published global batch of a network."""
+    batches = [row.global_batch for row in published_runs(benchmark) if row.global_batch]
+    return min(batches), max(batches)
+
+
+@cache
+def n_runs(generation: str) -> int:
+    """Runs of all networks on the accelerators of a generation."""
+    known = sourced_accelerators()
+    accelerators = {name for name, gpu in known.items() if gpu.generation == generation}
+    return sum(row.accelerator in accelerators for rows in _by_benchmark().values() for row in rows)
+
+
+@cache
+def largest_batches(benchmark: str, generation: str = "") -> tuple[tuple[float, float], ...]:
+    """Memory of accelerators of the catalogue, and the largest batch of one pass published on each. [B], [-]
+
+    By default those of all generations.
+    """
+    known = sourced_accelerators()
+    found: defaultdict[float, float] = defaultdict(float)
+    for row in published_runs(benchmark):
+        gpu = known.get(row.accelerator)
+        if gpu is None or generation not in ("", gpu.generation):
+            continue
+        if row.global_batch and row.accelerators:
+            found[gpu.memory_bytes] = max(found[gpu.memory_bytes], micro_batch(row))
+    return tuple(sorted(found.items()))
+
+
+def micro_batch(row: ModernRow) -> float:
+    """Samples of one pass of one accelerator. The row states batch and accelerators."""
+    assert row.global_batch is not None
+    assert row.accelerators is not None
+    return math.ceil(row.global_batch / (row.accelerators * row.accumulation))
+
+
+@cache
+def fitted_ids() -> frozenset[str]:
+    """Runs of all networks that the fit of the rates uses."""
+    return frozenset(row.id for rows in _by_benchmark().values() for row in rows)
+
+
+@cache
+def fitted_accelerators() -> frozenset[str]:
+    """Accelerators of these runs, by their names in them."""
+    return frozenset(row.accelerator for rows in _by_benchmark().values() for row in rows)
+
+
+@cache
+def _by_benchmark() -> dict[str, tuple[ModernRow, ...]]:
+    found: defaultdict[str, list[ModernRow]] = defaultdict(list)
+    for row in load_modern():
+        if fits_rate(row):
+            found[row.benchmark].append(row)
+    return {name: tuple(rows) for name, rows in found.items()}

@@ -8,29 +8,13 @@ import math
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats
-from sizer.calibrate.engine import (
-    AccuracyTarget,
-    Effect,
-    ErrorStatistics,
-    FittedModel,
-    Law,
-    Prior,
-    RateModel,
-    StoredFits,
-    digest_of,
-    fits_path,
-    kind_of,
-    load_fits,
-    sum_of_parts,
-    with_spreads,
-)
-from sizer.calibrate.modern.accelerators import accelerator_of
-from sizer.calibrate.modern.rows import ModernRow, fits_rate, fits_time
+from sizer.calibrate import engine
+from sizer.calibrate.modern.rows import ModernRow, accelerator_of, fits_rate, fits_time
 
 # Parts of a step: arithmetic, memory traffic, launches, exchange between servers and its latency, exchange inside a
 # server without NVLink. Parts of a training: samples at small batches, growth with the batch, evaluations, fixed time.
@@ -49,49 +33,8 @@ _NIC_BYTES_PER_S = {"ampere": 25e9}
 _NEWER_NIC_BYTES_PER_S = 50e9
 _PCIE_BYTES_PER_S = 16e9  # about 16 lanes of generation 3; what newer links are worth is inside the effect
 
-# Kind of effect -> prior in log space. Levels (first block) are weak.
-PRIORS = {
-    "work": Prior(30.0, 10.0, "FLOP of a sample over the efficiency"),
-    "traffic": Prior(17.0, 3.0, "bytes of memory traffic of a sample over the efficiency"),
-    "launch": Prior(-5.5, 1.5, "seconds of a micro batch"),
-    "exchange": Prior(18.0, 2.5, "bytes between servers in a step that computing does not hide"),
-    "latency": Prior(-7.0, 1.5, "seconds for each doubling of the GPUs"),
-    "pcie": Prior(18.0, 2.5, "the same between GPUs without NVLink"),
-    "level": Prior(0.0, 1.5, "accelerators whose peak no source gives"),
-    "generation": Prior(0.0, 0.3),
-    "generation-network": Prior(0.0, 0.1),
-    "launch-generation": Prior(0.0, 0.2),
-    "adapters-unknown": Prior(0.0, 0.5),
-    "pcie-link": Prior(0.0, 0.5),
-    "software": Prior(-0.015, 0.06, "of each round, on those before it"),
-    "accelerator": Prior(0.0, 0.1),
-    "accelerator-network": Prior(0.0, 0.1),
-    "framework": Prior(0.0, 0.05),
-    "precision": Prior(0.0, 0.1),
-    "cpu": Prior(0.0, 0.03),
-    "submitter": Prior(0.0, 0.03),
-    "submitter-network": Prior(0.0, 0.03),
-    "system": Prior(0.0, 0.03),
-    "system-network": Prior(0.0, 0.03),
-    "scale": Prior(0.01, 0.03, "for each doubling of the GPUs"),
-    "size": Prior(0.0, 0.06),
-    "size-batch": Prior(0.0, 0.04),
-    # Time to train.
-    "samples": Prior(15.0, 8.0),
-    "steps": Prior(8.0, 3.0, "steps below which no larger batch helps"),
-    "recipe": Prior(0.0, 0.08, "of each round, on those before it"),
-    "batch": Prior(0.0, 0.04),
-    "evaluation": Prior(-3.0, 1.5, "share of the training time"),
-    "overhead": Prior(2.0, 1.5, "seconds"),
-    "time-submitter": Prior(0.0, 0.02),
-    "time-size": Prior(0.0, 0.04),
-    "time-system": Prior(0.0, 0.03),
-}
 
-
-def prior_of(name: str) -> Prior:
-    """Prior of an effect, by its kind."""
-    return PRIORS[kind_of(name)]
+prior_of = partial(engine.stated_prior, "mlperf")
 
 
 @dataclass(frozen=True)
@@ -99,7 +42,7 @@ class Parts:
     """Logarithms of what is known of the parts of one case, -inf where it has none, and the effects on them."""
 
     constants: tuple[float, ...]
-    effects: list[Effect]
+    effects: list[engine.Effect]
 
 
 def step_parts(row: ModernRow) -> Parts:
@@ -187,12 +130,12 @@ def training_parts(case: Training) -> Parts:
     return Parts(tuple(known), [(part, effect, 1.0) for part, effect in found])
 
 
-def _law(parts: Sequence[Parts], n_parts: int) -> Law:
-    return sum_of_parts(np.array([one.constants for one in parts]).reshape(-1, n_parts))
+def _law(parts: Sequence[Parts], n_parts: int) -> engine.Law:
+    return engine.sum_of_parts(np.array([one.constants for one in parts]).reshape(-1, n_parts))
 
 
 # Seconds of a step, and of a training.
-STEPS = RateModel[ModernRow](
+STEPS = engine.RateModel[ModernRow](
     n_terms=WHOLE + 1,
     effects=lambda row: step_parts(row).effects,
     prior_of=prior_of,
@@ -200,7 +143,7 @@ STEPS = RateModel[ModernRow](
     sigma=_SIGMA,
     shared_only=_SHARED_ONLY,
 )
-TRAININGS = RateModel[Training](
+TRAININGS = engine.RateModel[Training](
     n_terms=WHOLE_TIME + 1,
     effects=lambda case: training_parts(case).effects,
     prior_of=prior_of,
@@ -230,7 +173,7 @@ _COVERED, _BIAS = (0.85, 0.96), 0.03
 _Errors = tuple[Floats, Floats]
 
 
-def calibrate_modern(rows: Sequence[ModernRow]) -> StoredFits:
+def calibrate_modern(rows: Sequence[ModernRow]) -> engine.StoredFits:
     """Fit rates and times to train to rows, and check the fits on systems and a round that they have not seen."""
     rates = [row for row in rows if fits_rate(row)]
     times = [row for row in rates if fits_time(row)]
@@ -243,7 +186,10 @@ def calibrate_modern(rows: Sequence[ModernRow]) -> StoredFits:
         for known, new, here in zip(unseen, found, (of_rates == k, of_times == k), strict=True):
             for part, values in zip(known, new, strict=True):
                 part[here] = values[here]
-    rate_fit, time_fit = with_spreads(rate.fit, seen[0], unseen[0]), with_spreads(time.fit, seen[1], unseen[1])
+    rate_fit, time_fit = (
+        engine.with_spreads(rate.fit, seen[0], unseen[0]),
+        engine.with_spreads(time.fit, seen[1], unseen[1]),
+    )
     newest, lines = (_is_newest(some) for some in (rates, [case.row for case in time.cases]))
     later = _errors(rate.refitted(newest), time.refitted(lines), times)
     tests = [(rate_fit, *seen[0]), (time_fit, *seen[1]), (rate_fit, *unseen[0]), (time_fit, *unseen[1])]
@@ -252,25 +198,25 @@ def calibrate_modern(rows: Sequence[ModernRow]) -> StoredFits:
     for fit, (errors, variance), some in zip((rate_fit, time_fit), later, (rates, times), strict=True):
         here = _is_newest(some) & np.array([row.benchmark in earlier for row in some])
         tests.append((fit, errors[here], variance[here]))
-    checks = [ErrorStatistics.of(errors, fit.interval_sd(variance)) for fit, errors, variance in tests]
-    return StoredFits(digest_of_rows(rows), {RATE: rate_fit, TIME: time_fit}, _figures(checks))
+    checks = [engine.ErrorStatistics.of(errors, fit.interval_sd(variance)) for fit, errors, variance in tests]
+    return engine.StoredFits(digest_of_rows(rows), {RATE: rate_fit, TIME: time_fit}, _figures(checks))
 
 
 def digest_of_rows(rows: Sequence[ModernRow]) -> str:
     """Short digest of rows; the place of a row is no part of it."""
-    return digest_of([{name: value for name, value in vars(row).items() if name != "place"} for row in rows])
+    return engine.digest_of([{name: value for name, value in vars(row).items() if name != "place"} for row in rows])
 
 
 @cache
-def modern_calibration() -> StoredFits:
+def modern_calibration() -> engine.StoredFits:
     """The shipped fits, read once.
 
     Raises CalibrationError if they are missing or damaged.
     """
-    return load_fits(fits_path("modern"), {RATE: prior_of, TIME: prior_of})
+    return engine.load_fits(engine.fits_path("modern"), {RATE: prior_of, TIME: prior_of})
 
 
-def fit_rates(rows: Sequence[ModernRow]) -> FittedModel[ModernRow]:
+def fit_rates(rows: Sequence[ModernRow]) -> engine.FittedModel[ModernRow]:
     """The fit of the rates: seconds of a step."""
     steps = [math.log(row.global_batch / row.samples_per_s) for row in rows if row.global_batch and row.samples_per_s]
     means: dict[str, float] = {}
@@ -287,7 +233,7 @@ def fit_rates(rows: Sequence[ModernRow]) -> FittedModel[ModernRow]:
     return STEPS.fitted(rows, np.array(steps), means)
 
 
-def fit_times(rows: Sequence[ModernRow]) -> FittedModel[Training]:
+def fit_times(rows: Sequence[ModernRow]) -> engine.FittedModel[Training]:
     """The fit of the times to train at their published rates, with the samples to convergence of the same runs."""
     cases, logs = [], []
     means: dict[str, float] = {}
@@ -307,7 +253,7 @@ def fit_times(rows: Sequence[ModernRow]) -> FittedModel[Training]:
 
 
 def _errors(
-    rate: FittedModel[ModernRow], time: FittedModel[Training], times: Sequence[ModernRow]
+    rate: engine.FittedModel[ModernRow], time: engine.FittedModel[Training], times: Sequence[ModernRow]
 ) -> tuple[_Errors, _Errors]:
     of_steps, sd = rate.errors()
     log_rate = {
@@ -319,15 +265,18 @@ def _errors(
     return (-of_steps, sd**2), (logs - measured, time_sd**2 + np.array([of_rate[row.id] for row in times]))
 
 
-def _figures(checks: Sequence[ErrorStatistics]) -> tuple[AccuracyTarget, ...]:
+def _figures(checks: Sequence[engine.ErrorStatistics]) -> tuple[engine.AccuracyTarget, ...]:
     """Measures of accuracy: rates and times in sample, with systems left out, and with the newest round left out."""
     n = sum(one.rows for one in checks)
     shares = [one.coverage for one in checks]
     return (
-        *(AccuracyTarget(m, one.median, 0.0, most, one.rows) for (m, most), one in zip(_TARGETS, checks, strict=True)),
-        AccuracyTarget("modern-least-coverage", min(shares), *_COVERED, n),
-        AccuracyTarget("modern-most-coverage", max(shares), *_COVERED, n),
-        AccuracyTarget("modern-largest-bias", max(abs(one.bias) for one in checks), 0.0, _BIAS, n),
+        *(
+            engine.AccuracyTarget(m, one.median, 0.0, most, one.rows)
+            for (m, most), one in zip(_TARGETS, checks, strict=True)
+        ),
+        engine.AccuracyTarget("modern-least-coverage", min(shares), *_COVERED, n),
+        engine.AccuracyTarget("modern-most-coverage", max(shares), *_COVERED, n),
+        engine.AccuracyTarget("modern-largest-bias", max(abs(one.bias) for one in checks), 0.0, _BIAS, n),
     )
 
 

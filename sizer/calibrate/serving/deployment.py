@@ -11,23 +11,9 @@ import numpy as np
 from sizer.base.arrays import Floats, Ints
 from sizer.calibrate.language.cases import USUAL_MATMUL_SHARE, is_through_host, matmul_flop_per_s, pcie_bytes_per_s
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
-from sizer.catalog.networks import TransformerShape
-from sizer.catalog.schema import Dnn, Gpu
+from sizer.catalog.schema import Dnn, Gpu, TransformerShape
+from sizer.perf.serving import replica
 from sizer.perf.serving.loop import Load
-from sizer.perf.serving.replica import (
-    CACHE_BYTES,
-    COMPUTED_IN,
-    FILLED,
-    RESERVED_OUTPUT,
-    USUAL_FILLED,
-    USUAL_RESERVED_OUTPUT,
-    Replicas,
-    ServedModels,
-    ServingGpus,
-    most_concurrent,
-    replicas,
-    weight_bytes_of,
-)
 
 # Engines with fitted effects; an empty name is a mixture of what people use.
 ENGINES = ("trtllm", "vllm", "sglang")
@@ -177,7 +163,7 @@ class Deployment:
     @property
     def computed_in(self) -> str:
         """Format in which the weights are multiplied: BF16 where the GPU lacks that of the weights."""
-        wanted = COMPUTED_IN[self.weights]
+        wanted = replica.COMPUTED_IN[self.weights]
         return "bf16" if _peak(self.gpu, wanted) is None else wanted
 
     @property
@@ -188,7 +174,7 @@ class Deployment:
 
 def is_widened_on(gpu: Gpu, weights: str) -> bool:
     """Whether a GPU multiplies weights of fewer bits in BF16: it lacks their format."""
-    wanted = COMPUTED_IN[weights]
+    wanted = replica.COMPUTED_IN[weights]
     return weights != "bf16" and (wanted == "bf16" or _peak(gpu, wanted) is None)
 
 
@@ -262,12 +248,12 @@ class ServingPoints:
         return len(self.of)
 
     @cached_property
-    def table(self) -> Replicas:
+    def table(self) -> replica.Replicas:
         """The replicas that decode, one a deployment."""
         return replicas_of(self.deployments)
 
     @cached_property
-    def fill_table(self) -> Replicas:
+    def fill_table(self) -> replica.Replicas:
         """The replicas that prefill: of their pool, where there is one."""
         if all(one.prefill is None for one in self.deployments):
             return self.table
@@ -276,11 +262,13 @@ class ServingPoints:
     @cached_property
     def room(self) -> Floats:
         """Requests in flight for which memory has room, and which the engine takes; 0: the weights leave none."""
-        kept = np.array([RESERVED_OUTPUT.get(one.engine, USUAL_RESERVED_OUTPUT) for one in self.deployments])
+        kept = np.array(
+            [replica.RESERVED_OUTPUT.get(one.engine, replica.USUAL_RESERVED_OUTPUT) for one in self.deployments]
+        )
         pools = np.array([max(one.decode_replicas, 1) for one in self.deployments], dtype=float)
         beams = np.array([one.beams for one in self.deployments])
-        filled = np.array([FILLED.get(one.engine, USUAL_FILLED) for one in self.deployments])
-        found = most_concurrent(
+        filled = np.array([replica.FILLED.get(one.engine, replica.USUAL_FILLED) for one in self.deployments])
+        found = replica.most_concurrent(
             self.table.take(self.of), self.input_tokens, self.output_tokens, (kept * beams)[self.of], filled[self.of]
         )
         running = np.array([one.most_running for one in self.deployments])
@@ -306,7 +294,7 @@ class ServingPoints:
         )
 
 
-def replicas_of(deployments: Sequence[Deployment]) -> Replicas:
+def replicas_of(deployments: Sequence[Deployment]) -> replica.Replicas:
     """Replicas of deployments, shape (deployments,).
 
     Raises ValueError naming the GPU of which the catalogue does not know enough: see :func:`missing_facts`.
@@ -314,20 +302,22 @@ def replicas_of(deployments: Sequence[Deployment]) -> Replicas:
     for one in deployments:
         if (missing := missing_facts(one.gpu, one.tensor * one.data, one.link_bytes_per_s)) is not None:
             raise ValueError(f"{missing.values[0]}: {missing.values[1]} is not known")
-    models = ServedModels(
+    models = replica.ServedModels(
         **{
             part.name: np.array([getattr(one.model, part.name) for one in deployments], dtype=float)
-            for part in fields(ServedModels)
+            for part in fields(replica.ServedModels)
         }
     )
     machines = np.array([_machine(one) for one in deployments], dtype=float).reshape(-1, 6).T
-    weights = np.array([weight_bytes_of(one.weights, one.model.is_mixture) for one in deployments]).reshape(-1, 2).T
-    element = [CACHE_BYTES[one.cache or _USUAL_CACHE.get(one.weights, "fp8")] for one in deployments]
+    weights = (
+        np.array([replica.weight_bytes_of(one.weights, one.model.is_mixture) for one in deployments]).reshape(-1, 2).T
+    )
+    element = [replica.CACHE_BYTES[one.cache or _USUAL_CACHE.get(one.weights, "fp8")] for one in deployments]
     names = ("tensor", "data", "pipeline", "adapters", "adapter_rank")
     tensor, data, *more = ([getattr(one, name) for one in deployments] for name in names)
     expert = [one.expert or (one.tensor * one.data if one.data > 1 else 1) for one in deployments]
     narrow, wide = weights
-    found = replicas(models, ServingGpus(*machines), tensor, data, expert, narrow, wide, element, *more)
+    found = replica.replicas(models, replica.ServingGpus(*machines), tensor, data, expert, narrow, wide, element, *more)
     texts = np.array(
         [(1 + _TEXTS_HALF_WIDTH / one.model.hidden) / _TEXTS_ALONE if one.is_embedding else 1.0 for one in deployments]
     )

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
-from sizer.calibrate.engine import Effect, Law, Prior, RateModel, kind_of
+from sizer.calibrate.engine import Effect, Law, Prior, RateModel, kind_of, priors, stated_prior
 from sizer.calibrate.serving.deployment import EPOCH_MONTH, Deployment, ServingPoints
 from sizer.perf.serving.loop import Served, closed_loop
 from sizer.perf.serving.step import FACTORS, ServingFactors
@@ -22,78 +22,13 @@ class ServingTime(StrEnum):
     TTFT = "ttft_s"  # seconds to the first token
 
 
-# Means of the factors before any rows, and spreads of their logarithms: shares of data sheets that kernels measured
-# alone reach, and launches of 3 to 5 us times the kernels of a layer.
-PRIORS = {
-    "bandwidth": (0.90, 0.04),
-    "expert_bandwidth": (0.75, 0.12),
-    "cache_bandwidth": (0.65, 0.2),
-    "decode_rate": (0.68, 0.12),
-    "attention_rate": (0.45, 0.25),
-    "prefill_rate": (0.55, 0.15),
-    "prefill_attention_rate": (0.35, 0.4),
-    "half_width": (700.0, 0.6),
-    "token_bytes": (16.0, 0.5),
-    "routing_bytes": (8.0, 0.7),
-    "half_rows": (40.0, 0.4),
-    "spread": (1.0, 0.5),
-    "mix": (0.5, 0.6),
-    "interference": (0.9, 0.2),
-    "unbalanced": (0.5, 0.5),
-    "lockstep": (0.6, 0.3),
-    "queue": (0.4, 0.5),
-    "layer_s": (45e-6, 0.3),
-    "expert_layer_s": (40e-6, 0.5),
-    "expert_s": (0.3e-6, 0.7),
-    "latent_layer_s": (25e-6, 0.5),
-    "linear_layer_s": (30e-6, 0.5),
-    "step_s": (1e-3, 0.8),
-    "sequence_s": (15e-6, 0.8),
-    "reduce_s": (1.5e-6, 0.7),
-    "reduce_traffic": (1.5, 0.5),
-    "expert_traffic": (2.0, 0.6),
-    "prefill_layer_s": (60e-6, 0.6),
-    "first_s": (20e-3, 0.7),
-    "transfer_s": (60e-3, 0.7),
-    "transfer_traffic": (2.0, 0.7),
-    "accepted": (2.2, 0.25),
-    "speculative_host": (2.0, 0.5),
-}
 TIME, FIRST = "time", "first"  # all times of a deployment; more, the time to the first token
 _TERMS = (*FACTORS, TIME, FIRST)
 _PLACE = {name: place for place, name in enumerate(_TERMS)}
 N_TERMS = len(_TERMS)
-# Spread of what a level adds to the logarithm of a term: software differs in launches and scheduling, formats in their
-# kernels.
-EFFECT_SD = {
-    ("layer_s", "engine"): 0.3,
-    ("layer_s", "weights"): 0.2,
-    ("layer_s", "engine_generation"): 0.15,
-    ("expert_layer_s", "precision"): 0.4,
-    ("expert_layer_s", "engine_generation"): 0.3,
-    ("sequence_s", "engine"): 0.3,
-    ("first_s", "engine"): 0.6,
-    ("prefill_rate", "format"): 0.3,
-    (TIME, "engine"): 0.06,
-    (TIME, "gpu"): 0.06,
-    (TIME, "precision"): 0.05,
-    (TIME, "family"): 0.05,
-    (TIME, "model"): 0.06,
-    (TIME, "cell"): 0.10,
-    (TIME, "tuned"): 0.08,
-    (TIME, "tuned_model"): 0.10,
-    ("prefill_rate", "tuned"): 0.12,
-    (FIRST, "engine"): 0.3,
-    (FIRST, "cell"): 0.3,
-}
-_EFFECTS = {f"{term}/{level}": sd for (term, level), sd in EFFECT_SD.items()}
-# Stacks that are tuned for a benchmark come within a fifth of the rate that was measured of large products, 0.71 of the
-# peak of Hopper and 0.76 of Blackwell in FP8: a fifth more than the usual share.
-_MEANS = {"prefill_rate/tuned": 0.2}
 # Spread of levels that no row has, where rows left out show more than the priors, which fit best.
 _UNSEEN_SD = {"time/model": 0.16, "time/cell": 0.105}
 _FIRST_MONTHS = -4.0
-_DRIFT = Prior(-0.025, 0.01, "software becomes faster, each month")
 # Scatter of a measurement about its prediction, and more of what is harder: routing, attention with kernels of its own
 # (latent, linear), pools of their own, speculation, requests that wait for memory (admission differs by engine), first
 # tokens (cold starts). As rows of each scatter about the fit.
@@ -106,13 +41,8 @@ _LOADED_SD, _LOADED_MIXTURE_SD, _LOADED = 0.05, 0.10, (8.0, 128.0)
 
 def prior_of(name: str) -> Prior:
     """Prior of a factor or of an effect."""
-    if name in PRIORS:
-        mean, sd = PRIORS[name]
-        return Prior(float(np.log(mean)), sd)
-    kind = kind_of(name)
-    if kind == "drift":
-        return _DRIFT
-    return Prior(_MEANS.get(kind, 0.0), _EFFECTS[kind])
+    is_level = "/" in kind_of(name)
+    return stated_prior("serving-effects" if is_level else "serving", name)
 
 
 @lru_cache(maxsize=10_000)
@@ -149,7 +79,8 @@ def effects_of(one: Deployment) -> tuple[Effect, ...]:
     """
     levels = levels_of(one)
     factors = [(place, name, 1.0) for place, name in enumerate(FACTORS)]
-    found = [(_PLACE[term], f"{term}/{level}:{levels[level]}", 1.0) for term, level in EFFECT_SD if levels[level]]
+    pairs = (name.split("/") for name in priors("serving-effects"))
+    found = [(_PLACE[term], f"{term}/{level}:{levels[level]}", 1.0) for term, level in pairs if levels[level]]
     # Stacks tuned for a benchmark are tuned at any date; of others none before the fitted ones was measured.
     months = 0.0 if one.is_tuned else max(one.month - EPOCH_MONTH, _FIRST_MONTHS)
     return (*factors, *found, (_PLACE[TIME], "drift:month", months))

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.serving.calibration import CALIBRATED_TOKENS, ServingCalibration
-from sizer.calibrate.serving.cases import ServingCase, cases_of
+from sizer.calibrate.serving.cases import TOKENS, TPOT, TTFT, ServingCase, cases_of, predict
 from sizer.calibrate.serving.deployment import Deployment
 from sizer.calibrate.serving.rows import ServingRow, fitted_rows
-from sizer.calibrate.serving.scenarios import TOKENS, TPOT, TTFT, predict
 from sizer.calibrate.validate import ValidatedRow
 from sizer.catalog.model import Catalog
 

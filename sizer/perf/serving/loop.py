@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sizer.base.arrays import Floats, Rows
-from sizer.perf.serving.graded import Graded, chosen, least
 from sizer.perf.serving.replica import Replicas
-from sizer.perf.serving.step import Prefill, ServingFactors, Terms, decode_step, prefill
+from sizer.perf.serving.step import Graded, Prefill, ServingFactors, Terms, chosen, decode_step, least, prefill
 
 # Share of a prefill pool that may be busy: above, its queue has no steady state.
 _MOST_BUSY = 0.98
@@ -62,19 +61,10 @@ class Served:
 def closed_loop(decode: Replicas, fill: Replicas, load: Load, by: ServingFactors, graded: bool = False) -> Served:
     """Times and rate with a fixed number of requests in flight: a new one starts as one ends.
 
-    Parameters
-    ----------
-    decode : Replicas, shape (n,)
-        That decode; where prefill and decode run together, the only ones.
-    fill : Replicas, shape (n,)
-        Of the prefill pool where there is one; else the same.
-    load : Load, shape (n,)
-    by : ServingFactors
-    graded : bool
-        Whether derivatives are wanted.
+    ``decode`` (n,): that decode; where prefill and decode run together, the only ones.
+    ``fill`` (n,): of the prefill pool where there is one; else the same.
+    ``graded``: whether derivatives are wanted.
 
-    Notes
-    -----
     Of C requests in flight (at most those for which memory has room) B decode, so that they finish
     X = B / (O TPOT(B)) requests a second, and B = C O TPOT / (TTFT + O TPOT): one unknown, solved by a damped fixed
     point and secants. Times a factor on all times leaves B as it is. Derivatives are those of the solution: by the

@@ -58,22 +58,11 @@ def first_token_ratio(
 ) -> tuple[Floats, Floats]:
     """Ratio of a percentile of the first token to its mean, and the spread of its logarithm.
 
-    Parameters
-    ----------
-    percentile : array_like, shape (...)
-        50 to 99.9. [%]
-    busy_share : array_like, shape (...)
-        Share of the time that prefills take. [-]
-    concurrency : array_like, shape (...)
-        Requests in flight. [-]
+    ``percentile`` (...): 50 to 99.9 [%].
+    ``busy_share`` (...): share of the time that prefills take.
+    ``concurrency`` (...): requests in flight.
+    Returns (...): ratio and standard deviation of its logarithm.
 
-    Returns
-    -------
-    tuple of ndarray, shape (...)
-        Ratio and standard deviation of its logarithm. [-]
-
-    Notes
-    -----
     Where prefills hardly queue, first tokens vary as the lengths do; a request waits for the prefills of the others in
     flight.
 
@@ -97,15 +86,9 @@ _BUSY_AT = _DECAY / np.expm1(_DECAY)
 def queue_wait(percentile: ArrayLike, busy_share: ArrayLike) -> tuple[Floats, Floats]:
     """Mean and percentile of the wait of random arrivals for equal services, one after the other, over the service.
 
-    Parameters
-    ----------
-    percentile : array_like, shape (...)
-        50 to 99.9. [%]
-    busy_share : array_like, shape (...)
-        Share of the time that services take. [-]
+    ``percentile`` (...): 50 to 99.9 [%].
+    ``busy_share`` (...): share of the time that services take.
 
-    Notes
-    -----
     M/D/1: the mean by Pollaczek and Khinchine; the percentile by the first term of Erlang's sum, which is exact below
     one service, and beyond by the exponential tail.
 

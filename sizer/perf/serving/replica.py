@@ -165,27 +165,15 @@ def replicas(
 ) -> Replicas:
     """Replicas of models on GPUs.
 
-    Parameters
-    ----------
-    models : ServedModels, shape (n,)
-    gpus : ServingGpus, shape (n,)
-    tensor, data : array_like, shape (n,)
-        Ranks that divide attention and dense layers; groups of them with requests of their own. [-]
-    expert : array_like, shape (n,)
-        Ranks over which whole experts are spread; the others divide each of them. [-]
-    weight_bytes, dense_weight_bytes : array_like, shape (n,)
-        Bytes of a parameter of routed experts (of a dense model all), and of the others; see
-        :func:`weight_bytes_of`. [B]
-    cache_element_bytes : array_like, shape (n,)
-        Bytes of an element of keys and values. [B]
-    pipeline : array_like, shape (n,)
-        Stages that the tensor ranks form. [-]
-    adapters, adapter_rank : array_like, shape (n,)
-        Adapters (LoRA) in memory, of which a step reads each, as its requests choose among them; their rank. [-]
-
-    Returns
-    -------
-    Replicas, shape (n,)
+    ``tensor``, ``data`` (n,): ranks that divide attention and dense layers; groups of them with requests of their
+        own.
+    ``expert`` (n,): ranks over which whole experts are spread; the others divide each of them.
+    ``weight_bytes``, ``dense_weight_bytes`` (n,): bytes of a parameter of routed experts (of a dense model all),
+        and of the others; see :func:`weight_bytes_of` [B].
+    ``cache_element_bytes`` (n,): bytes of an element of keys and values [B].
+    ``pipeline`` (n,): stages that the tensor ranks form.
+    ``adapters``, ``adapter_rank`` (n,): adapters (LoRA) in memory, of which a step reads each, as its requests
+        choose among them; their rank.
     """
     t, d, wide, narrow, element = float_arrays(tensor, data, dense_weight_bytes, weight_bytes, cache_element_bytes)
     spread = np.asarray(expert, dtype=float)
@@ -283,20 +271,10 @@ def most_concurrent(
 ) -> Floats:
     """Requests in flight for which the memory of a replica has room; 0 where the weights leave none.
 
-    Parameters
-    ----------
-    one : Replicas, shape (n,)
-    input_tokens, output_tokens : array_like, shape (n,)
-        Of a request, means. [-]
-    reserved_output : array_like, shape (n,)
-        Share of the output for which room is kept on admission: :data:`RESERVED_OUTPUT`. [-]
-    filled : array_like, shape (n,)
-        Share of the memory that the engine fills: :data:`FILLED`. [-]
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        Not rounded: the lengths are means. [-]
+    ``input_tokens``, ``output_tokens`` (n,): of a request, means.
+    ``reserved_output`` (n,): share of the output for which room is kept on admission: :data:`RESERVED_OUTPUT`.
+    ``filled`` (n,): share of the memory that the engine fills: :data:`FILLED`.
+    Returns (n,): not rounded: the lengths are means.
     """
     i, o, kept = float_arrays(input_tokens, output_tokens, reserved_output)
     room = np.asarray(filled) * one.memory_bytes - one.weight_bytes - RESERVED_BYTES

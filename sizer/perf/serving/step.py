@@ -1,13 +1,90 @@
 """Seconds of one decode step and of one prefill of a replica, with their derivatives by the fitted factors."""
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 
-from sizer.base.arrays import Floats
-from sizer.perf.serving.graded import Graded, smooth_max
+from sizer.base.arrays import Bools, Floats
 from sizer.perf.serving.replica import Replicas, state_traffic_bytes
+
+
+@dataclass(frozen=True)
+class Graded:
+    """Arrays and their derivatives by logarithms of factors, by the factors' names; without, where none are wanted."""
+
+    value: Floats
+    slopes: Mapping[str, Floats] = field(default_factory=dict)
+
+    def __add__(self, other: "Graded | Floats | float") -> "Graded":
+        if not isinstance(other, Graded):
+            return Graded(np.asarray(self.value + other), self.slopes)
+        return Graded(np.asarray(self.value + other.value), _together(self.slopes, other.slopes))
+
+    def __mul__(self, other: "Graded | Floats | float") -> "Graded":
+        if not isinstance(other, Graded):
+            return Graded(np.asarray(self.value * other), {name: slope * other for name, slope in self.slopes.items()})
+        mine, its = self.scaled_slopes(other.value), other.scaled_slopes(self.value)
+        return Graded(np.asarray(self.value * other.value), _together(mine, its))
+
+    def scaled_slopes(self, by: Floats) -> dict[str, Floats]:
+        """The derivatives, each multiplied by the same."""
+        return {name: slope * by for name, slope in self.slopes.items()}
+
+    @property
+    def plain(self) -> "Graded":
+        """The values alone."""
+        return Graded(self.value)
+
+    @property
+    def reciprocal(self) -> "Graded":
+        """One over it."""
+        inverse = 1 / self.value
+        return Graded(inverse, self.scaled_slopes(-inverse * inverse) if self.slopes else {})
+
+    @property
+    def log_slopes(self) -> dict[str, Floats]:
+        """Derivatives of its logarithm."""
+        return self.scaled_slopes(1 / self.value)
+
+
+def _together(one: Mapping[str, Floats], other: Mapping[str, Floats]) -> dict[str, Floats]:
+    """Derivatives of a sum, from those of its two parts."""
+    found = dict(one)
+    for name, slope in other.items():
+        found[name] = found[name] + slope if name in found else slope
+    return found
+
+
+def smooth_max(one: Graded, other: Graded) -> Graded:
+    """What takes about as long as the longer of two that run side by side: (a^3 + b^3)^(1/3)."""
+    a, b = one.value, other.value
+    total: Floats = np.cbrt(a * a * a + b * b * b)
+    if not (one.slopes or other.slopes):
+        return Graded(total)
+    safe: Floats = np.maximum(total, np.finfo(float).tiny)
+    return Graded(total, _together(one.scaled_slopes((a / safe) ** 2), other.scaled_slopes((b / safe) ** 2)))
+
+
+def least(one: Graded, other: Graded) -> Graded:
+    """The smaller of two, element by element."""
+    return chosen(one.value <= other.value, one, other)
+
+
+def chosen(is_first: Bools, one: Graded, other: Graded) -> Graded:
+    """One of two, element by element.
+
+    ``is_first`` (n,): where it is the first.
+    """
+    if not is_first.any():
+        return other
+    if is_first.all():
+        return one
+    value = np.where(is_first, one.value, other.value)
+    first: Floats = is_first.astype(float)
+    return Graded(value, _together(one.scaled_slopes(first), other.scaled_slopes(1 - first)))
+
 
 # Two matrix products of a layer end in a sum over tensor ranks; a token's vector has two bytes an element.
 _REDUCTIONS, _ELEMENT_BYTES = 2.0, 2.0
@@ -128,19 +205,11 @@ class DecodeStep:
 def decode_step(one: Replicas, by: Terms, context: Floats, verified: Floats, guessed: Floats) -> DecodeStep:
     """One step of replicas, by the number of requests that decode.
 
-    Parameters
-    ----------
-    one : Replicas, shape (n,)
-    by : Terms
-    context : ndarray, shape (n,)
-        Tokens that each request has behind it, mean. [-]
-    verified : ndarray, shape (n,)
-        Tokens that a step works on for each of them: 1, more where some were guessed, or of several beams. [-]
-    guessed : ndarray, shape (n,)
-        1 where some of them were guessed, else 0. [-]
+    ``context`` (n,): tokens that each request has behind it, mean.
+    ``verified`` (n,): tokens that a step works on for each of them: 1, more where some were guessed, or of several
+        beams.
+    ``guessed`` (n,): 1 where some of them were guessed, else 0.
 
-    Notes
-    -----
     Reading weights and multiplying run side by side, and so do reading keys and values and scoring them; launches,
     sums over ranks, exchange of experts and the host's scheduler add up. A step that works on n tokens touches
     1 - (1 - e/E)^(s n) of the experts.
@@ -227,14 +296,8 @@ class Prefill:
 def prefill(one: Replicas, by: Terms, input_tokens: Floats, cached_share: Floats) -> Prefill:
     """Seconds of the prefill of one request.
 
-    Parameters
-    ----------
-    one : Replicas, shape (n,)
-    by : Terms
-    input_tokens : ndarray, shape (n,)
-        Of the prompt. [-]
-    cached_share : ndarray, shape (n,)
-        Share of it whose keys and values are there already. [-]
+    ``input_tokens`` (n,): of the prompt.
+    ``cached_share`` (n,): share of it whose keys and values are there already.
     """
     new = input_tokens * (1 - cached_share)
     dense = by.times(new * one.prefill_dense_flop / one.peak_flop_per_s, over=("prefill_rate",))

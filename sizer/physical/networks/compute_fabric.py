@@ -7,19 +7,9 @@ from sizer.catalog.links import LinkType
 from sizer.catalog.schema import Switch
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.losses import nodes_survived
+from sizer.physical.networks import members
 from sizer.physical.networks.fat_tree import SwitchTree, fat_tree, leaf_split, uplinked_down, uplinked_leaves
 from sizer.physical.networks.leaf_pairs import connected_pair
-from sizer.physical.networks.members import (
-    NO_NUMBERS,
-    Ends,
-    NetworkMembers,
-    Plane,
-    Shape,
-    count_links,
-    manager_ends,
-    network_counts,
-    uplink_kind,
-)
 from sizer.physical.networks.ports import (
     device_ports,
     fabric_numbers,
@@ -49,7 +39,7 @@ LAN_UPLINKS = 2
 _ON_FABRIC = ("fabric", "gateway", "spine")
 
 
-def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> NetworkMembers:
+def compute_fabric(platform: Platform, rows: members.Shape, asked: FabricAsked) -> members.NetworkMembers:
     """The compute fabric with its rails, and everything that joins it."""
     kind, switch = platform.fabric, platform.fabric_switch
     assert switch is not None
@@ -72,7 +62,7 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
         first = rail == 0
         # A rail that carries gradients alone may be lost whole: the servers have the others.
         spares_one = platform.has_spare_switches and (rails == 1 or (first and platform.attachment in _ON_FABRIC))
-        servers = Ends(
+        servers = members.Ends(
             Role.COMPUTE_CABLE,
             kind,
             there,
@@ -92,7 +82,7 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
         spine_ends = tuple(one for one in storage if first and on_spine and np.count_nonzero(one.quantity))
         key = NetworkPlane(NetworkRole.COMPUTE, rail=rail + 1 if rails > 1 else 0)
         planes.append(
-            Plane(
+            members.Plane(
                 key,
                 _tree(platform, switch, ends, spine_ends, rows, asked, spares_one=spares_one, rule=rule),
                 ends,
@@ -101,7 +91,7 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
         )
     uplinked = platform.spine_switch
     spine = uplinked or platform.director or switch
-    fast = uplink_kind(switch, kind) if uplinked is not None else _own_kind(switch, kind)
+    fast = members.uplink_kind(switch, kind) if uplinked is not None else _own_kind(switch, kind)
     uplink_numbers = switch_numbers(switch, fast, ("fabric",)) if uplinked is not None else numbers[:0]
     leaf_numbers = switch_numbers(switch, kind)
     down = leaf_split(leaf_numbers.size, asked.oversubscription, _uplink_ratio(platform, switch))[0]
@@ -117,8 +107,8 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
         notes.append(PlanNote(PlanNoteKind.RAILS, (rails,)))
     if asked.spare_servers:
         notes.append(PlanNote(PlanNoteKind.SPARE_PORTS, (asked.spare_servers,)))
-    return NetworkMembers(
-        network=network_counts(
+    return members.NetworkMembers(
+        network=members.network_counts(
             NetworkRole.COMPUTE,
             PlanNote(purpose),
             kind,
@@ -165,22 +155,24 @@ def rail_rule(platform: Platform, asked: FabricAsked) -> RailRule | None:
     return RailRule.of(links, down, most_on_leaf=links // 2 if platform.has_spare_switches else None, trays=trays)
 
 
-def _managers(platform: Platform, switch: Switch, rows: Shape) -> tuple[Ends, ...]:
+def _managers(platform: Platform, switch: Switch, rows: members.Shape) -> tuple[members.Ends, ...]:
     """Ports of the appliances that run the subnet manager."""
     appliance, kind = platform.fabric_manager, platform.fabric
     if appliance is None or not np.any(rows.managers):
         return ()
-    return (manager_ends(Role.FABRIC_MANAGER, appliance, kind, switch, rows.managers),)
+    return (members.manager_ends(Role.FABRIC_MANAGER, appliance, kind, switch, rows.managers),)
 
 
-def _others_on_fabric(platform: Platform, rows: Shape) -> list[Ends]:
+def _others_on_fabric(platform: Platform, rows: members.Shape) -> list[members.Ends]:
     """Head node, gateways and the way to the customer's LAN."""
     kind, on = platform.fabric, rows.has_fabric
     found = []
     if platform.head_node is not None:
         numbers = fabric_numbers(platform.head_node, kind)[:1]
         if numbers.size or platform.attachment != "fabric" or platform.fabric_switch is None:
-            found.append(Ends(Role.HEAD_NODE_CABLE, kind, rows.heads * numbers.size * on, Role.HEAD_NODE, numbers))
+            found.append(
+                members.Ends(Role.HEAD_NODE_CABLE, kind, rows.heads * numbers.size * on, Role.HEAD_NODE, numbers)
+            )
         else:
             # A head node without a port for the fabric reaches storage that joins it by its ports for storage.
             found += head_storage_ends(platform, platform.fabric_switch, rows.heads * on)
@@ -190,19 +182,21 @@ def _others_on_fabric(platform: Platform, rows: Shape) -> list[Ends]:
         count, uplink = gateway_uplink_count(platform, rows), platform.gateway.uplink_kind.value
         apart = platform.has_spare_switches
         found.append(
-            Ends(Role.GATEWAY_UPLINK, uplink, count, Role.GATEWAY, numbers, stays_in_rack=True, is_by_device=apart)
+            members.Ends(
+                Role.GATEWAY_UPLINK, uplink, count, Role.GATEWAY, numbers, stays_in_rack=True, is_by_device=apart
+            )
         )
     if platform.attachment == "lan" and not kind.is_infiniband:
-        found.append(Ends(Role.LAN_UPLINK, kind, np.where(on, LAN_UPLINKS, 0), None, NO_NUMBERS))
+        found.append(members.Ends(Role.LAN_UPLINK, kind, np.where(on, LAN_UPLINKS, 0), None, members.NO_NUMBERS))
     return found
 
 
-def _fabric_storage(platform: Platform, rows: Shape) -> Ends:
+def _fabric_storage(platform: Platform, rows: members.Shape) -> members.Ends:
     """Storage that joins the fabric; the head node's own port serves its files."""
     storage, kind = platform.storage, platform.front_end_kind
     if not counts_nodes(storage):
-        return Ends(Role.STORAGE_CABLE, kind, np.zeros_like(rows.nodes), None, NO_NUMBERS)
-    return Ends(Role.STORAGE_CABLE, kind, rows.nodes * front_end_ports(platform), *storage_end(platform, kind))
+        return members.Ends(Role.STORAGE_CABLE, kind, np.zeros_like(rows.nodes), None, members.NO_NUMBERS)
+    return members.Ends(Role.STORAGE_CABLE, kind, rows.nodes * front_end_ports(platform), *storage_end(platform, kind))
 
 
 def _subnet_manager(platform: Platform, switch: Switch, rails: int, *, has_appliances: bool) -> PlanNote | None:
@@ -226,9 +220,9 @@ def _runs_manager(switch: Switch) -> bool:
 def _tree(
     platform: Platform,
     switch: Switch,
-    ends: tuple[Ends, ...],
-    spine_ends: tuple[Ends, ...],
-    rows: Shape,
+    ends: tuple[members.Ends, ...],
+    spine_ends: tuple[members.Ends, ...],
+    rows: members.Shape,
     asked: FabricAsked,
     *,
     spares_one: bool,
@@ -236,7 +230,7 @@ def _tree(
 ) -> SwitchTree:
     kind, ratio = platform.fabric, asked.oversubscription
     none = np.zeros(rows.nodes.shape, dtype=np.int64)
-    at_leaf, at_spine = count_links(ends, none), count_links(spine_ends, none)
+    at_leaf, at_spine = members.count_links(ends, none), members.count_links(spine_ends, none)
     spare_ports = sum(one.spare_ports for one in ends)
     if platform.spine_switch is None:
         director = None if platform.director is None else leaf_ports(platform.director, kind)
@@ -255,7 +249,7 @@ def _tree(
             pair = connected_pair(at_leaf + spare_ports, leaf_ports(switch, kind))
             tree = tree.where(pair.fits, pair)
     else:
-        fast = uplink_kind(switch, kind)
+        fast = members.uplink_kind(switch, kind)
         tree = uplinked_leaves(
             at_leaf + spare_ports,
             leaf_ports(switch, kind),
@@ -269,7 +263,7 @@ def _tree(
     return tree.with_free_ports(spare_ports)
 
 
-def _fewest_leaves(platform: Platform, rows: Shape) -> Ints:
+def _fewest_leaves(platform: Platform, rows: members.Shape) -> Ints:
     """Leaves of a fabric that may lose one: no more storage nodes of one port on each than the data survive."""
     survived = nodes_survived(platform.storage) or 0
     has_one_way = platform.attachment == "fabric" and front_end_ports(platform) == 1

@@ -15,6 +15,7 @@ from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Server, Storage, Switch
 from sizer.physical.components import Component
+from sizer.physical.networks import storage_networks
 from sizer.physical.networks.cables import BETWEEN_RACKS_M, IN_RACK_M, Cages, cages_of, choose_cable, pieces_of
 from sizer.physical.networks.compute_fabric import compute_fabric
 from sizer.physical.networks.fat_tree import SwitchTree, fat_tree, one_switch
@@ -36,15 +37,6 @@ from sizer.physical.networks.members import (
     uplink_kind,
 )
 from sizer.physical.networks.ports import device_ports, in_band_numbers, management_numbers, switch_numbers
-from sizer.physical.networks.storage_networks import (
-    back_end,
-    capacity_ends,
-    front_end_bytes_per_s,
-    gateway_bytes_per_s,
-    gateway_front_end,
-    own_front_end,
-    storage_role,
-)
 from sizer.physical.notes import PlanNote, PlanNoteKind, Violation, ViolationKind
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import leaf_ports
@@ -83,7 +75,7 @@ def in_band(platform: Platform, rows: Shape, management_switches: Ints) -> Netwo
     if uplinks.size:
         links = management_switches * uplinks.size * on
         ends.append(Ends(Role.MANAGEMENT_UPLINK, fast, links, Role.MANAGEMENT_LEAF, uplinks, is_paired=True))
-    ends += capacity_ends(platform, rows, in_band=True)
+    ends += storage_networks.capacity_ends(platform, rows, in_band=True)
     numbers = switch_numbers(switch, kind)
     tree = in_band_tree(count_links(ends, np.zeros_like(rows.nodes)) + reserved, numbers.size)
     lan = np.where(tree.leaves > 0, IN_BAND_LAN_UPLINKS, 0)
@@ -123,7 +115,7 @@ def management(platform: Platform, rows: Shape, counts: list[SwitchCount], pdus:
     if platform.storage_server is not None:
         devices.append((Role.STORAGE_SERVER, platform.storage_server, rows.units))
     else:
-        devices.append((storage_role(platform.storage), platform.storage, rows.units))
+        devices.append((storage_networks.storage_role(platform.storage), platform.storage, rows.units))
     if platform.capacity_storage is not None:
         devices.append((Role.CAPACITY_TIER, platform.capacity_storage, rows.tier_units))
     if platform.fabric_manager is not None:
@@ -237,11 +229,11 @@ def data_networks(platform: Platform, rows: Shape, asked: FabricAsked) -> list[N
     """The networks of gradients and files, which no rack PDU joins; arguments as of :func:`wiring`."""
     parts = [compute_fabric(platform, rows, asked)] if platform.fabric_switch is not None else []
     if platform.attachment == "gateway":
-        parts.append(gateway_front_end(platform, rows))
+        parts.append(storage_networks.gateway_front_end(platform, rows))
     if platform.attachment == "own network":
-        parts.append(own_front_end(platform, rows))
+        parts.append(storage_networks.own_front_end(platform, rows))
     if platform.back_end_switch is not None:
-        parts.append(back_end(platform, platform.back_end_switch, rows))
+        parts.append(storage_networks.back_end(platform, platform.back_end_switch, rows))
     return parts
 
 
@@ -255,8 +247,8 @@ def with_management(platform: Platform, rows: Shape, data: Sequence[NetworkMembe
         switches=(*counts, *(count for part in above for count in _switches(part))),
         links=tuple(link for part in parts for link in _links(part)),
         violations=_violations(platform, rows, parts),
-        front_end_bytes_per_s=front_end_bytes_per_s(platform, rows),
-        gateway_bytes_per_s=gateway_bytes_per_s(platform, rows),
+        front_end_bytes_per_s=storage_networks.front_end_bytes_per_s(platform, rows),
+        gateway_bytes_per_s=storage_networks.gateway_bytes_per_s(platform, rows),
     )
 
 

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from sizer.catalog.devices import Device
 from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Device
 from sizer.physical.plan import PlacedRack
 from sizer.physical.racks.feeds import FeedKind, PowerFeed
 from sizer.physical.racks.power import device_power

@@ -7,7 +7,7 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Accessory, Device, Pdu, Rack
+from sizer.catalog.schema import Device, Pdu, Rack
 from sizer.physical.components import Component
 from sizer.physical.networks.members import Shape
 from sizer.physical.notes import PlanNote, PlanNoteKind, Violation, ViolationKind
@@ -201,7 +201,11 @@ def rack_parts(
         if isinstance(device, Device) and device.power_inlets is not None and device.delivered is None:
             key = ("cord", inlet_of(device))
             counts[key] = counts.get(key, np.zeros(n_rows, dtype=np.int64)) + part.quantity * device.power_inlets.value
-    parts = _accessories(catalog)
+    parts = {
+        (item.use, "" if item.inlet is None else item.inlet.id): item
+        for item in catalog.accessories.values()
+        if item.orderable
+    }
     roles = {"blanking-panel": Role.BLANKING_PANEL, "cord": Role.POWER_CORD}
     for key, quantity in counts.items():
         if key in parts:
@@ -222,15 +226,6 @@ def _feed_notes(group: RackGroup) -> tuple[PlanNote, ...]:
         "2N": PlanNoteKind.BOTH_FEEDS, "N+1": PlanNoteKind.ONE_FEED_SPARE, "N": PlanNoteKind.NO_FEED_SPARE
     }  # fmt: skip
     return (PlanNote(kinds[group.limits.feeds]),)
-
-
-def _accessories(catalog: Catalog) -> dict[tuple[str, str], Accessory]:
-    """Small parts that can be ordered, by their use and the kind of inlet that a cord leads to."""
-    return {
-        (item.use, "" if item.inlet is None else item.inlet.id): item
-        for item in catalog.accessories.values()
-        if item.orderable
-    }
 
 
 def mounting_violations(catalog: Catalog, groups: Sequence[RackGroup]) -> dict[Violation, Bools]:

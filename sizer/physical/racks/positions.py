@@ -75,7 +75,12 @@ def device_places(
         lowest = 1 if fill.existing is None else existing[fill.existing].first_free_u
         rack[members] = place
         unit[members] = lowest + np.cumsum(height[members]) - height[members]
-    row, column = _room(len(fills), racks_per_row)
+    # Row and column of each rack, from 0: rows fill from the middle outwards, so does each row.
+    n_racks = len(fills)
+    order = np.arange(n_racks)
+    rows = max(math.ceil(n_racks / racks_per_row), 1)
+    columns = min(racks_per_row, max(n_racks, 1))
+    row, column = _outwards(rows)[order // racks_per_row], _outwards(columns)[order % racks_per_row]
     return DevicePlaces(rack, unit, height, row, column)
 
 
@@ -87,14 +92,6 @@ def _stacked(members: Ints, kg: Floats, links: Ints, n_network: int) -> Ints:
         return np.concatenate([switches, others])
     below = int(np.searchsorted(np.cumsum(links[others]), links[others].sum() / 2, side="left")) + 1
     return np.concatenate([others[:below], switches, others[below:]])
-
-
-def _room(n_racks: int, racks_per_row: int) -> tuple[Ints, Ints]:
-    """Row and column of each rack, from 0: rows fill from the middle outwards, so does each row."""
-    order = np.arange(n_racks)
-    rows = max(math.ceil(n_racks / racks_per_row), 1)
-    columns = min(racks_per_row, max(n_racks, 1))
-    return _outwards(rows)[order // racks_per_row], _outwards(columns)[order % racks_per_row]
 
 
 def _outwards(count: int) -> Ints:

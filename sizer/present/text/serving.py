@@ -22,8 +22,7 @@ from sizer.calibrate.serving.calibration import Bound
 from sizer.calibrate.serving.rows import ServingRow
 from sizer.present.words import listed, percent, plural
 from sizer.sizing.result import DesignAnswer, OtherLoad, WorkloadAnswer
-from sizer.sizing.stages.serving_curve import exceeded_run, nearest_run, output_of_gpu
-from sizer.sizing.stages.serving_rates import ServingAnswer
+from sizer.sizing.stages.serving_rates import ServingAnswer, exceeded_run, nearest_run, output_of_gpu
 from sizer.workload.optional_tables import Ownership
 from sizer.workload.serving import LoadKind, ServingWork, UseOfModel
 

@@ -13,8 +13,8 @@ from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Storage
-from sizer.perf.data_transfer import break_even_epoch, fill_time_s
 from sizer.perf.pipeline import read_demand_bytes_per_s
+from sizer.perf.storage import break_even_epoch, fill_time_s
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.networks.ports import DevicePort, device_ports
 from sizer.physical.networks.storage_networks import front_end_ports

@@ -9,7 +9,7 @@ import numpy as np
 from sizer.base.formats.json_document import fields_of, json_document
 from sizer.base.quantities import by_count, duration, grouped, plain, si, significant, tokens_text
 from sizer.catalog.labels import with_vendor
-from sizer.perf.data_transfer import lost_fraction
+from sizer.perf.storage import lost_fraction
 from sizer.present import words
 from sizer.present.availability import checkpoint_tables
 from sizer.present.design_summary import tier_fields

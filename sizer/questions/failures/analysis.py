@@ -22,6 +22,7 @@ from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.stages import compute_side, evaluate
 from sizer.sizing.stages.evaluate import least_chance
 from sizer.sizing.stages.gpu_memory import all_fit
+from sizer.sizing.stages.platform_columns import ServerRows
 from sizer.sizing.stages.workload_run import WorkloadRun
 from sizer.workload.request import Loss
 
@@ -114,18 +115,18 @@ def _run(model: WorkloadOnDesign, options: Sequence[HardwareAfterLoss]) -> tuple
         **{name: getattr(cols, name) * np.array(share) for name, share in shares.items()},
     )
     servers, gateway = np.array([one.n_servers for one in left]), model.gateway_bytes_per_s
-    rest = (cols, np.maximum(servers, 1), model.calibration, model.catalog)
+    hosts = ServerRows([model.platform], cols, np.maximum(servers, 1), model.catalog, model.calibration)
     run = WorkloadRun(
         work=model.work,
-        comp=compute_side.compute(model.work, [model.platform], *rest),
+        comp=compute_side.compute(model.work, hosts),
         cols=cols,
-        servers=np.maximum(servers, 1),
+        servers=hosts.n_servers,
         nodes=np.array([one.storage_nodes or model.storage_nodes for one in left]),
         gateway_bytes_per_s=np.array([gateway * (one.gateway_share or 1.0) for one in left]),
         confidence=evaluate.share_of(model.request),
         calibration=model.calibration,
     )
-    return run, (servers > 0) & all_fit([model.work], [model.platform], *rest)
+    return run, (servers > 0) & all_fit([model.work], hosts)
 
 
 def _rough_share(answer: WorkloadAnswer, whole: Remaining, option: HardwareAfterLoss) -> float:

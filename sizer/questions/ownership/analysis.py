@@ -22,8 +22,8 @@ from sizer.bom.ownership import (
     footprint_of,
     ownership_cost,
     rates_of,
+    with_later,
 )
-from sizer.bom.ownership_interval import with_later
 from sizer.physical.racks.power import HOURS_PER_YEAR, energy_kwh_per_year
 from sizer.sizing.result import PlannedYear, SizingResult, WorkloadAnswer
 

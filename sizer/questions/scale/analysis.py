@@ -15,9 +15,8 @@ from sizer.base.estimate import Estimate
 from sizer.base.quantities import grouped
 from sizer.bom.prices import prices_for
 from sizer.calibrate.calibration import Calibration, Draws, streams
-from sizer.catalog.generations import era_of
 from sizer.catalog.model import Catalog
-from sizer.catalog.sale import as_sold_as
+from sizer.catalog.sale import as_sold_as, era_of
 from sizer.catalog.schema import Gpu, Server
 from sizer.perf.training_step import TrainingRun
 from sizer.physical.allowed_parts import fits_era
@@ -32,7 +31,7 @@ from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.search.feasibility import MAX_SERVERS, design_space, evaluate_space
 from sizer.sizing.search.posterior import DrawnServers
 from sizer.sizing.stages.gpu_memory import all_fit, resolved
-from sizer.sizing.stages.platform_columns import columns, compute_groups
+from sizer.sizing.stages.platform_columns import ServerRows, columns, compute_groups
 from sizer.sizing.stages.workload_run import run_on
 from sizer.workload.request import Platforms, SizingRequest, Target
 from sizer.workload.resolve import ResolvedWorkload
@@ -588,7 +587,8 @@ def _fits(
 ) -> bool:
     """Whether the GPUs of an arrangement hold every workload: one that they do not hold has no rate to compare."""
     cols = columns([one.platform], catalog, request_of(request, one).platforms.gpus_per_server)
-    return bool(all_fit(works, [one.platform], cols, np.array([one.n_servers]), calibration, catalog).all())
+    hosts = ServerRows([one.platform], cols, np.array([one.n_servers]), catalog, calibration)
+    return bool(all_fit(works, hosts).all())
 
 
 def _is_form_pair(one: Arrangement, other: Arrangement) -> bool:

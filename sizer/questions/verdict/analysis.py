@@ -21,7 +21,8 @@ from sizer.questions.verdict.claim import (
     claim_of_threshold,
 )
 from sizer.questions.verdict.data_claims import data_claims
-from sizer.sizing.design.cluster_need import (
+from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
+from sizer.sizing.design.verdict import (
     LEAST_FABRIC_LOSS,
     MAX_SERVERS,
     doubling,
@@ -29,7 +30,6 @@ from sizer.sizing.design.cluster_need import (
     exchange_s,
     step_samples,
 )
-from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.recommend import search
 from sizer.sizing.stages.gpu_memory import all_fit
 from sizer.sizing.stages.platform_columns import fabric_bytes_per_s
@@ -98,7 +98,7 @@ def _single_server_run(model: WorkloadOnDesign) -> SingleServerRun:
     run, target = model.run_on(1), model.work.request.target
     rate, cold = (part.value for part in run.rates)
     time_s = None if target.time_to_train_s is None else run.time_s(rate, cold)
-    fits = all_fit([model.work], [model.platform], run.cols, run.servers, model.calibration, model.catalog)
+    fits = all_fit([model.work], run.hosts(model.platform, model.catalog))
     return SingleServerRun(
         target,
         model.work.dnn,

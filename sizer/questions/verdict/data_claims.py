@@ -25,7 +25,8 @@ from sizer.questions.verdict.claim import (
 )
 from sizer.questions.verdict.simplest_design import STORAGE_ORDER, rows_of_known_rate
 from sizer.sizing.constraints.stored_data import lacks_shared_storage
-from sizer.sizing.design.cluster_need import (
+from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
+from sizer.sizing.design.verdict import (
     consumption,
     first_read_s,
     shared_storage,
@@ -34,7 +35,6 @@ from sizer.sizing.design.cluster_need import (
     storage_read_bytes_per_s,
     usual_links,
 )
-from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.recommend import search
 from sizer.sizing.result import SizingResult, WorkloadAnswer
 from sizer.sizing.stages.platform_columns import cache_bytes, node_read_rate

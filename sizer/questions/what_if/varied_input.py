@@ -1,7 +1,7 @@
 """Inputs that can be varied around a design, each with its values and their texts."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from sizer.catalog.labels import sample_unit
 from sizer.physical.capacity import counts_nodes, node_limits, nodes_per_unit
 from sizer.questions.what_if.sensitivity import MAX_BATCH
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
-from sizer.sizing.stages.gpu_memory import sizes_that_fit
+from sizer.sizing.stages.gpu_memory import all_fit
 
 SERVERS, STORAGE_NODES = "servers", "storage-nodes"
 SAMPLE_SIZE, DATASET_SIZE, BATCH = "sample-size", "dataset-size", "batch"
@@ -165,7 +165,8 @@ def _servers(model: WorkloadOnDesign) -> VariedInput:
     base = model.n_servers
     # On fewer servers than hold the network there is no rate to show.
     smaller = np.arange(1, base)
-    held = sizes_that_fit(model.work, model.platform, model.run.cols, smaller, model.calibration, model.catalog)
+    hosts = replace(model.run.hosts(model.platform, model.catalog), n_servers=smaller)
+    held = smaller[all_fit([model.work], hosts)]
     values = _counts(int(held.min(initial=base)), base, max(2 * base, _LEAST_COUNTS))
     note = "Storage nodes and gateways stay as they are."
     return _input(SERVERS, "GPU servers", values, float(base), _count_text("server"), note, is_asked=False)

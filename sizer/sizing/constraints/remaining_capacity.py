@@ -30,7 +30,7 @@ from sizer.physical.platforms import own_network_ports
 from sizer.sizing.constraints.team_limits import TeamLimits
 from sizer.sizing.stages import compute_side, evaluate
 from sizer.sizing.stages.joint_targets import JointTargets, Known
-from sizer.sizing.stages.platform_columns import Columns
+from sizer.sizing.stages.platform_columns import Columns, ServerRows
 from sizer.workload.request import Fabric as FabricAsked
 from sizer.workload.request import Loss, SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
@@ -302,9 +302,8 @@ def after_losses(
             each = [some[number] if number < len(some) else whole for some in ways]
             left = RemainingCapacity(*map(np.stack, zip(*(vars(row).values() for row in each), strict=True)))
             own = _narrower(cols, left)
-            computes = [
-                compute_side.compute(work, platforms, own, left.n_servers, calibration, catalog) for work in works
-            ]
+            hosts = ServerRows(platforms, own, left.n_servers, catalog, calibration)
+            computes = [compute_side.compute(work, hosts) for work in works]
             runs, reads = left.is_running, None
             if team is not None:
                 place = np.maximum(np.searchsorted(sizes, left.n_servers, side="right") - 1, 0)

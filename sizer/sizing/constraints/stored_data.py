@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from sizer.base.arrays import Bools, Floats
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dataset, Dnn
-from sizer.perf.data_transfer import needed_bytes
+from sizer.perf.storage import needed_bytes
 from sizer.workload.checkpoints import CHECKPOINT_BYTES_PER_PARAMETER, Checkpoints
 from sizer.workload.data import DataRequest
 from sizer.workload.request import SizingRequest

@@ -18,7 +18,7 @@ from sizer.sizing.constraints.job_mix import JobMix, Jobs, PermanentJobs, Queued
 from sizer.sizing.stages import compute_side, evaluate
 from sizer.sizing.stages.gpu_memory import all_fit
 from sizer.sizing.stages.own_networks import hardware_gains
-from sizer.sizing.stages.platform_columns import Columns, compute_groups
+from sizer.sizing.stages.platform_columns import Columns, ServerRows, compute_groups
 from sizer.workload.resolve import ResolvedWorkload
 from sizer.workload.team import PRIORITY_RANKS, Team, TeamJob
 
@@ -366,9 +366,10 @@ def _facts(
     part = np.where(servers > 0, 1.0, np.minimum(job.gpus / fitted, 1.0))
     on = np.maximum(servers, 1)
     own = replace(cols, gpus_per_server=job.gpus / on, cores=cols.cores * part, cache_bytes=cols.cache_bytes * part)
-    comp = compute_side.compute(work, platforms, own, on, calibration, catalog)
+    hosts = ServerRows(platforms, own, on, catalog, calibration)
+    comp = compute_side.compute(work, hosts)
     # What the GPUs of a job do not hold reads nothing.
-    fits = all_fit([work], platforms, own, on, calibration, catalog)
+    fits = all_fit([work], hosts)
     rate = np.where(fits, throughput([comp.gpu, comp.decode, comp.host_link]).value, 0.0)
     epoch_s = np.where(fits, work.n_samples / np.where(fits, rate, 1.0), np.inf)
     length = evaluate.run_epochs(work, comp, own, on, calibration)

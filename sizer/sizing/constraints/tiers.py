@@ -11,9 +11,9 @@ import numpy as np
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.units import WEEK_S
 from sizer.bom.unit_prices import has_boot_drives_only
-from sizer.catalog.generations import era_of
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
+from sizer.catalog.sale import era_of
 from sizer.catalog.schema import Storage
 from sizer.physical import capacity
 from sizer.physical.allowed_parts import fits_era

@@ -8,33 +8,10 @@ from sizer.catalog.checks import unknown_facts
 from sizer.catalog.items import Item
 from sizer.catalog.labels import names_item
 from sizer.catalog.model import Catalog, last_field, statements
-from sizer.perf.availability.goodput import (
-    INTERRUPTIONS,
-    NOTICE_S,
-    RESCHEDULE_S,
-    WARM_UP_S,
-    level_rates,
-    servers_of_eight,
-)
+from sizer.perf.availability import goodput
 from sizer.physical.platform import OS_RESERVE_BYTES
 from sizer.physical.racks.positions import AISLE_M, LEAD_M, SLACK_FRACTION, TRAY_M
-from sizer.sizing.assumptions import (
-    AssumedFact,
-    AssumedWriteRate,
-    CableRoute,
-    CacheReserve,
-    CheckpointTimes,
-    DefaultTaken,
-    DesignAssumption,
-    InterruptionRate,
-    MissingFacts,
-    MissingPrices,
-    MissingReadRate,
-    OpenPoint,
-    RestartTimes,
-    StorageLevelTaken,
-    WholeRunFactor,
-)
+from sizer.sizing import assumptions
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.checkpoints import meets_level
 from sizer.sizing.stages.platform_columns import WRITE_SHARES, has_usual_level, rate_is_unknown
@@ -59,17 +36,17 @@ def items_of(design: DesignAnswer, catalog: Catalog) -> list[Item]:
 
 def design_assumptions(
     works: Sequence[ResolvedWorkload], design: DesignAnswer, catalog: Catalog
-) -> tuple[DesignAssumption, ...]:
+) -> tuple[assumptions.DesignAssumption, ...]:
     """Assumptions of an answer: defaults of the request first, then assumed facts of parts."""
     on_gpu = [work.on(design.platform.gpu.id, design.n_gpus) for work in works]
     return (
-        *(DefaultTaken(work.request.name, default) for work in on_gpu for default in work.defaults),
+        *(assumptions.DefaultTaken(work.request.name, default) for work in on_gpu for default in work.defaults),
         *_storage_levels(works, design, catalog),
         *_of_checkpoints(design),
-        CacheReserve(OS_RESERVE_BYTES),
-        CableRoute(LEAD_M, TRAY_M, AISLE_M, SLACK_FRACTION),
+        assumptions.CacheReserve(OS_RESERVE_BYTES),
+        assumptions.CableRoute(LEAD_M, TRAY_M, AISLE_M, SLACK_FRACTION),
         *(
-            AssumedFact(item, fact, catalog.item(str(fact.value)) if names_item(fact.last_field) else None)
+            assumptions.AssumedFact(item, fact, catalog.item(str(fact.value)) if names_item(fact.last_field) else None)
             for item in items_of(design, catalog)
             for fact in statements(item)
             if fact.basis == "assumed" and fact.source != CUSTOM and not _is_replaced(design, item, fact.field)
@@ -79,21 +56,21 @@ def design_assumptions(
 
 def _storage_levels(
     works: Sequence[ResolvedWorkload], design: DesignAnswer, catalog: Catalog
-) -> Iterator[DesignAssumption]:
+) -> Iterator[assumptions.DesignAssumption]:
     """Published levels that the storage is sized for, although the request names none."""
     if not has_usual_level(design.platform, catalog):
         return
-    servers = servers_of_eight(design.n_servers, design.platform.gpus_per_server)
+    servers = goodput.servers_of_eight(design.n_servers, design.platform.gpus_per_server)
     for work in works:
         others = work.others
         if others is None or others.level is None or not others.level_is_default:
             continue
         if meets_level(others, servers):
-            read, write = level_rates(others.level, servers)
-            yield StorageLevelTaken(work.request.name, others.level, float(read), float(write))
+            read, write = goodput.level_rates(others.level, servers)
+            yield assumptions.StorageLevelTaken(work.request.name, others.level, float(read), float(write))
 
 
-def _of_checkpoints(design: DesignAnswer) -> Iterator[DesignAssumption]:
+def _of_checkpoints(design: DesignAnswer) -> Iterator[assumptions.DesignAssumption]:
     """What the goodput of language models and the storage for their checkpoints rest on, each once."""
     found = design.layouts
     if not found:
@@ -101,14 +78,14 @@ def _of_checkpoints(design: DesignAnswer) -> Iterator[DesignAssumption]:
     for answer in design.workloads:
         if answer.time is not None and answer.time.whole_run is not None:
             is_own = answer.before_measured is not None
-            yield WholeRunFactor(answer.workload.name, answer.time.whole_run, n_fitted_trainings(), is_own)
+            yield assumptions.WholeRunFactor(answer.workload.name, answer.time.whole_run, n_fitted_trainings(), is_own)
     if any(one.work.checkpoints.interruptions is None for one in found):
-        yield InterruptionRate(*INTERRUPTIONS)
-    yield RestartTimes(NOTICE_S, RESCHEDULE_S, WARM_UP_S)
+        yield assumptions.InterruptionRate(*goodput.INTERRUPTIONS)
+    yield assumptions.RestartTimes(goodput.NOTICE_S, goodput.RESCHEDULE_S, goodput.WARM_UP_S)
     for one in {one.plan.blocked_s: one for one in found}.values():
-        yield CheckpointTimes(one.plan.write_s, one.plan.blocked_s)
+        yield assumptions.CheckpointTimes(one.plan.write_s, one.plan.blocked_s)
     if _write_rate_is_unknown(design):
-        yield AssumedWriteRate(design.platform.storage, *WRITE_SHARES)
+        yield assumptions.AssumedWriteRate(design.platform.storage, *WRITE_SHARES)
 
 
 def _write_rate_is_unknown(design: DesignAnswer) -> bool:
@@ -130,27 +107,27 @@ def _unknown_by_item(catalog: Catalog) -> dict[str, tuple[str, ...]]:
     return unknown
 
 
-def open_points(design: DesignAnswer, catalog: Catalog) -> tuple[OpenPoint, ...]:
+def open_points(design: DesignAnswer, catalog: Catalog) -> tuple[assumptions.OpenPoint, ...]:
     """Facts that the vendors must confirm: unknown or assumed, of the parts of this design."""
     unknown, storage = _unknown_by_item(catalog), design.platform.storage
     if _write_rate_is_unknown(design) and design.layouts:
         asked = dict.fromkeys((*unknown.get(storage.id, ()), "node_write_bytes_per_s"))
         unknown = {**unknown, storage.id: tuple(asked)}
-    points: list[OpenPoint] = [
-        MissingFacts(item, unknown[item.id])
+    points: list[assumptions.OpenPoint] = [
+        assumptions.MissingFacts(item, unknown[item.id])
         for item in items_of(design, catalog)
         # A cable of a stock length or free software holds nothing that a vendor must be asked.
         if item.id in unknown and catalog.category_of(item.id) not in _NOTHING_TO_ASK
     ]
     if rate_is_unknown(storage):
-        points.append(MissingReadRate(storage))
+        points.append(assumptions.MissingReadRate(storage))
     points += design.plan.questions
     if design.bill.unpriced:
-        points.append(MissingPrices(tuple(catalog.item(item_id) for item_id in design.bill.unpriced)))
+        points.append(assumptions.MissingPrices(tuple(catalog.item(item_id) for item_id in design.bill.unpriced)))
     return tuple(points)
 
 
-def sources(design: DesignAnswer, taken: Sequence[DesignAssumption], catalog: Catalog) -> tuple[str, ...]:
+def sources(design: DesignAnswer, taken: Sequence[assumptions.DesignAssumption], catalog: Catalog) -> tuple[str, ...]:
     """Keys of every document that a number of the answer comes from, in order of use."""
     used: dict[str, None] = {}
     for answer in design.workloads:

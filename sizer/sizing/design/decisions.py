@@ -19,9 +19,8 @@ from sizer.physical.notes import PlanNoteKind
 from sizer.physical.roles import NetworkRole
 from sizer.sizing.assumptions import StorageLevelTaken
 from sizer.sizing.constraints.tiers import StorageTier
-from sizer.sizing.design.cluster_need import MAX_SERVERS, exchange_loss, usual_links
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.design.verdict import RejectedDesign, rejected_designs
+from sizer.sizing.design.verdict import MAX_SERVERS, RejectedDesign, exchange_loss, rejected_designs, usual_links
 from sizer.sizing.reasons import (
     Binding,
     CostDifference,
@@ -334,11 +333,6 @@ def _misses(answer: WorkloadAnswer, lost_fraction: float) -> bool:
     return False
 
 
-def allowed_rack_w(feed_w: float, rack_power_w: float | None) -> float:
-    """What a rack may draw: what its feeds carry, or what the request allows a rack if that is less; 0: unknown. [W]"""
-    return min((watts for watts in (feed_w, rack_power_w) if watts), default=0.0)
-
-
 def rack_choice(design: DesignAnswer, rack_power_w: float | None = None) -> RackChoice:
     """What decides the number of racks: what one rack may draw, or the rack units.
 
@@ -349,7 +343,7 @@ def rack_choice(design: DesignAnswer, rack_power_w: float | None = None) -> Rack
     racks = [rack for rack in design.plan.racks if not rack.is_delivered] or delivered
     # Racks of less power have fewer PDUs; the most that one carries is what another rack could carry, too.
     feed_w = max(rack.feed_capacity_w for rack in racks)
-    rack_w = allowed_rack_w(feed_w, rack_power_w)
+    rack_w = min((watts for watts in (feed_w, rack_power_w) if watts), default=0.0)
     there = [rack for rack in racks if rack.is_existing]
     power_w = sum(rack.max_w for rack in racks)
     used = sum(device.height_u for rack in racks for device in rack.devices)

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Storage
 from sizer.physical.components import Quantities
@@ -22,9 +21,7 @@ from sizer.sizing.stages.workload_run import WorkloadRun
 from sizer.workload.request import Limits, SizingRequest
 
 
-def missing_for_rate(
-    platform: Platform, run: WorkloadRun, catalog: Catalog, calibration: Calibration
-) -> tuple[MissingFact, ...]:
+def missing_for_rate(platform: Platform, run: WorkloadRun, catalog: Catalog) -> tuple[MissingFact, ...]:
     """What decides whether one workload meets its target and no source gives.
 
     That are the storage's rates and its capacity, the rate of a language model on GPUs of a generation that nobody
@@ -42,7 +39,7 @@ def missing_for_rate(
         found.append(MissingFact(model.missing, platform.gpu.id, platform.gpu.name))
     if operators_are_unknown(run.work, platform.gpu, catalog):
         found.append(MissingFact(FactKind.OPERATORS, platform.gpu.id, platform.gpu.name))
-    if fit_is_open([run.work], [platform], run.cols, run.servers, calibration, catalog).any():
+    if fit_is_open([run.work], run.hosts(platform, catalog)).any():
         found.append(MissingFact(FactKind.GPU_MEMORY, run.work.dnn.id, run.work.dnn.name))
     return tuple(found)
 

@@ -12,7 +12,7 @@ from sizer.base.arrays import Ints
 from sizer.base.estimate import Estimate, Spread
 from sizer.bom.prices import PriceBook
 from sizer.calibrate.calibration import Calibration, host_task_of
-from sizer.calibrate.fit.hosts import line_sources
+from sizer.calibrate.rules import rules
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.perf import pipeline
@@ -101,7 +101,8 @@ def _decode(work: ResolvedWorkload, run: WorkloadRun) -> SourcedReason:
         fixed_core_s=host.fixed_core_s,
         core_s_per_byte=host.core_s_per_byte,
     )
-    return reason, line_sources(host_task_of(work.sample_format, work.stack))
+    # A line without documents is an assumption.
+    return reason, tuple(rules("host_sources").get(host_task_of(work.sample_format, work.stack).line, ()))
 
 
 def _storage(work: ResolvedWorkload, platform: Platform, run: WorkloadRun, nodes: int) -> SourcedReason:
@@ -228,7 +229,7 @@ def design_answer(
     runs = [
         run_on(request, work, platform, [n_servers], storage_nodes, gateway, catalog, calibration) for work in works
     ]
-    missing = [missing_for_rate(platform, run, catalog, calibration) for run in runs]
+    missing = [missing_for_rate(platform, run, catalog) for run in runs]
     answers = [
         _workload_answer(
             request, work, platform, run, unknown, storage_nodes, gateway, catalog, calibration, is_documented
@@ -294,7 +295,7 @@ def _workload_answer(
         counts = np.union1d(chart, np.arange(1, n_servers + 1))
         every = run_on(request, by_size, platform, counts, storage_nodes, gateway, catalog, calibration)
         # Of several models in use those of too few servers have no GPUs: they hold them, and serve nothing.
-        fits = all_fit([by_size], [platform], every.cols, counts, calibration, catalog) & (every.comp.gpu.median > 0)
+        fits = all_fit([by_size], every.hosts(platform, catalog)) & (every.comp.gpu.median > 0)
         meets = (every.probability >= evaluate.least_chance(_EVEN_ODDS)) & (counts <= n_servers)
         if meets.any() and not missing:
             even, chance = int(counts[np.argmax(meets)]), float(every.probability[np.argmax(meets)])
@@ -336,7 +337,7 @@ def _workload_answer(
             },
             time_s=total_time(along) if rate.value > 0 else None,
         ),
-        before_measured=_before_measured(work, platform, run, catalog, calibration),
+        before_measured=_before_measured(work, platform, run, catalog),
         gpu_spread=Spread.of(run.comp.gpu.log_sd[0], run.comp.within_log_sd[0], run.comp.between_log_sd),
         extrapolations=reach,
         unmeasured=missing_runs,
@@ -392,9 +393,7 @@ def scaling_efficiency_of(
     return min(rate / n_gpus / (least if alone is None else max(float(alone.value), least)), 1.0)
 
 
-def _before_measured(
-    work: ResolvedWorkload, platform: Platform, run: WorkloadRun, catalog: Catalog, calibration: Calibration
-) -> Estimate | None:
+def _before_measured(work: ResolvedWorkload, platform: Platform, run: WorkloadRun, catalog: Catalog) -> Estimate | None:
     """Rate of the GPUs as it is predicted without the rates that the customer measured. [samples/s]"""
     if not work.request.measured:
         return None
@@ -402,7 +401,7 @@ def _before_measured(
     serving = work.serving and replace(work.serving, measured=())
     unmeasured = work.request.model_copy(update={"measured": ()})
     before = replace(work, request=unmeasured, language=language, serving=serving)
-    return gpu_side(before, [platform], run.cols, run.servers, calibration, catalog).gpu.estimate()[0]
+    return gpu_side(before, run.hosts(platform, catalog)).gpu.estimate()[0]
 
 
 def _stage_list(

@@ -55,7 +55,7 @@ class WorkloadOnDesign:
     @property
     def is_open(self) -> bool:
         """Whether a fact that no source gives decides if the target is met."""
-        return bool(missing_for_rate(self.platform, self.run, self.catalog, self.calibration))
+        return bool(missing_for_rate(self.platform, self.run, self.catalog))
 
     @cached_property
     def run(self) -> WorkloadRun:

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from sizer.bom.bill import Bill
 from sizer.bom.cost import CostInterval, bill_cost, heights_of, probability_within
 from sizer.bom.lines import bill
-from sizer.bom.ownership import Footprint, footprint_of, rates_of
-from sizer.bom.ownership_interval import bill_intervals
+from sizer.bom.ownership import Footprint, bill_intervals, footprint_of, rates_of
 from sizer.bom.prices import PriceBook
 from sizer.bom.unit_prices import unit_prices
 from sizer.catalog.model import Catalog

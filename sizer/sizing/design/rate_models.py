@@ -9,21 +9,18 @@ from functools import lru_cache
 import numpy as np
 
 from sizer.base.resources import data_dir
-from sizer.calibrate.calibration import Calibration, host_task_of
-from sizer.calibrate.extrapolation import extrapolations, unmeasured
+from sizer.calibrate.calibration import Calibration, extrapolations, host_task_of, unmeasured
 from sizer.calibrate.language.calibration import language_calibration
 from sizer.calibrate.language.cases import LanguageCase, cases_of, gpu_of_case
 from sizer.calibrate.language.rows import LanguageRow, number_format, stack_named
-from sizer.calibrate.modern.accelerators import sourced_accelerators
 from sizer.calibrate.modern.design_rates import FEW_RUNS
-from sizer.calibrate.modern.published import fitted_ids, n_runs, published_runs
-from sizer.calibrate.modern.rows import ModernRow
+from sizer.calibrate.modern.rows import ModernRow, fitted_ids, n_runs, published_runs, sourced_accelerators
 from sizer.calibrate.modern.terms import modern_calibration
-from sizer.calibrate.modern.validate import predict as predict_mlperf
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import Observation, load_observations
 from sizer.calibrate.own_networks import OwnRun, estimated_rates, own_code_rate, trainings_of
 from sizer.calibrate.predict import predict
+from sizer.calibrate.reports import predict as predict_mlperf
 from sizer.calibrate.serving.calibration import CALIBRATED_TOKENS
 from sizer.catalog.labels import gpu_name
 from sizer.catalog.model import Catalog
@@ -290,10 +287,6 @@ class RateOnDesign:
     calibration: Calibration
 
 
-def _as_asked(work: ResolvedWorkload, layout: LanguageAnswer | None, catalog: Catalog) -> Stack:  # noqa: ARG001
-    return work.stack
-
-
 @dataclass(frozen=True)
 class DesignRates:
     """A model of rates, as far as questions about a design ask it."""
@@ -303,7 +296,8 @@ class DesignRates:
     # What no run has of the workload on these GPUs, and where the design lies beyond the runs.
     beyond: Callable[[RateOnDesign], tuple[Notes, Notes]]
     exchange_is_in_step: bool  # what is exposed of the exchange is part of a fitted step
-    software: Callable[[ResolvedWorkload, LanguageAnswer | None, Catalog], Stack] = _as_asked  # on these GPUs
+    # On these GPUs.
+    software: Callable[[ResolvedWorkload, LanguageAnswer | None, Catalog], Stack] = lambda work, *_: work.stack
 
 
 def _beyond_language(of: RateOnDesign) -> tuple[Notes, Notes]:

@@ -4,23 +4,11 @@ import math
 from dataclasses import dataclass
 
 from sizer.base.estimate import normal_cdf
-from sizer.perf.availability.goodput import (
-    GPUS_OF_THE_RATE,
-    INTERRUPTIONS,
-    servers_of_eight,
-    spares_that_suffice,
-    storage_level,
-)
+from sizer.perf.availability import goodput
 from sizer.physical.networks.ports import nodes_of
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
+from sizer.sizing.stages import platform_columns
 from sizer.sizing.stages.checkpoints import CheckpointedJob
-from sizer.sizing.stages.platform_columns import (
-    mount_rates,
-    node_rates,
-    node_write_rates,
-    storage_nic_bytes_per_s,
-    write_rate_is_unknown,
-)
 
 # Time of a repair. An example: it depends on the contract.
 USUAL_REPAIR_S = 86_400.0
@@ -51,16 +39,16 @@ def spare_servers(design: DesignAnswer, answer: WorkloadAnswer) -> SpareServers 
     job = answer.job
     if job is None:
         return None
-    servers = max(1, round(job.plan.gpus / GPUS_OF_THE_RATE))
+    servers = max(1, round(job.plan.gpus / goodput.GPUS_OF_THE_RATE))
     stated = job.checkpoints.interruptions
-    rate = INTERRUPTIONS[0] if stated is None else stated
-    needed = int(spares_that_suffice(servers, USUAL_REPAIR_S, COVERED_SHARE, rate))
+    rate = goodput.INTERRUPTIONS[0] if stated is None else stated
+    needed = int(goodput.spares_that_suffice(servers, USUAL_REPAIR_S, COVERED_SHARE, rate))
     per_server = design.platform.gpus_per_server
     available = max(design.n_servers - -(-job.plan.gpus // per_server), 0)
     if nodes_of(design.platform.server) > 1:
-        return SpareServers(needed, available, int(GPUS_OF_THE_RATE))
-    if per_server > GPUS_OF_THE_RATE:
-        needed = math.ceil(needed * GPUS_OF_THE_RATE / per_server)
+        return SpareServers(needed, available, int(goodput.GPUS_OF_THE_RATE))
+    if per_server > goodput.GPUS_OF_THE_RATE:
+        needed = math.ceil(needed * goodput.GPUS_OF_THE_RATE / per_server)
     return SpareServers(needed, available)
 
 
@@ -128,16 +116,16 @@ def checkpoint_storage(design: DesignAnswer, job: CheckpointedJob) -> Checkpoint
     """Rates of a design's storage beside what the checkpoints of a workload need."""
     platform, kept, plan = design.platform, job.checkpoints, job.plan
     count = design.delivering_nodes
-    low, high, line = (count * rate for rate in node_rates(platform))
-    slow, fast = (count * rate for rate in node_write_rates(platform))
+    low, high, line = (count * rate for rate in platform_columns.node_rates(platform))
+    slow, fast = (count * rate for rate in platform_columns.node_write_rates(platform))
     slow_clients, fast_clients = _client_rates(design)
     read = min(low, line, slow_clients), min(high, line, fast_clients)
     write = min(slow, line, slow_clients), min(fast, line, fast_clients)
     weights = min(_WEIGHT_BYTES * job.parameters, kept.restart_bytes)
     storm = kept.restart_bytes + (job.replicas - 1) * weights
-    nodes = float(servers_of_eight(design.n_servers, platform.gpus_per_server))
+    nodes = float(goodput.servers_of_eight(design.n_servers, platform.gpus_per_server))
     published = platform.storage.node_write_bytes_per_s
-    is_known = not (platform.storage.kind == "local" or write_rate_is_unknown(platform.storage))
+    is_known = not (platform.storage.kind == "local" or platform_columns.write_rate_is_unknown(platform.storage))
     return CheckpointStorage(
         written_bytes=kept.written_bytes,
         write_need_bytes_per_s=kept.written_bytes / plan.write_s,
@@ -149,14 +137,14 @@ def checkpoint_storage(design: DesignAnswer, job: CheckpointedJob) -> Checkpoint
         restart_allowed_s=job.load_s,
         read_bytes_per_s=read,
         storm_bytes=storm,
-        level=storage_level(read[0], write[0], nodes) if is_known else None,
+        level=goodput.storage_level(read[0], write[0], nodes) if is_known else None,
     )
 
 
 def _client_rates(design: DesignAnswer) -> tuple[float, float]:
     """What the mounts of all hosts and their ports pass: the limits that reads of training have. [B/s], [B/s]"""
     platform = design.platform
-    fixed, per_node, low, high = mount_rates(platform, design.plan.catalog)
+    fixed, per_node, low, high = platform_columns.mount_rates(platform, design.plan.catalog)
     mounts = design.n_hosts * (fixed + per_node * design.storage_nodes)
-    ports = design.n_servers * storage_nic_bytes_per_s(platform)
+    ports = design.n_servers * platform_columns.storage_nic_bytes_per_s(platform)
     return min(mounts * low, ports), min(mounts * high, ports)

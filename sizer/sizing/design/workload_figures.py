@@ -141,13 +141,16 @@ def workload_figures(
     apart = [one for one in (language, serving) if one is not None and not (serving and serving.work.shares_with)]
     used = [one.gpus_used / n_gpus for one in apart]
     core_load = run.comp.core_s_per_sample / (int(run.servers[0]) * float(run.cols.cores[0]))
+    # Share of what the GPUs can pass that they do.
+    most = float(run.comp.gpu.median[0])
     return WorkloadFigures(
         throughput=rate,
         time=training_time(run),
         storage_bytes_per_s=_reads(rate, work.sample_bytes, hits),
         cold_storage_bytes_per_s=_reads(cold_rate, work.sample_bytes, 0.0 if work.kind.reads_data else 1.0),
         cpu_utilization_fraction=_cpu(rate, core_load, float(run.comp.decode.log_sd.flat[0])),
-        gpu_busy_fraction=_busy(passed_rate(rate, serving), run) * (used[0] if used else 1.0),
+        gpu_busy_fraction=(min(1.0, passed_rate(rate, serving) / most) if most > 0 else 0.0)
+        * (used[0] if used else 1.0),
         cache_hit_fraction=hits,
         bottleneck=bottleneck,
         next_bottleneck=following,
@@ -176,12 +179,6 @@ def told_chance(run: WorkloadRun) -> float:
 def passed_rate(throughput: Estimate, serving: ServingAnswer | None) -> float:
     """Rate at which the design works: of a model in use what is asked, else as fast as it can. [samples/s]"""
     return (serving and serving.work.asked_rate) or float(throughput.value)
-
-
-def _busy(rate: float, run: WorkloadRun) -> float:
-    """Share of what the GPUs can pass that they do."""
-    most = float(run.comp.gpu.median[0])
-    return min(1.0, rate / most) if most > 0 else 0.0
 
 
 def figures_of(answer: WorkloadAnswer) -> WorkloadFigures:

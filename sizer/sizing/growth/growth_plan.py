@@ -15,10 +15,8 @@ from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
 from sizer.sizing.design.evaluate_design import design_answer
 from sizer.sizing.growth.limits_over_time import TeamDemand, limits_over_time
-from sizer.sizing.growth.parts_by_size import SizeQuantities, count_sizes
-from sizer.sizing.growth.purchase_planner import PurchasePlanner
-from sizer.sizing.growth.result import ClusterSize, GrowthPlan, PlatformGrowth, UnmetYear
-from sizer.sizing.growth.yearly_requests import growth_of, yearly_requests
+from sizer.sizing.growth.purchase_planner import PurchasePlanner, SizeQuantities, count_sizes
+from sizer.sizing.growth.result import ClusterSize, GrowthPlan, PlatformGrowth, UnmetYear, growth_of, yearly_requests
 from sizer.sizing.reasons import Binding, BindingKind, Preference, QuoteToSettle
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, binding_of, preference_of, search
 from sizer.sizing.result import DesignAnswer, PlannedYear

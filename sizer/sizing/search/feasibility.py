@@ -19,6 +19,7 @@ from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.perf import pipeline
+from sizer.perf.stage_capacity import throughput_quantile
 from sizer.perf.training_time import training_time_s
 from sizer.physical import capacity
 from sizer.physical.platform import Platform
@@ -36,6 +37,7 @@ from sizer.sizing.stages.laid_out_models import laid_out_model
 from sizer.sizing.stages.own_networks import operators_are_unknown
 from sizer.sizing.stages.platform_columns import (
     Columns,
+    ServerRows,
     capacity_is_unknown,
     columns,
     fabric_shares,
@@ -493,13 +495,14 @@ class _Servers:
         known: Known,
     ) -> "_Servers":
         servers, cols = space.sizes[None, :], alike.cols.take(alike.kinds)
-        computes = [compute_side.compute(work, platforms, cols, servers, calibration, catalog) for work in works]
+        hosts = ServerRows(platforms, cols, servers, catalog, calibration)
+        computes = [compute_side.compute(work, hosts) for work in works]
         targets = JointTargets.of(request, works, computes, cols, servers, calibration, known)
         nics = servers * cols.storage_nic_bytes_per_s
         each = zip(works, targets.computes, targets.needs, strict=True)
         kept: dict[AnyLimit, Bools] = {
             **targets.limits,
-            Limit.GPU_MEMORY: gpu_memory.all_fit(works, platforms, cols, servers, calibration, catalog),
+            Limit.GPU_MEMORY: gpu_memory.all_fit(works, hosts),
             Limit.SERVER_PORTS: np.logical_and.reduce([nics >= evaluate.nic_bytes_per_s(*one) for one in each]),
         }
         limits: dict[AnyLimit, Bools] = {name: kept[name] for name in COMPUTE_LIMITS}
@@ -512,7 +515,7 @@ class _Servers:
             limits[Limit.TEAM_WAITS] = team.waits
             limits[Limit.SERVER_PORTS] &= nics >= team.bytes_per_s
             targets = replace(targets, team_bytes_per_s=team.bytes_per_s)
-        is_open = gpu_memory.fit_is_open(works, platforms, cols, servers, calibration, catalog)
+        is_open = gpu_memory.fit_is_open(works, hosts)
         return cls(targets, limits, is_open, None if length is None else length.value, team)
 
 
@@ -539,7 +542,7 @@ class _FirstWorkload:
         servers, nodes = self.space.sizes[sizes], class_nodes[classes, sizes]
         side = evaluate.storage_side(cols, servers, nodes, np.full(nodes.shape, np.inf))
         stages = [evaluate.stages(self.work.sample_bytes, comp, side, is_warm=is_warm) for is_warm in (True, False)]
-        warm, cold = np.split(pipeline.throughput_quantiles(probability, *stages), 2)
+        warm, cold = np.split(throughput_quantile(pipeline.in_a_row(stages), probability), 2)
         return warm, cold
 
     def time_s(self, classes: Ints, sizes: Ints, class_nodes: Ints, confidence: float) -> Floats:

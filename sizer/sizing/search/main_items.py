@@ -10,21 +10,14 @@ import numpy as np
 from sizer.base.arrays import Floats, Ints
 from sizer.base.errors import RequestError
 from sizer.base.quantities import grouped
-from sizer.bom.ownership import OwnershipRates
-from sizer.bom.ownership_interval import least_yearly_cost
+from sizer.bom.ownership import OwnershipRates, least_yearly_cost
 from sizer.bom.prices import BAND_CURRENCY, PriceBook
 from sizer.bom.unit_prices import SMALL, UnitPrices, piece_of, unit_prices
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device
 from sizer.physical.capacity import counts_nodes, nodes_per_unit, nodes_there
-from sizer.physical.networks.leaf_pairs import PAIR
-from sizer.physical.networks.members import MOST_ON_LAN
-from sizer.physical.networks.ports import fabric_numbers, in_band_numbers, management_numbers, switch_numbers
-from sizer.physical.networks.storage_networks import BACK_END_SIDES
 from sizer.physical.platform import Platform
-from sizer.physical.platforms import leaf_ports
-from sizer.physical.software_lines import SoftwareLine, lines_of
 from sizer.sizing.checks import Limit
 from sizer.sizing.search.feasibility import BLOCK_ROWS, EvaluatedSpace
 from sizer.workload.request import SizingRequest
@@ -86,16 +79,15 @@ class MainItems:
 def main_items_cost(
     request: SizingRequest, evaluated: EvaluatedSpace, prices: UnitPrices, rates: OwnershipRates | None = None
 ) -> MainItems:
-    """Cost of servers, storage tiers, head node, switches, licences and support at the second height of ``prices``.
+    """Cost of servers, storage tiers and their support at the second height of ``prices``.
 
-    With the rates of an ownership also the energy and rack units of servers, storage and head node over its years.
+    With the rates of an ownership also the energy and rack units of servers and storage over its years.
     """
     existing, platforms = request.existing, evaluated.compiled
-    # Of a cluster that is there any of the rest may be there, too.
-    is_expansion = bool(existing.servers or existing.storage_nodes or existing.switches)
-    amounts = _amounts(evaluated, prices, rates, is_expansion)
+    amounts = _amounts(evaluated, prices, rates)
     there, units_there = np.zeros((2, len(platforms), 1))
     if existing.servers or existing.storage_nodes:
+        amounts[2] = 0.0  # a second tier may be there, too
         for place, platform in enumerate(platforms):
             there[place] = platform.servers_there(existing.servers)
             host = platform.storage_server.id if platform.storage_server is not None else ""
@@ -103,17 +95,9 @@ def main_items_cost(
             units_there[place] = nodes // nodes_per_unit(platform.storage) + existing.servers.get(host, 0)
 
     def bound(servers: Ints, nodes: Ints, some: slice) -> Floats:
-        server, unit, tier, per_unit, head, shared, per_server, leaf, leaves_each, *joins = amounts[:, some]
-        lower_leaf, lower_leaves_each, one_leaf, is_shared, few = joins
+        server, unit, tier, per_unit = amounts[:, some]
         new, units = np.maximum(servers - there[some], 0), np.maximum(nodes // per_unit - units_there[some], 0)
-        cost = np.where(new > 0, new * server, 0.0) + np.where(units > 0, units * unit, 0.0)
-        leaves, lower = (
-            leaf * np.maximum(servers * leaves_each, 1),
-            lower_leaf * np.maximum(servers * lower_leaves_each, 1),
-        )
-        # Storage that is shared is joined to few servers, too.
-        many = head + shared + servers * per_server + leaves + lower
-        cost = cost + tier + np.where(servers > few, many, one_leaf * leaves + is_shared * (shared + lower))
+        cost = np.where(new > 0, new * server, 0.0) + np.where(units > 0, units * unit, 0.0) + tier
         # A hair below, so that no rounding of sums makes it more than the whole design costs.
         return np.asarray(np.maximum(cost * (1 - 1e-9) - _HALF_CENT, 0.0))
 
@@ -137,23 +121,13 @@ class _Table(NamedTuple):
     """Main parts of some platforms, whatever they cost. Arrays (..., platforms); places are among the pieces."""
 
     pieces: list[tuple[Item, int]]  # every part, with the place of a platform that uses it
-    licences: list[tuple[SoftwareLine, ...]]
     parts: Ints  # server, memory, unit of storage, unit of a second tier
-    numbers: Floats  # nodes of a unit, its raw TB, units of a second tier
-    licence: Ints
-    # With the networks of many servers, and with those of a few: head node, gateway, switches of back end, of the
-    # in-band network, leaf of the compute fabric, and of the 1 GbE network.
-    joined: tuple[Ints, Ints]
-    # How many of the first four; leaves that a server's ports fill, of either network; whether few servers are joined
-    # to their storage by a leaf, whether it is shared, and how many are few; the licences, and whether replicas are
-    # apart.
-    joined_numbers: tuple[Floats, Floats]
+    numbers: Floats  # nodes of a unit, units of a second tier
 
 
 @lru_cache(maxsize=128)
-def _table(platforms: tuple[Platform, ...], catalog: Catalog) -> _Table:
+def _table(platforms: tuple[Platform, ...]) -> _Table:
     pieces: dict[tuple[object, ...], tuple[Item, int, int]] = {}
-    licences: dict[tuple[SoftwareLine, ...], int] = {}
 
     def place(part: Item | None, platform: Platform, index: int) -> int:
         if part is None:
@@ -162,64 +136,25 @@ def _table(platforms: tuple[Platform, ...], catalog: Catalog) -> _Table:
         key = (part, piece_of(part.id, platform), holds_data)
         return pieces.setdefault(key, (part, index, len(pieces)))[-1]
 
-    def licence(platform: Platform) -> int:
-        """Place of the software that every design of a platform needs."""
-        lines = (line for line in lines_of(catalog, platform) if not line.requires and not line.elsewhere)
-        needed = tuple(line for line in lines if (line.category, line.status) == ("software", "computed"))
-        return licences.setdefault(needed, len(licences))
-
-    def joined(platform: Platform, index: int) -> tuple[list[int], list[float]]:
-        server, lower, switch = platform.server, platform.management_switch, platform.fabric_switch
-        is_apart, by_leaf = platform.has_replicas_apart, platform.attachment in ("fabric", "gateway", "spine")
-        managed, has_leaf = management_numbers(server).size, platform.director is None and (by_leaf or not is_apart)
-        leaves_each = lower_each = 0.0
-        if switch is not None and has_leaf:
-            leaves_each = fabric_numbers(server, platform.fabric).size / leaf_ports(switch, platform.fabric)
-        if managed:
-            lower_each = managed / switch_numbers(lower, platform.management_link).size
-        parts = (
-            None if is_apart else platform.head_node,
-            platform.gateway if platform.attachment == "gateway" else None,
-            platform.back_end_switch,
-            platform.in_band_switch if in_band_numbers(server).size else None,
-            switch if has_leaf else None,
-            lower if managed else None,
-        )
-        counts = (2 if platform.has_spare_head else 1, 1, len(BACK_END_SIDES), PAIR)
-        joins = (by_leaf, platform.attachment not in ("lan", "local"), MOST_ON_LAN if is_apart else 1)
-        numbers = (*counts, leaves_each, lower_each, *joins, licence(platform), is_apart)
-        return [place(part, platform, index) for part in parts], [float(number) for number in numbers]
-
-    rows, usual, few = [], [], []
+    rows = []
     for index, one in enumerate(platforms):
         _, *storage = _main_parts(one)
         tier = one.second_tier
         second = None if tier is None else tier.storage
         parts = (one.server, one.host_memory, next(iter(storage), None), second)
         tiers = 0 if tier is None or second is None else -(-tier.nodes // nodes_per_unit(second))
-        numbers = (nodes_per_unit(one.storage), UnitPrices.raw_tb(one) if storage else 0.0, tiers)
-        rows.append(([place(part, one, index) for part in parts], numbers, licence(one)))
-        usual.append(joined(one, index))
-        few.append(usual[-1] if one.few is None else joined(one.few, index))
-    main, numbers_of, licence_of = (np.array(part) for part in zip(*rows, strict=True))
-    each = [[np.array(part).T for part in zip(*one, strict=True)] for one in (usual, few)]
-    places, counts_of = zip(*each, strict=True)
-    found = [(part, index) for part, index, _ in pieces.values()]
-    return _Table(found, list(licences), main.T, numbers_of.T, licence_of, places, counts_of)
+        rows.append(([place(part, one, index) for part in parts], (nodes_per_unit(one.storage), tiers)))
+    main, numbers = (np.array(part).T for part in zip(*rows, strict=True))
+    return _Table([(part, index) for part, index, _ in pieces.values()], main, numbers.astype(float))
 
 
-def _amounts(evaluated: EvaluatedSpace, prices: UnitPrices, rates: OwnershipRates | None, is_expansion: bool) -> Floats:
-    """What a server, a unit of storage and a second tier cost, the nodes of a unit, and what joins the servers.
+def _amounts(evaluated: EvaluatedSpace, prices: UnitPrices, rates: OwnershipRates | None) -> Floats:
+    """What a server, a unit of storage and a second tier cost, and the nodes of a unit; shape (4, platforms, 1).
 
-    That is, once: the head node of more than one server; gateway, switches of the in-band network and of the back end;
-    the licences of each server; a leaf of the compute fabric, how many of them the ports of a server fill, and both for
-    the 1 GbE network. Of either network there is one leaf at least, and no leaf has more links than ports. Last,
-    whether few servers are joined to their storage by such a leaf, whether their storage is shared, and how many
-    servers are few: one, or those of replicas apart that join the customer's network. At the second height of the
-    prices; shape (14, platforms, 1).
+    At the second height of the prices.
     """
     platforms, shares = evaluated.platforms, _SupportShares(prices, rates)
-    table = _table(evaluated.compiled, prices.catalog)
+    table = _table(evaluated.compiled)
 
     def cost(part: Item, index: int) -> float:
         running = 0.0
@@ -227,38 +162,10 @@ def _amounts(evaluated: EvaluatedSpace, prices: UnitPrices, rates: OwnershipRate
             running = rates.years * least_yearly_cost(rates, part)
         return (1 + shares.of(part.id)) * float(prices.of(part.id, platforms[index])[1]) + running
 
-    def licence(metric: str, covers: set[str], *, is_repeated: bool) -> Floats:
-        """What the licences of one metric that cover some nodes cost, of every set of them."""
-        return np.array(
-            [
-                sum(
-                    float(prices.of(line.item, platforms[0])[1]) * (shares.times(line.item) if is_repeated else 1)
-                    for line in lines
-                    if line.metric == metric and covers & set(line.covers)
-                )
-                for lines in table.licences
-            ]
-        )
-
     # What a platform does not have costs nothing.
-    costs = np.array([*(cost(*piece) for piece in table.pieces), 0.0])
-    server, memory, unit, second = costs[table.parts]
-    per_unit, raw_tb, tiers = table.numbers
-    main = [server + memory, unit, np.zeros(server.shape), per_unit]
-    if is_expansion:
-        return np.stack([*main, *np.zeros((10, len(platforms)))])[..., None]
-    main[1] = unit + raw_tb * licence("raw-terabyte", {"storage nodes"}, is_repeated=False)[table.licence]
-    main[2] = tiers * second
-    per_server = [licence("node", covers, is_repeated=True) for covers in ({"cluster", "all"}, {"all"})]
-    found = []
-    for places, numbers in zip(table.joined, table.joined_numbers, strict=True):
-        head, *shared = costs[places[:4]] * numbers[:4]
-        which, is_apart = numbers[-2:].astype(np.int64)
-        leaf, lower = costs[places[4:]]
-        each = np.where(is_apart, per_server[1][which], per_server[0][which])
-        found.append([head, sum(shared), each, leaf, numbers[4], lower, *numbers[5:9]])
-    # Of either size of networks the lesser amount: a bound of both.
-    return np.stack([*main, *np.minimum(*map(np.array, found))])[..., None]
+    server, memory, unit, second = np.array([*(cost(*piece) for piece in table.pieces), 0.0])[table.parts]
+    per_unit, tiers = table.numbers
+    return np.stack([server + memory, unit, tiers * second, per_unit])[..., None]
 
 
 class _SupportShares:

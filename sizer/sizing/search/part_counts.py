@@ -11,8 +11,7 @@ from sizer.base.errors import RequestError
 from sizer.base.streams import pause_point
 from sizer.bom.cost import component_amounts
 from sizer.bom.lines import row_cost
-from sizer.bom.ownership import OwnershipRates, rates_of
-from sizer.bom.ownership_interval import row_totals
+from sizer.bom.ownership import OwnershipRates, rates_of, row_totals
 from sizer.bom.prices import PriceBook
 from sizer.bom.unit_prices import SMALL, UnitPrices, unit_prices
 from sizer.catalog.model import Catalog
@@ -111,7 +110,7 @@ class PartCounts:
     likely_cost: Floats = field(init=False)  # at most, with the confidence of the request
     ranking_cost: Floats = field(init=False)  # that, or the cost of ownership; this ranks designs
     is_priced: Bools = field(init=False)  # every item that is bought has a price
-    purchase: Floats = field(init=False)  # (5, rows) ``PurchaseColumns`` where servers or storage are there
+    purchase: Floats = field(init=False)  # (5, rows) of :func:`purchase` where servers or storage are there
     # Facts that no source gives and that have to be good enough for a design to meet the request: before a design is
     # counted those of its stages, afterwards its watts, too. Designs with fewer of them come first.
     unknowns: Ints = field(init=False)
@@ -214,8 +213,7 @@ class PartCounts:
             owned = row_totals(found, platform, self.unit_prices, self.ownership_rates)[1]
             self.ranking_cost[rows] = np.round(owned, 2)
         if self.purchase.size:
-            bought_keys = purchase(platform, found.components, request.existing, self.catalog)
-            self.purchase[:, rows] = bought_keys.stacked()
+            self.purchase[:, rows] = purchase(platform, found.components, request.existing, self.catalog)
         limits = request.limits
         is_limited = limits.power_w is not None or limits.rack_power_w is not None
         self.unknowns[rows] = self.evaluated.unknowns[rows] + (found.draw_is_open & is_limited)

@@ -18,7 +18,7 @@ from sizer.sizing.search.feasibility import EvaluatedSpace
 from sizer.sizing.stages import compute_side, evaluate, gpu_side, measured_rates
 from sizer.sizing.stages.compute_side import Compute, host_bound
 from sizer.sizing.stages.laid_out import LaidOutRun
-from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
+from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, ServerRows, compute_groups
 from sizer.workload.request import Target
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -142,7 +142,7 @@ class DrawnServers:
     ) -> "DrawnServers":
         """Servers of one platform of those in the compute groups of ``cols``; arrays (sizes, 1)."""
         group = compute_groups(platforms)[0][int(cols.compute.flat[0])]
-        run = gpu_side.step_run(work, platforms, cols, servers, catalog)
+        run = gpu_side.step_run(work, ServerRows(platforms, cols, servers, catalog, draws.calibration))
         terms = gpu_side.terms_of(work, platform, int(servers.flat[0]), draws.calibration, catalog)
         unit, _ = draws.calibration.host_link
         return cls(

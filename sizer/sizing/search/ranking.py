@@ -11,7 +11,7 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.bom.cost import component_amounts, heights_of
-from sizer.bom.ownership_interval import row_totals
+from sizer.bom.ownership import row_totals
 from sizer.bom.unit_prices import SMALL, UnitPrices, unit_prices
 from sizer.catalog.items import Item, is_of_vendor
 from sizer.catalog.sale import since

@@ -10,14 +10,7 @@ from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats, Ints, Rows
 from sizer.base.estimate import Z90
-from sizer.perf.availability.goodput import (
-    INTERRUPTIONS,
-    UNIT_SERVERS,
-    CheckpointPlan,
-    best_interval,
-    checkpoint_plan,
-    time_between_interruptions,
-)
+from sizer.perf.availability import goodput
 from sizer.sizing.stages.platform_columns import Columns
 from sizer.workload.checkpoints import CHECKPOINT_WAIT_S, Checkpoints, OtherStreams
 
@@ -39,7 +32,7 @@ class CheckpointedJob:
     """A training with what it keeps of its state and what interruptions leave of its time."""
 
     checkpoints: Checkpoints
-    plan: CheckpointPlan
+    plan: goodput.CheckpointPlan
     parameters: float
     replicas: int  # data parallel
     counts: bool  # whether rates and times of the answer count interruptions
@@ -105,19 +98,19 @@ def _largest_sets(streams: tuple[str, ...], waits: bool, others: OtherStreams | 
 
 
 @lru_cache(maxsize=4096)
-def plan_of(checkpoints: Checkpoints, gpus: int) -> CheckpointPlan:
+def plan_of(checkpoints: Checkpoints, gpus: int) -> goodput.CheckpointPlan:
     """Checkpoints of a job, on storage that is sized for them."""
     stated = checkpoints.interruptions
-    rates = INTERRUPTIONS if stated is None else (stated, stated, stated)
-    median = float(time_between_interruptions(rates[0], gpus))
+    rates = goodput.INTERRUPTIONS if stated is None else (stated, stated, stated)
+    median = float(goodput.time_between_interruptions(rates[0], gpus))
     copy_s = None if checkpoints.waits else COPY_S
-    interval = checkpoints.every_s or float(best_interval(copy_s or CHECKPOINT_WAIT_S, median))
+    interval = checkpoints.every_s or float(goodput.best_interval(copy_s or CHECKPOINT_WAIT_S, median))
     # A checkpoint is written before the next one starts.
     load_s = min(max(_TRANSFER_S, _TRANSFER_COST * median), interval)
     write_s = interval if checkpoints.on_local_drives else load_s
     if copy_s is None:
         write_s = min(max(CHECKPOINT_WAIT_S, _WAIT_COST * interval), interval)
-    return checkpoint_plan(
+    return goodput.checkpoint_plan(
         gpus,
         checkpoints.written_bytes,
         checkpoints.written_bytes / write_s,
@@ -140,13 +133,13 @@ def job_of(
     if checkpoints is None or not (checkpoints.is_asked or gpus >= LARGE_JOB_GPUS):
         return None
     stated = checkpoints.interruptions
-    plan = checkpoint_plan(
+    plan = goodput.checkpoint_plan(
         gpus,
         checkpoints.written_bytes,
         writer_bytes_per_s,
         writer_bytes_per_s,
         interval_s=checkpoints.every_s,
-        rates=INTERRUPTIONS if stated is None else (stated, stated, stated),
+        rates=goodput.INTERRUPTIONS if stated is None else (stated, stated, stated),
     )
     return CheckpointedJob(checkpoints, plan, parameters, 1, counts=False)
 
@@ -184,7 +177,7 @@ def meets_level(others: OtherStreams, servers_of_eight: ArrayLike) -> Bools:
     """Whether the storage of so many servers meets the level of the streams: one that is taken by default may count
     from a scalable unit on.
     """
-    return np.asarray(servers_of_eight) >= others.level_from_unit * UNIT_SERVERS
+    return np.asarray(servers_of_eight) >= others.level_from_unit * goodput.UNIT_SERVERS
 
 
 # Writes up to this share of the demonstrated reads need no published write rate. A choice of ours: the lowest that a

@@ -4,29 +4,25 @@ Arrays may have any shape, as in :mod:`sizer.sizing.stages.evaluate`.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 import numpy as np
 
-from sizer.base.arrays import Bools, Floats, Ints
+from sizer.base.arrays import Bools, Floats
 from sizer.base.estimate import Z90, Estimate
 from sizer.base.quantities import si
 from sizer.base.streams import pause_point
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.fit.hosts import HostWork
-from sizer.calibrate.modern.accelerators import sourced_accelerators
-from sizer.calibrate.modern.published import published_runs
+from sizer.calibrate.modern.rows import published_runs, sourced_accelerators
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
-from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.perf import caches, pipeline
 from sizer.perf.stage_capacity import Capacity
-from sizer.physical.platform import Platform
 from sizer.sizing.stages import language_rates
 from sizer.sizing.stages.gpu_side import GpuSide, gpu_side
-from sizer.sizing.stages.platform_columns import Columns
+from sizer.sizing.stages.platform_columns import ServerRows
 from sizer.workload.resolve import ResolvedWorkload
 
 # What MLPerf runs show of the host data path: it passed at least what their accelerators trained on.
@@ -128,33 +124,19 @@ class Compute(GpuSide):
     whole_run: Estimate | None = None
 
 
-def compute(
-    work: ResolvedWorkload,
-    platforms: Sequence[Platform],
-    cols: Columns,
-    n_servers: Ints,
-    calibration: Calibration,
-    catalog: Catalog,
-) -> Compute:
-    """Compute side of one workload.
-
-    ``platforms``: all platforms, in the order of ``cols.compute``'s groups. ``cols``: one entry a row. ``n_servers``
-    (rows,): servers of each row.
-    """
+def compute(work: ResolvedWorkload, hosts: ServerRows) -> Compute:
+    """Compute side of one workload."""
     pause_point()
-    host = host_work(work, calibration)
-    core_s, decode_sd = core_seconds(work, calibration)
-    decode = pipeline.decode_stage(n_servers, cols.cores, core_s, decode_sd)
-    hits, misses = cache_hits(work, cols, n_servers, calibration)
-    side = gpu_side(work, platforms, cols, n_servers, calibration, catalog)
+    core_s, decode_sd = core_seconds(work, hosts.calibration)
+    hits, misses = cache_hits(work, hosts)
     return Compute(
-        **vars(side),
-        decode=decode,
+        **vars(gpu_side(work, hosts)),
+        decode=pipeline.decode_stage(hosts.n_servers, hosts.cols.cores, core_s, decode_sd),
         core_s_per_sample=float(np.ravel(core_s)[0]),
-        host=host,
+        host=host_work(work, hosts.calibration),
         hit_fraction=hits,
         miss_log_sd=misses,
-        whole_run=language_rates.whole_run(work, platforms, cols, n_servers, catalog),
+        whole_run=language_rates.whole_run(work, hosts),
     )
 
 
@@ -189,32 +171,30 @@ def host_seconds(work: ResolvedWorkload, host: HostWork) -> float:
     return host.core_s(record_bytes(work)) / work.samples_per_record
 
 
-def cache_hits(
-    work: ResolvedWorkload, cols: Columns, n_servers: Ints, calibration: Calibration
-) -> tuple[Floats, Floats]:
+def cache_hits(work: ResolvedWorkload, hosts: ServerRows) -> tuple[Floats, Floats]:
     """Share of the reads that a server's memory serves after the first epoch, and how far the others are known.
 
     The second is the standard deviation of the logarithm of the share that is read from storage. [-]
     """
     if work.kind.cache_hits is not None:
-        shape = np.broadcast_shapes(cols.cache_bytes.shape, n_servers.shape)
+        shape = np.broadcast_shapes(hosts.cols.cache_bytes.shape, hosts.n_servers.shape)
         return np.full(shape, work.kind.cache_hits), np.zeros(shape)
     access = work.request.access
-    position, of_rows = calibration.cache_position(access, work.request.cache)
+    position, of_rows = hosts.calibration.cache_position(access, work.request.cache)
     # Few servers differ in memory, and the law is a long sum: each pair of cached share and servers is computed once.
-    fraction = caches.cached_fraction(cols.cache_bytes, work.dataset_bytes)
+    fraction = caches.cached_fraction(hosts.cols.cache_bytes, work.dataset_bytes)
     cached, of_cached = np.unique(fraction, return_inverse=True)
-    servers, of_servers = np.unique(n_servers, return_inverse=True)
+    servers, of_servers = np.unique(hosts.n_servers, return_inverse=True)
     share, exponent = _share_and_exponent(cached.tobytes(), servers.astype(float).tobytes(), access)
     table = caches.hits_at(position, share, exponent)
     spread = np.zeros_like(table)
     if of_rows > 0:
-        sd = np.hypot(of_rows, position * calibration.fit.sd_of(f"cache-position:{access}"))
+        sd = np.hypot(of_rows, position * hosts.calibration.fit.sd_of(f"cache-position:{access}"))
         least, most = (np.clip(position + side * sd, 0.01, 1.0) for side in (-1, 1))
         low, high = (1 - caches.hits_at(one, share, exponent) for one in (most, least))
         is_read = low > 0
         spread = 0.5 * np.log(np.where(is_read, high, 1.0) / np.where(is_read, low, 1.0))
-    rows = of_cached.reshape(fraction.shape), of_servers.reshape(n_servers.shape)
+    rows = of_cached.reshape(fraction.shape), of_servers.reshape(hosts.n_servers.shape)
     return table[rows], spread[rows]
 
 

@@ -6,26 +6,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sizer.base.arrays import Bools, Floats, Ints
+from sizer.base.arrays import Bools, Floats
 from sizer.base.errors import RequestError
 from sizer.base.stored_answers import StoredAnswers, stores_by_catalog
 from sizer.base.streams import pause_point
 from sizer.calibrate import own_networks
-from sizer.calibrate.calibration import Calibration
-from sizer.calibrate.extrapolation import known_as
+from sizer.calibrate.calibration import Calibration, known_as
 from sizer.calibrate.gpu_memory import Activations, n_moments
-from sizer.calibrate.modern.published import largest_batches, published_runs
+from sizer.calibrate.modern.rows import largest_batches, published_runs
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.perf import gpu_memory
 from sizer.perf.training_step import TRAINING_PASSES
-from sizer.physical.platform import Platform
 from sizer.sizing.stages import language_rates, measured_rates
 from sizer.sizing.stages.laid_out_models import laid_out_model
 from sizer.sizing.stages.language_rates import LanguageAnswer
 from sizer.sizing.stages.measured_rates import PublishedBatches
 from sizer.sizing.stages.own_networks import check_measured
-from sizer.sizing.stages.platform_columns import Columns, compute_groups
+from sizer.sizing.stages.platform_columns import ServerRows
 from sizer.sizing.stages.serving_rates import ServingAnswer
 from sizer.sizing.stages.sharding import EMBEDDING_BYTES, RECOMPUTED, Sharding, embedding_parameters, sharding_of
 from sizer.workload.custom_network import CustomDnn
@@ -244,93 +242,55 @@ def memory_of_layout(found: LanguageAnswer | ServingAnswer, gpu: Gpu) -> MemoryA
     return MemoryAnswer(need, state, gpu.memory_bytes.value, probability, largest, Sharding.LAYOUT, is_fitted=True)
 
 
-def batches(work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints) -> Floats:
+def batches(work: ResolvedWorkload, hosts: ServerRows) -> Floats:
     """Samples of one step on one GPU of every row."""
     if not work.batches and not work.batch_sizes:
-        return np.full(cols.compute.shape, work.batch_per_gpu, dtype=float)
-    groups, _ = compute_groups(platforms)
-    found = np.array([float(work.batch_on(group.gpu)) for group in groups])[cols.compute]
+        return np.full(hosts.cols.compute.shape, work.batch_per_gpu, dtype=float)
+    found = np.array([float(work.batch_on(group.gpu)) for group in hosts.groups])[hosts.cols.compute]
     if not work.batch_sizes:
         return found
-    shape = np.broadcast_shapes(cols.compute.shape, n_servers.shape)
-    found, compute = np.array(np.broadcast_to(found, shape)), np.broadcast_to(cols.compute, shape)
-    n_gpus = n_servers * cols.gpus_per_server
-    for number, group in enumerate(groups):
+    found = np.array(np.broadcast_to(found, hosts.shape))
+    compute = np.broadcast_to(hosts.cols.compute, hosts.shape)
+    for number, group in enumerate(hosts.groups):
         sizes = work.batch_sizes.get(group.gpu)
         if sizes is not None:
-            found = np.where(compute == number, sizes.at(work.gpus_of_job(n_gpus)), found)
+            found = np.where(compute == number, sizes.at(work.gpus_of_job(hosts.n_gpus)), found)
     return found
 
 
-def all_fit(
-    works: Sequence[ResolvedWorkload],
-    platforms: Sequence[Platform],
-    cols: Columns,
-    n_servers: Ints,
-    calibration: Calibration,
-    catalog: Catalog,
-) -> Bools:
-    """Whether the batches of all workloads fit the GPUs of every row; arguments as of ``compute_side.compute``.
+def all_fit(works: Sequence[ResolvedWorkload], hosts: ServerRows) -> Bools:
+    """Whether the batches of all workloads fit the GPUs of every row.
 
     What a guess leaves open (:func:`fit_is_open`) is not refused.
     """
-    fits = np.ones(np.broadcast_shapes(cols.compute.shape, n_servers.shape), dtype=bool)
+    fits = np.ones(hosts.shape, dtype=bool)
     for work in works:
         if (model := laid_out_model(work)) is not None:
-            fits &= model.run(work, platforms, cols, n_servers, catalog).fits
+            fits &= model.run(work, hosts).fits
         else:
-            chance = _fit_probability(work, platforms, cols, n_servers, calibration, catalog)
-            fits &= chance >= memory_of(work, calibration, catalog).least_probability
+            found = memory_of(work, hosts.calibration, hosts.catalog)
+            fits &= _fit_probability(work, hosts) >= found.least_probability
     return fits
 
 
-def fit_is_open(
-    works: Sequence[ResolvedWorkload],
-    platforms: Sequence[Platform],
-    cols: Columns,
-    n_servers: Ints,
-    calibration: Calibration,
-    catalog: Catalog,
-) -> Bools:
+def fit_is_open(works: Sequence[ResolvedWorkload], hosts: ServerRows) -> Bools:
     """Rows of which a guess of the activations does not show that the batches of all workloads fit."""
-    is_open = np.zeros(np.broadcast_shapes(cols.compute.shape, n_servers.shape), dtype=bool)
+    is_open = np.zeros(hosts.shape, dtype=bool)
     for work in works:
-        if not work.is_laid_out and memory_of(work, calibration, catalog).is_guess:
-            chance = _fit_probability(work, platforms, cols, n_servers, calibration, catalog)
-            is_open |= chance < gpu_memory.FITS_PROBABILITY
+        if not work.is_laid_out and memory_of(work, hosts.calibration, hosts.catalog).is_guess:
+            is_open |= _fit_probability(work, hosts) < gpu_memory.FITS_PROBABILITY
     return is_open
 
 
-def _fit_probability(
-    work: ResolvedWorkload,
-    platforms: Sequence[Platform],
-    cols: Columns,
-    n_servers: Ints,
-    calibration: Calibration,
-    catalog: Catalog,
-) -> Floats:
+def _fit_probability(work: ResolvedWorkload, hosts: ServerRows) -> Floats:
     """Probability that the batch of a workload fits the GPUs of every row."""
-    groups, _ = compute_groups(platforms)
-    memory = np.array([catalog.gpus[group.gpu].memory_bytes.value for group in groups])
-    found = memory_of(work, calibration, catalog)
+    memory = np.array([hosts.catalog.gpus[group.gpu].memory_bytes.value for group in hosts.groups])
+    found, compute = memory_of(work, hosts.calibration, hosts.catalog), hosts.cols.compute
     if found.divided_bytes or work.batch_sizes:
-        n_gpus = n_servers * cols.gpus_per_server
-        return found.fit_probability(memory[cols.compute], batches(work, platforms, cols, n_servers), n_gpus)
+        return found.fit_probability(memory[compute], batches(work, hosts), hosts.n_gpus)
     # The number of GPUs changes nothing: one probability a kind of GPU.
-    batch = np.array([float(work.batch_on(group.gpu)) for group in groups])
-    return found.fit_probability(memory, batch, 1)[cols.compute]
-
-
-def sizes_that_fit(
-    work: ResolvedWorkload,
-    platform: Platform,
-    cols: Columns,
-    n_servers: Ints,
-    calibration: Calibration,
-    catalog: Catalog,
-) -> Ints:
-    """Those of some numbers of servers whose GPUs hold a workload: on others it has no rate."""
-    return n_servers[all_fit([work], [platform], cols, n_servers, calibration, catalog)]
+    batch = np.array([float(work.batch_on(group.gpu)) for group in hosts.groups])
+    return found.fit_probability(memory, batch, 1)[compute]
 
 
 def resolved(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> tuple[ResolvedWorkload, ...]:

@@ -25,7 +25,7 @@ from sizer.physical.platform import Platform
 from sizer.sizing.stages import gpu_memory, measured_rates, own_networks, sharding
 from sizer.sizing.stages.laid_out import LaidOutRun
 from sizer.sizing.stages.laid_out_models import laid_out_model
-from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
+from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, ServerRows, compute_groups
 from sizer.workload.custom_network import CustomDnn
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -175,40 +175,33 @@ class GpuSide(Rows):
     timely: Floats | None  # probability that first tokens keep their limit at the target; None where nobody waits
 
 
-def gpu_side(
-    work: ResolvedWorkload,
-    platforms: Sequence[Platform],
-    cols: Columns,
-    n_servers: Ints,
-    calibration: Calibration,
-    catalog: Catalog,
-) -> GpuSide:
-    """GPU side of one workload; arguments as of :func:`sizer.sizing.stages.compute_side.compute`."""
+def gpu_side(work: ResolvedWorkload, hosts: ServerRows) -> GpuSide:
+    """GPU side of one workload."""
 
     def work_out(stored: StoredDraws | None = None) -> GpuSide:
-        shape = np.broadcast_shapes(cols.compute.shape, n_servers.shape)
-        terms = group_terms(work, platforms, n_servers, calibration, catalog)
-        rates = _rates(work, platforms, cols, n_servers, terms, catalog, stored)
+        terms = _terms_of_groups(work, hosts)
+        rates = _rates(work, hosts, terms, stored)
         laid_out, checkpoints = rates.laid_out, work.language_checkpoints
         # Each replica reads its weights for itself at a restart.
         reads_replicas = checkpoints is not None and bool(checkpoints.replica_bytes)
         within = rates.gpu.log_sd  # of what a layout divides, whose terms have none
         if not work.is_laid_out:
-            within = np.array([float(each.scatter_log_sd) for each in terms])[terms_index(cols, n_servers)]
-        moved = np.zeros(shape) if work.is_inference else exchanged_bytes(work, platforms, cols, n_servers)
+            within = np.array([float(each.scatter_log_sd) for each in terms])[terms_index(cols, hosts.n_servers)]
+        moved = np.zeros(hosts.shape) if work.is_inference else exchanged_bytes(work, hosts)
         return GpuSide(
             gpu=rates.gpu,
             gpu_alone=rates.alone,
-            exchange=np.where(measured_rates.measured_rows(work, platforms, cols), np.inf, rates.exchange),
-            host_link=host_link(work, cols, n_servers, calibration),
-            exchanged_bytes=np.broadcast_to(moved, shape),
-            batch_per_gpu=np.broadcast_to(gpu_memory.batches(work, platforms, cols, n_servers), shape),
-            within_log_sd=np.broadcast_to(within, shape),
-            between_log_sd=float(np.max(_between_log_sd(work, platforms, cols, n_servers, terms, catalog))),
+            exchange=np.where(measured_rates.measured_rows(work, hosts), np.inf, rates.exchange),
+            host_link=host_link(work, hosts),
+            exchanged_bytes=np.broadcast_to(moved, hosts.shape),
+            batch_per_gpu=np.broadcast_to(gpu_memory.batches(work, hosts), hosts.shape),
+            within_log_sd=np.broadcast_to(within, hosts.shape),
+            between_log_sd=float(np.max(_between_log_sd(work, hosts, terms))),
             replicas=laid_out.replicas if laid_out is not None and reads_replicas else None,
             timely=None if laid_out is None else laid_out.timely,
         )
 
+    cols, n_servers = hosts.cols, hosts.n_servers
     has_batches = bool(np.ndim(work.batch_per_gpu))  # of each row another one
     if work.is_laid_out or has_batches:
         return work_out()
@@ -217,15 +210,15 @@ def gpu_side(
         # Servers that differ in what feeds the GPUs compute alike, at sizes that all of them have.
         _, first, place = np.unique(np.stack(cols.as_rows(_READ)), axis=1, return_index=True, return_inverse=True)
         if first.size < place.size:
-            side = gpu_side(work, platforms, cols.take(first), n_servers, calibration, catalog)
+            side = gpu_side(work, replace(hosts, cols=cols.take(first)))
             return side.take(np.ravel(place))
     # All that counts of platforms besides their columns are the groups.
-    key: Hashable = (gpu_memory.network_key(work), tuple(compute_groups(platforms)[0]))
+    key: Hashable = (gpu_memory.network_key(work), tuple(hosts.groups))
     if cols.compute.size * n_servers.size > _MOST_ROWS:
-        return work_out(lambda arrays, draw: _draws(catalog, calibration).get((key, arrays), draw))
+        return work_out(lambda arrays, draw: _draws(hosts.catalog, hosts.calibration).get((key, arrays), draw))
     arrays = tuple((one.shape, one.tobytes()) for one in (n_servers, *cols.as_rows(_READ)))
-    stored = _of_one if len(platforms) == n_servers.size == 1 else _of_many
-    return stored(catalog, calibration).get((key, arrays), work_out)
+    stored = _of_one if len(hosts.platforms) == n_servers.size == 1 else _of_many
+    return stored(hosts.catalog, hosts.calibration).get((key, arrays), work_out)
 
 
 # Single designs are asked about far more often, and must not displace the others.
@@ -241,36 +234,20 @@ _READ = (
 )
 
 
-def _between_log_sd(
-    work: ResolvedWorkload,
-    platforms: Sequence[Platform],
-    cols: Columns,
-    n_servers: Ints,
-    terms: Sequence[StepTerms],
-    catalog: Catalog,
-) -> Floats:
+def _between_log_sd(work: ResolvedWorkload, hosts: ServerRows, terms: Sequence[StepTerms]) -> Floats:
     """Spread of the logarithm of a rate between sources."""
     if work.own_kind is not None:
-        batch = gpu_memory.batches(work, platforms, cols, n_servers)
-        return _own_log_sd(work, platforms, cols, n_servers, batch, catalog)
+        return _own_log_sd(work, hosts, gpu_memory.batches(work, hosts))
     return np.array([float(one.between_log_sd) for one in terms])
 
 
-def _own_log_sd(
-    work: ResolvedWorkload,
-    platforms: Sequence[Platform],
-    cols: Columns,
-    n_servers: Ints,
-    batch_per_gpu: Floats,
-    catalog: Catalog,
-) -> Floats:
+def _own_log_sd(work: ResolvedWorkload, hosts: ServerRows, batch_per_gpu: Floats) -> Floats:
     """Spread of the logarithm of the rate of a network of one's own on every row, by its batch and number of GPUs."""
-    n_gpus = n_servers * cols.gpus_per_server
-    batch, compute, n_gpus = np.broadcast_arrays(batch_per_gpu, cols.compute, n_gpus)
+    batch, compute, n_gpus = np.broadcast_arrays(batch_per_gpu, hosts.cols.compute, hosts.n_gpus)
     log_sd = np.zeros(batch.shape)
-    for number, group in enumerate(compute_groups(platforms)[0]):
-        rows, gpu = compute == number, catalog.gpus[group.gpu]
-        one_gpu = own_networks.rate_log_sd(work, gpu, own_networks.own_fit(work, gpu, catalog), batch[rows])
+    for number, group in enumerate(hosts.groups):
+        rows, gpu = compute == number, hosts.catalog.gpus[group.gpu]
+        one_gpu = own_networks.rate_log_sd(work, gpu, own_networks.own_fit(work, gpu, hosts.catalog), batch[rows])
         log_sd[rows] = np.hypot(one_gpu, own_networks.beyond_runs_log_sd(work, gpu, n_gpus[rows]))
     return log_sd
 
@@ -314,40 +291,25 @@ def _is_analogy(work: ResolvedWorkload) -> bool:
     return isinstance(work.request.dnn, CustomDnn) and work.request.dnn.version_of is None
 
 
-def step_rates(
-    work: ResolvedWorkload,
-    platforms: Sequence[Platform],
-    cols: Columns,
-    n_servers: Ints,
-    calibration: Calibration,
-    catalog: Catalog,
-) -> GpuRates:
-    """What the GPUs do; arguments as of :func:`gpu_side`."""
-    return _rates(
-        work, platforms, cols, n_servers, group_terms(work, platforms, n_servers, calibration, catalog), catalog
-    )
+def step_rates(work: ResolvedWorkload, hosts: ServerRows) -> GpuRates:
+    """What the GPUs do."""
+    return _rates(work, hosts, _terms_of_groups(work, hosts))
 
 
 def _rates(
-    work: ResolvedWorkload,
-    platforms: Sequence[Platform],
-    cols: Columns,
-    n_servers: Ints,
-    terms: list[StepTerms],
-    catalog: Catalog,
-    stored: StoredDraws | None = None,
+    work: ResolvedWorkload, hosts: ServerRows, terms: list[StepTerms], stored: StoredDraws | None = None
 ) -> GpuRates:
-    batch = gpu_memory.batches(work, platforms, cols, n_servers)
-    return gpu_rates(
-        lambda some, n, each: step_run(work, platforms, some, n, catalog, each), terms, cols, n_servers, batch, stored
-    )
+    def run_of(some: Columns, n_servers: Ints, batch: Floats) -> _Run:
+        return step_run(work, replace(hosts, cols=some, n_servers=n_servers), batch)
+
+    return gpu_rates(run_of, terms, hosts.cols, hosts.n_servers, gpu_memory.batches(work, hosts), stored)
 
 
-def host_link(work: ResolvedWorkload, cols: Columns, n_servers: Ints, calibration: Calibration) -> Capacity:
+def host_link(work: ResolvedWorkload, hosts: ServerRows) -> Capacity:
     """What the links between host and GPUs carry of a workload."""
-    rate, log_sd = calibration.host_link
+    cols = hosts.cols
     found = pipeline.host_link_stage(
-        n_servers, cols.gpus_per_server, cols.host_links, work.dnn.input_bytes.value, rate, log_sd
+        hosts.n_servers, cols.gpus_per_server, cols.host_links, work.dnn.input_bytes.value, *hosts.calibration.host_link
     )
     return found.scaled(cols.host_link_gain)
 
@@ -371,6 +333,10 @@ def group_terms(
     is_many = (n_servers > 1) & (not work.is_inference)
     kinds = (False, True) if is_many.any() and not is_many.all() else (bool(is_many.any()),) * 2
     return [_group_terms(work, group, has_many, calibration, catalog) for group in groups for has_many in kinds]
+
+
+def _terms_of_groups(work: ResolvedWorkload, hosts: ServerRows) -> list[StepTerms]:
+    return group_terms(work, hosts.platforms, hosts.n_servers, hosts.calibration, hosts.catalog)
 
 
 def terms_index(cols: Columns, n_servers: Ints) -> Ints:
@@ -418,29 +384,21 @@ def _modelled(
     return measured_rates.extended(terms, work, group, calibration, catalog)
 
 
-def step_run(
-    work: ResolvedWorkload,
-    platforms: Sequence[Platform],
-    cols: Columns,
-    n_servers: Ints,
-    catalog: Catalog,
-    batch_per_gpu: Floats | None = None,
-) -> TrainingRun | InferenceRun | LaidOutRun:
-    """Counts and sizes of the steps of every row; arguments as of :func:`compute`, batches by default the workload's.
+def step_run(work: ResolvedWorkload, hosts: ServerRows, batch_per_gpu: Floats | None = None) -> _Run:
+    """Counts and sizes of the steps of every row; batches by default the workload's.
 
     The batch of what a layout divides is that of its layout.
     """
     if (model := laid_out_model(work)) is not None:
-        return model.run(work, platforms, cols, n_servers, catalog)
-    groups, _ = compute_groups(platforms)
-    precision = work.request.precision
-    peak = np.array([peak_flop_per_s(catalog.gpus[group.gpu], precision) for group in groups])[cols.compute]
-    batch = gpu_memory.batches(work, platforms, cols, n_servers) if batch_per_gpu is None else batch_per_gpu
+        return model.run(work, hosts)
+    cols, gpus, precision = hosts.cols, hosts.catalog.gpus, work.request.precision
+    peak = np.array([peak_flop_per_s(gpus[group.gpu], precision) for group in hosts.groups])[cols.compute]
+    batch = gpu_memory.batches(work, hosts) if batch_per_gpu is None else batch_per_gpu
     if work.is_inference:
         return InferenceRun.of(
             batch_per_gpu=batch,
             n_gpus_per_server=cols.gpus_per_server,
-            n_servers=n_servers,
+            n_servers=hosts.n_servers,
             forward_flop=work.dnn.forward_flop.value,
             peak_flop_per_s=peak,
             input_bytes=work.dnn.input_bytes.value,
@@ -449,7 +407,7 @@ def step_run(
     arguments: dict[str, Any] = {
         "batch_per_gpu": batch,
         "n_gpus_per_server": cols.gpus_per_server,
-        "n_servers": n_servers,
+        "n_servers": hosts.n_servers,
         "forward_flop": work.dnn.forward_flop.value * sharding.work_factor(work),
         "gradient_bytes": sharding.all_reduced_bytes(work),
         "nic_bytes_per_s": cols.exchange_bytes_per_s,
@@ -457,18 +415,19 @@ def step_run(
     }
     run = TrainingRun.of(**arguments, peak_flop_per_s=peak)
     if work.own_kind is not None:
-        return replace(run, log_sd=_own_log_sd(work, platforms, cols, n_servers, batch, catalog))
-    return measured_rates.at_measured_rates(run, arguments, work, platforms, cols, n_servers, batch, catalog)
+        return replace(run, log_sd=_own_log_sd(work, hosts, batch))
+    return measured_rates.at_measured_rates(run, arguments, work, hosts, batch)
 
 
-def exchanged_bytes(work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints) -> Floats:
+def exchanged_bytes(work: ResolvedWorkload, hosts: ServerRows) -> Floats:
     """Bytes that a sample costs the NICs to the storage in the exchange; 0 where it has NICs of its own."""
+    cols = hosts.cols
     if work.is_laid_out or not np.any(cols.exchanges_by_storage_nics):
-        return np.zeros(np.broadcast_shapes(cols.compute.shape, n_servers.shape))
-    batch = gpu_memory.batches(work, platforms, cols, n_servers)
+        return np.zeros(hosts.shape)
+    batch = gpu_memory.batches(work, hosts)
     # Looked-up vectors cross the network like gradients: forward once, and their gradients back.
     moved = sharding.all_reduced_bytes(work) + cols.gpus_per_server * batch * sharding.looked_up_bytes(work)
-    exchanged = pipeline.exchanged_bytes_per_sample(moved, n_servers, cols.gpus_per_server, batch)
+    exchanged = pipeline.exchanged_bytes_per_sample(moved, hosts.n_servers, cols.gpus_per_server, batch)
     return np.asarray(exchanged * cols.exchanges_by_storage_nics)
 
 

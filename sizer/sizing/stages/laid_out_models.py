@@ -1,20 +1,19 @@
 """Models of what a layout divides over the GPUs of a design, as the sizing asks them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from sizer.base.arrays import Ints
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.physical.platform import Platform
 from sizer.sizing.checks import FactKind
 from sizer.sizing.stages import language_rates, serving_rates
 from sizer.sizing.stages.laid_out import LaidOutRun
-from sizer.sizing.stages.platform_columns import Columns
+from sizer.sizing.stages.platform_columns import ServerRows
 from sizer.workload.resolve import ResolvedWorkload
 from sizer.workload.work_kinds import LANGUAGE, SERVING
 
-Run = Callable[[ResolvedWorkload, Sequence[Platform], Columns, Ints, Catalog], LaidOutRun]
+Run = Callable[[ResolvedWorkload, ServerRows], LaidOutRun]
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,7 @@ class LaidOutModel:
 
     verb: str  # what its GPUs do with a model, for errors
     missing: FactKind  # what nobody published of GPUs without a rate
-    run: Run  # rates of every row; arguments as of :func:`sizer.sizing.stages.compute_side.compute`
+    run: Run  # rates of every row
     is_unknown: Callable[[Gpu, Catalog], bool]  # no run of a GPU's generation was published: no rate is predicted
     # Why no layout runs on servers of a platform with so many GPUs each, in the words of an error; "" where one does.
     refusal: Callable[[ResolvedWorkload, Platform, int, int, Catalog], str]

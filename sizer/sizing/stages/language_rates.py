@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
-from sizer.base.deferred import Deferred
 from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import si
+from sizer.base.stored_answers import Deferred
 from sizer.base.units import bytes_per_s_from_gbit_per_s
 from sizer.calibrate.language.calibration import RunBasis, language_calibration, stack_worths
 from sizer.calibrate.language.cases import gpu_of_case
@@ -38,7 +38,7 @@ from sizer.sizing.stages.language_layouts import (
     search_layouts,
     search_sizes,
 )
-from sizer.sizing.stages.platform_columns import Columns, compute_groups, fabric_bytes_per_s
+from sizer.sizing.stages.platform_columns import ServerRows, fabric_bytes_per_s
 from sizer.workload.language import DEFAULT_LANGUAGE_STACK, LanguageWork
 from sizer.workload.optional_tables import Measured, far_off
 from sizer.workload.request import SizingRequest
@@ -111,20 +111,18 @@ class _Cluster:
     nic_gbit_per_gpu: float | None  # None: the usual one of its kind
 
 
-def language_run(
-    work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints, catalog: Catalog
-) -> LaidOutRun:
-    """Rates of every row; arguments as of :func:`sizer.sizing.stages.compute_side.compute`.
+def language_run(work: ResolvedWorkload, hosts: ServerRows) -> LaidOutRun:
+    """Rates of every row.
 
     Layouts are judged at every number of servers up to 128, at every second one up to 256 and so on; one between them
     has the rate of the fastest one below it.
     """
-    shape = np.broadcast_shapes(cols.compute.shape, n_servers.shape)
-    group, per_server = (np.broadcast_to(part, shape).reshape(-1) for part in (cols.compute, cols.gpus_per_server))
-    servers = np.broadcast_to(n_servers, shape).reshape(-1)
+    shape, cols, catalog, groups = hosts.shape, hosts.cols, hosts.catalog, hosts.groups
+    group, per_server, servers = (
+        np.broadcast_to(part, shape).reshape(-1) for part in (cols.compute, cols.gpus_per_server, hosts.n_servers)
+    )
     rate, sd, fits = np.full(group.size, _NO_RATE), np.full(group.size, 0.2), np.zeros(group.size, dtype=bool)
     replicas = np.ones(group.size)
-    groups = compute_groups(platforms)[0]
     busy = work.request.target.gpus_busy
     kinds = np.stack([group, per_server]).astype(np.int64)
     first = np.sort(np.unique(kinds, axis=1, return_index=True)[1])
@@ -138,27 +136,22 @@ def language_run(
     return LaidOutRun(rate.reshape(shape), sd.reshape(shape), fits.reshape(shape), replicas.reshape(shape))
 
 
-def whole_run(
-    work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints, catalog: Catalog
-) -> Estimate | None:
-    """How many times as long as its steps the training of a language model takes, of every row; None of other work.
-
-    Arguments as of :func:`language_run`.
-    """
+def whole_run(work: ResolvedWorkload, hosts: ServerRows) -> Estimate | None:
+    """How many times as long as its steps the training of a language model takes, of every row; None of other work."""
     if work.language is None or work.request.run == "benchmark":
         return None
+    catalog = hosts.catalog
     shape = work.language.shape or catalog.dnns[work.language.model].transformer
     assert shape is not None
     name = "" if work.request.stack is None else work.stack.framework
-    groups = compute_groups(platforms)[0]
     measured = {rate.gpu for rate in work.language.measured}
     factors = [
         OWN_STEPS
         if group.gpu in measured
         else whole_runs(catalog).factor(catalog.gpus[group.gpu], shape.experts > 1, name, catalog)
-        for group in groups
+        for group in hosts.groups
     ]
-    rows = np.broadcast_to(cols.compute, np.broadcast_shapes(cols.compute.shape, n_servers.shape)).astype(np.int64)
+    rows = np.broadcast_to(hosts.cols.compute, hosts.shape).astype(np.int64)
     value, low, high = np.array([tuple(factor) for factor in factors]).T
     return Estimate(value[rows], low[rows], high[rows])
 

@@ -7,40 +7,24 @@ than memory bandwidth.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 
-from sizer.base.arrays import Bools, Floats, Ints
+from sizer.base.arrays import Bools, Floats
 from sizer.calibrate.calibration import Calibration
-from sizer.calibrate.modern.accelerators import Accelerator, sourced_accelerators
 from sizer.calibrate.modern.design_rates import MeasuredSystem, SystemRates, convergence_of, system_rates
-from sizer.calibrate.modern.published import largest_batches, published_runs
+from sizer.calibrate.modern.rows import Accelerator, largest_batches, published_runs, sourced_accelerators
 from sizer.calibrate.own_networks import own_code_rate
 from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dnn
-from sizer.perf import exchange
-from sizer.perf.step_terms import (
-    ABSENT,
-    EFFICIENCY,
-    FILL,
-    INTER,
-    INTRA,
-    LAUNCH,
-    OVERLAP,
-    RUN_AHEAD,
-    SCALE_OUT,
-    STRAGGLER,
-    TERM_NAMES,
-    StepTerms,
-)
+from sizer.perf import exchange, step_terms
 from sizer.perf.training_step import TRAINING_PASSES, TrainingRun
-from sizer.physical.platform import Platform
-from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
+from sizer.sizing.stages.platform_columns import ComputeGroup, ServerRows
 from sizer.sizing.stages.sharding import looked_up_parameters, work_factor
 from sizer.workload.resolve import BatchSizes, ResolvedWorkload
 from sizer.workload.stack_choice import choose_stack
@@ -102,9 +86,9 @@ def draw_name(work: ResolvedWorkload, group: ComputeGroup) -> str:
     return f"measured {work.mlperf} {group.gpu} {group.server}"
 
 
-def measured_rows(work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns) -> Bools:
+def measured_rows(work: ResolvedWorkload, hosts: ServerRows) -> Bools:
     """Rows whose rate comes from the fit of MLPerf runs: what is exposed of their exchange is part of a step."""
-    return np.array([is_measured(work, group.gpu) for group in compute_groups(platforms)[0]])[cols.compute]
+    return np.array([is_measured(work, group.gpu) for group in hosts.groups])[hosts.cols.compute]
 
 
 def system_on(
@@ -187,7 +171,7 @@ def largest_batch(benchmark: str, gpu: Accelerator) -> float:
     return max(1.0, min(batch * gpu.memory_bytes / memory for memory, batch in largest_batches(benchmark)))
 
 
-def measured_terms(work: ResolvedWorkload, group: ComputeGroup, catalog: Catalog) -> StepTerms | None:
+def measured_terms(work: ResolvedWorkload, group: ComputeGroup, catalog: Catalog) -> step_terms.StepTerms | None:
     """Terms at which the model of a step gives the parts that the fit of MLPerf runs has; all spread is of the rate.
 
     None where the rate does not come from that fit.
@@ -199,46 +183,44 @@ def measured_terms(work: ResolvedWorkload, group: ComputeGroup, catalog: Catalog
     known = accelerator(group.gpu)
     assert known is not None
     size = float(exchange.gradient_bytes(work.dnn.parameters.value, work.request.precision))
-    values = np.zeros(len(TERM_NAMES))
+    values = np.zeros(len(step_terms.TERM_NAMES))
     flop_s = TRAINING_PASSES * work.dnn.forward_flop.value * factor / known.peak_flop_per_s
-    values[EFFICIENCY] = math.log(flop_s / parts.sample_s)
-    values[LAUNCH] = math.log(parts.launch_s)
-    values[INTRA] = -ABSENT if parts.inside_s == 0 else math.log(size / parts.inside_s)
-    values[INTER] = math.log(size / parts.exchange_bytes)
+    values[step_terms.EFFICIENCY] = math.log(flop_s / parts.sample_s)
+    values[step_terms.LAUNCH] = math.log(parts.launch_s)
+    values[step_terms.INTRA] = -step_terms.ABSENT if parts.inside_s == 0 else math.log(size / parts.inside_s)
+    values[step_terms.INTER] = math.log(size / parts.exchange_bytes)
     # Parts of a step follow one another, all of the exchange that is fitted is exposed, and nothing waits beside it.
-    values[[RUN_AHEAD, FILL, OVERLAP, STRAGGLER, SCALE_OUT]] = ABSENT
-    return StepTerms(values, np.zeros((len(values), len(values))), np.zeros(()))
+    values[[step_terms.RUN_AHEAD, step_terms.FILL, step_terms.OVERLAP, step_terms.STRAGGLER, step_terms.SCALE_OUT]] = (
+        step_terms.ABSENT
+    )
+    return step_terms.StepTerms(values, np.zeros((len(values), len(values))), np.zeros(()))
 
 
 def at_measured_rates(
     run: TrainingRun,
     arguments: Mapping[str, Any],
     work: ResolvedWorkload,
-    platforms: Sequence[Platform],
-    cols: Columns,
-    n_servers: Ints,
+    hosts: ServerRows,
     batch: Floats,
-    catalog: Catalog,
 ) -> TrainingRun:
     """Runs with the rates and spreads that were measured of their networks and generations of GPUs.
 
     ``run``: runs by the model of a step, at the peaks of ``catalog``. ``arguments``: those of :meth:`TrainingRun.of`
-    that they have, without the peaks. ``work``, ``platforms``, ``cols``, ``n_servers``: as of
-    :func:`sizer.sizing.stages.compute_side.compute`. ``batch`` (rows,): samples of one step on one GPU of every row.
+    that they have, without the peaks. ``batch`` (rows,): samples of one step on one GPU of every row.
     """
-    groups = compute_groups(platforms)[0]
+    groups, cols, catalog = hosts.groups, hosts.cols, hosts.catalog
     if not any(is_measured(work, group.gpu) for group in groups):
         return run
     peaks = np.array([published_peak_flop_per_s(group.gpu, catalog) for group in groups])
     nominal = TrainingRun.of(**arguments, peak_flop_per_s=peaks[cols.compute])
     # Of groups that nobody measured any terms do: their rate is taken from no fit.
     terms = [measured_terms(work, group, catalog) for group in groups]
-    nothing = np.zeros(len(TERM_NAMES))
+    nothing = np.zeros(len(step_terms.TERM_NAMES))
     values = np.stack([nothing if one is None else one.values for one in terms])[cols.compute]
     shape = np.broadcast_shapes(run.shape, cols.compute.shape)
     modelled = np.broadcast_to(nominal.samples_per_s(values), shape)
     log_rate, log_sd = np.log(modelled), np.zeros(shape)
-    servers, size = np.broadcast_to(n_servers, shape), np.broadcast_to(batch, shape)
+    servers, size = np.broadcast_to(hosts.n_servers, shape), np.broadcast_to(batch, shape)
     facts = np.broadcast_arrays(cols.compute, cols.gpus_per_server, cols.exchange_bytes_per_s)
     distinct, place = np.unique(np.stack([np.ravel(part) for part in facts], axis=1), axis=0, return_inverse=True)
     places = np.broadcast_to(np.reshape(place, facts[0].shape), shape)
@@ -259,8 +241,8 @@ def at_measured_rates(
 
 
 def extended(
-    terms: StepTerms, work: ResolvedWorkload, group: ComputeGroup, calibration: Calibration, catalog: Catalog
-) -> StepTerms:
+    terms: step_terms.StepTerms, work: ResolvedWorkload, group: ComputeGroup, calibration: Calibration, catalog: Catalog
+) -> step_terms.StepTerms:
     """Terms of the model of V100 on a newer GPU, moved by what was measured of its generation; others as they are."""
     known = accelerator(group.gpu)
     if known is None:
@@ -309,18 +291,19 @@ def _anchor_correction(calibration: Calibration, catalog: Catalog, anchor: Dnn, 
     )
     moved = 0.0
     for _ in range(_NEWTON_STEPS):
-        found = run.slopes(_faster(terms.values, moved))
-        slope = float(found.by_term[EFFICIENCY] - found.by_term[LAUNCH])
+        values = _faster(terms.values, moved)
+        slopes = step_terms.log_slopes(lambda some: np.log(run.samples_per_s(some)), values)
+        slope = float(slopes[step_terms.EFFICIENCY] - slopes[step_terms.LAUNCH])
         # A link that bounds the rate below what was measured leaves no solution: the arithmetic then takes no time.
-        moved = min(moved + (measured - math.log(float(found.samples_per_s))) / slope, _MOST_MOVED)
+        moved = min(moved + (measured - math.log(float(run.samples_per_s(values)))) / slope, _MOST_MOVED)
     return moved - _waiting(anchor, terms, calibration, catalog, known, anchor.family)
 
 
 def _faster(values: Floats, moved: float) -> Floats:
     """Terms of a GPU on which arithmetic and launches take exp(-moved) of the time."""
     found = values.copy()
-    found[EFFICIENCY] += moved
-    found[LAUNCH] -= moved
+    found[step_terms.EFFICIENCY] += moved
+    found[step_terms.LAUNCH] -= moved
     return found
 
 
@@ -330,7 +313,9 @@ def gpus_of(catalog: Catalog, group: ComputeGroup) -> int:
     return 8 if count is None else int(count.value)
 
 
-def _v100_terms(calibration: Calibration, catalog: Catalog, dnn: Dnn, group: ComputeGroup, stack: str) -> StepTerms:
+def _v100_terms(
+    calibration: Calibration, catalog: Catalog, dnn: Dnn, group: ComputeGroup, stack: str
+) -> step_terms.StepTerms:
     return calibration.step_terms(
         stack=catalog.stacks[stack],
         dnn=dnn,
@@ -344,7 +329,7 @@ def _v100_terms(calibration: Calibration, catalog: Catalog, dnn: Dnn, group: Com
 
 
 def _waiting(
-    dnn: Dnn, terms: StepTerms, calibration: Calibration, catalog: Catalog, known: Accelerator, family: str
+    dnn: Dnn, terms: step_terms.StepTerms, calibration: Calibration, catalog: Catalog, known: Accelerator, family: str
 ) -> float:
     """ln of the rate over what arithmetic alone would give: what of a step waits for memory gained less. 0 or below."""
     old = catalog.gpus[_V100]
@@ -353,7 +338,7 @@ def _waiting(
         dnn_id=dnn.id, family=family, forward_flop=dnn.forward_flop.value, precision="mixed"
     )
     peak = old.peak_mixed_flop_per_s.value
-    sample_s = TRAINING_PASSES * dnn.forward_flop.value / (peak * math.exp(float(terms.values[EFFICIENCY])))
+    sample_s = TRAINING_PASSES * dnn.forward_flop.value / (peak * math.exp(float(terms.values[step_terms.EFFICIENCY])))
     memory_s = _PASSES_OVER_ACTIVATIONS * activations.sample_bytes / old.memory_bytes_per_s.value
     share = min(memory_s / sample_s, _MOST_WAITING)
     arithmetic, memory = known.peak_flop_per_s / peak, known.memory_bytes_per_s / old.memory_bytes_per_s.value

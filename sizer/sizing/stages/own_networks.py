@@ -1,5 +1,6 @@
 """Rates of networks of one's own: the share of a GPU's peak that published trainings of networks of a kind reached."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -12,8 +13,7 @@ from sizer.base.estimate import Z90
 from sizer.base.quantities import si
 from sizer.calibrate.cases import peak_flop_per_s
 from sizer.calibrate.engine import Fit
-from sizer.calibrate.modern.accelerators import sourced_accelerators
-from sizer.calibrate.modern.published import published_runs
+from sizer.calibrate.modern.rows import published_runs, sourced_accelerators
 from sizer.calibrate.own_networks import (
     FILL_FLOP,
     N_TERMS,
@@ -96,7 +96,8 @@ def own_fit(work: ResolvedWorkload, gpu: Gpu, catalog: Catalog) -> Fit:
         least, most = hardware_gains(gpu, catalog.gpus[rate.gpu], work.request.precision)
         there = run_on(work, gpu, rate)
         carried = replace(there, samples_per_s=rate.samples_per_s * float(np.exp((least + most) / 2)))
-        known.append((carried, float(np.hypot(sd, carry_log_sd(least, most)))))
+        # Within the gains, and by what kernels make of them.
+        known.append((carried, math.hypot(sd, (most - least) / 2 / Z90, _KERNELS_LOG_SD)))
     return _updated(tuple(known))
 
 
@@ -107,11 +108,6 @@ def hardware_gains(gpu: Gpu, measured: Gpu, precision: str) -> tuple[float, floa
         return peak, peak
     memory = float(np.log(gpu.memory_bytes_per_s.value / measured.memory_bytes_per_s.value))
     return min(peak, memory), max(peak, memory)
-
-
-def carry_log_sd(least: float, most: float) -> float:
-    """Spread of the logarithm of a carried rate: within the gains, and by what kernels make of them."""
-    return float(np.hypot((most - least) / 2 / Z90, _KERNELS_LOG_SD))
 
 
 @lru_cache(maxsize=256)

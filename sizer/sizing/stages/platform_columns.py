@@ -10,10 +10,11 @@ import numpy as np
 from sizer.base.arrays import Floats, Ints, Rows
 from sizer.base.provenance import Sourced
 from sizer.base.units import bytes_per_s_from_gbit_per_s
+from sizer.calibrate.calibration import Calibration
 from sizer.catalog.fabrics import fabric_ports
-from sizer.catalog.generations import V100_ERA, era_of
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
+from sizer.catalog.sale import V100_ERA, era_of
 from sizer.catalog.schema import Server, Storage
 from sizer.physical.capacity import counts_nodes, node_limits, usable_bytes
 from sizer.physical.networks.counts import fabric_share
@@ -261,6 +262,35 @@ def narrowed(
         exchange_bytes_per_s=cols.exchange_bytes_per_s * shares,
         storage_nic_bytes_per_s=cols.storage_nic_bytes_per_s * np.where(to_storage > 0, shares * to_storage, 1.0),
     )
+
+
+@dataclass(frozen=True)
+class ServerRows:
+    """Servers of designs: of which platforms they are, and how many of them each design has.
+
+    ``platforms``: all platforms, in the order of the compute groups of ``cols``. ``cols``, ``n_servers``: one entry a
+    row, or shapes that broadcast, such as (platforms, 1) and (1, sizes).
+    """
+
+    platforms: Sequence[Platform]
+    cols: Columns
+    n_servers: Ints
+    catalog: Catalog
+    calibration: Calibration
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return np.broadcast_shapes(self.cols.compute.shape, self.n_servers.shape)
+
+    @property
+    def groups(self) -> list[ComputeGroup]:
+        """Compute groups, in the order of ``cols.compute``."""
+        return compute_groups(self.platforms)[0]
+
+    @property
+    def n_gpus(self) -> Floats:
+        """GPUs of every row."""
+        return self.n_servers * self.cols.gpus_per_server
 
 
 def is_narrowed(fabric: Fabric) -> bool:

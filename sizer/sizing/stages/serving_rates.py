@@ -15,15 +15,7 @@ from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate, normal_cdf, normal_quantile
 from sizer.base.quantities import duration, si
 from sizer.base.units import HOUR_S
-from sizer.calibrate.serving.calibration import (
-    Bound,
-    LargestLoad,
-    LatencyLimits,
-    ServingCalibration,
-    ServingRates,
-    first_tokens,
-    serving_calibration,
-)
+from sizer.calibrate.serving import calibration
 from sizer.calibrate.serving.deployment import Deployment, missing_facts, replicas_of
 from sizer.calibrate.serving.layouts import (
     MOST_GUESSED,
@@ -35,13 +27,14 @@ from sizer.calibrate.serving.layouts import (
     runs_on,
     weights_on,
 )
+from sizer.calibrate.serving.rows import CLOSED_LOOP, ServingRow, fitted_rows
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.perf.serving.percentiles import TPOT_RATIOS, first_token_ratio
 from sizer.perf.serving.replica import RESERVED_BYTES
 from sizer.physical.platform import Platform
 from sizer.sizing.stages.laid_out import LaidOutRun
-from sizer.sizing.stages.platform_columns import Columns, compute_groups, fabric_bytes_per_s
+from sizer.sizing.stages.platform_columns import ServerRows, fabric_bytes_per_s
 from sizer.workload.optional_tables import far_off
 from sizer.workload.resolve import ResolvedWorkload
 from sizer.workload.serving import LoadKind, ServingWork
@@ -99,7 +92,7 @@ class _Layout:
     least_tpot_s: float  # of one request alone
     least_ttft_s: float
     fits: bool
-    bound: Bound
+    bound: calibration.Bound
     concurrencies: Floats  # loads from one request in flight on
     log_rates: Floats  # of a replica at these, as rate
     scores: Floats  # of its first tokens
@@ -161,7 +154,7 @@ class ServingAnswer:
     limit_concurrency: float  # the most of a replica within the limits
     most_concurrent: float  # of a replica, for which its memory has room
     tokens_per_s: Estimate  # of all replicas, the most within the limits: output tokens, or those that are embedded
-    bound: Bound  # what bounds them
+    bound: calibration.Bound  # what bounds them
     served_per_s: float  # requests of all replicas at the load
     ttft_s: Estimate  # means at the load
     tpot_s: Estimate
@@ -182,7 +175,7 @@ class ServingAnswer:
     without_cache: WithoutCache | None  # None where nothing is cached, or no load is asked
     deployment: Deployment  # one replica
     # What a replica does under numbers of requests in flight.
-    rates_at: Callable[[Floats], ServingRates] = field(repr=False, compare=False)
+    rates_at: Callable[[Floats], calibration.ServingRates] = field(repr=False, compare=False)
     is_untried: bool  # no published run of the vendor's GPUs multiplies weights of fewer bits in BF16
     link: str  # name of what joins the GPUs of a server
 
@@ -266,16 +259,13 @@ class ServingAnswer:
         return is_short and (without is None or without.probability < self.work.confidence)
 
 
-def serving_run(
-    work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints, catalog: Catalog
-) -> LaidOutRun:
-    """Requests a second of every row; arguments as of :func:`sizer.sizing.stages.compute_side.compute`."""
+def serving_run(work: ResolvedWorkload, hosts: ServerRows) -> LaidOutRun:
+    """Requests a second of every row."""
     assert work.serving is not None
-    shape = np.broadcast_shapes(cols.compute.shape, n_servers.shape)
+    shape, cols, catalog, groups = hosts.shape, hosts.cols, hosts.catalog, hosts.groups
     group, per_server, servers = (
-        np.broadcast_to(part, shape).reshape(-1) for part in (cols.compute, cols.gpus_per_server, n_servers)
+        np.broadcast_to(part, shape).reshape(-1) for part in (cols.compute, cols.gpus_per_server, hosts.n_servers)
     )
-    groups = compute_groups(platforms)[0]
     kinds = sorted({(int(a), int(b)) for a, b in np.unique(np.stack([group, per_server]), axis=1).T})
     alike = [
         _servers(groups[number].server, groups[number].gpu, used, groups[number].fabric, catalog)
@@ -332,7 +322,7 @@ def serving_answer(
     own = calibration_of(asked.unloaded, catalog) if asked.measured else None
     rates_at = partial(_rates_at, own, asked, layout.deployment)
     rates = rates_at(loads)
-    means, firsts, first_sds = first_tokens(
+    means, firsts, first_sds = calibration.first_tokens(
         asked.percentile,
         rates.ttft_s,
         rates.busy_share,
@@ -397,9 +387,11 @@ def serving_answer(
     )
 
 
-def _rates_at(own: ServingCalibration | None, work: ServingWork, one: Deployment, concurrency: Floats) -> ServingRates:
+def _rates_at(
+    own: calibration.ServingCalibration | None, work: ServingWork, one: Deployment, concurrency: Floats
+) -> calibration.ServingRates:
     # The shipped fit is not part of an answer, which goes to other processes.
-    return (own or serving_calibration()).rates(points_of(work, [one] * len(concurrency), concurrency))
+    return (own or calibration.serving_calibration()).rates(points_of(work, [one] * len(concurrency), concurrency))
 
 
 def _timely(work: ServingWork, layout: _Layout, replicas: Ints) -> Floats:
@@ -481,7 +473,10 @@ def serving_error_text(
         )
     replicas = n_servers // layout.servers * layout.replicas
     if work.in_flight is not None and replicas * layout.most_concurrent < work.in_flight:
-        each = _cache_bytes(work, layout)
+        # Keys and values of a request on all GPUs of its group. [B]
+        table = replicas_of([layout.deployment])
+        length = work.input_tokens + 0.5 * work.output_tokens
+        each = float((table.cache_bytes(length) + table.state_bytes)[0]) * layout.deployment.tensor
         return (
             f"keys and values of {work.in_flight:,.0f} requests of {work.context_tokens:,.0f} tokens take "
             f"{si(work.in_flight * each, 'B')} in {layout.deployment.cache.upper()}, and the GPUs have room for "
@@ -507,13 +502,6 @@ def serving_error_text(
     )
 
 
-def _cache_bytes(work: ServingWork, layout: _Layout) -> float:
-    """Keys and values of a request on all GPUs of its group. [B]"""
-    table = replicas_of([layout.deployment])
-    length = work.input_tokens + 0.5 * work.output_tokens
-    return float((table.cache_bytes(length) + table.state_bytes)[0]) * layout.deployment.tensor
-
-
 def is_unserved(gpu: Gpu) -> bool:
     """Whether nobody published serving rates on a GPU, or on another one of its generation."""
     return (gpu.generation or "") not in _MEASURED
@@ -525,12 +513,12 @@ def _servers(server: str, gpu: str, used: int, fabric: object, catalog: Catalog)
 
 
 @lru_cache(maxsize=64)
-def calibration_of(work: ServingWork, catalog: Catalog) -> ServingCalibration:
+def calibration_of(work: ServingWork, catalog: Catalog) -> calibration.ServingCalibration:
     """What is known of rates, after those that the customer measured of one replica each, in its fastest layout.
 
     Raises RequestError if no layout holds the model on the GPUs of a rate.
     """
-    found, layouts = serving_calibration(), []
+    found, layouts = calibration.serving_calibration(), []
     if not work.measured:
         return found
     for rate in work.measured:
@@ -678,7 +666,7 @@ def _rated(
             least_tpot_s=float(load.least_tpot_s[place]),
             least_ttft_s=float(load.least_ttft_s[place]),
             fits=bool(load.fits[place]),
-            bound=Bound(int(load.bound[place])),
+            bound=calibration.Bound(int(load.bound[place])),
             concurrencies=load.curve.concurrency[place],
             log_rates=log_rates[place],
             scores=scores[place],
@@ -688,13 +676,13 @@ def _rated(
     return {one: tuple(sorted(each, key=lambda layout: layout.order, reverse=True)) for one, each in found.items()}
 
 
-def _largest_load(work: ServingWork, deployments: Sequence[Deployment], catalog: Catalog) -> LargestLoad:
+def _largest_load(work: ServingWork, deployments: Sequence[Deployment], catalog: Catalog) -> calibration.LargestLoad:
     """The largest load within the limits, with no more requests in flight than in published runs."""
     first, later = (np.inf if limit is None else limit for limit in (work.first_token_s, work.token_s))
     most = np.array(
         [MOST_GUESSED * one.gpus if one.is_speculative else _MOST_IN_FLIGHT * one.data for one in deployments]
     )
-    limits = LatencyLimits(first, later, work.percentile, most_in_flight=most, is_open=work.comes_at_random)
+    limits = calibration.LatencyLimits(first, later, work.percentile, most_in_flight=most, is_open=work.comes_at_random)
     if work.in_flight is not None or work.first_token_s is None:
         # A new request starts as one ends: none pile up, and prefills may take all the time and requests all the room.
         limits = replace(limits, busy_share=1.0, filled_share=1.0)
@@ -702,7 +690,7 @@ def _largest_load(work: ServingWork, deployments: Sequence[Deployment], catalog:
 
 
 def _rates(
-    work: ServingWork, deployments: Sequence[Deployment], load: LargestLoad, catalog: Catalog
+    work: ServingWork, deployments: Sequence[Deployment], load: calibration.LargestLoad, catalog: Catalog
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Logarithms of the rates of all loads, scores of their first tokens, the largest rate, and its spread."""
     rates, most, log_sd = load.curve.requests_per_s, load.requests_per_s, load.log_sd
@@ -766,6 +754,125 @@ def _at_load(work: ServingWork, layout: _Layout, replicas: int) -> tuple[float, 
     return float(layout.load_at(each)), "sure" if asked is None else "asked"
 
 
-def _estimate(rates: ServingRates, of: str) -> Estimate:
+def _estimate(rates: calibration.ServingRates, of: str) -> Estimate:
     value, sd = (float(getattr(rates, f"{of}_{part}")[0]) for part in ("s", "log_sd"))
     return Estimate.log_normal(value, np.nan_to_num(sd))  # of an answer of one token no later one is known
+
+
+# Loads of the curve, and how many times the most within the limits it goes on.
+_LOADS, _BEYOND = 24, 1.3
+# A published run is shown where the lengths of its requests lie within this factor of those asked: those of the usual
+# ones, 1,024 and 8,192 tokens, lie a factor of eight apart.
+_ALIKE = 8**0.5
+# Distance of a run that was as fast as possible from one with limits: as much as twice the length. A choice of ours.
+_OTHER_LOAD = 2.0
+# Share of the highest published output from which on a load needs it. Below, a design does not rest on the difference.
+_NEEDED = 0.8
+
+
+@dataclass(frozen=True)
+class PublishedPoint:
+    """A published run on the same GPU with the same model."""
+
+    token_s: float  # between tokens of a request
+    tokens_per_s: float  # output of a GPU
+    source: str
+
+
+@dataclass(frozen=True)
+class ServingCurve:
+    """The layout of a design from one request in flight to the most. Arrays over the loads."""
+
+    token_s: Floats
+    tokens_per_s: Estimate  # output of a GPU
+    at: tuple[float, float]  # the design at its load: seconds between tokens, output of a GPU
+    published: tuple[PublishedPoint, ...]
+
+
+def nearest_run(found: ServingAnswer) -> ServingRow | None:
+    """The published run of the same model on the same GPU that is nearest: by the number format of the weights, by the
+    engine where one is named, then by lengths and load, and of these the fastest.
+    """
+    work, layout = found.work, found.deployment
+
+    def distance(row: ServingRow) -> tuple[bool, bool, float, float]:
+        pairs = [(row.input_tokens, work.input_tokens), (row.output_tokens, work.output_tokens)]
+        if row.tpot_s:
+            pairs.append((row.tpot_s, float(found.tpot_s.value)))
+        elif row.has_limits and work.token_s is not None:
+            pairs.append((row.tpot_limit_s, work.token_s))
+        elif row.has_limits or work.token_s is not None:
+            pairs.append((_OTHER_LOAD, 1.0))
+        far = sum(abs(math.log(published / asked)) for published, asked in pairs if published)
+        is_other = bool(layout.engine) and row.engine != layout.engine
+        return row.computed_in != layout.weights, is_other, round(far, 1), -output_of_gpu(row)
+
+    return min(_runs(work.model_id, layout), key=distance, default=None)
+
+
+def highest_run(found: ServingAnswer) -> ServingRow | None:
+    """The published run with the highest output of a GPU, of the same model, GPU, number format and similar lengths."""
+    alike = (row for row in _runs(found.work.model_id, found.deployment) if _is_like(row, found))
+    return max(alike, key=output_of_gpu, default=None)
+
+
+def exceeded_run(found: ServingAnswer) -> ServingRow | None:
+    """The highest published run, where the rate that is kept as surely as asked is above it, and the load needs it."""
+    row = None if found.work.is_embedding else highest_run(found)
+    if row is None:
+        return None
+    load = found.served_per_s * found.work.priced_tokens / found.gpus_used
+    is_above = found.sure_tokens_per_s / found.gpus_used > output_of_gpu(row)
+    return row if is_above and load > _NEEDED * output_of_gpu(row) else None
+
+
+def output_of_gpu(row: ServingRow) -> float:
+    """Output tokens of a GPU of a published run; 0 where it does not say. [1/s]"""
+    return (row.output_tokens_s or 0.0) / (row.gpus or math.inf)
+
+
+def serving_curve(found: ServingAnswer) -> ServingCurve:
+    """The curve of the chosen layout, rising in time and output."""
+    work, layout = found.work, found.deployment
+    most = max(1.0, min(found.most_concurrent, _BEYOND * max(found.limit_concurrency, found.concurrency)))
+    loads = np.append(np.geomspace(1.0, most, _LOADS), found.concurrency)
+    rates = found.rates_at(loads)
+    each = rates.tokens_per_s / layout.gpus
+    order = np.argsort(rates.tpot_s[:-1])
+    return ServingCurve(
+        token_s=rates.tpot_s[order],
+        tokens_per_s=Estimate.log_normal(each[order], rates.log_sd[order]),
+        at=(float(rates.tpot_s[-1]), float(each[-1])),
+        published=tuple(
+            PublishedPoint(row.tpot_s, output_of_gpu(row), row.source)
+            for row in _runs(work.model_id, layout)
+            if row.kind == CLOSED_LOOP and row.tpot_s and _is_like(row, found)
+        ),
+    )
+
+
+def _is_like(row: ServingRow, found: ServingAnswer) -> bool:
+    """Whether a run has the number format of an answer and similar lengths."""
+    lengths = ((row.input_tokens, found.work.input_tokens), (row.output_tokens, found.work.output_tokens))
+    return row.computed_in == found.deployment.weights and all(
+        published is not None and asked / _ALIKE <= published <= asked * _ALIKE for published, asked in lengths
+    )
+
+
+def _runs(model: str, layout: Deployment) -> tuple[ServingRow, ...]:
+    """Published runs of one pool on the GPU of a layout, with tokens guessed ahead or without, as it has them."""
+    return tuple(row for row in _rows_with_output(model, layout.gpu.id) if row.guesses == layout.is_speculative)
+
+
+@lru_cache(maxsize=64)
+def _rows_with_output(model: str, gpu: str) -> tuple[ServingRow, ...]:
+    """Those that state what they measured, and their output and lengths."""
+    return tuple(
+        row
+        for row in fitted_rows()
+        if (row.model, row.gpu) == (model, gpu)
+        and output_of_gpu(row)
+        and row.input_tokens
+        and row.output_tokens
+        and row.split != "apart"
+    )

@@ -17,7 +17,7 @@ from sizer.sizing.stages import compute_side, evaluate
 from sizer.sizing.stages.compute_side import Compute
 from sizer.sizing.stages.evaluate import Need
 from sizer.sizing.stages.gpu_memory import all_fit
-from sizer.sizing.stages.platform_columns import Columns, columns, narrowed
+from sizer.sizing.stages.platform_columns import Columns, ServerRows, columns, narrowed
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -34,6 +34,10 @@ class WorkloadRun(Rows):
     gateway_bytes_per_s: Floats
     confidence: Floats | float  # that the workload must reach
     calibration: Calibration
+
+    def hosts(self, platform: Platform, catalog: Catalog) -> ServerRows:
+        """Its servers, which are those of a platform."""
+        return ServerRows([platform], self.cols, self.servers, catalog, self.calibration)
 
     @cached_property
     def side(self) -> pipeline.StorageSide:
@@ -120,7 +124,7 @@ def run_on(
     cols = narrowed(cols, [platform], index, count, nodes, request.fabric)
     return WorkloadRun(
         work=work,
-        comp=compute_side.compute(work, [platform], cols, count, calibration, catalog),
+        comp=compute_side.compute(work, ServerRows([platform], cols, count, catalog, calibration)),
         cols=cols,
         servers=count,
         nodes=nodes,
@@ -134,10 +138,9 @@ def rate_in_one_server(
     work: ResolvedWorkload, platform: Platform, cols: Columns, gpus: int, catalog: Catalog, calibration: Calibration
 ) -> Estimate | None:
     """Rate of some GPUs of one server on synthetic data. [samples/s] None where they do not hold the network."""
-    cols, one = replace(cols, gpus_per_server=np.array([float(gpus)])), np.array([1])
-    if not all_fit([work], [platform], cols, one, calibration, catalog).all():
-        return None
-    return compute_side.compute(work, [platform], cols, one, calibration, catalog).gpu.estimate()[0]
+    cols = replace(cols, gpus_per_server=np.array([float(gpus)]))
+    hosts = ServerRows([platform], cols, np.array([1]), catalog, calibration)
+    return compute_side.compute(work, hosts).gpu.estimate()[0] if all_fit([work], hosts).all() else None
 
 
 def sequential_bytes_per_s(run: WorkloadRun) -> Estimate:

@@ -6,6 +6,8 @@ the library of designs is not read, and parts and prices of an own folder are us
 
 import hmac
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -55,7 +57,11 @@ def answer(written: str, form: str, folder: str, cpu_s: float, _told: Any = None
 
     Raises SizerError if the request is not valid, or has no answer.
     """
-    _limit_resources(cpu_s)
+    with _limited_resources(cpu_s):
+        return _answer(written, form, folder)
+
+
+def _answer(written: str, form: str, folder: str) -> dict[str, Any]:
     from sizer.export.design_json import answer_document
     from sizer.workload.need import read_words
     from sizer.workload.request import SizingRequest
@@ -69,16 +75,21 @@ def answer(written: str, form: str, folder: str, cpu_s: float, _told: Any = None
     return answer_document(replace(READ_FROM_A_FILE, request=plain), catalog)
 
 
-def _limit_resources(cpu_s: float) -> None:
-    """Limit this process: its memory, and the processor time from now on."""
+@contextmanager
+def _limited_resources(cpu_s: float) -> Iterator[None]:
+    """Limit this process: its memory, and the processor time until the answer is there."""
     import resource
     import signal
 
-    # Not RLIMIT_CPU, which counts whole seconds: the default action of the timer's signal is to end the process.
-    signal.setitimer(signal.ITIMER_PROF, cpu_s)
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     most = int(MEMORY_BYTES) if hard == resource.RLIM_INFINITY else min(int(MEMORY_BYTES), hard)
     resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+    # Not RLIMIT_CPU, which counts whole seconds: the default action of the timer's signal is to end the process.
+    signal.setitimer(signal.ITIMER_PROF, cpu_s)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
 
 
 @lru_cache(maxsize=2)

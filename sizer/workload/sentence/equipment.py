@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from sizer.catalog.fabrics import fabric_links, usual_ports
-from sizer.catalog.generations import era_of, era_of_gpu, eras_of, usual_eras
 from sizer.catalog.items import is_of_vendor
 from sizer.catalog.labels import name
-from sizer.catalog.sale import is_sold, usable_gpus
+from sizer.catalog.sale import era_of, era_of_gpu, eras_of, is_sold, usable_gpus, usual_eras
 from sizer.catalog.schema import Server, Stack
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.names import names_of, pieces, short_name
@@ -319,25 +318,16 @@ def _read_stances(notes: Notes) -> None:
         told = stance(notes.text.unblanked, found.start, found.end)
         is_counted = rule(r"{n|gpus|servers}(?: ?x)? ?$").search(notes.text.before(found.start)) is not None
         if told.kind == "optional":
-            _leave_open(notes, found, told)
+            notes.text.assume(f"{found.words}: neither asked for nor excluded")
+            notes.text.record(found, "neither asked for nor excluded", *told.place)
         elif one.kind == "gpu" and told.kind == "exclude":
             notes.gone.add(one)
             family = names_of(notes.catalog).alike(notes.text.sentence[one.start : one.end])
             notes.excluded_gpus |= {*family, *one.ids}
             notes.text.record(found, f"no {found.words} of any variant", *told.place)
         elif (one.kind, told.kind, is_counted) == ("gpu", "prefer", False):
-            _prefer_gpus(notes, found, told)
-
-
-def _prefer_gpus(notes: Notes, found: Match, told: Stance) -> None:
-    notes.text.assume(f"{found.words} preferred: a request has no order of GPUs, and all of them are compared")
-    notes.text.record(found, "preferred, not required", *told.place)
-
-
-def _leave_open(notes: Notes, found: Match, told: Stance) -> None:
-    """Take what nothing asks for and nothing forbids as read."""
-    notes.text.assume(f"{found.words}: neither asked for nor excluded")
-    notes.text.record(found, "neither asked for nor excluded", *told.place)
+            notes.text.assume(f"{found.words} preferred: a request has no order of GPUs, and all of them are compared")
+            notes.text.record(found, "preferred, not required", *told.place)
 
 
 def settle_gpus(notes: Notes) -> None:

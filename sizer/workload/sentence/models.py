@@ -266,7 +266,11 @@ def read_language(notes: Notes) -> None:
         notes.work["method"] = "lora"
         notes.text.record(adapters, "training of adapters (LoRA)")
     if notes.means_language or notes.is_language:
-        _read_method(notes)
+        # Fine-tuning and continued pre-training, where no adapters are trained.
+        for source, method in GRAMMAR["methods"]:
+            for found in notes.text.each(source):
+                notes.work.setdefault("method", method)
+                notes.text.record(found, GRAMMAR["called"][notes.work.get("method", method)])
         _read_samples(notes, sequence)
 
 
@@ -441,11 +445,3 @@ def _read_samples(notes: Notes, sequence: int) -> None:
             f"length of {count:,.12g} samples not given: full sequences of {sequence:,} tokens, the most that it can be"
         )
     notes.text.record(found, f"{count:,.12g} samples of {each} tokens: training on {tokens_text(notes.work['tokens'])}")
-
-
-def _read_method(notes: Notes) -> None:
-    """Fine-tuning and continued pre-training, where no adapters are trained."""
-    for source, method in GRAMMAR["methods"]:
-        for found in notes.text.each(source):
-            notes.work.setdefault("method", method)
-            notes.text.record(found, GRAMMAR["called"][notes.work.get("method", method)])

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from sizer.base.money import USUAL_RATES_USD
+from sizer.base.money import usual_rates_usd
 from sizer.base.quantities import BYTES, BYTES_PER_S, SECONDS, grouped, parse, si
 from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.grammar import GRAMMAR, rule
@@ -193,7 +193,7 @@ def assume_exchange_rate(notes: Notes) -> None:
     if currency is None or not is_shown or "exchange_rate_usd" in notes.request:
         return
     if not any(price.currency == currency for price in notes.catalog.prices):
-        rate = USUAL_RATES_USD[currency]
+        rate = usual_rates_usd()[currency]
         notes.request["exchange_rate_usd"] = rate
         notes.text.assume(
             f"exchange rate not given: 1 {currency} = {rate:g} USD; write for example '1 {currency} = 1.1 USD'"

@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from sizer.base.quantities import BYTES, SECONDS, duration, grouped, parse, si, tokens_text
-from sizer.catalog.generations import newer_eras
-from sizer.catalog.sale import usable_gpus
+from sizer.catalog.sale import newer_eras, usable_gpus
 from sizer.workload.kinds import trains_in
 from sizer.workload.language import TOKEN_BYTES
 from sizer.workload.request import SIZE_LIMITS

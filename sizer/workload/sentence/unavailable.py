@@ -96,8 +96,8 @@ def is_sized(notes: Notes) -> bool:
             language = any(dnns[key].transformer is not None for key in one.ids)
             sentence[one.start : one.end] = (READ if language else "\1") * (one.end - one.start)
     networks: Networks = "unknown"
-    is_sized = any(one.kind == "parameters" for one in notes.text.things) and not notes.own_network
-    if (notes.means_language or notes.own_model or named or is_sized) and is_language:
+    has_size = any(one.kind == "parameters" for one in notes.text.things) and not notes.own_network
+    if (notes.means_language or notes.own_model or named or has_size) and is_language:
         networks = "language"
     elif named:
         is_diffusion = any(dnns[key].family == "diffusion" for one in named for key in one.ids)

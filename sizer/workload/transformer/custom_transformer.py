@@ -10,7 +10,7 @@ from sizer.base.errors import RequestError
 from sizer.base.faults import in_words, nearest
 from sizer.base.texts import Name
 from sizer.catalog.items import Parameters
-from sizer.catalog.networks import TransformerShape
+from sizer.catalog.schema import TransformerShape
 
 # Decoder models of so many G parameters have about these widths: GPT-3's table and Llama 3.1.
 _USUAL_WIDTHS = ((0.125, 768), (0.35, 1024), (1.3, 2048), (6.7, 4096), (13, 5120), (30, 7168), (70, 8192),
@@ -34,7 +34,7 @@ def usual_width(parameters: float, multiple: int = USUAL_HEAD_SIZE) -> int:
 
 
 def usual_shape(parameters: float) -> dict[str, int]:
-    """Fields of a :class:`sizer.catalog.networks.TransformerShape` of a dense model of so many parameters.
+    """Fields of a :class:`sizer.catalog.schema.TransformerShape` of a dense model of so many parameters.
 
     Layers are a multiple of four, so that stages of a pipeline divide them; the width of the feed-forward blocks makes
     up the number.

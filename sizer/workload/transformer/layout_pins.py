@@ -7,7 +7,7 @@ from pydantic import Field, ValidationError
 
 from sizer.base.errors import RequestError
 from sizer.base.faults import in_words
-from sizer.catalog.networks import TransformerShape
+from sizer.catalog.schema import TransformerShape
 from sizer.workload.table import RequestTable
 
 _Degree = Annotated[int, Field(ge=1, le=131_072, strict=True)]

@@ -17,8 +17,8 @@ from sizer.calibrate.language.calibration import (
 )
 from sizer.calibrate.language.cases import LanguageCase, arrays, cases_of
 from sizer.calibrate.language.rows import LanguageRow, load_language_rows, number_format
-from sizer.calibrate.language.validate import MEMORY, RATE, TIME, validate_language
 from sizer.calibrate.notes import FitNote, RowUse
+from sizer.calibrate.reports import MEMORY, RATE, TIME, validate_language
 from tests.factories import examples
 
 

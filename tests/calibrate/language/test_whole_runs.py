@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sizer import SizingRequest, size
+from sizer.calibrate.engine import priors
 from sizer.calibrate.language.calibration import language_calibration, stack_worths
-from sizer.calibrate.language.fit import EFFECT_SD
 from sizer.calibrate.language.rows import TUNED, load_language_rows, stack_named
 from sizer.calibrate.language.whole_runs import load_trainings, predicted_days, whole_run_accuracy, whole_runs
 from sizer.catalog.loader import shipped_catalog
@@ -31,7 +31,9 @@ def test_a_stack_without_runs_has_the_spread_of_any_stack():
     found = {one.stack: one for one in stack_worths(language_calibration(), STACKS, "a", is_lora=False)}
     # Of one group: the group's effect cancels, the stack's own is open.
     assert found["d"].runs == 0
-    assert float(found["d"].rate_ratio.log_sd) == pytest.approx(np.hypot(EFFECT_SD["stack"], sd), rel=1e-9)
+    assert float(found["d"].rate_ratio.log_sd) == pytest.approx(
+        np.hypot(priors("language-levels")["stack"].sd, sd), rel=1e-9
+    )
 
 
 def test_stacks_stand_in_the_order_of_their_rates_without_the_chosen_one():

@@ -10,10 +10,8 @@ from scipy.sparse import csc_array, eye_array
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.engine import Fit
 from sizer.calibrate.modern.design_rates import MeasuredSystem, system_rates
-from sizer.calibrate.modern.published import micro_batch, published_runs
-from sizer.calibrate.modern.rows import ModernRow, load_modern
+from sizer.calibrate.modern.rows import ModernRow, load_modern, micro_batch, published_runs
 from sizer.calibrate.modern.terms import (
-    PRIORS,
     STEPS,
     TRAININGS,
     Training,
@@ -22,8 +20,8 @@ from sizer.calibrate.modern.terms import (
     prior_of,
     step_parts,
 )
-from sizer.calibrate.modern.validate import predict, validated_rows
 from sizer.calibrate.notes import FitNote, RowUse
+from sizer.calibrate.reports import predict, validated_rows
 
 
 def _system(accelerator: str, gpus: int = 8) -> MeasuredSystem:
@@ -46,7 +44,7 @@ def test_a_gpu_with_published_runs_has_their_rate(accelerator):
 
 @pytest.mark.parametrize("accelerator", ["t4-16gb", "mi250x-128gb", "mi300a-128gb", "gaudi3-128gb"])
 def test_a_gpu_whose_generation_has_no_runs_has_the_spread_of_generations(accelerator):
-    assert float(system_rates(_system(accelerator)).rate(1, 64).sd) > PRIORS["generation"].sd
+    assert float(system_rates(_system(accelerator)).rate(1, 64).sd) > prior_of("generation").sd
 
 
 HEADER = (
@@ -73,7 +71,7 @@ def test_the_step_is_the_sum_of_compute_memory_and_launch(tmp_path):
     fit = fitted(work__resnet=math.log(2e9), traffic__resnet=math.log(5e6), launch__resnet=math.log(1e-3))
     logs, _ = STEPS.predict(fit, [row])
     # What no row has counts with its prior: a doubling of the GPUs costs a hundredth.
-    logs -= 3 * PRIORS["scale"].mean
+    logs -= 3 * prior_of("scale").mean
     assert math.exp(logs[0]) == pytest.approx(400 * (2e9 / 312e12 + 5e6 / 2.039e12) + 1e-3, rel=1e-9)
 
 

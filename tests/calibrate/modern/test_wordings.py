@@ -4,8 +4,8 @@ import pytest
 
 from sizer.calibrate.modern.rows import accelerator_named, benchmark_named, link_named, load_modern
 from sizer.calibrate.modern.terms import modern_calibration
-from sizer.calibrate.modern.validate import validated_rows
 from sizer.calibrate.notes import RowUse
+from sizer.calibrate.reports import validated_rows
 
 
 @pytest.mark.parametrize(

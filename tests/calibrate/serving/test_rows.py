@@ -7,10 +7,9 @@ import pytest
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, FitNote, RowUse
 from sizer.calibrate.reports import report_on_files
-from sizer.calibrate.serving.accuracy import digest_of_rows
+from sizer.calibrate.serving.accuracy import digest_of_rows, fitted_cases
 from sizer.calibrate.serving.calibration import serving_calibration
 from sizer.calibrate.serving.cases import ServingCase, cases_of
-from sizer.calibrate.serving.fitting import fitted_cases
 from sizer.calibrate.serving.rows import load_serving_rows
 from tests.factories.requests import CATALOG
 

@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 
 from sizer.calibrate.notes import CalibrationNote, FitNote
 from sizer.calibrate.serving.calibration import LatencyLimits, serving_calibration
-from sizer.calibrate.serving.cases import ServingCase, cases_of
+from sizer.calibrate.serving.cases import TOKENS, ServingCase, cases_of, predict
 from sizer.calibrate.serving.deployment import Deployment, ServingPoints, missing_facts, model_of, served_model
 from sizer.calibrate.serving.layouts import is_untried
 from sizer.calibrate.serving.rows import load_serving_rows, memory_facts
-from sizer.calibrate.serving.scenarios import TOKENS, predict
-from sizer.catalog.networks import TransformerShape
+from sizer.catalog.schema import TransformerShape
 from tests.factories.requests import CATALOG
 
 CALIBRATION = serving_calibration()

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from sizer.perf.serving.graded import Graded, least, smooth_max
 from sizer.perf.serving.loop import Load, closed_loop
 from sizer.perf.serving.percentiles import TPOT_RATIOS, TTFT_RATIOS, queue_wait
-from sizer.perf.serving.step import FACTORS, ServingFactors, Terms, decode_step, prefill
+from sizer.perf.serving.step import FACTORS, Graded, ServingFactors, Terms, decode_step, least, prefill, smooth_max
 from tests.perf.serving.test_replica import DEEPSEEK_V3, GPT_OSS, LLAMA_70B, QWEN_35, replica
 
 # Rates of the data sheet and no time for anything that is not in it.

@@ -23,9 +23,15 @@ from sizer.physical.quantities import quantities
 from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.growth.growth_plan import growth_plan
-from sizer.sizing.growth.parts_by_size import count_sizes
-from sizer.sizing.growth.result import CapacityLimit, ClusterSize, GrowthPlan, LimitKind, PlatformGrowth
-from sizer.sizing.growth.yearly_requests import yearly_requests
+from sizer.sizing.growth.purchase_planner import count_sizes
+from sizer.sizing.growth.result import (
+    CapacityLimit,
+    ClusterSize,
+    GrowthPlan,
+    LimitKind,
+    PlatformGrowth,
+    yearly_requests,
+)
 from sizer.sizing.project import project
 from sizer.sizing.reasons import SelectionKind, VerdictKind
 from sizer.sizing.size import size

@@ -5,7 +5,7 @@ import pytest
 from sizer import SizingRequest, size
 from sizer.base.errors import RequestError
 from sizer.sizing.best_design import best_design
-from sizer.sizing.growth.yearly_requests import yearly_requests
+from sizer.sizing.growth.result import yearly_requests
 from tests.factories.examples import catalog
 
 CATALOG = catalog()

@@ -17,7 +17,7 @@ from sizer.sizing.checks import FactKind, Limit
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.language_rates import language_run, measured_language_stacks
 from sizer.sizing.stages.language_rates import whole_run as run_factor
-from sizer.sizing.stages.platform_columns import columns
+from sizer.sizing.stages.platform_columns import ServerRows, columns
 from tests.factories import examples
 
 DAY_S = 86_400
@@ -164,7 +164,7 @@ def test_more_servers_are_never_slower(model, server):
     (platform,) = platforms(catalog, asked)[:1]
     sizes = np.arange(1, 65)
     cols = columns([platform], catalog).take(np.zeros(len(sizes), dtype=np.int64))
-    run = language_run(work, [platform], cols, sizes, catalog)
+    run = language_run(work, ServerRows([platform], cols, sizes, catalog, stored_calibration()))
     assert (np.diff(run.median_samples_per_s) >= 0).all()
     assert (np.diff(run.fits.astype(int)) >= 0).all()
 
@@ -200,8 +200,9 @@ def _rates(measured, sizes=(1, 4)):
     (work,) = resolved(asked, catalog, stored_calibration())
     (platform,) = platforms(catalog, asked)[:1]
     cols = columns([platform], catalog).take(np.zeros(len(sizes), dtype=np.int64))
-    run = language_run(work, [platform], cols, np.array(sizes), catalog)
-    return run.median_samples_per_s, run.log_sd, run_factor(work, [platform], cols, np.array(sizes), catalog)
+    hosts = ServerRows([platform], cols, np.array(sizes), catalog, stored_calibration())
+    run = language_run(work, hosts)
+    return run.median_samples_per_s, run.log_sd, run_factor(work, hosts)
 
 
 def test_a_measured_rate_narrows_a_language_model_by_bayes():

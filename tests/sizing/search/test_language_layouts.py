@@ -15,8 +15,7 @@ from sizer.calibrate.language.cases import arrays, gpu_of_case
 from sizer.calibrate.language.gpu_memory import REFUSED
 from sizer.perf.language.step import FILLED
 from sizer.present.text.layouts import layouts_text, sharding_text
-from sizer.sizing.stages.language_layouts import LayoutQuestion, search_layouts
-from sizer.sizing.stages.language_search import CERTAIN, published_layouts
+from sizer.sizing.stages.language_layouts import CERTAIN, LayoutQuestion, published_layouts, search_layouts
 from sizer.workload.transformer.layout_pins import LayoutPins
 from tests.factories import examples
 

@@ -10,8 +10,7 @@ import pytest
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.engine import StoredFits, kind_of
 from sizer.calibrate.modern.design_rates import MeasuredSystem, SystemRates, convergence_of, system_rates
-from sizer.calibrate.modern.published import largest_batches
-from sizer.calibrate.modern.rows import ModernRow
+from sizer.calibrate.modern.rows import ModernRow, largest_batches
 from sizer.calibrate.modern.terms import RATE, STEPS, modern_calibration
 from sizer.calibrate.notes import FitNote
 from sizer.catalog.loader import load_catalog, shipped_catalog

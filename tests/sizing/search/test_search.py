@@ -19,7 +19,7 @@ from sizer.physical.platforms import platforms
 from sizer.sizing.best_design import best_design, best_row
 from sizer.sizing.recommend import larger_sizes, search, servers_by_scaling
 from sizer.sizing.search.feasibility import MAX_SERVERS, Alike, design_space
-from sizer.sizing.search.nearest_design import counts_ruled_out, nearest_row
+from sizer.sizing.search.infeasible_error import counts_ruled_out, nearest_row
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, front_rows, rank_key, uncertainty
 from sizer.sizing.stages.gpu_memory import resolved

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import tomllib
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -124,7 +125,7 @@ def test_app_command_service_and_batch_read_alike(sentence: str, monkeypatch: py
         raise InfeasibleError("not sized here")
 
     monkeypatch.setattr(design_json, "size", unanswered)
-    monkeypatch.setattr(api, "_limit_resources", lambda _: None)
+    monkeypatch.setattr(api, "_limited_resources", nullcontext)
     of_app = SizingRequest.from_dict(read_words(sentence, catalog()).request)
     of_command = SizingRequest.from_dict(tomllib.loads(run("size", sentence, "--explain").stdout))
     of_service = SizingRequest.from_dict(api.answer(sentence, "sentence", "", 60.0)["request"])
