@@ -8,7 +8,9 @@ import altair as alt
 
 from sizer.base.quantities import significant
 from sizer.drawings.palette import COLUMN_PX, LIGHT
-from sizer.present.charting import Chart, Rows, axis, chart_of, finish, label_room, level_mark, names_axis
+from sizer.drawings.shapes import text_width
+from sizer.present.charting import Chart, Rows, axis, chart_of, finish, level_mark
+from sizer.present.theme import CHART_LABEL_PX
 from tools.speed_figures import Found, Growth, Roofline, amount, asked
 
 _WIDTH_PX = COLUMN_PX + 160
@@ -38,9 +40,12 @@ def figures_chart(figures: Sequence[Found]) -> Chart:
             }
         )
     longest = max([1.0, *(row["used"] for row in rows)])
-    top = longest * label_room([row["text"] for row in rows], _WIDTH_PX - _NAMES_PX)
+    # Longer than the longest bar, so that the labels behind the bars fit.
+    widest = max((text_width(row["text"], CHART_LABEL_PX) for row in rows), default=0.0) + 14
+    top = longest / (1 - min(widest / (_WIDTH_PX - _NAMES_PX), 0.6))
     scale = alt.Scale(domain=[0, top], nice=False)
-    base = chart_of(rows).encode(y=alt.Y("name:N", sort=None, title=None, axis=names_axis(LIGHT, _NAMES_PX)))
+    names = alt.Axis(labelColor=LIGHT.ink, labelLimit=_NAMES_PX, domain=False, ticks=False)
+    base = chart_of(rows).encode(y=alt.Y("name:N", sort=None, title=None, axis=names))
     bars = base.mark_bar(height=12).encode(
         x=alt.X(
             "used:Q", scale=scale, title="spent of what may be spent; of rates: asked by reached",

@@ -7,12 +7,12 @@ from typing import Any, Generic, TypeVar, cast
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Server
+from sizer.drawings.palette import Palette
 from sizer.guide.acceptance.tests import acceptance_tests
 from sizer.guide.profile import Edition
 from sizer.physical.networks.addresses import address_plan
 from sizer.physical.roles import Role
 from sizer.present.text.bill_warnings import not_ordered
-from sizer.present.theme import Palette
 from sizer.questions.data.analysis import data_plan
 from sizer.questions.failures.analysis import failure_cases
 from sizer.questions.ownership.analysis import ownership

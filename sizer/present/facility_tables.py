@@ -22,6 +22,8 @@ from sizer.sizing.result import SizingResult
 # Heat that a litre of water takes for each kelvin, and the rise for which its flow is printed. [J/l/K], [K]
 _WATER_J_PER_L_K, _WATER_RISE_K = 4186.0, 10
 _COUNTED_PARTS = "counted as far as their parts are known, without fans and losses of the supplies"
+# PDUs that carry less than this share of their rating are larger than their racks need.
+_LITTLE = 0.25
 # A longer table lists equal racks once.
 _MAX_SINGLE = 8
 # Names in a note; of more, the last ones are counted.
@@ -168,7 +170,7 @@ def facility_table(result: SizingResult, catalog: Catalog) -> Table:
             ("Typical draw", f"{racks.watts(typical, some_power)}; the basis for energy"),
             ("Maximum heat", f"{_heat(maximum, some_power)}{NARROW_SPACE}BTU/h"),
             ("Liquid cooling", _liquid_text(result, maximum)),
-            ("Energy per year", f"{racks.at_least(some_power, _energy(energy))}, {pue}"),
+            ("Energy per year", f"{racks.at_least(some_power, si(1e3 * energy, 'Wh'))}, {pue}"),
             ("Heaviest load of a rack", _heaviest_load(plan)),
             ("Weight with racks", racks.weight_text(sum(r.weight_kg for r in plan.racks), some_weight)),
             ("PDUs", _pdu_text(result)),
@@ -257,10 +259,6 @@ def _rack_count(plan: Plan) -> str:
     return f"{text}; {grouped(used)}{NARROW_SPACE}U in use"
 
 
-def _energy(energy_kwh: float) -> str:
-    return si(1e3 * energy_kwh, "Wh")
-
-
 def _pdu_text(result: SizingResult) -> str:
     design = result.design
     bought = [part for part in design.quantities.components if part.role is Role.RACK_PDU]
@@ -280,7 +278,27 @@ def _pdu_text(result: SizingResult) -> str:
         "N+1": "one more in each rack than its load needs",
         "N": "none to spare in a rack",
     }[design.platform.site.feeds]
-    return f"{words.listed(texts)}, {rule}"
+    return f"{words.listed(texts)}, {rule}{_smaller_pdu_text(design.plan)}"
+
+
+def _smaller_pdu_text(plan: Plan) -> str:
+    """The smallest PDU that carries what the racks have, where theirs are for far more; "" where they are not."""
+    strips = [feed for rack in plan.racks for feed in rack.feeds if feed.kind == "PDU"]
+    most_w = max((feed.alone_w for feed in strips), default=0.0)
+    is_known = not any(rack.has_unknown_power for rack in plan.racks)
+    if not is_known or any(most_w >= _LITTLE * feed.capacity_w for feed in strips):
+        return ""
+    used = {kind: max(feed.used(kind) for feed in strips) for feed in strips for kind, _ in feed.outlets}
+    enough = [
+        pdu
+        for pdu in plan.catalog.pdus.values()
+        if pdu.orderable and pdu.capacity_w.value >= most_w
+        if all(count <= (pdu.outlets[kind].value if kind in pdu.outlets else 0) for kind, count in used.items())
+    ]
+    if not strips or not enough:
+        return ""
+    smallest = min(enough, key=lambda pdu: (pdu.capacity_w.value, pdu.id))
+    return f"; they are for racks full of such servers: for these alone, {smallest.name}, is enough"
 
 
 def cables_table(plan: Plan, catalog: Catalog) -> Table | None:
@@ -292,8 +310,14 @@ def cables_table(plan: Plan, catalog: Catalog) -> Table | None:
         key = (link.network.network, link.kind, link.cable.items, link.stock_length_m)
         alike.setdefault(key, []).append(link)
     networks = list(dict.fromkeys(link.network.network for link in plan.connections))
+    # Network by network, fast and short ones first.
     order = sorted(
-        alike.values(), key=lambda links: (networks.index(links[0].network.network), *_fast_and_short_first(links))
+        alike.values(),
+        key=lambda links: (
+            networks.index(links[0].network.network),
+            -links[0].kind.gbit_per_s.value,
+            links[0].stock_length_m or 0.0,
+        ),
     )
     fields: list[Field[list[Connection]]] = [
         Field("Link", lambda links: links[0].kind.name, width=17),
@@ -317,10 +341,6 @@ def cables_table(plan: Plan, catalog: Catalog) -> Table | None:
         totals=[row("All cables", "", "", "", "", grouped(plan.n_links), kind="total")],
         note=f"A run is measured from port to port, with {slack} slack; the cable is the shortest that reaches.",
     )
-
-
-def _fast_and_short_first(links: Sequence[Connection]) -> tuple[float, float]:
-    return -links[0].kind.gbit_per_s.value, links[0].stock_length_m or 0.0
 
 
 def _cable_parts(link: Connection, catalog: Catalog) -> str | Cell:

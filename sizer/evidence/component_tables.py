@@ -6,8 +6,9 @@ from sizer.base.quantities import by_count
 from sizer.catalog.items import Item
 from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
+from sizer.evidence.catalogue_tables import part_table
 from sizer.present import words
-from sizer.present.tables import Table, component_rows, fact_table
+from sizer.present.tables import Table
 from sizer.sizing.result import DesignAnswer
 
 
@@ -75,16 +76,7 @@ def components(design: DesignAnswer, catalog: Catalog) -> list[ComponentSection]
         if item is None or item.id in seen or (item.id not in always and not bought.get(item.id)):
             continue
         seen.add(item.id)
-        table = fact_table(
-            f"component-{item.id}",
-            f"What the sources state about the {with_vendor(item)}",
-            component_rows(item, catalog, platform.capacity_option),
-            titles=("Fact", "Value", "Source"),
-            widths=(30, 42, 28),
-            aligns=("left", "left", "left"),
-            style="component",
-        )
-        sections.append(ComponentSection(f"{title}: {with_vendor(item)}", role, table))
+        sections.append(ComponentSection(f"{title}: {with_vendor(item)}", role, part_table(item, catalog)))
     return sections
 
 
