@@ -302,6 +302,8 @@ def _alternatives(result: SizingResult) -> list[str]:
     """A line for each kind of GPU with each storage: the first server, and how many others carry the same."""
     alike: dict[tuple[str, str], list[DesignAnswer]] = {}
     for design in result.platforms:
+        if design is result.design:
+            continue
         alike.setdefault((design.platform.gpu.id, design.platform.storage.name), []).append(design)
     return [
         _one_line(first) + (f"; with {plural(len(others), 'other server')} it is much the same" if others else "")

@@ -136,7 +136,7 @@ def _cell(value: str | Cell | None) -> Cell:
     return value if isinstance(value, Cell) else Cell(value)
 
 
-_USES = {
+PORT_USES = {
     "compute": "gradients",
     "storage-network": "storage network",
     "in-band": "in-band network",
@@ -157,7 +157,7 @@ def basis_note(basis: str) -> str:
 def port_text(port: Port) -> str:
     """Number, kinds and use of some ports: '4 × EDR or 100 GbE, gradients'."""
     kinds = [port.kind.name, *(other.name for other in port.also)]
-    use = f", {_USES[port.use]}" if _USES[port.use] else ""
+    use = f", {PORT_USES[port.use]}" if PORT_USES[port.use] else ""
     note = basis_note(port.basis) if port.basis == "assumed" else ""
     return f"{port.count} × {words.listed(kinds, 'or')}{use}{note}"
 

@@ -35,7 +35,6 @@ def overview(context: GuideContext) -> dict[str, Any]:
     """What ``sections/overview.html`` prints."""
     design = context.design
     return {
-        "reasons": result_text.reason(context.result),
         "picture": picture(design),
         "building_block": building_block(context),
         "exchanges": not context.is_single and any(answer.workload.task == "training" for answer in context.answers),
