@@ -238,7 +238,7 @@ def part_table(item: Item, catalog: Catalog) -> Table:
         ("Remark", "left", 22),
     )
     caption = f"What is known about the {part_name(item, catalog)}"
-    return Table(f"part-{item.id}", caption, heads, tuple(rows), style="component")
+    return Table(f"part-{item.id}", caption, heads, tuple(rows))
 
 
 def _fact_rows(field: str, value: object, catalog: Catalog) -> Iterator[Row]:
