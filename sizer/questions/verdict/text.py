@@ -322,7 +322,7 @@ def _simple_storage_finding(facts: SimpleStorageFacts) -> str:
 
 def _simple_storage_arithmetic(facts: SimpleStorageFacts) -> str:
     return (
-        f"The design reads {si(facts.read_bytes_per_s, 'B/s')} after the first epoch. "
+        f"The design reads {si(facts.read_bytes_per_s, 'B/s')} in steady state. "
         f"{'; '.join(map(_option_text, facts.options))}. Storage of unpublished rate counts as enough only where the "
         "servers' memory holds the data."
     )
@@ -362,7 +362,7 @@ def _memory_arithmetic(facts: MemoryFacts) -> str:
 def _link_finding(facts: LinkFacts, holds: bool) -> str:
     link = facts.kind.name
     if not facts.read_bytes_per_s:
-        return f"{link} is enough for the data: after the first epoch nothing is read over it."
+        return f"{link} is enough for the data: in steady state nothing is read over it."
     enough = "enough" if holds else "not enough"
     reads, carries = si(facts.read_bytes_per_s, "B/s"), si(facts.link_bytes_per_s, "B/s")
     return f"{link} is {enough} for the data: a server reads {reads}, one link carries {carries}."
@@ -372,7 +372,7 @@ def _link_arithmetic(facts: LinkFacts) -> str:
     return (
         f"A server's GPUs and processors process {si(facts.samples_per_s, sample_unit(facts.dnn))}. At "
         f"{si(facts.sample_bytes, 'B')} each that is {si(facts.first_epoch_bytes_per_s, 'B/s')}, of which its memory "
-        f"serves {_percent(facts.hit_fraction)} after the first epoch. Over one such link per server, the first epoch "
+        f"serves {_percent(facts.hit_fraction)} in steady state. Over one such link per server, the first epoch "
         f"takes at least {duration(facts.first_epoch_s)}."
     )
 
@@ -387,7 +387,7 @@ def _shared_storage_texts(facts: SharedStorageFacts, holds: bool) -> tuple[str, 
         )
     return (
         finding,
-        f"After the first epoch the design reads {si(facts.read_bytes_per_s, 'B/s')}; the smallest "
+        f"In steady state the design reads {si(facts.read_bytes_per_s, 'B/s')}; the smallest "
         f"system delivers at least {si(facts.delivered_bytes_per_s, 'B/s')}. Below "
         f"{_percent(LOW_UTILIZATION)} of that, the storage is bought for its capacity, not for its speed.",
     )
