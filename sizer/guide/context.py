@@ -187,7 +187,7 @@ class GuideContext:
         """The design's GPUs in other servers; None where the request allows no second server type for them."""
         if n_allowed_kinds(self.evaluated) < 2:
             return None
-        return next(iter(scale_comparison(self.evaluated).comparisons), None)
+        return next(iter(scale_comparison(self.evaluated, only_allowed=True).comparisons), None)
 
 
 # Analyses of the answer asked last: its guide, its engineer's file and its slides are made one after the other.

@@ -1,5 +1,6 @@
 """Chapters of the engineer's file that set out the tables of one question."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -71,14 +72,13 @@ def scale_section(context: GuideContext) -> dict[str, Any] | None:
     same = context.same_gpus
     if same is None:
         return None
-    ways = [way for way in same.designs if way.arrangement.is_allowed]
     return {
-        "lead": arrangements_text(same, ways, context.design.storage_nodes),
-        "tables": _tables(context, ways),
+        "lead": arrangements_text(same, same.designs, context.design.storage_nodes),
+        "tables": _tables(context, same.designs),
     }
 
 
-def _tables(context: GuideContext, ways: list[ArrangedDesign]) -> list[Table]:
+def _tables(context: GuideContext, ways: Sequence[ArrangedDesign]) -> list[Table]:
     by_workload: list[Table] = []
     for number, answer in enumerate(context.answers):
         suffix = f"-{number + 1}" if context.has_many_workloads else ""
