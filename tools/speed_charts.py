@@ -8,23 +8,14 @@ import altair as alt
 
 from sizer.base.quantities import significant
 from sizer.drawings.palette import COLUMN_PX, LIGHT
-from sizer.present.charting import (
-    NAME_PX,
-    Chart,
-    Rows,
-    axis,
-    broken,
-    chart_of,
-    finish,
-    label_room,
-    level_mark,
-    names_axis,
-)
+from sizer.drawings.shapes import text_width
+from sizer.present.charting import Chart, Rows, axis, chart_of, finish, level_mark
+from sizer.present.theme import CHART_LABEL_PX
 from tools.speed_figures import Found, Growth, Roofline, amount, asked
 
 _WIDTH_PX = COLUMN_PX + 160
-# Pixels of a bar with its gap, of an axis with its title.
-_BAR_PX, _AXIS_PX = 40, 50
+# Pixels of the names left of bars, of a bar with its gap, of an axis with its title.
+_NAMES_PX, _BAR_PX, _AXIS_PX = 330, 24, 50
 _GIGA = 1e9
 # Linear within 10 %.
 _MOST_GROWTH = 1.1
@@ -41,7 +32,7 @@ def figures_chart(figures: Sequence[Found]) -> Chart:
         assert used is not None
         rows.append(
             {
-                "name": broken(one.figure.name),
+                "name": one.figure.name,
                 "used": used,
                 "end": max(used, 1.0),  # labels stand beyond the bar and beyond the mark
                 "text": text if one.is_reached else f"{text}: missed",
@@ -49,9 +40,12 @@ def figures_chart(figures: Sequence[Found]) -> Chart:
             }
         )
     longest = max([1.0, *(row["used"] for row in rows)])
-    top = longest * label_room([row["text"] for row in rows], _WIDTH_PX - NAME_PX)
+    # Longer than the longest bar, so that the labels behind the bars fit.
+    widest = max((text_width(row["text"], CHART_LABEL_PX) for row in rows), default=0.0) + 14
+    top = longest / (1 - min(widest / (_WIDTH_PX - _NAMES_PX), 0.6))
     scale = alt.Scale(domain=[0, top], nice=False)
-    base = chart_of(rows).encode(y=alt.Y("name:N", sort=None, title=None, axis=names_axis(LIGHT)))
+    names = alt.Axis(labelColor=LIGHT.ink, labelLimit=_NAMES_PX, domain=False, ticks=False)
+    base = chart_of(rows).encode(y=alt.Y("name:N", sort=None, title=None, axis=names))
     bars = base.mark_bar(height=12).encode(
         x=alt.X(
             "used:Q", scale=scale, title="spent of what may be spent; of rates: asked by reached",

@@ -78,6 +78,7 @@ class FitNote(StrEnum):
     DNN_FROM_LIKE = "dnn-from-like"  # neural network, the one whose efficiency it takes
     DNN_FROM_POOL = "dnn-from-pool"  # neural network
     DNN_OF_KIND = "dnn-of-kind"  # neural network, trainings, kind
+    DNN_OF_TUNED_KIND = "dnn-of-tuned-kind"  # the same of a kind that nobody published as people train it
     BATCH_TAKEN = "batch-taken"  # batch per GPU that the request does not state
     MEASURED_FAR = "measured-far"  # factor between a rate of the customer and its prediction
     DNN_FROM_FAMILY = "dnn-from-family"  # neural network, precision

@@ -42,9 +42,9 @@ def validate_command(
 
         print_json(validation_document(report))
     else:
-        from sizer.evidence.validation_text import report_text
+        from sizer.evidence.page import report_text
 
-        print(report_text(report))
+        print(report_text(report, catalog.sources))
     if ids_dir is not None:
         from sizer.calibrate.ids import files_with_ids
 

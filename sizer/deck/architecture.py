@@ -37,10 +37,11 @@ from sizer.guide.context import GuideContext
 from sizer.physical.plan import PlacedDevice, Plan
 from sizer.physical.roles import NetworkRole
 from sizer.present import words
-from sizer.present.charts import next_bottleneck, stage_finding
+from sizer.present.facility_tables import facility_table
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
 from sizer.present.text.decisions import rack_texts, rack_trade_off
+from sizer.present.text.stages import next_bottleneck, stage_finding
 from sizer.present.workload_charts import load_finding
 from sizer.sizing.design.decisions import RackChoice, RackLimit
 from sizer.sizing.result import STAGES, WorkloadAnswer
@@ -199,7 +200,7 @@ def architecture(context: GuideContext) -> Slide | None:
             )
         elif rest:
             columns = (SlideColumn((DrawingBlock(drawing), Paragraphs(rest, role="muted", largest=12.0))),)
-    networks = [f"{section.title}: {' '.join(section.texts)}" for section in network_sections(context)]
+    networks = [f"{title}: {text}" for title, text in network_sections(context.design, context.catalog)]
     return Slide(
         topic="Logical architecture",
         title=words.capital(Cluster(context.design).fabric_text()) or drawing.title,
@@ -303,17 +304,18 @@ def racks(context: GuideContext) -> Slide:
     )
     reasons = rack_texts(context.decisions.racks)
     block = DrawingBlock(_rack_drawing(context))
+    top: KeyFigures | None = KeyFigures(figures)
     columns: tuple[SlideColumn, ...] = (SlideColumn((block,)),)
     if len(rack_kinds(plan.racks)) <= _FEW_KINDS:
-        # A few racks leave room for the reasons.
-        texts = (*reasons, words.sentence(rack_trade_off(context.decisions.racks)))
-        columns = (SlideColumn((block,), 64), SlideColumn((Paragraphs(texts, largest=14.0),), 36))
+        # A few racks leave room for what the room must supply, the key figures among it.
+        facility = TableBlock(facility_table(context.result, context.catalog))
+        top, columns = None, (SlideColumn((block,), 46), SlideColumn((facility,), 54))
     return Slide(
         topic="Racks and power",
         title=_racks_finding(context.decisions.racks, reasons),
-        top=KeyFigures(figures),
+        top=top,
         columns=columns,
-        notes=notes(context, reasons),
+        notes=notes(context, [*reasons, words.sentence(rack_trade_off(context.decisions.racks))]),
     )
 
 

@@ -133,27 +133,12 @@ class Cluster:
         tier = self.design.platform.second_tier
         return self.design.storage_nodes + (0 if tier is None else tier.nodes)
 
-    @property
-    def capacity_units(self) -> int:
-        """Chassis or servers of the capacity tier."""
-        return sum(device.role is Role.CAPACITY_TIER for device in self.groups.get("storage", ()))
-
     def storage_title(self) -> str:
         """Storage with its multiplicity: chassis where nodes share one."""
-        tier, units = self.design.platform.capacity_storage, self.capacity_units
+        tier = self.design.platform.capacity_storage
+        units = sum(device.role is Role.CAPACITY_TIER for device in self.groups.get("storage", ()))
         fast = many(self.count("storage") - units, self.model("storage"))
         return fast if tier is None else f"{fast}, {many(units, tier.name)}"
-
-    def storage_on(self, role: NetworkRole) -> tuple[str, int, int]:
-        """Storage that is on a network: its title, nodes, and chassis. Tiers of two links are on a network each."""
-        tier = self.design.platform.second_tier
-        nodes, units = self.storage_nodes, self.count("storage")
-        if tier is None or tier.storage is None or not tier.is_in_band or role is NetworkRole.MANAGEMENT:
-            return self.storage_title(), nodes, units
-        behind = self.capacity_units
-        if role is NetworkRole.IN_BAND:
-            return many(behind, tier.storage.name), tier.nodes, behind
-        return many(units - behind, self.model("storage")), nodes - tier.nodes, units - behind
 
     def storage_lines(self) -> list[str]:
         """Nodes, servers below the software, usable capacity."""

@@ -12,12 +12,9 @@ from sizer.catalog.links import LinkType
 from sizer.physical.components import Network
 from sizer.physical.networks.links import OUTSIDE, ZERO_U
 from sizer.physical.plan import PlacedDevice, Plan
-from sizer.physical.roles import NetworkRole
 
 # End of the cables that lead to the customer's network.
 CUSTOMER_LAN = "customer-lan"
-# End of the cables of rack PDUs.
-RACK_PDUS = "rack-pdus"
 
 
 @dataclass(frozen=True)
@@ -37,24 +34,19 @@ class Bundle:
         return f"{self.least}" if self.least == self.most else f"{self.least} to {self.most}"
 
 
-def bundles(plan: Plan, end: Callable[[PlacedDevice], str], network: NetworkRole | None = None) -> tuple[Bundle, ...]:
-    """All cables of a plan, bundled by their ends.
+def bundles(plan: Plan, end: Callable[[PlacedDevice], str]) -> tuple[Bundle, ...]:
+    """Cables of a plan but those of its rack PDUs, bundled by their ends.
 
-    ``end``: name of what stands for a device on the drawing: the device itself or its group. ``network``: only cables
-    of this network.
+    ``end``: name of what stands for a device on the drawing: the device itself or its group.
     """
-    names = [end(device) for device in plan.devices] + [CUSTOMER_LAN, RACK_PDUS]
+    names = [end(device) for device in plan.devices] + [CUSTOMER_LAN]
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     known, number = list(numbers), np.array([numbers[name] for name in names])
     # Pair of ends and device at the lower end of every cable, as one number.
     found: dict[tuple[int, LinkType], list[Ints]] = {}
     for cable in plan.cables:
-        if network is not None and cable.run.network.network is not network:
-            continue
-        # Rack PDUs are on the drawing of their own network only.
-        drawn = (cable.run.a_device != ZERO_U) | (network is not None)
-        far = np.where(cable.run.a_device == OUTSIDE, len(plan.devices), cable.run.a_device)
-        a_device = np.where(far == ZERO_U, len(plan.devices) + 1, far)[drawn]
+        drawn = cable.run.a_device != ZERO_U
+        a_device = np.where(cable.run.a_device == OUTSIDE, len(plan.devices), cable.run.a_device)[drawn]
         pairs = number[a_device] * len(known) + number[cable.run.b_device[drawn]]
         for pair in np.unique(pairs).tolist():
             found.setdefault((pair, cable.run.kind), []).append(a_device[pairs == pair])

@@ -78,12 +78,6 @@ def glyph_label(box: Box, glyph: Rectangle) -> Label:
     return Label(x, y, box.glyph_name, LINE_SIZE, box.role, anchor="middle")
 
 
-def title_fits(title: str, width: float) -> bool:
-    """Whether a box of a width has its whole title in two lines."""
-    lines = wrapped(title, TITLE_SIZE, width - 2 * _PADDING, semibold=True, max_lines=2)
-    return not lines[-1].endswith("…")
-
-
 def box_labels(box: Box) -> tuple[Label, ...]:
     """The text inside a box, broken to its width and centred over its height; the lines of the title are semibold.
 

@@ -246,7 +246,8 @@ def part_table(item: Item, catalog: Catalog) -> Table:
         ("Source and place", "left", 26),
         ("Remark", "left", 22),
     )
-    return Table(f"part-{item.id}", f"What is known about the {part_name(item, catalog)}", heads, tuple(rows))
+    caption = f"What is known about the {part_name(item, catalog)}"
+    return Table(f"part-{item.id}", caption, heads, tuple(rows))
 
 
 def _fact_rows(field: str, value: object, catalog: Catalog) -> Iterator[Row]:

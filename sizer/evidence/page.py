@@ -1,20 +1,20 @@
-"""Validation page: accuracy of the predictions compared with published numbers, and known weaknesses."""
+"""Accuracy of the predictions compared with published numbers, as a page and as plain text."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sizer.base.quantities import grouped
-from sizer.calibrate.validate import Summary, ValidatedRow, ValidationReport, summaries, summarise
+from sizer.calibrate.validate import Summary, ValidatedRow, ValidationReport, summarise
 from sizer.catalog.schema import Source
+from sizer.drawings.palette import LIGHT
 from sizer.evidence import rows as facts
 from sizer.evidence import tables
-from sizer.evidence.parity import parity_chart, parity_finding, source_title
+from sizer.evidence.parity import parity_chart, parity_finding
 from sizer.evidence.rows import RATE, NumberKind
-from sizer.present.charting import Chart, chart_svg
+from sizer.present.charting import chart_svg
 from sizer.present.figures import PageFigure
 from sizer.present.page import Citations, rendered, with_fonts_inside
-from sizer.present.tables import Table
-from sizer.present.theme import LIGHT
+from sizer.present.tables import Table, table_text
 from sizer.present.words import listed, plural
 
 # A panel, two of which stand side by side. [px]
@@ -28,11 +28,9 @@ _ENOUGH = 10
 class EvidencePage:
     """What the template sees as ``page``."""
 
-    key_figures: list[tuple[str, str]]
     findings: list[str]
     figures: Table | None
     pairs: list[tuple[PageFigure, ...]]
-    weaknesses: list[str]
     worst: list[Table]
     reasons: Table | None
     summaries: list[Table]
@@ -51,21 +49,16 @@ def evidence_html(report: ValidationReport, sources: Mapping[str, Source]) -> st
 
 def evidence_page(report: ValidationReport, sources: Mapping[str, Source]) -> EvidencePage:
     """Content of the page."""
-    seen, unseen = summarise("", report.rows), summarise("", report.unseen)
+    unseen = summarise("", report.unseen)
     judged, remark = (report.unseen, ", with their source held out") if unseen.predicted_rows else (report.rows, "")
     worst = [
         tables.worst_groups_table(judged, sources, remark),
-        tables.worst_rows_table(judged, sources, "worst-rows", remark),
-        tables.worst_rows_table(report.rows, sources, "worst-seen", ", with their source in the fit")
-        if remark
-        else None,
+        tables.worst_rows_table(judged, sources, remark),
     ]
     return EvidencePage(
-        key_figures=_key_figures(seen, unseen),
         findings=findings(report),
         figures=tables.figures_table(report.figures),
         pairs=_pairs(report),
-        weaknesses=_weaknesses(judged, sources),
         worst=[table for table in worst if table is not None],
         reasons=tables.reasons_table(report.rows),
         summaries=summary_tables(report, sources),
@@ -73,18 +66,14 @@ def evidence_page(report: ValidationReport, sources: Mapping[str, Source]) -> Ev
     )
 
 
-def _key_figures(seen: Summary, unseen: Summary) -> list[tuple[str, str]]:
-    if not seen.predicted_rows:
-        return []
-    found = [
-        ("published numbers predicted", grouped(seen.predicted_rows)),
-        ("median error", facts.size_text(seen.median_error)),
-        ("inside the 90\u202f% interval", facts.share_text(seen.coverage)),
-    ]
-    if unseen.predicted_rows:
-        found[2:2] = [("median error, source held out", facts.size_text(unseen.median_error))]
-        found.append(("inside, source held out", facts.share_text(unseen.coverage)))
-    return found
+def report_text(report: ValidationReport, sources: Mapping[str, Source]) -> str:
+    """Findings and tables as plain text, and the names of parts that the catalogue lacks."""
+    if not report.rows:
+        return "0 rows: the files hold no published number to compare a prediction with."
+    shown = (*summary_tables(report, sources), tables.reasons_table(report.rows), tables.figures_table(report.figures))
+    parts = [" ".join(findings(report)), *(table_text(table) for table in shown if table is not None)]
+    parts += [f"{name.place}: unknown {name.column} {name.name}{name.suggestion}" for name in report.unknown]
+    return "\n\n".join(parts)
 
 
 def findings(report: ValidationReport) -> list[str]:
@@ -161,33 +150,8 @@ def _parity(rows: Sequence[ValidatedRow], one: NumberKind, id_: str, lead: str, 
     height = _TALL_PX if one is RATE else _FLAT_PX
     chart = parity_chart(rows, LIGHT, _PANEL_PX, height, title=title)
     caption = f"{one.title}{', ' + how if how else ''}."
-    return _drawn(chart, f"parity-{id_}-{1 + facts.MEASURES.index(one)}", caption)
-
-
-def _drawn(chart: Chart | None, id_: str, caption: str) -> PageFigure | None:
-    return None if chart is None else PageFigure(id_, caption, chart_svg(chart))
-
-
-def _weaknesses(rows: Sequence[ValidatedRow], sources: Mapping[str, Source]) -> list[str]:
-    lines = []
-    kinds = facts.worst_groups(rows, facts.kind_name, 1)
-    if kinds:
-        one = kinds[0]
-        lines.append(
-            f"Largest median error: {facts.shortened(one.name)}, {facts.size_text(one.median_error)} over "
-            f"{plural(one.predicted_rows, 'row')}, {facts.tendency(one)}."
-        )
-    far = [row for row in facts.rated(rows) if abs(row.log_error or 0.0) > facts.FACTOR_2]
-    if far:
-        lines.append(
-            f"{plural(len(far), 'prediction')} {'differs' if len(far) == 1 else 'differ'} by more than a factor of two."
-        )
-    narrow = [one for one in summaries(rows, tables.source_of) if facts.is_too_narrow(one)]
-    if narrow:
-        named = listed(source_title(one.name, sources) for one in narrow[:3])
-        more = f" and {len(narrow) - 3} more" if len(narrow) > 3 else ""
-        lines.append(f"Intervals are too narrow for {plural(len(narrow), 'source')}: {named}{more}.")
-    return lines
+    place = 1 + facts.MEASURES.index(one)
+    return None if chart is None else PageFigure(f"parity-{id_}-{place}", caption, chart_svg(chart))
 
 
 def summary_tables(report: ValidationReport, sources: Mapping[str, Source]) -> list[Table]:

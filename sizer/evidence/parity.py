@@ -15,18 +15,9 @@ from altair.utils import schemapi
 from sizer.base.quantities import by_count
 from sizer.calibrate.validate import ValidatedRow, summarise
 from sizer.catalog.schema import Source
+from sizer.drawings.palette import BAND_OPACITY, COLUMN_PX, LIGHT, Palette
 from sizer.evidence import rows as facts
-from sizer.present.charting import (
-    BAND_OPACITY,
-    COLUMN_PX,
-    LIGHT,
-    Chart,
-    Palette,
-    Rows,
-    axis,
-    chart_of,
-    finish,
-)
+from sizer.present.charting import Chart, Rows, axis, chart_of, finish
 from sizer.present.words import capital, plural
 
 # Checking every row of a large chart against the schema takes a second; the switch is one of the whole process.

@@ -104,9 +104,7 @@ def _coverage(one: Summary) -> str:
     return f"{one.inside} of {one.judged_rows}" + (", too narrow" if facts.is_too_narrow(one) else "")
 
 
-def worst_rows_table(
-    rows: Sequence[ValidatedRow], sources: Mapping[str, Source], id_: str, remark: str
-) -> Table | None:
+def worst_rows_table(rows: Sequence[ValidatedRow], sources: Mapping[str, Source], remark: str) -> Table | None:
     """Rows with the largest errors; None where no row has an error."""
     worst = facts.worst_rows(rows, _WORST_ROWS)
     if not worst:
@@ -114,7 +112,7 @@ def worst_rows_table(
     lead = "The row" if len(worst) == 1 else f"The {plural(len(worst), 'row')}"
     error = "error" if len(worst) == 1 else "errors"
     return record_table(
-        id_,
+        "worst-rows",
         f"{lead} with the largest {error}{remark}",
         worst,
         [

@@ -1,4 +1,4 @@
-"""Validation as text and as JSON."""
+"""Validation as JSON, and a fit as text."""
 
 import math
 from collections import Counter
@@ -7,9 +7,7 @@ from typing import Any
 
 from sizer.base.formats.json_document import fields_of, json_document
 from sizer.calibrate.calibration import Calibration
-from sizer.calibrate.engine import AccuracyTarget
-from sizer.calibrate.language.calibration import GroupAccuracy
-from sizer.calibrate.validate import Summary, ValidatedRow, ValidationReport, summaries, summarise
+from sizer.calibrate.validate import Summary, ValidatedRow, ValidationReport, summaries
 from sizer.present.text.calibration import note_text, note_texts, status_text
 
 # Measure of accuracy -> what it is in words. Errors are |ln(predicted / published)|.
@@ -89,7 +87,6 @@ MEASURES = {
     "storage-system-left-out-median": "MLPerf Storage: rate of emulated accelerators with the system held out, median",
     "storage-system-left-out-coverage": "MLPerf Storage: share inside the 90 % interval, system held out",
 }
-_NAME_CHARACTERS = 90
 # An effect whose spread the data narrowed by less than this share of its prior has learnt nothing.
 _NOT_NARROWED = 0.01
 
@@ -97,63 +94,6 @@ _NOT_NARROWED = 0.01
 def status_summaries(report: ValidationReport) -> tuple[Summary, ...]:
     """Accuracy by what a row is to the calibration, with the reason of those excluded or not predicted."""
     return summaries(list(report.rows), lambda row: status_text(row.status), only_meant=False)
-
-
-def report_text(report: ValidationReport) -> str:
-    """Tables of the summaries."""
-    if not report.rows:
-        return "0 rows: the files hold no published number to compare a prediction with."
-    titles = {
-        "by task": report.by_task,
-        "by quantity": report.by_quantity,
-        "by source": report.by_source,
-        "by use (rows that are excluded from the fit count as predicted in this table only)": status_summaries(report),
-    }
-    width = max(len(summary.name) for group in titles.values() for summary in group)
-    width = min(max(width, len("all")), _NAME_CHARACTERS)
-    head = f"{'':{width}} {'rows':>5} {'predicted':>9} {'median':>7} {'p90':>7} {'bias':>7} {'in 90 %':>7}"
-    lines = ["Errors are |ln(predicted / published)|; 'in 90 %' is the share inside the interval.", ""]
-    for title, group in titles.items():
-        lines += [f"{title}", head, *(_line(summary, width) for summary in group), ""]
-    lines.append(_line(report.total, width))
-    if report.unseen:
-        unseen = list(report.unseen)
-        groups = summaries(unseen, lambda row: f"{row.task}: {row.quantity}")
-        lines += ["", "predicted with the source held out", head]
-        lines += [*(_line(summary, width) for summary in groups), _line(summarise("all", unseen), width)]
-    if report.figures:
-        lines += ["", f"{'accuracy targets':{width}} {'rows':>5} {'measured':>9} {'target':>13}"]
-        lines += [_target_line(target, width) for target in report.figures]
-    if report.generations:
-        lines += ["", "language models by generation of GPU and software stack", head]
-        lines += [_group_line(one, width) for one in report.generations]
-    if report.unknown:
-        lines += ["", *(f"{name.place}: unknown {name.column} {name.name}{name.suggestion}" for name in report.unknown)]
-    return "\n".join(lines)
-
-
-def _group_line(one: GroupAccuracy, width: int) -> str:
-    name = f"{one.generation or 'other'}: {one.stack}, up to {one.most_gpus} GPUs"
-    of = one.errors
-    errors = f"{of.median:7.1%} {of.p90:7.1%} {of.bias:7.1%} {of.coverage:7.1%}"
-    return f"{name:{width}} {of.rows:5d} {of.rows:9d} {errors}"
-
-
-def _target_line(target: AccuracyTarget, width: int) -> str:
-    # Of a measured 6.1 % nobody could tell whether "at most 6 %" is kept.
-    low, high = (f"{100 * end:.3g}%" for end in (target.low, target.high))
-    limit = f"{low} to {high}" if target.low > 0 else f"at most {high}"
-    missed = "" if target.is_reached else "  MISSED"
-    return f"{MEASURES[target.measure]:{width}} {target.rows:5d} {target.value:9.1%} {limit:>13}{missed}"
-
-
-def _line(summary: Summary, width: int) -> str:
-    name = summary.name if len(summary.name) <= width else summary.name[: width - 1] + "…"
-    cells = [
-        "      -" if value is None else f"{value:7.1%}"
-        for value in (summary.median_error, summary.p90_error, summary.bias, summary.coverage)
-    ]
-    return f"{name:{width}} {summary.rows:5d} {summary.predicted_rows:9d} {' '.join(cells)}"
 
 
 def calibration_text(calibration: Calibration) -> str:

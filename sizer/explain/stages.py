@@ -5,11 +5,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sizer.base.estimate import Z90
 from sizer.base.quantities import NARROW_SPACE, duration, grouped, si, significant
 from sizer.calibrate.calibration import host_task_of
 from sizer.calibrate.cases import peak_fact
-from sizer.calibrate.language.calibration import language_calibration
 from sizer.catalog.sample_formats import FORMAT_NAMES, HOST_STEPS
 from sizer.explain.inputs import StageInputs, in_unit, input_row, number
 from sizer.perf.step_terms import (
@@ -53,18 +51,6 @@ _TERMS = {
     "optimizer": "t optimizer, update of the parameters",
     "fixed": "t fixed, launches and what a step always takes",
 }
-# Coefficients that a reader may compare with other publications.
-_COEFFICIENTS = {
-    "linear": "Time of matrix products over that at the measured rate",
-    "experts": "The same of the experts' products, beyond that",
-    "attention": "Time of attention over that at the measured rate of matrices",
-    "elementwise_bytes": "Bytes moved for each layer, token and hidden element",
-    "tensor": "Exposed share of tensor-parallel traffic inside NVLink",
-    "context": "Exposed share of context-parallel traffic",
-    "data": "Exposed share of the exchange of gradients and weights",
-    "bubble": "Pipeline bubble over (p − 1) / (M v)",
-    "straggler": "Loss for each doubling of the NVLink domains",
-}
 
 
 def step_terms(model: WorkloadOnDesign) -> tuple[tuple[Row, ...], str]:
@@ -85,15 +71,6 @@ def step_terms(model: WorkloadOnDesign) -> tuple[tuple[Row, ...], str]:
     note = "model of a step, fitted to published runs"
     terms += [input_row(_TERMS[part], f"{number(time_s)} s", note=note) for part, time_s in found.layout.step_s.items()]
     return tuple(terms), layout_sentence(found)
-
-
-def fitted_values() -> Iterator[tuple[str, str, str]]:
-    """Label, median and 90 % interval of the fitted coefficients of a step."""
-    fit = language_calibration().fit
-    for name, label in _COEFFICIENTS.items():
-        median, reach = fit.value(name), Z90 * fit.sd_of(name)
-        low, middle, high = (significant(math.exp(median + way * reach), 2) for way in (-1, 0, 1))
-        yield label, middle, f"{low} to {high}"
 
 
 MEASURED_FORMULA = (

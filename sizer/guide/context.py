@@ -7,12 +7,12 @@ from typing import Any, Generic, TypeVar, cast
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Server
+from sizer.drawings.palette import Palette
 from sizer.guide.acceptance.tests import acceptance_tests
 from sizer.guide.profile import Edition
 from sizer.physical.networks.addresses import address_plan
 from sizer.physical.roles import Role
 from sizer.present.text.bill_warnings import not_ordered
-from sizer.present.theme import Palette
 from sizer.questions.data.analysis import data_plan
 from sizer.questions.failures.analysis import failure_cases
 from sizer.questions.ownership.analysis import ownership
@@ -187,7 +187,7 @@ class GuideContext:
         """The design's GPUs in other servers; None where the request allows no second server type for them."""
         if n_allowed_kinds(self.evaluated) < 2:
             return None
-        return next(iter(scale_comparison(self.evaluated).comparisons), None)
+        return next(iter(scale_comparison(self.evaluated, only_allowed=True).comparisons), None)
 
 
 # Analyses of the answer asked last: its guide, its engineer's file and its slides are made one after the other.

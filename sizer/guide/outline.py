@@ -22,7 +22,7 @@ from sizer.guide.chapters import (
     team,
 )
 from sizer.guide.context import GuideContext, guide_context
-from sizer.guide.engineer import alternatives, appendices, components, data
+from sizer.guide.engineer import alternatives, appendices, data
 from sizer.guide.engineer import operation as engineer_operation
 from sizer.guide.engineer import short_chapters as engineer_short
 from sizer.guide.front_matter import LEGAL_NOTICE, budget_line, control_table, footer, key_figures, kind_name
@@ -69,15 +69,6 @@ def _stores_more(context: GuideContext) -> bool:
     asked = context.result.request.data
     has_tiers = context.design.platform.second_tier is not None
     return _is_cluster(context) or asks_for_filling(context) or asked.checkpoint_every_s is not None or has_tiers
-
-
-def _has_samples(context: GuideContext) -> bool:
-    """Whether a network is trained on samples, step by step through the stages of the data path."""
-    return any(answer.kind.compares_one_gpu and answer.kind.reads_data for answer in context.answers)
-
-
-def _has_data(context: GuideContext) -> bool:
-    return not context.only_serves
 
 
 # What a customer reads from the first page to the last: the decisions, each with its reason and its number.
@@ -127,9 +118,13 @@ _ENGINEER = (
     _ChapterPlan("alternatives", "Sensitivity and alternatives", alternatives.content),
     _ChapterPlan("engineer-performance", "Performance stage by stage", engineer_short.performance_chapter),
     _ChapterPlan("validation", "Validation with published results", engineer_short.validation),
-    _ChapterPlan("components", "Components", components.content),
-    _ChapterPlan("networks", "Networks", engineer_short.networks_chapter),
-    _ChapterPlan("data", "Data", data.content, applies=_has_data),
+    _ChapterPlan(
+        "networks",
+        "Network load and addresses",
+        engineer_short.networks_chapter,
+        applies=engineer_short.networks_applies,
+    ),
+    _ChapterPlan("data", "Data", data.content, applies=lambda context: not context.only_serves),
     _ChapterPlan("engineer-team", "Team", engineer_short.team_chapter, applies=team.applies),
     _ChapterPlan("racks", "Feeds, cables and room", engineer_short.racks, applies=_has_racks),
     _ChapterPlan("engineer-operation", "Operation", engineer_operation.content),
@@ -138,10 +133,7 @@ _ENGINEER = (
     ),
     _ChapterPlan("sources", "Sources", appendices.no_content, is_appendix=True),
     _ChapterPlan("assumptions", "All assumptions", engineer_short.assumptions_chapter, is_appendix=True),
-    _ChapterPlan(
-        "formulas", "Formulas and their validity", appendices.formulas, is_appendix=True, applies=_has_samples
-    ),
-    _ChapterPlan("calibration", "Calibrated values", appendices.calibration, is_appendix=True),
+    _ChapterPlan("calculation", "Formulas and their inputs", appendices.calculation, is_appendix=True),
     _ChapterPlan("addresses", "IP addresses", appendices.addresses, is_appendix=True),
     _ChapterPlan("schedule", "Cable schedule and port map", appendices.schedule, is_appendix=True),
     _ChapterPlan("parts", "Component data", appendices.parts, is_appendix=True),

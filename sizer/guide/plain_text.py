@@ -48,7 +48,7 @@ from sizer.questions.rent.rent_or_buy import offer_text
 from sizer.questions.team.text import wait_text
 from sizer.questions.verdict.claim import Claim
 from sizer.questions.verdict.simplest_design import SimplestDesign
-from sizer.questions.verdict.text import arithmetic_table, claims_table, simplest_table, simplest_text
+from sizer.questions.verdict.text import claims_table, simplest_table, simplest_text
 from sizer.sizing.checks import FactKind
 from sizer.sizing.design.decisions import RackLimit, rack_choice
 from sizer.sizing.reasons import ExchangeReason
@@ -117,7 +117,7 @@ def verdict_answer_text(result: SizingResult, claims: Sequence[Claim], simple: S
     """Whether the design is needed: the simplest design, and every claim with its arithmetic."""
     lines = [result.request.title, "=" * len(result.request.title), verdict_text(result), ""]
     lines += simplest_text(simple, result)
-    tables = [simplest_table(simple, result), claims_table(claims), arithmetic_table(claims)]
+    tables = [simplest_table(simple, result), claims_table(claims)]
     return "\n".join([*lines, *(f"\n{table_text(table)}" for table in tables if table is not None)])
 
 
@@ -302,6 +302,8 @@ def _alternatives(result: SizingResult) -> list[str]:
     """A line for each kind of GPU with each storage: the first server, and how many others carry the same."""
     alike: dict[tuple[str, str], list[DesignAnswer]] = {}
     for design in result.platforms:
+        if design is result.design:
+            continue
         alike.setdefault((design.platform.gpu.id, design.platform.storage.name), []).append(design)
     return [
         _one_line(first) + (f"; with {plural(len(others), 'other server')} it is much the same" if others else "")

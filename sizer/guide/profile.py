@@ -22,7 +22,8 @@ from sizer.base.formats.toml_text import parse_toml
 from sizer.base.locale import DEFAULT_LOCALE, LOCALES
 from sizer.base.resources import text_of_file
 from sizer.base.texts import Paragraphs, ShortText, line
-from sizer.present.theme import LIGHT, MIN_CONTRAST, Palette, Paper, contrast_ratio
+from sizer.drawings.palette import LIGHT, Palette
+from sizer.present.theme import MIN_CONTRAST, Paper, contrast_ratio
 
 MAX_LOGO_BYTES = 2_000_000
 # More than a printed page needs; 64 MB of memory when decoded.

@@ -138,7 +138,7 @@ def availability_table(design: DesignAnswer, answer: WorkloadAnswer, number: int
             Cell(f"at most {duration(plan.load_s)}, then {duration(restart.warm_up_s)}", cites=(restart.source,)),
         ),
         ("Rate without and with interruptions", f"{_rate(while_it_runs, unit)}; {_rate(while_it_runs * share, unit)}"),
-        ("Lost", f"{lost} of the time, {_gpu_hours(plan)} a week"),
+        ("Lost", f"{lost} of the time, {significant(plan.lost_hours_per_week * plan.gpus, 2)} GPU-hours a week"),
         ("Spare servers, if a repair takes a day", _spares_text(spares)),
         row("Goodput", goodput_text(plan.goodput), kind="total"),
     ]
@@ -254,10 +254,6 @@ def _interval(answer: WorkloadAnswer, job: CheckpointedJob) -> str:
 
 def _rate(value: float, unit: str) -> str:
     return f"{significant(value)} {unit}"
-
-
-def _gpu_hours(plan: CheckpointPlan) -> str:
-    return f"{significant(plan.lost_hours_per_week * plan.gpus, 2)} GPU-hours"
 
 
 def goodput_text(goodput: tuple[float, float, float]) -> str:

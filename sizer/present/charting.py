@@ -1,76 +1,36 @@
 """What every chart shares: data, axes, sizes, layers, finish, labels that do not collide, and the conversion to SVG.
 
-How to make a chart. Take ``palette: Palette = LIGHT`` and ``width: int | str = COLUMN_PX`` as the last arguments, and
-import these names, the opacities and the sizes from here. A chart of horizontal bars is one call of :func:`bar_chart`
-with a :class:`ChartBar` for each line; it sizes its axis, rows and labels. Other charts put layers together and hand
-them to :func:`finish` with their finding: :func:`band_layers` draws an estimate over a number, :func:`point_layers` a
-marked point with its text, :func:`haloed` a text over lines, :func:`level_mark` a reference value.
+How to make a chart. Take ``palette: Palette = LIGHT`` and ``width: int | str = COLUMN_PX`` as the last arguments, put
+layers together and hand them to :func:`finish` with their finding: :func:`band_layers` draws an estimate over a number,
+:func:`point_layers` a marked point with its text, :func:`haloed` a text over lines, :func:`level_mark` a level.
 Function names that end in ``_finding`` return the title of a chart, a plain sentence that states the result.
 """
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any, cast
 from xml.sax.saxutils import escape
 
 import altair as alt
 
-from sizer.drawings.palette import BAND_OPACITY, COLUMN_PX, QUIET_OPACITY
+from sizer.drawings.palette import BAND_OPACITY, Palette
 from sizer.drawings.shapes import text_width, wrapped
 from sizer.present.chart_engine.engine import vega_svg, vega_svg_meanwhile
-from sizer.present.theme import CHART_LABEL_PX, CHART_PX, CHART_TITLE_PX, LIGHT, Palette, altair_config
-
-__all__ = [
-    "BAND_OPACITY",
-    "COLUMN_PX",
-    "HEIGHT_PX",
-    "LIGHT",
-    "NAME_PX",
-    "PLOT_PX",
-    "QUIET_OPACITY",
-    "ROW_PX",
-    "Chart",
-    "ChartBar",
-    "Palette",
-    "Rows",
-    "axis",
-    "band_layers",
-    "bar_chart",
-    "broken",
-    "chart_of",
-    "chart_svg",
-    "finish",
-    "haloed",
-    "label_room",
-    "level_mark",
-    "money_unit",
-    "names_axis",
-    "placed_labels",
-    "point_layers",
-    "time_unit",
-    "titled",
-]
+from sizer.present.theme import CHART_LABEL_PX, CHART_PX, CHART_TITLE_PX, altair_config
 
 Chart = alt.LayerChart
 Rows = list[dict[str, Any]]
 
 # Sizes that all charts share. [px] Plot of a chart of the full width with numbers on its upright axis, height of a
-# chart with two axes of numbers, height of a bar with the space around it, and of a line.
+# chart with two axes of numbers.
 PLOT_PX, HEIGHT_PX = 560.0, 220
-ROW_PX, _LINE_PX = 30, 15
-# Many bars stand closer together.
-_MANY_BARS, _CLOSE_ROW_PX = 6, 24
 _HALO_PX = 4
 _DASH = [4, 3]
 
 # Numbers on an axis with narrow spaces between thousands, as everywhere else in the documents.
 _GROUPED = "replace(format(datum.value, ',~r'), /,/g, '\u202f')"
 _TITLE_WIDTH = 600.0
-# Names left of horizontal bars: most pixels of a line, and how lines of a longer one are told apart.
-NAME_PX = 170
-_LINE_END = "\n"
 
 
 def chart_of(rows: Rows) -> alt.Chart:
@@ -83,86 +43,10 @@ def axis(**more: Any) -> alt.Axis:
     return alt.Axis(**{"labelExpr": _GROUPED, "tickCount": 6, **more})
 
 
-def names_axis(palette: Palette) -> alt.Axis:
-    """Axis of the names left of horizontal bars; names that :func:`broken` divides take several lines."""
-    return alt.Axis(
-        labelColor=palette.ink,
-        labelLimit=NAME_PX,
-        labelExpr=f"split(datum.label, {_LINE_END!r})",
-        domain=False,
-        ticks=False,
-    )
-
-
-def broken(name: str) -> str:
-    """A name as :func:`names_axis` takes it, broken into lines that fit it."""
-    return _LINE_END.join(wrapped(name, CHART_LABEL_PX, NAME_PX, max_lines=2))
-
-
 def time_unit(longest_s: float) -> tuple[float, str]:
     """Seconds of the unit in which an axis up to ``longest_s`` reads best, and its name."""
     units = ((86_400.0, "days"), (3600.0, "hours"), (60.0, "minutes"))
     return next((unit for unit in units if longest_s >= 2 * unit[0]), (1.0, "seconds"))
-
-
-def money_unit(most: float, currency: str) -> tuple[float, str]:
-    """Unit in which an axis up to ``most`` reads best, and its name."""
-    if most >= 2e6:
-        return 1e6, f"million {currency}"
-    return (1e3, f"thousand {currency}") if most >= 2e3 else (1.0, currency)
-
-
-@dataclass(frozen=True)
-class ChartBar:
-    """A horizontal bar from zero. Numbers are in the unit of the axis."""
-
-    name: str
-    end: float
-    text: str  # behind the bar
-    colour: str
-    interval: tuple[float, float]  # 90 %
-    fill: float  # opacity; the outline is always drawn
-
-
-def bar_chart(
-    bars: Sequence[ChartBar],
-    finding: str,
-    axis_title: str,
-    palette: Palette = LIGHT,
-    width: int | str = COLUMN_PX,
-) -> Chart:
-    """Horizontal bars with their names on the left, their intervals, and their texts behind them."""
-    rows: Rows = [
-        {
-            "name": broken(bar.name),
-            "to": bar.end,
-            "low": bar.interval[0],
-            "high": bar.interval[1],
-            "text": bar.text,
-            "colour": bar.colour,
-            "fill": bar.fill,
-        }
-        for bar in bars
-    ]
-    longest = max((row["high"] for row in rows), default=0.0) or 1.0
-    room = label_room([bar.text for bar in bars], COLUMN_PX - NAME_PX)
-    scale = alt.Scale(domain=[0, longest * room], nice=False)
-    y = alt.Y("name:N", sort=[row["name"] for row in rows], title=None, axis=names_axis(palette))
-    base = chart_of(rows).encode(y=y)
-    layers: list[Any] = [
-        base.mark_bar(strokeWidth=1, height=alt.RelativeBandSize(0.6)).encode(
-            x=alt.X("to:Q", scale=scale, axis=axis(grid=False), title=axis_title),
-            color=alt.Color("colour:N", scale=None),
-            stroke=alt.Stroke("colour:N", scale=None),
-            fillOpacity=alt.FillOpacity("fill:Q", scale=None),
-            tooltip=["name:N", "text:N"],
-        ),
-        base.mark_rule(strokeWidth=1.2, color=palette.ink).encode(x=alt.X("low:Q", scale=scale), x2=alt.X2("high:Q")),
-        base.mark_text(align="left", dx=6).encode(x=alt.X("high:Q", scale=scale), text=alt.Text("text:N")),
-    ]
-    lines = max((row["name"].count(_LINE_END) + 1 for row in rows), default=1)
-    row_px = max(ROW_PX if len(rows) < _MANY_BARS else _CLOSE_ROW_PX, _LINE_PX * lines + 4)
-    return finish(layers, finding, palette, width, row_px * len(rows))
 
 
 def band_layers(rows: Rows, x: alt.X, y_title: str, scale: alt.Scale, palette: Palette, ticks: int = 6) -> list[Any]:
@@ -213,12 +97,6 @@ def level_mark(value: float, text: str, scale: alt.Scale, palette: Palette, *, a
     else:
         words = mark.mark_text(align="left", baseline="bottom", dx=4, dy=-3).encode(x=alt.value(0))
     return [rule, words.encode(y=at, text=alt.Text("text:N"))]
-
-
-def label_room(texts: list[str], plot_width: float) -> float:
-    """Factor by which an axis must be longer than its longest bar, so that the labels behind the bars fit."""
-    widest = max((text_width(text, CHART_LABEL_PX) for text in texts), default=0.0) + 14
-    return 1 / (1 - min(widest / plot_width, 0.6))
 
 
 def finish(layers: list[Any], title: str, palette: Palette, width: int | str, height: int, subtitle: str = "") -> Chart:

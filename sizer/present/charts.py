@@ -11,19 +11,15 @@ import numpy as np
 
 from sizer.base.arrays import Floats
 from sizer.base.quantities import by_count, grouped, si, significant
-from sizer.drawings.datapath import is_limit
+from sizer.drawings.palette import COLUMN_PX, LIGHT, Palette
 from sizer.present.charting import (
-    COLUMN_PX,
     HEIGHT_PX,
-    LIGHT,
     PLOT_PX,
     Chart,
-    Palette,
     Rows,
     axis,
     band_layers,
     chart_of,
-    chart_svg,
     finish,
     level_mark,
     placed_labels,
@@ -31,11 +27,9 @@ from sizer.present.charting import (
     time_unit,
 )
 from sizer.present.text.stages import measurement_text
-from sizer.present.words import capital, headroom, percent, plural, sample_unit, scaling_name
+from sizer.present.words import capital, percent, plural, sample_unit, scaling_name
 from sizer.present.words import stage as stage_word
-from sizer.sizing.result import STAGES, NearbyMeasurement, ParetoPoint, SizingResult, Stage, WorkloadAnswer
-
-__all__ = ["Chart", "chart_svg", "pareto_chart", "scaling_chart"]
+from sizer.sizing.result import STAGES, NearbyMeasurement, ParetoPoint, SizingResult, WorkloadAnswer
 
 # The label of the design stands below the rising line: the first of these drops that is clear of other lines. [px]
 _LABEL_DROPS = (26, 14, 38, 20, 32)
@@ -49,24 +43,6 @@ _LINE_POINTS = 61  # of the capacity of a stage, drawn up to the frame
 _COMPARABLE = 0.15
 # A rate on twice the GPUs that is below this share of it falls.
 _FALLS = 0.95
-
-
-def stage_finding(answer: WorkloadAnswer) -> str:
-    """Title of the stage chart: the bottleneck, and the headroom of the next one."""
-    stage, text = STAGES[answer.bottleneck], si(float(answer.throughput.value), sample_unit(answer.dnn))
-    following = next_bottleneck(answer)
-    if following is None:
-        return f"{stage} is the bottleneck at {text}"
-    ratio = float(following.capacity.value) / float(answer.throughput.value)
-    return f"{stage} is the bottleneck at {text}; {stage_word(following.key, inside=True)} has {headroom(ratio)}"
-
-
-def next_bottleneck(answer: WorkloadAnswer) -> Stage | None:
-    """Stage that would limit next; None where no other stage can."""
-    following = next((stage for stage in answer.stages if stage.key == answer.next_bottleneck), None)
-    if following is None or following.key == answer.bottleneck or not is_limit(following, answer):
-        return None
-    return following
 
 
 def scaling_chart(

@@ -1,10 +1,12 @@
 """Racks, power, cooling and cables of the building plan as tables, for the guide and the app."""
 
+import math
 from collections.abc import Iterator, Sequence
 
 from sizer.base.quantities import NARROW_SPACE, by_count, grouped, number_and_unit, plain, si, significant
 from sizer.catalog.labels import item_name
 from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Pdu
 from sizer.drawings import racks
 from sizer.drawings.racks import RackKind
 from sizer.physical.plan import Connection, PlacedRack, Plan
@@ -12,7 +14,7 @@ from sizer.physical.racks.feed_loads import feed_loads
 from sizer.physical.racks.feeds import PowerFeed
 from sizer.physical.racks.positions import SLACK_FRACTION
 from sizer.physical.racks.power import energy_kwh_per_year, has_typical_draw, heat_btu_per_h
-from sizer.physical.racks.site_rules import coolant_parts
+from sizer.physical.racks.site_rules import SiteRules, coolant_parts
 from sizer.physical.roles import Role
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
@@ -22,6 +24,10 @@ from sizer.sizing.result import SizingResult
 # Heat that a litre of water takes for each kelvin, and the rise for which its flow is printed. [J/l/K], [K]
 _WATER_J_PER_L_K, _WATER_RISE_K = 4186.0, 10
 _COUNTED_PARTS = "counted as far as their parts are known, without fans and losses of the supplies"
+# PDUs that carry less than this share of their rating are larger than their racks need.
+_LITTLE = 0.25
+# Power supplies take up to so much. [V]
+_MOST_DEVICE_V = 240.0
 # A longer table lists equal racks once.
 _MAX_SINGLE = 8
 # Names in a note; of more, the last ones are counted.
@@ -168,7 +174,7 @@ def facility_table(result: SizingResult, catalog: Catalog) -> Table:
             ("Typical draw", f"{racks.watts(typical, some_power)}; the basis for energy"),
             ("Maximum heat", f"{_heat(maximum, some_power)}{NARROW_SPACE}BTU/h"),
             ("Liquid cooling", _liquid_text(result, maximum)),
-            ("Energy per year", f"{racks.at_least(some_power, _energy(energy))}, {pue}"),
+            ("Energy per year", f"{racks.at_least(some_power, si(1e3 * energy, 'Wh'))}, {pue}"),
             ("Heaviest load of a rack", _heaviest_load(plan)),
             ("Weight with racks", racks.weight_text(sum(r.weight_kg for r in plan.racks), some_weight)),
             ("PDUs", _pdu_text(result)),
@@ -257,10 +263,6 @@ def _rack_count(plan: Plan) -> str:
     return f"{text}; {grouped(used)}{NARROW_SPACE}U in use"
 
 
-def _energy(energy_kwh: float) -> str:
-    return si(1e3 * energy_kwh, "Wh")
-
-
 def _pdu_text(result: SizingResult) -> str:
     design = result.design
     bought = [part for part in design.quantities.components if part.role is Role.RACK_PDU]
@@ -280,7 +282,40 @@ def _pdu_text(result: SizingResult) -> str:
         "N+1": "one more in each rack than its load needs",
         "N": "none to spare in a rack",
     }[design.platform.site.feeds]
-    return f"{words.listed(texts)}, {rule}"
+    return f"{words.listed(texts)}, {rule}{_smaller_pdu_text(design.plan, design.platform.site)}"
+
+
+def _smaller_pdu_text(plan: Plan, site: SiteRules) -> str:
+    """The smallest PDU that carries what the racks have, where theirs are for far more; "" where they are not.
+
+    It is one of the same supply that the circuits of the room, ``site``, feed.
+    """
+    strips = [feed for rack in plan.racks for feed in rack.feeds if feed.kind == "PDU"]
+    most_w = max((feed.alone_w for feed in strips), default=0.0)
+    is_known = not any(rack.has_unknown_power for rack in plan.racks)
+    if not is_known or any(most_w >= _LITTLE * feed.capacity_w for feed in strips):
+        return ""
+    used = {kind: max(feed.used(kind) for feed in strips) for feed in strips for kind, _ in feed.outlets}
+    supplies = {_supply_v(group.pdu) for group in plan.rack_groups if not group.is_delivered}
+    enough = [
+        pdu
+        for pdu in plan.catalog.pdus.values()
+        if pdu.orderable and pdu.capacity_w.value >= most_w and site.feeds_pdu(pdu)
+        if all(_supply_v(pdu)[0] <= high and low <= _supply_v(pdu)[1] for low, high in supplies)
+        if all(count <= (pdu.outlets[kind].value if kind in pdu.outlets else 0) for kind, count in used.items())
+    ]
+    if not strips or not enough:
+        return ""
+    smallest = min(enough, key=lambda pdu: (pdu.capacity_w.value, pdu.id))
+    return f"; they are for racks full of such servers: for these alone, {smallest.name}, is enough"
+
+
+def _supply_v(pdu: Pdu) -> tuple[float, float]:
+    """Voltage at the outlets of a PDU, from and to; of three phases of 400 V that of a phase and neutral. [V]"""
+    if pdu.low_v is None or pdu.high_v is None or pdu.phases is None:
+        return math.inf, 0.0
+    part = math.sqrt(3) if pdu.phases.value == 3 and pdu.low_v.value > _MOST_DEVICE_V else 1.0
+    return pdu.low_v.value / part, pdu.high_v.value / part
 
 
 def cables_table(plan: Plan, catalog: Catalog) -> Table | None:
@@ -292,8 +327,14 @@ def cables_table(plan: Plan, catalog: Catalog) -> Table | None:
         key = (link.network.network, link.kind, link.cable.items, link.stock_length_m)
         alike.setdefault(key, []).append(link)
     networks = list(dict.fromkeys(link.network.network for link in plan.connections))
+    # Network by network, fast and short ones first.
     order = sorted(
-        alike.values(), key=lambda links: (networks.index(links[0].network.network), *_fast_and_short_first(links))
+        alike.values(),
+        key=lambda links: (
+            networks.index(links[0].network.network),
+            -links[0].kind.gbit_per_s.value,
+            links[0].stock_length_m or 0.0,
+        ),
     )
     fields: list[Field[list[Connection]]] = [
         Field("Link", lambda links: links[0].kind.name, width=17),
@@ -317,10 +358,6 @@ def cables_table(plan: Plan, catalog: Catalog) -> Table | None:
         totals=[row("All cables", "", "", "", "", grouped(plan.n_links), kind="total")],
         note=f"A run is measured from port to port, with {slack} slack; the cable is the shortest that reaches.",
     )
-
-
-def _fast_and_short_first(links: Sequence[Connection]) -> tuple[float, float]:
-    return -links[0].kind.gbit_per_s.value, links[0].stock_length_m or 0.0
 
 
 def _cable_parts(link: Connection, catalog: Catalog) -> str | Cell:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sizer.base.estimate import Estimate
-from sizer.base.quantities import NARROW_SPACE, duration, grouped, probability_text, si, significant
+from sizer.base.quantities import NARROW_SPACE, duration, grouped, probability_text, significant
 from sizer.base.units import GIB
 from sizer.drawings.datapath import is_limit
 from sizer.present import words
@@ -23,7 +23,6 @@ from sizer.sizing.result import (
     STAGES,
     DesignAnswer,
     NearbyMeasurement,
-    ParetoPoint,
     SizingResult,
     Stage,
     WorkloadAnswer,
@@ -37,8 +36,6 @@ _MEMORY_PARTS = {
     "logits": "output layer",
     "runtime": "libraries and buffers",
 }
-# Rates of the front that are higher than the rate of the design by less than this print as the same.
-_BELOW = 1.02
 
 
 def stage_table(answer: WorkloadAnswer, number: int) -> Table:
@@ -276,46 +273,6 @@ def evidence_table(answer: WorkloadAnswer, number: int) -> Table | None:
     return record_table(f"evidence-{number}", "Nearest published measurements", answer.evidence, fields, note=note)
 
 
-def neighbours_table(result: SizingResult) -> Table | None:
-    """The design with the next smaller and the next faster one on the Pareto front; None where there is neither."""
-    chosen = next((point for point in result.pareto if point.is_documented), None)
-    if chosen is None:
-        return None
-    smaller = [point for point in result.pareto if point.n_gpus < chosen.n_gpus]
-    faster = [point for point in result.pareto if point.time_s < chosen.time_s]
-    named = [
-        ("next smaller", max(smaller, key=lambda point: (point.n_gpus, -point.time_s), default=None)),
-        ("this design", chosen),
-        ("next faster", max(faster, key=lambda point: (point.time_s, -point.power_w), default=None)),
-    ]
-    found = [(label, point) for label, point in named if point is not None]
-    if len(found) < 2:
-        return None
-    first = result.design.workloads[0]
-    unit = words.sample_unit(first.dnn)
-    fields: list[Field[tuple[str, ParetoPoint]]] = [
-        Field("Design", lambda pair: f"{pair[1].name}, {pair[0]}", width=38),
-        Field("GPUs", lambda pair: grouped(pair[1].n_gpus), "right", 9),
-        Field("Throughput", lambda pair: si(pair[1].throughput_samples_per_s, unit), "right", 17),
-        Field("Time to train", lambda pair: duration(pair[1].time_s), "right", 12),
-        Field("Power", lambda pair: si(pair[1].power_w, "W"), "right", 13),
-        Field("Rack units", lambda pair: grouped(pair[1].rack_units), "right", 11),
-    ]
-    if first.time is None:
-        del fields[3]
-    note = "Medians of designs on the Pareto front: price or size, time, power and rack space together."
-    slowest = min(float(stage.capacity.value) for stage in first.stages if stage.key != "exchange")
-    if slowest > _BELOW * float(first.throughput.value):
-        note += " Rates of the others are those of their slowest stage alone; where another may be the slowest, less"
-        note += " is expected."
-    if len(result.design.workloads) > 1:
-        note += " Throughput of the first workload."
-    caption = "This design and its neighbours on the Pareto front"
-    return record_table(
-        "neighbours", caption, found, fields, kind=lambda pair: "strong" if pair[1] is chosen else "", note=note
-    )
-
-
 def platforms_table(
     result: SizingResult, listed: Sequence[DesignAnswer] = (), *, mark: str = "this document"
 ) -> Table | None:
@@ -333,7 +290,7 @@ def platforms_table(
     fields: list[Field[DesignAnswer]] = [
         Field("Design", lambda one: _design_name(one, documented, mark), width=27),
         Field("GPUs", lambda one: grouped(one.n_gpus), "right", 7),
-        Field("Throughput", _first_throughput, "right", 16),
+        Field("Throughput", lambda one: rounded_throughput(one.workloads[0]), "right", 16),
         Field("Probability", lambda one: words.chance(one.probability), "right", 13),
         Field("Rack units", lambda one: grouped(float(one.quantities.rack_units[0])), "right", 9),
         Field("Power", lambda one: result_text.power(one, like_w=watts), "right", 13),
@@ -355,11 +312,6 @@ def _design_name(one: DesignAnswer, documented: DesignAnswer, mark: str) -> str:
     if one.conditional_on:
         remarks.append(f"not known: {missing_text(one.conditional_on)}")
     return f"{one.name} ({'; '.join(remarks)})" if remarks else one.name
-
-
-def _first_throughput(design: DesignAnswer) -> str:
-    first = design.workloads[0]
-    return rounded_throughput(first)
 
 
 def ruled_out_table(result: SizingResult) -> Table | None:

@@ -8,10 +8,7 @@ from itertools import groupby
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from sizer.base.provenance import ASSUMPTION, Sourced
-from sizer.catalog.items import Item
-from sizer.catalog.labels import fact_label, fact_text, fact_value
-from sizer.catalog.model import Catalog
-from sizer.catalog.schema import CapacityOption, Port
+from sizer.catalog.schema import Port
 from sizer.present import words
 
 Align: TypeAlias = Literal["left", "right"]
@@ -139,9 +136,7 @@ def _cell(value: str | Cell | None) -> Cell:
     return value if isinstance(value, Cell) else Cell(value)
 
 
-# What concerns the item as a product rather than its work in the design.
-_LAST = {"features", "introduced", "end_of_sale", "end_of_service", "successor"}
-_USES = {
+PORT_USES = {
     "compute": "gradients",
     "storage-network": "storage network",
     "in-band": "in-band network",
@@ -154,40 +149,6 @@ _USES = {
 }
 
 
-def component_rows(item: Item, catalog: Catalog, capacity_option: int = 0) -> tuple[Row, ...]:
-    """Fact, value and source of everything that a catalogue item states."""
-    rows: list[Row] = []
-    if item.skus:
-        skus = Cell(", ".join(sku.value for sku in item.skus))
-        rows.append(row("Part number", skus, Cell("", cites=(item.skus[0].source,), where=item.skus[0].where)))
-    fields = sorted(type(item).model_fields, key=lambda field: field in _LAST)
-    for field in fields:
-        value = getattr(item, field)
-        if isinstance(value, Sourced):
-            rows.append(_fact_row(field, value, catalog))
-        elif field == "ports":
-            rows += [row("Ports", port_text(port), source_cell(port)) for port in value]
-        elif field == "capacity_options" and value:
-            rows.append(_capacity_row(value[min(capacity_option, len(value) - 1)]))
-        elif field == "features":
-            rows += [_labelled(words.capital(label), fact, fact_value(fact.value, "")) for label, fact in value.items()]
-    return tuple(rows)
-
-
-def _fact_row(field: str, fact: Sourced[object], catalog: Catalog) -> Row:
-    label = fact_label(field)
-    value = fact_text(field, fact.value, catalog)
-    others = [fact_text(field, other.value, catalog) for other in fact.alternates]
-    different = [text for text in dict.fromkeys(others) if text != value]
-    if different:
-        value = f"{value} (other sources: {words.listed(different)})"
-    return _labelled(label, fact, value)
-
-
-def _labelled(label: str, fact: Sourced[object], value: str) -> Row:
-    return row(label, Cell(value + basis_note(fact.basis)), source_cell(fact))
-
-
 def basis_note(basis: str) -> str:
     """What stands behind a value that no source states as it is: ', assumed'."""
     return f", {words.name(basis)}" if basis in ("assumed", "derived") else ""
@@ -196,18 +157,9 @@ def basis_note(basis: str) -> str:
 def port_text(port: Port) -> str:
     """Number, kinds and use of some ports: '4 × EDR or 100 GbE, gradients'."""
     kinds = [port.kind.name, *(other.name for other in port.also)]
-    use = f", {_USES[port.use]}" if _USES[port.use] else ""
+    use = f", {PORT_USES[port.use]}" if PORT_USES[port.use] else ""
     note = basis_note(port.basis) if port.basis == "assumed" else ""
     return f"{port.count} × {words.listed(kinds, 'or')}{use}{note}"
-
-
-def _capacity_row(option: CapacityOption) -> Row:
-    fact = option.raw_bytes
-    return row(
-        "Raw capacity of a unit",
-        f"{fact_value(fact.value, 'B')} ({option.name})",
-        source_cell(fact),
-    )
 
 
 def source_cell(fact: Sourced[Any] | Port, text: str = "") -> Cell:

@@ -2,20 +2,7 @@
 
 from typing import Any, Literal
 
-from sizer.drawings.palette import BODY_PT, DARK, FONT, LEADING_PT, LIGHT, SCALE, Palette
-
-__all__ = [
-    "DARK",
-    "LIGHT",
-    "MIN_CONTRAST",
-    "PAPER_MM",
-    "Palette",
-    "Paper",
-    "altair_config",
-    "contrast_ratio",
-    "css_variables",
-    "streamlit_theme",
-]
+from sizer.drawings.palette import BODY_PT, FONT, LEADING_PT, LIGHT, SCALE, Palette
 
 Paper = Literal["a4", "letter"]
 # Width and height of a sheet. [mm]
@@ -130,25 +117,4 @@ def altair_config(palette: Palette = LIGHT) -> dict[str, Any]:
         "text": {"color": palette.ink, "fontSize": CHART_LABEL_PX, "font": FONT},
         "rule": {"color": palette.ink},
         "legend": {"labelColor": palette.ink, "titleColor": palette.muted, "labelFontSize": CHART_PX},
-    }
-
-
-def streamlit_theme(palette: Palette = LIGHT) -> dict[str, Any]:
-    """Options of Streamlit's ``[theme.light]`` or ``[theme.dark]`` table."""
-    stages = palette.stages
-    return {
-        "primaryColor": palette.accent,
-        "linkColor": palette.accent,
-        "backgroundColor": palette.background,
-        "secondaryBackgroundColor": palette.surface,
-        "textColor": palette.ink,
-        "borderColor": palette.hairline,
-        "dataframeBorderColor": palette.hairline,
-        "blueColor": stages["storage"],
-        "violetColor": stages["network"],
-        "orangeColor": stages["decode"],
-        "greenColor": stages["gpu"],
-        "redColor": stages["exchange"],
-        "grayColor": palette.other,
-        "chartCategoricalColors": [*stages.values(), palette.other],
     }

@@ -7,15 +7,13 @@ import numpy as np
 
 from sizer.base.arrays import Floats
 from sizer.base.quantities import duration, grouped, significant
+from sizer.drawings.palette import COLUMN_PX, LIGHT, Palette
 from sizer.drawings.shapes import text_width
 from sizer.present import charts, words
 from sizer.present.charting import (
-    COLUMN_PX,
     HEIGHT_PX,
-    LIGHT,
     PLOT_PX,
     Chart,
-    Palette,
     Rows,
     axis,
     band_layers,

@@ -21,7 +21,7 @@ from sizer.calibrate.observations import (
 )
 from sizer.calibrate.predict import predict
 from sizer.calibrate.reports import report_on_files
-from sizer.evidence.validation_text import report_text
+from sizer.evidence.page import report_text
 from sizer.present.text.calibration import status_text
 from tests.factories.observations import observation_text
 from tests.factories.requests import CATALOG
@@ -198,7 +198,7 @@ def test_what_does_not_set_a_rate_does_not_change_it(changes):
 def test_a_file_without_rows_is_said_to_have_none(header, tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text(header + "\n", encoding="utf-8")
-    assert report_text(report_on_files([path], CATALOG)).startswith("0 rows: ")
+    assert report_text(report_on_files([path], CATALOG), CATALOG.sources).startswith("0 rows: ")
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_names_that_are_not_known_are_told_with_their_row_and_the_nearest(text, 
     [name] = report.unknown
     assert (name.place, name.column, name.name) == unknown
     assert near in name.suggestion
-    assert name.suggestion in report_text(report)
+    assert name.suggestion in report_text(report, CATALOG.sources)
 
 
 @pytest.mark.parametrize("character", ["\x07", "\x1b", "\u202e", "\ufffe"])

@@ -108,7 +108,6 @@ def test_the_counts_of_the_page_are_those_of_the_rows():
         ["Excluded from the fit: parameter server: another exchange scheme", "1"],
         ["Total", "1"],
     ]
-    assert page.key_figures[0] == ("published numbers predicted", "7")
 
 
 @pytest.mark.parametrize(("inside", "judged"), [(81, 263), (4, 4), (0, 7), (9, 10)])

@@ -19,7 +19,7 @@ from sizer.guide.pdf import render
 from sizer.guide.profile import Edition, Form, Profile
 from sizer.present import charts, words, workload_charts
 from sizer.present.charting import chart_svg
-from sizer.present.theme import contrast_ratio, css_variables, streamlit_theme
+from sizer.present.theme import contrast_ratio, css_variables
 from sizer.sizing.result import STAGES
 from tests import factories
 from tests.drawings.test_drawings_plan import assert_inside
@@ -84,12 +84,11 @@ def test_text_and_mark_colours_stand_out(palette):
         assert contrast_ratio(colour, palette.background) >= 4.5  # WCAG AA for text
 
 
-def test_one_palette_feeds_style_sheet_and_app():
+def test_one_palette_feeds_the_style_sheet():
     style = css_variables()
     assert set(LIGHT.stages) == set(STAGES)
     for key, colour in LIGHT.stages.items():
         assert f"--stage-{key}: {colour};" in style
-    assert streamlit_theme(DARK)["primaryColor"] == DARK.accent
 
 
 # --- drawings and charts

@@ -15,10 +15,11 @@ from PIL import Image, PngImagePlugin
 from sizer import documents
 from sizer.base.errors import RequestError
 from sizer.base.resources import data_dir
+from sizer.drawings.palette import LIGHT
 from sizer.guide.pdf import typeset
 from sizer.guide.pdf.typeset import clean_name
 from sizer.guide.profile import LOGO_PX, Edition, Profile
-from sizer.present.theme import LIGHT, contrast_ratio, css_variables
+from sizer.present.theme import contrast_ratio, css_variables
 from tests import factories
 from tests.cli.running import refused, run
 from tests.guide.engine import guide_pdf, needs_engine

@@ -2,11 +2,10 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isfinite
-from typing import NamedTuple
 
 from sizer.base.quantities import grouped
 from sizer.catalog.items import Item
@@ -19,12 +18,11 @@ from sizer.physical.networks.addresses import Address, address_plan
 from sizer.physical.plan import Connection, End, PlacedDevice, PlacedRack, Plan
 from sizer.physical.racks.feeds import Inlet, PowerFeed, feeds
 from sizer.physical.racks.positions import unit_runs
-from sizer.physical.racks.power import energy_kwh_per_year, heat_btu_per_h
-from sizer.physical.racks.site_rules import liquid_heat_w
+from sizer.physical.racks.power import heat_btu_per_h
 from sizer.physical.roles import NetworkPlane, NetworkRole
+from sizer.present.facility_tables import facility_table
 from sizer.present.text.plan import notes_text, question_text
 from sizer.sizing.result import PlannedYear, SizingResult
-from sizer.workload.request import Site
 
 
 @dataclass(frozen=True)
@@ -363,80 +361,12 @@ def _stretches(rack: PlacedRack, catalog: Catalog) -> list[_Stretch]:
     return sorted((*taken, *empty), key=lambda stretch: -stretch.lowest)
 
 
-class _Total(NamedTuple):
-    """A line of the sheet for the facility."""
-
-    quantity: str
-    value: float
-    unit: str = ""
-    note: str = ""
-    is_partial: bool = False  # some devices have no known value
-
-
-_FACILITY_COLUMNS: tuple[SheetColumn[_Total], ...] = (
-    SheetColumn("Quantity", lambda total: total.quantity),
-    SheetColumn("Reads", lambda total: AT_LEAST if total.is_partial else ""),
-    Number("Value", lambda total: total.value),
-    SheetColumn("Unit", lambda total: total.unit),
-    SheetColumn("Note", lambda total: total.note),
-)
-
-
-def facility_sheet(plan: Plan, catalog: Catalog, site: Site) -> Sheet:
-    """Totals for the operators of the room."""
-    present = [device for rack in plan.racks for device in rack.devices]
-    open_w = _names((device for device in present if not device.power.is_known), catalog)
-    open_kg = _names((device for device in present if device.weight_kg is None), catalog)
-    if plan.rack.weight_kg is None and plan.racks:
-        open_kg = ", ".join(name for name in (open_kg, plan.rack.name) if name)
-    notes = tuple(
-        f"{quantity} not known, so the totals read “at least”: {names}."
-        for quantity, names in (("Draw", open_w), ("Weight", open_kg))
-        if names
+def facility_sheet(result: SizingResult, catalog: Catalog) -> Sheet:
+    """What the room must supply, cool and support."""
+    rows = facility_table(result, catalog).rows
+    return Sheet(
+        "Facility", ("Quantity", "Value"), tuple((*(cell.text for cell in one.cells),) for one in rows), frozenset()
     )
-    totals = (*_power_totals(plan, site, bool(open_w)), *_heat_totals(plan), *_room_totals(plan, bool(open_kg)))
-    return record_sheet("Facility", totals, _FACILITY_COLUMNS, notes)
-
-
-def _power_totals(plan: Plan, site: Site, is_partial: bool) -> Iterator[_Total]:
-    low_w = sum(device.power.low_w for rack in plan.racks for device in rack.devices)
-    typical_w = sum(rack.typical_w for rack in plan.racks)
-    max_w = sum(rack.max_w for rack in plan.racks)
-    pue = site.pue_ratio
-    energy = energy_kwh_per_year(typical_w, pue or 1.0)
-    energy_note = "IT equipment only; the request gives no PUE" if pue is None else f"PUE {pue:g}, at the typical draw"
-    stated = "stated, or the middle of a bracket"
-    yield _Total("Sum of the lower estimates of the draw", round(low_w, 1), "W", "", is_partial)
-    yield _Total("Draw, typical", round(typical_w, 1), "W", stated, is_partial)
-    yield _Total("Draw, maximum", round(max_w, 1), "W", "stated, or the upper end of a bracket", is_partial)
-    yield _Total("Heat at the maximum", round(heat_btu_per_h(max_w)), "BTU/h", "", is_partial)
-    yield _Total("Energy per year", round(energy), "kWh", energy_note, is_partial)
-
-
-def _heat_totals(plan: Plan) -> Iterator[_Total]:
-    """Heat by what carries it away, where anything is liquid-cooled."""
-    present = [device for rack in plan.racks for device in rack.devices]
-    liquid_w = sum(liquid_heat_w(plan.device(device.item)) for device in present)
-    if liquid_w:
-        air_w = sum(device.power.max_w for device in present) - liquid_w
-        yield _Total("Heat to the coolant at the maximum", round(liquid_w, 1), "W")
-        yield _Total("Heat to the air at the maximum", round(air_w, 1), "W")
-
-
-def _room_totals(plan: Plan, is_partial: bool) -> Iterator[_Total]:
-    weight_kg = sum(rack.weight_kg for rack in plan.racks)
-    new = sum(not rack.is_existing for rack in plan.racks)
-    note = "without PDUs and cables" if new == len(plan.racks) else "without PDUs, cables and existing equipment"
-    units = sum(device.height_u for rack in plan.racks for device in rack.devices)
-    yield _Total("Weight", round(weight_kg, 1), "kg", note, is_partial)
-    yield _Total("Racks, new", new)
-    yield _Total("Racks, existing", len(plan.racks) - new)
-    yield _Total("Rack units in use", units, "U")
-    yield _Total("Cables", plan.n_links, "", "without power cords")
-
-
-def _names(devices: Iterable[PlacedDevice], catalog: Catalog) -> str:
-    return ", ".join(dict.fromkeys(catalog.item(device.item).name for device in devices))
 
 
 _UNKNOWN_INLETS = "number of inlets not known: ask the vendor; each feed is planned for the full draw"
@@ -548,14 +478,14 @@ def plan_sheets(result: SizingResult, catalog: Catalog) -> tuple[Sheet, ...]:
 
     ``catalog``: names and part numbers of what the plan uses.
     """
-    plan, site = result.design.plan, result.request.site
+    plan = result.design.plan
     is_copy = result.design.bill.is_customer_copy
     cables = (cable_summary(plan, catalog),) if is_copy else (cable_sheet(plan, catalog), power_sheet(plan, catalog))
     return (
         *cables,
         rack_sheet(plan),
         elevation_sheet(plan, catalog),
-        facility_sheet(plan, catalog, site),
+        *((facility_sheet(result, catalog),) if plan.racks else ()),
         *((_years_sheet(result),) if result.planned_years else ()),
     )
 

@@ -18,7 +18,7 @@ from sizer.export.workbook.bill_sheet import BillCells
 from sizer.export.workbook.sheets import A3, A4, HEAD_ROW, Sheets
 from sizer.present.text.assumptions import assumption_rows, part_questions
 from sizer.present.text.bill_warnings import change_text, note_text
-from sizer.present.text.plan import notes_text, part_note_text, question_text
+from sizer.present.text.plan import notes_text, question_text
 from sizer.questions.ownership.analysis import OwnershipAnswer, ownership
 from sizer.questions.ownership.text import KIND_NAMES, cost_text, kinds_of, ownership_note, run_cost_text, run_name
 from sizer.sizing.assumptions import MissingFacts, MissingReadRate
@@ -111,8 +111,8 @@ def _width(head: str, cells: tuple[object, ...]) -> float:
 
 
 def write_networks(sheets: Sheets, result: SizingResult, catalog: Catalog) -> None:
-    """Every network with its switches and ports, and the parts by role."""
-    sheet = sheets.add("Networks", (30, 16, 30, 26, 30, 10, 10, 10, 14, 14, 12, 12, 12, 10, 40), "Networks and parts")
+    """Every network with its switches and ports."""
+    sheet = sheets.add("Networks", (30, 16, 30, 26, 30, 10, 10, 10, 14, 14, 12, 12, 12, 10, 40))
     heads = (
         "Network",
         "Kind",
@@ -153,27 +153,6 @@ def write_networks(sheets: Sheets, result: SizingResult, catalog: Catalog) -> No
         sheets.number(sheet, row, 12, round(float(net.oversubscription[0]), 2), "ratio")
         sheets.number(sheet, row, 13, int(net.gateways[0]), "integer")
         sheets.text(sheet, row, 14, notes_text(net.notes), "wrap")
-    row += 2
-    for column, head in enumerate(("Part by role", "Quantity", "Item", "Part number", "Note")):
-        sheets.text(sheet, row, column, head, "head-right" if column == 1 else "head")
-    for part in counts.components:
-        if not int(part.quantity[0]):
-            continue
-        row += 1
-        sheets.text(sheet, row, 0, capital(str(part.role)), "wrap")
-        sheets.number(sheet, row, 1, int(part.quantity[0]), "integer")
-        sheets.text(sheet, row, 2, item_name(part.item, catalog), "wrap")
-        sheets.text(sheet, row, 3, _part_number(part.item, catalog), "wrap")
-        sheets.text(sheet, row, 4, part_note_text(part), "wrap")
-
-
-def _part_number(item: str, catalog: Catalog) -> str:
-    """Part number as the vendor publishes it; "" where no source gives one."""
-    try:
-        skus = catalog.item(item).skus
-    except KeyError:
-        return ""
-    return skus[0].value if skus else ""
 
 
 def write_assumptions(sheets: Sheets, result: SizingResult) -> None:

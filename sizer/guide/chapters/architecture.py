@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from sizer.base.quantities import grouped, significant
@@ -11,7 +11,6 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import FORMAT_NAMES, HOST_STEPS, is_compressed_image
 from sizer.catalog.schema import Release, Software
 from sizer.drawings.datapath import datapath
-from sizer.drawings.network import network_drawing
 from sizer.drawings.node import node, node_caption
 from sizer.drawings.topology import topology
 from sizer.guide.context import GuideContext
@@ -36,7 +35,6 @@ def overview(context: GuideContext) -> dict[str, Any]:
     """What ``sections/overview.html`` prints."""
     design = context.design
     return {
-        "reasons": result_text.reason(context.result),
         "picture": picture(design),
         "building_block": building_block(context),
         "exchanges": not context.is_single and any(answer.workload.task == "training" for answer in context.answers),
@@ -59,7 +57,7 @@ def picture(design: DesignAnswer) -> PageFigure:
     if any(link.dashed for link in drawing.links):
         colours.append("Dashed: management.")
     elif is_low:
-        colours.append("Not drawn: the management networks, which have figures of their own.")
+        colours.append("Not drawn: the management networks.")
     return drawn("at-a-glance", drawing, " ".join(colours))
 
 
@@ -114,15 +112,6 @@ def _data_text(context: GuideContext) -> str:
     return f"{name} {verb} the data and {serve} {readers} throughout the run."
 
 
-@dataclass(frozen=True)
-class NetworkSection:
-    """One network: its title, what it carries and how its ports add up, and its drawing."""
-
-    title: str
-    texts: list[str]
-    figure: PageFigure | None
-
-
 def architecture(context: GuideContext) -> dict[str, Any]:
     """What ``sections/architecture.html`` prints."""
     design, platform, head = context.design, context.design.platform, context.head_node
@@ -136,31 +125,28 @@ def architecture(context: GuideContext) -> dict[str, Any]:
         "server_reasons": server_reasons(context),
         "node": drawn("node", node(design), node_caption(design)),
         "processor_text": processor_text(context),
-        "networks": list(network_sections(context)),
+        "networks": list(network_sections(design, context.catalog)),
         "is_lan": platform.attachment == "lan",
         "storage": platform.storage.name,
     }
 
 
-def network_sections(context: GuideContext) -> Iterator[NetworkSection]:
-    """Every network that the design brings, in the order of the data path."""
-    for net in context.design.quantities.networks:
-        if not int(net.ports_used[0]):
-            continue
-        drawing = network_drawing(context.design, net.role)
-        figure = None if drawing is None else drawn(f"network-{words.slug(str(net.role))}", drawing)
-        is_out_of_band = net.purpose.kind is PlanNoteKind.OUT_OF_BAND
-        title = "Out-of-band management" if is_out_of_band else words.capital(str(net.role))
-        yield NetworkSection(title, list(_network_texts(net, context)), figure)
+def network_sections(design: DesignAnswer, catalog: Catalog) -> Iterator[tuple[str, str]]:
+    """Every network that the design brings, in the order of the data path: its title, what it carries, its ports."""
+    for net in design.quantities.networks:
+        if int(net.ports_used[0]):
+            is_out_of_band = net.purpose.kind is PlanNoteKind.OUT_OF_BAND
+            title = "Out-of-band management" if is_out_of_band else words.capital(str(net.role))
+            yield title, " ".join(_network_texts(net, design, catalog))
 
 
-def _network_texts(net: Network, context: GuideContext) -> Iterator[str]:
+def _network_texts(net: Network, design: DesignAnswer, catalog: Catalog) -> Iterator[str]:
     ends = words.plural(int(net.end_points[0]), "end point")
-    switches = result_text.network_switches(net, context.catalog)
+    switches = result_text.network_switches(net, catalog)
     yield f"{words.capital(note_text(net.purpose))}; {ends} on {switches}."
     yield words.sentence(words.capital(result_text.port_arithmetic(net)))
     if int(net.gateway_uplinks[0]):
-        yield f"Gateway uplinks: {result_text.gateway_arithmetic(context.design)}"
+        yield f"Gateway uplinks: {result_text.gateway_arithmetic(design)}"
     for note in (*map(note_text, net.notes), manager_text(net.subnet_manager)):
         if note:
             yield words.sentence(note)

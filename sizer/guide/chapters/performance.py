@@ -56,7 +56,7 @@ def _compared(
         yield "neural network", False
     yield "number of GPUs", run.n_gpus == n_gpus
     yield "type of GPU", run.gpu == platform.gpu.name
-    yield "server", _is_same(run.server, platform.server.name)
+    yield "server", run.server == platform.server.name if run.server else None
     yield "software", _is_same_software(run, answer)
     # Of a language model a run with FP8 is much faster than one with BF16.
     if found is not None and run.number_format:
@@ -65,10 +65,6 @@ def _compared(
         mine = float(answer.batch_per_gpu) if found is None else found.batch / found.gpus_used
         label = "batch per GPU" if found is None else "sequences per GPU"
         yield label, math.isclose(run.batch_per_gpu, mine)
-
-
-def _is_same(theirs: str, mine: str) -> bool | None:
-    return theirs == mine if theirs else None
 
 
 def _is_same_software(run: NearbyMeasurement, answer: WorkloadAnswer) -> bool | None:

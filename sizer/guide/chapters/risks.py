@@ -63,7 +63,7 @@ def content(context: GuideContext) -> dict[str, Any]:
         if len(sensitivity.influences) >= _LEAST_BARS and not context.is_single
     ]
     return {
-        # A cluster has them in the overview of its design.
+        # A cluster has them in its chapter on performance.
         "bottlenecks": result_text.reason(context.result) if context.is_single else [],
         "strongest": strongest(context),
         "influences": influences,
@@ -107,12 +107,13 @@ def _first_acceptance(context: GuideContext) -> str:
     )
     if context.design.n_servers == 1 or least >= context.design.n_servers:
         return ""
+    # GPUs that were asked for are as many, whatever their rate is.
+    is_counted = all(answer.workload.target.gpus_busy is not None for answer in context.answers)
+    what = "rates" if is_counted else "number of servers"
     if least <= 1:
-        return "Accept one server first: its rate confirms or corrects the number of servers."
-    return (
-        f"Accept the first {grouped(least)} servers, which hold one copy of the model: their rate confirms or corrects "
-        "the number of servers."
-    )
+        return f"Accept one server first: its rate confirms or corrects the {what}."
+    servers = f"the first {grouped(least)} servers, which hold one copy of the model"
+    return f"Accept {servers}: their rate confirms or corrects the {what}."
 
 
 def _replica_gpus(answer: WorkloadAnswer) -> int:

@@ -45,15 +45,16 @@ def values(context: GuideContext) -> dict[str, Table]:
     """What ``sections/values.html`` prints: assumptions of this document, and what no source gives."""
     fields = (
         Field[ValuesOfPart]("Part", lambda one: one.part, "left", 26),
-        Field[ValuesOfPart]("Assumed in this document", _assumed_of, "left", 74),
+        Field[ValuesOfPart](
+            "Assumed in this document",
+            lambda one: "; ".join(one.assumed) or f"nothing; not published: {', '.join(one.unknown)}",
+            "left",
+            74,
+        ),
     )
     caption = "Values without a published source: have the vendors confirm them before the order"
     found = values_to_confirm(context.result)
     return {"values": record_table("values", caption, found, fields, style="dense")}
-
-
-def _assumed_of(one: ValuesOfPart) -> str:
-    return "; ".join(one.assumed) or f"nothing; not published: {', '.join(one.unknown)}"
 
 
 # --- storage performance

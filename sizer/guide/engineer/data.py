@@ -6,7 +6,6 @@ from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.questions.data.text import (
     assumptions_table,
-    copies_table,
     copy_text,
     questions,
     routes_table,
@@ -21,7 +20,6 @@ def content(context: GuideContext) -> dict[str, Any]:
         "ingest_paths": routes_table(plan.ingest),
         "validation": validation_table(plan.validations),
         "copies": [copy_text(copy) for copy in plan.copies],
-        "copies_table": copies_table(plan.copies),
         "assumptions": assumptions_table(plan),
         "questions": [words.question(text) for text in questions(plan)],
     }

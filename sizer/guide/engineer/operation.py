@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from sizer.base.quantities import duration
+from sizer.base.quantities import by_count, duration
 from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.present.tables import Table, fact_table
@@ -52,7 +52,7 @@ def _phases(design: DesignAnswer, ingest: IngestPlan, has_head: bool) -> Iterato
     else:
         yield (
             "System",
-            "Install operating system, drivers and containers on the server",
+            f"Install operating system, drivers and containers on {by_count(design.n_servers, 'the', 'every')} server",
             "The driver lists every GPU",
         )
     if design.storage_nodes:

@@ -1,35 +1,34 @@
 """Chapters of the engineer's file that set out the tables of one question."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from sizer.base.provenance import ASSUMPTION
-from sizer.base.quantities import by_count, grouped, plain, si
+from sizer.base.quantities import by_count, grouped, si
 from sizer.catalog.fabrics import fabric_ports
-from sizer.catalog.model import Catalog
 from sizer.drawings.room import room
 from sizer.guide.chapters.summary import numbers_table
 from sizer.guide.chapters.team import fragmentation
 from sizer.guide.context import GuideContext
-from sizer.physical.components import Network
 from sizer.physical.networks.addresses import AddressPlan, Subnet
 from sizer.physical.roles import NetworkRole
 from sizer.present import words
 from sizer.present.facility_tables import cables_table, feeds_table
 from sizer.present.figures import drawn
-from sizer.present.performance_tables import evidence_table, neighbours_table, serving_table, stage_table
+from sizer.present.performance_tables import evidence_table, serving_table, stage_table
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
 from sizer.present.text.assumptions import AssumptionRow, assumption_rows
-from sizer.present.text.plan import manager_text, note_text
+from sizer.present.text.plan import note_text
 from sizer.present.text.verdict import reason_texts, verdict_text
 from sizer.present.workload_charts import workload_figure
 from sizer.questions.growth.text import demand_table, platforms_table
-from sizer.questions.scale.analysis import ArrangedDesign, ArrangementPair
-from sizer.questions.scale.text import arrangements_text, difference, hardware_table, rates_table, steps_table
+from sizer.questions.scale.analysis import ArrangedDesign
+from sizer.questions.scale.text import arrangements_text, hardware_table, rates_table, steps_table
 from sizer.questions.team.text import assumptions, gpus_table, sources_table
-from sizer.questions.verdict.text import arithmetic_table, claims_table, simplest_table, simplest_text
-from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.questions.verdict.text import claims_table, simplest_table, simplest_text
+from sizer.sizing.result import SizingResult, WorkloadAnswer
 
 
 def team_chapter(context: GuideContext) -> dict[str, Any]:
@@ -49,7 +48,6 @@ def performance_chapter(context: GuideContext) -> dict[str, Any]:
     return {
         "has_stages": not context.only_serves,
         "workloads": [_workload(context, answer, number) for number, answer in enumerate(context.answers, 1)],
-        "neighbours": neighbours_table(context.result),
         "scale": scale_section(context),
     }
 
@@ -74,15 +72,13 @@ def scale_section(context: GuideContext) -> dict[str, Any] | None:
     same = context.same_gpus
     if same is None:
         return None
-    ways = [way for way in same.designs if way.arrangement.is_allowed]
     return {
-        "lead": arrangements_text(same, ways, context.design.storage_nodes),
-        "tables": _tables(context, ways),
-        "differences": [difference(ArrangementPair(ways[0], way)) for way in ways[1:]],
+        "lead": arrangements_text(same, same.designs, context.design.storage_nodes),
+        "tables": _tables(context, same.designs),
     }
 
 
-def _tables(context: GuideContext, ways: list[ArrangedDesign]) -> list[Table]:
+def _tables(context: GuideContext, ways: Sequence[ArrangedDesign]) -> list[Table]:
     by_workload: list[Table] = []
     for number, answer in enumerate(context.answers):
         suffix = f"-{number + 1}" if context.has_many_workloads else ""
@@ -92,46 +88,27 @@ def _tables(context: GuideContext, ways: list[ArrangedDesign]) -> list[Table]:
     return [*by_workload, hardware_table(ways, context.catalog)]
 
 
+def has_fabric(context: GuideContext) -> bool:
+    """Whether gradients cross a fabric between servers."""
+    networks = context.design.quantities.networks
+    return not context.is_single and any(net.role is NetworkRole.COMPUTE for net in networks)
+
+
+def networks_applies(context: GuideContext) -> bool:
+    """Whether the design has a fabric, or addresses to give."""
+    return has_fabric(context) or bool(context.addresses.subnets)
+
+
 def networks_chapter(context: GuideContext) -> dict[str, Any]:
     """What ``engineer/networks.html`` prints."""
-    design, platform = context.design, context.design.platform
-    has_fabric = not context.is_single and any(net.role is NetworkRole.COMPUTE for net in design.quantities.networks)
+    platform = context.design.platform
     return {
-        "networks": networks_table(design, context.catalog),
-        "load": load_table(context) if has_fabric else None,
+        "load": load_table(context) if has_fabric(context) else None,
         "fabric": platform.fabric.name,
         "shares_links": context.decisions.fabric is None or context.decisions.fabric.carries_reads,
-        "direct": has_fabric and platform.fabric.gbit_per_s.value >= 40,
+        "direct": platform.fabric.gbit_per_s.value >= 40,
         "subnets": subnet_table(context.addresses) if context.addresses.subnets else None,
     }
-
-
-def networks_table(design: DesignAnswer, catalog: Catalog) -> Table | None:
-    """Networks with switches and ports; None where the design adds none."""
-    networks = [net for net in design.quantities.networks if int(net.ports_used[0])]
-    if not networks:
-        return None
-
-    def oversubscription(net: Network) -> str:
-        if not int(net.spines[0]):
-            return "–"
-        ratio = float(net.oversubscription[0])
-        return "1 : 1" if ratio <= 1 else f"{plain(float(f'{ratio:.2g}'))} : 1"
-
-    fields = (
-        Field[Network]("Network", lambda net: words.capital(net.role), "left", 16),
-        Field[Network]("Links", lambda net: net.kind.name, "left", 13),
-        Field[Network]("Switches", lambda net: result_text.network_switches(net, catalog), "left", 22),
-        Field[Network]("Ports", result_text.port_arithmetic, "left", 32),
-        Field[Network]("Oversubscription", oversubscription, "right", 17),
-    )
-    notes = [
-        words.sentence(f"{net.role}: {note}")
-        for net in networks
-        for note in (*map(note_text, net.notes), manager_text(net.subnet_manager))
-        if note
-    ]
-    return record_table("networks", "Networks and port counts", networks, fields, note=" ".join(notes))
 
 
 def load_table(context: GuideContext) -> Table:
@@ -207,7 +184,6 @@ def necessity(context: GuideContext) -> dict[str, Any]:
     result = context.result
     return {
         "claims": claims_table(context.claims),
-        "arithmetic": arithmetic_table(context.claims),
         "simplest": simplest_text(context.simplest, result),
         "simplest_table": simplest_table(context.simplest, result),
     }

@@ -8,6 +8,7 @@ from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si
 from sizer.catalog.labels import capital, fact_label, fact_value_text, unit_of_field, with_vendor
 from sizer.catalog.schema import Dnn, Port, Software, Support
 from sizer.physical.notes import CableQuestion
+from sizer.present.tables import PORT_USES
 from sizer.present.text.plan import question_text
 from sizer.present.text.result_text import whole_run_text
 from sizer.present.words import inside_sentence, percent
@@ -269,7 +270,8 @@ def _taken(workload: str, default: WorkloadDefault, result: SizingResult) -> flo
 def _fact_row(assumption: AssumedFact) -> AssumptionRow:
     item, fact = assumption.item, assumption.fact
     if isinstance(fact.value, Port):
-        what, value = f"{fact.value.kind.name} ports", str(fact.value.count)
+        use = PORT_USES[fact.value.use]
+        what, value = f"{fact.value.kind.name} ports{f' ({use})' if use else ''}", str(fact.value.count)
     elif assumption.named is not None:
         what, value = fact_label(fact.last_field), with_vendor(assumption.named)
     else:

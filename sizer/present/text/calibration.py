@@ -99,6 +99,10 @@ _TEXTS = {
     FitNote.DNN_OF_KIND: (
         "the rate of {0} is that of {1} published trainings of its kind ({2}), each with its team's own code"
     ),
+    FitNote.DNN_OF_TUNED_KIND: (
+        "the rate of {0} is that of {1} published runs of its kind ({2}), tuned by vendors or on prepared data, less "
+        "what other kinds lose as people train them"
+    ),
     FitNote.BATCH_TAKEN: "the batch of {0} per GPU is an assumption, and decides how many GPUs are needed: state yours",
     FitNote.MEASURED_FAR: (
         "your measured rate is {0} times what such networks reach: check its unit, the number of GPUs and the network"

@@ -97,13 +97,16 @@ def _smaller_text(design: DesignAnswer, limit: AnyLimit) -> str:
         return f"{takes}; after the loss of one it is missed until the repair, as {grouped(remaining)} GPUs remain."
     n_fewer = 2 if limit is Limit.SERVER_LOSS else 1
     # What does not fit has no rate.
-    if limit is Limit.GPU_MEMORY or limit not in (*TARGET_LIMITS, Limit.SERVER_LOSS) or design.probability is None:
+    if limit is Limit.GPU_MEMORY or limit not in (*TARGET_LIMITS, Limit.SERVER_LOSS):
         return ""
     sizes = [
         (answer, answer.smaller[n_fewer - 1])
         for answer in design.workloads
         if len(answer.smaller) >= n_fewer and answer.rate_is_predicted
     ]
+    if design.probability is None:
+        short = [pair for pair in sizes if limit is not Limit.SERVER_LOSS and not _is_enough(*pair)]
+        return f"{_expects(*short[0])}; {takes_text(short[0][0])}." if short else ""
     known = [(one.probability, place) for place, (_, one) in enumerate(sizes) if one.probability is not None]
     if not known:
         return ""
@@ -150,14 +153,17 @@ def _after_loss_text(answer: WorkloadAnswer) -> str:
 
 def _reaches(answer: WorkloadAnswer, size: SmallerSize) -> str:
     """'Four servers are expected to take 3.81 d, but meet'."""
+    link = ", but" if _is_enough(answer, size) else " and"
+    return f"{_expects(answer, size)}{link} {by_count(size.n_servers, 'meets', 'meet')}"
+
+
+def _expects(answer: WorkloadAnswer, size: SmallerSize) -> str:
     verb = by_count(size.n_servers, "is", "are")
     if answer.workload.target.time_to_train_s is not None and size.time_s is not None:
         does = f"take {duration(size.time_s)}"
     else:
         does = f"deliver {significant(size.samples_per_s)}{NARROW_SPACE}{sample_unit(answer.dnn)}"
-    link = ", but" if _is_enough(answer, size) else " and"
-    meets = by_count(size.n_servers, "meets", "meet")
-    return f"{_servers(size.n_servers)} {verb} expected to {does}{link} {meets}"
+    return f"{_servers(size.n_servers)} {verb} expected to {does}"
 
 
 def _only(answer: WorkloadAnswer, size: SmallerSize) -> str:

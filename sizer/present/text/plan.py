@@ -83,7 +83,7 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
     ),
     PlanNoteKind.STANDBY_HEAD: lambda hosts: (
         f"an active and a standby head node are planned from {hosts} hosts on, so that the loss of one stops no jobs "
-        "(assumption); fabric.management_servers sets another number"
+        "(assumption)"
     ),
     PlanNoteKind.INLETS_UNKNOWN: lambda device: (
         f"the vendor must confirm the power inlets of the {device}: each feed is planned for its full draw, and its "

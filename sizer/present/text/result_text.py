@@ -12,13 +12,13 @@ from sizer.drawings.racks import at_least
 from sizer.physical.components import Network
 from sizer.physical.networks.storage_networks import GATEWAY_HEADROOM, gateway_port_bytes_per_s
 from sizer.present import words
-from sizer.present.charts import next_bottleneck
 from sizer.present.facts.storage_tiers import system_name
 from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.calibration import note_texts, throughput_text
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.design_size import binding_text
 from sizer.present.text.serving import serving_cautions
+from sizer.present.text.stages import next_bottleneck
 from sizer.present.text.verdict import runner_up_text
 from sizer.present.text.warnings import design_warnings, host_memory_sentences, storage_need_sentences
 from sizer.sizing.checks import CheckResult
@@ -168,10 +168,6 @@ def power(design: DesignAnswer, which: str = "maximum", like_w: float | None = N
     return at_least(bool(counts.unknown_power), si(watts, "W", like=like_w))
 
 
-def _inside(things: str, places: str) -> str:
-    return f"{things} in {places}"
-
-
 def switches(design: DesignAnswer) -> int:
     """Switches and gateways of all networks."""
     return design.quantities.n_switches
@@ -182,7 +178,7 @@ def racks(design: DesignAnswer) -> str:
     if design.is_workstation:
         return "at a desk"
     counts = design.quantities
-    return _inside(fact_value(float(counts.rack_units[0]), "U"), words.plural(counts.n_racks, "rack"))
+    return f"{fact_value(float(counts.rack_units[0]), 'U')} in {words.plural(counts.n_racks, 'rack')}"
 
 
 def network_switches(net: Network, catalog: Catalog) -> str:

@@ -200,7 +200,7 @@ def software_text(found: ServingAnswer) -> str:
     """Number formats of the weights and of keys and values, and the software."""
     note = "assumed"
     if found.wide_cache_matters:
-        half = grouped(found.most_concurrent / 2)
+        half = grouped(int(found.most_concurrent / 2))
         note = f"assumed; in BF16, as vLLM and SGLang do unless told, memory has room for {half} requests"
     cache = f"{found.cache.upper()}{f' ({note})' if found.cache_is_assumed else ''}"
     mixture = f"a mixture of {listed(found.engines)}, as none is named"
@@ -288,7 +288,7 @@ def flight_text(found: ServingAnswer) -> str:
     )
     at = f"{at} ({significant(found.served_per_s)} requests/s in all)"
     count = significant(found.concurrency) if found.concurrency >= 1 else "fewer than 1"
-    return f"{count} {at} in each replica, whose memory has room for {grouped(found.most_concurrent)}"
+    return f"{count} {at} in each replica, whose memory has room for {grouped(int(found.most_concurrent))}"
 
 
 def prefix_text(found: ServingAnswer) -> str:

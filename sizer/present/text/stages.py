@@ -2,6 +2,8 @@
 
 from sizer.base.quantities import NARROW_SPACE, by_count, si, significant
 from sizer.catalog.sample_formats import FORMAT_NAMES, HOST_STEPS, is_compressed_image
+from sizer.drawings.datapath import is_limit
+from sizer.present import words
 from sizer.sizing.reasons import (
     DecodeReason,
     ExchangeReason,
@@ -12,7 +14,7 @@ from sizer.sizing.reasons import (
     StageReason,
     StorageReason,
 )
-from sizer.sizing.result import NearbyMeasurement
+from sizer.sizing.result import STAGES, NearbyMeasurement, Stage, WorkloadAnswer
 from sizer.workload.sample_format import FormatBasis
 
 # Input pipelines, inside a sentence.
@@ -141,3 +143,21 @@ def measurement_text(run: NearbyMeasurement) -> str:
     """What a published measurement ran on: '72 × Tesla V100 SXM2 16 GB, DGX-1, TensorFlow NGC 18.09'."""
     server = f", {run.server}" if run.server else ""
     return f"{run.n_gpus} × {run.gpu}{server}, {run.software or 'stack not stated'}"
+
+
+def stage_finding(answer: WorkloadAnswer) -> str:
+    """Title of the stage chart: the bottleneck, and the headroom of the next one."""
+    stage, text = STAGES[answer.bottleneck], si(float(answer.throughput.value), words.sample_unit(answer.dnn))
+    following = next_bottleneck(answer)
+    if following is None:
+        return f"{stage} is the bottleneck at {text}"
+    ratio = float(following.capacity.value) / float(answer.throughput.value)
+    return f"{stage} is the bottleneck at {text}; {words.stage(following.key, inside=True)} has {words.headroom(ratio)}"
+
+
+def next_bottleneck(answer: WorkloadAnswer) -> Stage | None:
+    """Stage that would limit next; None where no other stage can."""
+    following = next((stage for stage in answer.stages if stage.key == answer.next_bottleneck), None)
+    if following is None or following.key == answer.bottleneck or not is_limit(following, answer):
+        return None
+    return following

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 from typing import Literal
 
 import numpy as np
@@ -21,7 +20,6 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.reasons import CostDifference
 from sizer.sizing.recommend import most_servers
 from sizer.sizing.result import DesignAnswer, SizingResult
-from sizer.sizing.search.ranking import MOST_QUOTES
 from sizer.sizing.servers_needed import fewest_servers
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.quote import QuoteOverride
@@ -29,6 +27,8 @@ from sizer.workload.request import SizingRequest, Target
 
 VendorKind = Literal["other server", "other storage"]
 NeighbourKind = Literal["cheaper", "faster", "smaller", "simplest", "simplest of all", "other server", "other storage"]
+NEARBY_KINDS: tuple[NeighbourKind, ...] = ("cheaper", "smaller", "faster")
+VENDOR_KINDS: tuple[VendorKind, ...] = ("other server", "other storage")
 
 # A design is called faster from this gain of the median on: less is hardly visible within the 90 % intervals.
 _NOTICEABLE = 0.1
@@ -203,66 +203,25 @@ class Neighbour:
     target_probability: float | None = None  # of one with other targets: that it meets the original ones
 
 
-class MissingReason(Enum):
-    """Why an alternative of some kind does not exist."""
-
-    CHEAPEST = "the only platform"
-    NONE_CHEAPER = "no other platform costs less, whatever the missing prices are"
-    NONE_LIKELY_CHEAPER = "no other platform is expected to cost less, but quotes could reverse that"
-    ONE_SERVER = "the design has one server"
-    NO_LOOSER_TARGET = "no lower confidence or looser target needs fewer servers"
-    NO_USEFUL_SIZE = "another stage limits larger sizes"
-    NOT_FASTER = "no larger size is noticeably faster"
-    NO_OTHER_VENDOR = "no part of another vendor that the request allows"
-    INFEASIBLE = "no design meets the changed request"
-
-
-@dataclass(frozen=True)
-class MissingNeighbour:
-    """A kind of alternative that does not exist, and why."""
-
-    kind: NeighbourKind
-    reason: MissingReason
-    items: tuple[str, ...] = ()  # ids of the parts whose quotes would settle it, or of server and storage
-    vendor: str = ""  # of the design's part
-    detail: str = ""  # the message of the search
-
-
-@dataclass(frozen=True)
-class Neighbours:
-    """Alternatives that exist, and those that do not."""
-
-    existing: tuple[Neighbour, ...]
-    missing: tuple[MissingNeighbour, ...]
-
-    @classmethod
-    def of(cls, parts: Iterable[Neighbour | MissingNeighbour]) -> "Neighbours":
-        """Alternatives sorted into both."""
-        listed = list(parts)
-        return cls(
-            tuple(one for one in listed if isinstance(one, Neighbour)),
-            tuple(one for one in listed if isinstance(one, MissingNeighbour)),
-        )
-
-
-def nearby_designs(evaluated: EvaluatedDesign) -> Neighbours:
-    """Cheaper, smaller and faster than the described design.
+def nearby_designs(evaluated: EvaluatedDesign) -> tuple[Neighbour, ...]:
+    """Cheaper, smaller and faster than the described design, as far as there are such.
 
     Smaller and faster stay on the platform of the design and are resized, each in the time of a narrow request.
     """
     result, catalog, fitted = evaluated.result, evaluated.catalog, evaluated.calibration
-    return Neighbours.of(change(result, catalog, fitted) for change in (_cheaper, _smaller, _faster))
+    found = (change(result, catalog, fitted) for change in (_cheaper, _smaller, _faster))
+    return tuple(one for one in found if one is not None)
 
 
-def other_vendors(evaluated: EvaluatedDesign) -> Neighbours:
+def other_vendors(evaluated: EvaluatedDesign) -> tuple[Neighbour, ...]:
     """Best design of another server vendor, and of another storage vendor, that meets the same request.
 
     Only the list of servers, or only the list of storage, is widened. Several vendors are in the order of the search,
     which is no ranking unless the request names a key or prices decide.
     """
     result, catalog, fitted = evaluated.result, evaluated.catalog, evaluated.calibration
-    kinds: tuple[VendorKind, ...] = ("other server", "other storage")
-    return Neighbours.of([_other_vendor(result, catalog, fitted, kind) for kind in kinds])
+    found = (_other_vendor(result, catalog, fitted, kind) for kind in VENDOR_KINDS)
+    return tuple(one for one in found if one is not None)
 
 
 def _with_platforms(request: SizingRequest, **lists: list[str]) -> SizingRequest:
@@ -282,20 +241,7 @@ def on_platform(request: SizingRequest, platform: Platform) -> SizingRequest:
     )
 
 
-def _on_platform(
-    kind: NeighbourKind, other: DesignAnswer, result: SizingResult, catalog: Catalog, fitted: Calibration
-) -> Neighbour | None:
-    """A platform of the result as a neighbour; None where the request cannot lead to it."""
-    request = on_platform(result.request, other.platform)
-    if request.quote.override:
-        settled = _settled(request, catalog, fitted)
-        if isinstance(settled, str):
-            return None
-        request, other = settled
-    return Neighbour(kind, request, other)
-
-
-def _cheaper(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Neighbour | MissingNeighbour:
+def _cheaper(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Neighbour | None:
     """Design that meets the same request and is expected to cost less; of several the one that costs least.
 
     One that certainly costs less comes before one that is only expected to. An unknown fact saves nothing.
@@ -306,42 +252,35 @@ def _cheaper(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Nei
         for other in result.platforms
         if other is not design and (design.conditional_on or not other.conditional_on)
     ]
-    if not others:
-        return MissingNeighbour("cheaper", MissingReason.CHEAPEST)
     compared = [(cost_difference(other, design, request, catalog), other) for other in others]
     less = [pair for pair in compared if pair[0].expected < 0]
-    if less:
-        _, best = min(less, key=lambda pair: (not pair[0].high < 0, pair[0].expected))
-        found = _on_platform("cheaper", best, result, catalog, fitted)
-        if found is not None:
-            return replace(found, cost=cost_difference(found.design, design, request, catalog))
-    quotes = result.quotes_to_settle or [quote for cost, _ in compared for quote in cost.quotes]
-    if quotes:
-        heaviest = sorted(quotes, key=lambda quote: -(quote.swing or 0.0))
-        items = tuple(dict.fromkeys(quote.item for quote in heaviest))[:MOST_QUOTES]
-        return MissingNeighbour("cheaper", MissingReason.NONE_LIKELY_CHEAPER, items)
-    return MissingNeighbour("cheaper", MissingReason.NONE_CHEAPER)
+    if not less:
+        return None
+    _, other = min(less, key=lambda pair: (not pair[0].high < 0, pair[0].expected))
+    narrow = on_platform(request, other.platform)
+    settled = _settled(narrow, catalog, fitted) if narrow.quote.override else (narrow, other)
+    if settled is None:
+        return None
+    return Neighbour("cheaper", *settled, cost=cost_difference(settled[1], design, request, catalog))
 
 
-def _smaller(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Neighbour | MissingNeighbour:
+def _smaller(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Neighbour | None:
     """The next smaller size of the platform: at a lower confidence, or else for a looser target."""
     design, platform = result.design, result.design.platform
     fewer = design.n_servers - 1
     if not fewer:
-        return MissingNeighbour("smaller", MissingReason.ONE_SERVER)
+        return None
     narrow = narrowed_to(result.request, platform)
     request = at_lower_confidence(fewer, narrow, platform, catalog, fitted) or with_looser_targets(
         fewer, narrow, platform, catalog, fitted
     )
     settled = None if request is None else _settled(request, catalog, fitted)
-    if not isinstance(settled, tuple) or settled[1].n_servers >= design.n_servers:
-        return MissingNeighbour("smaller", MissingReason.NO_LOOSER_TARGET)
-    request, found = settled
-    probability = _probability(result, found, catalog, fitted)
-    return Neighbour("smaller", request, found, target_probability=probability)
+    if settled is None or settled[1].n_servers >= design.n_servers:
+        return None
+    return Neighbour("smaller", *settled, target_probability=_probability(result, settled[1], catalog, fitted))
 
 
-def _faster(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Neighbour | MissingNeighbour:
+def _faster(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Neighbour | None:
     """The next size up of the same platform that is noticeably faster."""
     design, platform = result.design, result.design.platform
     narrow = narrowed_to(result.request, platform)
@@ -353,21 +292,18 @@ def _faster(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Neig
     step = max(1, round(_NOTICEABLE * design.n_servers / 2))
     for count in [first + step * number for number in range(_TRIES)]:
         request = leading_to(count, narrow, platform, catalog, fitted)
-        if request is None:
-            items = (platform.server.id, platform.storage.id)
-            return MissingNeighbour("faster", MissingReason.NO_USEFUL_SIZE, items)
-        settled = _settled(request, catalog, fitted)
-        if isinstance(settled, str):
-            return MissingNeighbour("faster", MissingReason.INFEASIBLE, detail=settled)
-        request, found = settled
-        if speed_up(found, design) >= 1 + _NOTICEABLE:
-            probability = _probability(result, found, catalog, fitted)
-            return Neighbour("faster", request, found, target_probability=probability)
-    return MissingNeighbour("faster", MissingReason.NOT_FASTER)
+        settled = None if request is None else _settled(request, catalog, fitted)
+        if settled is None:
+            return None
+        if speed_up(settled[1], design) >= 1 + _NOTICEABLE:
+            return Neighbour("faster", *settled, target_probability=_probability(result, settled[1], catalog, fitted))
+    return None
 
 
-def _settled(request: SizingRequest, catalog: Catalog, fitted: Calibration) -> tuple[SizingRequest, DesignAnswer] | str:
-    """A request with its design, or the sentence why there is none.
+def _settled(
+    request: SizingRequest, catalog: Catalog, fitted: Calibration
+) -> tuple[SizingRequest, DesignAnswer] | None:
+    """A request with its design; None where no design meets it.
 
     Quantities that the quote changes apply to the original design only. Prices and discounts of parts that this design
     also has are retained.
@@ -386,8 +322,8 @@ def _settled(request: SizingRequest, catalog: Catalog, fitted: Calibration) -> t
         ]
         request = _with_overrides(request, retained)
         return request, best_design(request, catalog, fitted).design if retained else design
-    except (InfeasibleError, RequestError) as error:
-        return str(error)
+    except (InfeasibleError, RequestError):
+        return None
 
 
 def _with_overrides(request: SizingRequest, overrides: Sequence[QuoteOverride]) -> SizingRequest:
@@ -405,24 +341,18 @@ def _probability(result: SizingResult, design: DesignAnswer, catalog: Catalog, f
     return likely
 
 
-def _other_vendor(
-    result: SizingResult, catalog: Catalog, fitted: Calibration, kind: VendorKind
-) -> Neighbour | MissingNeighbour:
+def _other_vendor(result: SizingResult, catalog: Catalog, fitted: Calibration, kind: VendorKind) -> Neighbour | None:
     """Best design with a server, or with storage, of another vendor; the other lists stay as the request has them."""
-    is_server = kind == "other server"
+    is_server, asked = kind == "other server", result.request.platforms
     items: Iterable[Item] = catalog.servers.values() if is_server else catalog.storage.values()
     own = result.design.platform.server if is_server else result.design.platform.storage
-    used, day = own.vendor, result.request.date
-    asked = result.request.platforms
     forbidden = asked.forbidden_servers if is_server else asked.forbidden_storage
-    sold = as_sold_as(catalog, items, own, day)
-    ids = [item.id for item in sold if item.vendor != used and item.id not in forbidden]
-    if not ids:
-        return MissingNeighbour(kind, MissingReason.NO_OTHER_VENDOR, vendor=used)
+    sold = as_sold_as(catalog, items, own, result.request.date)
+    ids = [item.id for item in sold if item.vendor != own.vendor and item.id not in forbidden]
     widened = _with_platforms(result.request, **{"servers" if is_server else "storage": ids})
-    settled = _settled(widened, catalog, fitted)
-    if isinstance(settled, str):
-        return MissingNeighbour(kind, MissingReason.INFEASIBLE, detail=settled)
+    settled = _settled(widened, catalog, fitted) if ids else None
+    if settled is None:
+        return None
     request, design = settled
     narrow = _with_platforms(request, servers=[design.platform.server.id], storage=[design.platform.storage.id])
     return Neighbour(kind, narrow, design)

@@ -222,76 +222,20 @@ def validation_table(validations: Sequence[ValidationPass]) -> Table | None:
             Field("Workload", lambda validation: validation.workload, "left", 17),
             Field("Samples", lambda validation: grouped(validation.n_samples), "right", 12),
             Field("Samples/s", lambda validation: significant(validation.samples_per_s), "right", 11),
-            Field("Bottleneck", _bottleneck_cell, "left", 17),
+            Field("Bottleneck", lambda one: Cell(words.stage(one.limiting), stage=one.limiting), "left", 17),
             Field("Reads", lambda validation: si(validation.reads_bytes_per_s, "B/s"), "right", 11),
             Field("Pass time", lambda validation: duration(validation.pass_s), "right", 10),
-            Field("Share of time", _validation_share, "right", 10),
+            Field("Share of time", lambda one: "" if one.share is None else _share_cell(one.share), "right", 10),
             Field("Samples/s, local drives", _local_rate, "right", 12),
         ],
         note=note,
     )
 
 
-def _bottleneck_cell(validation: ValidationPass) -> Cell:
-    return Cell(words.stage(validation.limiting), stage=validation.limiting)
-
-
-def _validation_share(validation: ValidationPass) -> Cell:
-    return Cell("") if validation.share is None else _share_cell(validation.share)
-
-
 def _local_rate(validation: ValidationPass) -> Cell:
     if validation.local_samples_per_s is None:
         return Cell("")
     return Cell(words.NOT_PUBLISHED if validation.drives_are_bound else significant(validation.local_samples_per_s))
-
-
-def copies_table(copies: Sequence[LocalCopy]) -> Table | None:
-    """Copying to local drives compared with shared storage; None if there is nothing to compare, or no copy fits."""
-    rows: list[tuple[str | Cell, ...] | Row] = []
-    for copy in copies:
-        if copy.fits is False:
-            continue
-        if len(copies) > 1:
-            rows.append(row(copy.workload, kind="group"))
-        rows += _copy_rows(copy)
-    if not rows:
-        return None
-    return fact_table(
-        "local-copies",
-        "Copying the data to local drives first",
-        rows,
-        titles=("Shared storage", "", "Local drives", ""),
-        widths=(26, 22, 30, 22),
-        aligns=("left", "right", "left", "right"),
-        style="",
-    )
-
-
-def _copy_rows(copy: LocalCopy) -> Iterator[tuple[str | Cell, ...] | Row]:
-    usable = words.NOT_PUBLISHED if np.isnan(copy.usable_bytes) else si(copy.usable_bytes, "B")
-    yield "Copy to each server", si(copy.copy_bytes, "B"), "Usable capacity", usable
-    copy_time = _time_cell(copy.copy_s, is_bound=copy.storage_is_bound)
-    if copy.saved_nodes:
-        fewer = f"Copy from {grouped(copy.nodes_for_data)} nodes, enough for the data"
-        yield "Copy time", copy_time, fewer, duration(copy.copy_with_fewer_s)
-    else:
-        yield "Copy time", copy_time, "", ""
-    local_first, local = (
-        _time_cell(seconds, is_bound=copy.drives_are_bound) for seconds in (copy.first_local_s, copy.local_s)
-    )
-    yield "First epoch", duration(copy.first_shared_s), "First epoch", local_first
-    yield "Later epochs", duration(copy.shared_s), "Later epochs", local
-    nodes = grouped(copy.saved_nodes)
-    yield row("Break-even", break_even_text(copy), "Storage nodes for reads alone", nodes, kind="strong")
-
-
-def break_even_text(copy: LocalCopy) -> str:
-    """Number of epochs after which copying first is faster in total."""
-    if np.isinf(copy.break_even_epoch):
-        return "never"
-    count = words.plural(int(copy.break_even_epoch), "epoch")
-    return f"{count} at the earliest" if copy.drives_are_bound else count
 
 
 # --- assumptions
@@ -322,13 +266,9 @@ def assumptions_table(plan: DataPlan) -> Table | None:
         [
             Field("Assumption", lambda assumption: assumption.what, "left", 30),
             Field("Value", lambda assumption: assumption.value, "left", 26),
-            Field("Reason", _reason_cell, "left", 44),
+            Field("Reason", lambda one: Cell(one.note, tuple(filter(None, [one.source]))), "left", 44),
         ],
     )
-
-
-def _reason_cell(assumption: AssumptionRow) -> Cell:
-    return Cell(assumption.note, (assumption.source,) if assumption.source else ())
 
 
 # Share of the time for checkpoints that is negligible: a choice of ours.
@@ -433,7 +373,6 @@ def data_text(title: str, design: str, plan: DataPlan) -> str:
         routes_table(plan.ingest),
         *checkpoint_tables(plan.design),
         validation_table(plan.validations),
-        copies_table(plan.copies),
         assumptions_table(plan),
     )
     sentences = [ingest_text(plan.ingest), *map(copy_text, plan.copies)]

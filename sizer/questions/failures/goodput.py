@@ -32,8 +32,6 @@ from sizer.sizing.stages.platform_columns import node_write_rates, write_rate_is
 
 # Time of a repair where none is stated. An example: it depends on the contract.
 USUAL_REPAIR_S = 86_400.0
-# Write rates compared with the one asked about.
-_WRITE_FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 # What a value is called, and the least and the most of it.
 _LIMITS = {
     "gpus": ("number of GPUs", 1, 131_072, ""),
@@ -68,22 +66,11 @@ class GoodputQuestion:
 
 
 @dataclass(frozen=True)
-class OtherWriteRate:
-    """Another write rate, everything else as asked."""
-
-    write_bytes_per_s: float
-    goodput: float
-    interval_s: float
-    gpu_hours_per_week: float  # gained over the rate asked about; below 0 lost
-
-
-@dataclass(frozen=True)
 class GoodputAnswer:
-    """The plan at the rate asked about, the same at other rates, and spare servers."""
+    """The plan, and spare servers."""
 
     question: GoodputQuestion
     plan: CheckpointPlan
-    others: tuple[OtherWriteRate, ...]
     level: str | None  # of NVIDIA's published storage levels
     spare_servers: int | None  # None: no time of repair given
 
@@ -143,7 +130,7 @@ def job_question(design: DesignAnswer, given: Mapping[str, float | None]) -> Goo
 
 
 def goodput_answer(question: GoodputQuestion) -> GoodputAnswer:
-    """Goodput of the job, at several write rates.
+    """Goodput of the job.
 
     Raises RequestError if a value is out of its range, or checkpoints follow each other faster than they are written.
     """
@@ -152,24 +139,19 @@ def goodput_answer(question: GoodputQuestion) -> GoodputAnswer:
         if value is not None and not (math.isfinite(value) and low <= value <= high):
             given, least, most = (_written(one, unit) for one in (value, low, high))
             raise RequestError(f"the {called} is {given}; allowed are {least} to {most}")
-    plan = _plan(question, 1.0)
+    plan = _plan(question)
     if question.interval_s is not None and plan.write_s > question.interval_s:
         raise RequestError(
             f"the checkpoint interval is {duration(question.interval_s)}, but a checkpoint of "
             f"{si(plan.checkpoint_bytes, 'B')} takes {duration(plan.write_s)} to write; give a longer interval or "
             "faster storage"
         )
-    others = []
-    for factor in _WRITE_FACTORS:
-        other = _plan(question, factor)
-        gained = (other.goodput[0] - plan.goodput[0]) * question.gpus * 7 * 24
-        others.append(OtherWriteRate(question.write_bytes_per_s * factor, other.goodput[0], other.interval_s, gained))
     servers = max(1, round(question.gpus / GPUS_OF_THE_RATE))
     spares = None
     if question.repair_s is not None:
         spares = spares_that_suffice(servers, question.repair_s, rate=question.rate or INTERRUPTIONS[0])
     level = storage_level(question.read_bytes_per_s, question.write_bytes_per_s, servers)
-    return GoodputAnswer(question, plan, tuple(others), level, spares)
+    return GoodputAnswer(question, plan, level, spares)
 
 
 def _written(value: float, unit: str) -> str:
@@ -180,7 +162,7 @@ def _written(value: float, unit: str) -> str:
     return duration(value) if unit == "s" else si(value, unit)
 
 
-def _plan(question: GoodputQuestion, faster: float) -> CheckpointPlan:
+def _plan(question: GoodputQuestion) -> CheckpointPlan:
     rates = INTERRUPTIONS if question.rate is None else (question.rate, question.rate, question.rate)
     notice_s = NOTICE_S + RESCHEDULE_S if question.notice_s is None else question.notice_s
     if question.spares is not None:
@@ -190,7 +172,7 @@ def _plan(question: GoodputQuestion, faster: float) -> CheckpointPlan:
     return checkpoint_plan(
         question.gpus,
         question.parameters * question.bytes_per_parameter,
-        question.write_bytes_per_s * faster,
+        question.write_bytes_per_s,
         question.read_bytes_per_s,
         copy_s=question.copy_s,
         interval_s=question.interval_s,
@@ -200,7 +182,7 @@ def _plan(question: GoodputQuestion, faster: float) -> CheckpointPlan:
 
 
 def goodput_text(found: GoodputAnswer) -> str:
-    """The plan in lines, and a table of write rates."""
+    """The plan in lines."""
     asked, plan = found.question, found.plan
     how = "while training goes on" if asked.copy_s is not None else "while training waits"
     best = "best interval" if asked.interval_s is None else "interval"
@@ -220,30 +202,7 @@ def goodput_text(found: GoodputAnswer) -> str:
     ]
     if found.spare_servers is not None:
         lines.append(f"spare servers       {found.spare_servers}: the job has all its servers 99 % of the time")
-    return "\n".join([*lines, "", table_text(write_rates_table(found))])
-
-
-def write_rates_table(found: GoodputAnswer) -> Table:
-    """Goodput at other write rates of the storage."""
-
-    def gained(one: OtherWriteRate) -> str:
-        if one.write_bytes_per_s == found.question.write_bytes_per_s:
-            return "as asked"
-        hours = round(one.gpu_hours_per_week)
-        sign = "+" if hours > 0 else "\u2212" if hours < 0 else ""
-        return f"{sign}{grouped(abs(hours))}"
-
-    return record_table(
-        "write-rates",
-        "Other write rates of the storage",
-        found.others,
-        [
-            Field("Write rate", lambda one: si(one.write_bytes_per_s, "B/s"), "right", 25),
-            Field("Checkpoint interval", lambda one: duration(one.interval_s), "right", 25),
-            Field("Goodput", lambda one: share_text(one.goodput), "right", 20),
-            Field("GPU-hours a week", gained, "right", 30),
-        ],
-    )
+    return "\n".join(lines)
 
 
 # Years over which servers and storage are written off. A choice of ours, the middle of the usual three to five.

@@ -135,7 +135,7 @@ def _owning_rows(comparison: RentOrBuy) -> Iterator[Fact]:
         kwh = si(1e3 * float(own.energy_kwh), "Wh")
         yield "Electricity", _amount(own.energy), f"{kwh} at {_rate(comparison, rates.electricity_per_kwh)} per kWh"
     if own.space is not None:
-        yield "Space", _amount(own.space), "at the price of [ownership]"
+        yield "Space", _amount(own.space), "at the price stated for ownership"
     yield row("Total cost of buying", _quoted(owning_text(comparison, bare=True)), "", kind="total")
 
 
@@ -335,14 +335,3 @@ def _at_use(comparison: RentOrBuy, use: Decimal) -> str:
         return f"At {share} renting costs less{caution}: {rent} compared with {own}."
     caution = " from the known costs" if comparison.owning.is_at_least else ""
     return f"At {share} buying costs less{caution}: {own} compared with {rent}."
-
-
-def short_finding(comparison: RentOrBuy) -> str:
-    """The answer as the title of a chart."""
-    if comparison.break_even > 1:
-        return "Renting costs less at any utilization"
-    if comparison.break_even <= 0:
-        return "Buying costs less at any utilization"
-    if comparison.bound == "exact":
-        return f"Buying costs less above {share_text(comparison.break_even)} utilization"
-    return f"Break-even utilization: {break_even_text(comparison)}"

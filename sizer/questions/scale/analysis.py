@@ -496,7 +496,9 @@ class ScaleComparison:
         return any(run.step is not None for one in self.comparisons for way in one.designs for run in way.runs)
 
 
-def scale_comparison(evaluated: EvaluatedDesign, n_gpus: int | Sequence[int] | None = None) -> ScaleComparison:
+def scale_comparison(
+    evaluated: EvaluatedDesign, n_gpus: int | Sequence[int] | None = None, *, only_allowed: bool = False
+) -> ScaleComparison:
     """The same number of GPUs arranged in servers of several kinds and numbers.
 
     Every number comes from the models that size clusters
@@ -507,9 +509,9 @@ def scale_comparison(evaluated: EvaluatedDesign, n_gpus: int | Sequence[int] | N
     seed is fixed.
 
     ``evaluated``: the servers, storage and fabric of its design come first in the comparison. ``n_gpus``: GPUs of the
-    arrangements, 2 to 10,000; default: those that the design uses. [-] Without comparisons where the catalogue no
-    longer holds the parts of a design. Raises RequestError if a number of GPUs is out of range, or servers of the
-    design's kind with so many do not hold the networks.
+    arrangements, 2 to 10,000; default: those that the design uses. [-] ``only_allowed``: without parts that the request
+    excludes. Without comparisons where the catalogue no longer holds the parts of a design. Raises RequestError if a
+    number of GPUs is out of range, or servers of the design's kind with so many do not hold the networks.
     """
     counts = [job_gpus(evaluated.result)] if n_gpus is None else [n_gpus] if isinstance(n_gpus, int) else list(n_gpus)
     for count in counts:
@@ -518,7 +520,9 @@ def scale_comparison(evaluated: EvaluatedDesign, n_gpus: int | Sequence[int] | N
     if any(model is None for model in evaluated.workloads):
         return ScaleComparison(())
     draws = Draws(evaluated.calibration, _DRAWS, streams(_SEED))
-    return ScaleComparison(tuple(_comparison(evaluated, count, draws) for count in dict.fromkeys(counts)))
+    return ScaleComparison(
+        tuple(_comparison(evaluated, count, draws, only_allowed=only_allowed) for count in dict.fromkeys(counts))
+    )
 
 
 def n_allowed_kinds(evaluated: EvaluatedDesign) -> int:
@@ -528,9 +532,10 @@ def n_allowed_kinds(evaluated: EvaluatedDesign) -> int:
     return sum(one.kind != "spread" and one.is_allowed for one in arranged)
 
 
-def _comparison(evaluated: EvaluatedDesign, n_gpus: int, draws: Draws) -> EqualGpuComparison:
+def _comparison(evaluated: EvaluatedDesign, n_gpus: int, draws: Draws, *, only_allowed: bool) -> EqualGpuComparison:
     result, catalog = evaluated.result, evaluated.catalog
     possible, excluded = arrangements(result.request, result.design, n_gpus, catalog)
+    possible = tuple(one for one in possible if one.is_allowed or not only_allowed)
     works = resolved(result.request, catalog, draws.calibration)
     arranged = [one for one in possible if _fits(result.request, one, works, catalog, draws.calibration)]
     if possible[0] not in arranged:

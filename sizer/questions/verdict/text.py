@@ -36,46 +36,35 @@ from sizer.sizing.result import SizingResult
 
 
 def claims_table(claims: Sequence[Claim]) -> Table | None:
-    """Every claim with its number and its threshold; None where there are none."""
+    """Every claim with its number, its threshold, and how the number comes about; None where there are none.
+
+    Claims about the whole request come first, then workload by workload.
+    """
     if not claims:
         return None
-    fields: list[Field[Claim]] = [
-        Field("Claim", claim_title, width=52),
-        Field("Holds", holds_text, width=10),
-        Field("Number", lambda claim: claim_number(claim, claim.value), "right", 17),
-        Field("Threshold", _threshold_text, "right", 21),
-    ]
-    note = "Each claim favours the simpler option."
-    return record_table("claims", "Claims", _by_workload(claims), fields, group=_group_of(claims), note=note)
-
-
-def arithmetic_table(claims: Sequence[Claim]) -> Table | None:
-    """Every claim with its finding and its arithmetic; None where there are none."""
-    if not claims:
-        return None
-    fields: list[Field[Claim]] = [
-        Field("Claim", claim_title, width=22),
-        Field("Finding", claim_finding, width=34),
-        Field("Arithmetic", lambda claim: Cell(claim_arithmetic(claim), cites=claim.sources), width=44),
-    ]
-    title, ordered = "Arithmetic of the claims", _by_workload(claims)
-    return record_table("claims-arithmetic", title, ordered, fields, group=_group_of(claims))
-
-
-def _by_workload(claims: Sequence[Claim]) -> list[Claim]:
-    """Claims about the whole request, then workload by workload."""
     names = list(dict.fromkeys(claim.workload for claim in claims))
-    return sorted(claims, key=lambda claim: (claim.workload != "", names.index(claim.workload)))
-
-
-def _group_of(claims: Sequence[Claim]) -> Callable[[Claim], str]:
-    """Name of the workload of a claim, where there are several."""
     has_several = len({claim.workload for claim in claims if claim.workload}) > 1
-    return lambda claim: claim.workload if has_several else ""
+    return record_table(
+        "claims",
+        "Claims in favour of the simpler option",
+        sorted(claims, key=lambda claim: (claim.workload != "", names.index(claim.workload))),
+        [
+            Field("Claim", claim_title, width=20),
+            Field("Holds", holds_text, width=7),
+            Field("Number and threshold", _number_text, width=16),
+            Field("Finding and arithmetic", _basis, width=57),
+        ],
+        group=lambda claim: claim.workload if has_several else "",
+    )
 
 
-def _threshold_text(claim: Claim) -> str:
-    return f"at {'most' if claim.at_most else 'least'} {claim_number(claim, claim.threshold)}"
+def _number_text(claim: Claim) -> str:
+    least = "at most" if claim.at_most else "at least"
+    return f"{claim_number(claim, claim.value)}, {least} {claim_number(claim, claim.threshold)}"
+
+
+def _basis(claim: Claim) -> Cell:
+    return Cell(" ".join(_finding_and_arithmetic(claim)), cites=claim.sources)
 
 
 def holds_text(claim: Claim) -> str:
@@ -333,7 +322,7 @@ def _simple_storage_finding(facts: SimpleStorageFacts) -> str:
 
 def _simple_storage_arithmetic(facts: SimpleStorageFacts) -> str:
     return (
-        f"The design reads {si(facts.read_bytes_per_s, 'B/s')} after the first epoch. "
+        f"The design reads {si(facts.read_bytes_per_s, 'B/s')} in steady state. "
         f"{'; '.join(map(_option_text, facts.options))}. Storage of unpublished rate counts as enough only where the "
         "servers' memory holds the data."
     )
@@ -373,7 +362,7 @@ def _memory_arithmetic(facts: MemoryFacts) -> str:
 def _link_finding(facts: LinkFacts, holds: bool) -> str:
     link = facts.kind.name
     if not facts.read_bytes_per_s:
-        return f"{link} is enough for the data: after the first epoch nothing is read over it."
+        return f"{link} is enough for the data: in steady state nothing is read over it."
     enough = "enough" if holds else "not enough"
     reads, carries = si(facts.read_bytes_per_s, "B/s"), si(facts.link_bytes_per_s, "B/s")
     return f"{link} is {enough} for the data: a server reads {reads}, one link carries {carries}."
@@ -383,7 +372,7 @@ def _link_arithmetic(facts: LinkFacts) -> str:
     return (
         f"A server's GPUs and processors process {si(facts.samples_per_s, sample_unit(facts.dnn))}. At "
         f"{si(facts.sample_bytes, 'B')} each that is {si(facts.first_epoch_bytes_per_s, 'B/s')}, of which its memory "
-        f"serves {_percent(facts.hit_fraction)} after the first epoch. Over one such link per server, the first epoch "
+        f"serves {_percent(facts.hit_fraction)} in steady state. Over one such link per server, the first epoch "
         f"takes at least {duration(facts.first_epoch_s)}."
     )
 
@@ -398,7 +387,7 @@ def _shared_storage_texts(facts: SharedStorageFacts, holds: bool) -> tuple[str, 
         )
     return (
         finding,
-        f"After the first epoch the design reads {si(facts.read_bytes_per_s, 'B/s')}; the smallest "
+        f"In steady state the design reads {si(facts.read_bytes_per_s, 'B/s')}; the smallest "
         f"system delivers at least {si(facts.delivered_bytes_per_s, 'B/s')}. Below "
         f"{_percent(LOW_UTILIZATION)} of that, the storage is bought for its capacity, not for its speed.",
     )

@@ -7,7 +7,7 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 
 from sizer.base.estimate import Estimate
-from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si, significant
+from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, significant
 from sizer.present.tables import Cell, Table, columns, row
 from sizer.present.words import (
     NOT_KNOWN,
@@ -19,7 +19,7 @@ from sizer.present.words import (
     sample_unit,
     stage,
 )
-from sizer.questions.what_if.input_grid import FixedDesignRates, HardwareCounts
+from sizer.questions.what_if.input_grid import FixedDesignRates
 from sizer.questions.what_if.varied_input import STORAGE_NODES, VariedInput
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.result import STAGES
@@ -60,15 +60,12 @@ def fixed_design_break_evens(
     model: WorkloadOnDesign,
     x: VariedInput,
     line: FixedDesignRates,
-    parts: HardwareCounts | None,
     others: Mapping[str, float],
-    at: int,
 ) -> tuple[BreakEven, ...]:
     """Break-even points of a fixed design along an input.
 
-    ``line``: from :func:`~sizer.questions.what_if.input_grid.fixed_design_along`. ``parts``: from
-    :func:`~sizer.questions.what_if.input_grid.hardware_along`. ``others``: values of the other inputs. ``at``: place
-    of the present value of the input.
+    ``line``: from :func:`~sizer.questions.what_if.input_grid.fixed_design_along`. ``others``: values of the other
+    inputs.
     """
     nodes = int(others.get(STORAGE_NODES, model.storage_nodes))
     found = [_limits(x, line.limiting), _target(x, line.meets_target.tolist())]
@@ -76,8 +73,6 @@ def fixed_design_break_evens(
         found.append(_nodes_in_place(x, line.storage_nodes.tolist(), nodes))
     if not line.holds_data.all():
         found.append(_capacity(x, line.holds_data.tolist()))
-    if parts is not None:
-        found += _hardware(model, x, parts, at)
     return tuple(found)
 
 
@@ -147,61 +142,6 @@ def _nodes_in_place(x: VariedInput, needed: Sequence[float], nodes: int) -> Brea
         )
     sentence = "; ".join(texts)
     return BreakEven("Storage nodes", f"{sentence[:1].upper()}{sentence[1:]}.", len(parts) > 1)
-
-
-def _hardware(model: WorkloadOnDesign, x: VariedInput, parts: HardwareCounts, at: int) -> list[BreakEven]:
-    found = [
-        _second_switch(x, parts.fabric_switches.tolist()),
-        _count(x, "Racks", parts.racks.tolist(), at),
-    ]
-    limits = model.request.limits
-    for what, limit, values, text in (
-        ("Limit of racks", limits.racks, parts.racks, f"{limits.racks} racks"),
-        ("Limit of rack units", limits.rack_units, parts.rack_units, f"{limits.rack_units}{NARROW_SPACE}U"),
-        ("Limit of power", limits.power_w, parts.power_w, si(limits.power_w or 0.0, "W")),
-    ):
-        if limit is not None:
-            found.append(_crossing(x, what, (values <= limit).tolist(), text))
-    return found
-
-
-def _crossing(x: VariedInput, what: str, is_met: Sequence[bool], limit: str) -> BreakEven:
-    text = _sentence(x, spans(is_met), lambda met: f"the limit of {limit} is {'met' if met else 'exceeded'}")
-    return BreakEven(what, text, len(set(is_met)) > 1)
-
-
-def _second_switch(x: VariedInput, counts: Sequence[int]) -> BreakEven:
-    """Where one switch of the compute fabric is no longer enough."""
-    what = "Second compute switch"
-    if max(counts) <= 1:
-        return BreakEven(what, f"Not within the range ({x.span}): one is enough.", False)
-    if min(counts) > 1:
-        several = f"{min(counts)} or more" if min(counts) < max(counts) else f"{min(counts)}"
-        return BreakEven(what, f"The whole range ({x.span}) needs {several} switches.", False)
-    texts = []
-    for part in spans([count > 1 for count in counts]):
-        place = where(x, part.first, part.last)
-        fewest = min(counts[part.first : part.last + 1])
-        texts.append(f"{fewest} or more are needed {place}" if part.value else f"one switch is enough {place}")
-    sentence = "; ".join(texts)
-    return BreakEven(what, f"{sentence[:1].upper()}{sentence[1:]}.", True)
-
-
-def _count(x: VariedInput, what: str, counts: Sequence[int], at: int) -> BreakEven:
-    """The count where the input is now, and the nearest other ones on both sides."""
-    here = counts[at]
-    up = next((place for place in range(at, len(counts)) if counts[place] != here), None)
-    down = next((place for place in range(at, -1, -1) if counts[place] != here), None)
-    if up is None and down is None:
-        return BreakEven(what, f"{plain(here)} {where(x, 0, len(counts) - 1)}.", False)
-    texts = [f"{plain(here)} at {x.texts[at]}"]
-    texts.append(_change(counts, up, f"up to {x.texts[-1]}", "once it reaches", x))
-    texts.append(_change(counts, down, f"down to {x.texts[0]}", "once it is down to", x))
-    return BreakEven(what, "; ".join(texts) + ".", True)
-
-
-def _change(counts: Sequence[int], place: int | None, end: str, once: str, x: VariedInput) -> str:
-    return f"the same {end}" if place is None else f"{plain(counts[place])} {once} {x.texts[place]}"
 
 
 MINUS = "\u2212"

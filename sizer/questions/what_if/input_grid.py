@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sizer.base.arrays import Bools, Floats, Ints
+from sizer.base.arrays import Bools, Floats
 from sizer.base.errors import InfeasibleError
 from sizer.base.estimate import Estimate
 from sizer.base.provenance import Sourced
@@ -15,8 +15,6 @@ from sizer.catalog.model import Catalog, Items
 from sizer.catalog.schema import Gpu
 from sizer.perf import pipeline
 from sizer.physical import capacity
-from sizer.physical.quantities import quantities
-from sizer.physical.roles import NetworkRole
 from sizer.questions.what_if.varied_input import (
     BATCH,
     CACHED_READS,
@@ -52,16 +50,6 @@ class FixedDesignRates:
     holds_data: Bools  # whether the storage holds all data
     meets_target: Bools
     storage_nodes: Floats  # that the target would need, in whole units; inf: more than there are, NaN: not counted
-
-
-@dataclass(frozen=True)
-class HardwareCounts:
-    """Hardware of a design for each of some counts of servers and storage nodes. Arrays over them."""
-
-    fabric_switches: Ints  # of the compute fabric
-    racks: Ints
-    power_w: Floats  # at most, without parts whose draw is not published
-    rack_units: Floats
 
 
 def fixed_design_rates(model: WorkloadOnDesign, values: Mapping[str, ArrayLike]) -> FixedDesignRates:
@@ -112,45 +100,10 @@ def fixed_design_rates(model: WorkloadOnDesign, values: Mapping[str, ArrayLike])
     )
 
 
-def hardware_counts(model: WorkloadOnDesign, servers: ArrayLike, nodes: ArrayLike) -> HardwareCounts:
-    """Switches, racks and power of the design's platform at some counts; shape (points,)."""
-    found = quantities(
-        model.platform,
-        servers,
-        nodes,
-        catalog=model.catalog,
-        limits=model.request.limits,
-        existing=model.request.existing,
-        fabric=model.request.fabric,
-    )
-    switches = [
-        network.leaves + network.spines + network.cores
-        for network in found.networks
-        if network.role is NetworkRole.COMPUTE
-    ]
-    none = np.zeros_like(found.racks)
-    return HardwareCounts(
-        fabric_switches=np.sum(switches, axis=0).astype(np.int64) if switches else none,
-        racks=found.racks + found.existing_racks,
-        power_w=found.power_max_w,
-        rack_units=found.rack_units,
-    )
-
-
 def fixed_design_along(model: WorkloadOnDesign, x: VariedInput, others: Mapping[str, float]) -> FixedDesignRates:
     """The design at every value of an input, with other inputs at given values."""
     return fixed_design_rates(
         model, {**{key: value for key, value in others.items() if key != x.key}, x.key: np.array(x.values)}
-    )
-
-
-def hardware_along(model: WorkloadOnDesign, x: VariedInput, others: Mapping[str, float]) -> HardwareCounts | None:
-    """What the design is made of along an input; None where the input changes no count."""
-    if x.key not in (SERVERS, STORAGE_NODES):
-        return None
-    counts = {SERVERS: model.n_servers, STORAGE_NODES: model.storage_nodes, **others, x.key: np.array(x.values)}
-    return hardware_counts(
-        model, np.asarray(counts[SERVERS], dtype=np.int64), np.asarray(counts[STORAGE_NODES], dtype=np.int64)
     )
 
 

@@ -18,7 +18,7 @@ from sizer.calibrate.modern.rows import ModernRow, fitted_ids, n_runs, published
 from sizer.calibrate.modern.terms import modern_calibration
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import Observation, load_observations
-from sizer.calibrate.own_networks import OwnRun, estimated_rates, own_code_rate, trainings_of
+from sizer.calibrate.own_networks import TRAINING, OwnRun, estimated_rates, own_code_rate, trainings_of
 from sizer.calibrate.predict import predict
 from sizer.calibrate.reports import predict as predict_mlperf
 from sizer.calibrate.serving.calibration import CALIBRATED_TOKENS
@@ -357,7 +357,10 @@ def _beyond_v100(of: RateOnDesign) -> tuple[Notes, Notes]:
 
 def _beyond_own(of: RateOnDesign) -> tuple[Notes, Notes]:
     kind = of.work.own_kind or ""
-    notes = [note(FitNote.DNN_OF_KIND, of.work.dnn.name, len(trainings_of(kind)), kind)]
+    trainings = trainings_of(kind)
+    is_of_people = any(run.measured == TRAINING for run in trainings)
+    told = FitNote.DNN_OF_KIND if is_of_people else FitNote.DNN_OF_TUNED_KIND
+    notes = [note(told, of.work.dnn.name, len(trainings), kind)]
     if of.work.request.batch_per_gpu is None and not of.work.request.measured:
         notes.append(note(FitNote.BATCH_TAKEN, of.work.batch_on(of.platform.gpu.id)))
     notes += [note(FitNote.MEASURED_FAR, factor) for factor in far_rates(of.work, of.catalog)]

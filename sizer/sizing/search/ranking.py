@@ -400,12 +400,11 @@ def unasked_changes(counts: PartCounts, platform: Platform) -> tuple[bool, bool]
     has_water = request.site.cooling == "liquid" or any(
         liquid_heat_w(counts.catalog.servers[item]) > 0 for item in request.existing.servers
     )
+    if software is None or is_preferred(platform.gpu, request.platforms):
+        return is_liquid and not has_water, False
     there = request.existing.servers
-    is_there = there and any(
-        one.server.id in there and one.technology[1] == software for one in counts.evaluated.platforms
-    )
-    is_changed = software is not None and not is_there and not is_preferred(platform.gpu, request.platforms)
-    return is_liquid and not has_water, is_changed
+    is_there = any(one.server.id in there and one.technology[1] == software for one in counts.evaluated.platforms)
+    return is_liquid and not has_water, not is_there
 
 
 def _changes_of(counts: PartCounts, row: int) -> tuple[bool, bool]:

@@ -9,17 +9,18 @@ from sizer.base.money import parse_amount
 from sizer.present import charts
 from sizer.present.performance_tables import platforms_table
 from sizer.present.tables import Field, record_table
-from sizer.present.text.money import quotes_text
-from sizer.present.words import TO_BE_QUOTED
+from sizer.present.text.money import difference_text, quotes_text
+from sizer.present.words import TO_BE_QUOTED, inside_sentence, listed
 from sizer.questions.alternatives.analysis import (
+    NEARBY_KINDS,
+    VENDOR_KINDS,
     Neighbour,
     NeighbourKind,
-    Neighbours,
     nearby_designs,
     on_platform,
     other_vendors,
 )
-from sizer.questions.alternatives.text import change_text, missing_text, outcome_text
+from sizer.questions.alternatives.text import change_text
 from sizer.questions.compare.designs import CardFigure, card_figures
 from sizer.questions.verdict.simplest_design import simpler_neighbours
 from sizer.questions.verdict.text import simplest_text
@@ -152,14 +153,16 @@ def show(view: View) -> None:
         # First of all neighbours: a card that another one repeats is the one left out. Requests of alternatives include
         # discounts, which no card shows.
         found = [
-            Neighbours(simpler_neighbours(simple), ()),
-            view.once("nearby", lambda: nearby_designs(state.whole(view)), doing="Sizing smaller and faster designs"),
+            *simpler_neighbours(simple),
+            *view.once("nearby", lambda: nearby_designs(state.whole(view)), doing="Sizing smaller and faster designs"),
         ]
+        sought = list(NEARBY_KINDS)
         if st.session_state.get(_VENDORS) == view.key:
-            found.append(
-                view.once("vendors", lambda: other_vendors(state.whole(view)), doing="Sizing designs of other vendors")
+            found += view.once(
+                "vendors", lambda: other_vendors(state.whole(view)), doing="Sizing designs of other vendors"
             )
-    neighbours = _distinct(one for part in found for one in part.existing if _may_see(one.kind, view))
+            sought += VENDOR_KINDS
+    neighbours = _distinct(one for one in found if _may_see(one.kind, view))
     for place, one in enumerate(neighbours):
         slot = sizes if one.kind in _SIZES else cards
         if slot is not None:
@@ -168,8 +171,9 @@ def show(view: View) -> None:
     with below:
         if not any(one.kind in ("simplest", "simplest of all") for one in neighbours):
             look.notes(simplest_text(simple, view.result))
-        if missing := [one for part in found for one in part.missing if _may_see(one.kind, view)]:
-            look.notes([f"{_KINDS[one.kind]}: {missing_text(one, view.catalog)}" for one in missing])
+        there = {one.kind for one in found}
+        if missing := [inside_sentence(_KINDS[kind]) for kind in sought if kind not in there and _may_see(kind, view)]:
+            look.note(f"No alternative found: {listed(missing)}.")
         if st.session_state.get(_VENDORS) != view.key:
             st.button(
                 "Show other vendors",
@@ -214,7 +218,8 @@ def _neighbour(place: int, one: Neighbour, base: DesignAnswer, view: View) -> No
         )
         figures = card_figures(one.design, base, has_price=has_price, probability=one.target_probability)
         look.table(record_table(f"card-{one.kind}", f"{_KINDS[one.kind]}: {one.design.name}", figures, fields), {})
-        look.note(outcome_text(one, view.result))
+        if one.cost is not None:
+            look.note(difference_text(one.cost))
         look.note(f"Change to the request: {change_text(one.request, view.evaluated)}")
         with st.container(horizontal=True, gap="small"):
             compare.pin_button(one.design.name, request_json, f"pin-{place}-{one.kind}")

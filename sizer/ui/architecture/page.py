@@ -9,8 +9,8 @@ from sizer.drawings.room import room
 from sizer.drawings.shapes import Drawing
 from sizer.drawings.svg import write_svg
 from sizer.drawings.topology import topology
-from sizer.guide.engineer.short_chapters import networks_table
-from sizer.present.component_tables import components
+from sizer.evidence.component_tables import components
+from sizer.guide.chapters.architecture import network_sections
 from sizer.present.facility_tables import cables_table, facility_table, racks_table
 from sizer.present.text.design_size import binding_text
 from sizer.present.text.plan import note_sentences
@@ -56,7 +56,7 @@ def _network(view: View) -> None:
     """Networks with their ports, and the cables."""
     result, sources = view.result, view.catalog.sources
     st.header("Networks", anchor=False)
-    look.table(networks_table(result.design, view.catalog), sources)
+    look.notes([f"{title}: {text}" for title, text in network_sections(result.design, view.catalog)])
     st.header("Cables", anchor=False)
     cables = view.once("cables", lambda: cables_table(result.design.plan, view.catalog))
     if cables is not None:

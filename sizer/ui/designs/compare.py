@@ -12,7 +12,6 @@ from sizer.present.tables import Table
 from sizer.present.words import capital
 from sizer.questions.alternatives.analysis import on_platform
 from sizer.questions.compare.causes import diff
-from sizer.questions.compare.charts import price_chart
 from sizer.questions.compare.designs import MOST, Compared, bill_table, figures_table, request_table
 from sizer.questions.compare.text import effects_table, no_answer, summary
 from sizer.ui import fields, look, state
@@ -116,14 +115,12 @@ def show(view: View) -> None:
 
 
 def _side_by_side(known: list[Compared], view: View) -> None:
-    """Figures, prices, parts and requests of at least two designs, and the same as a workbook."""
+    """Figures, parts and requests of at least two designs, and the same as a workbook."""
     names = [design.name for design in known]
     baseline = names.index(fields.stored_choice("Baseline of the comparison", names, "baseline"))
     sources, has_price = view.catalog.sources, not view.is_customer_mode
     figures = figures_table(known, baseline, has_price=has_price)
     look.table(figures, sources)
-    if has_price and (drawn := price_chart(known, baseline, look.palette(), "container")) is not None:
-        look.chart(drawn.to_dict(validate=False))
     parts = bill_table(known, baseline)
     asked = request_table(known, baseline, label_of, name_of)
     tables: list[tuple[str, Table]] = [("Figures", figures)]

@@ -6,7 +6,6 @@ from sizer.present.availability import checkpoint_tables
 from sizer.questions.data.analysis import data_plan
 from sizer.questions.data.text import (
     assumptions_table,
-    copies_table,
     copy_text,
     ingest_text,
     questions,
@@ -48,7 +47,6 @@ def show(view: View) -> None:
     if plan.copies:
         st.subheader("Copy to local drives first", anchor=False)
         look.notes([copy_text(one) for one in plan.copies])
-        look.table(copies_table(plan.copies), view.catalog.sources)
     look.table(assumptions_table(plan), view.catalog.sources, "Assumptions")
     with st.expander("Questions to the vendor about writing"):
         look.notes(questions(plan))

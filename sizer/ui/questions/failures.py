@@ -16,7 +16,6 @@ from sizer.questions.failures.goodput import (
     question_of,
     storage_worth,
     worth_text,
-    write_rates_table,
 )
 from sizer.questions.failures.text import (
     effect_text,
@@ -75,9 +74,6 @@ def _checkpoints(view: View, design: DesignAnswer, question: GoodputQuestion) ->
         ("Storage level", found.level or "below good", "NVIDIA DGX SuperPOD"),
     )
     look.figures("goodput-figures", shown)
-    table = write_rates_table(found)
-    st.subheader(plain(table.caption), anchor=False)
-    look.table(table, view.catalog.sources)
     worth = storage_worth(view.evaluated, question)
     if worth is not None:
         look.note(worth_text(worth))

@@ -14,7 +14,7 @@ from sizer.questions.what_if.answer import (
     fixed_design_break_evens,
     fixed_design_figures,
 )
-from sizer.questions.what_if.input_grid import FixedDesignRates, fixed_design_along, fixed_design_rates, hardware_along
+from sizer.questions.what_if.input_grid import FixedDesignRates, fixed_design_along, fixed_design_rates
 from sizer.questions.what_if.sensitivity import influence_table, sensitivities
 from sizer.questions.what_if.varied_input import (
     SERVERS,
@@ -129,15 +129,14 @@ def _fixed(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) ->
     now = _fixed_at(view, number, pair.placed, model)
     look.figures("what-if-figures", fixed_design_figures(model, now, _fixed_at(view, number, (), model)))
 
-    def found(x: VariedInput, place: int, other: VariedInput, other_place: int) -> tuple[BreakEven, ...]:
-        others = {other.key: other.values[other_place]}
-        line, parts = fixed_design_along(model, x, others), hardware_along(model, x, others)
-        return fixed_design_break_evens(model, x, line, parts, others, place)
+    def found(x: VariedInput, other: VariedInput, place: int) -> tuple[BreakEven, ...]:
+        others = {other.key: other.values[place]}
+        return fixed_design_break_evens(model, x, fixed_design_along(model, x, others), others)
 
     def draw() -> None:  # along each input, the other one at its present value
         (x, at_x), (y, at_y) = pair.placed
-        for row, along in enumerate(((x, at_x, y, at_y), (y, at_y, x, at_x)), 1):
-            one, _, other, at = along
+        for row, along in enumerate(((x, y, at_y), (y, x, at_x)), 1):
+            one, other, at = along
             # The other input in words, where it is not as it is.
             others = [] if at == other.base else [f"{inside_sentence(other.name)} at {other.texts[at]}"]
             points = view.once("break-evens", partial(found, *along), number, *along)

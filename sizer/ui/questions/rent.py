@@ -70,15 +70,11 @@ def _sliders(offer: Rental, tried: Tried) -> tuple[Decimal, Decimal]:
     rates = sorted({price, *(max(one, _RATE_STEP) for one in multiples)})
     left, right = st.columns(2, gap="large")
     with left:
-        rate = st.select_slider("Price per GPU-hour", rates, format_func=_decimal, **tried.widget("rate", price))
+        rate = st.select_slider("Price per GPU-hour", rates, format_func="{:f}".format, **tried.widget("rate", price))
     with right:
         first = _USE if stated is None else max(1, round(100 * stated))
         use = st.slider("GPU utilization, % of all hours", 1, 100, **tried.widget("use", first))
     return rate, stated if stated is not None and use == first else Decimal(use) / 100
-
-
-def _decimal(price: Decimal) -> str:
-    return f"{price:f}"  # str() would write 1E+1
 
 
 def _take(rate: Decimal, use: Decimal) -> None:

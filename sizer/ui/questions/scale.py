@@ -8,14 +8,12 @@ from sizer.base.errors import SizerError
 from sizer.present.words import plural
 from sizer.questions.scale.analysis import (
     ArrangedDesign,
-    ArrangementPair,
     EqualGpuComparison,
     job_gpus,
     scale_comparison,
 )
 from sizer.questions.scale.text import (
     NOTHING,
-    difference,
     excluded_table,
     hardware_table,
     rates_table,
@@ -85,12 +83,3 @@ def _compared(view: View, number: int, same: EqualGpuComparison, ways: Sequence[
         look.table(table, sources)
     st.subheader("Hardware and price", anchor=False)
     look.table(hardware_table(ways, view.catalog, first=first), sources)
-    shown = [ArrangementPair(first, way) for way in ways if way is not first]
-    shown += [
-        pair
-        for pair in same.form_pairs
-        if {pair.first.arrangement.name, pair.second.arrangement.name} <= {way.arrangement.name for way in ways}
-    ]
-    if shown:
-        with st.expander("Summary of the differences"):
-            look.notes([difference(pair) for pair in shown])

@@ -7,7 +7,6 @@ from sizer.present.words import sentence
 from sizer.questions.verdict.analysis import claims
 from sizer.questions.verdict.simplest_design import SimplestDesign, simplest_design
 from sizer.questions.verdict.text import (
-    arithmetic_table,
     claims_table,
     simplest_table,
     simplest_text,
@@ -48,9 +47,8 @@ def simplest_of(view: View) -> SimplestDesign:
 def _claims(view: View) -> None:
     found = view.once("claims", lambda: claims(view.evaluated), doing="Checking each claim")
     st.subheader("Claims", anchor=False)
-    table, arithmetic = claims_table(found), arithmetic_table(found)
-    if table is None or arithmetic is None:
+    table = claims_table(found)
+    if table is None:
         st.info("This design contains parts that are no longer in the catalogue; its claims cannot be checked.")
         return
     look.table(table, view.catalog.sources)
-    look.table(arithmetic, view.catalog.sources, "Calculation")

@@ -132,16 +132,11 @@ def test_a_question_that_makes_no_sense_is_refused_in_one_sentence(change, says)
     assert "\n" not in str(refused.value)
 
 
-def test_faster_storage_is_worth_gpu_hours():
-    """980 GB at 40 GB/s stop 512 GPUs for 24.5 s: at four times the rate a week has 500 GPU-hours more."""
+def test_a_checkpoint_stops_the_job_as_long_as_it_is_written():
+    """980 GB at 40 GB/s stop 512 GPUs for 24.5 s."""
     found = goodput_answer(GoodputQuestion(512, 70e9, 40e9, 40e9))
     assert found.plan.write_s == pytest.approx(24.5)
-    gained = [one.gpu_hours_per_week for one in found.others]
-    assert gained == sorted(gained)
-    assert gained[2] == 0
-    text = goodput_text(found)
-    assert "checkpoints of 0.980 TB" in text.replace("\u202f", " ")
-    assert "as asked" in text
+    assert "checkpoints of 0.980 TB" in goodput_text(found).replace("\u202f", " ")
 
 
 def test_spares():

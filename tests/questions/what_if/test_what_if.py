@@ -15,7 +15,6 @@ from sizer.questions.what_if.answer import (
 from sizer.questions.what_if.input_grid import (
     fixed_design_along,
     fixed_design_rates,
-    hardware_along,
     with_gpu_speed,
 )
 from sizer.questions.what_if.varied_input import (
@@ -24,7 +23,6 @@ from sizer.questions.what_if.varied_input import (
     DATASET_SIZE,
     GPU_SPEED,
     SAMPLE_SIZE,
-    SERVERS,
     STORAGE_NODES,
     TARGET,
     VariedInput,
@@ -54,8 +52,8 @@ def held_input(model: WorkloadOnDesign, key: str) -> VariedInput:
 
 def along(model: WorkloadOnDesign, one: VariedInput, **others: float) -> dict[str, BreakEven]:
     """Break-even points of a fixed design along an input, by what changes."""
-    line, parts = fixed_design_along(model, one, others), hardware_along(model, one, others)
-    return {found.what: found for found in fixed_design_break_evens(model, one, line, parts, others, one.base)}
+    line = fixed_design_along(model, one, others)
+    return {found.what: found for found in fixed_design_break_evens(model, one, line, others)}
 
 
 def test_spans_are_the_runs_of_equal_values():
@@ -88,29 +86,6 @@ def test_where_storage_becomes_the_limit_is_where_given_clusters_change():
     text = along(model, one)["Bottleneck"].text
     up_to, onwards = one.texts[first - 1], one.texts[first]
     assert text == f"GPU compute is the bottleneck up to {up_to}; storage is the bottleneck from {onwards} on."
-
-
-def test_where_a_second_switch_comes_in_is_where_counted_fabrics_change():
-    model = model_of("dgx1-f800-resnet50")
-    one = held_input(model, SERVERS)
-    counts = []
-    for servers in one.values:
-        cluster = project(
-            model.request,
-            catalog(),
-            server="dgx-1",
-            servers=int(servers),
-            storage="isilon-f800",
-            storage_nodes=4,
-            fabric="100gbe",
-        )
-        fabric = cluster.quantities.networks[0]
-        counts.append(int((fabric.leaves + fabric.spines + fabric.cores)[0]))
-    first = next(place for place, count in enumerate(counts) if count > 1)
-    assert along(model, one)["Second compute switch"].text == (
-        f"One switch is enough up to {one.texts[first - 1]}; "
-        f"{min(counts[first:])} or more are needed from {one.texts[first]} on."
-    )
 
 
 NAMES = (*EXAMPLES, *WORKLOADS)

@@ -1,13 +1,14 @@
 """The chapter on components: each part of the design with the source of every fact."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sizer.base.quantities import by_count
 from sizer.catalog.items import Item
 from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
+from sizer.evidence.catalogue_tables import part_table
 from sizer.present import words
-from sizer.present.tables import Table, component_rows, fact_table
+from sizer.present.tables import Cell, Table, basis_note, columns, row
 from sizer.sizing.result import DesignAnswer
 
 
@@ -75,17 +76,20 @@ def components(design: DesignAnswer, catalog: Catalog) -> list[ComponentSection]
         if item is None or item.id in seen or (item.id not in always and not bought.get(item.id)):
             continue
         seen.add(item.id)
-        table = fact_table(
-            f"component-{item.id}",
-            f"What the sources state about the {with_vendor(item)}",
-            component_rows(item, catalog, platform.capacity_option),
-            titles=("Fact", "Value", "Source"),
-            widths=(30, 42, 28),
-            aligns=("left", "left", "left"),
-            style="component",
-        )
-        sections.append(ComponentSection(f"{title}: {with_vendor(item)}", role, table))
+        sections.append(ComponentSection(f"{title}: {with_vendor(item)}", role, _in_short(part_table(item, catalog))))
     return sections
+
+
+def _in_short(table: Table) -> Table:
+    """What stands behind each fact of a part; reasons of assumptions are with the assumptions."""
+    rows = []
+    for fact, value, basis, source, _ in (one.cells for one in table.rows):
+        if basis.text == "assumed":
+            rows.append(row(fact, value, basis))
+        elif source.cites:
+            rows.append(row(fact, Cell(f"{value.text}{basis_note(basis.text)}"), source))
+    heads = columns(("Fact", "left", 30), ("Value", "left", 42), ("Source", "left", 28))
+    return replace(table, columns=heads, rows=tuple(rows), style="component")
 
 
 def storage_role(design: DesignAnswer) -> str:
