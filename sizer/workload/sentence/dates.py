@@ -1,75 +1,68 @@
-"""The date of need in a sentence: "by March 2027", "needed by 2027-03-01", "by the end of Q2 2027"."""
+"""Dates of a sentence: the day of need ("by the end of Q2 2027"), the days from one to another, and others."""
 
 import datetime
-import re
+from collections.abc import Iterator
+from itertools import pairwise
 
 from sizer.base.dates import days_of
 from sizer.workload.sentence.grammar import GRAMMAR, rule
+from sizer.workload.sentence.quantities import Amount
+from sizer.workload.sentence.text import Name, Thing
 
 _MONTHS = {name: number for number, names in enumerate(GRAMMAR["months"], 1) for name in names.split()}
 
 
-def need_in(sentence: str) -> tuple[re.Match[str], datetime.date] | None:
-    """The words and the day of the need of a sentence; None where it gives none, or a day that the calendar lacks.
+def dates_in(text: str) -> list[Thing]:
+    """Dates with the words that lead to them: a start and the time from it, the day of need, and days that are neither.
 
     "By March 2027" is read as its first day, the safe reading; "by the end of March 2027" as its last.
     """
-    for date in (*GRAMMAR["dates"], r"(?<=end\sof\s)<YEAR>"):
-        match = rule(rf"<DATE_LEAD>{date}(?![\w-])").search(sentence)
-        if match and not rule(r"<OTHER_DATE>").search(sentence, 0, match.start()):
-            try:
-                first, last = _days(match.groupdict())
-            except ValueError:
-                return None
-            return match, first if match["end"] is None else last
-    return None
+    dates = list(_dates(text))
+    things: list[Thing] = [Name("day", start, end, ()) for start, end, _, _ in dates]
+    for place, ((start, end, first, _), (other, last_end, _, last)) in enumerate(pairwise(dates)):
+        lead = rule(r"<DAYS_FROM>(?:the )?$").search(text, 0, start)
+        joint = rule(r"<DAYS_TO>(?:the )?$" if lead else r"^ ?(?:-|to|until|till|through|bis|au) ?$").search(text[end:other])
+        if joint and last >= first:
+            days = float((last - first).days + 1)
+            clock = Name("clock", lead.start() if lead else start, end, ())
+            return [*things[:place], clock, Amount("time", end + joint.start(), last_end, days, days, "d", "d")]
+    for place, (start, end, first, last) in enumerate(dates):
+        lead = rule(r"<DATE_LEAD>$").search(text, 0, start)
+        if lead and not rule(r"<OTHER_DATE>").search(text, 0, lead.start()):
+            things[place] = Name("date", lead.start(), end, ((last if lead["end"] else first).isoformat(),))
+            break
+    return things
 
 
-def days_between(sentence: str) -> tuple[re.Match[str], re.Match[str], float] | None:
-    """The words of the first and of the last day of the work, with the days from one to the other."""
-    first, last = (_led(lead, sentence) for lead in ("DAYS_FROM", "DAYS_TO"))
-    if first is None or last is None:
-        first, last = _window_in(sentence)
-    if first is None or last is None or (first.start() < last.end() and last.start() < first.end()):
-        return None
-    try:
-        days = (_days(last.groupdict())[1] - _days(first.groupdict())[0]).days + 1
-    except ValueError:
-        return None
-    return (first, last, float(days)) if days > 0 else None
+def _dates(text: str) -> Iterator[tuple[int, int, datetime.date, datetime.date]]:
+    """Places of the dates of a text, each with the first and the last day that it may mean."""
+    every = (one for date in GRAMMAR["dates"] for one in rule(rf"(?<![\w.,]){date}(?![\w-])").finditer(text))
+    taken = 0
+    for match in sorted(every, key=lambda one: (one.start(), -one.end())):
+        if match.start() >= taken and (days := _days(match.groupdict())) is not None:
+            taken = match.end()
+            yield *match.span(), *days
 
 
-def _led(lead: str, sentence: str) -> re.Match[str] | None:
-    found = (rule(rf"<{lead}>(?:the )?{date}(?![\w-])").search(sentence) for date in GRAMMAR["dates"])
-    return next(filter(None, found), None)
-
-
-def _window_in(sentence: str) -> tuple[re.Match[str] | None, re.Match[str] | None]:
-    """A first and a last day with a dash or "to" between them: 1 Feb 2027 - 31 Mar 2027."""
-    for date in GRAMMAR["dates"]:
-        for first in rule(rf"{date}(?![\w-])").finditer(sentence):
-            joint = re.compile(r" ?(?:-|to|until|till|through|bis|au) ?").match(sentence, first.end())
-            ends = (rule(rf"{one}(?![\w-])").match(sentence, joint.end()) for one in GRAMMAR["dates"] if joint)
-            if joint and (last := next(filter(None, ends), None)):
-                return first, last
-    return None, None
-
-
-def _days(found: dict[str, str | None]) -> tuple[datetime.date, datetime.date]:
-    """First and last day of what is written."""
-    if iso := found.get("iso"):
-        return days_of(iso)
-    year = found["year"]
-    if quarter := found.get("quarter"):
+def _days(found: dict[str, str | None]) -> tuple[datetime.date, datetime.date] | None:
+    """First and last day of what is written; None where the calendar lacks it, or it has two readings."""
+    if written := found.get("iso"):
+        pass
+    elif quarter := found.get("quarter"):
         last_month = 3 * int(quarter)
-        return days_of(f"{year}-{last_month - 2:02}")[0], days_of(f"{year}-{last_month:02}")[1]
-    if first := found.get("first"):  # the day is first, but where that is none: 12/31/2027
+        return days_of(f"{found['year']}-{last_month - 2:02}")[0], days_of(f"{found['year']}-{last_month:02}")[1]
+    elif first := found.get("first"):  # the day is first, but where that is none: 12/31/2027
         one, other = int(first), int(found["second"] or 0)
         if found["mark"] == "/" and one <= 12 and other <= 12 and one != other:
-            raise ValueError("a day and a month with two readings")
-        return days_of(f"{year}-{min(one, other) if other > 12 else other:02}-{other if other > 12 else one:02}")
-    if month := found.get("month"):
-        number = _MONTHS[month.lower()]
-        day = found.get("day")
-        return days_of(f"{year}-{number:02}" + (f"-{int(day):02}" if day else ""))
-    return days_of(str(year))
+            return None
+        day, month = (other, one) if other > 12 else (one, other)
+        written = f"{found['year']}-{month:02}-{day:02}"
+    elif month := found.get("month"):
+        day_of_month = f"-{int(found['day']):02}" if found.get("day") else ""
+        written = f"{found['year']}-{_MONTHS[month.lower()]:02}{day_of_month}"
+    else:
+        written = str(found["year"])
+    try:
+        return days_of(written)
+    except ValueError:
+        return None

@@ -246,11 +246,11 @@ def _read_owned_gpus(notes: Notes) -> None:
         if answers:
             notes.choose("server", found, "", answers)
         else:
-            notes.owned_gpus = count * (round(others[0].high) if others else 1)
-            notes.text.assume(
-                f"{found.words}: servers that are not in the catalogue; their {notes.owned_gpus} GPUs count"
-            )
-            _are_held(notes, found)
+            gpus = count * (round(others[0].high) if others else 1)
+            is_usable = bool(set(found.ids("gpu")) & {*usable_gpus(notes.catalog)}) and _are_held(notes, found)
+            notes.owned_gpus = gpus if is_usable else 0
+            counted = f"their {gpus} GPUs count" if is_usable else "no rate of them is known, and they do not count"
+            notes.text.assume(f"{found.words}: servers that are not in the catalogue; {counted}")
             notes.text.record(found, "existing, in servers that are not in the catalogue")
 
 
@@ -319,25 +319,16 @@ def _read_stances(notes: Notes) -> None:
         told = stance(notes.text.unblanked, found.start, found.end)
         is_counted = rule(r"{n|gpus|servers}(?: ?x)? ?$").search(notes.text.before(found.start)) is not None
         if told.kind == "optional":
-            _leave_open(notes, found, told)
+            notes.text.assume(f"{found.words}: neither asked for nor excluded")
+            notes.text.record(found, "neither asked for nor excluded", *told.place)
         elif one.kind == "gpu" and told.kind == "exclude":
             notes.gone.add(one)
             family = names_of(notes.catalog).alike(notes.text.sentence[one.start : one.end])
             notes.excluded_gpus |= {*family, *one.ids}
             notes.text.record(found, f"no {found.words} of any variant", *told.place)
         elif (one.kind, told.kind, is_counted) == ("gpu", "prefer", False):
-            _prefer_gpus(notes, found, told)
-
-
-def _prefer_gpus(notes: Notes, found: Match, told: Stance) -> None:
-    notes.text.assume(f"{found.words} preferred: a request has no order of GPUs, and all of them are compared")
-    notes.text.record(found, "preferred, not required", *told.place)
-
-
-def _leave_open(notes: Notes, found: Match, told: Stance) -> None:
-    """Take what nothing asks for and nothing forbids as read."""
-    notes.text.assume(f"{found.words}: neither asked for nor excluded")
-    notes.text.record(found, "neither asked for nor excluded", *told.place)
+            notes.text.assume(f"{found.words} preferred: a request has no order of GPUs, and all of them are compared")
+            notes.text.record(found, "preferred, not required", *told.place)
 
 
 def settle_gpus(notes: Notes) -> None:

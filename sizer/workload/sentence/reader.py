@@ -12,7 +12,7 @@ from sizer.catalog.model import Catalog
 from sizer.workload.kinds import ToldKind, trains_in
 from sizer.workload.request import SizingRequest
 from sizer.workload.sentence import rules, targets
-from sizer.workload.sentence.dates import days_between, need_in
+from sizer.workload.sentence.dates import dates_in
 from sizer.workload.sentence.equipment import read_fabrics, read_gpu_memory, read_parts, read_setting, read_tier
 from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
 from sizer.workload.sentence.models import read_kind_of_model, read_language, read_networks
@@ -103,15 +103,18 @@ def _read_once(plain: str, catalog: Catalog) -> Reading:
 
 
 def _untold(reading: Reading, things: list[Thing]) -> list[str]:
-    """Numbers of the sentence that are in nothing that is told, whichever branch took them."""
+    """Numbers of the sentence, in digits or in words, that are in nothing that is told, whichever branch took them."""
     asked = (f"{one.words} {one.reason}" for one in reading.questions)
-    told = [*reading.unread, *asked, *(phrase.words for phrase in reading.phrases)]
+    told = " ; ".join([*reading.unread, *asked, *(phrase.words or phrase.meaning for phrase in reading.phrases)])
+    read = [one for one in reading.phrases if one.words]
+    digits = (one.span() for one in re.finditer(r"(?<![\w.,-])\d(?:[\d.,']*\d)?(?![\w-])", reading.sentence))
+    places = [(start, end) for start, end in digits if not any(one.start <= start < one.end for one in things)]
+    places += [(one.start, one.end) for one in things if isinstance(one, Amount)]
     lost = []
-    for one in things:
-        words = reading.sentence[one.start : one.end].strip(" ,;.")
-        is_read = any(phrase.start < one.end and one.start < phrase.end for phrase in reading.phrases if phrase.words)
-        is_told = is_read or any(re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text) for text in told)
-        if isinstance(one, Amount) and not is_told and words.lower() not in _ARTICLES:
+    for start, end in sorted(places):
+        words = reading.sentence[start:end].strip(" ,;.")
+        is_told = any(one.start < end and start < one.end for one in read) or words.lower() in _ARTICLES
+        if not is_told and not re.search(rf"(?<!\w){re.escape(words)}(?!\w)", told):
             lost.append(words)
     return lost
 
@@ -306,17 +309,14 @@ def _only(text: str, shown: Sequence[tuple[int, int]]) -> str:
 
 def _things_in(text: str, catalog: Catalog) -> list[Thing]:
     """Dates, sizes in pixels, names and quantities, from the most telling to the others."""
-    things: list[Thing] = []
-    need = need_in(text)
-    if span := days_between(text):
-        from_day, to_day, days = span
-        things += [Name("clock", *from_day.span(), ()), Amount("time", *to_day.span(), days, days, "d", "d")]
-    elif need:
-        things.append(Name("date", *need[0].span(), (need[1].isoformat(),)))
+    things = dates_in(text)
     words = GRAMMAR["numbers"]["fractions"]
     things += [
         Amount("percent", *one.span(), words[one[1].lower()], words[one[1].lower()], "%")
         for one in rule("<FRACTION>").finditer(text)
+    ]
+    things += [
+        Amount("people", *one.span(), 1, 1, "people", "user") for one in rule(GRAMMAR["numbers"]["myself"]).finditer(text)
     ]
     things += [
         Name(match.lastgroup or "", *match.span(), ())
@@ -353,6 +353,8 @@ def _read(notes: Notes) -> None:
             continue
         notes.request["needed_by"] = found.ids("date")[0]
         text.record(found, f"needed by {notes.request['needed_by']}")
+    if any(isinstance(one, Amount) and UNITS.get(one.noun, ("", "", 1.0))[::2] == ("tokens", 1.33) for one in text.things):
+        text.assume("a word: 1.33 tokens")
     for found in text.each(r"{ambiguous}"):
         notes.choose("number", found, "", found.value.readings)
     rules.read_rules(notes, "first")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from sizer.base.money import USUAL_RATES_USD
-from sizer.base.quantities import BYTES, BYTES_PER_S, SECONDS, grouped, parse, si
+from sizer.base.quantities import BYTES, SECONDS, grouped, parse, si
 from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.notes import RATE, Notes, ranged, size_text, time_text
@@ -37,8 +37,9 @@ def state(notes: Notes, found: Match, name: str) -> None:
     quantity = (found.quantities("percent") if of == "share" else found.quantities())[-1]
     if quantity.kind.startswith("money") and not notes.state_currency(found, quantity):
         return
-    if of == "size" and (fault := _fault_of(quantity)):
-        notes.refuse(found, fault)
+    if of == "size" and quantity.kind.startswith("bits"):
+        unit, rate = quantity.unit[0], "/s" if "/time" in quantity.kind else ""
+        notes.refuse(found, f"the unit {unit}b{rate} means bits; write {unit}B{rate} for bytes")
         return
     if quantity.unit == "kVA":
         notes.text.assume("power factor not given: 1 kVA = 1 kW")
@@ -46,19 +47,6 @@ def state(notes: Notes, found: Match, name: str) -> None:
     shown = grouped(written) if isinstance(written, float) and written >= 1000 else written
     shown = f"{shown:g}" if isinstance(shown, float) else shown
     notes.set(path, written, found, meaning.format(shown) + ranged(quantity))
-
-
-def _fault_of(size: Amount) -> str:
-    """What is wrong with a size or a data rate, which is one of bytes and within its range."""
-    rate = "/s" if "/time" in size.kind else ""
-    if size.kind.startswith("bits"):
-        unit = size.unit[0]
-        return f"the unit {unit}b{rate} means bits; write {unit}B{rate} for bytes"
-    try:
-        parse(BYTES_PER_S if rate else BYTES, size_text(size, size.high))
-    except ValueError as error:
-        return str(error)
-    return ""
 
 
 def _source(notes: Notes, found: Match, _: str) -> None:

@@ -10,7 +10,7 @@ from sizer.catalog.sale import is_sold, usable_gpus
 from sizer.catalog.schema import Dnn
 from sizer.workload.kinds import Networks, kind_in, trains_in
 from sizer.workload.sentence.grammar import CALLED, GRAMMAR, rule
-from sizer.workload.sentence.names import SIZES, pieces, place_of, short_name
+from sizer.workload.sentence.names import KNOWN, pieces, place_of, short_name
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.quantities import Amount
 from sizer.workload.sentence.reading import Answer, Question
@@ -51,6 +51,9 @@ def read_outside(notes: Notes) -> None:
         elif rule(r"<OF_GPUS>").match(notes.text.shape, found.end):  # told by its GPUs, as servers of any make are
             count = found.value.high if found.quantities() else 1.0
             notes.text.put_at(found, Amount("servers", 0, 0, count, count, "servers", "servers"))
+        elif named and (gpus := KNOWN.get(pieces(notes.text.sentence[named[0].start : named[0].end]))):
+            count = found.value.high if found.quantities() else 1.0
+            notes.choose("server", found, "", [f"{count:g} servers with {gpus}"])
         else:
             notes.ask_place(found, GRAMMAR["reasons"]["owned"])
 
@@ -60,8 +63,8 @@ def _take_model(notes: Notes, found: Match) -> bool:
     name = found.names("outside")[0]
     words = " ".join(notes.text.sentence[name.start : name.end].split())
     told = re.search(r"(?<![\w.x])(\d{1,4}(?:\.\d)?) ?B\b", found.words, re.I)
-    billions = float(told[1]) if told else SIZES.get(pieces(words))
-    if billions is None or notes.own_model is not None or notes.names("dnn"):
+    billions = float(told[1] if told else KNOWN.get(pieces(words), 0))
+    if not billions or notes.own_model is not None or notes.names("dnn"):
         return False
     words += "" if re.search(r"\dB\b", words, re.I) or not told else f" {billions:g}B"
     notes.own_model = {"name": words, "parameters": billions * 1e9}
