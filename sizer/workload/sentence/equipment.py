@@ -299,7 +299,9 @@ def read_gpus(notes: Notes) -> None:
         before = notes.text.before(found.start)
         bound, least = rule(r"<AT_MOST>").search(before), rule(r"<LEAST>$").search(before)
         whole = notes.text.part(found, found.start - len(bound[0] if bound else ""), found.end)
-        if had_target and least and least[0]:
+        if notes.has_target and quantity.high == each > 1 and " x " in found.words and _hold_each(notes, found, each):
+            notes.text.record(found, f"{each} GPUs in each server")
+        elif had_target and least and least[0]:
             notes.leave(found)  # at least so many GPUs, beside a target
         elif bound is not None and not notes.has_target:
             notes.set("limits.gpus", count, whole, f"at most {count} GPUs")

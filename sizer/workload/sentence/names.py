@@ -152,7 +152,7 @@ class Names:
         if kind == "software" and re.match(r"-(?!based|native)[A-Za-z]", text[end:]):
             return None  # a longer name with a hyphen is another
         is_one = kind.startswith("outside") or (kind == "dnn" and len(found[kind]) == 1)
-        if not is_one and re.match(r"[ -](?:style|like)\b", text[end:]):
+        if not is_one and re.match(r"[ -](?:style|like)\b(?! (?:in|on|at|an?|the|we|you|our)\b)", text[end:]):
             return None
         if kind == "dnn" and (other := self._other_size(text, start, end, found[kind])):
             return Name("outside", *other, (self._catalog.dnns[found[kind][0]].sample,))

@@ -27,7 +27,7 @@ from sizer.workload.sentence.unavailable import is_sized, read_outside
 
 MAX_CHARACTERS = 2_000
 # In which something is assumed that leads to something else to be assumed.
-_MOST_ROUNDS = 4
+_MOST_ROUNDS = 6
 
 _PARTS = ("gpu", "server", "storage", "maker", "fabric")
 _VERBS = ("<TUNES>", "<PRE_TRAINS>", "<TRAINS>")

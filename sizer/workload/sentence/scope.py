@@ -254,7 +254,7 @@ def _settle_today(text: SentenceText) -> None:
         is_trial = any(clause.start() <= at < clause.end() for at in tried)
         if not (is_past or is_trial or (is_today and not rule(r"<WISHES>").search(clause[0]))):
             continue
-        values = list(rule(rf"{{{kinds}}}").finditer(text.shape, *clause.span()))
+        values = list(rule(rf"{{{kinds}|epochs}}").finditer(text.shape, *clause.span()))
         for found in map(text.match_of, values):
             is_of_one = found.value.kind.endswith("gpu")
             on = rule(r"<MEASURED_ON>").search(text.shape, found.end, clause.end())
@@ -265,7 +265,7 @@ def _settle_today(text: SentenceText) -> None:
                     text.set_aside(text.match_of(on), "on which it was measured")
             elif is_of_one:
                 continue
-            today += found.quantities()
+            today += [one for one in found.quantities() if one.kind != "epochs"]
             text.set_aside(found, "the value of today; the target is stated otherwise")
         if is_past or (takes and values):
             for found in map(text.match_of, list(rule("<RAN_ON>").finditer(text.shape, *clause.span()))):

@@ -34,8 +34,9 @@ def is_served(notes: Notes) -> bool:
 
 def read_serving(notes: Notes) -> None:
     """Take what a sentence says about a language model in use; the grammar says which words mean what."""
+    text = notes.text
     for name, source in GRAMMAR["uses"]:
-        if rule(source).search(notes.text.sentence):
+        if rule(source).search(text.sentence):
             notes.work.setdefault("use", name)
         for found in notes.text.each(source):
             notes.text.record(found, f"use: {notes.work['use']}")
@@ -43,6 +44,10 @@ def read_serving(notes: Notes) -> None:
         notes.work["task"] = "serving"
     read_rules(notes, "serving", _TAKES)
     _read_roles(notes)
+    if (users := text.find(r"<WHO_USE>")) is not None:
+        for found in text.each(r"{people}"):
+            if found.value.high > users.value.high:
+                notes.leave(found)
     read_rules(notes, "load", _TAKES)
     if _NOT_OFFLINE & {*notes.work, *notes.work.get("target", {})}:  # somebody waits
         notes.work["task"] = "serving"
