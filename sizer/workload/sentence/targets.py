@@ -325,8 +325,9 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
     Who asks how long a training takes on given GPUs gets the recipe, too, where there is one. More tokens than a stated
     text has are epochs of it.
     """
-    tokens, text = work.get("tokens", 0.0), parse(BYTES, work.get("dataset_bytes", "0 B")) / TOKEN_BYTES
-    if 0 < text < tokens and "epochs" not in work:
+    tokens = work.get("tokens", 0.0)
+    text = parse(BYTES, work["dataset_bytes"]) / TOKEN_BYTES if tokens and "dataset_bytes" in work else tokens
+    if text < tokens and "epochs" not in work:
         work |= {"tokens": text, "epochs": float(f"{tokens / text:.4g}")}
         notes.text.assume(f"{work['dataset_bytes']} hold {tokens_text(text)}: {work['epochs']:g} epochs")
     has_time = "time_to_train_s" in work.get("target", {})
