@@ -145,8 +145,10 @@ def read_rules(notes: Notes, rules: str, takes: dict[str, Take] = _TAKES) -> Non
                     notes.leave(told[1])
                 elif told is not None and told[0] in GRAMMAR["statements"]:
                     if told[0] == "capacity" and is_existing(notes.text, told[1]):
-                        continue
-                    takes.get(told[0], state)(notes, told[1], told[0])
+                        if rule("{storage|outside}").match(notes.text.unblanked, told[1].start):
+                            notes.leave(found)
+                    else:
+                        takes.get(told[0], state)(notes, told[1], told[0])
             elif name == "aside":
                 notes.text.set_aside(found, *said)
             elif name in ("record", "assume") or (rules in _LIMITS and is_wish(notes.text, found)):

@@ -90,7 +90,8 @@ def governor(text: SentenceText, found: Match, role: str) -> tuple[str, Match] |
     """
     shape = text.unblanked
     low, high = _between(shape, rule(r"<PART_END>"), found)
-    nouns = [one for one in _nouns(shape, role, low, high) if not _is_of_quantity_before(shape, role, found, low, one)]
+    near = _nouns(shape, role, max(0, low - 1), high)  # with a name before it
+    nouns = [one for one in near if not _is_of_quantity_before(shape, role, found, low, one)]
     if not nouns and role in _CARRIED:
         low, high = _between(shape, rule(r"<STOP>|[\ue000-\uf8ff]"), found)
         nouns = [one for one in _nouns(shape, role, low, high) if one[2] <= found.start]

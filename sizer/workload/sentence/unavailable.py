@@ -130,7 +130,7 @@ def is_sized(notes: Notes) -> bool:
         notes.work |= {"task": "generation", "use": EMBEDDING} if embeds else {}
         notes.means_language |= embeds
         return True
-    words = notes.text.sentence[told.start : told.end].strip(" :;,.")
+    words = notes.text.sentence[told.start : told.end].strip(" :;,.-")
     is_of_language = networks == "language" or (networks == "unknown" and not notes.text.find(r"{samples/time}"))
     clause = told.clause
     if clause is None and told.kind.sized and is_of_language:
@@ -145,7 +145,14 @@ def is_sized(notes: Notes) -> bool:
     if clause is None or (networks == "unknown" and not told.kind.sized):
         key, answers = "refused", tuple[Answer, ...]()
         if told.kind.instead and (places := told.kind.places_in("".join(sentence))):
-            edits = [(start, end, "" if place else told.kind.instead) for place, (start, end) in enumerate(places)]
+            # Of "Qwen2.5-VL 7B" the rest of the name stays.
+            is_in_name = places[0][0] > 0 and not sentence[places[0][0] - 1].isspace()
+            if is_in_name:
+                places.append((len(sentence), len(sentence)))
+            edits = [
+                (start, end, f", {told.kind.instead}" if start == end else "" if place or is_in_name else told.kind.instead)
+                for place, (start, end) in enumerate(places)
+            ]
             answers = (Answer(told.kind.instead, notes.edited(edits), tuple(edits)),)
             # Of a teacher and its student only one is trained: which one is asked.
             several = told.kind.is_training and sum(one.kind in ("dnn", "parameters") for one in notes.text.things) > 1
