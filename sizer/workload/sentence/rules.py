@@ -145,7 +145,7 @@ def read_rules(notes: Notes, rules: str, takes: dict[str, Take] = _TAKES) -> Non
                     notes.leave(told[1])
                 elif told is not None and told[0] in GRAMMAR["statements"]:
                     if told[0] == "capacity" and is_existing(notes.text, told[1]):
-                        if rule("{storage|outside}").match(notes.text.unblanked, told[1].start):
+                        if any(one.kind == "samples" for one in notes.text.things):  # which are the data
                             notes.leave(found)
                     else:
                         takes.get(told[0], state)(notes, told[1], told[0])

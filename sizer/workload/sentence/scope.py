@@ -98,7 +98,7 @@ def governor(text: SentenceText, found: Match, role: str) -> tuple[str, Match] |
     if not nouns:
         return None
     name, first, last = min(nouns, key=lambda one: max(found.start - one[2], one[1] - found.end))
-    start, end = min(first, found.start), max(last, found.end)
+    start, end = min(first if shape[first] < "\ue000" else found.start, found.start), max(last, found.end)
     if found.value.kind == "n" and not rule(r"<LENGTH>").fullmatch(shape, start, end + 20):
         return None
     return name, text.part(found, start, end)

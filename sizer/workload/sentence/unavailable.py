@@ -178,7 +178,7 @@ def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = N
         key = "unavailable part"
     if kind in _ANY:
         start -= 3 * notes.text.whole[:start].endswith(" of ")  # "6 nodes of AC922 with 4 V100"
-        answers.insert(0, notes.change(f"any {CALLED[kind]}", start, end, ""))
+        answers.insert(0, notes.change(f"any {CALLED[kind]}", start, end, "storage" if kind == "storage" else ""))
     notes.questions.append(Question(key, words, CALLED.get(kind, "neural network"), tuple(names), tuple(answers)))
     notes.text.mark(found.start, found.end)
 
