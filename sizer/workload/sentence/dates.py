@@ -21,7 +21,9 @@ def dates_in(text: str) -> list[Thing]:
     things: list[Thing] = [Name("day", start, end, ()) for start, end, _, _ in dates]
     for place, ((start, end, first, _), (other, last_end, _, last)) in enumerate(pairwise(dates)):
         lead = rule(r"<DAYS_FROM>(?:the )?$").search(text, 0, start)
-        joint = rule(r"<DAYS_TO>(?:the )?$" if lead else r"^ ?(?:-|to|until|till|through|bis|au) ?$").search(text[end:other])
+        joint = rule(r"<DAYS_TO>(?:the )?$" if lead else r"^ ?(?:-|to|until|till|through|bis|au) ?$").search(
+            text[end:other]
+        )
         if joint and last >= first:
             days = float((last - first).days + 1)
             clock = Name("clock", lead.start() if lead else start, end, ())

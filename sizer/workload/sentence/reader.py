@@ -109,7 +109,8 @@ def _untold(reading: Reading, things: list[Thing]) -> list[str]:
     read = [one for one in reading.phrases if one.words]
     digits = (one.span() for one in re.finditer(r"(?<![\w.,-])\d(?:[\d.,']*\d)?(?![\w-])", reading.sentence))
     places = [(start, end) for start, end in digits if not any(one.start <= start < one.end for one in things)]
-    places += [(one.start, one.end) for one in things if isinstance(one, Amount)]
+    # Of work that no request states its names, too.
+    places += [(one.start, one.end) for one in things if isinstance(one, Amount) or not reading.request]
     lost = []
     for start, end in sorted(places):
         words = reading.sentence[start:end].strip(" ,;.")
@@ -316,7 +317,8 @@ def _things_in(text: str, catalog: Catalog) -> list[Thing]:
         for one in rule("<FRACTION>").finditer(text)
     ]
     things += [
-        Amount("people", *one.span(), 1, 1, "people", "user") for one in rule(GRAMMAR["numbers"]["myself"]).finditer(text)
+        Amount("people", *one.span(), 1, 1, "people", "user")
+        for one in rule(GRAMMAR["numbers"]["myself"]).finditer(text)
     ]
     things += [
         Name(match.lastgroup or "", *match.span(), ())
@@ -353,7 +355,9 @@ def _read(notes: Notes) -> None:
             continue
         notes.request["needed_by"] = found.ids("date")[0]
         text.record(found, f"needed by {notes.request['needed_by']}")
-    if any(isinstance(one, Amount) and UNITS.get(one.noun, ("", "", 1.0))[::2] == ("tokens", 1.33) for one in text.things):
+    if any(
+        isinstance(one, Amount) and UNITS.get(one.noun, ("", "", 1.0))[::2] == ("tokens", 1.33) for one in text.things
+    ):
         text.assume("a word: 1.33 tokens")
     for found in text.each(r"{ambiguous}"):
         notes.choose("number", found, "", found.value.readings)

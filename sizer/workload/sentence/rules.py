@@ -112,7 +112,7 @@ def _feed(notes: Notes, found: Match, _: str) -> None:
 
 def _counted(notes: Notes, found: Match, _: str) -> None:
     """A bare number behind the noun that it counts: racks at most 4; our students (about 120)."""
-    noun = re.sub(r"[ -]+", " ", (found["noun"] or found["people"]).lower())
+    noun = re.sub(r"[ -]+", " ", (found["noun"] or found["people"] or "people").lower())
     kind, unit = UNITS[noun][:2]
     notes.text.put_at(found, replace(found.value, kind=kind, unit=unit, noun=noun))
 
@@ -274,7 +274,8 @@ def read_team(notes: Notes) -> None:
         notes.leave(found)  # an office that trains nothing
         return
     if is_stated and not shares:
-        notes.text.record(found, f"{round(found.value.high)} people of this training; no jobs of theirs are added")
+        notes.text.assume(f"{found.words}: of this training; no jobs of theirs are added")
+        notes.text.record(found, "who train")
         return
     job: dict[str, Any] = {"name": "Training job"}
     team: dict[str, Any] = {"data_scientists": round(found.value.high), "wait_s": "30 min", "job": [job]}

@@ -11,7 +11,6 @@ from sizer.workload.sentence.text import Match, Phrase, SentenceText, Thing
 _ALIKE = {"gpu": "<JOIN>", "server|storage|maker": "<JOIN>", "fabric": " (?:and|or|und|oder|et|ou) "}
 DENIED = "\x04"  # in the place of a training that is not wished
 _WINDOW = 140  # characters on both sides of a name in which words may be about it
-_RATES = "samples/time|frames/time|tokens/time"
 _SERVED = "requests/time"
 # Roles of which the noun may stand in an earlier part of the sentence.
 _CARRIED = ("lengths", "latencies")
@@ -229,15 +228,16 @@ def _put(text: SentenceText, old: Thing, new: Thing) -> None:
 def _settle_today(text: SentenceText) -> None:
     """Set aside what is reached today, and take what is told as so many times that."""
     multiple = text.find(r"<TIMES_TODAY>")
-    served = [one for one in text.things if one.kind == _SERVED]
+    # A load is one of today only where something else is wished.
+    loads = [one for one in text.things if one.kind in (_SERVED, "tokens/time", "time")]
     today: list[Amount] = []
     lent: dict[int, Match] = {}
     is_offer = text.find("{money/gpu/time|money/time/gpu}") is not None  # rented GPUs with their price
     for found in text.each(r"(?!)" if is_offer else r"(?:{n} )?<LENT> ?(?:<THINGS_GONE>)"):
         lent[found.start] = found
         text.set_aside(found, "lent or rented, on which something was tried")
-    kinds = f"time|time/job|{_RATES}|samples/time/gpu|tokens/time/gpu"
-    kinds += f"|{_SERVED}" if multiple or lent or len(served) > 1 else ""
+    kinds = "time|time/job|samples/time|frames/time|samples/time/gpu|tokens/time/gpu"
+    kinds += f"|{_SERVED}|tokens/time" if multiple or lent or len(loads) > 1 else ""
     for found in text.each(r"<OLD_VALUE>"):
         today += found.quantities()
         text.set_aside(found, "the value of today; the target is stated otherwise")

@@ -1,6 +1,7 @@
 """What a sentence says about a language model in use: who asks, how long requests are, and how soon answers come."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from sizer.base.quantities import SECONDS, duration, grouped, parse, tokens_text
@@ -44,6 +45,9 @@ def read_serving(notes: Notes) -> None:
         notes.work["task"] = "serving"
     read_rules(notes, "serving", _TAKES)
     _read_roles(notes)
+    for found in text.each(r"{people} (?:and|plus|und|et|&) {people}"):
+        first, second = found.quantities()
+        text.put_at(found, replace(first, low=first.low + second.low, high=first.high + second.high))
     if (users := text.find(r"<WHO_USE>")) is not None:
         for found in text.each(r"{people}"):
             if found.value.high > users.value.high:
@@ -131,6 +135,7 @@ def _texts(notes: Notes, found: Match, _: str) -> None:
         seconds = parse(SECONDS, period[0])
     rate = float(f"{count / seconds:.4g}")
     meaning = f"{grouped(count)} requests in {duration(seconds)}: {rate:g} a second"
+    text.assume(meaning)
     _target(notes, found, "requests_per_s", rate, meaning)
 
 

@@ -150,7 +150,11 @@ def is_sized(notes: Notes) -> bool:
             if is_in_name:
                 places.append((len(sentence), len(sentence)))
             edits = [
-                (start, end, f", {told.kind.instead}" if start == end else "" if place or is_in_name else told.kind.instead)
+                (
+                    start,
+                    end,
+                    f", {told.kind.instead}" if start == end else "" if place or is_in_name else told.kind.instead,
+                )
                 for place, (start, end) in enumerate(places)
             ]
             answers = (Answer(told.kind.instead, notes.edited(edits), tuple(edits)),)
