@@ -65,7 +65,12 @@ def is_existing(text: SentenceText, found: Match) -> bool:
     shape, start = text.unblanked, max(0, found.start - _WINDOW)
     if rule(r"<OURS>").search(found.words) or rule(r"<INVENTORY>").search(shape, start, found.start):
         return True
-    before = shape[clause_of(shape, found.start, found.end)[0] : found.start]
+    low, high = clause_of(shape, found.start, found.end)
+    # "In 2019 we bought two DGX-2, in 2023 one DGX H100": what comes next in a list.
+    listed = rule(r"{server|storage}<NOUN_AFTER>, (?:and )?(?:(?:in|since) {year|n},? )?$").search(shape, start, found.start)
+    if listed and not rule(r"<WISHES>|<ADDED>|\badd").search(shape, found.start, high):
+        low = clause_of(shape, listed.start(), listed.start() + 1)[0]
+    before = shape[low : found.start]
     had = [one for one in rule(r"<EXISTING>").finditer(before) if not rule(r"<WISHES>").search(before, one.end())]
     if not found.quantities() and found.names("server"):  # "we have 20 TB for a DGX-1"
         had = [one for one in had if rule(r"<OTHER_PARTS>").fullmatch(before, one.end())]
