@@ -31,6 +31,8 @@ def read_kind_of_model(notes: Notes) -> None:
         notes.text.record(found, "language model")
     _ask_mixture(notes)
     _read_shape(notes)
+    for found in notes.text.each(r"{kind}"):
+        notes.text.record(found, "a transformer")
 
 
 def _reads_no_text(notes: Notes) -> bool:

@@ -55,7 +55,10 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
         taken = assumed_of(reading.questions)
         assumed += [Phrase("", one.assumption, is_left_out=one.key == "place") for one in taken]
         for low, high, words in (edit for one in taken for edit in one.answers[0].edits):
-            edits.append((places[low][0], places[max(low, high - 1)][high > low], words))
+            place = places[low][0], places[max(low, high - 1)][high > low]
+            # What is answered about words that were assumed takes their place.
+            edits = [one for one in edits if one[:2] != place or high == low or len(one[2]) > high - low]
+            edits.append((*place, words))
         if not taken:
             break
         text, places = _edited(plain, edits)
