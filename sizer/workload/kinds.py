@@ -64,7 +64,7 @@ _TRAINS = re.compile(
     r"|\bfeinabstimm\w*"
     r"|\b(?:affine[rz]|affinage|(?:pré-?|ré-?)?(?:entraîner|entraînement))\b"
     r"|\b(?:(?:re-?|pre[ -]?)?trained|fine[ -]?tuned)\b(?! (?:(?:version|copy|weights) of )?(?:[\x00\x01]|\w*models?\b"
-    r"|networks?\b|LLMs?\b|weights\b|version\b))|\b(?:epochs?|pre-?train\w*)\b",
+    r"|networks?\b|LLMs?\b|weights\b|version\b))|\b(?:epochs?|pre-?train\w*|from scratch)\b",
     re.I,
 )
 _JOINT = re.compile(r"[.;](?=\s|$)|,(?= )|\b(?:and|then|plus|followed by|as well as|und|dann|sowie|et|puis)\b", re.I)

@@ -245,11 +245,11 @@ def _read_owned_gpus(notes: Notes) -> None:
         if answers:
             notes.choose("server", found, "", answers)
         else:
-            notes.owned_gpus = count * (round(others[0].high) if others else 1)
-            notes.text.assume(
-                f"{found.words}: servers that are not in the catalogue; their {notes.owned_gpus} GPUs count"
-            )
-            _are_held(notes, found)
+            gpus = count * (round(others[0].high) if others else 1)
+            is_usable = bool(set(found.ids("gpu")) & {*usable_gpus(notes.catalog)}) and _are_held(notes, found)
+            notes.owned_gpus = gpus if is_usable else 0
+            counted = f"their {gpus} GPUs count" if is_usable else "no rate of them is known, and they do not count"
+            notes.text.assume(f"{found.words}: servers that are not in the catalogue; {counted}")
             notes.text.record(found, "existing, in servers that are not in the catalogue")
 
 
@@ -298,7 +298,9 @@ def read_gpus(notes: Notes) -> None:
         before = notes.text.before(found.start)
         bound, least = rule(r"<AT_MOST>").search(before), rule(r"<LEAST>$").search(before)
         whole = notes.text.part(found, found.start - len(bound[0] if bound else ""), found.end)
-        if had_target and least and least[0]:
+        if notes.has_target and quantity.high == each > 1 and " x " in found.words and _hold_each(notes, found, each):
+            notes.text.record(found, f"{each} GPUs in each server")
+        elif had_target and least and least[0]:
             notes.leave(found)  # at least so many GPUs, beside a target
         elif bound is not None and not notes.has_target:
             notes.set("limits.gpus", count, whole, f"at most {count} GPUs")

@@ -23,8 +23,9 @@ _OF_UNITS = (words for kind, _, _, *words in _UNITS if kind not in _COUNTED)
 FILLERS = frozenset(re.findall(r"[\w']+", GRAMMAR["fillers"])).union(
     word.lower() for words in _OF_UNITS for word in words
 )
+# With what is known of a name: billions of parameters of a language model, the GPUs of a server; else "".
 ELSEWHERE = {
-    kind: tuple(" ".join(name.split("=")[0].split()) for name in names.split(","))
+    kind: {" ".join(name.split()): known for name, _, known in (one.partition("=") for one in names.split(","))}
     for kind, names in GRAMMAR["elsewhere"].items()
 }
 # What the name of a thing of this kind is called in a question.

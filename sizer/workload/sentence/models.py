@@ -31,6 +31,8 @@ def read_kind_of_model(notes: Notes) -> None:
         notes.text.record(found, "language model")
     _ask_mixture(notes)
     _read_shape(notes)
+    for found in notes.text.each(r"{kind}"):
+        notes.text.record(found, "a transformer")
 
 
 def _reads_no_text(notes: Notes) -> bool:
@@ -303,11 +305,16 @@ def _tell_other(notes: Notes) -> None:
 def _read_lengths(notes: Notes, usual: int) -> int:
     """Tokens of a step, of a sequence or of a document, and the others, which are the training; the sequence."""
     text, work, batch, totals = notes.text, notes.work, [], []
-    for found in text.each(r"{n|tokens|samples|tokens/person|tokens/sample|tokens/sequence|tokens/step|samples/step}"):
+    per = "|".join(f"tokens/{one}" for one in ("person", "sample", "sequence", "step", "parameter"))
+    for found in text.each(rf"{{n|tokens|samples|samples/step|{per}}}"):
         amount = found.value
         role, whole = governor(text, found, "training") or ("", found)
         of = amount.kind.partition("/")[2]
         role = {"sample": SEQUENCE, "sequence": SEQUENCE, "step": "batch", "person": DOCUMENT}.get(of, role)
+        if of == "parameter":
+            own = (notes.own_model or {}).get("parameters", 0.0)
+            totals.append((found, amount.high * max([own, *(one.parameters.value for one in notes.networks)])))
+            continue
         is_kilo = amount.kind == "samples" and amount.is_kilo and amount.noun[:3] == "seq" and amount.high < 1e6
         if role == "local" or (amount.kind in ("n", "samples") and role in ("", DOCUMENT) and not is_kilo):
             continue
@@ -339,6 +346,9 @@ def _read_lengths(notes: Notes, usual: int) -> int:
     for whole, amount in batch:
         count = amount.high / sequence if amount.kind.startswith(TOKENS) else amount.high
         notes.set("w.batch_sequences", max(1, round(count)), whole, f"{count:,.12g} sequences in a step")
+    if (steps := text.find(r"{steps}")) is not None and TOKENS not in work and batch:
+        tokens = steps.value.high * work["batch_sequences"] * sequence
+        notes.set(f"w.{TOKENS}", tokens, steps, f"training on {tokens_text(tokens)}")
     if work.get("packing") is False and DOCUMENT not in work:
         del work["packing"]
         reason = "needs the mean length of the documents; add for example 'documents of 500 tokens'"

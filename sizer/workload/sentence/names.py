@@ -8,7 +8,7 @@ from functools import lru_cache
 from sizer.catalog.fabrics import fabric_links
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog, vendors_of
-from sizer.catalog.schema import Gpu
+from sizer.catalog.schema import Dnn, Gpu
 from sizer.workload.sentence.grammar import ELSEWHERE, FILLERS, GRAMMAR, rule
 from sizer.workload.sentence.quantities import UNITS
 from sizer.workload.sentence.text import Name
@@ -16,7 +16,6 @@ from sizer.workload.sentence.text import Name
 _FOLDERS: dict[str, str] = GRAMMAR["names"]["folders"]
 # More pieces than any name has: "Tesla V100 SXM2 32 GB" has seven.
 _MOST_PIECES = 12
-_SIZE = re.compile(r"(?:^|,)\s*([^,=]+)=([\d.]+)")
 # A plus sign that ends a word tells another part: Command R+.
 _PIECE = re.compile(r"[^\W\d_]+|\d+|(?<=\w)\+(?![\w+])")
 Pieces = tuple[str, ...]
@@ -153,14 +152,14 @@ class Names:
         if kind == "software" and re.match(r"-(?!based|native)[A-Za-z]", text[end:]):
             return None  # a longer name with a hyphen is another
         is_one = kind.startswith("outside") or (kind == "dnn" and len(found[kind]) == 1)
-        if not is_one and re.match(r"[ -](?:style|like)\b", text[end:]):
+        if not is_one and re.match(r"[ -](?:style|like)\b(?! (?:in|on|at|an?|the|we|you|our)\b)", text[end:]):
             return None
         if kind == "dnn" and (other := self._other_size(text, start, end, found[kind])):
             return Name("outside", *other, (self._catalog.dnns[found[kind][0]].sample,))
         if kind == "dataset" and re.match(r"[ -]\d+k\b", text[end:], re.I):
             return None  # "ImageNet-21k": another one
         is_kind = kind == "dnn" and text[start:end].lower().startswith("transformer")
-        if is_kind and rule("<SIZE_BEFORE>").search(text[:start]):
+        if is_kind and (rule("<SIZE_BEFORE>").search(text[:start]) or rule("<SIZE_AFTER>").match(text, end)):
             return Name("kind", start, end, ())  # "a 30B dense transformer"
         if kind in ("server", "storage") and len(found[kind]) > 1 and (model := rule("<OTHER_MODEL>").match(text, end)):
             return Name("outside", start, model.end(), (kind,))  # "DGX-1V", "Isilon X99": another of the family
@@ -177,8 +176,8 @@ class Names:
         end = other.end() if other else end
         behind = re.compile(r"[ -](\d{1,4}(?:\.\d)?)B\b", re.I).match(text, end)
         size = behind or re.search(r"(?<![\w.])(\d{1,4}(?:\.\d)?)B $", text[max(0, start - 9) : start], re.I)
-        named, billions = [self._catalog.dnns[key] for key in ids], float(size[1]) if size else 0.0
-        is_another = len(ids) > 1 and all(abs(one.parameters.value / 1e9 - billions) > 0.1 * billions for one in named)
+        billions = float(size[1]) if size else 0.0
+        is_another = len(ids) > 1 and not any(_has_size(self._catalog.dnns[key], billions) for key in ids)
         if not other and (size is None or not is_another):
             return None
         return start - len(size[0]) if size and not behind else start, behind.end() if behind else end
@@ -236,6 +235,12 @@ class Names:
             )
 
 
+def _has_size(dnn: Dnn, billions: float) -> bool:
+    """Whether a network is called by a size, or has it: a Llama 2 7B has 6.7 billion parameters, none has 65."""
+    is_called = re.search(rf"(?<![\w.]){billions:g}B\b", short_name(dnn), re.I) is not None
+    return is_called or abs(dnn.parameters.value / 1e9 - billions) < 0.03 * billions
+
+
 def _shortened(word: str) -> list[str]:
     """A word, and what is left of it without any one of its letters."""
     return [word, *(word[:at] + word[at + 1 :] for at in range(len(word)))]
@@ -279,8 +284,8 @@ def pieces(name: str) -> Pieces:
     return tuple(piece.lower() for piece in _PIECE.findall(name))
 
 
-# Billions of parameters of language models that the catalogue lacks, by the pieces of their names.
-SIZES = {pieces(name): float(size) for name, size in _SIZE.findall(GRAMMAR["elsewhere"]["token"])}
+# What is known of names that the catalogue lacks, by their pieces.
+KNOWN = {pieces(name): known for names in ELSEWHERE.values() for name, known in names.items() if known}
 
 
 def short_name(item: Item) -> str:

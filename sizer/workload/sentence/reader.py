@@ -1,19 +1,18 @@
 """A need in a sentence or two, as in a customer's mail, read into a request and into what has to be asked."""
 
-import datetime
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from sizer.base.dates import days_of
 from sizer.base.errors import RequestError
 from sizer.base.quantities import SECONDS, parse
 from sizer.catalog.model import Catalog
 from sizer.workload.kinds import ToldKind, trains_in
 from sizer.workload.request import SizingRequest
 from sizer.workload.sentence import rules, targets
+from sizer.workload.sentence.dates import dates_in
 from sizer.workload.sentence.equipment import read_fabrics, read_gpu_memory, read_parts, read_setting, read_tier
 from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
 from sizer.workload.sentence.models import read_kind_of_model, read_language, read_networks
@@ -26,78 +25,9 @@ from sizer.workload.sentence.serving import ask_lengths, is_served, read_serving
 from sizer.workload.sentence.text import READ, Name, Phrase, SentenceText, Thing, normal
 from sizer.workload.sentence.unavailable import is_sized, read_outside
 
-_MONTHS = {name: number for number, names in enumerate(GRAMMAR["months"], 1) for name in names.split()}
-
-
-def need_in(sentence: str) -> tuple[re.Match[str], datetime.date] | None:
-    """The words and the day of the need of a sentence; None where it gives none, or a day that the calendar lacks.
-
-    "By March 2027" is read as its first day, the safe reading; "by the end of March 2027" as its last.
-    """
-    for date in (*GRAMMAR["dates"], r"(?<=end\sof\s)<YEAR>"):
-        match = rule(rf"<DATE_LEAD>{date}(?![\w-])").search(sentence)
-        if match and not rule(r"<OTHER_DATE>").search(sentence, 0, match.start()):
-            try:
-                first, last = _days(match.groupdict())
-            except ValueError:
-                return None
-            return match, first if match["end"] is None else last
-    return None
-
-
-def days_between(sentence: str) -> tuple[re.Match[str], re.Match[str], float] | None:
-    """The words of the first and of the last day of the work, with the days from one to the other."""
-    first, last = (_led(lead, sentence) for lead in ("DAYS_FROM", "DAYS_TO"))
-    if first is None or last is None:
-        first, last = _window_in(sentence)
-    if first is None or last is None or (first.start() < last.end() and last.start() < first.end()):
-        return None
-    try:
-        days = (_days(last.groupdict())[1] - _days(first.groupdict())[0]).days + 1
-    except ValueError:
-        return None
-    return (first, last, float(days)) if days > 0 else None
-
-
-def _led(lead: str, sentence: str) -> re.Match[str] | None:
-    found = (rule(rf"<{lead}>(?:the )?{date}(?![\w-])").search(sentence) for date in GRAMMAR["dates"])
-    return next(filter(None, found), None)
-
-
-def _window_in(sentence: str) -> tuple[re.Match[str] | None, re.Match[str] | None]:
-    """A first and a last day with a dash or "to" between them: 1 Feb 2027 - 31 Mar 2027."""
-    for date in GRAMMAR["dates"]:
-        for first in rule(rf"{date}(?![\w-])").finditer(sentence):
-            joint = re.compile(r" ?(?:-|to|until|till|through|bis|au) ?").match(sentence, first.end())
-            ends = (rule(rf"{one}(?![\w-])").match(sentence, joint.end()) for one in GRAMMAR["dates"] if joint)
-            if joint and (last := next(filter(None, ends), None)):
-                return first, last
-    return None, None
-
-
-def _days(found: dict[str, str | None]) -> tuple[datetime.date, datetime.date]:
-    """First and last day of what is written."""
-    if iso := found.get("iso"):
-        return days_of(iso)
-    year = found["year"]
-    if quarter := found.get("quarter"):
-        last_month = 3 * int(quarter)
-        return days_of(f"{year}-{last_month - 2:02}")[0], days_of(f"{year}-{last_month:02}")[1]
-    if first := found.get("first"):  # the day is first, but where that is none: 12/31/2027
-        one, other = int(first), int(found["second"] or 0)
-        if found["mark"] == "/" and one <= 12 and other <= 12 and one != other:
-            raise ValueError("a day and a month with two readings")
-        return days_of(f"{year}-{min(one, other) if other > 12 else other:02}-{other if other > 12 else one:02}")
-    if month := found.get("month"):
-        number = _MONTHS[month.lower()]
-        day = found.get("day")
-        return days_of(f"{year}-{number:02}" + (f"-{int(day):02}" if day else ""))
-    return days_of(str(year))
-
-
 MAX_CHARACTERS = 2_000
 # In which something is assumed that leads to something else to be assumed.
-_MOST_ROUNDS = 4
+_MOST_ROUNDS = 6
 
 _PARTS = ("gpu", "server", "storage", "maker", "fabric")
 _VERBS = ("<TUNES>", "<PRE_TRAINS>", "<TRAINS>")
@@ -125,7 +55,10 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
         taken = assumed_of(reading.questions)
         assumed += [Phrase("", one.assumption, is_left_out=one.key == "place") for one in taken]
         for low, high, words in (edit for one in taken for edit in one.answers[0].edits):
-            edits.append((places[low][0], places[max(low, high - 1)][high > low], words))
+            place = places[low][0], places[max(low, high - 1)][high > low]
+            # What is answered about words that were assumed takes their place.
+            edits = [one for one in edits if one[:2] != place or high == low or len(one[2]) > high - low]
+            edits.append((*place, words))
         if not taken:
             break
         text, places = _edited(plain, edits)
@@ -173,15 +106,19 @@ def _read_once(plain: str, catalog: Catalog) -> Reading:
 
 
 def _untold(reading: Reading, things: list[Thing]) -> list[str]:
-    """Numbers of the sentence that are in nothing that is told, whichever branch took them."""
+    """Numbers of the sentence, in digits or in words, that are in nothing that is told, whichever branch took them."""
     asked = (f"{one.words} {one.reason}" for one in reading.questions)
-    told = [*reading.unread, *asked, *(phrase.words for phrase in reading.phrases)]
+    told = " ; ".join([*reading.unread, *asked, *(phrase.words or phrase.meaning for phrase in reading.phrases)])
+    read = [one for one in reading.phrases if one.words]
+    digits = (one.span() for one in re.finditer(r"(?<![\w.,-])\d(?:[\d.,']*\d)?(?![\w-])", reading.sentence))
+    places = [(start, end) for start, end in digits if not any(one.start <= start < one.end for one in things)]
+    # Of work that no request states its names, too.
+    places += [(one.start, one.end) for one in things if isinstance(one, Amount) or not reading.request]
     lost = []
-    for one in things:
-        words = reading.sentence[one.start : one.end].strip(" ,;.")
-        is_read = any(phrase.start < one.end and one.start < phrase.end for phrase in reading.phrases if phrase.words)
-        is_told = is_read or any(re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text) for text in told)
-        if isinstance(one, Amount) and not is_told and words.lower() not in _ARTICLES:
+    for start, end in sorted(places):
+        words = reading.sentence[start:end].strip(" ,;.")
+        is_told = any(one.start < end and start < one.end for one in read) or words.lower() in _ARTICLES
+        if not is_told and not re.search(rf"(?<!\w){re.escape(words)}(?!\w)", told):
             lost.append(words)
     return lost
 
@@ -376,17 +313,15 @@ def _only(text: str, shown: Sequence[tuple[int, int]]) -> str:
 
 def _things_in(text: str, catalog: Catalog) -> list[Thing]:
     """Dates, sizes in pixels, names and quantities, from the most telling to the others."""
-    things: list[Thing] = []
-    need = need_in(text)
-    if span := days_between(text):
-        from_day, to_day, days = span
-        things += [Name("clock", *from_day.span(), ()), Amount("time", *to_day.span(), days, days, "d", "d")]
-    elif need:
-        things.append(Name("date", *need[0].span(), (need[1].isoformat(),)))
+    things = dates_in(text)
     words = GRAMMAR["numbers"]["fractions"]
     things += [
         Amount("percent", *one.span(), words[one[1].lower()], words[one[1].lower()], "%")
         for one in rule("<FRACTION>").finditer(text)
+    ]
+    things += [
+        Amount("people", *one.span(), 1, 1, "people", "user")
+        for one in rule(GRAMMAR["numbers"]["myself"]).finditer(text)
     ]
     things += [
         Name(match.lastgroup or "", *match.span(), ())
@@ -423,6 +358,10 @@ def _read(notes: Notes) -> None:
             continue
         notes.request["needed_by"] = found.ids("date")[0]
         text.record(found, f"needed by {notes.request['needed_by']}")
+    if any(
+        isinstance(one, Amount) and UNITS.get(one.noun, ("", "", 1.0))[::2] == ("tokens", 1.33) for one in text.things
+    ):
+        text.assume("a word: 1.33 tokens")
     for found in text.each(r"{ambiguous}"):
         notes.choose("number", found, "", found.value.readings)
     rules.read_rules(notes, "first")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from sizer.base.money import usual_rates_usd
-from sizer.base.quantities import BYTES, BYTES_PER_S, SECONDS, grouped, parse, si
+from sizer.base.quantities import BYTES, SECONDS, grouped, parse, si
 from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.notes import RATE, Notes, ranged, size_text, time_text
@@ -37,8 +37,9 @@ def state(notes: Notes, found: Match, name: str) -> None:
     quantity = (found.quantities("percent") if of == "share" else found.quantities())[-1]
     if quantity.kind.startswith("money") and not notes.state_currency(found, quantity):
         return
-    if of == "size" and (fault := _fault_of(quantity)):
-        notes.refuse(found, fault)
+    if of == "size" and quantity.kind.startswith("bits"):
+        unit, rate = quantity.unit[0], "/s" if "/time" in quantity.kind else ""
+        notes.refuse(found, f"the unit {unit}b{rate} means bits; write {unit}B{rate} for bytes")
         return
     if quantity.unit == "kVA":
         notes.text.assume("power factor not given: 1 kVA = 1 kW")
@@ -46,19 +47,6 @@ def state(notes: Notes, found: Match, name: str) -> None:
     shown = grouped(written) if isinstance(written, float) and written >= 1000 else written
     shown = f"{shown:g}" if isinstance(shown, float) else shown
     notes.set(path, written, found, meaning.format(shown) + ranged(quantity))
-
-
-def _fault_of(size: Amount) -> str:
-    """What is wrong with a size or a data rate, which is one of bytes and within its range."""
-    rate = "/s" if "/time" in size.kind else ""
-    if size.kind.startswith("bits"):
-        unit = size.unit[0]
-        return f"the unit {unit}b{rate} means bits; write {unit}B{rate} for bytes"
-    try:
-        parse(BYTES_PER_S if rate else BYTES, size_text(size, size.high))
-    except ValueError as error:
-        return str(error)
-    return ""
 
 
 def _source(notes: Notes, found: Match, _: str) -> None:
@@ -124,7 +112,7 @@ def _feed(notes: Notes, found: Match, _: str) -> None:
 
 def _counted(notes: Notes, found: Match, _: str) -> None:
     """A bare number behind the noun that it counts: racks at most 4; our students (about 120)."""
-    noun = re.sub(r"[ -]+", " ", (found["noun"] or found["people"]).lower())
+    noun = re.sub(r"[ -]+", " ", (found["noun"] or found["people"] or "people").lower())
     kind, unit = UNITS[noun][:2]
     notes.text.put_at(found, replace(found.value, kind=kind, unit=unit, noun=noun))
 
@@ -157,8 +145,10 @@ def read_rules(notes: Notes, rules: str, takes: dict[str, Take] = _TAKES) -> Non
                     notes.leave(told[1])
                 elif told is not None and told[0] in GRAMMAR["statements"]:
                     if told[0] == "capacity" and is_existing(notes.text, told[1]):
-                        continue
-                    takes.get(told[0], state)(notes, told[1], told[0])
+                        if any(one.kind == "samples" for one in notes.text.things):  # which are the data
+                            notes.leave(found)
+                    else:
+                        takes.get(told[0], state)(notes, told[1], told[0])
             elif name == "aside":
                 notes.text.set_aside(found, *said)
             elif name in ("record", "assume") or (rules in _LIMITS and is_wish(notes.text, found)):
@@ -284,7 +274,8 @@ def read_team(notes: Notes) -> None:
         notes.leave(found)  # an office that trains nothing
         return
     if is_stated and not shares:
-        notes.text.record(found, f"{round(found.value.high)} people of this training; no jobs of theirs are added")
+        notes.text.assume(f"{found.words}: of this training; no jobs of theirs are added")
+        notes.text.record(found, "who train")
         return
     job: dict[str, Any] = {"name": "Training job"}
     team: dict[str, Any] = {"data_scientists": round(found.value.high), "wait_s": "30 min", "job": [job]}

@@ -11,7 +11,6 @@ from sizer.workload.sentence.text import Match, Phrase, SentenceText, Thing
 _ALIKE = {"gpu": "<JOIN>", "server|storage|maker": "<JOIN>", "fabric": " (?:and|or|und|oder|et|ou) "}
 DENIED = "\x04"  # in the place of a training that is not wished
 _WINDOW = 140  # characters on both sides of a name in which words may be about it
-_RATES = "samples/time|frames/time|tokens/time"
 _SERVED = "requests/time"
 # Roles of which the noun may stand in an earlier part of the sentence.
 _CARRIED = ("lengths", "latencies")
@@ -66,7 +65,12 @@ def is_existing(text: SentenceText, found: Match) -> bool:
     shape, start = text.unblanked, max(0, found.start - _WINDOW)
     if rule(r"<OURS>").search(found.words) or rule(r"<INVENTORY>").search(shape, start, found.start):
         return True
-    before = shape[clause_of(shape, found.start, found.end)[0] : found.start]
+    low, high = clause_of(shape, found.start, found.end)
+    # "In 2019 we bought two DGX-2, in 2023 one DGX H100": what comes next in a list.
+    listed = rule(r"{server|storage}<NOUN_AFTER>, (?:and )?(?:(?:in|since) {year|n},? )?$").search(shape, start, found.start)
+    if listed and not rule(r"<WISHES>|<ADDED>|\badd").search(shape, found.start, high):
+        low = clause_of(shape, listed.start(), listed.start() + 1)[0]
+    before = shape[low : found.start]
     had = [one for one in rule(r"<EXISTING>").finditer(before) if not rule(r"<WISHES>").search(before, one.end())]
     if not found.quantities() and found.names("server"):  # "we have 20 TB for a DGX-1"
         had = [one for one in had if rule(r"<OTHER_PARTS>").fullmatch(before, one.end())]
@@ -90,14 +94,15 @@ def governor(text: SentenceText, found: Match, role: str) -> tuple[str, Match] |
     """
     shape = text.unblanked
     low, high = _between(shape, rule(r"<PART_END>"), found)
-    nouns = [one for one in _nouns(shape, role, low, high) if not _is_of_quantity_before(shape, role, found, low, one)]
+    near = _nouns(shape, role, max(0, low - 1), high)  # with a name before it
+    nouns = [one for one in near if not _is_of_quantity_before(shape, role, found, low, one)]
     if not nouns and role in _CARRIED:
         low, high = _between(shape, rule(r"<STOP>|[\ue000-\uf8ff]"), found)
         nouns = [one for one in _nouns(shape, role, low, high) if one[2] <= found.start]
     if not nouns:
         return None
     name, first, last = min(nouns, key=lambda one: max(found.start - one[2], one[1] - found.end))
-    start, end = min(first, found.start), max(last, found.end)
+    start, end = min(first if shape[first] < "\ue000" else found.start, found.start), max(last, found.end)
     if found.value.kind == "n" and not rule(r"<LENGTH>").fullmatch(shape, start, end + 20):
         return None
     return name, text.part(found, start, end)
@@ -228,15 +233,16 @@ def _put(text: SentenceText, old: Thing, new: Thing) -> None:
 def _settle_today(text: SentenceText) -> None:
     """Set aside what is reached today, and take what is told as so many times that."""
     multiple = text.find(r"<TIMES_TODAY>")
-    served = [one for one in text.things if one.kind == _SERVED]
+    # A load is one of today only where something else is wished.
+    loads = [one for one in text.things if one.kind in (_SERVED, "tokens/time", "time")]
     today: list[Amount] = []
     lent: dict[int, Match] = {}
     is_offer = text.find("{money/gpu/time|money/time/gpu}") is not None  # rented GPUs with their price
     for found in text.each(r"(?!)" if is_offer else r"(?:{n} )?<LENT> ?(?:<THINGS_GONE>)"):
         lent[found.start] = found
         text.set_aside(found, "lent or rented, on which something was tried")
-    kinds = f"time|time/job|{_RATES}|samples/time/gpu|tokens/time/gpu"
-    kinds += f"|{_SERVED}" if multiple or lent or len(served) > 1 else ""
+    kinds = "time|time/job|samples/time|frames/time|samples/time/gpu|tokens/time/gpu"
+    kinds += f"|{_SERVED}|tokens/time" if multiple or lent or len(loads) > 1 else ""
     for found in text.each(r"<OLD_VALUE>"):
         today += found.quantities()
         text.set_aside(found, "the value of today; the target is stated otherwise")
@@ -254,7 +260,7 @@ def _settle_today(text: SentenceText) -> None:
         is_trial = any(clause.start() <= at < clause.end() for at in tried)
         if not (is_past or is_trial or (is_today and not rule(r"<WISHES>").search(clause[0]))):
             continue
-        values = list(rule(rf"{{{kinds}}}").finditer(text.shape, *clause.span()))
+        values = list(rule(rf"{{{kinds}|epochs}}").finditer(text.shape, *clause.span()))
         for found in map(text.match_of, values):
             is_of_one = found.value.kind.endswith("gpu")
             on = rule(r"<MEASURED_ON>").search(text.shape, found.end, clause.end())
@@ -265,7 +271,7 @@ def _settle_today(text: SentenceText) -> None:
                     text.set_aside(text.match_of(on), "on which it was measured")
             elif is_of_one:
                 continue
-            today += found.quantities()
+            today += [one for one in found.quantities() if one.kind != "epochs"]
             text.set_aside(found, "the value of today; the target is stated otherwise")
         if is_past or (takes and values):
             for found in map(text.match_of, list(rule("<RAN_ON>").finditer(text.shape, *clause.span()))):

@@ -1,6 +1,7 @@
 """What a sentence says about a language model in use: who asks, how long requests are, and how soon answers come."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from sizer.base.quantities import SECONDS, duration, grouped, parse, tokens_text
@@ -34,8 +35,9 @@ def is_served(notes: Notes) -> bool:
 
 def read_serving(notes: Notes) -> None:
     """Take what a sentence says about a language model in use; the grammar says which words mean what."""
+    text = notes.text
     for name, source in GRAMMAR["uses"]:
-        if rule(source).search(notes.text.sentence):
+        if rule(source).search(text.sentence):
             notes.work.setdefault("use", name)
         for found in notes.text.each(source):
             notes.text.record(found, f"use: {notes.work['use']}")
@@ -43,6 +45,13 @@ def read_serving(notes: Notes) -> None:
         notes.work["task"] = "serving"
     read_rules(notes, "serving", _TAKES)
     _read_roles(notes)
+    for found in text.each(r"{people} (?:and|plus|und|et|&) {people}"):
+        first, second = found.quantities()
+        text.put_at(found, replace(first, low=first.low + second.low, high=first.high + second.high))
+    if (users := text.find(r"<WHO_USE>")) is not None:
+        for found in text.each(r"{people}"):
+            if found.value.high > users.value.high:
+                notes.leave(found)
     read_rules(notes, "load", _TAKES)
     if _NOT_OFFLINE & {*notes.work, *notes.work.get("target", {})}:  # somebody waits
         notes.work["task"] = "serving"
@@ -126,6 +135,7 @@ def _texts(notes: Notes, found: Match, _: str) -> None:
         seconds = parse(SECONDS, period[0])
     rate = float(f"{count / seconds:.4g}")
     meaning = f"{grouped(count)} requests in {duration(seconds)}: {rate:g} a second"
+    text.assume(meaning)
     _target(notes, found, "requests_per_s", rate, meaning)
 
 

@@ -162,8 +162,10 @@ def read_times(notes: Notes) -> None:
     counted = dataset if isinstance(dataset, dict) and "task" in notes.work else None
     if "task" in notes.work and counted is None and "dataset_bytes" in notes.work and notes.networks:
         usual = notes.catalog.datasets[usual_dataset(notes.networks[0])]
-        counted = {"n_samples": parse(BYTES, notes.work["dataset_bytes"]) / usual.sample_bytes.value}
-        notes.text.assume(f"size of a sample not given: {si(usual.sample_bytes.value, 'B')}, as in {usual.name}")
+        if "sample_bytes" not in notes.work:
+            notes.text.assume(f"size of a sample not given: {si(usual.sample_bytes.value, 'B')}, as in {usual.name}")
+        size = parse(BYTES, notes.work.get("sample_bytes", f"{usual.sample_bytes.value} B"))
+        counted = {"n_samples": parse(BYTES, notes.work["dataset_bytes"]) / size}
     if counted and TIME in target:
         notes.work["target"] = _rate_of(notes, counted["n_samples"], target[TIME])
     for written, source in GRAMMAR["habits"].items():
@@ -319,8 +321,14 @@ def default_dataset(notes: Notes, work: dict[str, Any]) -> None:
 def default_length(notes: Notes, work: dict[str, Any]) -> None:
     """A time to train needs the training length: the network's usual recipe, or a question.
 
-    Who asks how long a training takes on given GPUs gets the recipe, too, where there is one.
+    Who asks how long a training takes on given GPUs gets the recipe, too, where there is one. More tokens than a stated
+    text has are epochs of it.
     """
+    tokens = work.get("tokens", 0.0)
+    text = parse(BYTES, work["dataset_bytes"]) / TOKEN_BYTES if tokens and "dataset_bytes" in work else tokens
+    if text < tokens and "epochs" not in work:
+        work |= {"tokens": text, "epochs": float(f"{tokens / text:.4g}")}
+        notes.text.assume(f"{work['dataset_bytes']} hold {tokens_text(text)}: {work['epochs']:g} epochs")
     has_time = "time_to_train_s" in work.get("target", {})
     if "task" in work or "epochs" in work or not (has_time or rule(r"<ASKS_LENGTH>").search(notes.text.sentence)):
         return

@@ -10,7 +10,7 @@ from sizer.catalog.sale import is_sold, usable_gpus
 from sizer.catalog.schema import Dnn
 from sizer.workload.kinds import Networks, kind_in, trains_in
 from sizer.workload.sentence.grammar import CALLED, GRAMMAR, rule
-from sizer.workload.sentence.names import SIZES, pieces, place_of, short_name
+from sizer.workload.sentence.names import KNOWN, pieces, place_of, short_name
 from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.quantities import Amount
 from sizer.workload.sentence.reading import Answer, Question
@@ -51,6 +51,9 @@ def read_outside(notes: Notes) -> None:
         elif rule(r"<OF_GPUS>").match(notes.text.shape, found.end):  # told by its GPUs, as servers of any make are
             count = found.value.high if found.quantities() else 1.0
             notes.text.put_at(found, Amount("servers", 0, 0, count, count, "servers", "servers"))
+        elif named and (gpus := KNOWN.get(pieces(notes.text.sentence[named[0].start : named[0].end]))):
+            count = found.value.high if found.quantities() else 1.0
+            notes.choose("server", found, "", [f"{count:g} servers with {gpus}"])
         else:
             notes.ask_place(found, GRAMMAR["reasons"]["owned"])
 
@@ -60,8 +63,8 @@ def _take_model(notes: Notes, found: Match) -> bool:
     name = found.names("outside")[0]
     words = " ".join(notes.text.sentence[name.start : name.end].split())
     told = re.search(r"(?<![\w.x])(\d{1,4}(?:\.\d)?) ?B\b", found.words, re.I)
-    billions = float(told[1]) if told else SIZES.get(pieces(words))
-    if billions is None or notes.own_model is not None or notes.names("dnn"):
+    billions = float(told[1] if told else KNOWN.get(pieces(words), 0))
+    if not billions or notes.own_model is not None or notes.names("dnn"):
         return False
     words += "" if re.search(r"\dB\b", words, re.I) or not told else f" {billions:g}B"
     notes.own_model = {"name": words, "parameters": billions * 1e9}
@@ -127,7 +130,7 @@ def is_sized(notes: Notes) -> bool:
         notes.work |= {"task": "generation", "use": EMBEDDING} if embeds else {}
         notes.means_language |= embeds
         return True
-    words = notes.text.sentence[told.start : told.end].strip(" :;,.")
+    words = notes.text.sentence[told.start : told.end].strip(" :;,.-")
     is_of_language = networks == "language" or (networks == "unknown" and not notes.text.find(r"{samples/time}"))
     clause = told.clause
     if clause is None and told.kind.sized and is_of_language:
@@ -142,7 +145,18 @@ def is_sized(notes: Notes) -> bool:
     if clause is None or (networks == "unknown" and not told.kind.sized):
         key, answers = "refused", tuple[Answer, ...]()
         if told.kind.instead and (places := told.kind.places_in("".join(sentence))):
-            edits = [(start, end, "" if place else told.kind.instead) for place, (start, end) in enumerate(places)]
+            # Of "Qwen2.5-VL 7B" the rest of the name stays.
+            is_in_name = places[0][0] > 0 and not sentence[places[0][0] - 1].isspace()
+            if is_in_name:
+                places.append((len(sentence), len(sentence)))
+            edits = [
+                (
+                    start,
+                    end,
+                    f", {told.kind.instead}" if start == end else "" if place or is_in_name else told.kind.instead,
+                )
+                for place, (start, end) in enumerate(places)
+            ]
             answers = (Answer(told.kind.instead, notes.edited(edits), tuple(edits)),)
             # Of a teacher and its student only one is trained: which one is asked.
             several = told.kind.is_training and sum(one.kind in ("dnn", "parameters") for one in notes.text.things) > 1
@@ -168,7 +182,7 @@ def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = N
         key = "unavailable part"
     if kind in _ANY:
         start -= 3 * notes.text.whole[:start].endswith(" of ")  # "6 nodes of AC922 with 4 V100"
-        answers.insert(0, notes.change(f"any {CALLED[kind]}", start, end, ""))
+        answers.insert(0, notes.change(f"any {CALLED[kind]}", start, end, "storage" if kind == "storage" else ""))
     notes.questions.append(Question(key, words, CALLED.get(kind, "neural network"), tuple(names), tuple(answers)))
     notes.text.mark(found.start, found.end)
 
