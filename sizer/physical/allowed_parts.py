@@ -14,7 +14,7 @@ from sizer.catalog.fabrics import fabric_ports
 from sizer.catalog.generations import era_of, era_of_gpu
 from sizer.catalog.items import Item, is_of_vendor
 from sizer.catalog.model import Catalog, vendors_of
-from sizer.catalog.sale import Sale, sale_on, since, usable_gpus
+from sizer.catalog.sale import Sale, sale_on, usable_gpus
 from sizer.catalog.schema import Gpu, Pdu, Server, Storage
 from sizer.physical.platform import Platform, memory_sizes, page_cache_bytes
 from sizer.physical.racks.site_rules import site_rules
@@ -63,16 +63,15 @@ def _page_caches(catalog: Catalog) -> list[float]:
 
 
 def allowed_gpus(catalog: Catalog, server: Server, asked: Platforms, eras: ErasAsked) -> list[Gpu]:
-    """GPUs of a server that are allowed; an empty list allows all that ``eras`` does.
-
-    Servers that are there have one of them: the oldest with the least memory, as nobody says which.
-    """
+    """GPUs of a server that are allowed; an empty list allows all that ``eras`` does."""
     # A GPU that is not sold apart comes inside its server, so the server's list decides.
     known = [catalog.gpus[g] for g in server.gpus if not asked.gpus or g in asked.gpus]
-    known = [gpu for gpu in known if not asked.generations or gpu.generation in asked.generations]
-    if server.id in eras.owned:
-        return sorted(known, key=lambda gpu: (since(catalog, gpu), gpu.memory_bytes.value))[:1]
-    return [gpu for gpu in known if eras.offers(catalog, server, gpu)]
+    return [
+        gpu
+        for gpu in known
+        if (not asked.generations or gpu.generation in asked.generations)
+        and (server.id in eras.owned or eras.offers(catalog, server, gpu))
+    ]
 
 
 def allowed_storage(

@@ -355,7 +355,8 @@ def is_tied(counts: PartCounts, first: int, other: int) -> bool:
 def tie_break(counts: PartCounts, row: int, other: int) -> TieBreak | None:
     """What puts a design before another that costs the same; None: nothing does.
 
-    What asks less of the building and the team comes first, then newer GPUs and more memory of each, which are on sale
+    What asks less of the building and the team comes first, then of servers that are there those GPUs of which the least
+    is taken for granted, then newer GPUs and more memory of each, which are on sale
     for longer and hold what comes next, where a run ends those that are hardly slower. Then what is worth something
     beyond the targets, by no less than it costs more and in no more boxes: where a run ends, less time, not less
     surely; of a rate that is asked more is worth nothing, and less power in no more rack units is. Of much the same,
@@ -365,6 +366,10 @@ def tie_break(counts: PartCounts, row: int, other: int) -> TieBreak | None:
     here, there = (_changes_of(counts, each) for each in (row, other))
     if sum(here) != sum(there):
         return None if sum(here) > sum(there) else TieBreak.AIR if here[0] < there[0] else TieBreak.SOFTWARE
+    own, its = (counts.evaluated.platforms[int(place)].server.id for place in counts.evaluated.space.platform[pair])
+    is_owned = own == its and own in counts.request.existing.servers
+    if is_owned and (_is_newer(counts, row, other) or _is_newer(counts, other, row)):
+        return TieBreak.OWNED if _is_newer(counts, other, row) else None
     servers, nodes = counts.evaluated.space.n_servers[pair], counts.evaluated.storage_nodes[pair]
     if servers[0] > servers[1] or nodes[0] > nodes[1]:
         return None
