@@ -366,10 +366,10 @@ def tie_break(counts: PartCounts, row: int, other: int) -> TieBreak | None:
     here, there = (_changes_of(counts, each) for each in (row, other))
     if sum(here) != sum(there):
         return None if sum(here) > sum(there) else TieBreak.AIR if here[0] < there[0] else TieBreak.SOFTWARE
-    own, its = (counts.evaluated.platforms[int(place)].server.id for place in counts.evaluated.space.platform[pair])
-    is_owned = own == its and own in counts.request.existing.servers
-    if is_owned and (_is_newer(counts, row, other) or _is_newer(counts, other, row)):
-        return TieBreak.OWNED if _is_newer(counts, other, row) else None
+    if owned := counts.request.existing.servers:
+        kinds = {counts.evaluated.platforms[int(place)].server.id for place in counts.evaluated.space.platform[pair]}
+        if len(kinds) == 1 and kinds <= owned.keys() and (_is_newer(counts, *pair) or _is_newer(counts, *pair[::-1])):
+            return TieBreak.OWNED if _is_newer(counts, other, row) else None
     servers, nodes = counts.evaluated.space.n_servers[pair], counts.evaluated.storage_nodes[pair]
     if servers[0] > servers[1] or nodes[0] > nodes[1]:
         return None
