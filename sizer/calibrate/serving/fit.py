@@ -69,6 +69,7 @@ EFFECT_SD = {
     ("layer_s", "engine"): 0.3,
     ("layer_s", "weights"): 0.2,
     ("layer_s", "engine_generation"): 0.15,
+    ("layer_s", "vendor"): 0.4,
     ("expert_layer_s", "precision"): 0.4,
     ("expert_layer_s", "engine_generation"): 0.3,
     ("sequence_s", "engine"): 0.3,
@@ -80,7 +81,6 @@ EFFECT_SD = {
     (TIME, "family"): 0.05,
     (TIME, "model"): 0.06,
     (TIME, "cell"): 0.10,
-    (TIME, "vendor"): 0.15,
     (TIME, "tuned"): 0.08,
     (TIME, "tuned_model"): 0.10,
     ("prefill_rate", "tuned"): 0.12,
@@ -88,15 +88,15 @@ EFFECT_SD = {
     (FIRST, "cell"): 0.3,
 }
 _EFFECTS = {f"{term}/{level}": sd for (term, level), sd in EFFECT_SD.items()}
-# Vendor of the GPUs of all rows with a fixed number of requests in flight.
-FITTED_VENDOR = "NVIDIA"
-# As people run them, GPUs of others take a quarter longer than rows of the fitted vendor and MLPerf's say: InferenceX
-# compares DeepSeek-R1 in FP8 on MI300X (10, 18 and 30 in flight: 23.8, 31.2, 43.5 ms a token; 18.5, 26.8, 39.1 without
-# this) and MI325X (10, 19, 33: 22.7, 28.6, 40.0 ms; 17.0, 25.2, 37.6), Qwen3.5 on MI300X (29: 22.2 ms; 16.9), and Llama
-# 3.3 70B and MiniMax M2.5 on MI355X (0.9 to 1.5 times as long, by the layout that its points had). Read in 2026-11.
+# Vendor of the GPUs of all rows with a fixed number of requests in flight. As people run them, a step takes 2 to 6 ms
+# more on GPUs of others, whatever the load: launches take about 1.8 times as long. ms a token (without this), read in
+# 2026-11, InferenceX: DeepSeek-R1 in FP8 on MI300X, 10, 18 and 30 in flight: 23.8, 31.2, 43.5 (18.5, 26.8, 39.1); on
+# MI325X, 10, 19, 33: 22.7, 28.6, 40.0 (17.0, 25.2, 37.6); Qwen3.5 on MI300X, 29: 22.2 (16.9); gpt-oss-120b on MI325X,
+# 17, 31, 60: 10.0, 11.6, 13.9 (5.1, 6.9, 8.4). Vultr, MI325X, 10: Llama 405B 31.5 (23.7), Qwen3-VL 235B 18.0 (15.1).
+_FITTED_VENDOR = "NVIDIA"
 # Stacks that are tuned for a benchmark come within a fifth of the rate that was measured of large products, 0.71 of the
 # peak of Hopper and 0.76 of Blackwell in FP8: a fifth more than the usual share.
-_MEANS = {"prefill_rate/tuned": 0.2, "time/vendor": 0.22}
+_MEANS = {"prefill_rate/tuned": 0.2, "layer_s/vendor": 0.6}
 # Spread of levels that no row has, where rows left out show more than the priors, which fit best.
 _UNSEEN_SD = {"time/model": 0.16, "time/cell": 0.105}
 _FIRST_MONTHS = -4.0
@@ -142,7 +142,7 @@ def levels_of(one: Deployment) -> dict[str, str]:
         "model": one.model.id,
         "precision": f"{one.weights}/{generation}",
         "engine_generation": f"{engine}/{generation}",
-        "vendor": "" if one.is_tuned or one.gpu.vendor == FITTED_VENDOR else one.gpu.vendor,
+        "vendor": "" if one.is_tuned or one.gpu.vendor == _FITTED_VENDOR else one.gpu.vendor,
         "tuned": tuned,
         "tuned_model": tuned and f"{one.model.id}/{tuned}",
         "cell": f"{one.model.id}/{engine}/{one.gpu.id}/{one.weights}",

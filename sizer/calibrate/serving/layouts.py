@@ -14,7 +14,6 @@ from sizer.calibrate.serving.deployment import (
     replicas_of,
     served_model,
 )
-from sizer.calibrate.serving.fit import FITTED_VENDOR
 from sizer.calibrate.serving.rows import fitted_rows
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
@@ -23,10 +22,9 @@ from sizer.workload.serving import ServingWork
 from sizer.workload.transformer.number_formats import formats_of
 
 # Ranks that divide attention and dense layers, and groups of them over which experts are spread: as published runs.
-# Groups are for latent attention, whose cache tensor ranks do not divide, and over NVLink for mixtures of grouped heads
-# as large as those of rows that bear them out: 39 of MiniMax M2.5, of 134 and 230 GB, lie within a tenth of the fit.
-# Those of gpt-oss-120b (65 GB), and of Qwen3 30B over PCIe, ran up to 1.8 times slower; on MI355X the best points of
-# MiniMax M2.5 in InferenceX are those of tensor ranks.
+# Groups are for latent attention, whose cache tensor ranks do not divide, and on GPUs with links of their own for
+# mixtures of grouped heads as large as those of rows that bear them out: 39 of MiniMax M2.5, of 134 and 230 GB, lie
+# within a tenth of the fit. Those of gpt-oss-120b (65 GB), and of Qwen3 30B over PCIe, ran up to 1.8 times slower.
 _TENSOR, _DATA = (1, 2, 4, 8), (1, 2, 4, 8, 16)
 _LEAST_GROUPED_BYTES = 130e9
 # Requests in flight of a GPU, at most, in published runs that guess tokens ahead.
@@ -86,7 +84,7 @@ def _has_groups(one: Deployment) -> bool:
     """Whether runs bear out groups of ranks with requests of their own: of the memory of a GPU nothing depends."""
     if one.model.kv_rank:
         return True
-    if not one.model.is_mixture or is_through_host(one.gpu) or one.gpu.vendor != FITTED_VENDOR:
+    if not one.model.is_mixture or is_through_host(one.gpu) or one.gpu.nvlink_bytes_per_s is None:
         return False
     return float(replicas_of([replace(one, tensor=1, data=1, adapters=0)]).weight_bytes[0]) >= _LEAST_GROUPED_BYTES
 

@@ -14,7 +14,6 @@ from sizer.physical.racks.power import device_power
 from sizer.physical.roles import Role
 from sizer.workload.request import Cooling, FeedRedundancy, Site
 
-
 # Growth of the cost of equipment of one kind with its capacity: the six-tenths rule (R. Williams, Chem. Eng. 54, 1947).
 _COST_EXPONENT = 0.6
 
@@ -129,8 +128,8 @@ def coolant_units(
 ) -> list[Component]:
     """Coolant distribution units that take the liquid heat of every row; none where nothing is liquid-cooled.
 
-    Of one kind as many as are needed, and one more, as servers stop where their coolant does (N+1, assumed): of the kind
-    of which they cost the least. ``only`` is the id of the single kind that may be taken.
+    Of one kind as many as are needed, and one more, as servers stop where their coolant does (N+1, assumed): of the
+    kind of which they cost the least. ``only`` is the id of the single kind that may be taken.
     """
     liquid_w = total_liquid_w(devices, device_of, n_rows)
     units = [unit for unit in catalog.cooling.values() if unit.id == only or (only is None and unit.orderable)]

@@ -355,12 +355,11 @@ def is_tied(counts: PartCounts, first: int, other: int) -> bool:
 def tie_break(counts: PartCounts, row: int, other: int) -> TieBreak | None:
     """What puts a design before another that costs the same; None: nothing does.
 
-    What asks less of the building and the team comes first, then of servers that are there those GPUs of which the least
-    is taken for granted, then newer GPUs and more memory of each, which are on sale
-    for longer and hold what comes next, where a run ends those that are hardly slower. Then what is worth something
-    beyond the targets, by no less than it costs more and in no more boxes: where a run ends, less time, not less
-    surely; of a rate that is asked more is worth nothing, and less power in no more rack units is. Of much the same,
-    fewer boxes do.
+    What asks less of the building and the team comes first; then of servers that are there the lesser GPUs, as nobody
+    says which they have; then newer GPUs and more memory of each, which are on sale for longer and hold what comes
+    next, where a run ends those that are hardly slower. Then what is worth something beyond the targets, by no less
+    than it costs more and in no more boxes: where a run ends, less time, not less surely; of a rate that is asked more
+    is worth nothing, and less power in no more rack units is. Of much the same, fewer boxes do.
     """
     pair = np.array([row, other])
     here, there = (_changes_of(counts, each) for each in (row, other))
