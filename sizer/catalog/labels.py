@@ -107,7 +107,7 @@ def fact_value_text(field: str, value: object) -> str:
         return f"{value.count} × {value.name}, {value.height_u}U each, from unit {value.lowest_u} up"
     if field == "usable_share" and isinstance(value, (int, float)):
         return f"{plain(100 * float(value))}{NARROW_SPACE}%"
-    if field == "number_formats" and isinstance(value, tuple):
+    if field in ("number_formats", "widened_formats") and isinstance(value, tuple):
         return ", ".join(one.upper() for one in value)
     if field == "form_factor":
         # Form of a GPU board: 'SXM2', 'PCIe'.

@@ -91,6 +91,7 @@ _LABELS = {
     "n_samples": "Samples",
     "n_validation_samples": "Validation samples",
     "number_formats": "Number formats of matrix products",
+    "widened_formats": "Formats of weights widened to BF16",
     "node_read_high_bytes_per_s": "Read rate of a node",
     "observed_as": "Published as",
     "orderable": "Can be ordered",

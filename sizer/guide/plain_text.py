@@ -299,12 +299,15 @@ def _runner_up(result: SizingResult, point: ParetoPoint) -> str:
 
 
 def _alternatives(result: SizingResult) -> list[str]:
-    """A line for each kind of GPU with each storage: the first server, and how many others carry the same."""
-    alike: dict[tuple[str, str], list[DesignAnswer]] = {}
+    """A line for each kind of GPU with each storage: the first server, and how many others carry the same, and are
+    bought as it is.
+    """
+    alike: dict[tuple[str, str, bool], list[DesignAnswer]] = {}
     for design in result.platforms:
         if design is result.design:
             continue
-        alike.setdefault((design.platform.gpu.id, design.platform.storage.name), []).append(design)
+        kind = design.platform.gpu.id, design.platform.storage.name, design.servers_bought > 0
+        alike.setdefault(kind, []).append(design)
     return [
         _one_line(first) + (f"; with {plural(len(others), 'other server')} it is much the same" if others else "")
         for first, *others in alike.values()

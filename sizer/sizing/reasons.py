@@ -120,6 +120,7 @@ class TieBreak(Enum):
 
     AIR = "air"  # it takes no water, of which the request says nothing
     SOFTWARE = "software"  # it runs software for x86 and CUDA as it is
+    OWNED = "owned"  # the servers that are there hold the least GPUs that are enough: nobody says which they hold
     NEWER = "newer"  # of models in use: GPUs of a newer generation, or more memory
     FASTER = "faster"  # of work that ends
     LESS_POWER = "less-power"  # of work whose rate is asked

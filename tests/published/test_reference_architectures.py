@@ -275,8 +275,9 @@ def test_heat_of_an_nvl72():
     units = {
         part.item: part.quantity.tolist() for part in counted.components if part.role == "coolant distribution unit"
     }
-    # 204 and 816 kW take one unit of 1,368 kW, 14 x 102 = 1,428 kW two; and one more of each.
-    assert units == {"coolchip-cdu-121": [2, 0, 0, 0], "xdu1350": [0, 2, 2, 3]}
+    # One more than 1, 2 and 7 of 121 kW. 14 x 102 = 1,428 kW: three of 1,368 kW cost as many as 3 x (1368 / 121)^0.6 =
+    # 12.9 of 121 kW, of which 13 are needed.
+    assert units == {"coolchip-cdu-121": [2, 3, 8, 0], "xdu1350": [0, 0, 0, 3]}
 
 
 @pytest.mark.parametrize(

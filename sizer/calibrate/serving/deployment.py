@@ -163,8 +163,7 @@ class Deployment:
     @property
     def computed_in(self) -> str:
         """Format in which the weights are multiplied: BF16 where the GPU lacks that of the weights."""
-        wanted = replica.COMPUTED_IN[self.weights]
-        return "bf16" if _peak(self.gpu, wanted) is None else wanted
+        return "bf16" if self.is_widened else replica.COMPUTED_IN[self.weights]
 
     @property
     def is_widened(self) -> bool:
@@ -173,9 +172,10 @@ class Deployment:
 
 
 def is_widened_on(gpu: Gpu, weights: str) -> bool:
-    """Whether a GPU multiplies weights of fewer bits in BF16: it lacks their format."""
-    wanted = replica.COMPUTED_IN[weights]
-    return weights != "bf16" and (wanted == "bf16" or _peak(gpu, wanted) is None)
+    """Whether weights of fewer bits are multiplied in BF16 on a GPU: it lacks their format, or software its kernels."""
+    wanted, widened = replica.COMPUTED_IN[weights], gpu.widened_formats
+    is_without = wanted == "bf16" or _peak(gpu, wanted) is None
+    return weights != "bf16" and (is_without or (widened is not None and weights in widened.value))
 
 
 def missing_facts(gpu: Gpu, tensor: int = 1, link_bytes_per_s: float | None = None) -> CalibrationNote | None:

@@ -14,6 +14,9 @@ from sizer.physical.racks.power import device_power
 from sizer.physical.roles import Role
 from sizer.workload.request import Cooling, FeedRedundancy, Site
 
+# Growth of the cost of equipment of one kind with its capacity: the six-tenths rule (R. Williams, Chem. Eng. 54, 1947).
+_COST_EXPONENT = 0.6
+
 
 @dataclass(frozen=True)
 class SiteRules:
@@ -125,22 +128,20 @@ def coolant_units(
 ) -> list[Component]:
     """Coolant distribution units that take the liquid heat of every row; none where nothing is liquid-cooled.
 
-    The smallest kind of which one unit is enough; otherwise as many of the largest kind as are needed; and one more,
-    as servers stop where their coolant does (N+1, assumed). ``only`` is the id of the single kind that may be taken.
+    Of one kind as many as are needed, and one more, as servers stop where their coolant does (N+1, assumed): of the
+    kind of which they cost the least. ``only`` is the id of the single kind that may be taken.
     """
     liquid_w = total_liquid_w(devices, device_of, n_rows)
-    if not np.count_nonzero(liquid_w):
+    units = [unit for unit in catalog.cooling.values() if unit.id == only or (only is None and unit.orderable)]
+    if not units or not np.count_nonzero(liquid_w):
         return []
-    units = (unit for unit in catalog.cooling.values() if unit.id == only or (only is None and unit.orderable))
-    kinds = sorted(units, key=lambda unit: unit.capacity_w.value)
-    found, rest = [], liquid_w
-    for unit in kinds:
-        capacity_w = unit.capacity_w.value
-        chosen = rest > 0 if unit is kinds[-1] else (rest > 0) & (rest <= capacity_w)
-        quantity = np.where(chosen, np.ceil(rest / capacity_w - 1e-9) + 1, 0).astype(np.int64)
-        found.append(Component(Role.COOLANT_UNIT, "cooling", unit.id, quantity))
-        rest = np.where(chosen, 0.0, rest)
-    return found
+    capacity_w = np.array([unit.capacity_w.value for unit in units])[:, None]
+    counts = np.where(liquid_w > 0, np.ceil(liquid_w / capacity_w - 1e-9) + 1, 0).astype(np.int64)
+    least = (counts * capacity_w**_COST_EXPONENT).argmin(axis=0)
+    return [
+        Component(Role.COOLANT_UNIT, "cooling", unit.id, np.where(least == place, counts[place], 0))
+        for place, unit in enumerate(units)
+    ]
 
 
 def coolant_parts(counted: Quantities) -> list[Component]:

@@ -22,6 +22,7 @@ BUT_FOR_CABLES = "the same but for cables, accessories and changes of the quote"
 # Share of a price below which a difference is no reason: prices are known to no such share.
 _LEAST_TOLD = 0.01
 _TIE_BREAKS: dict[TieBreak | None, str] = {
+    TieBreak.OWNED: "nobody says which GPUs the existing servers hold, and those of the first are enough",
     TieBreak.NEWER: "the first has newer GPUs or more GPU memory",
     TieBreak.FASTER: "the first is the faster one",
     TieBreak.LESS_POWER: "the first takes less power",

@@ -484,7 +484,7 @@ def _owned_text(result: SizingResult) -> str:
         taken.insert(0, f"they have the {gpu.name}, not the {words.listed(others, 'or')}")
     return (
         f"No GPU server need be bought: the existing {servers} {by_count(own[0].count, 'is', 'are')} enough. "
-        f"Assumed: {' and '.join(taken)}."
+        f"Assumed: {'; '.join(taken)}."
     )
 
 

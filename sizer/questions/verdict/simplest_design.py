@@ -188,6 +188,8 @@ def _without_choices(request: SizingRequest, gpu: Gpu, catalog: Catalog) -> Sizi
         unchanged["generations"] = tuple(one.id for one in of_eras if request.date is None or one.id in sold)
     if any(work.target.gpus_busy is not None for work in request.workload):
         unchanged["gpus"] = request.platforms.gpus or (gpu.id,)
+    elif request.existing.servers:
+        unchanged["gpus"] = request.platforms.gpus  # which the servers that are there have
     if request.team is not None:
         asked = request.platforms
         unchanged |= {"servers": asked.servers, "forbidden_servers": asked.forbidden_servers, "gpus": asked.gpus}
@@ -230,7 +232,7 @@ def _far_cheaper(
         return None
     if design.cost is None or described.cost is None or not delivers_as_much(design, described):
         return None
-    if not design.cost.expected <= FAR_CHEAPER * described.cost.expected:
+    if not design.cost.expected < FAR_CHEAPER * described.cost.expected:
         return None
     return RatedDesign(narrowed_to(free, design.platform), design, _simplicity(design, catalog))
 

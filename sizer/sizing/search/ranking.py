@@ -355,16 +355,20 @@ def is_tied(counts: PartCounts, first: int, other: int) -> bool:
 def tie_break(counts: PartCounts, row: int, other: int) -> TieBreak | None:
     """What puts a design before another that costs the same; None: nothing does.
 
-    What asks less of the building and the team comes first, then newer GPUs and more memory of each, which are on sale
-    for longer and hold what comes next, where a run ends those that are hardly slower. Then what is worth something
-    beyond the targets, by no less than it costs more and in no more boxes: where a run ends, less time, not less
-    surely; of a rate that is asked more is worth nothing, and less power in no more rack units is. Of much the same,
-    fewer boxes do.
+    What asks less of the building and the team comes first; then of servers that are there the lesser GPUs, as nobody
+    says which they have; then newer GPUs and more memory of each, which are on sale for longer and hold what comes
+    next, where a run ends those that are hardly slower. Then what is worth something beyond the targets, by no less
+    than it costs more and in no more boxes: where a run ends, less time, not less surely; of a rate that is asked more
+    is worth nothing, and less power in no more rack units is. Of much the same, fewer boxes do.
     """
     pair = np.array([row, other])
     here, there = (_changes_of(counts, each) for each in (row, other))
     if sum(here) != sum(there):
         return None if sum(here) > sum(there) else TieBreak.AIR if here[0] < there[0] else TieBreak.SOFTWARE
+    if owned := counts.request.existing.servers:
+        kinds = {counts.evaluated.platforms[int(place)].server.id for place in counts.evaluated.space.platform[pair]}
+        if len(kinds) == 1 and kinds <= owned.keys() and (_is_newer(counts, *pair) or _is_newer(counts, *pair[::-1])):
+            return TieBreak.OWNED if _is_newer(counts, other, row) else None
     servers, nodes = counts.evaluated.space.n_servers[pair], counts.evaluated.storage_nodes[pair]
     if servers[0] > servers[1] or nodes[0] > nodes[1]:
         return None

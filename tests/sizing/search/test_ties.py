@@ -177,23 +177,25 @@ def test_owned_equipment_on_water_speaks_of_water():
 
 
 @pytest.mark.parametrize(
-    ("gpus", "leader"),
+    ("gpus", "owned", "reasons"),
     [
-        (("rtx-pro-6000-96gb", "l40s-48gb"), 0),  # Blackwell with twice the memory of Ada Lovelace
-        (("h200-nvl-141gb", "h100-nvl-94gb"), 0),  # of one generation: more memory
-        (("rtx-pro-6000-96gb", "h200-nvl-141gb"), None),  # newer with less: what follows decides
+        (("rtx-pro-6000-96gb", "l40s-48gb"), 0, (TieBreak.NEWER, None)),  # Blackwell with twice Ada Lovelace's memory
+        (("h200-nvl-141gb", "h100-nvl-94gb"), 0, (TieBreak.NEWER, None)),  # of one generation: more memory
+        (("h200-nvl-141gb", "h100-nvl-94gb"), 1, (None, TieBreak.OWNED)),  # nobody says which the servers there have
+        # Newer with less: what follows decides.
+        (("rtx-pro-6000-96gb", "h200-nvl-141gb"), 0, (None, TieBreak.LESS_POWER)),
     ],
 )
-def test_newer_gpus_with_no_less_memory_lead_where_models_are_in_use(gpus, leader):
+def test_newer_gpus_with_no_less_memory_lead_where_models_are_in_use(gpus, owned, reasons):
     designs = two_designs({"samples_per_s": 10})
     work = {"dnn": "llama-3-8b", "task": "serving", "use": "chat", "target": {"requests_per_s": 1}}
-    designs.request = SizingRequest.from_dict({"workload": [work]})
+    there = {"existing": {"servers": {"xe7745": owned}}} if owned else {}
+    designs.request = SizingRequest.from_dict({"workload": [work]} | there)
+    server, gpus = SimpleNamespace(id="xe7745"), [shipped_catalog().gpus[gpu] for gpu in gpus]
     designs.evaluated.platforms = [
-        SimpleNamespace(technology=(False, None), gpu=shipped_catalog().gpus[gpu], gpus_per_server=4) for gpu in gpus
+        SimpleNamespace(technology=(False, None), server=server, gpu=gpu, gpus_per_server=4) for gpu in gpus
     ]
-    first, second = tie_break(designs, 0, 1), tie_break(designs, 1, 0)
-    assert (first is TieBreak.NEWER) == (leader == 0)
-    assert second is (None if leader == 0 else TieBreak.LESS_POWER)
+    assert (tie_break(designs, 0, 1), tie_break(designs, 1, 0)) == reasons
 
 
 def test_owned_servers_of_another_architecture_ask_for_no_other_software():
