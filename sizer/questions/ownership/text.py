@@ -317,15 +317,3 @@ def _asked_text(run: RunCost, answer: OwnershipAnswer) -> str:
         return ""
     asked = f"at most {answer.cost.currency} {significant(float(answer.asked_per_million_tokens))} asked"
     return f"{asked}, which is {_MET[answer.meets_cost_per_token(run)]}"
-
-
-def short_finding(answer: OwnershipAnswer) -> str:
-    """The answer as the title of a chart."""
-    cost = answer.cost
-    running = cost.total - cost.purchase
-    over = f"over {years_text(cost.rates.years)}"
-    if not cost.purchase:
-        return f"Running costs {over}"
-    if not running:
-        return f"The purchase is the only known cost {over}"
-    return f"Running costs add {words.percent(float(running / cost.purchase))} to the purchase {over}"
