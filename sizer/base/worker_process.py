@@ -11,6 +11,7 @@ import importlib
 import io
 import os
 import pickle
+import resource
 import select
 import signal
 import struct
@@ -21,7 +22,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
-from sizer.base.streams import pause_point
+from sizer.base.errors import BudgetError
+from sizer.base.streams import CPU_S, pause_point
+from sizer.base.units import GIB
 
 Progress = Callable[[Any], None]
 
@@ -35,6 +38,7 @@ PAGES, CHARTS, REQUESTS = "pages", "charts", "requests"
 # Requests are sized in the time that the pages of a server leave: their workers have a lower priority.
 _NICENESS = {REQUESTS: 10}
 _SERVE = "from sizer.base.worker_process import serve; serve({})"
+MEMORY_BYTES = 2 * GIB  # of an answer within a budget
 # How often a thread that waits for a worker looks around.
 _LOOK_S = 0.1
 
@@ -59,6 +63,30 @@ def apart(function: Callable[..., Any], *arguments: object, progress: Progress |
     raises.
     """
     return _pools[pool].call(function, arguments, progress)
+
+
+def within_budget(function: Callable[..., Any], *arguments: object, cpu_s: float = CPU_S) -> Any:
+    """What a function of a module returns, called in a worker process.
+
+    Raises BudgetError if it takes more processor time or memory than an answer may; else what the function raises.
+    """
+    try:
+        return apart(_limited, cpu_s, function, arguments, pool=REQUESTS)
+    except (WorkerLostError, MemoryError):
+        message = f"the answer takes more than {cpu_s:g} s or {MEMORY_BYTES / GIB:g} GiB; limit the request"
+        raise BudgetError(message) from None
+
+
+def _limited(cpu_s: float, function: Callable[..., Any], arguments: tuple[Any, ...], _told: Progress) -> Any:
+    # Not RLIMIT_CPU, which counts whole seconds: the default action of the timer's signal is to end the process.
+    signal.setitimer(signal.ITIMER_PROF, cpu_s)
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    most = int(MEMORY_BYTES) if hard == resource.RLIM_INFINITY else min(int(MEMORY_BYTES), hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+    try:
+        return function(*arguments)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def start_workers(*modules: str, count: int = MOST_WORKERS, pool: str = PAGES) -> None:

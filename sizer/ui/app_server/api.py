@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sizer import __version__
-from sizer.base.errors import OutputError, RequestError, SizerError
-from sizer.ui.app_server.budget import BudgetError, within_budget
+from sizer.base.errors import BudgetError, OutputError, RequestError, SizerError
+from sizer.base.worker_process import within_budget
 from sizer.ui.app_server.gate import is_allowed, is_own_origin
 from sizer.ui.app_server.settings import Serving
 from sizer.ui.app_server.start import check_port

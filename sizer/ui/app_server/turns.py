@@ -10,16 +10,16 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import ParamSpec, TypeVar
+from typing import TypeVar
 
 import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from sizer.base.streams import ask_at_pause_points
-from sizer.ui.app_server.budget import within_budget
+from sizer.base.errors import BudgetError
+from sizer.base.streams import ask_at_pause_points, processor_time
+from sizer.base.worker_process import within_budget
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 # How often a calculation looks around.
@@ -49,11 +49,6 @@ class _Look(threading.local):
     next_s = 0.0
     session = ""  # for which a thread without a session works
     still_s = math.nan  # what the runs had used that were found waiting for something else
-    longest_s = math.inf  # on the clock of the thread
-
-
-class LongCalculationError(Exception):
-    """Ends a calculation that takes too long for the process of the pages."""
 
 
 class WindowClosedError(Exception):
@@ -94,20 +89,17 @@ def run_of_the_script() -> Iterator[None]:
                 del _resting[old]
 
 
-def in_turn(calculate: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+def in_turn(calculate: Callable[..., T], *arguments: object) -> T:
     """What a function of a module returns: called here, or in a worker process where it takes long.
 
     Raises BudgetError if it takes more time or memory than an answer may.
     """
-    _look.longest_s = time.thread_time() + LONGEST_S
     try:
-        return calculate(*args, **kwargs)
-    except LongCalculationError:
-        pass
-    finally:
-        _look.longest_s = math.inf
-    answer: T = within_budget(calculate, *args, **kwargs)
-    return answer
+        with processor_time(LONGEST_S):
+            return calculate(*arguments)
+    except BudgetError:
+        answer: T = within_budget(calculate, *arguments)
+        return answer
 
 
 def for_session(make: Callable[[], bytes]) -> Callable[[], bytes]:
@@ -128,8 +120,6 @@ def _look_around() -> None:
     if time.monotonic() < _look.next_s:
         return
     _stop_if_over()
-    if time.thread_time() > _look.longest_s:
-        raise LongCalculationError
     _wait_for_shorter_runs()
     _look.next_s = time.monotonic() + _LOOK_S
 

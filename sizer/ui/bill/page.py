@@ -46,7 +46,6 @@ _TERM_MONTHS = 36  # of what is offered for some years
 def show(view: View) -> None:
     """Draw the page; in the customer view without anything about how prices were made."""
     result = view.result
-    assert result is not None
     if view.is_customer_mode:
         st.header("Bill of materials", anchor=False)
     else:

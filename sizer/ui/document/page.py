@@ -183,7 +183,6 @@ def _all_files(source: DocumentSource, kinds: tuple[str, ...], *, is_locked: boo
 
 def _contents(view: View) -> None:
     result = view.result
-    assert result is not None
     st.header("Basis of the design", anchor=False)
     if reason_texts(result):
         with st.expander("**Reasons** for this design"):

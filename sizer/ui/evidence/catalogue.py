@@ -199,8 +199,6 @@ def _part(item: Item, view: View) -> None:
 
 
 def _prices(item: Item, view: View) -> None:
-    if not any(price.item == item.id for price in view.catalog.prices):
-        return
     prices = price_table(item.id, view.catalog, shows_own=not view.is_customer_mode)
     if prices is not None:
         st.subheader("Prices", anchor=False)

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from sizer.base.errors import InfeasibleError
+from sizer.base.errors import BudgetError, InfeasibleError
+from sizer.base.worker_process import within_budget
 from sizer.batch.work import mapped_request
 from sizer.export import design_json
 from sizer.ui.app_server import api
-from sizer.ui.app_server.budget import BudgetError, within_budget
 from sizer.workload.need import read_words
 from sizer.workload.request import SizingRequest
 from tests.cli.running import run
