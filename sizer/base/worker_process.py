@@ -71,20 +71,20 @@ def within_budget(function: Callable[..., Any], *arguments: object, cpu_s: float
     Raises BudgetError if it takes more processor time or memory than an answer may; else what the function raises.
     """
     try:
-        return apart(_limited, cpu_s, function, arguments, pool=REQUESTS)
+        return pickle.loads(apart(_limited, cpu_s, function, arguments, pool=REQUESTS))
     except (WorkerLostError, MemoryError):
-        message = f"the answer takes more than {cpu_s:g} s or {MEMORY_BYTES / GIB:g} GiB; limit the request"
+        message = f"the answer takes more than {cpu_s:g} s of a processor or {MEMORY_BYTES / GIB:g} GiB of memory; limit the request"
         raise BudgetError(message) from None
 
 
-def _limited(cpu_s: float, function: Callable[..., Any], arguments: tuple[Any, ...], _told: Progress) -> Any:
+def _limited(cpu_s: float, function: Callable[..., Any], arguments: tuple[Any, ...], _told: Progress) -> bytes:
     # Not RLIMIT_CPU, which counts whole seconds: the default action of the timer's signal is to end the process.
     signal.setitimer(signal.ITIMER_PROF, cpu_s)
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
     most = int(MEMORY_BYTES) if hard == resource.RLIM_INFINITY else min(int(MEMORY_BYTES), hard)
     resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
     try:
-        return function(*arguments)
+        return _settled_pickle(function(*arguments))  # what is found on demand is found now
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
 

@@ -83,12 +83,7 @@ def _tabs(view: View, result: SizingResult) -> None:
             )
             _bill(view, result)
             _ownership(view, result)
-    for name, draw in (
-        (EDIT, editor.show),
-        (OWN, _own_lines),
-        (TERMS, _terms),
-        (BOOK, price_book.show),
-    ):
+    for name, draw in ((EDIT, editor.show), (OWN, _own_lines), (TERMS, _terms), (BOOK, price_book.show)):
         with parts[name]:
             if parts[name].open:
                 draw(view)

@@ -104,7 +104,7 @@ def test_a_request_is_answered_with_the_document_of_the_command() -> None:
 
 
 def test_an_answer_has_a_budget_of_processor_time() -> None:
-    with pytest.raises(BudgetError, match=r"0\.01 s or 2 GiB"):
+    with pytest.raises(BudgetError, match=r"0\.01 s of a processor or 2 GiB"):
         within_budget(api.answer, "train Llama 3 70B on 1,000 H100", "sentence", "", cpu_s=0.01)
 
 
