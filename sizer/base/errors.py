@@ -52,6 +52,10 @@ class CatalogError(SizerError):
         return type(self), (self.faults,)
 
 
+class BudgetError(SizerError):
+    """An answer takes more processor time or memory than it may."""
+
+
 class InfeasibleError(SizerError):
     """No design meets the request; the sentence names the limit that rules every design out."""
 

@@ -3,10 +3,15 @@
 import codecs
 import contextlib
 import io
+import math
 import os
 import sys
+import threading
+import time
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+
+from sizer.base.errors import BudgetError
 
 # Signs of our texts -> how they are written where the encoding of the terminal lacks them.
 _PLAIN = {
@@ -93,6 +98,14 @@ def close_quietly() -> None:
             os.dup2(nowhere, number)
 
 
+CPU_S = 120  # time of the processor that one answer of a server or a batch may take
+
+
+class _Budget(threading.local):
+    end_s = math.inf  # on the clock of the thread
+
+
+_budget = _Budget()
 _asked: Callable[[], None] | None = None
 
 
@@ -102,7 +115,22 @@ def ask_at_pause_points(asked: Callable[[], None] | None) -> None:
     _asked = asked
 
 
+@contextlib.contextmanager
+def processor_time(most_s: float) -> Iterator[None]:
+    """So much time of the processor for what this thread calculates within: its next pause point raises BudgetError."""
+    before_s = _budget.end_s
+    _budget.end_s = min(before_s, time.thread_time() + most_s)
+    try:
+        yield
+    except BudgetError:
+        raise BudgetError(f"the answer takes more than {most_s:g} s of a processor; limit the request") from None
+    finally:
+        _budget.end_s = before_s
+
+
 def pause_point() -> None:
     """Let the program end this calculation or make it wait; called in loops, every few milliseconds."""
+    if time.thread_time() > _budget.end_s:
+        raise BudgetError
     if _asked is not None:
         _asked()

@@ -8,8 +8,11 @@ import atexit
 import contextlib
 import gc
 import importlib
+import io
 import os
 import pickle
+import resource
+import select
 import signal
 import struct
 import subprocess
@@ -19,7 +22,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
-from sizer.base.streams import pause_point
+from sizer.base.errors import BudgetError
+from sizer.base.streams import CPU_S, pause_point
+from sizer.base.units import GIB
 
 Progress = Callable[[Any], None]
 
@@ -30,7 +35,12 @@ MOST_WORKERS = max(1, min(os.cpu_count() or 1, 4))
 _MOST_ATTEMPTS = 20
 # Workers of a pool load one library: each stays small, and a chart does not wait for the pages of another document.
 PAGES, CHARTS, REQUESTS = "pages", "charts", "requests"
-_SERVE = "from sizer.base.worker_process import serve; serve()"
+# Requests are sized in the time that the pages of a server leave: their workers have a lower priority.
+_NICENESS = {REQUESTS: 10}
+_SERVE = "from sizer.base.worker_process import serve; serve({})"
+MEMORY_BYTES = 2 * GIB  # of an answer within a budget
+# How often a thread that waits for a worker looks around.
+_LOOK_S = 0.1
 
 
 class WorkerLostError(Exception):
@@ -55,6 +65,30 @@ def apart(function: Callable[..., Any], *arguments: object, progress: Progress |
     return _pools[pool].call(function, arguments, progress)
 
 
+def within_budget(function: Callable[..., Any], *arguments: object, cpu_s: float = CPU_S) -> Any:
+    """What a function of a module returns, called in a worker process.
+
+    Raises BudgetError if it takes more processor time or memory than an answer may; else what the function raises.
+    """
+    try:
+        return pickle.loads(apart(_limited, cpu_s, function, arguments, pool=REQUESTS))
+    except (WorkerLostError, MemoryError):
+        message = f"the answer takes more than {cpu_s:g} s of a processor or {MEMORY_BYTES / GIB:g} GiB of memory; limit the request"
+        raise BudgetError(message) from None
+
+
+def _limited(cpu_s: float, function: Callable[..., Any], arguments: tuple[Any, ...], _told: Progress) -> bytes:
+    # Not RLIMIT_CPU, which counts whole seconds: the default action of the timer's signal is to end the process.
+    signal.setitimer(signal.ITIMER_PROF, cpu_s)
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    most = int(MEMORY_BYTES) if hard == resource.RLIM_INFINITY else min(int(MEMORY_BYTES), hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+    try:
+        return _settled_pickle(function(*arguments))  # what is found on demand is found now
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
 def start_workers(*modules: str, count: int = MOST_WORKERS, pool: str = PAGES) -> None:
     """Start workers that load these modules, while this process does something else."""
     _pools[pool].start(modules, count)
@@ -67,12 +101,12 @@ def stop_workers() -> None:
 
 
 class _Worker:
-    def __init__(self, modules: tuple[str, ...]) -> None:
+    def __init__(self, modules: tuple[str, ...], niceness: int) -> None:
         # Modules come from where this one came from, never from the working directory (-P).
         home = str(Path(__file__).resolve().parent.parent.parent)
         path = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH", ""))))
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _SERVE, *modules],
+            [sys.executable, "-P", "-c", _SERVE.format(niceness), *modules],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,  # what a crashing library prints is no message for a user
@@ -83,16 +117,19 @@ class _Worker:
 
     def call(self, function: Callable[..., Any], arguments: tuple[object, ...], progress: Progress | None) -> Any:
         assert self.process.stdin is not None
-        assert self.process.stdout is not None
+        assert isinstance(self.process.stdout, io.BufferedReader)
+        answers, ready = self.process.stdout.raw, select.poll()  # raw: no poll sees what a buffer holds
+        ready.register(answers, select.POLLIN)
         content = _settled_pickle((function, arguments))
         self.is_idle = False  # and so not used again when something here raises
         try:
             _send(self.process.stdin, content)
             while True:
-                kind, value = pickle.loads(_received(self.process.stdout))
+                while not ready.poll(1_000 * _LOOK_S):
+                    pause_point()  # one that raises ends the worker, too
+                kind, value = pickle.loads(_received(answers))
                 if kind != _TOLD:
                     break
-                pause_point()  # one that raises ends the worker, too
                 if progress is not None:
                     progress(value)
         except (OSError, EOFError, ValueError):  # ValueError: the pipe was closed by another thread
@@ -115,7 +152,8 @@ class _Worker:
 class _Pool:
     """Workers of this process. Threads wait for each other when all are at work."""
 
-    def __init__(self) -> None:
+    def __init__(self, niceness: int = 0) -> None:
+        self._niceness = niceness
         self._lock = threading.Lock()
         self._free = threading.Semaphore(MOST_WORKERS)
         self._idle: list[_Worker] = []
@@ -127,12 +165,14 @@ class _Pool:
                 self._idle.append(self._new(modules))
 
     def _new(self, modules: tuple[str, ...] = ()) -> _Worker:
-        worker = _Worker(modules)
+        worker = _Worker(modules, self._niceness)
         self._all.append(worker)
         return worker
 
     def call(self, function: Callable[..., Any], arguments: tuple[object, ...], progress: Progress | None) -> Any:
-        with self._free:
+        while not self._free.acquire(timeout=_LOOK_S):
+            pause_point()
+        try:
             with self._lock:
                 worker = self._idle.pop() if self._idle else self._new()
             try:
@@ -143,10 +183,12 @@ class _Pool:
                         (self._idle.append if worker.is_idle else self._all.remove)(worker)
                 if not worker.is_idle:
                     worker.stop()
+        finally:
+            self._free.release()
 
     def forget(self) -> None:
         """In a fork: the workers belong to the parent."""
-        self.__init__()  # type: ignore[misc]
+        self.__init__(self._niceness)  # type: ignore[misc]
 
     def stop(self) -> None:
         with self._lock:
@@ -155,7 +197,7 @@ class _Pool:
             worker.stop()
 
 
-_pools = {PAGES: _Pool(), CHARTS: _Pool(), REQUESTS: _Pool()}
+_pools = {name: _Pool(_NICENESS.get(name, 0)) for name in (PAGES, CHARTS, REQUESTS)}
 
 
 def _forget_workers() -> None:
@@ -168,8 +210,9 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_workers)
 
 
-def serve() -> None:
+def serve(niceness: int) -> None:
     """Answer the calls of the process that started this one, until it closes the pipe."""
+    os.nice(niceness)
     # The program that started this process decides what an interruption means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     calls, answers = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
@@ -221,13 +264,16 @@ def _send(pipe: IO[bytes], content: bytes) -> None:
     pipe.flush()
 
 
-def _received(pipe: IO[bytes]) -> bytes:
+def _received(pipe: IO[bytes] | io.RawIOBase) -> bytearray:
     (length,) = _LENGTH.unpack(_exactly(pipe, _LENGTH.size))
     return _exactly(pipe, length)
 
 
-def _exactly(pipe: IO[bytes], length: int) -> bytes:
-    content = pipe.read(length)
-    if len(content) < length:
-        raise EOFError
+def _exactly(pipe: IO[bytes] | io.RawIOBase, length: int) -> bytearray:
+    content = bytearray()
+    while len(content) < length:
+        part = pipe.read(length - len(content))
+        if not part:
+            raise EOFError
+        content += part
     return content

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from sizer.base.errors import CalibrationError, CatalogError, InfeasibleError, RequestError, SizerError, reported
 from sizer.base.locale import DEFAULT_LOCALE, use_locale
 from sizer.base.stored_answers import StoredAnswers, stores_by_catalog
+from sizer.base.streams import CPU_S, processor_time
 from sizer.batch.columns import PREFIX, answer_cells, cells_of, design_cells, writable
 from sizer.batch.requests import SENTENCE, BatchRequest
 from sizer.bom.lines import bill
@@ -190,7 +191,8 @@ def answer_row(batch_request: BatchRequest, catalog: Catalog, calibration: Calib
         if not isinstance(request, SizingRequest):
             request = mapped_request(request, catalog, batch_request.place)
         cells = cells_of(request)
-        answer = cells_of_answer(request, catalog, calibration)
+        with processor_time(CPU_S):
+            answer = cells_of_answer(request, catalog, calibration)
         return {**_row(cells, batch_request.place, SIZED), **answer}
     except SizerError as error:
         status = next((word for kind, word in STATUSES.items() if isinstance(error, kind)), FAILED)

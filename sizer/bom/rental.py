@@ -83,7 +83,11 @@ class RentOrBuy:
     @property
     def break_even(self) -> Fraction:
         """Share of all hours at which renting costs as much as owning; exact, and not limited to 0..1."""
-        return (Fraction(self.owning.total) - Fraction(self.storage_rent or 0)) / self._full_rent
+        return self.break_even_of(self.owning.total)
+
+    def break_even_of(self, owning: Decimal | float) -> Fraction:
+        """The same where owning over the years costs so much."""
+        return (Fraction(owning) - Fraction(self.storage_rent or 0)) / self._full_rent
 
     @property
     def bound(self) -> Bound:

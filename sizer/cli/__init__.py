@@ -5,6 +5,7 @@ The commands import what they need when they run, so that ``--help`` is quick.
 
 import atexit
 import contextlib
+import errno
 import gc
 import signal
 import sys
@@ -124,6 +125,9 @@ def main() -> None:
         if error.filename is not None:
             _say(reported(error))
             sys.exit(1)
+        if error.errno in (errno.EMFILE, errno.ENFILE):
+            _say(f"{error.strerror}: raise the limit of this user (ulimit -n)")
+            sys.exit(OutputError.exit_status)
         why = f"the answer cannot be printed: {error.strerror}; free some space, or print elsewhere"
         _say(f"{why}. Documents that were asked for with --out are complete")
         close_quietly()

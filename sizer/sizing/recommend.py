@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -237,7 +238,7 @@ def design_of(counts: PartCounts, row: int, calibration: Calibration, *, is_docu
         counts.prices,
         binding_of(counts, row),
         is_documented,
-        counts.design(row),
+        partial(counts.design, row),
     )
 
 

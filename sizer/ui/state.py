@@ -24,6 +24,7 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.project import requoted
 from sizer.sizing.result import SizingResult
 from sizer.sizing.size import size
+from sizer.ui.app_server import turns
 from sizer.ui.error_messages import RequestFault, quantity_faults, request_faults, sentences
 from sizer.ui.request_form.forms import RequestPath
 from sizer.ui.session_catalog import ENTERED, catalog
@@ -106,7 +107,7 @@ def _computed(key: tuple[Hashable, ...], _compute: Callable[[], Any]) -> Any:  #
 def _outcome(request_json: str, digest: str, _parts: Catalog) -> SizingOutcome:  # noqa: ARG001  (the digest is part of the key)
     request = SizingRequest.model_validate_json(request_json)
     try:
-        return SizingOutcome(size(request, _parts))
+        return SizingOutcome(turns.in_turn(size, request, _parts))
     except InfeasibleError as error:
         return SizingOutcome(None, infeasible=str(error))
     except SizerError as error:

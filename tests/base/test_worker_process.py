@@ -7,6 +7,7 @@ import time
 import pytest
 
 from sizer.base.errors import CatalogError
+from sizer.base.streams import ask_at_pause_points
 from sizer.base.worker_process import WorkerLostError, apart, start_workers, stop_workers
 
 
@@ -80,5 +81,12 @@ def test_a_caller_that_gives_up_ends_the_work():
         apart(endless, progress=interrupt)
     with pytest.raises(ProcessLookupError):
         os.kill(pids[0], 0)
+    # Also where the worker tells nothing: its caller looks around while it waits.
+    ask_at_pause_points(lambda: interrupt(pids.pop()) if len(pids) > 1 else None)
+    with pytest.raises(KeyboardInterrupt):
+        apart(endless, progress=pids.append)
+    ask_at_pause_points(None)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pids[-1], 0)
     stop_workers()
     assert apart(answered, 1)[0] == 2

@@ -80,6 +80,13 @@ def test_a_fault_of_the_program_in_one_request_is_one_row(monkeypatch: pytest.Mo
     assert "int" in rows[2]["answer.error"]
 
 
+def test_a_request_that_takes_too_long_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "CPU_S", 0.0)
+    (row,) = size_batch([request(title="one")], catalog()).to_pylist()
+    assert (row["title"], row["answer.status"]) == ("one", "failed")
+    assert "0 s of a processor" in row["answer.error"]
+
+
 def test_the_metadata_and_types_survive_the_file(tmp_path: Path) -> None:
     asked = [request(), request(quote={"discount_percent": "2.5"}, date="2026-11-21"), {}]
     path = size_batch(asked, catalog(), out=tmp_path / "new" / "results.parquet")

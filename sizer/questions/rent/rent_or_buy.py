@@ -12,6 +12,7 @@ from sizer.base.formats.json_document import fields_of, json_document
 from sizer.base.money import percent as money_percent
 from sizer.base.quantities import by_count, grouped, plain, si
 from sizer.bom.bill import customer_bill
+from sizer.bom.cost import CostInterval
 from sizer.bom.ownership import IDLE_SHARE, footprint_of, rates_of
 from sizer.bom.rental import RentOrBuy, compared
 from sizer.physical.racks.power import HOURS_PER_YEAR
@@ -162,9 +163,10 @@ def _renting_rows(comparison: RentOrBuy, use: Decimal | None) -> Iterator[Fact]:
 
 def _break_even_rows(comparison: RentOrBuy, use: Decimal | None) -> Iterator[Fact]:
     own, hours = comparison.owning, Decimal(1) if use is None else use
-    if own.is_unpriced and comparison.cost is not None:
-        return
     yield row("Break-even", "", "", kind="group")
+    if own.is_unpriced and comparison.cost is not None:
+        yield "Break-even utilization", break_even_text(comparison), "at the ends of the price range"
+        return
     if not own.is_unpriced:
         yield "Break-even utilization", break_even_text(comparison), _week(comparison)
         price = grouped(comparison.own_gpu_hour(hours), 2)
@@ -177,7 +179,12 @@ def _break_even_rows(comparison: RentOrBuy, use: Decimal | None) -> Iterator[Fac
 
 
 def break_even_text(comparison: RentOrBuy) -> str:
-    """The utilization at which both cost the same, in per cent of all hours."""
+    """The utilization at which both cost the same, in per cent of all hours; a range while lines are open."""
+    if comparison.owning.is_unpriced:
+        if comparison.cost is None:
+            return words.TO_BE_QUOTED
+        ends = (comparison.break_even_of(comparison.buying(one)) for one in (comparison.cost.low, comparison.cost.high))
+        return " to ".join(dict.fromkeys(share_text(max(one, 0)) if one <= 1 else f"above {share_text(1)}" for one in ends))
     if comparison.break_even > 1:
         return f"above {share_text(1)}"
     if comparison.break_even <= 0:
@@ -286,22 +293,25 @@ def offer_text(result: SizingResult) -> str:
     comparison, offer = rent_or_buy(result), result.request.rental
     if comparison is None or offer is None:
         return ""
-    use, cost = use_of(offer), comparison.cost
-    if cost is None:
-        return finding(comparison, use)
+    use = use_of(offer)
+    return finding(comparison, use) if comparison.cost is None else _finding_of_range(comparison, comparison.cost, use)
+
+
+def _finding_of_range(comparison: RentOrBuy, cost: CostInterval, use: Decimal | None) -> str:
     low, high = comparison.buying(cost.low), comparison.buying(cost.high)
     share = Decimal(1) if use is None else use
     rent, hours = float(comparison.renting(share)), "all hours" if use is None else f"{share_text(use)} of all hours"
     renting = range_text(comparison.currency, rent, rent)
     buying = f"buying and running cost {owning_text(comparison)}"
     advice = "rent" if rent < low else "buy" if rent > high else "both cost the same within the price ranges"
-    return (
-        f"{words.capital(hours)} of {years_text(comparison)} from “{offer.offer}” cost {renting}; {buying}: {advice}."
-    )
+    offer = comparison.rental.offer
+    return f"{words.capital(hours)} of {years_text(comparison)} from “{offer}” cost {renting}; {buying}: {advice}."
 
 
 def finding(comparison: RentOrBuy, use: Decimal | None) -> str:
     """The answer in a sentence or two."""
+    if comparison.owning.is_unpriced and comparison.cost is not None:
+        return _finding_of_range(comparison, comparison.cost, use)
     if comparison.owning.is_unpriced:
         share = Decimal(1) if use is None else use
         budget, hours = comparison.open_budget(share), "all hours" if use is None else f"{share_text(use)} of all hours"

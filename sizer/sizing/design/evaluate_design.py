@@ -1,7 +1,7 @@
 """One design in full: how every workload runs on it, stage by stage, what it is made of and what it costs."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from math import prod
 from typing import Any
@@ -10,6 +10,7 @@ import numpy as np
 
 from sizer.base.arrays import Ints
 from sizer.base.estimate import Estimate, Spread
+from sizer.base.stored_answers import StoredAnswers, stores_by_catalog
 from sizer.bom.prices import PriceBook
 from sizer.calibrate.calibration import Calibration, host_task_of
 from sizer.calibrate.rules import rules
@@ -20,7 +21,7 @@ from sizer.physical.components import Quantities
 from sizer.physical.layout import building_plan
 from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
-from sizer.physical.quantities import existing_use, quantities, slice_row
+from sizer.physical.quantities import NOTHING_EXISTING, existing_use, quantities, slice_row
 from sizer.sizing.checks import MissingFact
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import storage_tiers
@@ -172,38 +173,52 @@ _SCALING_MOST = 64
 _EVEN_ODDS = 0.5
 
 
+# Of designs up to so many servers: the plan of a larger one takes more memory than it is worth.
+_MOST_STORED = 64
+_stored: Callable[[Catalog], StoredAnswers[tuple[Quantities, Plan]]] = stores_by_catalog(64)
+
+
 def built_design(
     request: SizingRequest,
     platform: Platform,
     n_servers: int,
     storage_nodes: int,
     catalog: Catalog,
-    counted: Quantities | None = None,
+    counted: Callable[[], Quantities] | None = None,
 ) -> tuple[Quantities, Plan]:
     """Parts and plan of one design of so many servers and storage nodes, the cables by their measured lengths.
 
-    ``counted`` are its parts as a search counted them.
+    ``counted`` gives its parts as a search counts them. Small designs are stored: many requests end at the same one.
     """
     platform = platform.of_size(n_servers)
-    room: dict[str, Any] = {
-        "catalog": catalog,
-        "limits": request.limits,
-        "existing": request.existing,
-        "fabric": request.fabric,
-    }
-    if counted is None:
-        counted = slice_row(quantities(platform, [n_servers], [storage_nodes], **room), 0)
-    rows = request.site.racks_per_row
-    plan = building_plan(platform, counted, n_servers, storage_nodes, **room, racks_per_row=rows)
-    unused = unused_software(request, catalog)
-    # What stands at a desk has nothing of the rack that its plan draws it in.
-    is_at_desk = platform.server.is_workstation
-    useful = tuple(
-        part
-        for part in plan.components
-        if part.item not in unused and not (is_at_desk and part.category == "rack and power")
-    )
-    return replace(counted, components=useful), plan
+    unused, rows = unused_software(request, catalog), request.site.racks_per_row
+
+    def build() -> tuple[Quantities, Plan]:
+        room: dict[str, Any] = {
+            "catalog": catalog,
+            "limits": request.limits,
+            "existing": request.existing,
+            "fabric": request.fabric,
+        }
+        if counted is None:
+            parts = slice_row(quantities(platform, [n_servers], [storage_nodes], **room), 0)
+        else:
+            parts = counted()
+        plan = building_plan(platform, parts, n_servers, storage_nodes, **room, racks_per_row=rows)
+        # What stands at a desk has nothing of the rack that its plan draws it in.
+        is_at_desk = platform.server.is_workstation
+        useful = tuple(
+            part
+            for part in plan.components
+            if part.item not in unused and not (is_at_desk and part.category == "rack and power")
+        )
+        return replace(parts, components=useful), plan
+
+    if request.existing != NOTHING_EXISTING or n_servers > _MOST_STORED:
+        return build()
+    # Of the room's limits only what a rack is fed with changes how a design is built.
+    key = (platform, n_servers, storage_nodes, request.limits.rack_power_w, request.fabric, rows, unused)
+    return _stored(catalog).get(key, build)
 
 
 def design_answer(
@@ -217,11 +232,11 @@ def design_answer(
     prices: PriceBook,
     binding: Binding,
     is_documented: bool = True,
-    counted: Quantities | None = None,
+    counted: Callable[[], Quantities] | None = None,
 ) -> DesignAnswer:
     """Everything about one design. ``is_documented`` adds the nearest published measurements, which take time.
 
-    ``counted`` is what it is made of, where the search counted it.
+    ``counted`` gives what it is made of as a search counts it.
     """
     platform = platform.of_size(n_servers)
     parts, plan = built_design(request, platform, n_servers, storage_nodes, catalog, counted)

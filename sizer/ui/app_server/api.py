@@ -6,17 +6,14 @@ the library of designs is not read, and parts and prices of an own folder are us
 
 import hmac
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sizer import __version__
-from sizer.base.errors import OutputError, RequestError, SizerError
-from sizer.base.units import GIB
-from sizer.base.worker_process import REQUESTS, WorkerLostError, apart
+from sizer.base.errors import BudgetError, OutputError, RequestError, SizerError
+from sizer.base.worker_process import within_budget
 from sizer.ui.app_server.gate import is_allowed, is_own_origin
 from sizer.ui.app_server.settings import Serving
 from sizer.ui.app_server.start import check_port
@@ -29,7 +26,6 @@ PORT = 8502
 TOKEN_VARIABLE = "SIZER_API_TOKEN"
 MAX_BODY_BYTES = 65_536
 MOST_WAITING = 64  # requests at a time; further ones are to try again
-CPU_S, MEMORY_BYTES = 120, 4 * GIB
 # Media types of a request, and what it is then.
 _FORMS = {"application/json": "json", "application/toml": "toml", "text/plain": "sentence"}
 _STATUSES = {
@@ -52,16 +48,11 @@ class ApiError(Exception):
         self.status = status
 
 
-def answer(written: str, form: str, folder: str, cpu_s: float, _told: Any = None) -> dict[str, Any]:
-    """The answer to one request, in a worker process.
+def answer(written: str, form: str, folder: str) -> dict[str, Any]:
+    """The answer to one request.
 
     Raises SizerError if the request is not valid, or has no answer.
     """
-    with _limited_resources(cpu_s):
-        return _answer(written, form, folder)
-
-
-def _answer(written: str, form: str, folder: str) -> dict[str, Any]:
     from sizer.export.design_json import answer_document
     from sizer.workload.need import read_words
     from sizer.workload.request import SizingRequest
@@ -73,23 +64,6 @@ def _answer(written: str, form: str, folder: str) -> dict[str, Any]:
     request = SizingRequest.from_text(written, "toml" if form == "toml" else "json")
     plain = request.model_dump(mode="json", exclude_unset=True)
     return answer_document(replace(READ_FROM_A_FILE, request=plain), catalog)
-
-
-@contextmanager
-def _limited_resources(cpu_s: float) -> Iterator[None]:
-    """Limit this process: its memory, and the processor time until the answer is there."""
-    import resource
-    import signal
-
-    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    most = int(MEMORY_BYTES) if hard == resource.RLIM_INFINITY else min(int(MEMORY_BYTES), hard)
-    resource.setrlimit(resource.RLIMIT_AS, (most, hard))
-    # Not RLIMIT_CPU, which counts whole seconds: the default action of the timer's signal is to end the process.
-    signal.setitimer(signal.ITIMER_PROF, cpu_s)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0.0)
 
 
 @lru_cache(maxsize=2)
@@ -135,11 +109,10 @@ def application(hosts: tuple[str, ...] = (), folder: str = "", token: str = "") 
             raise ApiError(503, "too many requests wait; try again later")
         waiting.add(id(request))
         try:
-            arguments = (written, form, folder if has_token else "", CPU_S)
-            return JSONResponse(await run_in_threadpool(apart, answer, *arguments, pool=REQUESTS))
-        except (WorkerLostError, MemoryError):
-            message = f"the answer takes more than {CPU_S} s or {MEMORY_BYTES / GIB:g} GiB; limit the request"
-            raise ApiError(503, message) from None
+            arguments = (written, form, folder if has_token else "")
+            return JSONResponse(await run_in_threadpool(within_budget, answer, *arguments))
+        except BudgetError as error:
+            raise ApiError(503, str(error)) from None
         except SizerError as error:
             raise ApiError(422, str(error)) from None
         finally:

@@ -5,6 +5,7 @@ Its requests carry that name, so the server answers to IP addresses, to localhos
 A page of another server may open a socket to this one; its browser names it as the origin, which is then not this host.
 """
 
+import asyncio
 import ipaddress
 import secrets
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
@@ -21,6 +22,8 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 COOKIE = "sizer-browser"
 _COOKIE_SECONDS = 30 * 24 * 3600
 _POLICY_VIOLATION = 1008
+# A refused upload is answered so late, and its connection closed: what else it would send is never read.
+_REFUSED_UPLOAD_S = 1.0
 # Counts of calls by function, which Streamlit shows to whoever asks.
 _INTERNAL = "/_stcore/metrics"
 _PORTS = {"http": ":80", "https": ":443"}
@@ -123,7 +126,8 @@ class Gate:
             else:
                 await _refuse(scope, send)
         else:
-            await self._app(scope, receive, _with_headers(send, _new_cookie(scope)))
+            has_body = scope.get("method", "GET") not in ("GET", "HEAD", "OPTIONS")
+            await self._app(scope, receive, _with_headers(send, _new_cookie(scope), is_upload=has_body))
 
 
 async def _refuse(scope: Scope, send: Send) -> None:
@@ -140,13 +144,17 @@ async def _answer(send: Send, status: int, text: bytes) -> None:
     await send({"type": "http.response.body", "body": text})
 
 
-def _with_headers(send: Send, cookie: bytes | None) -> Send:
+def _with_headers(send: Send, cookie: bytes | None, *, is_upload: bool) -> Send:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
+            is_refused = is_upload and message["status"] >= 400
+            if is_refused:
+                await asyncio.sleep(_REFUSED_UPLOAD_S)
             own = {name for name, _ in HEADERS}
             headers = [pair for pair in message.get("headers", ()) if pair[0].lower() not in own]
             is_page = any(name.lower() == b"content-type" and b"text/html" in value for name, value in headers)
             extra = [(b"set-cookie", cookie)] if cookie is not None and is_page else []
+            extra += [(b"connection", b"close")] if is_refused else []
             message = {**message, "headers": [*headers, *HEADERS, *extra]}
         await send(message)
 

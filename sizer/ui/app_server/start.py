@@ -4,6 +4,7 @@ import errno
 import gc
 import os
 import socket
+import sys
 import tomllib
 import urllib.error
 import urllib.request
@@ -22,6 +23,8 @@ _ENTRY = Path(__file__).parent.with_name("main.py")
 _HEALTH_SECONDS = 5
 # When cyclic garbage is collected: Python's usual thresholds, in place of the rare ones of the commands.
 _COLLECTIONS = (2_000, 10, 10)
+# How long a thread waits for another to leave the interpreter: each message of a page waits so long for a calculation.
+_SWITCH_S = 0.001
 
 
 def run(serving: Serving, catalog_dir: Path | None = None) -> None:
@@ -58,6 +61,7 @@ def run(serving: Serving, catalog_dir: Path | None = None) -> None:
     Thread(target=_import_pages, daemon=True).start()
     config._main_script_path = str(_ENTRY)
     bootstrap.load_config_options(flags)
+    sys.setswitchinterval(_SWITCH_S)
     gated = App(_ENTRY, middleware=[Middleware(Gate, names=serving.hosts)])
     bootstrap._prepare_asgi_app_run_context(str(_ENTRY), [], flags)
     UvicornRunner(gated).run()

@@ -1,56 +1,54 @@
 """Calculations end when the window of their session is closed, and give way to those that have used less so far.
 
 All sessions share the processor of one process. Without this, the request of one visitor that takes a minute to size
-would slow every page of the others for a minute, also after that visitor has left.
+would slow every page of the others for a minute, also after that visitor has left. What takes longer than a page may,
+a worker process calculates within a budget, at a lower priority.
 """
 
 import contextlib
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from typing import TypeVar
 
 import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from sizer.base.streams import ask_at_pause_points
+from sizer.base.errors import BudgetError
+from sizer.base.streams import ask_at_pause_points, processor_time
+from sizer.base.worker_process import within_budget
+
+T = TypeVar("T")
 
 # How often a calculation looks around.
 _LOOK_S = 0.02
 # A run of the script gives way to those that have used the processor for so much less: pages go before long sizings.
 LEAD_S = 0.1
-# A run that lasts longer than this and used little waits for something else, such as documents that are drawn.
-_WAITING_S = 10.0
+# Of what earlier runs of a session used, the share that is left after a second of rest: who asks again and again does
+# not begin anew each time.
+_LEFT_AFTER_A_SECOND = 0.4
+_FORGOTTEN_S = 20.0
 # At each look a calculation waits at most so long, so that it goes on, too, while others come and go.
-_LONGEST_WAIT_S = 0.2
+_LONGEST_WAIT_S = 2.0
 _WAIT_S = 0.01
+# Runs that use this little of the processor in this time wait for something else, perhaps for the one that waits.
+_LITTLE_S, _STILL_S = 0.002, 0.05
+# Time of the processor after which a calculation leaves the process of the pages.
+LONGEST_S = 3.0
 
-
-@dataclass(frozen=True)
-class _Run:
-    """A run of the script in its thread."""
-
-    began_s: float
-    used_before_s: float  # of the processor, by the thread in earlier runs
-
-    def used_s(self, thread: int) -> float:
-        """Time of the processor that it has used; to be called while the thread is at it."""
-        return _used_s(thread) - self.used_before_s
-
-    def is_waiting(self, thread: int) -> bool:
-        """Whether it waits for something else than the processor."""
-        lasts_s = time.monotonic() - self.began_s
-        return lasts_s > _WAITING_S and self.used_s(thread) < lasts_s / 100
-
-
-_runs: dict[int, _Run] = {}
+# Of each run of the script its thread, and what the clock of the thread showed when its session had used nothing.
+_runs: dict[int, float] = {}
+# Of sessions that rest: when the last run ended, and what the session had used.
+_resting: dict[str, tuple[float, float]] = {}
 _lock = threading.Lock()
 
 
 class _Look(threading.local):
     next_s = 0.0
     session = ""  # for which a thread without a session works
+    still_s = math.nan  # what the runs had used that were found waiting for something else
 
 
 class WindowClosedError(Exception):
@@ -67,24 +65,46 @@ def _used_s(thread: int) -> float:
     return time.clock_gettime(time.pthread_getcpuclockid(thread))
 
 
+def _session() -> str:
+    context = get_script_run_ctx(suppress_warning=True)
+    return "" if context is None else context.session_id
+
+
 @contextlib.contextmanager
 def run_of_the_script() -> Iterator[None]:
     """Around one run of the script; also starts the looking around, once."""
     ask_at_pause_points(_look_around)
-    thread = threading.get_ident()
+    thread, session = threading.get_ident(), _session()
     with _lock:
-        _runs[thread] = _Run(time.monotonic(), _used_s(thread))
+        ended_s, used_s = _resting.pop(session, (0.0, 0.0))
+        _runs[thread] = _used_s(thread) - used_s * _LEFT_AFTER_A_SECOND ** (time.monotonic() - ended_s)
     try:
+        _look_around()
         yield
     finally:
         with _lock:
-            _runs.pop(thread, None)
+            now = time.monotonic()
+            _resting[session] = now, _used_s(thread) - _runs.pop(thread)
+            for old in [name for name, (ended_s, _) in _resting.items() if now - ended_s > _FORGOTTEN_S]:
+                del _resting[old]
+
+
+def in_turn(calculate: Callable[..., T], *arguments: object) -> T:
+    """What a function of a module returns: called here, or in a worker process where it takes long.
+
+    Raises BudgetError if it takes more time or memory than an answer may.
+    """
+    try:
+        with processor_time(LONGEST_S):
+            return calculate(*arguments)
+    except BudgetError:
+        answer: T = within_budget(calculate, *arguments)
+        return answer
 
 
 def for_session(make: Callable[[], bytes]) -> Callable[[], bytes]:
     """A function that makes a file in a thread without a session, and ends when the window of this one is closed."""
-    context = get_script_run_ctx(suppress_warning=True)
-    session = "" if context is None else context.session_id
+    session = _session()
 
     def made() -> bytes:
         _look.session = session
@@ -100,10 +120,7 @@ def _look_around() -> None:
     if time.monotonic() < _look.next_s:
         return
     _stop_if_over()
-    end = time.monotonic() + _LONGEST_WAIT_S
-    while time.monotonic() < end and _gives_way():
-        time.sleep(_WAIT_S)
-        _stop_if_over()
+    _wait_for_shorter_runs()
     _look.next_s = time.monotonic() + _LOOK_S
 
 
@@ -118,12 +135,28 @@ def _stop_if_over() -> None:
         raise WindowClosedError("the window is closed")
 
 
-def _gives_way() -> bool:
-    own = threading.get_ident()
+def _wait_for_shorter_runs() -> None:
+    """Wait while runs that have used less are at the processor."""
+    begun_s = moved_s = time.monotonic()
+    used_s = _look.still_s
+    while (ahead_s := _used_ahead_s()) is not None and (now := time.monotonic()) < begun_s + _LONGEST_WAIT_S:
+        if not abs(ahead_s - used_s) < _LITTLE_S:
+            used_s, moved_s, _look.still_s = ahead_s, now, math.nan
+        elif now > moved_s + _STILL_S or not math.isnan(_look.still_s):
+            _look.still_s = ahead_s
+            return
+        time.sleep(_WAIT_S)
+        _stop_if_over()
+    _look.still_s = math.nan
+
+
+def _used_ahead_s() -> float | None:
+    """Time of the processor that the runs have used which go before this thread; None where there are none.
+
+    A thread that makes a file lets every run go first.
+    """
     with _lock:  # a thread ends its run under the lock, so that those listed are alive
-        run = _runs.get(own)
-        if run is None:
-            return False
-        least_s = run.used_s(own) - LEAD_S
-        others = ((thread, other) for thread, other in _runs.items() if thread != own)
-        return any(other.used_s(thread) < least_s and not other.is_waiting(thread) for thread, other in others)
+        used_s = {thread: _used_s(thread) - base_s for thread, base_s in _runs.items()}
+    least_s = used_s.pop(threading.get_ident(), math.inf) - LEAD_S
+    ahead = [one for one in used_s.values() if one < least_s]
+    return sum(ahead) if ahead else None

@@ -39,7 +39,6 @@ _FAULT = "typed_price_fault"  # plain key: item and sentence of a refused price
 def show_platforms(view: View) -> None:
     """Draw the list, the selection of another platform, and the quotes with a field for each price."""
     result = view.result
-    assert result is not None
     if len(result.platforms) < 2:
         look.note("Allow more servers or storage under Requirements to compare platforms.")
         return

@@ -28,7 +28,6 @@ _VERSION = "bill_version"
 def show(view: View) -> None:
     """Draw the table, what is changed in it, and the sums."""
     result = view.result
-    assert result is not None
     bill = result.design.bill
     lines = overrides.lines_of(result, overrides.typed(), view.catalog)
     look.note(

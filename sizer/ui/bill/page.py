@@ -46,7 +46,6 @@ _TERM_MONTHS = 36  # of what is offered for some years
 def show(view: View) -> None:
     """Draw the page; in the customer view without anything about how prices were made."""
     result = view.result
-    assert result is not None
     if view.is_customer_mode:
         st.header("Bill of materials", anchor=False)
     else:
@@ -84,12 +83,7 @@ def _tabs(view: View, result: SizingResult) -> None:
             )
             _bill(view, result)
             _ownership(view, result)
-    for name, draw in (
-        (EDIT, editor.show),
-        (OWN, _own_lines),
-        (TERMS, _terms),
-        (BOOK, price_book.show),
-    ):
+    for name, draw in ((EDIT, editor.show), (OWN, _own_lines), (TERMS, _terms), (BOOK, price_book.show)):
         with parts[name]:
             if parts[name].open:
                 draw(view)

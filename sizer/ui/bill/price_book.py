@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -81,13 +80,14 @@ def read_book(content: bytes, catalog: Catalog) -> BookReading:
     written, faults = price_rows(text, _PLACE)
     # Id of an item by its part number or name, where only one item has it.
     found: dict[str, set[str]] = {}
-    for item in [item for _, item in catalog.items()]:
+    items = {item.id: item for _, item in catalog.items()}
+    for item in items.values():
         for name in (*(sku.value for sku in item.skus), item.name, with_vendor(item)):
             found.setdefault(name.casefold(), set()).add(item.id)
     ids = {name: next(iter(ids)) for name, ids in found.items() if len(ids) == 1}
     rows = [row.model_copy(update={"item": ids.get(row.item.casefold(), row.item)}) for row in written]
-    known = [row for row in rows if _is_known(row.item, catalog)]
-    unknown = [row for row in rows if not _is_known(row.item, catalog)]
+    known = [row for row in rows if row.item in items]
+    unknown = [row for row in rows if row.item not in items]
     faults += _unfit(known, catalog)
     if not rows and not faults:
         return _refused(None, "The file has no prices; add rows below the header.")
@@ -122,13 +122,6 @@ def _unfit(rows: Sequence[Price], catalog: Catalog) -> list[str]:
     except CatalogError as error:
         return list(error.faults)
     return []
-
-
-def _is_known(item: str, catalog: Catalog) -> bool:
-    with suppress(KeyError):
-        catalog.category_of(item)
-        return True
-    return False
 
 
 def _in_columns(faults: Sequence[str], text: str, *, is_workbook: bool) -> tuple[BookFault, ...]:

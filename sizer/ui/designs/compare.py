@@ -121,13 +121,14 @@ def _side_by_side(known: list[Compared], view: View) -> None:
     sources, has_price = view.catalog.sources, not view.is_customer_mode
     figures = figures_table(known, baseline, has_price=has_price)
     look.table(figures, sources)
-    parts = bill_table(known, baseline)
-    asked = request_table(known, baseline, label_of, name_of)
+    if has_price:
+        look.chart(look.spec_of(price_chart(known, baseline, look.palette(), "container")))
     tables: list[tuple[str, Table]] = [("Figures", figures)]
-    for name, title, table in (("Parts", "Parts that differ", parts), ("Requests", "Requests that differ", asked)):
+    asked = request_table(known, baseline, label_of, name_of)
+    for name, table in (("Parts", bill_table(known, baseline)), ("Requests", asked)):
         if table is not None:
             tables.append((name, table))
-            look.folded(title, f"compare-{name.lower()}", partial(look.table, table, sources))
+            look.folded(f"{name} that differ", f"compare-{name.lower()}", partial(look.table, table, sources))
     request = view.result.request
     st.download_button(
         "Comparison, workbook",

@@ -39,21 +39,13 @@ _FILES = {
         "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     ),
     "csv": ("Bill, CSV", "The bill for a quoting tool.", "text/csv"),
-    "csv-semicolon": (
-        "Bill, CSV (;)",
-        "The same for spreadsheets with a decimal comma.",
-        "text/csv",
-    ),
+    "csv-semicolon": ("Bill, CSV (;)", "The same for spreadsheets with a decimal comma.", "text/csv"),
     "cables": (
         "Cable list, CSV",
         "Every cable with both ends, length, part number and labels, for the installers.",
         "text/csv",
     ),
-    "addresses": (
-        "Address plan, CSV",
-        "A proposed subnet and address for every port.",
-        "text/csv",
-    ),
+    "addresses": ("Address plan, CSV", "A proposed subnet and address for every port.", "text/csv"),
     "netbox": (
         "NetBox import, ZIP",
         "Sites, racks, devices, cables and power cords, in the import order of NetBox.",
@@ -75,8 +67,6 @@ _FILES = {
         "application/json",
     ),
 }
-
-
 # Groups of files in their order on the page.
 _GROUPS = (
     ("Documents", ("pdf", "engineer", "summary", "slides", "html")),
@@ -183,7 +173,6 @@ def _all_files(source: DocumentSource, kinds: tuple[str, ...], *, is_locked: boo
 
 def _contents(view: View) -> None:
     result = view.result
-    assert result is not None
     st.header("Basis of the design", anchor=False)
     if reason_texts(result):
         with st.expander("**Reasons** for this design"):

@@ -191,20 +191,13 @@ def _part(item: Item, view: View) -> None:
     if gap is not None and gap.assumed:
         st.markdown(f"**Assumed, as no source states it:** {plain('; '.join(gap.assumed))}")
     look.table(part_table(item, catalog), catalog.sources)
-    _prices(item, view)
+    if prices := price_table(item.id, catalog, shows_own=not view.is_customer_mode):
+        st.subheader("Prices", anchor=False)
+        look.table(prices, catalog.sources)
     sources = cited_sources(item, catalog)
     if sources:
         st.subheader("Documents", anchor=False)
         st.html(f'<ul class="sz-note">{"".join(_document(source) for source in sources)}</ul>')
-
-
-def _prices(item: Item, view: View) -> None:
-    if not any(price.item == item.id for price in view.catalog.prices):
-        return
-    prices = price_table(item.id, view.catalog, shows_own=not view.is_customer_mode)
-    if prices is not None:
-        st.subheader("Prices", anchor=False)
-        look.table(prices, view.catalog.sources)
 
 
 def _document(source: Source) -> str:

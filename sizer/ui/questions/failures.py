@@ -42,10 +42,9 @@ def show_checkpoints(view: View, number: int) -> None:
     """Draw what checkpoints and interruptions cost, and what faster storage would save; nothing of other networks."""
     design = view.result.design
     question = question_of(design, design.workloads[number])
-    if question is None:
-        return
-    with st.expander("**Checkpoints and interruptions**"):
-        _checkpoints(view, design, question)
+    if question is not None:
+        with st.expander("**Checkpoints and interruptions**"):
+            _checkpoints(view, design, question)
 
 
 def _checkpoints(view: View, design: DesignAnswer, question: GoodputQuestion) -> None:

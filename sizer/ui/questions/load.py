@@ -15,7 +15,6 @@ from sizer.ui.state import View
 from sizer.ui.typed import plain
 from sizer.workload.request import SizingRequest
 
-_FACTORS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 8.0)
 _COUNTS = ("input_tokens", "output_tokens")
 _LIMITS = ("first_token_s", "token_s")
 
@@ -52,17 +51,17 @@ def _sliders(view: View, number: int, tried: Tried) -> dict[RequestPath, float]:
     columns = st.columns(2, gap="large")
     stated = [(path, base) for path, base in known.items() if isinstance(base, (int, float)) and base]
     for place, (path, base) in enumerate(stated):
-        is_count, text = path[-1] in _COUNTS or isinstance(base, int), duration if path[-1] in _LIMITS else significant
-        options = {
-            factor: max(1, round(base * factor)) if is_count else float(f"{base * factor:.3g}") for factor in _FACTORS
-        }
-        texts = {factor: grouped(one) if is_count else text(one) for factor, one in options.items()}
+        is_count = path[-1] in _COUNTS or isinstance(base, int)
+        text = grouped if is_count else duration if path[-1] in _LIMITS else significant
+
+        def times(factor: float, base: float = base, is_count: bool = is_count) -> float:
+            return max(1, round(base * factor)) if is_count else float(f"{base * factor:.3g}")
+
         at = ("workload", number, *path)
         with columns[place % 2]:
-            named = tried.widget(str(path[-1]), 1.0)
-            factor = st.select_slider(label_at(at), _FACTORS, format_func=texts.__getitem__, **named)
-        if factor != 1:
-            moved[at] = options[factor]
+            value = tried.multiple(label_at(at), str(path[-1]), base, times, text)
+        if value != base:
+            moved[at] = value
     return moved
 
 

@@ -25,8 +25,6 @@ from sizer.ui.typed import plain
 from sizer.workload.optional_tables import Rental
 
 _RATE_STEP = Decimal("0.0001")
-# Multiples of the price of the offer on the slider.
-_FACTORS = (0.25, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.05, 1.1, 1.2, 1.3, 1.5, 2.0, 3.0, 4.0)
 _USE = 50
 
 
@@ -42,9 +40,8 @@ def show(view: View) -> None:
     found = rent_or_buy(view.result, offer.model_copy(update={"per_gpu_hour": rate}))
     assert found is not None
     st.markdown(plain(finding(found, use)))
-    is_open = found.owning.is_unpriced
     shown = (
-        ("Break-even utilization", "to be quoted" if is_open else break_even_text(found), "of all hours"),
+        ("Break-even utilization", break_even_text(found), "of all hours"),
         ("Buying", owning_text(found), years_text(found)),
         ("Renting", rent_text(found, use), f"{years_text(found)}, GPU utilization {percent(float(use))}"),
     )
@@ -66,11 +63,13 @@ def _usual(view: View) -> Rental:
 def _sliders(offer: Rental, tried: Tried) -> tuple[Decimal, Decimal]:
     """Price and utilization of the sliders; the price itself stays as it was typed."""
     price, stated = offer.per_gpu_hour, use_of(offer)
-    multiples = ((price * Decimal(repr(one))).quantize(_RATE_STEP, ROUND_HALF_UP).normalize() for one in _FACTORS)
-    rates = sorted({price, *(max(one, _RATE_STEP) for one in multiples)})
+
+    def times(factor: float) -> Decimal:
+        return max((price * Decimal(repr(factor))).quantize(_RATE_STEP, ROUND_HALF_UP).normalize(), _RATE_STEP)
+
     left, right = st.columns(2, gap="large")
     with left:
-        rate = st.select_slider("Price per GPU-hour", rates, format_func="{:f}".format, **tried.widget("rate", price))
+        rate = tried.multiple("Price per GPU-hour", "rate", price, times, _decimal)
     with right:
         first = _USE if stated is None else max(1, round(100 * stated))
         use = st.slider("GPU utilization, % of all hours", 1, 100, **tried.widget("use", first))

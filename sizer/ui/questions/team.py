@@ -31,7 +31,6 @@ from sizer.ui.typed import plain as shown
 from sizer.ui.typed import written
 from sizer.workload.team import QueueOrder, Team
 
-_RATIOS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0)
 _WAITS_S = (60.0, 300.0, 900.0, 1800.0, 3600.0, 7200.0, 14_400.0, 28_800.0, 86_400.0)
 _ORDERS: Mapping[QueueOrder, str] = {"first-come": "First come, first served", "backfill": "Backfill"}
 # A slider goes up to so many times the value of the request, or so many beyond it.
@@ -120,12 +119,7 @@ def _inputs(team: Team, view: View, sliders: Tried) -> TeamChange:
     order = team.order
     with right:
         if waits:
-            ratio = st.select_slider(
-                "Jobs per day",
-                _RATIOS,
-                format_func=lambda one: "as requested" if one == 1 else f"× {plain(one)}",
-                **sliders.widget("ratio", 1.0),
-            )
+            ratio = sliders.multiple("Jobs per day", "ratio", 1.0, float, _ratio_text)
             wait_s = st.select_slider(
                 "Maximum queue wait",
                 sorted({*_WAITS_S, team.wait_s}),
@@ -148,6 +142,10 @@ def _inputs(team: Team, view: View, sliders: Tried) -> TeamChange:
         order=order if order != team.order else None,
         n_servers=servers if servers != here else None,
     )
+
+
+def _ratio_text(ratio: float) -> str:
+    return "as requested" if ratio == 1 else f"× {plain(ratio)}"
 
 
 def _buttons(view: View, sliders: Tried, team: Team, change: TeamChange, *, is_assumed: bool) -> None:

@@ -1,12 +1,16 @@
 """Values of sliders that a question tries; the request and its design stay as they are until they are applied."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 
 from sizer.ui import state
 from sizer.ui.state import View
+
+T = TypeVar("T")
+
+_MULTIPLES = (0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0, 8.0)
 
 
 class Tried:
@@ -30,6 +34,14 @@ class Tried:
         if key not in st.session_state:
             st.session_state[key] = self.values.get(name, value)
         return {"key": key, "on_change": state.stores(key, self._name, "values", name)}
+
+    def multiple(
+        self, label: str, name: str, value: T, times: Callable[[float], T], text: Callable[[T], str]
+    ) -> T:
+        """The value, or a multiple of it, as chosen on a slider; ``times`` makes a multiple, ``text`` shows one."""
+        values = {factor: value if factor == 1 else times(factor) for factor in _MULTIPLES}
+        named = self.widget(name, 1.0)
+        return values[st.select_slider(label, list(values), format_func=lambda one: text(values[one]), **named)]
 
     def buttons(
         self, view: View, take: Callable[..., None], args: Sequence[Any], *, is_moved: bool, can_take: bool

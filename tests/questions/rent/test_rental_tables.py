@@ -69,6 +69,7 @@ def test_a_share_of_support_is_counted_once_and_the_ranges_of_the_table_add_up()
     assert found.buying(200e3) == 248e3
     said = cells(replace(found, cost=CostInterval("USD", 150e3, 190e3, 230e3, 250e3)))
     assert said["Net purchase"] == "150000 to 250000"
+    assert said["Break-even utilization"] == "29% to 48%"  # of 8 x 26,280 h x 3.06 = 643,334
     assert said["Support beyond the purchase"] == "36000 to 60000"
     assert said["Total cost of buying"] == "190000 to 310000"
 

@@ -3,13 +3,12 @@
 import asyncio
 import json
 import tomllib
-from contextlib import nullcontext
 from typing import Any
 
 import pytest
 
-from sizer.base.errors import InfeasibleError
-from sizer.base.worker_process import REQUESTS, WorkerLostError, apart
+from sizer.base.errors import BudgetError, InfeasibleError
+from sizer.base.worker_process import within_budget
 from sizer.batch.work import mapped_request
 from sizer.export import design_json
 from sizer.ui.app_server import api
@@ -85,7 +84,7 @@ def test_what_is_refused_has_one_form(status: int, arguments: dict[str, Any]) ->
 
 def test_own_parts_are_for_callers_with_the_token(monkeypatch: pytest.MonkeyPatch) -> None:
     folders: list[str] = []
-    monkeypatch.setattr(api, "apart", lambda *arguments, **_: folders.append(arguments[3]) or {})
+    monkeypatch.setattr(api, "within_budget", lambda *arguments: folders.append(arguments[3]) or {})
     app = api.application(folder="/srv/own", token="secret")
     assert call(b"ResNet-50", app=app) == (200, {})
     assert call(b"ResNet-50", app=app, authorization="Bearer secret") == (200, {})
@@ -105,8 +104,8 @@ def test_a_request_is_answered_with_the_document_of_the_command() -> None:
 
 
 def test_an_answer_has_a_budget_of_processor_time() -> None:
-    with pytest.raises(WorkerLostError):
-        apart(api.answer, "train Llama 3 70B on 1,000 H100", "sentence", "", 0.01, pool=REQUESTS)
+    with pytest.raises(BudgetError, match=r"0\.01 s of a processor or 2 GiB"):
+        within_budget(api.answer, "train Llama 3 70B on 1,000 H100", "sentence", "", cpu_s=0.01)
 
 
 def test_the_service_is_described() -> None:
@@ -125,8 +124,7 @@ def test_app_command_service_and_batch_read_alike(sentence: str, monkeypatch: py
         raise InfeasibleError("not sized here")
 
     monkeypatch.setattr(design_json, "size", unanswered)
-    monkeypatch.setattr(api, "_limited_resources", nullcontext)
     of_app = SizingRequest.from_dict(read_words(sentence, catalog()).request)
     of_command = SizingRequest.from_dict(tomllib.loads(run("size", sentence, "--explain").stdout))
-    of_service = SizingRequest.from_dict(api.answer(sentence, "sentence", "", 60.0)["request"])
+    of_service = SizingRequest.from_dict(api.answer(sentence, "sentence", "")["request"])
     assert of_app == of_command == of_service == mapped_request({"sentence": sentence}, catalog(), "row")

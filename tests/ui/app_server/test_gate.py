@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from sizer.ui import session_store
+from sizer.ui.app_server import gate
 from sizer.ui.app_server.gate import Gate, is_allowed
 from sizer.ui.session_store import SessionFile, decoded, encoded
 from tests.ui.pages import figures, opened, to_page, unfold, widget
@@ -84,6 +85,23 @@ def test_counts_of_the_server_are_shown_to_nobody(path, status):
     scope = {"type": "http", "path": path, "headers": [(b"host", b"localhost")]}
     asyncio.run(Gate(app)(scope, None, send))
     assert sent[0]["status"] == status
+
+
+@pytest.mark.parametrize(("method", "status", "is_closed"), [("PUT", 403, True), ("PUT", 204, False), ("GET", 404, False)])
+def test_the_rest_of_a_refused_upload_is_not_read(monkeypatch, method, status, is_closed):
+    """RFC 9112, 9.6: who sends ``Connection: close`` reads nothing more."""
+    monkeypatch.setattr(gate, "_REFUSED_UPLOAD_S", 0.0)
+    sent = []
+
+    async def app(_scope, _receive, send):
+        await send({"type": "http.response.start", "status": status})
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {"type": "http", "method": method, "path": "/", "headers": [(b"host", b"localhost")]}
+    asyncio.run(Gate(app)(scope, None, send))
+    assert ((b"connection", b"close") in sent[0]["headers"]) == is_closed
 
 
 STATE = {

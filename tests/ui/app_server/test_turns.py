@@ -1,12 +1,16 @@
 """Calculations of a closed session end, and long ones give way to short ones of other sessions."""
 
+import os
 import threading
 import time
 
 import pytest
 from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 
+from sizer.base.errors import BudgetError
 from sizer.base.streams import ask_at_pause_points, pause_point
+from sizer.base.worker_process import within_budget
+from sizer.documents import document
 from sizer.export.design_json import design_document
 from sizer.sizing.size import size
 from sizer.ui.app_server import turns
@@ -84,13 +88,13 @@ def use_the_processor(seconds: float) -> None:
 def test_a_run_gives_way_to_one_that_has_used_less_until_that_has_ended():
     with turns.run_of_the_script():
         use_the_processor(3 * turns.LEAD_S)
-        assert not turns._gives_way()  # nobody else is there
+        assert turns._used_ahead_s() is None  # nobody else is there
         end = threading.Event()
         other = run_in_a_thread(threading.Event(), end)
-        assert turns._gives_way()
+        assert turns._used_ahead_s() is not None
         end.set()
         other.join()
-        assert not turns._gives_way()
+        assert turns._used_ahead_s() is None
 
 
 def test_a_run_that_has_just_begun_gives_way_to_nobody():
@@ -98,21 +102,63 @@ def test_a_run_that_has_just_begun_gives_way_to_nobody():
     end = threading.Event()
     other = run_in_a_thread(threading.Event(), end)
     with turns.run_of_the_script():
-        assert not turns._gives_way()
+        assert turns._used_ahead_s() is None
     end.set()
     other.join()
 
 
-def test_a_run_that_waits_for_something_else_holds_nobody_up(monkeypatch):
-    monkeypatch.setattr(turns, "_WAITING_S", 0.0)
-    end = threading.Event()
-    other = run_in_a_thread(threading.Event(), end)
-    end.wait(0.5)  # it has used next to nothing of this
+def test_a_session_that_asks_again_at_once_gives_way_and_one_that_rested_does_not(monkeypatch):
+    monkeypatch.setattr(turns, "_session", lambda: threading.current_thread().name)
     with turns.run_of_the_script():
         use_the_processor(3 * turns.LEAD_S)
-        assert not turns._gives_way()
+    end = threading.Event()
+    other = run_in_a_thread(threading.Event(), end)
+    with turns.run_of_the_script():
+        assert turns._used_ahead_s() is not None
+    monkeypatch.setattr(turns, "_LEFT_AFTER_A_SECOND", 0.0)  # as if minutes had gone by
+    with turns.run_of_the_script():
+        assert turns._used_ahead_s() is None
     end.set()
     other.join()
+
+
+def test_a_run_that_waits_for_something_else_holds_nobody_up():
+    """It may wait for the very one that would wait for it: a value that two sessions ask for is computed once."""
+    end = threading.Event()
+    other = run_in_a_thread(threading.Event(), end)
+    with turns.run_of_the_script():
+        use_the_processor(3 * turns.LEAD_S)
+        begun_s = time.monotonic()
+        turns._wait_for_shorter_runs()
+        assert time.monotonic() - begun_s < turns._LONGEST_WAIT_S / 2
+    end.set()
+    other.join()
+
+
+def where_it_runs(seconds: float) -> int:
+    """Process that does some work with pause points."""
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        use_the_processor(0.01)
+        pause_point()
+    return os.getpid()
+
+
+def test_what_takes_long_is_calculated_in_another_process_and_what_takes_too_long_is_refused(monkeypatch):
+    monkeypatch.setattr(turns, "LONGEST_S", 0.2)
+    with turns.run_of_the_script():
+        assert turns.in_turn(where_it_runs, 0.05) == os.getpid()
+        assert turns.in_turn(where_it_runs, 0.4) != os.getpid()
+        with pytest.raises(BudgetError, match=r"more than 0\.3 s"):
+            within_budget(where_it_runs, 30, cpu_s=0.3)
+        assert turns.in_turn(where_it_runs, 0.4) != os.getpid()  # a lost worker is replaced
+
+
+def test_a_design_of_a_worker_process_gives_the_same_files():
+    expected = size(request(team=TEAM), catalog())
+    sent = within_budget(size, request(team=TEAM), catalog())
+    for kind in ("design", "csv", "netbox", "html"):
+        assert document(sent, catalog(), kind) == document(expected, catalog(), kind)
 
 
 class _Server:
