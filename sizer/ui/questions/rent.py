@@ -69,7 +69,7 @@ def _sliders(offer: Rental, tried: Tried) -> tuple[Decimal, Decimal]:
 
     left, right = st.columns(2, gap="large")
     with left:
-        rate = tried.multiple("Price per GPU-hour", "rate", price, times, _decimal)
+        rate = tried.multiple("Price per GPU-hour", "rate", price, times, "{:f}".format)
     with right:
         first = _USE if stated is None else max(1, round(100 * stated))
         use = st.slider("GPU utilization, % of all hours", 1, 100, **tried.widget("use", first))
