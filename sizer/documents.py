@@ -20,7 +20,7 @@ from sizer.export.design_json import design_document
 from sizer.export.files import file_stem, write_whole
 from sizer.guide.contradictions import contradictions
 from sizer.guide.pdf.render import guide_html, guide_page
-from sizer.guide.pdf.typeset import page_pdf
+from sizer.guide.pdf.set_page import set_page
 from sizer.guide.profile import PLAIN, Edition, Form, Profile
 from sizer.guide.user_texts import remark_on_glyphs
 from sizer.present.chart_engine.engine import prepare_charts
@@ -147,7 +147,7 @@ def prepare_drawing(kinds: Sequence[str]) -> None:
         prepare_charts()
     n_pdfs = sum(kind in PDF_FORMS for kind in kinds)
     if n_pdfs:
-        start_workers("sizer.guide.pdf.typeset", "sizer.guide.pdf.loaded", count=min(n_pdfs, MOST_WORKERS))
+        start_workers("sizer.guide.pdf.loaded", count=min(n_pdfs, MOST_WORKERS))
 
 
 def _made(
@@ -230,7 +230,7 @@ def _pdf(
 ) -> bytes:
     """A page as PDF, set in another process: a crash of native code costs this document."""
     try:
-        made: bytes = apart(page_pdf, page, files, date, progress=progress)
+        made: bytes = apart(set_page, page, files, date, progress=progress)
     except WorkerLostError as error:
         sentence = f"{FORMATS[kind]}: the process that draws it ended with {error}; make it again, and shorten"
         raise ReportError(f"{sentence} or simplify names and notes if it ends again.") from None

@@ -174,11 +174,18 @@ def test_a_bad_mapping_is_one_refused_row(asked: dict[str, Any], words: str) -> 
     assert rows[0]["answer.error"].startswith("request 1: ")
 
 
-def test_the_command_line_is_imported_without_what_takes_long() -> None:
+@pytest.mark.parametrize(
+    ("modules", "late"),
+    [
+        ("sizer, sizer.cli", {"pyarrow", "distributed", "numpy", "pydantic"}),
+        ("sizer.documents", {"weasyprint"}),  # pages are set in processes of their own
+    ],
+)
+def test_modules_are_imported_without_what_takes_long(modules: str, late: set[str]) -> None:
     """``sizer --help`` stays quick: checks, arrays and tables are loaded when a verb runs."""
-    program = "import sys, json, sizer, sizer.cli; print(json.dumps([name for name in sys.modules if '.' not in name]))"
+    program = f"import sys, json, {modules}; print(json.dumps([name for name in sys.modules if '.' not in name]))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert not {"pyarrow", "distributed", "numpy", "pydantic"} & set(json.loads(done.stdout))
+    assert not late & set(json.loads(done.stdout))
 
 
 def test_every_column_is_documented_in_its_order() -> None:

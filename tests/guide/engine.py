@@ -8,13 +8,14 @@ from sizer.catalog.model import Catalog
 from sizer.guide.pdf import typeset
 from sizer.guide.pdf.render import guide_page
 from sizer.guide.profile import Edition
+from sizer.present.fonts.pango import weasyprint_state
 from sizer.sizing.result import SizingResult
 
 
 def needs_engine() -> None:
     """Skip where no PDF can be made."""
-    if typeset.weasyprint_state() is not None:
-        pytest.skip(str(typeset.weasyprint_state()))
+    if weasyprint_state() is not None:
+        pytest.skip(str(weasyprint_state()))
 
 
 def guide_pdf(

@@ -2,10 +2,11 @@
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 Progress = Callable[[str], None]
+Attachments = Mapping[str, bytes]
 
 _steps = logging.getLogger("weasyprint.progress")
 

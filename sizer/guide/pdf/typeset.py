@@ -19,10 +19,10 @@ from weasyprint.html import UA, UA_COUNTER_STYLE
 from weasyprint.urls import URLFetcher, URLFetcherResponse
 
 from sizer.base.errors import ReportError
-from sizer.guide.pdf.progress import Progress, reported_steps
+from sizer.guide.pdf.progress import Attachments, Progress, reported_steps
 from sizer.present.fonts.files import ASSETS, FONTS, FONTS_GO_HERE, print_faces
 from sizer.present.fonts.glyphs import drawable
-from sizer.present.fonts.pango import load_pango, weasyprint_state
+from sizer.present.fonts.pango import load_pango
 
 # WeasyPrint lays out in CSS pixels of 1/96 inch; a PDF counts points of 1/72.
 _POINTS_PER_PIXEL = 0.75
@@ -138,7 +138,6 @@ class AttachedOnly(URLFetcher):  # type: ignore[misc]
         return URLFetcherResponse(url, data, {"Content-Type": media_type})
 
 
-Attachments = Mapping[str, bytes]
 # Collections of cyclic garbage while a document is set. Its boxes live until it is done: to look through them as often
 # as usual takes a fifth of the time and frees next to nothing; less often than this would cost memory.
 _RARE_COLLECTIONS = (100_000, 50, 50)
@@ -282,11 +281,8 @@ def page_pdf(
 
     ``attachments``: files to put into an archive, by their names; an archive may have none. ``date``: date of the
     attached files. ``progress``: called with a word whenever another part of the work begins. Raises ReportError in
-    one sentence, if WeasyPrint or Pango is missing, or the page asks for a file or address that is not shipped.
+    one sentence, if the page asks for a file or address that is not shipped.
     """
-    missing = weasyprint_state()
-    if missing is not None:
-        raise ReportError(missing)
     with reported_steps(progress):
         if attachments is None:
             return _pdf(page)
