@@ -47,8 +47,8 @@ PRIOR_SD = {
 # Levels of a run and the spread of their effects on the logarithm of the step time.
 EFFECT_SD = {
     "gpu_precision": 0.12,
-    "stack_group": 0.20,
-    "stack": 0.20,  # nine fitted stacks differ by 19 %
+    "stack_group": 0.10,
+    "stack": 0.13,  # as the fourteen fitted stacks differ
     "release": 0.05,
     "family": 0.08,
     "model_gpu": 0.04,

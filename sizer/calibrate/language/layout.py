@@ -13,13 +13,14 @@ from sizer.perf.language.step import RECOMPUTE, Shapes
 
 # Bytes of a parameter's gradient, where it is not divided: FP32 sums of micro batches are the rule; NVIDIA's recipes
 # (performance scripts of NeMo and Megatron-Bridge, submissions to MLPerf) reduce in BF16, Megatron-DeepSpeed keeps FP16
-# gradients in FP16, and BF16 ones next to their FP32 sums.
-_GRADIENT_BYTES = {"nemo": 2.0, "mlperf": 2.0, "primus": 2.0, "mlperf-rocm": 2.0}
+# gradients in FP16, and BF16 ones next to their FP32 sums; so does PaddlePaddle at level O2 without master gradients.
+_GRADIENT_BYTES = dict.fromkeys(("nemo", "mlperf", "primus", "mlperf-rocm", "paddle"), 2.0)
 _USUAL_GRADIENT_BYTES = 4.0
 # The optimizer's FP32 weights and two FP32 moments; full sharding adds gradients up in FP32. NeMo AutoModel trains the
 # BF16 weights that it loads: its benchmark recipes take torch.optim.Adam without FP32 weights, so that moments and
-# gradients are BF16, too (NVIDIA-NeMo/Automodel, examples/benchmark/configs, optimizer).
-_OPTIMIZER_BYTES, _SHARED_GRADIENT_BYTES = {"nemo-automodel": 6.0}, {"nemo-automodel": 2.0}
+# gradients are BF16, too (NVIDIA-NeMo/Automodel, examples/benchmark/configs, optimizer). DeepSpeed keeps
+# FP16 gradients in FP16.
+_OPTIMIZER_BYTES, _SHARED_GRADIENT_BYTES = {"nemo-automodel": 6.0}, {"nemo-automodel": 2.0, "deepspeed": 2.0}
 _USUAL_OPTIMIZER_BYTES, _USUAL_SHARED_GRADIENT_BYTES = 12.0, 4.0
 _DEEPSPEED = "megatron-deepspeed"
 _DEEPSPEED_GRADIENT_BYTES = {"fp16": 2.0, "bf16": 6.0}
@@ -36,9 +37,9 @@ _UNFUSED_ATTENTION, _FUSED_FROM = (_DEEPSPEED, "megatron-lm"), "2023"
 # Attention by the FlashAttention of 2023, the year of MosaicML's benchmarks of llm-foundry.
 EARLY_ATTENTION = ("llm-foundry",)
 # Submissions to MLPerf log what is allocated: at TP 4 and TP 8 Llama 3.1 405B takes 109.1 and 58.8 GiB, and twice the
-# difference leaves nothing that TP does not divide. Others print what is reserved (torchtitan, nanotron), or seen from
-# outside.
-_REPORTS_ALLOCATED = ("mlperf",)
+# difference leaves nothing that TP does not divide. LitGPT prints torch.cuda.max_memory_allocated, others what is
+# reserved (torchtitan, nanotron), or seen from outside.
+_REPORTS_ALLOCATED = ("mlperf", "litgpt")
 
 
 def is_from_hopper_on(gpu: Gpu) -> bool:

@@ -25,6 +25,8 @@ _VOCABULARIES = (("llama3", 128_256), ("llama-3", 128_256), ("llama4", 202_048),
 _PLAIN = (
     "gpt3",
     "gpt-1",
+    "phi-1",
+    "stablelm-alpha",
     "gpt-3",
     "gpt-7",
     "gpt-5",
