@@ -14,7 +14,7 @@ from sizer.perf.language.step import RECOMPUTE, Shapes
 # Bytes of a parameter's gradient, where it is not divided: FP32 sums of micro batches are the rule; NVIDIA's recipes
 # (performance scripts of NeMo and Megatron-Bridge, submissions to MLPerf) reduce in BF16, Megatron-DeepSpeed keeps FP16
 # gradients in FP16, and BF16 ones next to their FP32 sums; so does PaddlePaddle at level O2 without master gradients.
-_GRADIENT_BYTES = dict.fromkeys(("nemo", "mlperf", "primus", "mlperf-rocm", "paddle"), 2.0)
+_GRADIENT_BYTES = dict.fromkeys(("nemo", "mlperf", "primus", "mlperf-rocm", "other:paddlenlp"), 2.0)
 _USUAL_GRADIENT_BYTES = 4.0
 # The optimizer's FP32 weights and two FP32 moments; full sharding adds gradients up in FP32. NeMo AutoModel trains the
 # BF16 weights that it loads: its benchmark recipes take torch.optim.Adam without FP32 weights, so that moments and
@@ -39,7 +39,7 @@ EARLY_ATTENTION = ("llm-foundry",)
 # Submissions to MLPerf log what is allocated: at TP 4 and TP 8 Llama 3.1 405B takes 109.1 and 58.8 GiB, and twice the
 # difference leaves nothing that TP does not divide. LitGPT prints torch.cuda.max_memory_allocated, others what is
 # reserved (torchtitan, nanotron), or seen from outside.
-_REPORTS_ALLOCATED = ("mlperf", "litgpt")
+_REPORTS_ALLOCATED = ("mlperf", "other:litgpt")
 
 
 def is_from_hopper_on(gpu: Gpu) -> bool:

@@ -133,11 +133,10 @@ STACK_WORDS = (
     ("automodel", "nemo-automodel"), ("megatron-deepspeed", "megatron-deepspeed"), ("deepspeed", "deepspeed"),
     ("llm-foundry", "llm-foundry"), ("nanotron", "nanotron"), ("torchtitan", "torchtitan"), ("maxtext", "maxtext"),
     ("paxml", "paxml"), ("megatron-lm", "megatron-lm"), ("megatron", "nemo"), ("nemo", "nemo"),
-    ("litgpt", "litgpt"), ("fsdp", "pytorch-fsdp"), ("primus", "primus"), ("pytorch", "pytorch"),
-    ("paddle", "paddle"), ("internevo", "internevo"),
+    ("fsdp", "pytorch-fsdp"), ("primus", "primus"), ("pytorch", "pytorch"),
 )  # fmt: skip
-# Stacks of makers of GPUs and clouds, who tune what they publish; all others are measured by those who train with them.
-_OF_MAKERS = ("nemo", "nemo-automodel", "maxtext", "paxml", "primus")
+_GROUPS = {"nemo-automodel": "pytorch", "llm-foundry": "pytorch", "torchtitan": "pytorch", "pytorch-fsdp": "pytorch",
+           "pytorch": "pytorch", "deepspeed": "pytorch", "maxtext": "jax", "paxml": "jax"}  # fmt: skip
 TUNED = "mlperf"
 
 
@@ -150,8 +149,8 @@ def stack_named(row: LanguageRow) -> str:
 
 
 def group_of_stack(stack: str) -> str:
-    """The group of stacks that share an effect: who measures it."""
-    return TUNED if stack.startswith(TUNED) else "makers" if stack in _OF_MAKERS else "others"
+    """The group of stacks that share an effect."""
+    return _GROUPS.get(stack, stack.split("-")[0] if stack.startswith(TUNED) else "megatron")
 
 
 def number_format(text: str) -> str:
