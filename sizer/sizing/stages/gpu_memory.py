@@ -185,7 +185,7 @@ def _memory_of(work: ResolvedWorkload, calibration: Calibration, catalog: Catalo
         of_mlperf = largest_batches(work.mlperf) if work.mlperf else ()
         ran = (*fitted.trained(work.dnn.id, work.request.precision), *of_mlperf)
         # What ran did fit: a sample takes at most its share of the memory.
-        shares = [(memory - whole - fitted.fixed_bytes) / batch for memory, batch in ran]
+        shares = [(memory - whole - fitted.fixed_bytes) / batch for memory, batch in of_mlperf]
         sample_bytes = min([sample_bytes, *(share for share in shares if share > 0)])
     found = MemoryOfWorkload(
         *(sharding, whole, divided, fitted.fixed_bytes, sample_bytes, activations.log_sd, activations.is_fitted, ran)
