@@ -12,7 +12,7 @@ from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.stages.language_rates import rate_of_training
 from sizer.workload.resolve import resolve
 
-STACKS = {"a": "nemo", "b": "torchtitan", "c": "megatron-lm", "d": "primus"}
+STACKS = {"a": "nemo", "b": "torchtitan", "c": "megatron-lm"}
 
 
 def test_worth_is_the_contrast_of_the_effects():
@@ -27,8 +27,9 @@ def test_worth_is_the_contrast_of_the_effects():
 
 def test_a_stack_without_runs_has_the_spread_of_any_stack():
     fit = language_calibration().fit
-    sd = np.sqrt(fit.covariance(["stack:nemo"])[0, 0])
-    found = {one.stack: one for one in stack_worths(language_calibration(), STACKS, "a", is_lora=False)}
+    sd = np.sqrt(fit.covariance(["stack:megatron-lm"])[0, 0])
+    stacks = {"c": "megatron-lm", "d": "of nobody"}
+    found = {one.stack: one for one in stack_worths(language_calibration(), stacks, "c", is_lora=False)}
     # Of one group: the group's effect cancels, the stack's own is open.
     assert found["d"].runs == 0
     assert float(found["d"].rate_ratio.log_sd) == pytest.approx(

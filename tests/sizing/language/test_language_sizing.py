@@ -103,12 +103,12 @@ def test_a_format_that_no_gpu_of_the_request_has_is_refused(gpu, precision, has)
 
 
 def test_stacks_of_the_fit_are_compared_and_may_be_chosen():
-    """The published runs have 22 with MaxText and 13 with PaxML; MLPerf's submissions are a stack of their own."""
+    """The published runs have 26 with MaxText and 13 with PaxML; MLPerf's submissions are a stack of their own."""
     found = sized("llama-3-70b", {"gpus_busy": 64}, {"servers": ["dgx-h100"]}, stack="mlperf-tuned")
     answer = found.design.workloads[0]
     assert answer.stack.id == "mlperf-tuned"
     runs = {one.stack.id: one.runs for one in answer.language.stacks.value}
-    assert (runs["maxtext"], runs["paxml"], runs["deepspeed"]) == (22, 13, 0)
+    assert (runs["maxtext"], runs["paxml"], runs["deepspeed"]) == (26, 13, 1)
     other = {one.stack.id: one.rate_ratio for one in answer.language.stacks.value}["nemo"]
     # NVIDIA's submissions are no slower than its public recipes.
     assert float(other.low) < 1
