@@ -93,7 +93,7 @@ _EFFECTS = {f"{term}/{level}": sd for (term, level), sd in EFFECT_SD.items()}
 # 2026-11, InferenceX: DeepSeek-R1 in FP8 on MI300X, 10, 18 and 30 in flight: 23.8, 31.2, 43.5 (18.5, 26.8, 39.1); on
 # MI325X, 10, 19, 33: 22.7, 28.6, 40.0 (17.0, 25.2, 37.6); Qwen3.5 on MI300X, 29: 22.2 (16.9); gpt-oss-120b on MI325X,
 # 17, 31, 60: 10.0, 11.6, 13.9 (5.1, 6.9, 8.4). Vultr, MI325X, 10: Llama 405B 31.5 (23.7), Qwen3-VL 235B 18.0 (15.1).
-_FITTED_VENDOR = "NVIDIA"
+FITTED_VENDOR = "NVIDIA"
 # Stacks that are tuned for a benchmark come within a fifth of the rate that was measured of large products, 0.71 of the
 # peak of Hopper and 0.76 of Blackwell in FP8: a fifth more than the usual share.
 _MEANS = {"prefill_rate/tuned": 0.2, "layer_s/vendor": 0.6}
@@ -142,7 +142,7 @@ def levels_of(one: Deployment) -> dict[str, str]:
         "model": one.model.id,
         "precision": f"{one.weights}/{generation}",
         "engine_generation": f"{engine}/{generation}",
-        "vendor": "" if one.is_tuned or one.gpu.vendor == _FITTED_VENDOR else one.gpu.vendor,
+        "vendor": "" if one.is_tuned or one.gpu.vendor == FITTED_VENDOR else one.gpu.vendor,
         "tuned": tuned,
         "tuned_model": tuned and f"{one.model.id}/{tuned}",
         "cell": f"{one.model.id}/{engine}/{one.gpu.id}/{one.weights}",

@@ -45,23 +45,8 @@ def printed_times(case: ServingCase) -> dict[ServingTime, float]:
 
 def full_load(case: ServingCase) -> float:
     """Requests in flight at one replica that is given as many as its memory and its engine take."""
-    return float(points_of_case(case).room[0])
-
-
-def points_of_case(case: ServingCase, concurrency: float = 1.0) -> ServingPoints:
-    """One case as a point."""
-    return ServingPoints.make(
-        [case.deployment],
-        input_tokens=case.input_tokens,
-        output_tokens=case.output_tokens,
-        cached_share=case.cached_share,
-        concurrency=concurrency,
-    )
-
-
-def load_of(case: ServingCase) -> float:
-    """Requests in flight at one replica: as stated, else as many as it takes."""
-    return full_load(case) if case.concurrency is None else case.concurrency / case.replicas
+    lengths = {name: getattr(case, name) for name in ("input_tokens", "output_tokens", "cached_share")}
+    return float(ServingPoints.make([case.deployment], **lengths).room[0])
 
 
 def fit_serving(cases: Sequence[ServingCase]) -> FittedModel[Printed]:
@@ -87,7 +72,8 @@ def printed_of(cases: Sequence[ServingCase]) -> tuple[list[Printed], Floats]:
     rows_of = Counter(levels_of(case.deployment)["cell"] for case in cases)
     found, measured = [], []
     for case in cases:
-        load, rows = load_of(case), rows_of[levels_of(case.deployment)["cell"]]
+        rows = rows_of[levels_of(case.deployment)["cell"]]
+        load = full_load(case) if case.concurrency is None else case.concurrency / case.replicas
         for quantity, seconds in printed_times(case).items():
             found.append(
                 Printed(
