@@ -167,15 +167,10 @@ class Deployment:
 
     @property
     def is_widened(self) -> bool:
-        """Whether weights of fewer bits are widened to BF16 as they are multiplied."""
-        return is_widened_on(self.gpu, self.weights)
-
-
-def is_widened_on(gpu: Gpu, weights: str) -> bool:
-    """Whether weights of fewer bits are multiplied in BF16 on a GPU: it lacks their format, or software its kernels."""
-    wanted, widened = replica.COMPUTED_IN[weights], gpu.widened_formats
-    is_without = wanted == "bf16" or _peak(gpu, wanted) is None
-    return weights != "bf16" and (is_without or (widened is not None and weights in widened.value))
+        """Whether weights of fewer bits are multiplied in BF16: the GPU lacks their format, or software its kernels."""
+        wanted, widened = replica.COMPUTED_IN[self.weights], self.gpu.widened_formats
+        is_without = wanted == "bf16" or _peak(self.gpu, wanted) is None
+        return self.weights != "bf16" and (is_without or (widened is not None and self.weights in widened.value))
 
 
 def missing_facts(gpu: Gpu, tensor: int = 1, link_bytes_per_s: float | None = None) -> CalibrationNote | None:

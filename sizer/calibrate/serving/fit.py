@@ -27,7 +27,7 @@ _TERMS = (*FACTORS, TIME, FIRST)
 _PLACE = {name: place for place, name in enumerate(_TERMS)}
 N_TERMS = len(_TERMS)
 # Vendor of the GPUs of all rows with a fixed number of requests in flight.
-_FITTED_VENDOR = "NVIDIA"
+FITTED_VENDOR = "NVIDIA"
 # Spread of levels that no row has, where rows left out show more than the priors, which fit best.
 _UNSEEN_SD = {"time/model": 0.16, "time/cell": 0.105}
 _FIRST_MONTHS = -4.0
@@ -67,7 +67,7 @@ def levels_of(one: Deployment) -> dict[str, str]:
         "model": one.model.id,
         "precision": f"{one.weights}/{generation}",
         "engine_generation": f"{engine}/{generation}",
-        "vendor": "" if one.is_tuned or one.gpu.vendor == _FITTED_VENDOR else one.gpu.vendor,
+        "vendor": "" if one.is_tuned or one.gpu.vendor == FITTED_VENDOR else one.gpu.vendor,
         "tuned": tuned,
         "tuned_model": tuned and f"{one.model.id}/{tuned}",
         "cell": f"{one.model.id}/{engine}/{one.gpu.id}/{one.weights}",

@@ -9,15 +9,14 @@ from sizer.calibrate.language.cases import is_through_host, pcie_bytes_per_s
 from sizer.calibrate.serving.deployment import (
     Deployment,
     ServingPoints,
-    is_widened_on,
     missing_facts,
     replicas_of,
     served_model,
 )
+from sizer.calibrate.serving.fit import FITTED_VENDOR
 from sizer.calibrate.serving.rows import fitted_rows
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
-from sizer.perf.serving.replica import WEIGHT_BYTES
 from sizer.workload.serving import ServingWork
 from sizer.workload.transformer.number_formats import formats_of
 
@@ -144,19 +143,12 @@ def _guessing(catalog: Catalog) -> frozenset[tuple[str, str | None]]:
     return frozenset((row.model, catalog.gpus[row.gpu].generation) for row in fitted_rows() if row.guesses)
 
 
-def is_untried(one: Deployment, catalog: Catalog) -> bool:
+def is_untried(one: Deployment) -> bool:
     """Whether weights are widened to BF16 on GPUs of a vendor on which no published run does that.
 
     Kimi K2 in INT4 ran at a fifth of the predicted rate on MI325X (Vultr, March 2026) and MI300X (Metrum AI, 2026).
     """
-    return one.is_widened and one.gpu.vendor not in _widening(catalog)
-
-
-@lru_cache(maxsize=16)
-def _widening(catalog: Catalog) -> frozenset[str]:
-    rows = [row for row in fitted_rows() if row.gpu in catalog.gpus and row.computed_in in WEIGHT_BYTES]
-    gpus = (catalog.gpus[row.gpu] for row in rows if is_widened_on(catalog.gpus[row.gpu], row.computed_in))
-    return frozenset(gpu.vendor for gpu in gpus)
+    return one.is_widened and one.gpu.vendor != FITTED_VENDOR
 
 
 def _cache(work: ServingWork, gpu: Gpu, weights: str, catalog: Catalog) -> str:

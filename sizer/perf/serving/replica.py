@@ -17,7 +17,7 @@ COMPUTED_IN = {"bf16": "bf16", "fp8": "fp8", "int8": "fp8", "nvfp4": "fp4", "int
 CACHE_BYTES = {"bf16": 2.0, "fp8": 1.0}
 # Embedding and output head stay in BF16, and the other dense layers of mixtures whose experts have four bits.
 _WIDE = 2.0
-_FOUR_BITS = ("nvfp4", "int4", "mxfp4")
+FOUR_BITS = ("nvfp4", "int4", "mxfp4")
 # A state of linear attention is kept in FP32, and read and written in every step.
 _STATE_BYTES, _STATE_PASSES = 4.0, 2.0
 
@@ -240,7 +240,7 @@ def weight_bytes_of(precision: str, is_mixture: bool) -> tuple[float, float]:
     ((0.5625, 2.0), (0.5625, 0.5625))
     """
     narrow = WEIGHT_BYTES[precision]
-    return narrow, _WIDE if is_mixture and precision in _FOUR_BITS else narrow
+    return narrow, _WIDE if is_mixture and precision in FOUR_BITS else narrow
 
 
 def state_traffic_bytes(one: Replicas) -> Floats:

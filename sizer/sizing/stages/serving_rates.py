@@ -31,7 +31,7 @@ from sizer.calibrate.serving.rows import CLOSED_LOOP, ServingRow, fitted_rows
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.perf.serving.percentiles import TPOT_RATIOS, first_token_ratio
-from sizer.perf.serving.replica import RESERVED_BYTES
+from sizer.perf.serving.replica import FOUR_BITS, RESERVED_BYTES
 from sizer.physical.platform import Platform
 from sizer.sizing.stages.laid_out import LaidOutRun
 from sizer.sizing.stages.platform_columns import ServerRows, fabric_bytes_per_s
@@ -49,7 +49,6 @@ _ADAPTERS_SD, _EMBEDDING_SD = 0.15, 0.2
 _MOST_IN_FLIGHT = 512.0
 _NO_RATE, _UNKNOWN_SD = 0.0, 0.5
 _NEXT_TO_NOTHING = 1e-12
-FOUR_BITS = ("nvfp4", "mxfp4", "int4")
 # Scores of first tokens beyond which nothing changes.
 _MOST_SCORE = 40.0
 # Rates that are tried where the highest one with first tokens in time is sought.
@@ -381,7 +380,7 @@ def serving_answer(
         without_cache=_without_cache(asked, one, layout, replicas, catalog),
         deployment=layout.deployment,
         rates_at=rates_at,
-        is_untried=is_untried(layout.deployment, catalog),
+        is_untried=is_untried(layout.deployment),
         # Cards of an earlier PCIe than their slots have its rate.
         link=link.family if link.topology == "host" else link.name,
     )

@@ -210,24 +210,43 @@ def test_a_limit_below_one_step_is_not_reachable():
 
 
 @pytest.mark.parametrize(
-    ("gpu", "weights", "computed_in"),
+    ("gpu", "weights", "computed_in", "untried"),
     [
-        ("b200-sxm-180gb", "mxfp4", "fp4"),
-        ("h200-sxm-141gb", "mxfp4", "bf16"),
-        ("h200-sxm-141gb", "fp8", "fp8"),
-        ("a100-sxm-80gb", "fp8", "bf16"),
-        ("b200-sxm-180gb", "int4", "bf16"),
+        ("b200-sxm-180gb", "mxfp4", "fp4", False),
+        ("h200-sxm-141gb", "mxfp4", "bf16", False),
+        ("h200-sxm-141gb", "fp8", "fp8", False),
+        ("a100-sxm-80gb", "fp8", "bf16", False),
+        ("b200-sxm-180gb", "int4", "bf16", False),
+        ("rtx-pro-6000-96gb", "mxfp4", "bf16", False),  # Marlin on compute capability 12.0: SGLang 28231, vLLM 30135
+        ("rtx-pro-6000-96gb", "nvfp4", "fp4", False),
+        ("mi325x-256gb", "int4", "bf16", True),
+        ("mi325x-256gb", "fp8", "fp8", False),
     ],
 )
-def test_formats_that_a_gpu_lacks_are_widened_to_bf16(gpu, weights, computed_in):
-    """As the kernels of the engines do: weights of four or eight bits times activations of 16."""
-    assert deployment(gpu=gpu, weights=weights).computed_in == computed_in
+def test_formats_that_a_gpu_lacks_are_widened_to_bf16(gpu, weights, computed_in, untried):
+    """As the kernels of the engines do: weights of four or eight bits times activations of 16.
+
+    Published runs widen MXFP4 on Hopper (gpt-oss-120b, InferenceX); none does so on CDNA.
+    """
+    one = deployment(gpu=gpu, weights=weights)
+    assert (one.computed_in, is_untried(one)) == (computed_in, untried)
 
 
 @pytest.mark.parametrize(
-    ("gpu", "weights", "untried"),
-    [("mi325x-256gb", "int4", True), ("mi325x-256gb", "fp8", False), ("h200-sxm-141gb", "int4", False)],
+    ("model", "gpu", "lengths", "in_flight", "token_ms"),
+    [
+        ("deepseek-v3", "mi300x-192gb", (8192, 1024), (10, 18, 30), (23.8, 31.2, 43.5)),  # InferenceX, SGLang
+        ("deepseek-v3", "mi325x-256gb", (8192, 1024), (10, 19, 33), (22.7, 28.6, 40.0)),
+        ("llama-3.1-405b", "mi325x-256gb", (2048, 512), (10,), (31.5,)),  # Vultr, vLLM 0.14
+    ],
 )
-def test_widened_weights_are_untried_where_no_run_of_the_vendor_has_them(gpu, weights, untried):
-    """Published runs widen MXFP4 on Hopper (gpt-oss-120b, InferenceX); none does so on CDNA."""
-    assert is_untried(deployment(gpu=gpu, weights=weights), CATALOG) is untried
+def test_runs_of_people_on_instinct_lie_in_the_interval(model, gpu, lengths, in_flight, token_ms):
+    one = deployment(model=model, gpu=gpu, tensor=8, engine="vllm" if "llama" in model else "sglang")
+    sent = 0.9 * np.array(lengths)  # InferenceX: 0.8 to 1 of what is named
+    points = ServingPoints.make(
+        [one], of=[0] * len(in_flight), input_tokens=sent[0], output_tokens=sent[1], concurrency=in_flight
+    )
+    rates = serving_calibration().rates(points)
+    gaps = np.log(np.array(token_ms) / 1e3 / rates.tpot_s)
+    assert np.all(np.abs(gaps) < 1.645 * rates.tpot_log_sd)
+    assert np.all(np.abs(gaps) < 0.2)  # fifteen points of five models: 0.8 to 1.2 with the layouts that are known
