@@ -266,6 +266,19 @@ class PartCounts:
         return np.asarray(is_more & (evaluated.space.sizes > np.array(drives)[:, None]))
 
     @cached_property
+    def buys_what_is_there(self) -> Ints:
+        """(platforms, sizes) of GPU servers and storage how much a design buys although there is some: 0 to 2.
+
+        Servers where the price decides: who asks for the fastest or the least power may want others.
+        """
+        existing, evaluated = self.request.existing, self.evaluated
+        found = self.leaves_storage_idle.astype(np.int64)
+        if self.request.rank_by in (None, "cost") and existing.servers:
+            there = [one.servers_there(existing.servers) for one in evaluated.platforms]
+            found += evaluated.space.sizes > np.array(there)[:, None]
+        return found
+
+    @cached_property
     def certainly_broken(self) -> Ints:
         """(platforms, sizes) limits of room, budget and sale that servers and storage alone break."""
         limits = self.request.limits
