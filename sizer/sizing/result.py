@@ -390,7 +390,6 @@ class DesignAnswer:
     # Of owning it up to the end of each year asked, from the purchase (year 0) on; empty likewise, and where the
     # request has no [ownership] table.
     owned: tuple[CostInterval, ...] = ()
-    usual_gpu: str = ""  # name of the faster GPU that durations without one are those of; "": they hold on its own
 
     @property
     def ownership(self) -> CostInterval | None:

@@ -49,7 +49,7 @@ class TeamJob(RequestTable):
     # Mean duration: given, or that of the [[workload]] of this name on this many GPUs. The workload also sets what the
     # job reads; a job without one has no read load.
     duration_s: Seconds | None = None
-    duration_gpu: ItemId | None = None  # that it was measured on; absent: a usual one, or any faster one
+    duration_gpu: ItemId | None = None  # that it was measured on; without one it holds on every GPU
     workload: Name | None = None
     durations: Durations = "exponential"
     wait_s: Seconds | None = None  # instead of the team's

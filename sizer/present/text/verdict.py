@@ -235,11 +235,8 @@ def _of_team_text(team: Team, design: DesignAnswer) -> str:
     queued = [job for job in team.job if job.always_running is None]
     held = [job for job in queued if job.kind != "notebook" and job.duration_s is not None and job.duration_gpu is None]
     if held:
-        longer, here = f"are those of the {design.usual_gpu}, and longer on the", f" {design.platform.gpu.name}"
-        holds = (longer if design.usual_gpu else "hold on the") + here
-        text += f" if the stated durations {holds} (else state the GPU of the durations)"
-    is_scaled = bool(held and design.usual_gpu)
-    if not queued or is_scaled or any(job.duration_s is None or job.duration_gpu is not None for job in queued):
+        text += f" if the stated durations hold on the {design.platform.gpu.name} (else state the GPU of the durations)"
+    if not queued or any(job.duration_s is None or job.duration_gpu is not None for job in queued):
         return f"{text}."
     hours = sum(team.jobs_a_day(job) * (job.duration_s or 0.0) * job.gpus / job.sessions_per_gpu for job in queued)
     hours /= units.HOUR_S

@@ -165,10 +165,8 @@ def sources_table(answer: TeamAnswer) -> Table:
 def duration_text(job: JobModel, server_name: str) -> str:
     """Source of a job's duration."""
     if job.duration_source is DurationSource.STATED:
-        is_here = job.duration_s == job.job.duration_s
-        return (
-            f"Stated in the request{'.' if is_here else ' for another GPU: by peak and memory bandwidth on this one.'}"
-        )
+        is_here = job.job.duration_gpu is None
+        return f"Stated in the request{'.' if is_here else ' for a GPU: by peak and memory bandwidth on this one.'}"
     if job.duration_source is DurationSource.UNKNOWN:
         return "Always runs; duration unknown."
     gpus = words.plural(job.job.gpus, "GPU")

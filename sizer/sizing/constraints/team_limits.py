@@ -1,6 +1,5 @@
 """The team in the search: which sizes meet its waits, and what storage and network must carry for it."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
@@ -10,10 +9,7 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.calibrate.calibration import Calibration
-from sizer.calibrate.own_networks import TRAINING, load_runs
-from sizer.catalog.generations import era_of_gpu
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Gpu
 from sizer.perf.pipeline import read_demand_bytes_per_s
 from sizer.perf.scheduling import LateStartLimit, Schedule, level_at_percentile, schedule, servers_of, shares_of_time
 from sizer.perf.stage_capacity import throughput
@@ -400,32 +396,13 @@ def _facts(
 
 
 def _stated_s(job: TeamJob, platforms: Sequence[Platform], cols: Columns, catalog: Catalog) -> Floats:
-    """Stated duration of a job on every row: on another GPU by the middle of the gains in peak and memory bandwidth.
-
-    One without a GPU holds on :func:`usual_gpu` and on any with as much of either; notebooks last as long on every GPU.
-    """
+    """Stated duration of a job on every row: on another GPU by the middle of the gains in peak and memory bandwidth."""
     stated = np.full(cols.gpus_per_server.shape, np.inf if job.duration_s is None else job.duration_s)
-    if job.duration_gpu is None and job.kind == "notebook":
+    if job.duration_gpu is None:
         return stated
-    gains = [log_gain(catalog.gpus[group.gpu], job.duration_gpu, catalog) for group in compute_groups(platforms)[0]]
+    there = catalog.gpus[job.duration_gpu]
+    gains = [sum(hardware_gains(catalog.gpus[group.gpu], there, "mixed")) / 2 for group in compute_groups(platforms)[0]]
     return np.asarray(stated / np.exp(gains)[cols.compute])
-
-
-def log_gain(gpu: Gpu, of_duration: str | None, catalog: Catalog) -> float:
-    """Logarithm of how much sooner jobs end on a GPU than on that of their stated duration; without it at most 0."""
-    there = usual_gpu(gpu, catalog) if of_duration is None else catalog.gpus[of_duration]
-    least, most = hardware_gains(gpu, there, "mixed")
-    return (least + most) / 2 if of_duration is not None else min(most, 0.0)
-
-
-def usual_gpu(gpu: Gpu, catalog: Catalog) -> Gpu:
-    """GPU of the era of another one that most published trainings ran on; the other one where none did."""
-    era, known = (
-        era_of_gpu(catalog, gpu),
-        (catalog.gpus.get(run.gpu) for run in load_runs() if run.measured == TRAINING),
-    )
-    ran = Counter(one.id for one in known if one is not None and era_of_gpu(catalog, one) == era)
-    return catalog.gpus[ran.most_common(1)[0][0]] if ran else gpu
 
 
 @dataclass(frozen=True)

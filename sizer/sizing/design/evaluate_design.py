@@ -23,7 +23,6 @@ from sizer.physical.platform import Platform
 from sizer.physical.quantities import existing_use, quantities, slice_row
 from sizer.sizing.checks import MissingFact
 from sizer.sizing.constraints.stored_data import storage_demand
-from sizer.sizing.constraints.team_limits import log_gain, usual_gpu
 from sizer.sizing.constraints.tiers import storage_tiers
 from sizer.sizing.design.design_checks import conditional_on, design_checks, missing_for_rate
 from sizer.sizing.design.money import DesignMoney, design_money
@@ -261,7 +260,6 @@ def design_answer(
         storage_need=storage_need(request, works, platform, runs, catalog),
         cost=money.cost,
         owned=money.owned,
-        usual_gpu=usual_gpu(platform.gpu, catalog).name if log_gain(platform.gpu, None, catalog) < 0 else "",
     )
 
 
