@@ -233,8 +233,7 @@ def _of_team_text(team: Team, design: DesignAnswer) -> str:
     """What a team gets of a design: how long its jobs wait, and how much of the GPUs they use."""
     text = f"{design.name} for a team{_price_text(design)}: {_waits_text(team)}"
     queued = [job for job in team.job if job.always_running is None]
-    held = [job for job in queued if job.kind != "notebook" and job.duration_s is not None and job.duration_gpu is None]
-    if held:
+    if any(job.holds_anywhere for job in queued):
         text += f" if the stated durations hold on the {design.platform.gpu.name} (else state the GPU of the durations)"
     if not queued or any(job.duration_s is None or job.duration_gpu is not None for job in queued):
         return f"{text}."

@@ -28,6 +28,7 @@ from sizer.sizing.checks import AnyLimit, Limit
 from sizer.sizing.result import design_name
 from sizer.sizing.search.feasibility import EvaluatedSpace
 from sizer.sizing.search.main_items import MainItems, check_budget, main_items_cost, ranking_prices
+from sizer.sizing.stages.own_networks import is_slower_than_usual
 from sizer.workload.eras import most_nodes_of_kind, most_of_kind
 from sizer.workload.request import Fabric, Limits, SizingRequest
 
@@ -244,6 +245,13 @@ class PartCounts:
         enough = np.array([sum(existing.get(item, 0) for item in owned.intersection(one.extends)) for one in platforms])
         is_extended = self.evaluated.space.sizes > enough[:, None]
         return np.asarray(self.evaluated.runs & (self.certainly_broken == 0) & is_extended)
+
+    @cached_property
+    def durations_are_open(self) -> Bools:
+        """(platforms,) GPUs on which durations of a team's jobs without a GPU may well be longer."""
+        team, gpus = self.request.team, [one.gpu for one in self.evaluated.platforms]
+        is_held = team is not None and any(job.holds_anywhere for job in team.job)
+        return np.array([is_held and is_slower_than_usual(gpu, self.catalog) for gpu in gpus], dtype=bool)
 
     @cached_property
     def leaves_storage_idle(self) -> Bools:

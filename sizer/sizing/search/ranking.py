@@ -281,11 +281,14 @@ def is_by_cost(request: SizingRequest) -> bool:
 
 
 def uncertainty(counts: PartCounts, rows: Ints) -> Floats:
-    """How far designs depend on unknowns: 1 for each on which the request depends, half where the energy is open.
+    """How far designs depend on unknowns: 1 for each on which the request depends, half where the energy is open, and
+    where a team's durations are.
 
     First tokens that are kept less surely than was asked are one, too.
     """
-    return np.asarray(counts.unknowns[rows] + counts.evaluated.is_late[rows] + 0.5 * counts.energy_is_open[rows])
+    is_open = counts.durations_are_open[rows // len(counts.evaluated.space.sizes)]
+    halves = 0.5 * counts.energy_is_open[rows] + 0.5 * is_open
+    return np.asarray(counts.unknowns[rows] + counts.evaluated.is_late[rows] + halves)
 
 
 def beyond_budget(counts: PartCounts, likely_cost: Floats) -> Bools:
