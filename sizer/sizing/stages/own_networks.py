@@ -114,10 +114,8 @@ def hardware_gains(gpu: Gpu, measured: Gpu, precision: str) -> tuple[float, floa
 @lru_cache(maxsize=256)
 def is_slower_than_usual(gpu: Gpu, catalog: Catalog) -> bool:
     """Whether a GPU has less peak and less bandwidth than the one of its era that most published trainings ran on."""
-    era, known = (
-        era_of_gpu(catalog, gpu),
-        (catalog.gpus.get(run.gpu) for run in load_runs() if run.measured == TRAINING),
-    )
+    era = era_of_gpu(catalog, gpu)
+    known = (catalog.gpus.get(run.gpu) for run in load_runs() if run.measured == TRAINING)
     ran = Counter(one.id for one in known if one is not None and era_of_gpu(catalog, one) == era)
     return any(hardware_gains(gpu, catalog.gpus[name], "mixed")[1] < 0 for name, _ in ran.most_common(1))
 
