@@ -563,6 +563,8 @@ class IdleServers:
     samples_per_s: float | None  # None: their GPUs do not hold it
     time_s: float | None  # None likewise, and where its length is not known
     gpu: str = ""  # name of the one that they are taken to hold; "" where they are sold with one kind only
+    probability: float = 0.0  # that they meet the targets alone
+    is_measured: bool = True  # a published run of such a model, or the customer, tells the rate of their GPUs
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,7 @@ from sizer.sizing.search.ranking import (
 from sizer.sizing.servers_needed import spare_cost
 from sizer.sizing.stack_default import with_stack_defaults
 from sizer.sizing.stages.evaluate import least_chance
+from sizer.sizing.stages.laid_out_models import lacks_rate
 from sizer.sizing.stages.platform_columns import node_rates, rate_is_unknown
 from sizer.workload.eras import eras_asked
 from sizer.workload.request import SizingRequest, ranks_by_cost
@@ -289,7 +290,9 @@ def _idle_servers(counts: PartCounts, design: DesignAnswer) -> tuple[IdleServers
         time_s = float(evaluated.time_at(best)[0]) if work.target.time_to_train_s is not None else None
         platform = evaluated.platforms[int(evaluated.space.platform[best[0]])]
         taken = platform.gpu.name if len(platform.server.gpus) > 1 else ""
-        found.append(IdleServers(one, float(rates.max()), time_s, taken))
+        chance = float(evaluated.probability[best[0]])
+        is_measured = not any(lacks_rate(each, platform.gpu, counts.catalog) for each in evaluated.works)
+        found.append(IdleServers(one, float(rates.max()), time_s, taken, chance, is_measured))
     return tuple(found)
 
 

@@ -54,6 +54,11 @@ class TeamJob(RequestTable):
     durations: Durations = "exponential"
     wait_s: Seconds | None = None  # instead of the team's
 
+    @property
+    def holds_anywhere(self) -> bool:
+        """Whether a stated duration of work on GPUs names none: it is taken to hold on each."""
+        return self.kind != "notebook" and self.duration_s is not None and self.duration_gpu is None
+
     @model_validator(mode="after")
     def _how_often_and_how_long(self) -> Self:
         often = [key for key in ("jobs_a_day", "jobs_a_day_each", "always_running") if getattr(self, key) is not None]

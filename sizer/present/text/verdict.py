@@ -80,6 +80,8 @@ _MEETS = {
 }
 # What two servers do over one, from which on it is no argument against a second.
 _IN_PROPORTION = 1.95
+# Servers that are there and meet the targets as likely as not are tried before others are bought.
+_WORTH_TRYING = 0.5
 _SIZES = {
     SizeKey.NEW_SERVERS: "new servers",
     SizeKey.NEW_STORAGE_NODES: "new storage nodes",
@@ -231,8 +233,7 @@ def _of_team_text(team: Team, design: DesignAnswer) -> str:
     """What a team gets of a design: how long its jobs wait, and how much of the GPUs they use."""
     text = f"{design.name} for a team{_price_text(design)}: {_waits_text(team)}"
     queued = [job for job in team.job if job.always_running is None]
-    held = [job for job in queued if job.kind != "notebook" and job.duration_s is not None and job.duration_gpu is None]
-    if held:
+    if any(job.holds_anywhere for job in queued):
         text += f" if the stated durations hold on the {design.platform.gpu.name} (else state the GPU of the durations)"
     if not queued or any(job.duration_s is None or job.duration_gpu is not None for job in queued):
         return f"{text}."
@@ -399,18 +400,24 @@ def _idle_texts(result: SizingResult) -> list[str]:
         texts.append(f"The existing {used} {verb} used; assumed: {_around(result)}.")
     if existing is not None and not result.design.servers_bought:
         texts += _all_servers_text(result.design, existing)
-    free = "do not take part and are free for other work"
     for idle in result.idle_servers:
         servers = f"The existing {grouped(idle.equipment.count)} × {idle.equipment.name}"
         servers += f", taken to hold the {idle.gpu}," if idle.gpu else ""
+        servers += by_count(idle.equipment.count, " is", " are") + " free for other work"
         if idle.samples_per_s is None:
-            texts.append(f"{servers} {free}: their GPUs do not hold {answer.dnn.name}.")
-        elif idle.time_s is not None:
-            target = asked_target_text(result, answer)
-            texts.append(f"{servers} {free}: alone they take {duration(idle.time_s)} (target: {target}).")
-        else:
-            rate = f"{significant(idle.samples_per_s)}{NARROW_SPACE}{sample_unit(answer.dnn)}"
-            texts.append(f"{servers} {free}: alone they deliver {rate}.")
+            texts.append(f"{servers}: their GPUs do not hold {answer.dnn.name}.")
+            continue
+        rate = f"{significant(idle.samples_per_s)}{NARROW_SPACE}{sample_unit(answer.dnn)}"
+        alone = f"to deliver {rate}" if idle.time_s is None else f"to take {duration(idle.time_s)}"
+        text = f"{servers}, alone expected {alone} (target: {asked_target_text(result, answer)}"
+        if not idle.is_measured:
+            text += "; by their peak alone, as no run of such a model on their GPUs is published"
+        elif idle.probability >= _WORTH_TRYING:
+            text += f"; met with {probability_text(idle.probability)} confidence"
+        texts.append(f"{text}).")
+        is_settled = idle.is_measured and idle.probability >= result.request.confidence
+        if idle.probability >= _WORTH_TRYING and not is_settled:
+            texts.append("Run the work there for an hour before you order.")
     return [*texts, *(_idle_storage_text(one, result.design.n_servers) for one in result.idle_storage)]
 
 

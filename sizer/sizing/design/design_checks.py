@@ -14,7 +14,7 @@ from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck, FactKind, M
 from sizer.sizing.constraints.tiers import StorageTier, TierContent
 from sizer.sizing.stages.checkpoints import write_demand_matters
 from sizer.sizing.stages.gpu_memory import fit_is_open
-from sizer.sizing.stages.laid_out_models import laid_out_model
+from sizer.sizing.stages.laid_out_models import lacks_rate, laid_out_model
 from sizer.sizing.stages.own_networks import operators_are_unknown
 from sizer.sizing.stages.platform_columns import capacity_is_unknown, rate_is_unknown, write_rate_is_unknown
 from sizer.sizing.stages.workload_run import WorkloadRun
@@ -35,7 +35,7 @@ def missing_for_rate(platform: Platform, run: WorkloadRun, catalog: Catalog) -> 
     if is_written and write_rate_is_unknown(platform.storage):
         found.append(MissingFact(FactKind.WRITE_RATE, platform.storage.id, platform.storage.name))
     model = laid_out_model(run.work)
-    if model is not None and model.is_unknown(platform.gpu, catalog):
+    if model is not None and lacks_rate(run.work, platform.gpu, catalog):
         found.append(MissingFact(model.missing, platform.gpu.id, platform.gpu.name))
     if operators_are_unknown(run.work, platform.gpu, catalog):
         found.append(MissingFact(FactKind.OPERATORS, platform.gpu.id, platform.gpu.name))

@@ -28,16 +28,11 @@ from sizer.catalog.schema import Gpu, Stack
 from sizer.physical.platform import Platform
 from sizer.sizing.result import NearbyMeasurement
 from sizer.sizing.stages.compute_side import large_images
-from sizer.sizing.stages.language_rates import (
-    LanguageAnswer,
-    far_token_rates,
-    is_unmeasured,
-    stack_in_fit,
-    stack_on,
-)
+from sizer.sizing.stages.laid_out_models import lacks_rate
+from sizer.sizing.stages.language_rates import LanguageAnswer, far_token_rates, stack_in_fit, stack_on
 from sizer.sizing.stages.measured_rates import accelerator, anchor_of, is_measured, takes_own_code
 from sizer.sizing.stages.own_networks import far_rates
-from sizer.sizing.stages.serving_rates import far_request_rates, is_unserved
+from sizer.sizing.stages.serving_rates import far_request_rates
 from sizer.workload.custom_network import CustomDnn
 from sizer.workload.resolve import ResolvedWorkload
 from sizer.workload.work_kinds import LANGUAGE, SERVING
@@ -310,7 +305,7 @@ def _beyond_language(of: RateOnDesign) -> tuple[Notes, Notes]:
         notes.append(note(FitNote.MODEL_FROM_SHAPE, of.work.dnn.name))
     gpus = [gpu_of_case(case, of.catalog) for case in measured]
     if all(gpu.id != of.platform.gpu.id for gpu in gpus):
-        is_unknown = is_unmeasured(of.platform.gpu, of.catalog)
+        is_unknown = lacks_rate(of.work, of.platform.gpu, of.catalog)
         kind = FitNote.GENERATION_NOT_MEASURED if is_unknown else FitNote.GPU_FROM_GENERATION
         notes.append(note(kind, of.platform.gpu.name))
     return (*notes, *far), ()
@@ -318,7 +313,7 @@ def _beyond_language(of: RateOnDesign) -> tuple[Notes, Notes]:
 
 def _beyond_serving(of: RateOnDesign) -> tuple[Notes, Notes]:
     work, gpu, notes = of.work.served, of.platform.gpu, []
-    if is_unserved(gpu):
+    if lacks_rate(of.work, gpu, of.catalog):
         notes.append(note(FitNote.GENERATION_NOT_MEASURED, gpu.name))
     if work.context_tokens > CALIBRATED_TOKENS:
         notes.append(note(FitNote.CONTEXT_BEYOND, work.context_tokens, CALIBRATED_TOKENS))

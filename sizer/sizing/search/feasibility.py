@@ -33,7 +33,7 @@ from sizer.sizing.stages.checkpoints import write_demands_matter
 from sizer.sizing.stages.compute_side import Compute
 from sizer.sizing.stages.gpu_memory import MemoryOfWorkload
 from sizer.sizing.stages.joint_targets import NOTHING_KNOWN, JointTargets, Known
-from sizer.sizing.stages.laid_out_models import laid_out_model
+from sizer.sizing.stages.laid_out_models import lacks_rate
 from sizer.sizing.stages.own_networks import operators_are_unknown
 from sizer.sizing.stages.platform_columns import (
     Columns,
@@ -350,12 +350,9 @@ class EvaluatedSpace:
 
 def _gpu_unknowns(works: Sequence[ResolvedWorkload], platforms: Sequence[Platform], catalog: Catalog) -> Ints:
     """1 for each platform whose GPUs nobody has shown to run the workloads. (platforms,)"""
-    models = {model.verb: model for work in works if (model := laid_out_model(work)) is not None}.values()
 
     def is_unknown(gpu: Gpu) -> bool:
-        return any(model.is_unknown(gpu, catalog) for model in models) or any(
-            operators_are_unknown(work, gpu, catalog) for work in works
-        )
+        return any(lacks_rate(work, gpu, catalog) or operators_are_unknown(work, gpu, catalog) for work in works)
 
     unknown = {gpu.id: is_unknown(gpu) for gpu in {one.gpu.id: one.gpu for one in platforms}.values()}
     return np.array([unknown[one.gpu.id] for one in platforms], dtype=np.int64)

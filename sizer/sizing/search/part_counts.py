@@ -27,6 +27,7 @@ from sizer.sizing.checks import AnyLimit, Limit
 from sizer.sizing.result import design_name
 from sizer.sizing.search.feasibility import EvaluatedSpace
 from sizer.sizing.search.main_items import MainItems, check_budget, main_items_cost, ranking_prices
+from sizer.sizing.stages.own_networks import is_slower_than_usual
 from sizer.workload.eras import most_nodes_of_kind, most_of_kind
 from sizer.workload.request import Fabric, Limits, SizingRequest
 
@@ -244,6 +245,13 @@ class PartCounts:
         return np.asarray(self.evaluated.runs & (self.certainly_broken == 0) & is_extended)
 
     @cached_property
+    def durations_are_open(self) -> Bools:
+        """(platforms,) GPUs on which durations of a team's jobs without a GPU may well be longer."""
+        team, gpus = self.request.team, [one.gpu for one in self.evaluated.platforms]
+        is_held = team is not None and any(job.holds_anywhere for job in team.job)
+        return np.array([is_held and is_slower_than_usual(gpu, self.catalog) for gpu in gpus], dtype=bool)
+
+    @cached_property
     def leaves_storage_idle(self) -> Bools:
         """(platforms, sizes) designs with other storage than what is there, or more of it; none where nothing is.
 
@@ -262,6 +270,19 @@ class PartCounts:
         ]
         is_more = evaluated.class_nodes[evaluated.class_of] > np.array(nodes)[:, None]
         return np.asarray(is_more & (evaluated.space.sizes > np.array(drives)[:, None]))
+
+    @cached_property
+    def buys_what_is_there(self) -> Ints:
+        """(platforms, sizes) of GPU servers and storage how much a design buys although there is some: 0 to 2.
+
+        Servers where the price decides: who asks for the fastest or the least power may want others.
+        """
+        existing, evaluated = self.request.existing, self.evaluated
+        found = self.leaves_storage_idle.astype(np.int64)
+        if self.request.rank_by in (None, "cost") and existing.servers:
+            there = [one.servers_there(existing.servers) for one in evaluated.platforms]
+            found += evaluated.space.sizes > np.array(there)[:, None]
+        return found
 
     @cached_property
     def certainly_broken(self) -> Ints:

@@ -255,8 +255,8 @@ def keys(counts: PartCounts, rows: Ints) -> list[Floats]:
 
 
 def order_of(counts: PartCounts, rows: Ints, *, is_one_platform: bool = False) -> list[Floats]:
-    """Keys of designs in their order: fewest unknowns, likely within the budget, on storage that is there and enough,
-    what the request ranks by, cost.
+    """Keys of designs in their order: fewest unknowns, likely within the budget, on servers and storage that are there
+    and enough, what the request ranks by, cost.
 
     Then :func:`keys`. Cost is that of ownership where the request ranks by it. What a rate costs orders kinds of GPUs,
     not the sizes of one platform: a larger cluster shares its fixed costs. Designs whose first tokens are not sure
@@ -268,7 +268,7 @@ def order_of(counts: PartCounts, rows: Ints, *, is_one_platform: bool = False) -
     return [
         uncertainty(counts, rows) - counts.evaluated.is_late[rows],
         beyond_budget(counts, counts.likely_cost[rows]).astype(float),
-        counts.leaves_storage_idle.reshape(-1)[rows].astype(float),
+        counts.buys_what_is_there.reshape(-1)[rows].astype(float),
         *asked,
         late * counts.ranking_cost[rows],
         *keys(counts, rows),
@@ -281,11 +281,14 @@ def is_by_cost(request: SizingRequest) -> bool:
 
 
 def uncertainty(counts: PartCounts, rows: Ints) -> Floats:
-    """How far designs depend on unknowns: 1 for each on which the request depends, half where the energy is open.
+    """How far designs depend on unknowns: 1 for each on which the request depends, half where the energy is open, and
+    where a team's durations are.
 
     First tokens that are kept less surely than was asked are one, too.
     """
-    return np.asarray(counts.unknowns[rows] + counts.evaluated.is_late[rows] + 0.5 * counts.energy_is_open[rows])
+    is_open = counts.durations_are_open[rows // len(counts.evaluated.space.sizes)]
+    halves = 0.5 * counts.energy_is_open[rows] + 0.5 * is_open
+    return np.asarray(counts.unknowns[rows] + counts.evaluated.is_late[rows] + halves)
 
 
 def beyond_budget(counts: PartCounts, likely_cost: Floats) -> Bools:
@@ -474,8 +477,8 @@ class Ranking:
         counts, pair = self._counts, np.array([first, other])
         over, key = beyond_budget(counts, counts.likely_cost[pair]), rank_key(counts, pair)
         unknown = uncertainty(counts, pair)
-        idle = counts.leaves_storage_idle.reshape(-1)[pair]
-        is_like = unknown[0] == unknown[1] and over[0] == over[1] and idle[0] == idle[1]
+        bought = counts.buys_what_is_there.reshape(-1)[pair]
+        is_like = unknown[0] == unknown[1] and over[0] == over[1] and bought[0] == bought[1]
         return bool(is_like and key[1] <= (1 + counts.request.platforms.prefer_within_percent / 100) * key[0])
 
     def first(self, n: int) -> list[int]:
@@ -599,23 +602,25 @@ class _Order:
         unknown = counts.unknowns.reshape(shape)[places]
         late = np.where(evaluated.is_late.reshape(shape), MOST_FOR_FIRST_TOKENS, 1.0)
         over, least_key = self._is_beyond_budget(counts.main_cost.cost[places]), (late * self._least_key())[places]
-        idle = counts.leaves_storage_idle[places]
+        bought = counts.buys_what_is_there[places]
         # Designs with fewer unknowns come first, whatever they cost.
         fewest = np.where(could, unknown, np.iinfo(np.int64).max).min(axis=1)
         is_first = could & (unknown == fewest[:, None])
         is_over = np.all(over | ~is_first, axis=1)
         is_first &= over == is_over[:, None]
-        is_idle = np.all(idle | ~is_first, axis=1)
-        is_first &= idle == is_idle[:, None]
+        least_bought = np.where(is_first, bought, 2).min(axis=1)
+        is_first &= bought == least_bought[:, None]
         least = np.where(is_first, least_key, np.inf).min(axis=1)
         # Of designs with the same key the cheapest come first.
         cost = (0.0 if is_by_cost(counts.request) else 1.0) * counts.main_cost.cost[places]
         cheapest = np.where(is_first & (least_key == least[:, None]), cost, np.inf).min(axis=1)
-        keys = zip(*(part.astype(float).tolist() for part in (fewest, is_over, is_idle, least, cheapest)), strict=True)
+        keys = zip(
+            *(part.astype(float).tolist() for part in (fewest, is_over, least_bought, least, cheapest)), strict=True
+        )
 
         def designs_of(index: int) -> _Waiting:
             place = int(np.searchsorted(places, index))
-            return _Waiting(could[place], unknown[place], over[place], idle[place], least_key[place], cost[place])
+            return _Waiting(could[place], unknown[place], over[place], bought[place], least_key[place], cost[place])
 
         return list(zip(places.tolist(), keys, strict=True)), designs_of
 

@@ -53,3 +53,9 @@ _MODELS = {
 def laid_out_model(work: ResolvedWorkload) -> LaidOutModel | None:
     """Model of a workload that a layout divides; None of others."""
     return _MODELS.get(work.kind.name)
+
+
+def lacks_rate(work: ResolvedWorkload, gpu: Gpu, catalog: Catalog) -> bool:
+    """Whether neither a published run on GPUs of its generation nor the customer tells a model's rate on a GPU."""
+    model, measured = laid_out_model(work), {one.gpu for one in work.request.measured}
+    return model is not None and gpu.id not in measured and model.is_unknown(gpu, catalog)

@@ -1,6 +1,7 @@
 """Rates of networks of one's own: the share of a GPU's peak that published trainings of networks of a kind reached."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -27,6 +28,7 @@ from sizer.calibrate.own_networks import (
     own_networks,
     trainings_of,
 )
+from sizer.catalog.generations import era_of_gpu
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.perf.step_terms import ABSENT, EFFICIENCY, FILL, LAUNCH, SCALE_OUT, STRAGGLER, StepTerms
@@ -108,6 +110,15 @@ def hardware_gains(gpu: Gpu, measured: Gpu, precision: str) -> tuple[float, floa
         return peak, peak
     memory = float(np.log(gpu.memory_bytes_per_s.value / measured.memory_bytes_per_s.value))
     return min(peak, memory), max(peak, memory)
+
+
+@lru_cache(maxsize=256)
+def is_slower_than_usual(gpu: Gpu, catalog: Catalog) -> bool:
+    """Whether a GPU has less peak and less bandwidth than the one of its era that most published trainings ran on."""
+    era = era_of_gpu(catalog, gpu)
+    known = (catalog.gpus.get(run.gpu) for run in load_runs() if run.measured == TRAINING)
+    ran = Counter(one.id for one in known if one is not None and era_of_gpu(catalog, one) == era)
+    return any(hardware_gains(gpu, catalog.gpus[name], "mixed")[1] < 0 for name, _ in ran.most_common(1))
 
 
 @lru_cache(maxsize=256)
