@@ -122,12 +122,12 @@ def main() -> None:
         close_quietly()
         sys.exit(0)
     except OSError as error:
-        if error.filename is not None:
-            _say(reported(error))
-            sys.exit(1)
         if error.errno in (errno.EMFILE, errno.ENFILE):
             _say(f"{error.strerror}: raise the limit of this user (ulimit -n)")
             sys.exit(OutputError.exit_status)
+        if error.filename is not None:
+            _say(reported(error))
+            sys.exit(1)
         why = f"the answer cannot be printed: {error.strerror}; free some space, or print elsewhere"
         _say(f"{why}. Documents that were asked for with --out are complete")
         close_quietly()

@@ -7,6 +7,7 @@ from decimal import Decimal
 from html import escape
 
 from sizer.base.provenance import ASSUMPTION
+from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
 from sizer.guide.acceptance.tests import acceptance_tests
 from sizer.perf.stage_capacity import Capacity
@@ -45,8 +46,9 @@ def overstatements(page: str, catalog: Catalog) -> list[str]:
 
     ``page``: HTML, as it is printed.
     """
-    weak = (one.title for key, one in catalog.sources.items() if one.grade in WEAK and key != ASSUMPTION)
-    cited = [f"the page cites {title}" for title in weak if f">{escape(title)}" in page]
+    names = {with_vendor(item) for _, item in catalog.items()}  # an article may be titled as the part that it is about
+    weak = {one.title for key, one in catalog.sources.items() if one.grade in WEAK and key != ASSUMPTION} - names
+    cited = [f"the page cites {title}" for title in sorted(weak) if f">{escape(title)}" in page]
     return [*cited, *(f"the page says {said[0]}" for said in _NOBODY.finditer(page))]
 
 

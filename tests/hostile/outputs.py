@@ -1,6 +1,7 @@
 """Places that take no output, and environments that lack what a program expects."""
 
 import os
+import resource
 import shutil
 import sys
 from pathlib import Path
@@ -64,6 +65,12 @@ def nowhere(arguments: tuple[str, ...]) -> None:
     command((arguments[0], str(request), "--out", str(request.parent / "out"), *arguments[4:]))
 
 
+def few_files(arguments: tuple[str, ...]) -> None:
+    """The command of a user who may open no further file."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (6, 6))
+    command(arguments)
+
+
 def interrupted(arguments: tuple[str, ...]) -> None:
     """The command, stopped by Ctrl-C while it writes."""
     import sizer.export.files
@@ -88,6 +95,15 @@ ENTRIES = (
     ended("Windows-1252", in_cp1252, "documents: out/"),
     ended("no home, unknown user", homeless, "documents: out/"),
     ended("deleted working directory", nowhere, "documents: "),
+    ended("few open files", few_files, "Too many open files", "ulimit -n", status=7, leaves=()),
+    Entry(  # Arrow reserved a gigabyte of addresses
+        "draws of a sweep under a limit of memory",
+        command,
+        ("sweep", "request.toml", "--axis", "confidence=0.5,0.9", "--draws", "3", "--out", "out.csv"),
+        FILES,
+        0,
+        leaves=("out.csv",),
+    ),
     ended("interrupted while writing", interrupted, "interrupted", "not written", status=130),
     Entry("full device as folder", command, (*SIZE[:3], "/dev/full", *SIZE[4:]), FILES, 7, ("/dev/full", "cannot be")),
     Entry("a file as folder", command, (*SIZE[:3], "request.toml"), FILES, 7, ("request.toml", "cannot be")),

@@ -6,6 +6,7 @@ import threading
 import tomllib
 import zipfile
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,9 +14,9 @@ from PIL import Image
 
 from sizer.documents import FORMATS
 from sizer.guide.profile import PLAIN, Profile
+from sizer.ui.app_server import turns
 from sizer.ui.document import branding
 from sizer.ui.document.downloads import DocumentSource, FileCache
-from sizer.ui.document.page import maker
 from tests.factories.examples import catalog, sized
 from tests.ui.pages import assert_healthy, html_of, opened, said, to_page, widget
 
@@ -65,7 +66,7 @@ def test_all_files_stand_in_one_list_and_the_guide_is_the_main_one():
 @pytest.mark.parametrize("kind", QUICK)
 def test_a_file_is_made_in_a_thread_that_has_no_session(kind):
     asked, made = order(), []
-    thread = threading.Thread(target=lambda: made.append(maker(asked, kind)()))
+    thread = threading.Thread(target=lambda: made.append(turns.for_session(partial(asked.file, kind))()))
     thread.start()
     thread.join()
     assert made[0]

@@ -26,17 +26,17 @@ T = TypeVar("T")
 _LOOK_S = 0.02
 # A run of the script gives way to those that have used the processor for so much less: pages go before long sizings.
 LEAD_S = 0.1
-# Of what earlier runs of a session used, the share that is left after a second of rest: who asks again and again does
-# not begin anew each time.
-_LEFT_AFTER_A_SECOND = 0.4
+# Of what earlier runs of a session used, the share that is left after a second of rest, and how much of it is forgiven:
+# who turns pages begins anew each time, who asks again and again does not.
+_LEFT_AFTER_A_SECOND, _FORGIVEN_S = 0.4, 0.3
 _FORGOTTEN_S = 20.0
 # At each look a calculation waits at most so long, so that it goes on, too, while others come and go.
 _LONGEST_WAIT_S = 2.0
 _WAIT_S = 0.01
 # Runs that use this little of the processor in this time wait for something else, perhaps for the one that waits.
 _LITTLE_S, _STILL_S = 0.002, 0.05
-# Time of the processor after which a calculation leaves the process of the pages.
-LONGEST_S = 3.0
+# Time of the processor after which a calculation leaves the process of the pages: where others wait, and in any case.
+LEAVES_S, LONGEST_S = 0.25, 3.0
 
 # Of each run of the script its thread, and what the clock of the thread showed when its session had used nothing.
 _runs: dict[int, float] = {}
@@ -49,6 +49,7 @@ class _Look(threading.local):
     next_s = 0.0
     session = ""  # for which a thread without a session works
     still_s = math.nan  # what the runs had used that were found waiting for something else
+    leaves_s = math.inf  # on the clock of the thread
 
 
 class WindowClosedError(Exception):
@@ -75,16 +76,19 @@ def run_of_the_script() -> Iterator[None]:
     """Around one run of the script; also starts the looking around, once."""
     ask_at_pause_points(_look_around)
     thread, session = threading.get_ident(), _session()
+    began_s = _used_s(thread)
     with _lock:
-        ended_s, used_s = _resting.pop(session, (0.0, 0.0))
-        _runs[thread] = _used_s(thread) - used_s * _LEFT_AFTER_A_SECOND ** (time.monotonic() - ended_s)
+        ended_s, before_s = _resting.pop(session, (0.0, 0.0))
+        before_s *= _LEFT_AFTER_A_SECOND ** (time.monotonic() - ended_s)
+        _runs[thread] = began_s - max(0.0, before_s - _FORGIVEN_S)
     try:
         _look_around()
         yield
     finally:
         with _lock:
+            del _runs[thread]
             now = time.monotonic()
-            _resting[session] = now, _used_s(thread) - _runs.pop(thread)
+            _resting[session] = now, before_s + _used_s(thread) - began_s
             for old in [name for name, (ended_s, _) in _resting.items() if now - ended_s > _FORGOTTEN_S]:
                 del _resting[old]
 
@@ -94,12 +98,16 @@ def in_turn(calculate: Callable[..., T], *arguments: object) -> T:
 
     Raises BudgetError if it takes more time or memory than an answer may.
     """
+    _look.leaves_s = time.thread_time() + LEAVES_S
     try:
         with processor_time(LONGEST_S):
             return calculate(*arguments)
     except BudgetError:
-        answer: T = within_budget(calculate, *arguments)
-        return answer
+        pass
+    finally:
+        _look.leaves_s = math.inf
+    answer: T = within_budget(calculate, *arguments)
+    return answer
 
 
 def for_session(make: Callable[[], bytes]) -> Callable[[], bytes]:
@@ -136,7 +144,7 @@ def _stop_if_over() -> None:
 
 
 def _wait_for_shorter_runs() -> None:
-    """Wait while runs that have used less are at the processor."""
+    """Wait while runs that have used less are at the processor, or leave it to them."""
     begun_s = moved_s = time.monotonic()
     used_s = _look.still_s
     while (ahead_s := _used_ahead_s()) is not None and (now := time.monotonic()) < begun_s + _LONGEST_WAIT_S:
@@ -145,6 +153,8 @@ def _wait_for_shorter_runs() -> None:
         elif now > moved_s + _STILL_S or not math.isnan(_look.still_s):
             _look.still_s = ahead_s
             return
+        if time.thread_time() > _look.leaves_s:
+            raise BudgetError
         time.sleep(_WAIT_S)
         _stop_if_over()
     _look.still_s = math.nan

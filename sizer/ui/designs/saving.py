@@ -71,16 +71,6 @@ def author() -> str:
     return "".join(one for one in named if one.isprintable()).strip()[:MAX_AUTHOR]
 
 
-def new_id() -> str:
-    """Id of a new design: 96 random bits."""
-    return secrets.token_urlsafe(12)
-
-
-def now() -> datetime:
-    """The present moment."""
-    return datetime.now(UTC)
-
-
 # --- state of the session
 
 
@@ -195,12 +185,12 @@ def _stored(name: str, comment: str, by: str, is_new: bool, result: SizingResult
     content = content_of(state.draft(), price_book(), result, view.catalog)
     here, about = saved(), view.request_json
     if here is None or is_new:
-        design_id = new_id()
-        library().create(design_id, name, content, author=by, comment=comment, now=now())
+        design_id = secrets.token_urlsafe(12)
+        library().create(design_id, name, content, author=by, comment=comment, now=datetime.now(UTC))
         _remember(design_id, 1, name.strip(), about)
         return SaveMessage(False, "Saved as revision 1.", about)
     design_id, based_on = str(here["id"]), int(here["revision"])
-    done = library().save(design_id, based_on, content, author=by, comment=comment, now=now())
+    done = library().save(design_id, based_on, content, author=by, comment=comment, now=datetime.now(UTC))
     if name.strip() != here["name"]:
         library().rename(design_id, name)
     _remember(design_id, done.number, name.strip() or str(here["name"]), about)

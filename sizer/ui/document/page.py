@@ -1,6 +1,6 @@
 """Page Document: the guide, the bill and the design as files."""
 
-from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
@@ -119,7 +119,7 @@ def _files(source: DocumentSource, kinds: tuple[str, ...], *, is_locked: bool) -
             with left:
                 st.download_button(
                     label,
-                    maker(source, kind),
+                    turns.for_session(partial(source.file, kind)),  # made in a thread of its own
                     source.name(kind),
                     media,
                     key=f"download-{kind}",
@@ -131,15 +131,6 @@ def _files(source: DocumentSource, kinds: tuple[str, ...], *, is_locked: bool) -
                 )
             with right:
                 look.note(purpose)
-
-
-def maker(source: DocumentSource, kind: str) -> Callable[[], bytes]:
-    """Function that makes a file when it is downloaded, in a thread of its own, unless its window is closed."""
-
-    def make() -> bytes:
-        return source.file(kind)
-
-    return turns.for_session(make)
 
 
 def _all_files(source: DocumentSource, kinds: tuple[str, ...], *, is_locked: bool) -> None:

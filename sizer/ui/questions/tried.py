@@ -35,9 +35,7 @@ class Tried:
             st.session_state[key] = self.values.get(name, value)
         return {"key": key, "on_change": state.stores(key, self._name, "values", name)}
 
-    def multiple(
-        self, label: str, name: str, value: T, times: Callable[[float], T], text: Callable[[T], str]
-    ) -> T:
+    def multiple(self, label: str, name: str, value: T, times: Callable[[float], T], text: Callable[[T], str]) -> T:
         """The value, or a multiple of it, as chosen on a slider; ``times`` makes a multiple, ``text`` shows one."""
         values = {factor: value if factor == 1 else times(factor) for factor in _MULTIPLES}
         named = self.widget(name, 1.0)

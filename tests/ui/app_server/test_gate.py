@@ -87,7 +87,9 @@ def test_counts_of_the_server_are_shown_to_nobody(path, status):
     assert sent[0]["status"] == status
 
 
-@pytest.mark.parametrize(("method", "status", "is_closed"), [("PUT", 403, True), ("PUT", 204, False), ("GET", 404, False)])
+@pytest.mark.parametrize(
+    ("method", "status", "is_closed"), [("PUT", 403, True), ("PUT", 204, False), ("GET", 404, False)]
+)
 def test_the_rest_of_a_refused_upload_is_not_read(monkeypatch, method, status, is_closed):
     """RFC 9112, 9.6: who sends ``Connection: close`` reads nothing more."""
     monkeypatch.setattr(gate, "_REFUSED_UPLOAD_S", 0.0)
