@@ -67,7 +67,7 @@ def is_existing(text: SentenceText, found: Match) -> bool:
         return True
     low, high = clause_of(shape, found.start, found.end)
     # "In 2019 we bought two DGX-2, in 2023 one DGX H100": what comes next in a list.
-    listed = rule(r"{server|storage}<NOUN_AFTER>, (?:and )?(?:(?:in|since) {year|n},? )?$").search(shape, start, found.start)
+    listed = rule(r"{server|storage}<NOUN_AFTER>, (?:and )?<SINCE>?$").search(shape, start, found.start)
     if listed and not rule(r"<WISHES>|<ADDED>|\badd").search(shape, found.start, high):
         low = clause_of(shape, listed.start(), listed.start() + 1)[0]
     before = shape[low : found.start]
