@@ -29,7 +29,7 @@ def read_outside(notes: Notes) -> None:
     """Names that are known and not held, and words that can only be the name of a part."""
     for found in notes.text.each(r"<OUTSIDE>|<UNKNOWN>"):
         group = next(one for one in ("name", "counted", "named") if found[one])
-        what = (found["what"] or found["kind"] or "gpu").lower()
+        what = (found["what"] or found["kind"] or ("server" if found["make"] else "gpu")).lower()
         kind = "storage" if what in ("storage", "filer", "filers") else "server" if what[0] in "snb" else "gpu"
         if named := found.names("outside"):
             kind = named[0].ids[0]
