@@ -48,23 +48,18 @@ def _dates(text: str) -> Iterator[tuple[int, int, datetime.date, datetime.date]]
 
 def _days(found: dict[str, str | None]) -> tuple[datetime.date, datetime.date] | None:
     """First and last day of what is written; None where the calendar lacks it, or it has two readings."""
-    if written := found.get("iso"):
-        pass
-    elif quarter := found.get("quarter"):
-        last_month = 3 * int(quarter)
-        return days_of(f"{found['year']}-{last_month - 2:02}")[0], days_of(f"{found['year']}-{last_month:02}")[1]
+    year, written = found.get("year"), [found.get("iso") or str(found.get("year"))]
+    if quarter := found.get("quarter"):
+        written = [f"{year}-{month:02}" for month in (3 * int(quarter) - 2, 3 * int(quarter))]
     elif first := found.get("first"):  # the day is first, but where that is none: 12/31/2027
         one, other = int(first), int(found["second"] or 0)
         if found["mark"] == "/" and one <= 12 and other <= 12 and one != other:
             return None
-        day, month = (other, one) if other > 12 else (one, other)
-        written = f"{found['year']}-{month:02}-{day:02}"
+        written = [f"{year}-{min(one, other) if other > 12 else other:02}-{other if other > 12 else one:02}"]
     elif month := found.get("month"):
-        day_of_month = f"-{int(found['day']):02}" if found.get("day") else ""
-        written = f"{found['year']}-{_MONTHS[month.lower()]:02}{day_of_month}"
-    else:
-        written = str(found["year"])
+        day = found.get("day")
+        written = [f"{year}-{_MONTHS[month.lower()]:02}" + (f"-{int(day):02}" if day else "")]
     try:
-        return days_of(written)
+        return days_of(written[0])[0], days_of(written[-1])[1]
     except ValueError:
         return None

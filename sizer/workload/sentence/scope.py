@@ -67,7 +67,7 @@ def is_existing(text: SentenceText, found: Match) -> bool:
         return True
     low, high = clause_of(shape, found.start, found.end)
     # "In 2019 we bought two DGX-2, in 2023 one DGX H100": what comes next in a list.
-    listed = rule(r"{server|storage}<NOUN_AFTER>, (?:and )?(?:(?:in|since) {year|n},? )?$").search(shape, start, found.start)
+    listed = rule(r"{server|storage}<NOUN_AFTER>, (?:and )?<SINCE>?$").search(shape, start, found.start)
     if listed and not rule(r"<WISHES>|<ADDED>|\badd").search(shape, found.start, high):
         low = clause_of(shape, listed.start(), listed.start() + 1)[0]
     before = shape[low : found.start]
@@ -243,6 +243,7 @@ def _settle_today(text: SentenceText) -> None:
         text.set_aside(found, "lent or rented, on which something was tried")
     kinds = "time|time/job|samples/time|frames/time|samples/time/gpu|tokens/time/gpu"
     kinds += f"|{_SERVED}|tokens/time" if multiple or lent or len(loads) > 1 else ""
+    kinds += "|epochs" if sum(one.kind == "epochs" for one in text.things) > 1 else ""
     for found in text.each(r"<OLD_VALUE>"):
         today += found.quantities()
         text.set_aside(found, "the value of today; the target is stated otherwise")
@@ -260,7 +261,7 @@ def _settle_today(text: SentenceText) -> None:
         is_trial = any(clause.start() <= at < clause.end() for at in tried)
         if not (is_past or is_trial or (is_today and not rule(r"<WISHES>").search(clause[0]))):
             continue
-        values = list(rule(rf"{{{kinds}|epochs}}").finditer(text.shape, *clause.span()))
+        values = list(rule(rf"{{{kinds}}}").finditer(text.shape, *clause.span()))
         for found in map(text.match_of, values):
             is_of_one = found.value.kind.endswith("gpu")
             on = rule(r"<MEASURED_ON>").search(text.shape, found.end, clause.end())

@@ -24,6 +24,8 @@ _SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0}
 _FASTEST_OF_ONE = 200
 # Longer is no text that a person sends.
 _MOST_OF_ONE = 200_000
+# Of 375 words. Assumed.
+_TOKENS_OF_PAGE = 500
 # Hours in which people send the requests of a longer time, by its seconds: 8 a day, 22 days a month. Assumed.
 _WORKING_HOURS = {86_400: 8, 604_800: 40, 2_592_000: 176, 7_889_400: 528, 31_557_600: 2_112}
 
@@ -228,6 +230,13 @@ def _total(notes: Notes, found: Match, _: str) -> None:
     _length(notes, found, missing[0], found.value)
 
 
+def _pages(notes: Notes, found: Match, _: str) -> None:
+    """Texts of so many pages: the tokens of what goes in."""
+    pages = found.value.high * found.value.per_s
+    notes.text.assume(f"a page: {_TOKENS_OF_PAGE} tokens")
+    notes.set("w.input_tokens", round(pages * _TOKENS_OF_PAGE), found, f"{pages:g} pages in")
+
+
 def _lengths(notes: Notes, found: Match, _: str) -> None:
     """8k/1k: tokens in, then out."""
     first, second = found.quantities()[:2]
@@ -302,7 +311,7 @@ _TAKES: dict[str, Take] = {
     **dict.fromkeys(("requests_per_s", "tokens_per_s"), _rate),
     "latency_percentile": _percentile,
     "prefix_cached": _prefix,
-    **taken_by(_active, _adapters, _engine, _lengths, _offline, _people, _texts, _total, _users),
+    **taken_by(_active, _adapters, _engine, _lengths, _offline, _pages, _people, _texts, _total, _users),
 }
 
 

@@ -29,7 +29,7 @@ def read_outside(notes: Notes) -> None:
     """Names that are known and not held, and words that can only be the name of a part."""
     for found in notes.text.each(r"<OUTSIDE>|<UNKNOWN>"):
         group = next(one for one in ("name", "counted", "named") if found[one])
-        what = (found["what"] or found["kind"] or "gpu").lower()
+        what = (found["what"] or found["kind"] or ("server" if found["make"] else "gpu")).lower()
         kind = "storage" if what in ("storage", "filer", "filers") else "server" if what[0] in "snb" else "gpu"
         if named := found.names("outside"):
             kind = named[0].ids[0]
@@ -147,16 +147,9 @@ def is_sized(notes: Notes) -> bool:
         if told.kind.instead and (places := told.kind.places_in("".join(sentence))):
             # Of "Qwen2.5-VL 7B" the rest of the name stays.
             is_in_name = places[0][0] > 0 and not sentence[places[0][0] - 1].isspace()
-            if is_in_name:
-                places.append((len(sentence), len(sentence)))
-            edits = [
-                (
-                    start,
-                    end,
-                    f", {told.kind.instead}" if start == end else "" if place or is_in_name else told.kind.instead,
-                )
-                for place, (start, end) in enumerate(places)
-            ]
+            texts = ["" if place or is_in_name else told.kind.instead for place in range(len(places))]
+            edits = [(start, end, one) for (start, end), one in zip(places, texts, strict=True)]
+            edits += notes.answer(told.kind.instead).edits if is_in_name else ()
             answers = (Answer(told.kind.instead, notes.edited(edits), tuple(edits)),)
             # Of a teacher and its student only one is trained: which one is asked.
             several = told.kind.is_training and sum(one.kind in ("dnn", "parameters") for one in notes.text.things) > 1
