@@ -9,16 +9,7 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats
 from sizer.base.estimate import Estimate, normal_cdf
-from sizer.calibrate.engine import (
-    AccuracyTarget,
-    ErrorStatistics,
-    Fit,
-    FittedModel,
-    StoredFits,
-    digest_of,
-    fits_path,
-    load_fits,
-)
+from sizer.calibrate import engine
 from sizer.calibrate.language import fit, gpu_memory
 from sizer.calibrate.language.cases import LanguageCase, arrays, cases_of, runtimes, work_flop
 from sizer.calibrate.language.fit import (
@@ -50,7 +41,7 @@ Value = TypeVar("Value")
 # Of a time to train without the global batch, beyond what is guessed: blanked in the 108 fitted ones, 58 % were inside
 # without it.
 _BATCH_OF_TIME = 0.38
-_PATH = fits_path("language")
+_PATH = engine.fits_path("language")
 _PRIORS = {"steps": fit.prior_of, "memory": gpu_memory.prior_of, "benchmarks": SEQUENCES.prior_of}
 
 
@@ -58,11 +49,11 @@ _PRIORS = {"steps": fit.prior_of, "memory": gpu_memory.prior_of, "benchmarks": S
 class LanguageCalibration:
     """What the shipped rows say."""
 
-    steps: FittedModel[LanguageCase]
-    memory: FittedModel[LanguageCase]
-    benchmarks: FittedModel[Run]
+    steps: engine.FittedModel[LanguageCase]
+    memory: engine.FittedModel[LanguageCase]
+    benchmarks: engine.FittedModel[Run]
     rows: tuple[LanguageRow, ...]
-    figures: tuple[AccuracyTarget, ...] = ()
+    figures: tuple[engine.AccuracyTarget, ...] = ()
 
     @property
     def cases(self) -> tuple[LanguageCase, ...]:
@@ -70,7 +61,7 @@ class LanguageCalibration:
         return self.steps.cases
 
     @property
-    def fit(self) -> Fit:
+    def fit(self) -> engine.Fit:
         """Factors and effects of step times."""
         return self.steps.fit
 
@@ -135,10 +126,10 @@ class LanguageCalibration:
             log_sd = np.hypot(log_sd, _BATCH_OF_TIME)
         return Estimate.log_normal(sequences.value / run[1] * step.value, log_sd)
 
-    def stored(self) -> StoredFits:
+    def stored(self) -> engine.StoredFits:
         """The fits as they are stored, with the digest of what they were made from."""
         fits = {name: getattr(self, name).fit for name in _PRIORS}
-        return StoredFits(_digest(self.cases, self.memory.cases), fits, self.figures)
+        return engine.StoredFits(_digest(self.cases, self.memory.cases), fits, self.figures)
 
 
 def fitted(rows: Sequence[LanguageRow], cases: Sequence[object]) -> list[LanguageCase]:
@@ -173,12 +164,12 @@ def language_calibration() -> LanguageCalibration:
     rows = load_language_rows()
     known, used = _known_and_used(rows, shipped_catalog())
     stated, peaks = peaks_measured(known)
-    stored = load_fits(_PATH, _PRIORS, _digest(used, stated))
+    stored = engine.load_fits(_PATH, _PRIORS, _digest(used, stated))
     steps, (runs, sequences, means) = [case.log_step_s for case in used], sequences_measured(used)
     return LanguageCalibration(
-        FittedModel(STEPS, tuple(used), np.array(steps, dtype=float), stored.fits["steps"]),
-        FittedModel(PEAKS, tuple(stated), peaks, stored.fits["memory"]),
-        FittedModel(SEQUENCES, tuple(runs), sequences, stored.fits["benchmarks"], means),
+        engine.FittedModel(STEPS, tuple(used), np.array(steps, dtype=float), stored.fits["steps"]),
+        engine.FittedModel(PEAKS, tuple(stated), peaks, stored.fits["memory"]),
+        engine.FittedModel(SEQUENCES, tuple(runs), sequences, stored.fits["benchmarks"], means),
         rows,
         stored.figures,
     )
@@ -197,7 +188,9 @@ def _digest(used: Sequence[LanguageCase], stated: Sequence[LanguageCase]) -> str
         [astuple(model.prior_of(name))[:2] for name in of] for model, of in zip((STEPS, PEAKS), names, strict=True)
     ]
     inputs = (*arrays(used), *arrays(stated)[:2], runtimes(stated))
-    return digest_of((rows_digest(), names), [*map(np.array, priors), *(c for one in inputs for c in astuple(one))])
+    return engine.digest_of(
+        (rows_digest(), names), [*map(np.array, priors), *(c for one in inputs for c in astuple(one))]
+    )
 
 
 @dataclass(frozen=True)
@@ -265,7 +258,7 @@ def _effects(stack: str, is_lora: bool) -> Sequence[str]:
 NEWEST_ROUND = "mlperf-training-v5.1"
 
 
-def accuracy(calibration: LanguageCalibration) -> tuple[AccuracyTarget, ...]:
+def accuracy(calibration: LanguageCalibration) -> tuple[engine.AccuracyTarget, ...]:
     """Every measure of accuracy, each group left out in turn: about half a minute."""
     steps, memory, cases = calibration.steps, calibration.memory, calibration.cases
     stacks: dict[str, set[str]] = {}
@@ -274,45 +267,47 @@ def accuracy(calibration: LanguageCalibration) -> tuple[AccuracyTarget, ...]:
     known = np.array([len(stacks[case.levels.stack]) > 1 for case in cases])
     of_source = steps.left_out(case.row.source for case in cases)
     seen, by_series = (
-        ErrorStatistics.of(*steps.errors()),
-        ErrorStatistics.of(*steps.left_out(c.row.series or c.row.row_id for c in cases)),
+        engine.ErrorStatistics.of(*steps.errors()),
+        engine.ErrorStatistics.of(*steps.left_out(c.row.series or c.row.row_id for c in cases)),
     )
     by_source, usual, strange = (
-        ErrorStatistics.of(*(part[rows] for part in of_source)) for rows in (..., known, ~known)
+        engine.ErrorStatistics.of(*(part[rows] for part in of_source)) for rows in (..., known, ~known)
     )
     rates, times = newest_round(steps)
     better = sources_better_than_one_utilization(cases, of_source[0])
     peaks, peaks_left_out = (
-        ErrorStatistics.of(*memory.errors()),
-        ErrorStatistics.of(*memory.left_out(c.row.source for c in memory.cases)),
+        engine.ErrorStatistics.of(*memory.errors()),
+        engine.ErrorStatistics.of(*memory.left_out(c.row.source for c in memory.cases)),
     )
     refused = refused_that_ran(memory, cases)
     return (
-        AccuracyTarget("language-median", seen.median, 0.0, 0.04, seen.rows),
-        AccuracyTarget("language-p90", seen.p90, 0.0, 0.15, seen.rows),
-        AccuracyTarget("language-held-out-series-median", by_series.median, 0.0, 0.07, by_series.rows),
-        AccuracyTarget("language-held-out-source-median", usual.median, 0.0, 0.08, usual.rows),
-        AccuracyTarget("language-better-than-utilization", float(np.mean(better)), 0.8, 1.0, len(better)),
-        AccuracyTarget("language-unknown-stack-median", strange.median, 0.0, 0.13, strange.rows),
-        AccuracyTarget("language-newest-round-rates", float(np.median(np.abs(rates))), 0.0, 0.06, len(rates)),
-        AccuracyTarget("language-newest-round-times", float(np.median(np.abs(times))), 0.0, 0.08, len(times)),
-        AccuracyTarget("language-coverage", seen.coverage, 0.85, 0.96, seen.rows),
-        AccuracyTarget("language-held-out-series-coverage", by_series.coverage, 0.85, 0.96, by_series.rows),
-        AccuracyTarget("language-held-out-source-coverage", by_source.coverage, 0.85, 0.96, by_source.rows),
-        AccuracyTarget("language-unknown-stack-coverage", strange.coverage, 0.85, 0.96, strange.rows),
-        AccuracyTarget("language-memory-median", peaks.median, 0.0, 0.05, peaks.rows),
-        AccuracyTarget("language-memory-held-out-source-median", peaks_left_out.median, 0.0, 0.10, peaks_left_out.rows),
-        AccuracyTarget(
+        engine.AccuracyTarget("language-median", seen.median, 0.0, 0.04, seen.rows),
+        engine.AccuracyTarget("language-p90", seen.p90, 0.0, 0.15, seen.rows),
+        engine.AccuracyTarget("language-held-out-series-median", by_series.median, 0.0, 0.07, by_series.rows),
+        engine.AccuracyTarget("language-held-out-source-median", usual.median, 0.0, 0.08, usual.rows),
+        engine.AccuracyTarget("language-better-than-utilization", float(np.mean(better)), 0.8, 1.0, len(better)),
+        engine.AccuracyTarget("language-unknown-stack-median", strange.median, 0.0, 0.13, strange.rows),
+        engine.AccuracyTarget("language-newest-round-rates", float(np.median(np.abs(rates))), 0.0, 0.06, len(rates)),
+        engine.AccuracyTarget("language-newest-round-times", float(np.median(np.abs(times))), 0.0, 0.08, len(times)),
+        engine.AccuracyTarget("language-coverage", seen.coverage, 0.85, 0.96, seen.rows),
+        engine.AccuracyTarget("language-held-out-series-coverage", by_series.coverage, 0.85, 0.96, by_series.rows),
+        engine.AccuracyTarget("language-held-out-source-coverage", by_source.coverage, 0.85, 0.96, by_source.rows),
+        engine.AccuracyTarget("language-unknown-stack-coverage", strange.coverage, 0.85, 0.96, strange.rows),
+        engine.AccuracyTarget("language-memory-median", peaks.median, 0.0, 0.05, peaks.rows),
+        engine.AccuracyTarget(
+            "language-memory-held-out-source-median", peaks_left_out.median, 0.0, 0.10, peaks_left_out.rows
+        ),
+        engine.AccuracyTarget(
             "language-memory-held-out-source-coverage", peaks_left_out.coverage, 0.85, 0.96, peaks_left_out.rows
         ),
-        AccuracyTarget("language-memory-refused-that-ran", float(np.mean(refused)), 0.0, 0.0, len(refused)),
-        AccuracyTarget("language-bias", abs(seen.bias), 0.0, 0.03, seen.rows),
-        AccuracyTarget("language-held-out-source-bias", abs(by_source.bias), 0.0, 0.03, by_source.rows),
-        AccuracyTarget("language-unknown-stack-bias", abs(strange.bias), 0.0, 0.05, strange.rows),
+        engine.AccuracyTarget("language-memory-refused-that-ran", float(np.mean(refused)), 0.0, 0.0, len(refused)),
+        engine.AccuracyTarget("language-bias", abs(seen.bias), 0.0, 0.03, seen.rows),
+        engine.AccuracyTarget("language-held-out-source-bias", abs(by_source.bias), 0.0, 0.03, by_source.rows),
+        engine.AccuracyTarget("language-unknown-stack-bias", abs(strange.bias), 0.0, 0.05, strange.rows),
     )
 
 
-def refused_that_ran(memory: FittedModel[LanguageCase], cases: Sequence[LanguageCase]) -> Bools:
+def refused_that_ran(memory: engine.FittedModel[LanguageCase], cases: Sequence[LanguageCase]) -> Bools:
     """Of runs whose layout is stated, whether the model takes their memory for impossible: they ran all the same."""
     stated = [case for case in cases if not case.guessed]
     held = [replace(case, runtime=case.runtime | {"is_allocated": 0.0}) for case in stated]
@@ -321,7 +316,7 @@ def refused_that_ran(memory: FittedModel[LanguageCase], cases: Sequence[Language
     return np.asarray(normal_cdf((np.log(room) - log_peaks) / log_sd) < REFUSED)
 
 
-def newest_round(steps: FittedModel[LanguageCase]) -> tuple[Floats, Floats]:
+def newest_round(steps: engine.FittedModel[LanguageCase]) -> tuple[Floats, Floats]:
     """Errors of step times and of times to train of the newest round of MLPerf, predicted without it.
 
     A benchmark that the round is the first to run has no time to train to learn from and is left out of the second.
@@ -385,7 +380,7 @@ class GroupAccuracy:
     stack_name: str
     models: int
     most_gpus: int
-    errors: ErrorStatistics
+    errors: engine.ErrorStatistics
 
 
 def is_same_model(one: LanguageCase, case: LanguageCase) -> bool:
@@ -428,7 +423,7 @@ def accuracy_by_generation(calibration: LanguageCalibration, catalog: Catalog) -
             stack_name=_stack_name(cases[members[0]], catalog),
             models=len({cases[i].row.model for i in members}),
             most_gpus=int(max(cases[i].row.gpus for i in members)),
-            errors=ErrorStatistics.of(-errors[members], log_sd[members]),
+            errors=engine.ErrorStatistics.of(-errors[members], log_sd[members]),
         )
 
     named = sorted(groups.items(), key=lambda item: (order.get(item[0][0], -1), -len(item[1])))

@@ -12,17 +12,7 @@ from sizer.physical.components import Component
 from sizer.physical.networks.members import Shape
 from sizer.physical.notes import PlanNote, PlanNoteKind, Violation, ViolationKind
 from sizer.physical.platform import Platform
-from sizer.physical.racks.placement import (
-    RACK_ORDER,
-    RackClass,
-    RackCount,
-    RackFill,
-    RackLimits,
-    count_racks,
-    device_needs,
-    place,
-    rack_limits,
-)
+from sizer.physical.racks import placement
 from sizer.physical.racks.power import inlet_of
 from sizer.physical.racks.site_rules import most_kg_on_floor
 from sizer.physical.roles import Role
@@ -33,10 +23,10 @@ from sizer.workload.request import Existing, Limits
 class RackGroup:
     """Racks of one kind that are filled together, by one rule."""
 
-    classes: tuple[RackClass, ...]
+    classes: tuple[placement.RackClass, ...]
     rack: Rack
     pdu: Pdu
-    limits: RackLimits
+    limits: placement.RackLimits
     is_delivered: bool = False  # each device arrives as a rack, with its own feeds
 
 
@@ -44,7 +34,7 @@ class RackGroup:
 class RackTotals:
     """Racks of all groups, for all rows."""
 
-    by_group: tuple[RackCount, ...]
+    by_group: tuple[placement.RackCount, ...]
 
     @property
     def racks(self) -> Ints:
@@ -84,7 +74,7 @@ def rack_groups(
     rack stands for itself.
     """
     rules = platform.site
-    order = {category: i for i, category in enumerate(RACK_ORDER)}
+    order = {category: i for i, category in enumerate(placement.RACK_ORDER)}
     parts = sorted(devices, key=lambda part: order[part.category])
     apart = rules.has_network_racks
     kinds: dict[str, list[Component]] = {}
@@ -100,11 +90,11 @@ def rack_groups(
     for number, name in enumerate(names):
         pdu = platform.network_pdu if name == "network" and platform.network_pdu is not None else platform.pdu
         classes = tuple(
-            RackClass(
+            placement.RackClass(
                 p.role,
                 p.item,
                 p.quantity,
-                device_needs(platform.device(catalog, p.item), pdu, rules.feeds),
+                placement.device_needs(platform.device(catalog, p.item), pdu, rules.feeds),
             )
             for p in kinds[name]
         )
@@ -115,7 +105,7 @@ def rack_groups(
             # One PDU of a side carries a rack of switches.
             power_w = min(pdu.capacity_w.value, power_w or np.inf)
         rooms = existing.racks if number == 0 and delivered is None else ()
-        rule = rack_limits(rack, pdu, power_w, classes, rooms, rules.feeds, most_kg_on_floor(rules, rack))
+        rule = placement.rack_limits(rack, pdu, power_w, classes, rooms, rules.feeds, most_kg_on_floor(rules, rack))
         groups.append(RackGroup(classes, rack, pdu, rule, delivered is not None))
     return tuple(groups)
 
@@ -148,9 +138,9 @@ def count_groups(groups: Sequence[RackGroup], n_rows: int, at_least: RackTotals 
     return RackTotals(tuple(counts))
 
 
-def _count(group: RackGroup, n_rows: int) -> RackCount:
+def _count(group: RackGroup, n_rows: int) -> placement.RackCount:
     if not group.is_delivered:
-        return count_racks(group.classes, group.limits, n_rows)
+        return placement.count_racks(group.classes, group.limits, n_rows)
     racks = np.zeros(n_rows, dtype=np.int64)
     heaviest, units = np.zeros((2, n_rows))
     for one in group.classes:
@@ -158,18 +148,22 @@ def _count(group: RackGroup, n_rows: int) -> RackCount:
         heaviest = np.maximum(heaviest, np.where(one.quantity > 0, one.needs[2], 0.0))
         units = units + one.quantity * one.needs[0]
     none = np.zeros(n_rows, dtype=np.int64)
-    return RackCount(racks, none, none, heaviest, units, np.ones(n_rows, dtype=bool))
+    return placement.RackCount(racks, none, none, heaviest, units, np.ones(n_rows, dtype=bool))
 
 
-def place_groups(groups: Sequence[RackGroup]) -> list[tuple[RackGroup, RackFill]]:
+def place_groups(groups: Sequence[RackGroup]) -> list[tuple[RackGroup, placement.RackFill]]:
     """Racks of one row, group by group, without empty ones."""
     return [(group, fill) for group in groups for fill in _fills(group)]
 
 
-def _fills(group: RackGroup) -> list[RackFill]:
+def _fills(group: RackGroup) -> list[placement.RackFill]:
     if not group.is_delivered:
-        return place(group.classes, group.limits)
-    return [RackFill(None, ((one.role, one.item, 1),)) for one in group.classes for _ in range(int(one.quantity[0]))]
+        return placement.place(group.classes, group.limits)
+    return [
+        placement.RackFill(None, ((one.role, one.item, 1),))
+        for one in group.classes
+        for _ in range(int(one.quantity[0]))
+    ]
 
 
 def rack_parts(
@@ -195,7 +189,7 @@ def rack_parts(
         ]
     counts["blanking-panel", ""] = empty
     for part in components:
-        if part.status != "computed" or part.category not in RACK_ORDER:
+        if part.status != "computed" or part.category not in placement.RACK_ORDER:
             continue
         device = catalog.item(part.item)
         if isinstance(device, Device) and device.power_inlets is not None and device.delivered is None:
@@ -211,7 +205,9 @@ def rack_parts(
         if key in parts:
             found.append(Component(roles[key[0]], "rack and power", parts[key].id, quantity))
     # Where all equipment is there, it stands in racks that are there, too.
-    devices = [part.quantity for part in components if part.status == "computed" and part.category in RACK_ORDER]
+    devices = [
+        part.quantity for part in components if part.status == "computed" and part.category in placement.RACK_ORDER
+    ]
     is_bought = np.sum([np.zeros(n_rows, dtype=np.int64), *devices], axis=0) > 0
     bought = [part if part.status == "existing" else part.of(part.quantity * is_bought) for part in found]
     return bought + [

@@ -16,15 +16,10 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.losses import nodes_survived
+from sizer.physical.networks import storage_networks
 from sizer.physical.networks.compute_fabric import compute_fabric, rail_rule
 from sizer.physical.networks.fat_tree import SwitchTree
 from sizer.physical.networks.members import shape
-from sizer.physical.networks.storage_networks import (
-    front_end_ports,
-    gateway_bytes_per_s,
-    gateway_uplink_count,
-    own_front_end,
-)
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import own_network_ports
 from sizer.sizing.constraints.team_limits import TeamLimits
@@ -104,7 +99,7 @@ def _without_switch(
             yield _where_any(plane.tree, leaf, whole)
             yield from _above(platform, plane.tree, whole, len(planes), has_files=has_files)
     if platform.attachment == "own network":
-        tree = own_front_end(platform, rows).planes[0].tree
+        tree = storage_networks.own_front_end(platform, rows).planes[0].tree
         ports = own_network_ports(platform.server, platform.server_storage_kind, platform.fabric)
         leaf = _leaf_lost(platform, tree, sizes, ports, whole, has_files=True)
         yield _where_any(tree, replace(leaf, exchange=whole.exchange), whole)
@@ -148,11 +143,11 @@ def _leaf_lost(
         return replace(left, gateway_ways=leaves)
     if not counts_nodes(platform.storage):
         return replace(left, is_running=np.zeros(sizes.shape, dtype=bool))  # the one port of the head node
-    if front_end_ports(platform) == 1 and platform.back_end_switch is None:
+    if storage_networks.front_end_ports(platform) == 1 and platform.back_end_switch is None:
         # The fabric has so many leaves that the data survive the nodes of one (``compute_fabric``).
         survived = nodes_survived(platform.storage) or 0
         return replace(left, is_running=left.is_running & (survived > 0), nodes_lost=np.full(sizes.shape, survived))
-    return _fewer_node_ports(left, front_end_ports(platform), leaves)
+    return _fewer_node_ports(left, storage_networks.front_end_ports(platform), leaves)
 
 
 def _fewer_node_ports(left: RemainingCapacity, ports: int, switches: Ints) -> RemainingCapacity:
@@ -185,7 +180,7 @@ def _above(
         left = replace(left, exchange=np.where(left.exchange > 0, left.exchange, 1.0))
         left = replace(left, file=np.where(left.file > 0, left.file, 1.0))
         if has_files and platform.attachment == "spine" and counts_nodes(platform.storage):
-            left = _fewer_node_ports(left, front_end_ports(platform), np.maximum(tree.spines, 1))
+            left = _fewer_node_ports(left, storage_networks.front_end_ports(platform), np.maximum(tree.spines, 1))
         yield left
 
 
@@ -265,9 +260,9 @@ class AfterLoss:
         for row in np.flatnonzero(self.left.gateway_ways.any(axis=1)).tolist():
             platform, ways = self.platforms[row], self.left.gateway_ways[row]
             rows = shape(platform, self.left.n_servers[row], nodes[row])
-            uplinks = gateway_uplink_count(platform, rows)
+            uplinks = storage_networks.gateway_uplink_count(platform, rows)
             kept = uplinks - np.where(ways > 0, -(-uplinks // np.maximum(ways, 1)), 0)
-            rate[row] = gateway_bytes_per_s(platform, rows) * kept / np.maximum(uplinks, 1)
+            rate[row] = storage_networks.gateway_bytes_per_s(platform, rows) * kept / np.maximum(uplinks, 1)
         return rate
 
 

@@ -55,15 +55,8 @@ from sizer.sizing.reasons import (
     UnknownReadRate,
 )
 from sizer.sizing.result import DesignAnswer, Scaling, SmallerSize, Stage, WorkloadAnswer
-from sizer.sizing.stages import evaluate
+from sizer.sizing.stages import evaluate, gpu_memory
 from sizer.sizing.stages.checkpoints import job_of
-from sizer.sizing.stages.gpu_memory import (
-    MemoryAnswer,
-    all_fit,
-    memory_answer,
-    memory_of,
-    memory_of_layout,
-)
 from sizer.sizing.stages.gpu_side import gpu_side
 from sizer.sizing.stages.platform_columns import node_read_rate, rate_is_unknown, writer_bytes_per_s
 from sizer.sizing.stages.sharding import looked_up_bytes, step_exchange_bytes
@@ -310,7 +303,7 @@ def _workload_answer(
         counts = np.union1d(chart, np.arange(1, n_servers + 1))
         every = run_on(request, by_size, platform, counts, storage_nodes, gateway, catalog, calibration)
         # Of several models in use those of too few servers have no GPUs: they hold them, and serve nothing.
-        fits = all_fit([by_size], every.hosts(platform, catalog)) & (every.comp.gpu.median > 0)
+        fits = gpu_memory.all_fit([by_size], every.hosts(platform, catalog)) & (every.comp.gpu.median > 0)
         meets = (every.probability >= evaluate.least_chance(_EVEN_ODDS)) & (counts <= n_servers)
         if meets.any() and not missing:
             even, chance = int(counts[np.argmax(meets)]), float(every.probability[np.argmax(meets)])
@@ -374,12 +367,12 @@ def _memory(
     n_gpus: float,
     calibration: Calibration,
     catalog: Catalog,
-) -> MemoryAnswer:
+) -> gpu_memory.MemoryAnswer:
     """Memory of each GPU: of what a layout divides by that."""
     divided = figures.language or figures.serving
     if divided is not None:
-        return memory_of_layout(divided, gpu)
-    return memory_answer(work, memory_of(work, calibration, catalog), gpu, n_gpus)
+        return gpu_memory.memory_of_layout(divided, gpu)
+    return gpu_memory.memory_answer(work, gpu_memory.memory_of(work, calibration, catalog), gpu, n_gpus)
 
 
 def scaling_efficiency_of(

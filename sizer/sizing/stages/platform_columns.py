@@ -206,16 +206,12 @@ def compute_groups(platforms: Sequence[Platform]) -> tuple[list[ComputeGroup], l
 
 def _groups_of(platforms: Sequence[Platform]) -> tuple[list[ComputeGroup], list[int]]:
     groups: dict[ComputeGroup, int] = {}
-    index = [groups.setdefault(_group(platform), len(groups)) for platform in platforms]
+    kinds = (ComputeGroup(one.server.id, one.gpu.id, one.intra_link, one.fabric) for one in platforms)
+    index = [groups.setdefault(kind, len(groups)) for kind in kinds]
     return list(groups), index
 
 
 _groups_of_list = lru_cache(maxsize=128)(_groups_of)
-
-
-@lru_cache(maxsize=4096)
-def _group(platform: Platform) -> ComputeGroup:
-    return ComputeGroup(platform.server.id, platform.gpu.id, platform.intra_link, platform.fabric)
 
 
 def columns(platforms: Sequence[Platform], catalog: Catalog, gpus_used: int | None = None) -> Columns:
