@@ -28,8 +28,8 @@ from sizer.calibrate.own_networks import (
     own_networks,
     trainings_of,
 )
-from sizer.catalog.generations import era_of_gpu
 from sizer.catalog.model import Catalog
+from sizer.catalog.sale import era_of_gpu
 from sizer.catalog.schema import Gpu
 from sizer.perf.step_terms import ABSENT, EFFICIENCY, FILL, LAUNCH, SCALE_OUT, STRAGGLER, StepTerms
 from sizer.workload.optional_tables import Measured, far_off
