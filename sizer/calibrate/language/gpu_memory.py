@@ -5,15 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from sizer.base.arrays import Floats
-from sizer.calibrate.engine import Effect, FittedModel, Law, Prior, RateModel, by_differences, kind_of, priors
+from sizer.calibrate.engine import Effect, FittedModel, Law, Prior, RateModel, by_differences, priors
 from sizer.calibrate.language.cases import LanguageCase, arrays, runtimes
 from sizer.calibrate.language.rows import TUNED
 from sizer.perf.language.step import GIB, MEMORY_FACTORS, MemoryFactors, memory_use
 
-# Frameworks differ in buffers, in what they keep, and in whether they report what is allocated or reserved, and their
-# releases among themselves: torchtitan of 2024 and 2025 by a fifth. Runs of one about the model, and of one whose
-# layout or shape is guessed.
-_EFFECT_SD, _SCATTER = {"stack": 0.15, "release": 0.10}, 0.05
+# Frameworks differ in buffers, in what they keep, and in whether they report what is allocated or reserved. Runs of one
+# about the model, and of one whose layout or shape is guessed.
+_STACK_SD, _SCATTER = 0.15, 0.05
 _SPREAD, _GUESSED_SPREAD = 0.10, 0.18
 # Where the micro batch or the layout is not stated: blanked in the fitted rows, so much has 90 % of the peaks inside.
 # The guessed layout of adapters is near: blanked in eight, errors are 0.10.
@@ -26,18 +25,17 @@ def prior_of(name: str) -> Prior:
     """Prior of a factor, or of what a stack takes of memory."""
     if name in priors("language-memory"):
         return Prior(float(np.log(getattr(MemoryFactors(), name))), priors("language-memory")[name].sd)
-    return Prior(0.0, _EFFECT_SD[kind_of(name)])
+    return Prior(0.0, _STACK_SD)
 
 
-def software_effects(case: LanguageCase) -> tuple[str, str]:
-    """Effects of the software of a case, NVIDIA's submissions to MLPerf run the NeMo framework, and of its release."""
-    stack = "nemo" if case.levels.stack == TUNED else case.levels.stack
-    return f"stack:{stack}", f"release:{case.levels.release}"
+def stack_effect(case: LanguageCase) -> str:
+    """Effect of the software of a case: NVIDIA's submissions to MLPerf run the NeMo framework."""
+    return f"stack:{'nemo' if case.levels.stack == TUNED else case.levels.stack}"
 
 
 def _effects_of(case: LanguageCase) -> list[Effect]:
     factors = [(term, name, 1.0) for term, name in enumerate(MEMORY_FACTORS)]
-    return [*factors, *((len(MEMORY_FACTORS), name, 1.0) for name in software_effects(case))]
+    return [*factors, (len(MEMORY_FACTORS), stack_effect(case), 1.0)]
 
 
 def _law(cases: Sequence[LanguageCase]) -> Law:

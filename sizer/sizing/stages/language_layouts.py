@@ -25,7 +25,7 @@ from sizer.calibrate.language.cases import (
     runtimes,
 )
 from sizer.calibrate.language.fit import StepInputs
-from sizer.calibrate.language.gpu_memory import REFUSED, software_effects
+from sizer.calibrate.language.gpu_memory import REFUSED, stack_effect
 from sizer.calibrate.language.rows import LanguageRow, stack_named
 from sizer.calibrate.language.shapes import check_software, gpu_asked, shape_values
 from sizer.catalog.model import Catalog
@@ -170,7 +170,7 @@ class _Memory:
     def of(case: LanguageCase, calibration: LanguageCalibration) -> "_Memory":
         fit = calibration.memory.fit
         factors = MemoryFactors(**{name: math.exp(fit.value(name)) for name in MEMORY_FACTORS})
-        level = math.exp(sum(map(fit.value, software_effects(case))))
+        level = math.exp(fit.value(stack_effect(case)))
         # A layout that is judged is known, so that nothing of it is a guess. The spread changes little with it: it is
         # that of the whole model on one GPU, whatever else is asked about.
         known = replace(case, guessed=(), layout=case.layout | {"gpus": 1.0, "batch": 1.0})
