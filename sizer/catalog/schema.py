@@ -332,7 +332,7 @@ class Gpu(items.Item):
     matmul_flop_per_s: dict[Precision, Sourced[items.FlopPerS]] = Field(default_factory=dict)
     number_formats: Sourced[tuple[NumberFormat, ...]] | None = None  # where they differ from those of its generation
     # Formats of weights that software widens to BF16 on it, although its matrix units multiply their kind.
-    widened_formats: Sourced[tuple[str, ...]] | None = None
+    widened_formats: Sourced[tuple[ShortText, ...]] | None = None
     memory_bytes_per_s: Sourced[items.BytesPerS] | None = None
     nvlink_bytes_per_s: Sourced[items.BytesPerS] | None = None  # one direction, all links of the GPU
     tdp_w: Sourced[items.Watts] | None = None
