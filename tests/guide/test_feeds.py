@@ -24,8 +24,8 @@ def design():
 
 
 def test_eight_nvl72_have_64_shelves_and_coolant_units_of_racks_hang_on_pdus():
-    # NVL72: eight shelves of 33 kW a rack, half of which carry its 120 kW: 30 kW each. A unit of 875 W has no feed of its
-    # own: the PDUs of the other racks carry it.
+    # NVL72: eight shelves of 33 kW a rack, half of which carry its 120 kW: 30 kW each. A unit of 875 W has no feed
+    # of its own: the PDUs of the other racks carry it.
     loads = feed_loads(design().plan.racks, examples.catalog())
     assert FeedLoad("power shelf", "", 64, 30_000, 33_000) in loads
     assert {load.kind for load in loads} == {"power shelf", "PDU"}
