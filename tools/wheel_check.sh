@@ -15,17 +15,11 @@ cd "$root"
 
 say "installing it with requirements.lock into an empty environment"
 cd "$work"
-if [ -x "$root/.venv/bin/uv" ]; then
-    uv=("$root/.venv/bin/uv" --quiet)
-    "${uv[@]}" venv --python "$root/.venv/bin/python" "$work/venv"
-    "${uv[@]}" pip install --python "$work/venv/bin/python" --require-hashes -r "$root/requirements.lock"
-    "${uv[@]}" pip install --python "$work/venv/bin/python" --no-deps "$work"/dist/*.whl
-else
-    "$root/.venv/bin/python" -m venv "$work/venv"
-    pip=("$work/venv/bin/python" -m pip --quiet --disable-pip-version-check install)
-    "${pip[@]}" --require-hashes -r "$root/requirements.lock"
-    "${pip[@]}" --no-deps "$work"/dist/*.whl
-fi
+# With pip alone: not every network lets uv through.
+"$root/.venv/bin/python" -m venv "$work/venv"
+pip=("$work/venv/bin/python" -m pip --quiet --disable-pip-version-check install)
+"${pip[@]}" --require-hashes -r "$root/requirements.lock"
+"${pip[@]}" --no-deps "$work"/dist/*.whl
 
 say "checking the catalogue"
 "$work/venv/bin/sizer" catalog check
