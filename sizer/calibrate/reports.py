@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +21,8 @@ from sizer.calibrate.language.fit import MINUTE
 from sizer.calibrate.language.layout import CONTRADICTION
 from sizer.calibrate.language.rows import NEEDED_COLUMNS as LANGUAGE_COLUMNS
 from sizer.calibrate.language.rows import LanguageRow, load_language_rows
-from sizer.calibrate.language.whole_runs import whole_run_accuracy
+from sizer.calibrate.language.whole_runs import NEEDED_COLUMNS as TRAININGS_COLUMNS
+from sizer.calibrate.language.whole_runs import WholeTraining, load_stated, validate_trainings, whole_run_accuracy
 from sizer.calibrate.modern import terms
 from sizer.calibrate.modern.rows import HEADER as MODERN_COLUMNS
 from sizer.calibrate.modern.rows import (
@@ -228,6 +229,7 @@ _KINDS: dict[str, Sequence[str]] = {
     "MLPerf Training results": MODERN_COLUMNS,
     "measurements of serving": SERVING_COLUMNS,
     "MLPerf Storage results": EMULATION_COLUMNS,
+    "whole trainings": TRAININGS_COLUMNS,
 }
 _OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
@@ -256,8 +258,12 @@ def built_in_report(catalog: Catalog) -> ValidationReport:
     return replace(report, figures=report.figures + others, generations=generations)
 
 
-def report_on_files(paths: Sequence[Path], catalog: Catalog) -> ValidationReport:
+def report_on_files(
+    paths: Sequence[Path], catalog: Catalog, tokens_per_s: Callable[[WholeTraining], Estimate]
+) -> ValidationReport:
     """Every row of files of others; the header of a file says which measurements it holds.
+
+    ``tokens_per_s``: rate of a whole training, as a request for it would be sized.
 
     Raises CalibrationError as :func:`~sizer.calibrate.observations.load_observations` and
     :func:`~sizer.calibrate.language.rows.load_language_rows` and :func:`~sizer.calibrate.modern.rows.load_modern`.
@@ -265,7 +271,7 @@ def report_on_files(paths: Sequence[Path], catalog: Catalog) -> ValidationReport
     files: dict[str, list[Path]] = {kind: [] for kind in _KINDS}
     for path in paths:
         files[_kind_of(path) if os.path.isfile(path) else _MEASUREMENTS].append(path)
-    others, of_language, of_mlperf, of_serving, of_storage = files.values()
+    others, of_language, of_mlperf, of_serving, of_storage, of_trainings = files.values()
     rows = with_ids(load_observations(*others), catalog) if others else ()
     found = validate(rows, catalog, stored_calibration()).rows if rows else ()
     published: list[ValidatedRow] = []
@@ -277,6 +283,8 @@ def report_on_files(paths: Sequence[Path], catalog: Catalog) -> ValidationReport
         published += validate_serving(load_serving_rows(of_serving), catalog, serving_calibration())
     for path in of_storage:
         published += validate_emulation(load_emulation(path))
+    for path in of_trainings:
+        published += validate_trainings(load_stated(path), catalog, language_calibration().rows, tokens_per_s)
     names = (*unknown_names(rows, catalog), *_not_known(published, catalog))
     unknown = {(name.column, name.name): name for name in names}
     return replace(report_of([*found, *published]), unknown=tuple(unknown.values()))

@@ -32,11 +32,13 @@ def validate_command(
     from sizer.calibrate.reports import built_in_report, report_on_files
     from sizer.catalog.loader import load_catalog
     from sizer.export.files import write_whole
+    from sizer.sizing.stages.language_rates import rate_of_training
 
     if ids_dir is not None and not files:
         raise typer.BadParameter("give the observation files to copy", param_hint="--with-ids")
     catalog = load_catalog(overlay=catalog_dir)
-    report = report_on_files(files, catalog) if files else built_in_report(catalog)
+    rate = partial(rate_of_training, catalog=catalog)
+    report = report_on_files(files, catalog, rate) if files else built_in_report(catalog)
     if as_json:
         from sizer.evidence.validation_text import validation_document
 

@@ -1,6 +1,7 @@
 """The host's work per sample as fitted: one line for each sample format, factors for loaders, stacks and processors."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -12,7 +13,7 @@ from sizer.base.estimate import Estimate
 from sizer.calibrate.engine import Fit
 from sizer.calibrate.ids import catalogue_stack_of, server_of, stack_of
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
-from sizer.calibrate.observations import Observation
+from sizer.calibrate.observations import Observation, stated_table
 from sizer.calibrate.rules import exclusion_of, rules
 from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import FORMAT_NAMES, SampleFormat
@@ -158,15 +159,20 @@ def host_task(row: Observation, catalog: Catalog) -> HostTask | None:
     stack = catalogue_stack_of(row, catalog)
     named = stack_of(row, catalog)
     framework = _LOADER_FRAMEWORK.get(row.source) or (named.framework if named else row.framework)
+    # A test that only decodes is named by the library whose decoder it is.
+    text = row.software.lower()
+    is_decoder = row.extra.get("work", "decode") == "decode" and re.search(r"\bdecode\b", text) is not None
+    words = stated_table("wordings.toml")["libraries"]
+    library = next((word if is_decoder else words[word] for word in words if word in text), "")
     return HostTask(
         sample_format=sample_format,
         loader=row.loader or "framework",
         framework=framework,
         stack=stack.id if stack else row.source,
-        library=str(row.extra.get("library", "")),
+        library=str(row.extra.get("library", library)),
         cpu=str(row.extra.get("cpu", "")),
         is_python=row.id in _PYTHON_READERS,
-        has_fixed_part=row.extra.get("work", "loader") == "loader",
+        has_fixed_part=row.extra.get("work", "loader") == "loader" and not is_decoder,
     )
 
 

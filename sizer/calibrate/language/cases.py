@@ -15,14 +15,13 @@ from sizer.calibrate.language.rows import TUNED, LanguageRow, group_of_stack, nu
 from sizer.calibrate.language.shapes import (
     ModelNames,
     family_of,
-    gpu_named,
+    gpu_of_run,
     shape_named,
     shape_of_row,
     shapes_by_name,
     usual_words,
 )
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
-from sizer.calibrate.observations import stated_table
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, TransformerShape
 from sizer.perf.language import step
@@ -159,12 +158,9 @@ def cases_of(
     models = shapes_by_name(catalog)
     domains, names = _domains(catalog), ModelNames(catalog, known)
 
-    def gpu_of(name: str) -> Gpu | None:
-        return gpu_named(stated_table("wordings.toml")["language_gpus"].get(name, name), catalog)
-
     @cache
     def formats() -> list[tuple[str | None, str, str]]:
-        machines = {text: gpu_of(text) for text in {one.gpu for one in known}}
+        machines = {text: gpu_of_run(text, catalog) for text in {one.gpu for one in known}}
         stated = [(machines[one.gpu], one) for one in known if one.precision and one.role == "calibration"]
         return [(gpu.generation, stack_named(one), number_format(one.precision)) for gpu, one in stated if gpu]
 
@@ -178,7 +174,7 @@ def cases_of(
     def case_of(row: LanguageRow) -> LanguageCase | CalibrationNote:
         guessed: list[str] = []
         usual = usual_words(row, names)
-        return _case(usual, gpu_of(row.gpu), shapes, models, domains, guessed, usual_format)
+        return _case(usual, gpu_of_run(row.gpu, catalog), shapes, models, domains, guessed, usual_format)
 
     return _recomputing([case_of(row) for row in rows])
 

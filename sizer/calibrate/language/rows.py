@@ -108,10 +108,11 @@ def load_language_rows(path: Path | None = None) -> tuple[LanguageRow, ...]:
     that stands twice.
     """
     file = shipped_path() if path is None else path
-    return tuple(rows_of_file(file, "language-model measurements", _row, key="row_id"))
+    return tuple(rows_of_file(file, "language-model measurements", row_of, key="row_id"))
 
 
-def _row(cells: dict[str, str], place: str) -> LanguageRow:
+def row_of(cells: dict[str, str], place: str) -> LanguageRow:
+    """A run as its cells state it; ``place`` names one without an id. Raises ValueError for a cell that is wrong."""
     row = typed_row(LanguageRow, cells | {"row_id": cells.get("row_id") or place}, _number)
     return row if row.gpus else replace(row, gpus=_gpus_of(row, cells.get("nodes", "")))
 

@@ -66,6 +66,21 @@ def shape_values(shape: TransformerShape) -> dict[str, float]:
     }
 
 
+def shape_from(values: dict[str, float]) -> TransformerShape:
+    """The shape of which :func:`shape_values` gives the values."""
+    counts: dict[str, Any] = {name: round(values[name]) for name in _SIZES}
+    if values["experts"] > 1:
+        counts |= {name: round(values[name]) for name in ("experts", "active_experts", "expert_ffn", "dense_layers")}
+        counts["shared_experts"] = round(values["shared_ffn"] / values["expert_ffn"])
+    if values["kv_rank"]:
+        ranks = {name: round(values[name]) or None for name in ("q_rank", "kv_rank")}
+        counts |= {"attention": "latent", **ranks}
+    if values["window_share"]:
+        layers = round(values["window_share"] * values["layers"])
+        counts |= {"attention": "sliding", "window": round(values["window"]), "window_layers": layers}
+    return TransformerShape(**counts, gated=values["gates"] > 2)
+
+
 @lru_cache(maxsize=8)
 def _by_name(catalog: Catalog) -> dict[str, tuple[Dnn, Transformer]]:
     """The catalogue's language models by each of their names, as :func:`plain_name` writes it."""
@@ -282,6 +297,11 @@ def gpu_asked(text: str, catalog: Catalog) -> Gpu:
         )
         raise RequestError(f"GPU {text[:60]!r} is not in the catalogue{hint} Known are {', '.join(catalog.gpus)}")
     return gpu
+
+
+def gpu_of_run(name: str, catalog: Catalog) -> Gpu | None:
+    """The GPU of a published run: one that the catalogue does not have may have one that stands for it."""
+    return gpu_named(stated_table("wordings.toml")["language_gpus"].get(name, name), catalog)
 
 
 def gpu_named(text: str, catalog: Catalog) -> Gpu | None:

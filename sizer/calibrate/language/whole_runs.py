@@ -11,7 +11,8 @@ fastest layout of the default stack, of which each prediction has a spread of it
 
 import hashlib
 import itertools
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -20,13 +21,25 @@ from typing import Any
 import numpy as np
 
 from sizer.base.arrays import Floats, Rows
-from sizer.base.errors import CalibrationError
+from sizer.base.errors import CalibrationError, RequestError
 from sizer.base.estimate import Z90, Estimate
 from sizer.base.formats.csv_rows import bounded, rows_of_file, typed_row
 from sizer.base.resources import data_dir
 from sizer.base.units import DAY_S
 from sizer.calibrate.engine import AccuracyTarget
+from sizer.calibrate.language.rows import LanguageRow, row_of
+from sizer.calibrate.language.shapes import (
+    ModelNames,
+    gpu_of_run,
+    shape_from,
+    shape_named,
+    shape_of_row,
+    shapes_by_name,
+    usual_words,
+)
+from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.observations import read_stored, stored_path, write_stored
+from sizer.calibrate.validate import ValidatedRow
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, TransformerShape
 
@@ -40,6 +53,7 @@ _PRIOR = {_BASE: (0.4, 1.0)} | dict.fromkeys(
 )
 # Standard deviations that families and runs may have.
 _SPREADS = (0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.18, 0.2, 0.25, 0.3, 0.4, 0.5)
+_USUAL_SEQUENCE = 4096  # tokens, where a list does not say
 _SMALL_BYTES, _HOPPER_YEAR, _FUSED_ATTENTION_YEAR = 48e9, 2022, 2023
 # Steps of the team itself: trainings that print the rate of their own steps kept 0.60 to 1.0 of it over the whole run,
 # 0.87 in the median; failures, restarts, evaluations and idle time took the rest.
@@ -62,7 +76,7 @@ class WholeTraining:
     precision: str
     kind: str  # "pretrain", "continued", "finetune"
     sequence: int  # tokens
-    batch_sequences: int
+    batch_sequences: int | None  # None: not stated
     tokens: float
     days: float
     software: str
@@ -105,14 +119,16 @@ class WholeRuns:
     run_sd: float
     generations: frozenset[str | None]  # of GPUs with a published run
 
-    def factor(self, gpu: Gpu, is_mixture: bool, stack: str, catalog: Catalog) -> Estimate:
+    def factor(
+        self, gpu: Gpu, is_mixture: bool, stack: str, catalog: Catalog, year: int = _FUSED_ATTENTION_YEAR
+    ) -> Estimate:
         """How many times as long as its tuned steps a training takes, without the spread of these. [-]
 
         ``gpu``: one of a generation without a published run has the effect of the newest with one, and a wider
         interval. ``is_mixture``: whether the model is a mixture of experts. ``stack``: software that is asked for, by
-        name; "" where none is.
+        name; "" where none is. ``year``: of the training.
         """
-        row = _row(_facts(gpu, is_mixture, stack, _FUSED_ATTENTION_YEAR, catalog))
+        row = _row(_facts(gpu, is_mixture, stack, year, catalog))
         unknown = 0.0 if gpu.generation in self.generations else _EFFECT_SD**2
         variance = row @ self.covariance @ row + self.family_sd**2 + self.run_sd**2 + unknown
         return Estimate.log_normal(float(np.exp(row @ self.effects)), float(np.sqrt(variance)))
@@ -273,3 +289,109 @@ def _stored() -> dict[str, Any]:
             "'sizer calibrate'"
         )
     return content
+
+
+# --- trainings of other files, by the columns of published lists
+
+
+# Columns by which a file of whole trainings is known.
+NEEDED_COLUMNS = ("run_id", "model", "gpu", "gpus", "tokens", "days_published")
+_TASK, _DAYS = "whole training", "days"
+_LANGUAGE_MODELS = ("", "dense", "moe", "encoder")
+# First word of what a training was -> our kind.
+_KINDS = {"": "pretrain", "pretrain": "pretrain", "bio": "pretrain", "continued": "continued", "sft": "finetune"}
+
+
+@dataclass(frozen=True)
+class StatedTraining:
+    """A training as a file of others states it; what is not stated is None or empty."""
+
+    run_id: str
+    model: LanguageRow  # with its machine
+    family: str
+    source: str
+    kind: str
+    software: str
+    tokens: float | None
+    global_batch_tokens: float | None
+    days_published: float | None
+    year: int = _FUSED_ATTENTION_YEAR
+    use: str = ""
+
+
+def load_stated(path: Path) -> tuple[StatedTraining, ...]:
+    """Trainings of a file of others.
+
+    Raises CalibrationError naming the line and the column of a cell that is wrong.
+    """
+
+    def stated(cells: dict[str, str], place: str) -> StatedTraining:
+        # Lists state one width, of a mixture that of its experts.
+        width = {"moe_ffn": cells.get("ffn", "")} if cells.get("experts") else {}
+        model = row_of(cells | width | {"row_id": cells["run_id"]}, place)
+        return typed_row(StatedTraining, cells, bounded, model=model)
+
+    return tuple(rows_of_file(path, "whole trainings", stated, key="run_id"))
+
+
+def validate_trainings(
+    rows: Sequence[StatedTraining],
+    catalog: Catalog,
+    known: Sequence[LanguageRow],
+    tokens_per_s: Callable[[WholeTraining], Estimate],
+) -> list[ValidatedRow]:
+    """Days of each training as they would be sized: the steps of the default stack and what whole runs lose.
+
+    ``known``: runs whose models lend their shapes. ``tokens_per_s``: as of :func:`save_predicted`.
+    """
+    days_of = {one.id: one.days for one in load_trainings()}
+    lending = {one.model.lower(): one for one in known if one.layers and one.hidden}
+    names = ModelNames(catalog, known)
+    found = []
+    for row in rows:
+        training = _training(row, catalog, lending, names)
+        estimate = None
+        if isinstance(training, CalibrationNote):
+            status = RowStatus(RowUse.OUTSIDE, training)
+        elif (estimate := _days(training, catalog, tokens_per_s)) is None:
+            status = RowStatus(RowUse.OUTSIDE, note(FitNote.NO_ROOM, training.gpus))
+        elif row.use not in ("", "score"):
+            status = RowStatus(RowUse.EXCLUDED, note(FitNote.FOR_CHECKS_ONLY))
+        else:
+            status = CALIBRATED if days_of.get(row.run_id) == row.days_published else PREDICTED
+        days = math.nan if row.days_published is None else row.days_published
+        found.append(ValidatedRow.of(row.run_id, _TASK, _DAYS, row.source, days, estimate, status))
+    return found
+
+
+def _training(
+    one: StatedTraining, catalog: Catalog, lending: dict[str, LanguageRow], names: ModelNames
+) -> WholeTraining | CalibrationNote:
+    row = usual_words(one.model, names)
+    kind, gpu = _KINDS.get(one.kind.lower().partition(" ")[0]), gpu_of_run(row.gpu, catalog)
+    if kind is None or row.arch not in _LANGUAGE_MODELS:
+        return note(FitNote.TASK_NOT_MODELLED, one.kind if kind is None else row.arch)
+    if gpu is None:
+        return note(FitNote.GPU_NOT_IN_CATALOGUE, row.gpu)
+    if not row.gpus or not one.tokens or not one.days_published:
+        return note(FitNote.NOTHING_PUBLISHED if row.gpus else FitNote.COUNTS_NOT_STATED)
+    shape = shape_of_row(row, lending.get(row.model.lower()), shape_named(row.model, shapes_by_name(catalog)), [])
+    if isinstance(shape, CalibrationNote):
+        return shape
+    sequence = round(row.seq or _USUAL_SEQUENCE)
+    batch = round(one.global_batch_tokens / sequence) if one.global_batch_tokens else None
+    return WholeTraining(
+        one.run_id, one.family, one.source, row.model, shape_from(shape), gpu.id, round(row.gpus), row.precision, kind,
+        sequence, batch, one.tokens, one.days_published, one.software, one.year, one.use, ""
+    )  # fmt: skip
+
+
+def _days(one: WholeTraining, catalog: Catalog, tokens_per_s: Callable[[WholeTraining], Estimate]) -> Estimate | None:
+    """Days from start to end; None where the model does not fit so many GPUs."""
+    try:
+        rate = tokens_per_s(one)
+    except RequestError:
+        return None
+    factor = whole_runs(catalog).factor(catalog.gpus[one.gpu], one.shape.experts > 1, one.software, catalog, one.year)
+    steps = one.tokens / float(rate.value) / DAY_S
+    return Estimate.log_normal(steps * float(factor.value), math.hypot(float(rate.log_sd), float(factor.log_sd)))

@@ -203,7 +203,7 @@ def rate_of_training(training: WholeTraining, catalog: Catalog) -> Estimate:
                 "dnn": {"name": training.model, **training.shape.model_dump(exclude_defaults=True)},
                 "tokens": training.tokens,
                 "sequence_tokens": training.sequence,
-                "batch_sequences": training.batch_sequences,
+                **({"batch_sequences": training.batch_sequences} if training.batch_sequences else {}),
                 "method": _METHODS[training.kind],
                 "target": {"gpus_busy": training.gpus},
             }
