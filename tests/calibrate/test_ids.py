@@ -20,11 +20,10 @@ from sizer.calibrate.observations import (
     read_rows,
 )
 from sizer.calibrate.predict import predict
-from sizer.calibrate.reports import report_on_files
 from sizer.evidence.page import report_text
 from sizer.present.text.calibration import status_text
 from tests.factories.observations import observation_text
-from tests.factories.requests import CATALOG
+from tests.factories.requests import CATALOG, report_on
 
 WITHOUT_IDS = dict.fromkeys(ID_COLUMNS, "") | {"has_ids": False}
 
@@ -198,7 +197,7 @@ def test_what_does_not_set_a_rate_does_not_change_it(changes):
 def test_a_file_without_rows_is_said_to_have_none(header, tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text(header + "\n", encoding="utf-8")
-    assert report_text(report_on_files([path], CATALOG), CATALOG.sources).startswith("0 rows: ")
+    assert report_text(report_on(path), CATALOG.sources).startswith("0 rows: ")
 
 
 @pytest.mark.parametrize(
@@ -217,7 +216,7 @@ def test_a_header_is_told_what_it_lacks_of_the_nearest_kind(header, says, tmp_pa
     path = tmp_path / "rows.csv"
     path.write_text(header + "\n1,2\n", encoding="utf-8")
     with pytest.raises(CalibrationError, match=r"rows\.csv:1: ") as refused:
-        report_on_files([path], CATALOG)
+        report_on(path)
     assert says in str(refused.value)
 
 
@@ -252,7 +251,7 @@ def test_only_a_printed_point_of_a_recipe_is_calibrated_on():
 def test_names_that_are_not_known_are_told_with_their_row_and_the_nearest(text, unknown, near, tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text(text, encoding="utf-8")
-    report = report_on_files([path], CATALOG)
+    report = report_on(path)
     [name] = report.unknown
     assert (name.place, name.column, name.name) == unknown
     assert near in name.suggestion

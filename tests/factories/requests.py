@@ -1,11 +1,21 @@
 """The shipped catalogue, and requests that several tests ask."""
 
+from functools import partial
+from pathlib import Path
 from typing import Any
 
+from sizer.calibrate.reports import report_on_files
+from sizer.calibrate.validate import ValidationReport
 from sizer.catalog.loader import shipped_catalog
+from sizer.sizing.stages.language_rates import rate_of_training
 from sizer.workload.request import SizingRequest
 
 CATALOG = shipped_catalog()
+
+
+def report_on(path: Path) -> ValidationReport:
+    """What is predicted of the rows of one file of others."""
+    return report_on_files([path], CATALOG, partial(rate_of_training, catalog=CATALOG))
 
 
 def resnet_request(dataset_bytes: str, target: dict[str, Any], **tables: Any) -> SizingRequest:

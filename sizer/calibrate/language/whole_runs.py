@@ -76,7 +76,7 @@ class WholeTraining:
     precision: str
     kind: str  # "pretrain", "continued", "finetune"
     sequence: int  # tokens
-    batch_sequences: int | None  # None: not stated
+    batch_sequences: int  # 0: not stated
     tokens: float
     days: float
     software: str
@@ -379,7 +379,7 @@ def _training(
     if isinstance(shape, CalibrationNote):
         return shape
     sequence = round(row.seq or _USUAL_SEQUENCE)
-    batch = round(one.global_batch_tokens / sequence) if one.global_batch_tokens else None
+    batch = round((one.global_batch_tokens or 0.0) / sequence)
     return WholeTraining(
         one.run_id, one.family, one.source, row.model, shape_from(shape), gpu.id, round(row.gpus), row.precision, kind,
         sequence, batch, one.tokens, one.days_published, one.software, one.year, one.use, ""

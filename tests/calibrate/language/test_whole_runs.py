@@ -11,6 +11,7 @@ from sizer.calibrate.language.whole_runs import load_trainings, predicted_days, 
 from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.stages.language_rates import rate_of_training
 from sizer.workload.resolve import resolve
+from tests.factories.requests import report_on
 
 STACKS = {"a": "nemo", "b": "torchtitan", "c": "megatron-lm"}
 
@@ -139,3 +140,25 @@ def test_utilization_is_useful_flop_over_the_peak():
 def test_a_stated_batch_moves_by_two_per_cent_at_most(stated, taken):
     work = resolve(request(batch_sequences=stated, sequence_tokens=4096), shipped_catalog(), {})[0].language
     assert work.batch(2048) == taken
+
+
+HEADER = "run_id,model,arch,gpu,gpus,precision,kind,layers,hidden,ffn,heads,kv_heads,vocab,seq,tokens,days_published"
+
+
+def test_a_list_of_whole_trainings_is_predicted_in_days(tmp_path):
+    """A shape that is stated, one that is known by its name, and what is no training of a language model."""
+    path = tmp_path / "trainings.csv"
+    rows = (
+        "a,Own 7B,dense,A100-SXM4-80GB,512,bf16,pretrain,32,4096,11008,32,32,32000,2048,1e12,6.7",
+        "b,Llama 2 70B,,A100-SXM4-80GB,2000,bf16,pretrain,,,,,,,4096,2e12,35.9",
+        "c,ViT,vit,A100-SXM4-80GB,8,bf16,vision,24,1024,4096,16,16,,,1e9,2",
+        "d,Own 7B,dense,Hopper X,512,bf16,pretrain,32,4096,11008,32,32,32000,2048,1e12,6.7",
+    )
+    path.write_text("\n".join([HEADER, *rows]), encoding="utf-8")
+    found = {row.id: row for row in report_on(path).rows}
+    # 6 x 6.7e9 x 1e12 FLOP at 312 TFLOP/s of 512 GPUs are 2.9 days; teams reach a third to a half of that.
+    assert 2.9 / 0.6 < found["a"].predicted < 2.9 / 0.25
+    # Meta: 1,720,320 GPU hours.
+    assert found["b"].low < 35.9 < found["b"].high
+    assert found["c"].predicted is None
+    assert found["d"].predicted is None

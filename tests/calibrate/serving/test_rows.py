@@ -6,12 +6,11 @@ import pytest
 
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, FitNote, RowUse
-from sizer.calibrate.reports import report_on_files
 from sizer.calibrate.serving.accuracy import digest_of_rows, fitted_cases
 from sizer.calibrate.serving.calibration import serving_calibration
 from sizer.calibrate.serving.cases import ServingCase, cases_of
 from sizer.calibrate.serving.rows import load_serving_rows
-from tests.factories.requests import CATALOG
+from tests.factories.requests import CATALOG, report_on
 
 ROW = {
     "row_id": "mine",
@@ -51,7 +50,7 @@ def test_the_stored_fit_is_that_of_the_shipped_rows():
 
 def test_a_file_is_predicted_with_intervals(file_of):
     """Throughput, time per token and time to the first token, each with its 90 % interval."""
-    report = report_on_files([file_of(ROW)], CATALOG)
+    report = report_on(file_of(ROW))
     assert {row.quantity for row in report.rows} == {"output_tokens_per_s", "tpot_s", "ttft_s"}
     for row in report.rows:
         assert row.status == PREDICTED
@@ -63,8 +62,8 @@ def test_a_shipped_row_counts_as_fitted_only_with_its_own_numbers(file_of):
     shipped = next(row for row in load_serving_rows() if row.kind == "closed loop" and row.engine == "vllm")
     cells = {name: str(value) for name, value in vars(shipped).items() if value not in (None, "")}
     own, other = file_of(cells), {**cells, "tpot_s": "1.0"}
-    assert {row.status for row in report_on_files([own], CATALOG).rows} == {CALIBRATED}
-    assert {row.status for row in report_on_files([file_of(other)], CATALOG).rows} == {PREDICTED}
+    assert {row.status for row in report_on(own).rows} == {CALIBRATED}
+    assert {row.status for row in report_on(file_of(other)).rows} == {PREDICTED}
 
 
 def test_a_model_that_the_catalogue_lacks_is_known_by_its_shape(file_of):
@@ -78,7 +77,7 @@ def test_a_model_that_the_catalogue_lacks_is_known_by_its_shape(file_of):
         "total_params": "9.5e9",
     }
     named, bare = ROW | {"model": "ours-9b"} | shape, ROW | {"row_id": "bare", "model": "ours-9b"}
-    rows = report_on_files([file_of(named, bare)], CATALOG).rows
+    rows = report_on(file_of(named, bare)).rows
     assert all(row.predicted for row in rows if row.id == "mine")
     (status,) = {row.status for row in rows if row.id == "bare"}
     assert (status.use, status.reason.kind) == (RowUse.OUTSIDE, FitNote.DNN_NOT_IN_CATALOGUE)
@@ -94,7 +93,7 @@ def test_a_model_that_the_catalogue_lacks_is_known_by_its_shape(file_of):
     ],
 )
 def test_what_is_not_predicted_has_its_reason(file_of, change, reason):
-    (status,) = {row.status for row in report_on_files([file_of(ROW | change)], CATALOG).rows}
+    (status,) = {row.status for row in report_on(file_of(ROW | change)).rows}
     assert (status.use, status.reason.kind) == (RowUse.OUTSIDE, reason)
 
 
