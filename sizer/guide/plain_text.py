@@ -54,6 +54,7 @@ from sizer.sizing.design.decisions import RackLimit, rack_choice
 from sizer.sizing.reasons import ExchangeReason
 from sizer.sizing.result import STAGES, DesignAnswer, ParetoPoint, SizingResult, WorkloadAnswer
 from sizer.workload.request import SizingRequest
+from sizer.workload.resolve import assumes_sample_size
 from sizer.workload.target_text import target_text
 
 
@@ -277,7 +278,8 @@ def _data_lines(answer: WorkloadAnswer, size: str) -> list[str]:
     if answer.kind.trains_language:
         return [f"  data         {answer.dataset.name}, {size}, {each} per token"]
     access = f"{name(answer.workload.access)}, {name(answer.workload.cache)}"
-    return [f"  data         {size}, {each} per sample", f"  access       {access}"]
+    basis = f" (assumed: as of {answer.dataset.name})" if assumes_sample_size(answer.workload) else ""
+    return [f"  data         {size}, {each} per sample{basis}", f"  access       {access}"]
 
 
 def _rate(capacity: Estimate, unit: str) -> str:

@@ -256,6 +256,8 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
             f"{place}.dataset_bytes = {si(stored.dataset_bytes, 'B')} is smaller than one sample "
             f"({si(stored.sample_bytes, 'B')}); write the size of the whole data set"
         )
+    if counted is None and assumes_sample_size(work):
+        defaults.append(WorkloadDefault(DefaultKind.SAMPLE_BYTES, stored.sample_bytes))
     if work.target.time_to_train_s is not None and work.dataset_bytes is not None:
         # Copies of a set load the storage but are not an epoch of the original: list which one applies.
         defaults.append(WorkloadDefault(DefaultKind.SAMPLES_PER_EPOCH, stored.n_samples))
@@ -422,6 +424,12 @@ def stored_data(work: Workload, dataset: Dataset) -> StoredData:
         return StoredData(sample_bytes, work.dataset_bytes, work.dataset_bytes / sample_bytes)
     n_samples = dataset.n_samples.value
     return StoredData(sample_bytes, n_samples * sample_bytes, n_samples)
+
+
+def assumes_sample_size(work: Workload) -> bool:
+    """Whether the samples of a stated size of data are taken as large as those of published runs."""
+    is_stated = work.sample_bytes is not None or isinstance(work.dataset, CustomDataset)
+    return work.dataset_bytes is not None and not is_stated
 
 
 def usual_dataset(dnn: Dnn) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from sizer.base import units
 from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si
@@ -92,12 +93,18 @@ _DEFAULTS = {
         "Share of the users who are active in the peak hour",
         "our catalogue has no source for it; measure a trial group, as servers grow in proportion",
     ),
+    DefaultKind.SAMPLE_BYTES: (
+        "Size of a sample",
+        "that of the data set of published runs; the samples of an epoch, and with them the time to train, follow from "
+        "it: state yours",
+    ),
     DefaultKind.SAMPLES_PER_EPOCH: (
         "Samples of one epoch",
         "data set size over sample size, because the request states the size",
     ),
 }
 _VALUES: dict[DefaultKind, Callable[[float], str]] = {
+    DefaultKind.SAMPLE_BYTES: partial(si, unit="B"),
     DefaultKind.PREFIX_CACHED: percent,
     DefaultKind.ACTIVE_SHARE: percent,
     DefaultKind.FIRST_TOKEN: duration,

@@ -27,6 +27,7 @@ from sizer.sizing.reasons import BindingKind
 from sizer.sizing.result import DesignAnswer, SizingResult, StackAlternative, WorkloadAnswer
 from sizer.workload.language import LanguageWork
 from sizer.workload.request import Method
+from sizer.workload.resolve import assumes_sample_size
 from sizer.workload.stack_choice import StackEvidence
 from sizer.workload.transformer.number_formats import format_text
 
@@ -393,7 +394,7 @@ def dataset_phrase(answer: WorkloadAnswer) -> str:
     samples = answer.dataset_bytes / answer.sample_bytes if answer.sample_bytes else 0.0
     return (
         f"{answer.dataset.name} ({si(answer.dataset_bytes, 'B')} in {significant(samples)} "
-        f"{words.plural_noun(answer.dnn.sample)} of {si(answer.sample_bytes, 'B')})"
+        f"{words.plural_noun(answer.dnn.sample)} of {_sample_size(answer)})"
     )
 
 
@@ -406,8 +407,12 @@ def dataset_text(answer: WorkloadAnswer) -> str:
     samples = answer.dataset_bytes / answer.sample_bytes if answer.sample_bytes else 0.0
     return (
         f"{answer.dataset.name}: {si(answer.dataset_bytes, 'B')}, {significant(samples)} "
-        f"{words.plural_noun(answer.dnn.sample)} of {si(answer.sample_bytes, 'B')}"
+        f"{words.plural_noun(answer.dnn.sample)} of {_sample_size(answer)}"
     )
+
+
+def _sample_size(answer: WorkloadAnswer) -> str:
+    return si(answer.sample_bytes, "B") + (" (assumed)" if assumes_sample_size(answer.workload) else "")
 
 
 def cautions(answer: WorkloadAnswer) -> tuple[str, ...]:
