@@ -24,7 +24,7 @@ from sizer.calibrate.language.fit import (
     sequences_measured,
     step_law,
 )
-from sizer.calibrate.language.gpu_memory import PEAKS, REFUSED, peaks_measured
+from sizer.calibrate.language.gpu_memory import PEAKS, peaks_measured
 from sizer.calibrate.language.rows import (
     SHIPPED,
     TUNED,
@@ -36,6 +36,7 @@ from sizer.calibrate.language.rows import (
 from sizer.calibrate.observations import benchmark_file, digest_of_files
 from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.model import Catalog
+from sizer.perf.gpu_memory import REFUSED
 from sizer.perf.language.step import COEFFICIENTS, FILLED, matmul_seconds
 
 Value = TypeVar("Value")
