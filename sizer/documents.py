@@ -19,7 +19,6 @@ from sizer.catalog.model import Catalog
 from sizer.export.design_json import design_document
 from sizer.export.files import file_stem, write_whole
 from sizer.guide.contradictions import contradictions
-from sizer.guide.pdf.render import guide_html, guide_page
 from sizer.guide.pdf.set_page import set_page
 from sizer.guide.profile import PLAIN, Edition, Form, Profile
 from sizer.guide.user_texts import remark_on_glyphs
@@ -163,6 +162,8 @@ def _made(
         return _pdf(kind, *_page(result, catalog, kind, profile, is_customer_copy, progress), progress)
     edition = Edition("guide", profile, is_customer_copy)
     if kind == "html":
+        from sizer.guide.pdf.render import guide_html
+
         return guide_html(result, catalog, edition).encode()
     with use_locale(profile.locale if kind in _FOR_PEOPLE else DEFAULT_LOCALE):
         return _file(result, catalog, kind, edition)
@@ -210,7 +211,9 @@ def _page(
     is_customer_copy: bool,
     progress: Callable[[str], None] | None,
 ) -> _Page:
-    """What a PDF is set from."""
+    """What a PDF is set from. The chapters with their charts take long to load, and an answer in words has none."""
+    from sizer.guide.pdf.render import guide_page
+
     if progress is not None:
         progress("writing")
     is_archive = kind == "archive"

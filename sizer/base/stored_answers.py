@@ -1,7 +1,7 @@
 """Answers by keys that are much smaller than what they are worked out from, and values found when first read."""
 
-from collections.abc import Callable, Hashable
-from functools import lru_cache
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from functools import lru_cache, partial
 from threading import Lock
 from typing import Any, Generic, TypeVar
 
@@ -80,3 +80,25 @@ class Deferred(Generic[V]):
 
 def _known(value: V) -> Deferred[V]:
     return Deferred(lambda: value)
+
+
+class DeferredValues(Mapping[str, V]):
+    """Values by name, each found when it is first read; another process gets all of them."""
+
+    def __init__(self, names: Iterable[str], find: Callable[[str], V]) -> None:
+        self._values = {name: Deferred(partial(find, name)) for name in names}
+
+    def __getitem__(self, name: str) -> V:
+        return self._values[name].value
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._values
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __reduce__(self) -> tuple[type[dict[str, V]], tuple[dict[str, V]]]:
+        return dict, (dict(self),)

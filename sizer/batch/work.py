@@ -25,7 +25,7 @@ from sizer.physical.quantities import NOTHING_EXISTING
 from sizer.sizing.best_design import BestDesign, BestRow, best_row
 from sizer.sizing.design.design_checks import conditional_on, missing_for_rate
 from sizer.sizing.design.evaluate_design import built_design, unused_software
-from sizer.sizing.design.workload_figures import MOST_CERTAIN, figures_of, workload_figures
+from sizer.sizing.design.workload_figures import MOST_CERTAIN, workload_figures
 from sizer.sizing.recommend import binding_of
 from sizer.sizing.stages.workload_run import run_on
 from sizer.workload.need import read_words
@@ -56,8 +56,7 @@ def cells_of_design(best: BestDesign) -> dict[str, Any]:
     """Cells of a design that is written out in full."""
     design = best.design
     built = design_cells(design.platform, design.n_servers, design.storage_nodes, design.quantities, design.bill)
-    answers = [figures_of(answer) for answer in design.workloads]
-    return answer_cells(answers, design.probability, design.binding, best.needs_cluster, built)
+    return answer_cells(design.workloads, design.probability, design.binding, best.needs_cluster, built)
 
 
 def _of_row(best: BestRow, calibration: Calibration) -> dict[str, Any]:

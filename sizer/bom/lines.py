@@ -349,10 +349,11 @@ def _numbered(lines: Sequence[BillLine]) -> list[BillLine]:
     for category in CATEGORIES:
         own = [line for line in lines if line.category == category]
         major = len({line.category for line in numbered}) + 1
-        # Not ``replace``, which takes twice as long for so many fields.
+        # Free lines come last, so that those of a document that leaves them out count on. ``replace`` takes twice as
+        # long for so many fields.
         numbered += [
             BillLine(**{**vars(line), "line": f"{major}.{minor}"})
-            for minor, line in enumerate(sorted(own, key=_is_free_line), start=1)
+            for minor, line in enumerate(sorted(own, key=lambda line: line.unit_price == 0), start=1)
         ]
     assert len(numbered) == len(lines), "every category of a component is one of CATEGORIES"
     return numbered
@@ -381,7 +382,9 @@ def _line(
     price = _price(item, part, book, currency)
     unknown = part.status != "existing" and has_drives and has_unknown_drives(item, catalog)
     drives = (PlanNote(PlanNoteKind.DRIVES_UNKNOWN),) if unknown else ()
-    notes = (*drives, *part.notes, *price.pop("notes", ()), *_end_of_sale_notes(item))
+    notes = (*drives, *part.notes, *price.pop("notes", ()))
+    if item.end_of_sale is not None:
+        notes = (*notes, PlanNote(PlanNoteKind.END_OF_SALE, (str(item.end_of_sale.value),)))
     fields: dict[str, Any] = {"unit_price": None, "price_source": "", "price_date": "", **price}
     per_piece, unit = 1, _UNITS.get(metric, "EA")
     if part.status == "existing" and isinstance(item, Storage) and nodes_per_unit(item) > 1:
@@ -445,11 +448,6 @@ def _physical(item: Item) -> dict[str, float | None]:
     return found
 
 
-def _is_free_line(line: BillLine) -> bool:
-    """Lines without a price to pay come last, so that those of a document that leaves them out count on."""
-    return line.unit_price == 0
-
-
 def is_free(item: Item) -> bool:
     """Whether an item costs nothing by its source, not for want of a price."""
     return isinstance(item, Software) and item.metric.value in ("free", "included")
@@ -458,7 +456,3 @@ def is_free(item: Item) -> bool:
 def _is_assumed(item: Item) -> bool:
     """Whether what a part must fit is an assumption: a part number would order something that may not."""
     return isinstance(item, Pdu) and any(count.basis == "assumed" for count in item.outlets.values())
-
-
-def _end_of_sale_notes(item: Item) -> tuple[PlanNote, ...]:
-    return () if item.end_of_sale is None else (PlanNote(PlanNoteKind.END_OF_SALE, (str(item.end_of_sale.value),)),)

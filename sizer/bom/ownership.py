@@ -279,7 +279,8 @@ def _support(bill: Bill, rates: OwnershipRates) -> tuple[list[Fraction], int]:
         for year in range(1, rates.years + 1):
             months = max(year * MONTHS_A_YEAR - line.term_months, 0)
             totals[year] += Fraction(line.extended_net) * off * months / line.term_months
-    base = sum((Fraction(line.extended_net or 0) for line in bill.bought if _is_supported(line)), Fraction(0)) * off
+    supported = [line for line in bill.bought if not line.is_recurring and line.category not in UNSUPPORTED]
+    base = sum((Fraction(line.extended_net or 0) for line in supported), Fraction(0)) * off
     for year in range(1, rates.years + 1):
         totals[year] += base * running_shares(bill, rates, year)[0]
     return totals, n_open
@@ -301,10 +302,6 @@ def _uncovered_years(years: int, covered_months: ArrayLike) -> Floats:
 def _up_to(yearly: Sequence[Fraction]) -> list[Fraction]:
     """Sums up to the end of each year, from 0 on."""
     return [Fraction(0), *accumulate(yearly)]
-
-
-def _is_supported(line: BillLine) -> bool:
-    return not line.is_recurring and line.category not in UNSUPPORTED
 
 
 def _priced_support(bill: Bill) -> list[BillLine]:

@@ -1,8 +1,7 @@
 """Observations of rates, resolved against the catalogue into what the performance functions take."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -211,37 +210,20 @@ def peak_fact(gpu: Gpu, precision: str) -> Sourced[float]:
     return gpu.peak_fp32_flop_per_s or gpu.peak_flop_per_s.get("tf32") or gpu.peak_mixed_flop_per_s
 
 
-@dataclass(frozen=True)
-class CaseArrays:
-    """Cases of one task as columns for one vectorised pass."""
+def runs_of(cases: Sequence[RateCase]) -> TrainingRun | InferenceRun:
+    """Cases that all have one task as runs of the functions that size clusters, shape (cases,)."""
 
-    task: str
-    arguments: dict[str, Any]
+    def column(value_of: Callable[[RateCase], float]) -> Floats:
+        return np.array([value_of(case) for case in cases], dtype=float)
 
-    @classmethod
-    def of(cls, cases: list[RateCase]) -> "CaseArrays":
-        """Columns of cases that all have one task."""
-        task = cases[0].levels.task
-
-        def column(values: list[float]) -> Floats:
-            return np.array(values, dtype=float)
-
-        arguments: dict[str, Any] = {
-            "batch_per_gpu": column([c.batch_per_gpu for c in cases]),
-            "n_gpus_per_server": column([c.n_gpus_per_server for c in cases]),
-            "n_servers": column([c.n_servers for c in cases]),
-            "forward_flop": column([c.dnn.forward_flop.value for c in cases]),
-            "peak_flop_per_s": column([peak_flop_per_s(c.gpu, c.levels.precision) for c in cases]),
-        }
-        if task == "training":
-            sizes = [float(gradient_bytes(c.dnn.parameters.value, c.levels.precision)) for c in cases]
-            arguments["gradient_bytes"] = column(sizes)
-            arguments["nic_bytes_per_s"] = column([c.nic_bytes_per_s for c in cases])
-        else:
-            arguments["input_bytes"] = column([c.dnn.input_bytes.value for c in cases])
-        return cls(task, arguments)
-
-    @cached_property
-    def run(self) -> TrainingRun | InferenceRun:
-        """The runs by the functions that size clusters."""
-        return (TrainingRun if self.task == "training" else InferenceRun).of(**self.arguments)
+    shared: dict[str, Any] = {
+        "batch_per_gpu": column(lambda c: c.batch_per_gpu),
+        "n_gpus_per_server": column(lambda c: c.n_gpus_per_server),
+        "n_servers": column(lambda c: c.n_servers),
+        "forward_flop": column(lambda c: c.dnn.forward_flop.value),
+        "peak_flop_per_s": column(lambda c: peak_flop_per_s(c.gpu, c.levels.precision)),
+    }
+    if cases[0].levels.task != "training":
+        return InferenceRun.of(**shared, input_bytes=column(lambda c: c.dnn.input_bytes.value))
+    gradients = column(lambda c: float(gradient_bytes(c.dnn.parameters.value, c.levels.precision)))
+    return TrainingRun.of(**shared, gradient_bytes=gradients, nic_bytes_per_s=column(lambda c: c.nic_bytes_per_s))

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from sizer.base.arrays import Bools, Floats
 from sizer.base.errors import CalibrationError
 from sizer.base.formats.csv_rows import rows_of_file
-from sizer.base.resources import data_dir
 from sizer.calibrate.cases import RateCase
 from sizer.calibrate.engine import priors
+from sizer.calibrate.observations import benchmark_file
 from sizer.catalog.model import Catalog
 from sizer.perf.gpu_memory import INFERENCE_WEIGHT_BYTES, training_state_bytes
 
@@ -183,7 +183,7 @@ def load_memory_rows(catalog: Catalog, path: Path | str | None = None) -> tuple[
 
     Raises CalibrationError if it cannot be read, or a row is not complete: place and column.
     """
-    file = data_dir("catalog") / "benchmarks" / "memory" / "gpu_memory.csv" if path is None else Path(path)
+    file = benchmark_file("memory", "gpu_memory.csv") if path is None else Path(path)
     return tuple(rows_of_file(file, "published memory", lambda cells, _: _row(cells, catalog)))
 
 

@@ -128,7 +128,7 @@ def observation_texts(path: Path | str | None = None) -> dict[str, str]:
 
     Raises CalibrationError if there is no file, or one cannot be read, is too large or not UTF-8.
     """
-    folder = data_dir("catalog") / "benchmarks" if path is None else Path(path)
+    folder = benchmark_file() if path is None else Path(path)
     files = sorted(folder.glob("*.csv")) if os.path.isdir(folder) else [folder]
     if not files:
         raise CalibrationError(f"{folder}: holds no CSV files of observations")
@@ -143,10 +143,20 @@ def read_rows(text: str, name: str) -> list[Observation]:
     return rows_of_text(text, name, _observation, "id", COLUMNS)
 
 
+def benchmark_file(*parts: str) -> Path:
+    """A shipped file of measurements, or the folder of all of them."""
+    return data_dir("catalog").joinpath("benchmarks", *parts)
+
+
+def digest_of_files(*paths: Path, more: bytes = b"") -> str:
+    """Short digest of what files hold."""
+    return hashlib.sha256(b"".join(path.read_bytes() for path in paths) + more).hexdigest()[:16]
+
+
 @cache
 def stated_table(name: str) -> dict[str, Any]:
     """Content of a TOML file beside the shipped measurements: what is assumed of them, and how they are read."""
-    return tomllib.loads((data_dir("catalog") / "benchmarks" / name).read_text(encoding="utf-8"))
+    return tomllib.loads(benchmark_file(name).read_text(encoding="utf-8"))
 
 
 def observations_digest(rows: tuple[Observation, ...]) -> str:

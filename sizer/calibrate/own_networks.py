@@ -14,15 +14,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
-from pathlib import Path
 
 import numpy as np
 
 from sizer.base.arrays import Floats
 from sizer.base.estimate import Z90, Estimate
 from sizer.base.formats.csv_rows import bounded, rows_of_file, typed_row
-from sizer.base.resources import data_dir
 from sizer.calibrate import engine
+from sizer.calibrate.observations import benchmark_file
 from sizer.perf.training_step import TRAINING_PASSES
 from sizer.workload.custom_network import OTHER_KIND
 
@@ -96,19 +95,14 @@ def _law(runs: Sequence[OwnRun]) -> engine.Law:
 SHARES = engine.RateModel[OwnRun](n_terms=N_TERMS, effects=effects_of, prior_of=prior_of, law=_law, sigma=_SIGMA)
 
 
-def runs_path() -> Path:
-    """Where the published rates lie."""
-    return data_dir("catalog") / "benchmarks" / "networks" / "own_networks.csv"
-
-
 @lru_cache(maxsize=1)
 def load_runs() -> tuple[OwnRun, ...]:
     """The published rates.
 
     Raises CalibrationError naming the line and the column of a cell that is wrong.
     """
-    rows = rows_of_file(runs_path(), "own networks", lambda cells, _: typed_row(OwnRun, cells, bounded), key="id")
-    return tuple(rows)
+    file = benchmark_file("networks", "own_networks.csv")
+    return tuple(rows_of_file(file, "own networks", lambda cells, _: typed_row(OwnRun, cells, bounded), key="id"))
 
 
 def trainings_of(kind: str) -> list[OwnRun]:

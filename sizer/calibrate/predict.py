@@ -7,7 +7,7 @@ import numpy as np
 
 from sizer.base.estimate import Z90, Estimate, Spread
 from sizer.calibrate.calibration import Calibration, notes_on
-from sizer.calibrate.cases import CaseArrays, RateCase, resolve
+from sizer.calibrate.cases import RateCase, resolve, runs_of
 from sizer.calibrate.fit import hosts
 from sizer.calibrate.fit.rates import resolve_all_reduce, speedup_cases
 from sizer.calibrate.fit.runs import samples_of
@@ -21,7 +21,7 @@ from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Recipe
 from sizer.perf.caches import hit_fraction
 from sizer.perf.pipeline import cpu_utilization_fraction, decode_samples_per_s
-from sizer.perf.step_terms import StepRate, StepTerms, drawn_estimate
+from sizer.perf.step_terms import StepTerms, drawn_estimate
 
 # A recipe that stands for another round or target: one step of the published growth (60 to 72 epochs).
 _OTHER_RECIPE_LOG_SD = 0.15
@@ -119,10 +119,6 @@ def _terms(case: RateCase, context: _Context) -> StepTerms:
     return replace(terms, scatter_log_sd=wider)
 
 
-def _step_rate(case: RateCase, terms: StepTerms) -> StepRate:
-    return CaseArrays.of([case]).run.rate(terms)
-
-
 def _rate(row: Observation, context: _Context) -> Prediction:
     if row.task in ("preprocess", "storage"):
         return _host_rate_row(row, context)
@@ -132,7 +128,7 @@ def _rate(row: Observation, context: _Context) -> Prediction:
     if isinstance(case, CalibrationNote):
         return Prediction.none(case)
     terms = _terms(case, context)
-    estimate = _step_rate(case, terms).total[0]
+    estimate = runs_of([case]).rate(terms).total[0]
     spread = Spread.of(estimate.log_sd, terms.scatter_log_sd, terms.between_log_sd)
     estimate = _limited_by_host(case, estimate, terms, context)
     notes = case.notes + notes_on(context.calibration, case)
@@ -160,7 +156,7 @@ def _limited_by_host(case: RateCase, rate: Estimate, terms: StepTerms, context: 
     host = _rate_of_hosts(_task_of(case), row.sample_bytes or hosts.IMAGENET_BYTES, cores, context.calibration)
     # Who prints a rate has tuned the loader until it kept up: hosts hold a run where they do so with 95 % certainty on
     # one server, without what the exchange between servers takes from the GPUs.
-    alone = rate if case.n_servers == 1 else _step_rate(replace(case, n_servers=1), terms).total[0]
+    alone = rate if case.n_servers == 1 else runs_of([replace(case, n_servers=1)]).rate(terms).total[0]
     is_held = host.high < alone.value * case.n_servers
     return host if is_held and host.value < rate.value else rate
 
@@ -275,7 +271,7 @@ def _cores_per_gpu(row: Observation, context: _Context) -> Prediction:
     case = resolve(one, context.catalog, for_fit=False)
     if isinstance(case, CalibrationNote):
         return Prediction.none(case)
-    fed = _step_rate(case, _terms(case, context)).total[0]
+    fed = runs_of([case]).rate(_terms(case, context)).total[0]
     per_core = _rate_of_hosts(_task_of(case), row.sample_bytes or hosts.IMAGENET_BYTES, 1.0, context.calibration)
     sd = math.hypot(float(fed.log_sd), float(per_core.log_sd))
     return Prediction(Estimate.log_normal(fed.value / per_core.value, sd), PREDICTED, case.notes)
@@ -355,7 +351,7 @@ def _speedup(row: Observation, context: _Context) -> Prediction:
     terms = _terms(case, context)
     # Both runs share their terms: the ratio varies with what differs only. How a release scales differs between
     # laboratories as its rate does.
-    over, under = (np.log(CaseArrays.of([each]).run.over_draws.samples_per_s(terms.drawn)) for each in (case, one))
+    over, under = (np.log(runs_of([each]).over_draws.samples_per_s(terms.drawn)) for each in (case, one))
     within, between = context.calibration.scatter_log_sd["training"], float(terms.between_log_sd)
     estimate = drawn_estimate(over - under, np.array(math.sqrt(2 * within**2 + between**2)))[0]
     status = CALIBRATED if row.id in context.calibration.used else PREDICTED

@@ -63,7 +63,7 @@ def validated_rows(rows: Sequence[ModernRow], fits: StoredFits) -> list[Validate
             ("samples_per_s", "time_to_train_s"), (row.samples_per_s, row.time_to_train_s), pair, strict=True
         ):
             if published is not None:
-                found.append(ValidatedRow.of(row.id, "training", quantity, row.source, published, interval, status))
+                found.append(ValidatedRow(row.id, "training", quantity, row.source, published, interval, status))
     return found
 
 
@@ -201,7 +201,7 @@ def _row(
     status: RowStatus,
     notes: tuple[CalibrationNote, ...] = (),
 ) -> ValidatedRow:
-    return ValidatedRow.of(row.row_id, _TASK, quantity, row.source, published, estimate, status, notes)
+    return ValidatedRow(row.row_id, _TASK, quantity, row.source, published, estimate, status, notes)
 
 
 def extrapolations(case: LanguageCase, calibration: LanguageCalibration) -> tuple[CalibrationNote, ...]:

@@ -10,9 +10,9 @@ import numpy as np
 from sizer.base.arrays import Bools, Floats
 from sizer.base.estimate import Z90, Estimate
 from sizer.base.formats.csv_rows import is_stated, number_within, rows_of_file, typed_row
-from sizer.base.resources import data_dir
 from sizer.calibrate.engine import AccuracyTarget
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, FitNote, RowStatus, RowUse, note
+from sizer.calibrate.observations import benchmark_file
 from sizer.calibrate.validate import ValidatedRow
 
 HEADER = ("workload", "accelerator_emulated", "accelerators", "samples_per_s")
@@ -53,7 +53,7 @@ def load_emulation(path: Path | None = None) -> tuple[EmulationRow, ...]:
 
     Raises CalibrationError naming line and column of every cell that is no number in its range.
     """
-    file = data_dir("catalog") / "benchmarks" / "storage_emulation" / "mlperf-storage.csv" if path is None else path
+    file = path or benchmark_file("storage_emulation", "mlperf-storage.csv")
     return tuple(rows_of_file(file, "MLPerf Storage results", _row, "id"))
 
 
@@ -129,7 +129,7 @@ def validate_emulation(rows: Sequence[EmulationRow]) -> tuple[ValidatedRow, ...]
         if estimate is None:
             missing = note(FitNote.EMULATION_NOT_KNOWN, row.workload, row.accelerator)
             status = RowStatus(RowUse.OUTSIDE, note(FitNote.COUNTS_NOT_STATED) if row.accelerators is None else missing)
-        found.append(ValidatedRow.of(row.id, _TASK, _QUANTITY, row.source, row.samples_per_s or 0.0, estimate, status))
+        found.append(ValidatedRow(row.id, _TASK, _QUANTITY, row.source, row.samples_per_s or 0.0, estimate, status))
     return tuple(found)
 
 

@@ -151,26 +151,23 @@ class ValidatedRow:
     quantity: str
     source: str
     published: float
-    predicted: float | None
-    low: float | None
-    high: float | None
+    estimate: Estimate | None  # the prediction; None where there is none
     status: RowStatus
     notes: tuple[CalibrationNote, ...] = ()  # where the prediction extrapolates; empty where it interpolates
 
-    @staticmethod
-    def of(
-        name: str,
-        task: str,
-        quantity: str,
-        source: str,
-        published: float,
-        estimate: Estimate | None,
-        status: RowStatus,
-        notes: tuple[CalibrationNote, ...] = (),
-    ) -> "ValidatedRow":
-        """A row with the median and the ends of its prediction; ``estimate`` is None where there is none."""
-        value, low, high = (None, None, None) if estimate is None else tuple(estimate)
-        return ValidatedRow(name, task, quantity, source, published, value, low, high, status, notes)
+    @property
+    def predicted(self) -> float | None:
+        """Median of the prediction."""
+        return None if self.estimate is None else float(self.estimate.value)
+
+    @property
+    def low(self) -> float | None:
+        """Low end of its 90 % interval."""
+        return None if self.estimate is None else float(self.estimate.low)
+
+    @property
+    def high(self) -> float | None:
+        return None if self.estimate is None else float(self.estimate.high)
 
     @property
     def log_error(self) -> float | None:
@@ -182,9 +179,7 @@ class ValidatedRow:
     @property
     def is_covered(self) -> bool | None:
         """Whether the published number lies in the 90 % interval."""
-        if self.low is None or self.high is None:
-            return None
-        return self.low <= self.published <= self.high
+        return None if self.estimate is None else bool(self.estimate.low <= self.published <= self.estimate.high)
 
 
 @dataclass(frozen=True)
@@ -232,7 +227,7 @@ def validate(
     holds the same rows predicted without their source, and the accuracy targets.
     """
     validated = [
-        ValidatedRow.of(row.id, row.task, row.quantity, row.source, row.value, one.estimate, one.status, one.notes)
+        ValidatedRow(row.id, row.task, row.quantity, row.source, row.value, one.estimate, one.status, one.notes)
         for row, one in zip(rows, predict_all(rows, catalog, calibration), strict=True)
     ]
     if checks is None:
@@ -260,8 +255,7 @@ def _unseen(rows: list[ValidatedRow], checks: CrossValidation) -> tuple[Validate
     for row in rows:
         triple = checks.by_source.get(row.id)
         if triple is not None and is_meant(row):
-            value, low, high = triple
-            found.append(replace(row, predicted=value, low=low, high=high, status=status))
+            found.append(replace(row, estimate=Estimate(*np.array(triple)), status=status))
     return tuple(found)
 
 

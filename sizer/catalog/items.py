@@ -27,7 +27,8 @@ def is_of_vendor(vendor: str, name: str) -> bool:
 class Frozen(BaseModel):
     """Immutable; unknown keys are refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # A class is built when it first reads something: most are only ever read inside another one.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Sku(Frozen):

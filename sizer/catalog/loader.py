@@ -130,11 +130,6 @@ def _read_root(root: Path, content: _Content, label: str, is_overlay: bool) -> N
             content.faults.append(f"{place}: an overlay cannot replace {entry.name}; it holds items and prices")
 
 
-def _is_ignored(entry: Path) -> bool:
-    # A note for readers, and what editors and version control leave behind.
-    return entry.name.startswith((".", "README")) or entry.name == "__pycache__"
-
-
 def _leads_outside(entry: Path, root: Path) -> bool:
     # A link may lead to a file that nobody meant to hand over.
     return entry.is_symlink() and not entry.resolve().is_relative_to(root)
@@ -142,7 +137,8 @@ def _leads_outside(entry: Path, root: Path) -> bool:
 
 def _entries(folder: Path, place: str, content: _Content) -> list[Path]:
     try:
-        return [entry for entry in sorted(folder.iterdir()) if not _is_ignored(entry)]
+        # Not a note for readers, and not what editors and version control leave behind.
+        return [one for one in sorted(folder.iterdir()) if not one.name.startswith((".", "README", "__pycache__"))]
     except OSError as error:
         content.faults.append(f"{place}: cannot be read: {error.strerror}")
         return []

@@ -2,7 +2,7 @@
 
 import sys
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -147,3 +147,11 @@ def print_document(kind: str, **content: object) -> None:
     from sizer.base.formats.json_document import json_document
 
     print_json(json_document(kind, **content))
+
+
+def print_answer(as_json: bool, document: Callable[..., object], text: Callable[..., str], *answer: object) -> None:
+    """Print an answer for machines or for people; both functions take the same values."""
+    if as_json:
+        print_json(document(*answer))
+    else:
+        print(text(*answer))

@@ -1,11 +1,12 @@
 """``sizer fabric``, ``project`` and ``layout``: a single fabric, a given cluster, and ways to divide a model."""
 
+from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
-from sizer.cli.documents import AsJson, CatalogDir, print_document, print_json
+from sizer.cli.documents import AsJson, CatalogDir, print_answer, print_document
 
 
 def fabric_command(
@@ -75,28 +76,12 @@ def fabric_command(
 
     One scalable unit of a DGX H100 SuperPOD: sizer fabric --nodes 31 --ufm-ports 4 --ports 64
     """
+    given: dict[str, Any] = dict(locals())  # its options are the fields of the question
     from sizer.catalog.loader import load_catalog
     from sizer.physical.networks.single_fabric import FabricAsked, single_fabric
     from sizer.present.text.plan import fabric_text
 
-    asked = FabricAsked(
-        end_points=end_points,
-        nodes=nodes,
-        links_per_node=links_per_node,
-        unit=unit,
-        full_units=full_units,
-        other_ports=other_ports,
-        storage_ports=storage_ports,
-        storage_link_share=storage_link_share,
-        network=network,
-        ports=ports,
-        switch=switch,
-        oversubscription=oversubscription,
-        rails=rails,
-        pair=pair,
-        links_per_cable=links_per_cable,
-        ports_per_module=ports_per_module,
-    )
+    asked = FabricAsked(**{one.name: given[one.name] for one in fields(FabricAsked)})
     found = single_fabric(asked, load_catalog(overlay=catalog_dir) if switch is not None else None)
     if as_json:
         print_document("fabric", **vars(found))
@@ -136,10 +121,7 @@ def project_command(
         stack=stack,
         fabric=fabric,
     )
-    if as_json:
-        print_json(projection_document(design))
-    else:
-        print(projection_text(design))
+    print_answer(as_json, projection_document, projection_text, design)
 
 
 def layout_command(
@@ -174,12 +156,13 @@ def layout_command(
     catalog_dir: CatalogDir = None,
 ) -> None:
     """Find the fastest way to divide the training of a language model over GPUs: rate, memory, time of a step."""
+    given: dict[str, Any] = dict(locals())  # some options are the degrees that a layout may fix
     from sizer.calibrate.language.calibration import language_calibration
     from sizer.catalog.loader import load_catalog
     from sizer.present.text.layouts import layouts_text
     from sizer.sizing.stages.language_layouts import LayoutQuestion, language_model, model_name, search_layouts
     from sizer.workload.transformer.custom_transformer import shape_from_text
-    from sizer.workload.transformer.layout_pins import layout_pins
+    from sizer.workload.transformer.layout_pins import LayoutPins, layout_pins
 
     catalog = load_catalog(overlay=catalog_dir)
     own = None if shape is None else shape_from_text(model, shape)
@@ -192,20 +175,7 @@ def layout_command(
         precision=precision,
         software=software,
         kind="lora" if lora else "pretrain",
-        pins=layout_pins(
-            {
-                "tensor": tensor,
-                "pipeline": pipeline,
-                "chunks": chunks,
-                "context": context,
-                "expert": expert,
-                "data": data,
-                "micro_batch": micro_batch,
-                "sharding": sharding,
-                "recompute": recompute,
-                "across_servers": across_servers,
-            }
-        ),
+        pins=layout_pins({name: given[name] for name in LayoutPins.model_fields}),
         shape=own,
     )
     found = search_layouts(question, catalog, language_calibration(), count)

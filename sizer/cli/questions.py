@@ -2,13 +2,14 @@
 
 import os
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sizer.base.errors import RequestError
-from sizer.cli.documents import AsJson, CatalogDir, CustomerCopy, print_document, print_json
+from sizer.cli.documents import AsJson, CatalogDir, CustomerCopy, print_answer, print_document
 
 if TYPE_CHECKING:
     from sizer.sizing.design.evaluated_design import EvaluatedDesign
@@ -47,10 +48,7 @@ def verdict_command(
 
     evaluated = _sized(_request(request_file), catalog_dir)
     answers = claims(evaluated), simplest_design(evaluated)
-    if as_json:
-        print_json(verdict_document(evaluated.result, *answers))
-    else:
-        print(verdict_answer_text(evaluated.result, *answers))
+    print_answer(as_json, verdict_document, verdict_answer_text, evaluated.result, *answers)
 
 
 @questions_app.command("ingest")
@@ -67,11 +65,8 @@ def ingest_command(
 
     request = _request(request_file)
     evaluated = _sized(request, catalog_dir)
-    plan = data_plan(evaluated)
-    if as_json:
-        print_json(data_document(evaluated.result.design.name, plan))
-    else:
-        print(data_text(request.title, evaluated.result.design.name, plan))
+    text = partial(data_text, request.title)
+    print_answer(as_json, data_document, text, evaluated.result.design.name, data_plan(evaluated))
 
 
 @questions_app.command("team")
@@ -88,12 +83,8 @@ def team_command(
     if request.team is None:
         raise RequestError(f"{request_file}: has no [team] table; add one with wait_s and at least one [[team.job]]")
     evaluated = _sized(request, catalog_dir)
-    answer = team_answer(evaluated)
-    assert answer is not None  # the request has a team, and its design is of this catalogue
-    if as_json:
-        print_json(team_document(evaluated.result.design.name, answer))
-    else:
-        print(team_text(request.title, evaluated.result.design.name, answer))
+    text = partial(team_text, request.title)
+    print_answer(as_json, team_document, text, evaluated.result.design.name, team_answer(evaluated))
 
 
 @questions_app.command("grow")
@@ -110,10 +101,7 @@ def grow_command(
     catalog = load_catalog(overlay=catalog_dir)
     request = _request(request_file)
     plan = growth_plan(request, catalog)
-    if as_json:
-        print_json(growth_document(plan))
-    else:
-        print(growth_text(plan, catalog, request))
+    print_answer(as_json, growth_document, partial(growth_text, catalog=catalog, request=request), plan)
 
 
 # Rows that a person compares on a page; each takes about as long as a sizing.
@@ -137,10 +125,8 @@ def scale_command(
     counts = None if gpus is None else _counts(gpus)
     evaluated = _sized(_request(request_file), catalog_dir)
     comparison = scale_comparison(evaluated, counts)
-    if as_json:
-        print_json(scale_document(comparison, evaluated.catalog))
-    else:
-        print(scale_text(comparison, evaluated))
+    document = partial(scale_document, catalog=evaluated.catalog)
+    print_answer(as_json, document, partial(scale_text, evaluated=evaluated), comparison)
 
 
 def _counts(text: str) -> list[int]:
@@ -180,11 +166,7 @@ def ownership_command(
     request = _with_table(request, "ownership", request_file, years=years, electricity_per_kwh=electricity)
     result = _sized(request, catalog_dir).result
     answer = ownership(copied(result) if customer_copy else result)
-    assert answer is not None  # the request has the table
-    if as_json:
-        print_json(ownership_document(answer))
-    else:
-        print(ownership_text(answer))
+    print_answer(as_json, ownership_document, ownership_text, answer)
 
 
 @questions_app.command("rent")
@@ -207,13 +189,9 @@ def rent_command(
             f"{request_file}: has no [rental] table; add one, or give the price per GPU-hour with --rate"
         )
     request = _with_table(request, "rental", request_file, per_gpu_hour=rate, utilization_fraction=use)
-    comparison = rent_or_buy(_sized(request, catalog_dir).result)
-    assert comparison is not None
     assert request.rental is not None
-    if as_json:
-        print_json(rental_document(comparison, use_of(request.rental)))
-    else:
-        print(rental_text(comparison, use_of(request.rental)))
+    comparison = rent_or_buy(_sized(request, catalog_dir).result)
+    print_answer(as_json, rental_document, rental_text, comparison, use_of(request.rental))
 
 
 def _with_table(request: "SizingRequest", name: str, request_file: Path, **changes: object) -> "SizingRequest":
@@ -249,10 +227,7 @@ def failures_command(
     evaluated = _sized(request, catalog_dir)
     cases = failure_cases(evaluated)
     cost = spare_cost(request, evaluated.result.design, evaluated.catalog)
-    if as_json:
-        print_json(failures_document(evaluated.result, cases, cost))
-    else:
-        print(failures_text(evaluated.result, cases, cost))
+    print_answer(as_json, failures_document, failures_text, evaluated.result, cases, cost)
 
 
 @questions_app.command("goodput")

@@ -19,6 +19,7 @@ from sizer.cli.documents import (
     DocumentWriter,
     ProfileFile,
     document_options,
+    print_answer,
     print_error,
     print_json,
     print_message,
@@ -224,10 +225,7 @@ def diff_command(
     sides = saved, sized_today(saved, catalog) if now is None else _side(now, library, catalog)
     found = differences(*sides)
     caused = diff(sides[0].sizing_request, sides[1].sizing_request, catalog)
-    if as_json:
-        print_json(difference_document(sides, found, caused))
-    else:
-        print(difference_text(sides, found, caused))
+    print_answer(as_json, difference_document, difference_text, sides, found, caused)
 
 
 def _side(named: str, address: str | None, catalog: "Catalog") -> "ComparedAnswer":

@@ -4,7 +4,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from sizer.base.errors import CalibrationError
+from sizer.base.estimate import Estimate
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.notes import PREDICTED, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.observations import Observation, load_observations
@@ -146,10 +149,9 @@ def _published(
     seen = replace(
         row, id=", ".join(words) or facts.task_name(run.task), status=row.status if row.predicted is None else PREDICTED
     )
-    value, low, high = triple or (None, None, None)
     only_in_fit = triple is None and row.predicted is not None
     status = RowStatus(RowUse.OUTSIDE, note(FitNote.NO_FIT_WITHOUT_SOURCE)) if only_in_fit else seen.status
-    unseen = replace(seen, predicted=value, low=low, high=high, status=status)
+    unseen = replace(seen, estimate=None if triple is None else Estimate(*np.array(triple)), status=status)
     return Published(run, seen, unseen, dnn, gpu, server, stack, part)
 
 

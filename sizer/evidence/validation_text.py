@@ -152,8 +152,7 @@ def _rows(rows: Sequence[ValidatedRow]) -> list[dict[str, object]]:
     return [
         fields_of(
             row,
-            *(name for name in vars(row) if name not in ("status", "notes")),
-            "log_error",
+            *("id", "task", "quantity", "source", "published", "predicted", "low", "high", "log_error"),
             status=status_text(row.status),
             notes=note_texts(row.notes),
         )

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import Any, TypeVar
@@ -341,14 +341,7 @@ T = TypeVar("T")
 
 # An attempt fails only because another writer succeeded; more failures than this have another cause.
 _ATTEMPTS = 200
-_ENTRY = (
-    revisions.c.design_id,
-    revisions.c.number,
-    revisions.c.parent,
-    revisions.c.author,
-    revisions.c.comment,
-    revisions.c.created_at,
-)
+_ENTRY = tuple(revisions.c[one.name] for one in fields(RevisionEntry))
 
 
 class Library:
@@ -376,7 +369,21 @@ class Library:
         hold it. ``name``: at most 120 characters. ``author``, ``comment``: may be empty. ``now``: with its time zone.
         """
         columns = checked_content(content)
-        return self._create(design_id, name, columns, author=author, comment=comment, now=now)
+        checked_id(design_id)
+        name = checked_text(name, "the name", MAX_NAME, may_be_empty=False)
+
+        def write(connection: Connection) -> SaveOutcome:
+            if connection.execute(select(designs.c.id).where(designs.c.id == design_id)).first() is not None:
+                raise LibraryError("the library already has a design with this id; save it under another id")
+            connection.execute(
+                insert(designs).values(
+                    id=design_id, name=name, search_text=normalized(name), created_at=utc_text(now), is_hidden=False
+                )
+            )
+            self._insert(connection, design_id, 1, columns, parent=None, author=author, comment=comment, now=now)
+            return SaveOutcome(1, True)
+
+        return self._write(write)
 
     def save(
         self, design_id: str, based_on: int, content: DesignContent, *, author: str, comment: str, now: datetime
@@ -510,25 +517,6 @@ class Library:
         except FAULTS as error:
             raise database_error(self.place, error, self._engine) from None
         raise LibraryError(f"{self.place} is overloaded: too many users save at the same time; try again")
-
-    def _create(
-        self, design_id: str, name: str, columns: dict[str, Any], *, author: str, comment: str, now: datetime
-    ) -> SaveOutcome:
-        checked_id(design_id)
-        name = checked_text(name, "the name", MAX_NAME, may_be_empty=False)
-
-        def write(connection: Connection) -> SaveOutcome:
-            if connection.execute(select(designs.c.id).where(designs.c.id == design_id)).first() is not None:
-                raise LibraryError("the library already has a design with this id; save it under another id")
-            connection.execute(
-                insert(designs).values(
-                    id=design_id, name=name, search_text=normalized(name), created_at=utc_text(now), is_hidden=False
-                )
-            )
-            self._insert(connection, design_id, 1, columns, parent=None, author=author, comment=comment, now=now)
-            return SaveOutcome(1, True)
-
-        return self._write(write)
 
     @staticmethod
     def _insert(

@@ -7,8 +7,9 @@ from sizer.base.arrays import Floats
 from sizer.base.estimate import normal_cdf, normal_quantile
 from sizer.perf.arguments import float_arrays, require_above, require_at_least, require_within
 
-# A layout is feasible when it fits with this probability.
-FITS_PROBABILITY = 0.9
+# What is searched for fits when it does with the first probability; what is stated is refused where it does with less
+# than the second: all of the 90 % interval lies above the GPU's memory.
+FITS_PROBABILITY, REFUSED = 0.9, 0.05
 # Weights and gradients: 4 + 4 bytes with fp32; with mixed precision 2 + 2 and 4 of the fp32 copy that the optimizer
 # updates. Micikevicius et al., "Mixed precision training," ICLR 2018, section 3.1.
 WEIGHT_AND_GRADIENT_BYTES = 8.0

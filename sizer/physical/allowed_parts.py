@@ -269,7 +269,8 @@ def why_none_error_text(catalog: Catalog, request: SizingRequest, servers: Seque
             f"({', '.join(s.id for s in gpu_servers)}); these take {', '.join(fits)}"
         )
     gpu_servers = [s for s in gpu_servers if allowed_gpus(catalog, s, asked, eras)]
-    gpu_servers, all_servers = [s for s in gpu_servers if _has_memory(s, catalog, asked)], gpu_servers
+    least, all_servers = asked.host_memory_bytes or 0.0, gpu_servers
+    gpu_servers = [s for s in gpu_servers if _largest(s, catalog) >= least]
     if not gpu_servers:
         return _no_memory_error_text(all_servers, catalog, asked)
     names = ", ".join(s.id for s in gpu_servers)
@@ -324,10 +325,6 @@ def _older_text(catalog: Catalog, eras: ErasAsked) -> str:
 def _largest(server: Server, catalog: Catalog) -> float:
     memory = memory_sizes(server, catalog)[-1].server.memory_bytes
     return memory.value if memory is not None else 0.0
-
-
-def _has_memory(server: Server, catalog: Catalog, asked: Platforms) -> bool:
-    return asked.host_memory_bytes is None or _largest(server, catalog) >= asked.host_memory_bytes
 
 
 def _no_memory_error_text(servers: Sequence[Server], catalog: Catalog, asked: Platforms) -> str:

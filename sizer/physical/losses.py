@@ -199,10 +199,8 @@ class Losses:
                 main[network], most[network] = piece, weight
         pieces = frozenset(main.values())
         switches = {k.z.device for k in links if root(k.z.device) in pieces} - set(self.named(Role.GATEWAY))
-        return frozenset(switches | {k.a.device for k in links if k.z.device in switches and self._is_gateway(k)})
-
-    def _is_gateway(self, link: Connection) -> bool:
-        return self._role.get(link.a.device) == Role.GATEWAY
+        beside = {k.a.device for k in links if k.z.device in switches and self._role.get(k.a.device) == Role.GATEWAY}
+        return frozenset(switches | beside)
 
     def _uplink_shares(self, links: Iterable[Connection]) -> dict[NetworkPlane, float]:
         """Worst share of its uplinks that a switch keeps, network by network."""

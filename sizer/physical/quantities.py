@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.catalog.fabrics import joining, usual_ports
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Device, Server
+from sizer.catalog.schema import Device, Server, Storage
 from sizer.physical import capacity
 from sizer.physical.components import Component, DesignParts, Network, Quantities, combined
 from sizer.physical.networks.counts import cable_lines, data_networks, with_management
@@ -113,7 +113,7 @@ def _quantities(
         components = _without(components, _around(platform, catalog, standing, rows, existing, placed, data))
     racks = parts.rack_parts(catalog, groups, placed, components)
     if standing is not None and not existing.racks:
-        heights_u = {part.item: float(_each(device_of(part.item)).amounts[0, 0]) for part in devices}
+        heights_u = {part.item: float(_each(device_of(part.item))[0][0, 0]) for part in devices}
         racks = _new_share(racks, components, heights_u, power.rack_units)
     components += racks
     components += software_lines(platform, catalog, rows, components)
@@ -232,36 +232,32 @@ def _devices(platform: Platform, rows: Shape) -> list[Component]:
         server = platform.storage_server.id
         found.append(Component(Role.STORAGE_SERVER, "storage", server, rows.units, contents=drives))
     elif capacity.counts_nodes(storage):
-        per_unit = capacity.nodes_per_unit(storage)
-        notes = [PlanNote(PlanNoteKind.NODES_PER_UNIT, (per_unit,))] if per_unit > 1 else []
-        notes += [PlanNote(PlanNoteKind.STATED, (option,))] if option else []
-        found.append(Component(storage_role(storage), "storage", storage.id, rows.units, tuple(notes)))
+        found.append(_units(storage, option, storage_role(storage), rows.units))
     tier = platform.second_tier
     if tier is not None and tier.storage is not None:
         name = tier.storage.capacity_options[tier.capacity_option].name if tier.storage.capacity_options else ""
-        per_unit = capacity.nodes_per_unit(tier.storage)
-        notes = [PlanNote(PlanNoteKind.NODES_PER_UNIT, (per_unit,))] if per_unit > 1 else []
-        notes += [PlanNote(PlanNoteKind.STATED, (name,))] if name else []
-        found.append(Component(Role.CAPACITY_TIER, "storage", tier.storage.id, rows.tier_units, tuple(notes)))
+        found.append(_units(tier.storage, name, Role.CAPACITY_TIER, rows.tier_units))
     return found
 
 
-@dataclass(frozen=True)
-class _Each:
-    """What one device takes."""
-
-    amounts: Floats  # rack units, lower, typical and upper W, kg; unknown ones count as 0. Shape (5, 1)
-    has_power: bool
-    has_weight: bool
+def _units(storage: Storage, option: str, role: Role, quantity: Ints) -> Component:
+    per_unit = capacity.nodes_per_unit(storage)
+    notes = [PlanNote(PlanNoteKind.NODES_PER_UNIT, (per_unit,))] if per_unit > 1 else []
+    notes += [PlanNote(PlanNoteKind.STATED, (option,))] if option else []
+    return Component(role, "storage", storage.id, quantity, tuple(notes))
 
 
 @lru_cache(maxsize=4096)
-def _each(device: Device) -> _Each:
+def _each(device: Device) -> tuple[Floats, bool, bool]:
+    """What one device takes, shape (5, 1), and whether its power and its weight are known, which count as 0 if not.
+
+    Rack units, lower, typical and upper W, kg.
+    """
     draw, height, weight = device_power(device), device.height_u, device.weight_kg
     units = height.value if height is not None else 0.0
     kg = weight.value if weight is not None else 0.0
     amounts = np.array([[units], [draw.low_w], [draw.typical_w], [draw.max_w], [kg]], dtype=float)
-    return _Each(amounts, draw.is_known, weight is not None)
+    return amounts, draw.is_known, weight is not None
 
 
 class _Sum:
@@ -274,11 +270,11 @@ class _Sum:
         for part in devices:
             if not np.count_nonzero(part.quantity):
                 continue
-            each = _each(platform.device(catalog, part.item))
-            amounts += part.quantity * each.amounts
-            if not each.has_power:
+            each, has_power, has_weight = _each(platform.device(catalog, part.item))
+            amounts += part.quantity * each
+            if not has_power:
                 unknown_power[part.item] = None
-            if not each.has_weight:
+            if not has_weight:
                 unknown_weight[part.item] = None
         self.rack_units, self.low_w, self.typical_w, self.max_w, self.weight_kg = amounts
         self.unknown_power, self.unknown_weight = tuple(unknown_power), tuple(unknown_weight)

@@ -564,7 +564,7 @@ class IdleServers:
     time_s: float | None  # None likewise, and where its length is not known
     gpu: str = ""  # name of the one that they are taken to hold; "" where they are sold with one kind only
     probability: float = 0.0  # that they meet the targets alone
-    is_measured: bool = True  # a published run of such a model, or the customer, tells the rate of their GPUs
+    has_rate: bool = True  # a published run of such a model, or the customer, tells the rate of their GPUs
 
 
 @dataclass(frozen=True)

@@ -291,8 +291,8 @@ def _idle_servers(counts: PartCounts, design: DesignAnswer) -> tuple[IdleServers
         platform = evaluated.platforms[int(evaluated.space.platform[best[0]])]
         taken = platform.gpu.name if len(platform.server.gpus) > 1 else ""
         chance = float(evaluated.probability[best[0]])
-        is_measured = not any(lacks_rate(each, platform.gpu, counts.catalog) for each in evaluated.works)
-        found.append(IdleServers(one, float(rates.max()), time_s, taken, chance, is_measured))
+        has_rate = not any(lacks_rate(each, platform.gpu, counts.catalog) for each in evaluated.works)
+        found.append(IdleServers(one, float(rates.max()), time_s, taken, chance, has_rate))
     return tuple(found)
 
 

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import numpy as np
+
+from sizer.base.estimate import Estimate
 from sizer.calibrate.notes import PREDICTED, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.validate import ValidatedRow
 from tests import factories
@@ -21,8 +24,8 @@ def row(published: float, predicted: float | None, *, spread: float = 1.2, **mor
         "status": PREDICTED if predicted is not None else RowStatus(RowUse.OUTSIDE, note(FitNote.GPU_NOT_NAMED)),
         **more,
     }
-    low, high = (None, None) if predicted is None else (predicted / spread, predicted * spread)
-    return ValidatedRow(published=published, predicted=predicted, low=low, high=high, **values)
+    ends = None if predicted is None else Estimate(*np.array([predicted, predicted / spread, predicted * spread]))
+    return ValidatedRow(published=published, estimate=ends, **values)
 
 
 def mixed() -> list[ValidatedRow]:

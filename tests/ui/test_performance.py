@@ -4,10 +4,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from sizer.base.errors import CalibrationError
+from sizer.base.estimate import Estimate
 from sizer.bom.bill import BillLine
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, FitNote, note
 from sizer.calibrate.observations import load_observations
@@ -152,7 +154,8 @@ def made_up() -> PublishedEvidence:
     runs = [run for run in load_observations() if run.quantity == "samples_per_s"][: len(PUBLISHED)]
     rows = [
         ValidatedRow(
-            run.id, "training", "samples_per_s", HOSTILE, value, 100.0, 80.0, 120.0, PREDICTED if n % 2 else CALIBRATED
+            *(run.id, "training", "samples_per_s", HOSTILE, value, Estimate(*np.array([100.0, 80.0, 120.0]))),
+            PREDICTED if n % 2 else CALIBRATED,
         )
         for n, (run, value) in enumerate(zip(runs, PUBLISHED, strict=True))
     ]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sizer.base.arrays import Floats
-from sizer.calibrate.cases import CaseArrays, RateCase, is_known_link, link_level, observed_link_bytes_per_s, resolve
+from sizer.calibrate.cases import RateCase, is_known_link, link_level, observed_link_bytes_per_s, resolve, runs_of
 from sizer.calibrate.engine import Effect, ErrorStatistics, Fit, FittedRows, Law, Problem
 from sizer.calibrate.fit.joint import MAD_TO_SD, MIN_SCATTER_LOG_SD, FitBlock, JointFit
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
@@ -91,9 +91,9 @@ def pair_effects(case: RateCase, over: RateCase | None) -> list[Effect]:
 
 def pair_law(cases: Sequence[RateCase], over: Sequence[RateCase | None]) -> Law:
     """Logarithms of rates, of some over those of other runs."""
-    k, runs = len(TERM_NAMES), CaseArrays.of(list(cases)).run
+    k, runs = len(TERM_NAMES), runs_of(cases)
     bases = {place: base for place, base in enumerate(over) if base is not None}
-    places, below = list(bases), CaseArrays.of(list(bases.values())).run if bases else None
+    places, below = list(bases), runs_of(list(bases.values())) if bases else None
 
     def log_rates(terms: Floats) -> Floats:
         logs = np.log(runs.samples_per_s(terms[..., :k]))

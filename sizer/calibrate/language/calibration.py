@@ -24,17 +24,19 @@ from sizer.calibrate.language.fit import (
     sequences_measured,
     step_law,
 )
-from sizer.calibrate.language.gpu_memory import PEAKS, REFUSED, peaks_measured
+from sizer.calibrate.language.gpu_memory import PEAKS, peaks_measured
 from sizer.calibrate.language.rows import (
+    SHIPPED,
     TUNED,
     LanguageRow,
     group_of_stack,
     load_language_rows,
-    rows_digest,
     stack_named,
 )
+from sizer.calibrate.observations import benchmark_file, digest_of_files
 from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.model import Catalog
+from sizer.perf.gpu_memory import REFUSED
 from sizer.perf.language.step import COEFFICIENTS, FILLED, matmul_seconds
 
 Value = TypeVar("Value")
@@ -189,7 +191,8 @@ def _digest(used: Sequence[LanguageCase], stated: Sequence[LanguageCase]) -> str
     ]
     inputs = (*arrays(used), *arrays(stated)[:2], runtimes(stated))
     return engine.digest_of(
-        (rows_digest(), names), [*map(np.array, priors), *(c for one in inputs for c in astuple(one))]
+        (digest_of_files(benchmark_file(*SHIPPED)), names),
+        [*map(np.array, priors), *(c for one in inputs for c in astuple(one))],
     )
 
 

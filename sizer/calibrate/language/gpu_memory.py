@@ -17,8 +17,6 @@ _SPREAD, _GUESSED_SPREAD = 0.10, 0.18
 # Where the micro batch or the layout is not stated: blanked in the fitted rows, so much has 90 % of the peaks inside.
 # The guessed layout of adapters is near: blanked in eight, errors are 0.10.
 _WITHOUT = {"micro batch": 0.32, "layout": 0.63}
-# Probability of fitting below which a stated layout is refused: all of the 90 % interval lies above the GPU's memory.
-REFUSED = 0.05
 
 
 def prior_of(name: str) -> Prior:

@@ -1,6 +1,5 @@
 """Published measurements of language-model training as typed rows."""
 
-import hashlib
 import math
 import re
 from dataclasses import dataclass, replace
@@ -8,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from sizer.base.formats.csv_rows import number_within, rows_of_file, typed_row
-from sizer.base.resources import data_dir
-from sizer.calibrate.observations import stated_table
+from sizer.calibrate.observations import benchmark_file, stated_table
 
 # Columns by which a file of this kind is known. It may have any field of :class:`LanguageRow`; others are left out.
 NEEDED_COLUMNS = ("row_id", "source", "model", "gpu", "gpus", "precision")
+SHIPPED = ("language", "training.csv")
 # Numbers of a row and what is allowed: anything else is a fault of the file.
 _LIMITS = {"params_b": (1e-4, 1e6), "step_time_s": (1e-6, 1e6), "gpus": (1, 1e7)}
 _ANY_NUMBER = (0.0, 1e15)
@@ -91,24 +90,13 @@ class LanguageRow:
         return None
 
 
-def shipped_path() -> Path:
-    """Where the shipped rows lie."""
-    return data_dir("catalog") / "benchmarks" / "language" / "training.csv"
-
-
-def rows_digest() -> str:
-    """Digest of the shipped rows."""
-    return hashlib.sha256(shipped_path().read_bytes()).hexdigest()[:16]
-
-
 def load_language_rows(path: Path | None = None) -> tuple[LanguageRow, ...]:
     """Rows of one file, by default of the shipped one.
 
     Raises CalibrationError naming the line and the column of every cell that is no number in its range, and every id
     that stands twice.
     """
-    file = shipped_path() if path is None else path
-    return tuple(rows_of_file(file, "language-model measurements", row_of, key="row_id"))
+    return tuple(rows_of_file(path or benchmark_file(*SHIPPED), "language-model measurements", row_of, key="row_id"))
 
 
 def row_of(cells: dict[str, str], place: str) -> LanguageRow:

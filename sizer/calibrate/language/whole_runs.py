@@ -9,7 +9,6 @@ with normal priors on effects; runs of a family (Llama 2, Falcon, ...) share an 
 fastest layout of the default stack, of which each prediction has a spread of its own.
 """
 
-import hashlib
 import itertools
 import math
 from collections.abc import Callable, Sequence
@@ -24,7 +23,6 @@ from sizer.base.arrays import Floats, Rows
 from sizer.base.errors import CalibrationError, RequestError
 from sizer.base.estimate import Z90, Estimate
 from sizer.base.formats.csv_rows import bounded, rows_of_file, typed_row
-from sizer.base.resources import data_dir
 from sizer.base.units import DAY_S
 from sizer.calibrate.engine import AccuracyTarget
 from sizer.calibrate.language.rows import LanguageRow, row_of
@@ -38,7 +36,7 @@ from sizer.calibrate.language.shapes import (
     usual_words,
 )
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note
-from sizer.calibrate.observations import read_stored, stored_path, write_stored
+from sizer.calibrate.observations import benchmark_file, digest_of_files, read_stored, stored_path, write_stored
 from sizer.calibrate.validate import ValidatedRow
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, TransformerShape
@@ -58,6 +56,7 @@ _SMALL_BYTES, _HOPPER_YEAR, _FUSED_ATTENTION_YEAR = 48e9, 2022, 2023
 # Steps of the team itself: trainings that print the rate of their own steps kept 0.60 to 1.0 of it over the whole run,
 # 0.87 in the median; failures, restarts, evaluations and idle time took the rest.
 OWN_STEPS = Estimate(*np.array([1 / 0.87, 1.0, 1 / 0.60]))
+_SHIPPED = ("language", "whole_trainings.csv")
 # Columns of a shape.
 _SIZES = ("layers", "hidden", "ffn", "heads", "kv_heads", "vocabulary")
 
@@ -85,11 +84,6 @@ class WholeTraining:
     notes: str
 
 
-def trainings_path() -> Path:
-    """Where the published trainings lie."""
-    return data_dir("catalog") / "benchmarks" / "language" / "whole_trainings.csv"
-
-
 @lru_cache(maxsize=1)
 def load_trainings() -> tuple[WholeTraining, ...]:
     """The published trainings.
@@ -106,7 +100,7 @@ def load_trainings() -> tuple[WholeTraining, ...]:
         shape = TransformerShape(**sizes, head_size=head_size, gated=cells["gates"] == "3")
         return typed_row(WholeTraining, cells, bounded, shape=shape)
 
-    return tuple(rows_of_file(trainings_path(), "whole trainings", training, key="id"))
+    return tuple(rows_of_file(benchmark_file(*_SHIPPED), "whole trainings", training, key="id"))
 
 
 @dataclass(frozen=True)
@@ -255,7 +249,7 @@ _PREDICTED = stored_path().with_name("whole-runs.json")
 
 def _digest() -> str:
     steps = read_stored(stored_path().with_name("language.json"))["digest"]
-    return hashlib.sha256(trainings_path().read_bytes() + steps.encode()).hexdigest()[:16]
+    return digest_of_files(benchmark_file(*_SHIPPED), more=steps.encode())
 
 
 def save_predicted(tokens_per_s: Callable[[WholeTraining], Estimate], catalog: Catalog) -> Path:

@@ -12,6 +12,7 @@ from pathlib import Path
 from sizer.base.formats.csv_rows import is_stated, number_of, rows_of_file
 from sizer.base.resources import data_dir
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
+from sizer.calibrate.observations import benchmark_file, stated_table
 from sizer.catalog.schema import Gpu
 
 # Stands in where no source gives a value; the effect of the accelerator then has a wide prior, and its rows set it.
@@ -38,7 +39,7 @@ class Accelerator:
 def sourced_accelerators() -> dict[str, Accelerator]:
     """Accelerators of the catalogue, by the name that MLPerf rows give them."""
     folder = data_dir("catalog")
-    content = tomllib.loads((folder / "benchmarks" / "modern" / "accelerators.toml").read_text(encoding="utf-8"))
+    content = stated_table("modern/accelerators.toml")
     found = {}
     for name, one in content.items():
         # The whole catalogue would take half a second, and these are a few of its files.
@@ -164,19 +165,13 @@ class ModernRow:
         return float(match.group(1)) if match else 0.0
 
 
-def shipped_path() -> Path:
-    """The rows that the calibration is fitted to."""
-    return data_dir("catalog") / "benchmarks" / "modern" / "mlperf-training.csv"
-
-
 def load_modern(paths: Sequence[Path] = ()) -> tuple[ModernRow, ...]:
     """Rows of files, by default of the shipped one.
 
     Raises CalibrationError if a file cannot be read, or a cell is not what its column holds; names every such cell.
     """
-    return tuple(
-        row for path in paths or (shipped_path(),) for row in rows_of_file(path, "MLPerf Training rows", _row, "id")
-    )
+    files = paths or (benchmark_file("modern", "mlperf-training.csv"),)
+    return tuple(row for path in files for row in rows_of_file(path, "MLPerf Training rows", _row, "id"))
 
 
 def _row(cells: dict[str, str], place: str) -> ModernRow:

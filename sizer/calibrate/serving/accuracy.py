@@ -13,11 +13,12 @@ from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Z90
 from sizer.calibrate.engine import AccuracyTarget, ErrorStatistics, Fit, FittedModel, StoredFits, digest_of
 from sizer.calibrate.notes import CalibrationNote
+from sizer.calibrate.observations import digest_of_files
 from sizer.calibrate.serving.calibration import RATES, ServingCalibration
 from sizer.calibrate.serving.cases import TOKENS, ServingCase, cases_of, predict
 from sizer.calibrate.serving.deployment import Deployment, ServingPoints, model_of
 from sizer.calibrate.serving.fit import SERVING, Printed, ServingTime, levels_of, points_of, unseen
-from sizer.calibrate.serving.rows import CLOSED_LOOP, MLPERF, OFFLINE, ServingRow, memory_facts, rows_digest
+from sizer.calibrate.serving.rows import CLOSED_LOOP, MLPERF, OFFLINE, ServingRow, memory_facts, shipped_paths
 from sizer.catalog.model import Catalog
 
 # On the variance of the effects: with cells left out nine rows of ten are inside then. Rows of a cell count as a dozen,
@@ -48,18 +49,8 @@ def printed_times(case: ServingCase) -> dict[ServingTime, float]:
 
 def full_load(case: ServingCase) -> float:
     """Requests in flight at one replica that is given as many as its memory and its engine take."""
-    return float(points_of_case(case).room[0])
-
-
-def points_of_case(case: ServingCase, concurrency: float = 1.0) -> ServingPoints:
-    """One case as a point."""
-    return ServingPoints.make(
-        [case.deployment],
-        input_tokens=case.input_tokens,
-        output_tokens=case.output_tokens,
-        cached_share=case.cached_share,
-        concurrency=concurrency,
-    )
+    lengths = {name: getattr(case, name) for name in ("input_tokens", "output_tokens", "cached_share")}
+    return float(ServingPoints.make([case.deployment], **lengths).room[0])
 
 
 def load_of(case: ServingCase) -> float:
@@ -192,7 +183,9 @@ def digest_of_rows(cases: Sequence[ServingCase]) -> str:
     """Digest of rows, effects, and all that the fit takes of the catalogue."""
     names = [tuple(SERVING.effects(one)) for one in printed_of(cases)[0]]
     table = ServingPoints.make([case.deployment for case in cases], input_tokens=1.0, output_tokens=1.0).table
-    return digest_of((rows_digest(), sorted({str(one) for one in names})), list(vars(table).values()))
+    return digest_of(
+        (digest_of_files(*shipped_paths()), sorted({str(one) for one in names})), list(vars(table).values())
+    )
 
 
 def _closed_loop(errors: _Errors, tests: dict[str, tuple[Floats, Floats]], fit: Fit) -> tuple[AccuracyTarget, ...]:

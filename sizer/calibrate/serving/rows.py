@@ -1,6 +1,5 @@
 """Published measurements of serving language models as typed rows."""
 
-import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from sizer.base.formats.csv_rows import bounded, rows_of_file, typed_row
-from sizer.base.resources import data_dir
+from sizer.calibrate.observations import benchmark_file
 
 # Columns by which a file of this kind is known. It may have any field of :class:`ServingRow`; others are left out.
 NEEDED_COLUMNS = ("row_id", "source", "kind", "model", "gpu", "weight_precision", "input_tokens", "output_tokens")
@@ -128,18 +127,9 @@ class ServingRow:
         return int(found[1]) * 12 + int(found[2]) - 1 + day
 
 
-# Files of the shipped rows.
-FILES = ("closed-loop.csv", "mlperf-inference.csv", "offline.csv")
-
-
-def shipped_paths() -> tuple[Path, ...]:
+def shipped_paths() -> list[Path]:
     """Where the shipped rows lie."""
-    return tuple(data_dir("catalog") / "benchmarks" / "serving" / name for name in FILES)
-
-
-def rows_digest() -> str:
-    """Digest of the shipped rows."""
-    return hashlib.sha256(b"".join(path.read_bytes() for path in shipped_paths())).hexdigest()[:16]
+    return [benchmark_file("serving", f"{name}.csv") for name in ("closed-loop", "mlperf-inference", "offline")]
 
 
 def load_serving_rows(paths: Iterable[Path] | None = None) -> tuple[ServingRow, ...]:
@@ -148,15 +138,7 @@ def load_serving_rows(paths: Iterable[Path] | None = None) -> tuple[ServingRow, 
     Raises CalibrationError naming the line and the column of every cell that is no number in its range, and every id
     that stands twice.
     """
-    return _shipped_rows() if paths is None else _rows_of(paths)
-
-
-@lru_cache(maxsize=1)  # layouts, intervals and nearest runs of an answer read them
-def _shipped_rows() -> tuple[ServingRow, ...]:
-    return _rows_of(shipped_paths())
-
-
-def _rows_of(paths: Iterable[Path]) -> tuple[ServingRow, ...]:
+    paths = shipped_paths() if paths is None else paths
     return tuple(row for path in paths for row in rows_of_file(path, "measurements of serving", _row, key="row_id"))
 
 
@@ -193,8 +175,7 @@ def memory_facts() -> tuple[MemoryFact, ...]:
         tensor, loads = int(bounded("tp", cells["tp"])), cells["loads"] == "yes"
         return typed_row(MemoryFact, cells, bounded, tensor=tensor, loads=loads)
 
-    path = data_dir("catalog") / "benchmarks" / "serving" / "memory.csv"
-    return tuple(rows_of_file(path, "memory of serving", fact, key="row_id"))
+    return tuple(rows_of_file(benchmark_file("serving", "memory.csv"), "memory of serving", fact, key="row_id"))
 
 
 def _row(cells: dict[str, str], place: str) -> ServingRow:

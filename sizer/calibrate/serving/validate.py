@@ -30,24 +30,22 @@ def validate_serving(
     found: list[ValidatedRow] = []
     for row, case in zip(rows, cases, strict=True):
         values = published(row)
+        reason = case if isinstance(case, CalibrationNote) else None
         if not values:
-            values = {TOKENS: math.nan}
-            case = note(FitNote.NOTHING_PUBLISHED)
+            values, reason = {TOKENS: math.nan}, note(FitNote.NOTHING_PUBLISHED)
         for quantity, value in values.items():
-            if isinstance(case, CalibrationNote):
-                found.append(_row(row, quantity, value, RowStatus(RowUse.OUTSIDE, case)))
-                continue
-            estimate = predicted[quantity].estimate(place[id(case)])
-            if estimate is None:
-                status = RowStatus(RowUse.OUTSIDE, note(FitNote.NO_ROOM, case.deployment.gpus))
-                found.append(_row(row, quantity, value, status))
-                continue
-            status = CALIBRATED if _is_fitted(row, case, fitted) else PREDICTED
-            if not row.calibrates:
-                status = RowStatus(RowUse.EXCLUDED, note(FitNote.FOR_CHECKS_ONLY))
-            notes = (*extrapolations(case.deployment, calibration), *beyond(case))
-            middle, low, high = (float(bound) for bound in estimate)
-            found.append(ValidatedRow(row.row_id, _TASK, quantity, row.source, value, middle, low, high, status, notes))
+            estimate, why = None, reason
+            notes: tuple[CalibrationNote, ...] = ()
+            if isinstance(case, ServingCase) and reason is None:
+                estimate = predicted[quantity].estimate(place[id(case)])
+                why = note(FitNote.NO_ROOM, case.deployment.gpus)
+            status = RowStatus(RowUse.OUTSIDE, why)
+            if estimate is not None and isinstance(case, ServingCase):
+                status = CALIBRATED if _is_fitted(row, case, fitted) else PREDICTED
+                notes = (*extrapolations(case.deployment, calibration), *beyond(case))
+                if not row.calibrates:
+                    status = RowStatus(RowUse.EXCLUDED, note(FitNote.FOR_CHECKS_ONLY))
+            found.append(ValidatedRow(row.row_id, _TASK, quantity, row.source, value, estimate, status, notes))
     return tuple(found)
 
 
@@ -61,10 +59,6 @@ def _is_fitted(row: ServingRow, case: ServingCase, fitted: dict[str, ServingRow]
     """Whether a row is one of the fit, with the same numbers."""
     mine = fitted.get(row.row_id)
     return mine is not None and not case.guessed and published(mine) == published(row)
-
-
-def _row(row: ServingRow, quantity: str, value: float, status: RowStatus) -> ValidatedRow:
-    return ValidatedRow(row.row_id, _TASK, quantity, row.source, value, None, None, None, status)
 
 
 def extrapolations(one: Deployment, calibration: ServingCalibration) -> tuple[CalibrationNote, ...]:

@@ -410,12 +410,12 @@ def _idle_texts(result: SizingResult) -> list[str]:
         rate = f"{significant(idle.samples_per_s)}{NARROW_SPACE}{sample_unit(answer.dnn)}"
         alone = f"to deliver {rate}" if idle.time_s is None else f"to take {duration(idle.time_s)}"
         text = f"{servers}, alone expected {alone} (target: {asked_target_text(result, answer)}"
-        if not idle.is_measured:
+        if not idle.has_rate:
             text += "; by their peak alone, as no run of such a model on their GPUs is published"
         elif idle.probability >= _WORTH_TRYING:
             text += f"; met with {probability_text(idle.probability)} confidence"
         texts.append(f"{text}).")
-        is_settled = idle.is_measured and idle.probability >= result.request.confidence
+        is_settled = idle.has_rate and idle.probability >= result.request.confidence
         if idle.probability >= _WORTH_TRYING and not is_settled:
             texts.append("Run the work there for an hour before you order.")
     return [*texts, *(_idle_storage_text(one, result.design.n_servers) for one in result.idle_storage)]

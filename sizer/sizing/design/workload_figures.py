@@ -1,7 +1,7 @@
 """What one workload reaches on one design: rates, time, loads, bottleneck and whether its target is met."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from sizer.perf.stage_capacity import Capacity
 from sizer.physical.platform import Platform
 from sizer.sizing.checks import CheckResult, MissingFact
 from sizer.sizing.design.rate_models import design_rates
-from sizer.sizing.result import SmallerSize, TrainingTime, WorkloadAnswer
+from sizer.sizing.result import SmallerSize, TrainingTime
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.language_rates import LanguageAnswer, gpus_at_work, language_answer
 from sizer.sizing.stages.serving_rates import ServingAnswer, serving_answer
@@ -179,11 +179,6 @@ def told_chance(run: WorkloadRun) -> float:
 def passed_rate(throughput: Estimate, serving: ServingAnswer | None) -> float:
     """Rate at which the design works: of a model in use what is asked, else as fast as it can. [samples/s]"""
     return (serving and serving.work.asked_rate) or float(throughput.value)
-
-
-def figures_of(answer: WorkloadAnswer) -> WorkloadFigures:
-    """Those of a workload that is written out in full."""
-    return WorkloadFigures(**{one.name: getattr(answer, one.name) for one in fields(WorkloadFigures)})
 
 
 def smaller_sizes(

@@ -289,7 +289,8 @@ def storage_nodes(
         return np.maximum(nodes_reading(reads, cols, level), files)
     if checkpoints is not None and checkpoints.least_read_bytes_per_s is not None:
         # Such a rate is met by what was demonstrated.
-        files = np.maximum(files, np.ceil(checkpoints.least_read_bytes_per_s / _low_end(cols)))
+        low_end = np.minimum(cols.node_low_bytes_per_s, cols.node_line_bytes_per_s)
+        files = np.maximum(files, np.ceil(checkpoints.least_read_bytes_per_s / low_end))
     if checkpoints is not None and checkpoints.least_write_bytes_per_s is not None:
         files = np.maximum(files, np.ceil(checkpoints.least_write_bytes_per_s / cols.node_write_low_bytes_per_s))
     together = [(reads, np.zeros_like(reads))] if checkpoints is None else checkpoints.at_one_time(reads)
@@ -312,11 +313,6 @@ def storage_nodes(
         ]
     )
     return needed
-
-
-def _low_end(cols: Columns) -> Floats:
-    """What one node reads at its low end, through its ports. [B/s]"""
-    return np.asarray(np.minimum(cols.node_low_bytes_per_s, cols.node_line_bytes_per_s))
 
 
 def operations_per_s(work: ResolvedWorkload, reads_bytes_per_s: Floats) -> Floats:

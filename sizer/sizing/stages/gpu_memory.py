@@ -1,6 +1,6 @@
 """GPU memory of a workload: what it takes, whether its batch fits, and the batch of a request that states none."""
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats
 from sizer.base.errors import RequestError
-from sizer.base.stored_answers import StoredAnswers, stores_by_catalog
+from sizer.base.stored_answers import DeferredValues, StoredAnswers, stores_by_catalog
 from sizer.base.streams import pause_point
 from sizer.calibrate import own_networks
 from sizer.calibrate.calibration import Calibration, known_as
@@ -21,7 +21,6 @@ from sizer.perf.training_step import TRAINING_PASSES
 from sizer.sizing.stages import language_rates, measured_rates
 from sizer.sizing.stages.laid_out_models import laid_out_model
 from sizer.sizing.stages.language_rates import LanguageAnswer
-from sizer.sizing.stages.measured_rates import PublishedBatches
 from sizer.sizing.stages.own_networks import check_measured
 from sizer.sizing.stages.platform_columns import ServerRows
 from sizer.sizing.stages.serving_rates import ServingAnswer
@@ -322,47 +321,18 @@ def resolved_one(request: SizingRequest, index: int, catalog: Catalog, calibrati
     return _with_batches(work, catalog, calibration)
 
 
-class DefaultBatches(Mapping[str, int]):
-    """GPU -> its batch for a workload that states none; each is found when it is first read.
-
-    A question about one design reads the batch of its GPU alone.
-
-    ``gpus``: kinds of GPUs. ``like``: name in MLPerf rows of the network that a custom one is like; empty where there
-    is none.
-    """
-
-    def __init__(
-        self, work: ResolvedWorkload, gpus: Collection[str], calibration: Calibration, catalog: Catalog, like: str
-    ) -> None:
-        self._work, self._gpus, self._calibration, self._catalog, self._like = work, gpus, calibration, catalog, like
-        self._known: dict[str, int] = {}
-
-    def __getitem__(self, gpu: str) -> int:
-        if gpu not in self._known:
-            if gpu not in self._gpus:
-                raise KeyError(gpu)
-            self._known[gpu] = default_batch(self._work, gpu, self._calibration, self._catalog, self._like)
-        return self._known[gpu]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._gpus)
-
-    def __len__(self) -> int:
-        return len(self._gpus)
-
-    def __reduce__(self) -> tuple[type[dict[str, int]], tuple[dict[str, int]]]:
-        # Another process gets the numbers, not the calibration.
-        return dict, (dict(self),)
-
-
 def _with_batches(work: ResolvedWorkload, catalog: Catalog, calibration: Calibration) -> ResolvedWorkload:
     def work_out() -> tuple[Mapping[str, int], Mapping[str, BatchSizes]]:
         gpus = catalog.gpus if published_runs(work.mlperf) else {}
         measured = frozenset(key for key in gpus if measured_rates.is_measured(work, key))
         others = [key for key in catalog.gpus if key not in measured]
         like = "" if work.like is None or work.is_inference else catalog.dnns[work.like].mlperf
-        default = DefaultBatches(work, others, calibration, catalog, like if published_runs(like) else "")
-        return default, PublishedBatches(work.mlperf, measured) if measured else {}
+        like = like if published_runs(like) else ""
+        # A question about one design reads the batch of its GPU alone.
+        return (
+            DeferredValues(others, lambda gpu: default_batch(work, gpu, calibration, catalog, like)),
+            DeferredValues(measured, lambda gpu: measured_rates.batch_sizes(work.mlperf, gpu)),
+        )
 
     batches, batch_sizes = _batches(catalog, calibration).get(network_key(work), work_out)
     return replace(work, batches=batches, batch_sizes=batch_sizes)

@@ -25,11 +25,12 @@ from sizer.calibrate.language.cases import (
     runtimes,
 )
 from sizer.calibrate.language.fit import StepInputs
-from sizer.calibrate.language.gpu_memory import REFUSED, stack_effect
+from sizer.calibrate.language.gpu_memory import stack_effect
 from sizer.calibrate.language.rows import LanguageRow, stack_named
 from sizer.calibrate.language.shapes import check_software, gpu_asked, shape_values
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn, TransformerShape
+from sizer.perf.gpu_memory import FITS_PROBABILITY, REFUSED
 from sizer.perf.language.step import (
     COEFFICIENTS,
     FILLED,
@@ -56,8 +57,6 @@ from sizer.workload.transformer.layout_pins import (
 )
 from sizer.workload.transformer.number_formats import check_format, number_format_named
 
-# Probability at which a layout that is searched counts as one that fits.
-CERTAIN = 0.9
 # A layout that was published for this model, format and GPU fits: the prediction is taken to err, as far as it may. Of
 # one that it gives less than REFUSED the run must have differed in something that its source does not state.
 RAN_PROBABILITY = 0.95
@@ -105,7 +104,8 @@ def fastest_layouts(
     divided = _Divided.of(case, gpus, batch, pins)
     memory, ran = _Memory.of(case, calibration), published_layouts(case, calibration)
     most_of_published, most_of_searched = (
-        FILLED * memory_bytes * np.exp(-normal_quantile(chance) * memory.log_sd) for chance in (REFUSED, CERTAIN)
+        FILLED * memory_bytes * np.exp(-normal_quantile(chance) * memory.log_sd)
+        for chance in (REFUSED, FITS_PROBABILITY)
     )
     most = most_of_published if pins.fixes_degrees else most_of_searched
     levels = tuple(RECOMPUTE.values()) if pins.recompute is None else (RECOMPUTE[pins.recompute],)

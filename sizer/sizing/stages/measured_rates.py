@@ -7,8 +7,8 @@ than memory bandwidth.
 """
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any
 
@@ -112,28 +112,6 @@ def system_on(
             next((vendor for vendor in ("intel", "amd") if vendor in cpu), ""),
         )
     )
-
-
-@dataclass(frozen=True)
-class PublishedBatches(Mapping[str, BatchSizes]):
-    """Batches of a network of MLPerf by GPU, each worked out when it is asked for."""
-
-    benchmark: str
-    gpus: frozenset[str]  # that MLPerf has
-
-    def __getitem__(self, gpu_id: str) -> BatchSizes:
-        if gpu_id not in self.gpus:
-            raise KeyError(gpu_id)
-        return batch_sizes(self.benchmark, gpu_id)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.gpus)
-
-    def __len__(self) -> int:
-        return len(self.gpus)
-
-    def __contains__(self, gpu_id: object) -> bool:
-        return gpu_id in self.gpus
 
 
 @cache

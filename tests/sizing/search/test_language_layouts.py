@@ -12,10 +12,10 @@ from sizer.base.errors import RequestError
 from sizer.base.estimate import normal_cdf
 from sizer.calibrate.language.calibration import language_calibration
 from sizer.calibrate.language.cases import arrays, gpu_of_case
-from sizer.calibrate.language.gpu_memory import REFUSED
+from sizer.perf.gpu_memory import FITS_PROBABILITY, REFUSED
 from sizer.perf.language.step import FILLED
 from sizer.present.text.layouts import layouts_text, sharding_text
-from sizer.sizing.stages.language_layouts import CERTAIN, LayoutQuestion, published_layouts, search_layouts
+from sizer.sizing.stages.language_layouts import LayoutQuestion, published_layouts, search_layouts
 from sizer.workload.transformer.layout_pins import LayoutPins
 from tests.factories import examples
 
@@ -62,7 +62,7 @@ def test_answers_divide_fit_and_come_fastest_first():
         assert 128 % (one.data * one.micro_batch) == 0
         # Embedding and output may count as a layer each.
         assert 80 % (one.pipeline * one.virtual) == 0 or 82 % (one.pipeline * one.virtual) == 0
-        assert one.probability_fits >= CERTAIN
+        assert one.probability_fits >= FITS_PROBABILITY
         assert float(one.memory_bytes.value) < 80 * GIB
         # The terms of the step are those of the rate.
         assert 128 * 8192 / sum(one.step_s.values()) == pytest.approx(float(one.tokens_per_s.value), rel=1e-6)
