@@ -145,7 +145,7 @@ def show(view: View) -> None:
         look.folded("**Platforms compared**", "platforms", lambda: show_platforms(view))
     with st.expander("**Faster and smaller designs**", key="front", on_change="rerun") as fold:
         sizes = st.container(horizontal=True, gap="small", key="sizes") if fold.open else None
-        if fold.open and not view.is_customer_mode and any(not point.is_documented for point in view.result.pareto):
+        if fold.open and not view.is_customer_mode and len(view.result.pareto.value) > 1:
             look.charted(view, "front", lambda colours: charts.pareto_chart(view.result, colours, "container", _HEIGHT))
     with below:
         simple = simplest_of(view)
