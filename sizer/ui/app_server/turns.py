@@ -93,14 +93,15 @@ def run_of_the_script() -> Iterator[None]:
                 del _resting[old]
 
 
-def in_turn(calculate: Callable[..., T], *arguments: object) -> T:
+def in_turn(calculate: Callable[..., T], *arguments: object, is_long: bool = False) -> T:
     """What a function of a module returns: called here, or in a worker process where it takes long.
 
-    Raises BudgetError if it takes more time or memory than an answer may.
+    ``is_long``: whether it surely does; of others that shows, and they begin anew. Raises BudgetError if it takes more
+    time or memory than an answer may.
     """
     _look.leaves_s = time.thread_time() + LEAVES_S
     try:
-        with processor_time(LONGEST_S):
+        with processor_time(0.0 if is_long else LONGEST_S):
             return calculate(*arguments)
     except BudgetError:
         pass
