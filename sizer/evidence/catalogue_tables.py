@@ -412,11 +412,11 @@ def https_address(source: Source) -> str:
     return found.group().rstrip(".,:") if found else ""
 
 
-def sources_table(catalog: Catalog, measurements: Counter[str], text: str = "") -> Table:
+def sources_table(catalog: Catalog, measurements: Counter[str], text: str = "", *, with_weak: bool = True) -> Table:
     """Cited documents: title, publisher, date, grade, and how much rests on them.
 
     ``measurements``: published numbers by key of their source. ``text``: words that title, publisher or place must
-    hold.
+    hold. ``with_weak``: also those that prove nothing to a customer.
     """
     facts = Counter(
         catalog.sources[key].id
@@ -437,7 +437,8 @@ def sources_table(catalog: Catalog, measurements: Counter[str], text: str = "") 
             source.where or _NONE,
         )
         for source in sorted(set(catalog.sources.values()), key=lambda one: (one.title.lower(), one.id))
-        if all(word in f"{source.title} {source.publisher} {source.where}".lower() for word in wanted)
+        if (with_weak or not source.is_weak)
+        and all(word in f"{source.title} {source.publisher} {source.where}".lower() for word in wanted)
     ]
     heads = columns(
         ("Title", "left", 32),
