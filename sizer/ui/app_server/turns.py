@@ -35,8 +35,9 @@ _LONGEST_WAIT_S = 2.0
 _WAIT_S = 0.01
 # Runs that use this little of the processor in this time wait for something else, perhaps for the one that waits.
 _LITTLE_S, _STILL_S = 0.002, 0.05
-# Time of the processor after which a calculation leaves the process of the pages: where others wait, and in any case.
-LEAVES_S, LONGEST_S = 0.25, 3.0
+# Time of the processor after which a calculation leaves the process of the pages: where others wait, and in any case,
+# which is twice what the first of the usual searches takes, as it begins anew.
+LEAVES_S, LONGEST_S = 0.25, 6.0
 
 # Of each run of the script its thread, and what the clock of the thread showed when its session had used nothing.
 _runs: dict[int, float] = {}
