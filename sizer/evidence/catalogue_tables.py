@@ -258,7 +258,8 @@ def _fact_rows(field: str, value: object, catalog: Catalog) -> Iterator[Row]:
     elif isinstance(value, dict):
         for key, fact in value.items():
             title = f"Outlets for {catalog.power_inlets[key].name}" if field == "outlets" else capital(str(key))
-            yield _sourced_row(title, "", fact, catalog)
+            is_rate = field.endswith("_flop_per_s")  # one of each number format
+            yield _sourced_row(f"{label}, {key.upper()}" if is_rate else title, field if is_rate else "", fact, catalog)
     elif isinstance(value, DeliveredRack):
         yield row("Arrives in", item_name(value.rack, catalog), _NONE, _NONE, _NONE)
         yield _sourced_row(label_of("shelf_w"), "shelf_w", value.shelf_w, catalog)
