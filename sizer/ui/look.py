@@ -108,9 +108,7 @@ def _cell(cell: Cell, align: str, sources: Mapping[str, Source]) -> str:
         if applies
     ]
     style = f' style="border-left-color:var(--sz-{cell.stage})"' if cell.stage in STAGES else ""
-    # What stands there is read by customers; the name of a weak source is for those who know the list of sources.
-    is_told = not cell.text or state.is_customer_mode()
-    weak = {key for key in cell.cites if is_told and key in sources and sources[key].is_weak}
+    weak = {key for key in cell.cites if state.is_customer_mode() and key in sources and sources[key].is_weak}
     named = (sources[key].title if key in sources else key.replace("-", " ") for key in cell.cites if key not in weak)
     titles = (*named, *([SECONDARY] if weak else []))
     text = "; ".join(dict.fromkeys(titles))

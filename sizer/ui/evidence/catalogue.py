@@ -70,7 +70,18 @@ def show(view: View) -> None:
 def _listed(table: Table, catalog: Catalog) -> None:
     """A long table in a window of its own, so that what follows stays in reach."""
     with st.container(height=_HEIGHT, border=False):
-        look.table(table, catalog.sources)
+        look.table(table, _told(catalog))
+
+
+def _told(catalog: Catalog) -> dict[str, Source]:
+    """Sources of facts by key; weak ones have their names in the list of sources alone."""
+    named = {"title": SECONDARY}
+    sources = catalog.sources.items()
+    return state.once(
+        catalog.digest,
+        "told sources",
+        lambda: {key: one.model_copy(update=named) if one.is_weak else one for key, one in sources},
+    )
 
 
 def _key(name: str) -> str:
@@ -190,7 +201,7 @@ def _part(item: Item, view: View) -> None:
         st.markdown(f"**Not published:** {plain('; '.join(gap.missing))}")
     if gap is not None and gap.assumed:
         st.markdown(f"**Assumed, as no source states it:** {plain('; '.join(gap.assumed))}")
-    look.table(part_table(item, catalog), catalog.sources)
+    look.table(part_table(item, catalog), _told(catalog))
     if prices := price_table(item.id, catalog, shows_own=not view.is_customer_mode):
         st.subheader("Prices", anchor=False)
         look.table(prices, catalog.sources)
