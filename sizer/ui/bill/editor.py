@@ -17,6 +17,7 @@ from sizer.present.words import TO_BE_QUOTED, listed, plural
 from sizer.ui import look, state
 from sizer.ui.bill import overrides
 from sizer.ui.bill.overrides import DISCOUNT, NOTE, PRICE, PROVIDED_BY_OTHERS, QUANTITY, STATE, STATES
+from sizer.ui.request_form.forms import RequestPath
 from sizer.ui.state import View
 from sizer.ui.typed import plain, written
 
@@ -169,7 +170,7 @@ def _changed(lines: Sequence[EditableLine], view: View) -> None:
         st.button("Restore all computed values", key="all-back", on_click=_all_back, icon=":material/restart_alt:")
 
 
-def _asked(line: EditableLine, view: View) -> dict[state.RequestPath, tuple[str, object]]:
+def _asked(line: EditableLine, view: View) -> dict[RequestPath, tuple[str, object]]:
     """In words and as values what the request asks for where the design has the quantity of a line.
 
     Empty where no input leads to it. A further server is a spare one; nodes of storage are its capacity.
@@ -186,9 +187,7 @@ def _asked(line: EditableLine, view: View) -> dict[state.RequestPath, tuple[str,
     return {**capacity, ("platforms", "storage"): (storage.name, [storage.id])} if text else {}
 
 
-def _use(
-    asked: Mapping[state.RequestPath, tuple[str, object]], key: tuple[str, str], lines: Sequence[EditableLine]
-) -> None:
+def _use(asked: Mapping[RequestPath, tuple[str, object]], key: tuple[str, str], lines: Sequence[EditableLine]) -> None:
     for path, (_, value) in asked.items():
         state.put(path, value)
     _back(key, lines)
