@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from sizer.base.provenance import Sourced, make_picklable
+from sizer.base.provenance import ASSUMPTION, Sourced, make_picklable
 from sizer.base.texts import LongText, Name, ShortText
 from sizer.catalog import items
 from sizer.catalog.links import FormFactor, GpuLink, GpuLinkId, LinkId, LinkType, PowerInlet, PowerInletId, Volts
@@ -631,6 +631,11 @@ class Source(items.Frozen):
     where: LongText = ""  # place: address, repository and commit, issue of a journal
     note: LongText = ""
     aliases: tuple[ShortText, ...] = ()
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether it proves nothing to a customer, who is told to have its facts confirmed: press, unsigned papers."""
+        return self.grade in ("C", "D") and self.id != ASSUMPTION
 
 
 make_picklable()

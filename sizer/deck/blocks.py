@@ -176,13 +176,16 @@ def notes(context: GuideContext, reasons: Iterable[str], sources: Iterable[str] 
 
 def _documents(context: GuideContext, keys: Iterable[str]) -> Iterator[str]:
     known = context.catalog.sources
-    named = dict.fromkeys(known[key].id for key in keys if key in known and key != ASSUMPTION)
-    if not named:
+    cited = dict.fromkeys(known[key].id for key in keys if key in known and key != ASSUMPTION)
+    named = [key for key in cited if not known[key].is_weak]
+    if not cited:
         return
     yield "Sources of the figures:"
-    for key in list(named)[:_MOST]:
+    for key in named[:_MOST]:
         source = known[key]
         parts = (source.title.rstrip("."), source.publisher.rstrip("."), source.date)
         yield words.sentence(", ".join(part for part in parts if part))
+    if len(cited) > len(named):
+        yield words.sentence(words.SECONDARY)
     if len(named) > _MOST:
         yield f"{words.capital(words.spelled(len(named) - _MOST))} more are in the list of sources of the guide."

@@ -258,7 +258,8 @@ def _fact_rows(field: str, value: object, catalog: Catalog) -> Iterator[Row]:
     elif isinstance(value, dict):
         for key, fact in value.items():
             title = f"Outlets for {catalog.power_inlets[key].name}" if field == "outlets" else capital(str(key))
-            yield _sourced_row(title, "", fact, catalog)
+            is_rate = field.endswith("_flop_per_s")  # one of each number format
+            yield _sourced_row(f"{label}, {key.upper()}" if is_rate else title, field if is_rate else "", fact, catalog)
     elif isinstance(value, DeliveredRack):
         yield row("Arrives in", item_name(value.rack, catalog), _NONE, _NONE, _NONE)
         yield _sourced_row(label_of("shelf_w"), "shelf_w", value.shelf_w, catalog)
@@ -412,11 +413,11 @@ def https_address(source: Source) -> str:
     return found.group().rstrip(".,:") if found else ""
 
 
-def sources_table(catalog: Catalog, measurements: Counter[str], text: str = "") -> Table:
+def sources_table(catalog: Catalog, measurements: Counter[str], text: str = "", *, with_weak: bool = True) -> Table:
     """Cited documents: title, publisher, date, grade, and how much rests on them.
 
     ``measurements``: published numbers by key of their source. ``text``: words that title, publisher or place must
-    hold.
+    hold. ``with_weak``: also those that prove nothing to a customer.
     """
     facts = Counter(
         catalog.sources[key].id
@@ -437,7 +438,8 @@ def sources_table(catalog: Catalog, measurements: Counter[str], text: str = "") 
             source.where or _NONE,
         )
         for source in sorted(set(catalog.sources.values()), key=lambda one: (one.title.lower(), one.id))
-        if all(word in f"{source.title} {source.publisher} {source.where}".lower() for word in wanted)
+        if (with_weak or not source.is_weak)
+        and all(word in f"{source.title} {source.publisher} {source.where}".lower() for word in wanted)
     ]
     heads = columns(
         ("Title", "left", 32),

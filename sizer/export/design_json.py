@@ -138,7 +138,7 @@ def design_document(result: SizingResult, reading: Reading = READ_FROM_A_FILE) -
         ownership=None if owned is None else ownership_content(owned),
         platforms=[design_summary(design) for design in result.platforms],
         runner_up=None if result.runner_up is None else _point(result.runner_up),
-        pareto=[_point(point) for point in result.pareto],
+        pareto=[_point(point) for point in result.pareto.value],
         **reading.told(),
     )
     # Every digit that was typed: numbers of the answer end where processors begin to differ.

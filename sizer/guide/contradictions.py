@@ -6,14 +6,12 @@ from collections.abc import Iterator
 from decimal import Decimal
 from html import escape
 
-from sizer.base.provenance import ASSUMPTION
 from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
 from sizer.guide.acceptance.tests import acceptance_tests
 from sizer.perf.stage_capacity import Capacity
 from sizer.physical.racks.site_rules import coolant_parts
 from sizer.present.availability import missing_spares_text
-from sizer.present.page import WEAK
 from sizer.present.text.verdict import proposal_text
 from sizer.questions.ownership.analysis import ownership
 from sizer.sizing.checks import CheckKind, CheckResult
@@ -47,7 +45,7 @@ def overstatements(page: str, catalog: Catalog) -> list[str]:
     ``page``: HTML, as it is printed.
     """
     names = {with_vendor(item) for _, item in catalog.items()}  # an article may be titled as the part that it is about
-    weak = {one.title for key, one in catalog.sources.items() if one.grade in WEAK and key != ASSUMPTION} - names
+    weak = {one.title for one in catalog.sources.values() if one.is_weak} - names
     cited = [f"the page cites {title}" for title in sorted(weak) if f">{escape(title)}" in page]
     return [*cited, *(f"the page says {said[0]}" for said in _NOBODY.finditer(page))]
 

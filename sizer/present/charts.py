@@ -243,10 +243,10 @@ def _drawn(result: SizingResult) -> list[ParetoPoint]:
 
 def _near(result: SizingResult) -> tuple[ParetoPoint, ...]:
     """Points up to a few times the size of the design; the front goes on as long as hardware is added."""
-    chosen = next((point for point in result.pareto if point.is_documented), None)
+    chosen = next((point for point in result.pareto.value if point.is_documented), None)
     if chosen is None:
-        return result.pareto
-    return tuple(point for point in result.pareto if point.n_gpus <= _SCALING_BEYOND * chosen.n_gpus)
+        return result.pareto.value
+    return tuple(point for point in result.pareto.value if point.n_gpus <= _SCALING_BEYOND * chosen.n_gpus)
 
 
 def _beats(one: ParetoPoint, other: ParetoPoint, priced: bool) -> bool:

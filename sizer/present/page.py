@@ -22,9 +22,6 @@ from sizer.present.fonts.glyphs import readable
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.theme import css_variables
 
-# Press and community, and unsigned papers.
-WEAK = ("C", "D")
-
 
 class Citations:
     """Numbers of the sources: those given first, then others as they come up; graded for those who know the grades."""
@@ -45,12 +42,12 @@ class Citations:
     def is_weak(self, key: str) -> bool:
         """Whether a customer is told to have a fact confirmed instead: press, forums and unsigned papers prove none."""
         source = self._sources.get(key)
-        return not self._are_graded and source is not None and source.grade in WEAK and key != ASSUMPTION
+        return not self._are_graded and source is not None and source.is_weak
 
     def name(self, key: str) -> str:
         """Name of a source that is no document, such as the request itself; of a weak one what to do about it."""
         if self.is_weak(key):
-            return "secondary source, to be confirmed"
+            return words.SECONDARY
         return words.name(key.replace("-", " "))
 
     def table(self) -> Table:

@@ -28,6 +28,8 @@ from sizer.sizing.result import STAGES
 
 # As tables compare them.
 TO_BE_QUOTED = "to be quoted"
+# In place of the title of a source that proves nothing to a customer.
+SECONDARY = "secondary source, to be confirmed by the vendor"
 # Between a number and a noun; the narrow one stands before units.
 NO_BREAK = "\u00a0"
 NOT_KNOWN = "not known"

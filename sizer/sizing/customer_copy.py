@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from sizer.base.stored_answers import Deferred
 from sizer.bom.bill import customer_bill, unpriced_bill
 from sizer.sizing.reasons import QuoteToSettle, RunnerUpKind
 from sizer.sizing.result import DesignAnswer, Maximum, ParetoPoint, SizingResult, SpareCost, Verdict
@@ -43,7 +44,7 @@ def customer_copy(result: SizingResult) -> SizingResult:
         platforms=others,
         runner_up=None if result.runner_up is None else _uncosted(result.runner_up),
         runner_up_reason=reason,
-        pareto=tuple(_uncosted(point) for point in result.pareto),
+        pareto=Deferred(lambda: tuple(_uncosted(point) for point in result.pareto.value)),
         maximum=None if result.maximum is None else _without_costs(result.maximum),
         quotes_to_settle=tuple(QuoteToSettle(quote.item, quote.name, None) for quote in result.quotes_to_settle),
         sources=tuple(key for key in result.sources if key not in own),

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.quantities import grouped
+from sizer.base.stored_answers import Deferred
 from sizer.bom.prices import PriceBook, prices_for
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
@@ -132,7 +133,7 @@ def requoted(result: SizingResult, quote: Quote, catalog: Catalog) -> SizingResu
         spare_cost=None if result.spare_cost is None else _spare(result.spare_cost, design, request, catalog, book),
         selection=with_bills(result.selection, platforms),
         platforms=platforms,
-        pareto=tuple(_point(one, design) if is_planned else one for one in result.pareto),
+        pareto=Deferred(lambda: tuple(_point(one, design) if is_planned else one for one in result.pareto.value)),
         questions=assumptions.open_points(design, catalog),
         sources=assumptions.sources(design, result.assumptions, catalog),
     )

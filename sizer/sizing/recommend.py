@@ -46,8 +46,16 @@ _MOST_SIZES = 512
 _MOST_RAISED = 4
 # GPUs of the usual server: what a number of GPUs in all calls for in servers, where it is more than these.
 _USUAL_GPUS = 8
+# Searches of the usual maximum; platforms of which a first sizing takes two seconds or more, some 0.2 ms for each.
+_TRIES, _MANY = 6, 10_000
 # Platforms shown side by side; further ones are counted, not drawn.
 MAX_PLATFORMS_SHOWN = 8
+
+
+def is_long(request: SizingRequest, catalog: Catalog) -> bool:
+    """Whether sizing takes seconds, by what it evaluates: platforms, for each workload, year and try of a maximum."""
+    times = (1 if request.growth is None else request.growth.years) * (1 if request.maximized is None else _TRIES)
+    return len(platforms(catalog, request)) * len(request.workload) * times > _MANY
 
 
 def most_servers(request: SizingRequest, n_servers: int = 0) -> int:

@@ -642,7 +642,7 @@ class SizingResult:
     deciding_prices: tuple[str, ...]  # items of ``quotes_to_settle``
     runner_up: ParetoPoint | None
     runner_up_reason: RunnerUpReason
-    pareto: tuple[ParetoPoint, ...]
+    pareto: Deferred[tuple[ParetoPoint, ...]]
     n_designs: int  # evaluated
     ruled_out: Mapping[AnyLimit, int]  # designs that each limit of the stages excludes
     assumptions: tuple[DesignAssumption, ...]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice, takewhile
 
 import numpy as np
@@ -100,10 +101,11 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     order = ranking.first(MAX_PLATFORMS_SHOWN)
     if not order:
         return size(answerable(counts, fitted), catalog, fitted)
-    choice = _first_year(counts, ranking, _comparable(counts, ranking, order), fitted)
+    order = _comparable(counts, ranking, order)
+    choice = _first_year(counts, ranking, order, fitted)
     planned = first_purchases(request, catalog, fitted)
     if planned is not None and not is_same(planned.designs[0], choice.platforms[0]):
-        choice = _first_of_plan(choice, planned)
+        choice = _first_of_plan(choice, _points(order[:1], -1, counts)[0], planned)
     result = _described(choice, counts, fitted)
     return result if planned is None else replace(result, planned_years=planned.years)
 
@@ -130,7 +132,7 @@ class _Choice:
     quotes: tuple[QuoteToSettle, ...]
     runner_up: ParetoPoint | None
     reason: RunnerUpReason
-    pareto: tuple[ParetoPoint, ...]
+    pareto: Deferred[tuple[ParetoPoint, ...]]
 
 
 def _first_year(counts: PartCounts, ranking: Ranking, order: Sequence[int], calibration: Calibration) -> _Choice:
@@ -141,25 +143,33 @@ def _first_year(counts: PartCounts, ranking: Ranking, order: Sequence[int], cali
     runner_up, reason = _runner_up(counts, order)
     selection = _selection(counts, order, ranking)
     selection = with_bills(selection, designs)
-    # Front over the cost that ranks designs, time, power and rack units.
+    # The search again, when a document asks: its arrays take a hundred times the memory of the answer.
+    front = Deferred(partial(_front, counts.request, counts.catalog, calibration, chosen))
+    return _Choice(designs, selection, quotes, runner_up, reason, front)
+
+
+def _front(request: SizingRequest, catalog: Catalog, calibration: Calibration, chosen: int) -> tuple[ParetoPoint, ...]:
+    """Front over the cost that ranks designs, time, power and rack units; it holds the chosen design."""
+    counts = search(request, catalog, calibration)
     listed = front_rows(counts, chosen, MAX_PARETO_POINTS)
-    if chosen not in listed:
-        listed.insert(0, chosen)
-    return _Choice(designs, selection, quotes, runner_up, reason, _points(listed, chosen, counts))
+    return _points(listed if chosen in listed else [chosen, *listed], chosen, counts)
 
 
-def _first_of_plan(first_year: _Choice, planned: FirstPurchases) -> _Choice:
+def _first_of_plan(first_year: _Choice, before: ParetoPoint, planned: FirstPurchases) -> _Choice:
     """What the growth plan buys first; the design that is enough for the first year alone is the runner-up."""
     design = planned.designs[0]
-    before = next(point for point in first_year.pareto if point.is_documented)
-    listed = [replace(point, is_documented=False) for point in first_year.pareto]
+
+    def listed() -> tuple[ParetoPoint, ...]:
+        points = (replace(point, is_documented=False) for point in first_year.pareto.value)
+        return _point_of(design, before), *points
+
     return _Choice(
         platforms=planned.designs,
         selection=Selection(SelectionKind.GROWTH, first_year.selection.n_platforms, preference=planned.preference),
         quotes=planned.quotes_to_settle,
-        runner_up=replace(before, is_documented=False),
+        runner_up=before,
         reason=RunnerUpReason(RunnerUpKind.FIRST_YEAR),
-        pareto=(_point_of(design, before), *listed),
+        pareto=Deferred(listed),
     )
 
 

@@ -12,6 +12,7 @@ from sizer.catalog.schema import Source
 from sizer.drawings.palette import DARK, LIGHT, Palette
 from sizer.present.charting import Chart
 from sizer.present.tables import Cell, Row, Table
+from sizer.present.words import SECONDARY
 from sizer.sizing.result import STAGES
 from sizer.ui import state
 from sizer.ui.request_form.forms import in_labels
@@ -107,7 +108,9 @@ def _cell(cell: Cell, align: str, sources: Mapping[str, Source]) -> str:
         if applies
     ]
     style = f' style="border-left-color:var(--sz-{cell.stage})"' if cell.stage in STAGES else ""
-    titles = [sources[key].title if key in sources else key.replace("-", " ") for key in cell.cites]
+    weak = {key for key in cell.cites if state.is_customer_mode() and key in sources and sources[key].is_weak}
+    named = (sources[key].title if key in sources else key.replace("-", " ") for key in cell.cites if key not in weak)
+    titles = (*named, *([SECONDARY] if weak else []))
     text = "; ".join(dict.fromkeys(titles))
     cited = f"{text}: {cell.where}" if text and cell.where else text or cell.where
     if cell.text:

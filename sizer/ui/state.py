@@ -8,7 +8,7 @@ import copy
 import tomllib
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
@@ -22,6 +22,7 @@ from sizer.present.words import capital
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.project import requoted
+from sizer.sizing.recommend import is_long
 from sizer.sizing.result import SizingResult
 from sizer.sizing.size import size
 from sizer.ui.app_server import turns
@@ -107,28 +108,34 @@ def _computed(key: tuple[Hashable, ...], _compute: Callable[[], Any]) -> Any:  #
 def _outcome(request_json: str, digest: str, _parts: Catalog) -> SizingOutcome:  # noqa: ARG001  (the digest is part of the key)
     request = SizingRequest.model_validate_json(request_json)
     try:
-        return SizingOutcome(turns.in_turn(size, request, _parts))
+        return SizingOutcome(turns.in_turn(size, request, _parts, is_long=is_long(request, _parts)))
     except InfeasibleError as error:
         return SizingOutcome(None, infeasible=str(error))
     except SizerError as error:
         return SizingOutcome(None, refused=str(error))
 
 
+# What documents print and no design depends on, where the request has none.
+_PRINTED: dict[str, Any] = {name: SizingRequest.model_fields[name].default for name in ("title", "customer", "quote")}
+
+
 @st.cache_resource(show_spinner=False, max_entries=64)
-def _quoted(request_json: str, digest: str, _parts: Catalog) -> SizingOutcome:  # noqa: ARG001  (the digest is part of the key)
+def _printed(request_json: str, digest: str, _parts: Catalog) -> SizingOutcome:  # noqa: ARG001  (the digest is part of the key)
     request = SizingRequest.model_validate_json(request_json)
-    sized = _outcome(request.model_copy(update={"quote": Quote()}).model_dump_json(), _parts.digest, _parts)
+    sized = _outcome(request.model_copy(update=_PRINTED).model_dump_json(), _parts.digest, _parts)
     if sized.result is None:
         return sized
     try:
-        return SizingOutcome(requoted(sized.result, request.quote, _parts))
+        found = sized.result if request.quote == Quote() else requoted(sized.result, request.quote, _parts)
     except RequestError as error:
         return SizingOutcome(None, refused=str(error))
+    names = {"title": request.title, "customer": request.customer}
+    return SizingOutcome(replace(found, request=found.request.model_copy(update=names)))
 
 
 def outcome(request: SizingRequest, parts: Catalog) -> SizingOutcome:
-    """Result of a request; the same request on the same catalogue is sized once, whatever its quote is."""
-    answer = _outcome if request.quote == Quote() else _quoted
+    """Result of a request; the same request on the same catalogue is sized once, whatever its names and quote are."""
+    answer = _outcome if request == request.model_copy(update=_PRINTED) else _printed
     try:
         return answer(request.model_dump_json(), parts.digest, parts)
     except Exception as error:  # the pages and their navigation stay, and the next request is sized

@@ -205,7 +205,7 @@ def of_one_server_less(result: SizingResult) -> Numbers:
 
 def of_front(result: SizingResult) -> Numbers:
     """The point of the front that is the design."""
-    point = next(point for point in result.pareto if point.is_documented)
+    point = next(point for point in result.pareto.value if point.is_documented)
     numbers: Numbers = {
         "servers": point.n_servers,
         "nodes": point.storage_nodes,
@@ -306,7 +306,7 @@ def _better_than_chosen(result: SizingResult, counts: PartCounts) -> Iterator[st
     # Points of the front have their expected times; the ranking compares those reached with the confidence.
     names = {"gpus": "n_gpus", "rack-units": "rack_units", "watts": "power_w"}
     if key in names:
-        values += [(float(getattr(point, names[key])), point.name) for point in result.pareto]
+        values += [(float(getattr(point, names[key])), point.name) for point in result.pareto.value]
     for value, name in values:
         if value < chosen * (1 - (NEAR_TIE if key == "time" else TOLERANCE)):
             yield f"ranked by {key}: {name} has {value:.6g}, the chosen design {chosen:.6g}"

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from sizer.base.estimate import Estimate
+from sizer.base.stored_answers import Deferred
 from sizer.bom.bill import Bill, BillLine, BillWarning, BillWarningKind, LineNote
 from sizer.physical.notes import PlanNote
 from sizer.sizing.best_design import best_design
@@ -73,7 +74,7 @@ def recommended(req: SizingRequest) -> SizingResult:
         deciding_prices=(),
         runner_up=None,
         runner_up_reason=RunnerUpReason(RunnerUpKind.NONE),
-        pareto=(),
+        pareto=Deferred(tuple),
         n_designs=1,
         ruled_out={},
         assumptions=(),

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from sizer.base.errors import SizerError
-from sizer.ui.bill.price_book import read_book
+from sizer.export.price_book import read_book
 from sizer.workload.request import SizingRequest
 from sizer.workload.sentence.reader import read_sentence
 from tests import drawn_examples  # noqa: F401 -- the profile of what is drawn

@@ -3,7 +3,7 @@
 import io
 import zipfile
 
-from sizer.ui.bill.price_book import read_book
+from sizer.export.price_book import read_book
 from tests.hostile.harness import Entry, command
 
 HEAD = "item,amount,currency,date,source\n"

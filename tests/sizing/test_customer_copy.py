@@ -91,7 +91,7 @@ def test_the_full_documents_hold_the_secrets(full: SizingResult, request_: Sizin
     assert "INTERNAL-LIST of the partner programme" in found["guide.html"]
     assert full.runner_up_reason.kind is RunnerUpKind.DEARER
     assert full.runner_up_reason.other is not None
-    assert all(point.cost is not None for point in full.pareto)
+    assert all(point.cost is not None for point in full.pareto.value)
     assert full.design.bill.is_complete
 
 
@@ -144,7 +144,7 @@ def test_the_copy_is_the_same_answer_without_the_price_of_other_designs(full: Si
     assert copy.design.bill.valid_until == full.design.bill.valid_until
     for other in copy.platforms:
         assert other is copy.design or other.bill.net_total.is_unknown
-    assert {point.cost for point in (*copy.pareto, copy.runner_up)} == {None}  # type: ignore[union-attr]
+    assert {point.cost for point in (*copy.pareto.value, copy.runner_up)} == {None}  # type: ignore[union-attr]
     is_settled = full.runner_up_reason.is_settled
     assert copy.runner_up_reason == RunnerUpReason(RunnerUpKind.DEARER, is_settled=is_settled)
     assert not any("USD" in text for text in design_warnings(copy.design))

@@ -10,6 +10,8 @@ import pytest
 
 from sizer.base.formats.toml_text import to_toml
 from sizer.base.resources import data_dir
+from sizer.ui.session_catalog import catalog
+from sizer.ui.state import outcome
 from sizer.workload.request import SizingRequest
 from tests.factories.customer_secrets import EXAMPLE, QUOTE, secret_catalog, secret_request, secrets
 from tests.ui.pages import BESIDE, PATH, assert_healthy, figures, html_of, opened, said, to_page, unfold, widget
@@ -182,6 +184,17 @@ def test_changes_survive_every_page_and_the_file_of_the_request():
     assert not other.error
     assert tomllib.loads(to_toml(other.session_state.draft)) == tomllib.loads(file.decode())
     assert "33\u202f528.60" in texts(to_page(other, "bill"))
+
+
+@pytest.mark.parametrize(("item", "quantity"), [("dgx-1", 10), ("isilon-f800", 3)])
+def test_a_quantity_by_hand_can_become_that_of_the_design(item, quantity):
+    """One DGX-1 more is a spare one; more chassis of the storage are capacity that is asked for."""
+    app = bill("Edit lines", override=[{"item": item, "quantity": quantity}])
+    button(app, "Use in the design").click().run()
+    assert_healthy(app)
+    request = SizingRequest.from_dict(app.session_state.draft)
+    (line,) = (one for one in outcome(request, catalog()).result.design.bill.bought if one.item == item)
+    assert (line.quantity, request.quote.override) == (quantity, ())
 
 
 def test_a_change_whose_item_left_the_bill_goes_with_a_sentence_and_undo_brings_it_back():

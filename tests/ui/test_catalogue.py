@@ -202,6 +202,14 @@ def test_unknown_facts_can_be_narrowed_to_the_design():
     assert app.info
 
 
+def test_rates_of_a_gpu_have_their_unit():
+    """Of every number format: 1.98 PFLOP/s, not 1 979 000 000 000 000."""
+    rows = [one for gpu in catalog().gpus.values() for one in tables.part_table(gpu, catalog()).rows]
+    rates = [one.cells[1].text for one in rows if one.cells[0].text.startswith(("Peak, ", "Matmul, "))]
+    assert len(rates) > len(catalog().gpus)
+    assert not [text for text in rates if "FLOP/s" not in text]
+
+
 # --- sources
 
 

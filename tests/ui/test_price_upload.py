@@ -14,7 +14,7 @@ from sizer.bom.lines import bill
 from sizer.bom.prices import price_book
 from sizer.catalog.loader import load_catalog, with_prices
 from sizer.catalog.price_books import price_rows
-from sizer.ui.bill.price_book import MAX_BYTES, MAX_LINES, BookFault, BookReading, read_book, template, with_price
+from sizer.export.price_book import MAX_BYTES, MAX_LINES, BookFault, BookReading, read_book, template, with_price
 from tests.factories.examples import catalog, sized
 
 HEAD = "item,amount,currency,date,source\n"

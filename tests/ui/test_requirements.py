@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from sizer.base.errors import RequestError
 from sizer.sizing.size import size
 from sizer.ui import sharing, state
-from sizer.workload.request import MAX_REQUEST_BYTES, SizingRequest
+from sizer.ui.request_form import forms
+from sizer.workload.request import MAX_REQUEST_BYTES, Limits, Site, SizingRequest
 from tests.factories.examples import catalog
 from tests.ui.pages import assert_healthy, figures, opened, said, to_page, unfold, widget
 
@@ -125,6 +126,15 @@ def test_a_budget_is_typed_as_people_write_it_and_two_readings_are_refused():
     widget(app.button, "Apply limits").click().run()
     assert "write 500000 or 500.0" in said(app)
     assert "Showing the previous result" in said(app)
+
+
+def test_every_limit_and_every_choice_of_the_room_has_a_field():
+    """What no field shows cannot be lifted where it rules every design out."""
+    drawn = {
+        ".".join(field.keys) for columns in (forms.LIMITS, forms.FABRIC_AND_ROOM) for one in columns for field in one
+    }
+    assert {f"limits.{name}" for name in Limits.model_fields} <= drawn
+    assert {f"site.{name}" for name in Site.model_fields} <= drawn
 
 
 def test_a_request_that_no_design_meets_is_led_on_by_buttons():

@@ -19,6 +19,7 @@ from sizer.export.workbook.sheets import A3, A4, HEAD_ROW, Sheets
 from sizer.present.text.assumptions import assumption_rows, part_questions
 from sizer.present.text.bill_warnings import change_text, note_text
 from sizer.present.text.plan import notes_text, question_text
+from sizer.present.words import SECONDARY
 from sizer.questions.ownership.analysis import OwnershipAnswer, ownership
 from sizer.questions.ownership.text import KIND_NAMES, cost_text, kinds_of, ownership_note, run_cost_text, run_name
 from sizer.sizing.assumptions import MissingFacts, MissingReadRate
@@ -206,7 +207,8 @@ def write_sources(sheets: Sheets, result: SizingResult, catalog: Catalog) -> Non
     # An assumption is no document; the sheet of assumptions has its reason.
     known = [catalog.sources[key] for key in keys if key in catalog.sources and key != ASSUMPTION]
     for row, source in enumerate(known, HEAD_ROW + 1):
-        texts = (source.title, source.publisher, source.date or "not dated", source.grade)
+        named = (SECONDARY, "") if bill.is_customer_copy and source.is_weak else (source.title, source.publisher)
+        texts = (*named, source.date or "not dated", source.grade)
         sheets.texts(sheet, row, texts[: len(heads)], "wrap")
 
 

@@ -8,7 +8,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from sizer.base.estimate import Estimate
 from sizer.base.resources import data_dir
+from sizer.base.stored_answers import stores_by_catalog
 from sizer.calibrate.calibration import Calibration, extrapolations, host_task_of, unmeasured
 from sizer.calibrate.language.calibration import language_calibration
 from sizer.calibrate.language.cases import LanguageCase, cases_of, gpu_of_case
@@ -56,10 +58,8 @@ def nearest_mlperf_runs(
             row.id,
         )
 
-    rows = [row for row in published_runs(work.mlperf) if row.accelerator in known and row.samples_per_s]
-    nearest = sorted(rows, key=distance)[:most]
     found = []
-    for row, (rate, _) in zip(nearest, predict_mlperf(nearest, modern_calibration()), strict=True):
+    for row, rate in sorted(_mlperf_rates(work.mlperf), key=lambda run: distance(run[0]))[:most]:
         assert row.samples_per_s is not None
         found.append(
             NearbyMeasurement(
@@ -77,6 +77,14 @@ def nearest_mlperf_runs(
             )
         )
     return tuple(found)
+
+
+@lru_cache
+def _mlperf_rates(network: str) -> tuple[tuple[ModernRow, Estimate], ...]:
+    """Published runs of a network, and the rate that the fit gives each. [samples/s]"""
+    known = sourced_accelerators()
+    rows = [row for row in published_runs(network) if row.accelerator in known and row.samples_per_s]
+    return tuple(zip(rows, (rate for rate, _ in predict_mlperf(rows, modern_calibration())), strict=True))
 
 
 def _submitted_on(system: str, catalog: Catalog) -> str:
@@ -219,22 +227,25 @@ def nearest_language_runs(
     calibration, language = language_calibration(), work.trained
     runs_on = stack_in_fit(catalog.stacks[stack_on(language, platform.gpu.vendor)], platform.gpu.id)
     kind = "lora" if language.method == "lora" else "pretrain"
-    rows = [
-        row
-        for row in calibration.rows
-        if row.model == shape.measured_as and row.kind == kind and row.tokens_per_s_per_gpu and row.gpus
-    ]
-    found = [
-        (row, case)
-        for row, case in zip(rows, cases_of(rows, catalog, calibration.rows), strict=True)
-        if isinstance(case, LanguageCase)
-    ]
+
+    def work_out() -> list[tuple[LanguageRow, Gpu, Estimate]]:
+        rows = [
+            row
+            for row in calibration.rows
+            if row.model == shape.measured_as and row.kind == kind and row.tokens_per_s_per_gpu and row.gpus
+        ]
+        each = zip(rows, cases_of(rows, catalog, calibration.rows), strict=True)
+        known = [(row, case) for row, case in each if isinstance(case, LanguageCase)]
+        rates = calibration.tokens_per_s_per_gpu([case for _, case in known])
+        return [(row, gpu_of_case(case, catalog), rates[i]) for i, (row, case) in enumerate(known)]
+
+    found: list[tuple[LanguageRow, Gpu, Estimate]] = _language_runs(catalog).get((shape.measured_as, kind), work_out)
 
     def is_same_stack(row: LanguageRow) -> bool:
         return stack_named(row) == runs_on
 
-    def distance(pair: tuple[LanguageRow, LanguageCase]) -> tuple[bool, bool, bool, bool, float, str]:
-        row, gpu = pair[0], gpu_of_case(pair[1], catalog)
+    def distance(run: tuple[LanguageRow, Gpu, Estimate]) -> tuple[bool, bool, bool, bool, float, str]:
+        row, gpu, _ = run
         return (
             gpu.id != platform.gpu.id,
             gpu.generation != platform.gpu.generation,
@@ -245,19 +256,19 @@ def nearest_language_runs(
         )
 
     nearest = []
-    for row, case in sorted(found, key=distance)[:MAX_ROWS]:
+    for row, gpu, rate in sorted(found, key=distance)[:MAX_ROWS]:
         assert row.tokens_per_s_per_gpu is not None
         nearest.append(
             NearbyMeasurement(
                 id=row.row_id,
                 source=row.source,
                 where=row.place,
-                gpu=gpu_of_case(case, catalog).name,
+                gpu=gpu.name,
                 server="",
                 software=row.software,
                 n_gpus=int(row.gpus),
                 published=row.tokens_per_s_per_gpu * row.gpus,
-                predicted=calibration.tokens_per_s_per_gpu([case])[0].scaled(row.gpus),
+                predicted=rate.scaled(row.gpus),
                 calibrates=row.role == "calibration",
                 is_same_stack=is_same_stack(row),
                 number_format=number_format(row.precision),
@@ -266,6 +277,9 @@ def nearest_language_runs(
         )
     return tuple(nearest)
 
+
+# Runs by model and kind of training, with the rate of a GPU that the fit gives each. [tokens/s]
+_language_runs = stores_by_catalog(64)
 
 Notes = tuple[CalibrationNote, ...]
 

@@ -248,12 +248,10 @@ def batches(work: ResolvedWorkload, hosts: ServerRows) -> Floats:
     found = np.array([float(work.batch_on(group.gpu)) for group in hosts.groups])[hosts.cols.compute]
     if not work.batch_sizes:
         return found
-    found = np.array(np.broadcast_to(found, hosts.shape))
-    compute = np.broadcast_to(hosts.cols.compute, hosts.shape)
+    found, compute, n_gpus = map(np.array, np.broadcast_arrays(found, hosts.cols.compute, hosts.n_gpus))
     for number, group in enumerate(hosts.groups):
-        sizes = work.batch_sizes.get(group.gpu)
-        if sizes is not None:
-            found = np.where(compute == number, sizes.at(work.gpus_of_job(hosts.n_gpus)), found)
+        if (sizes := work.batch_sizes.get(group.gpu)) is not None and (rows := compute == number).any():
+            found[rows] = sizes.at(work.gpus_of_job(n_gpus[rows]))
     return found
 
 

@@ -214,9 +214,12 @@ def gpu_side(work: ResolvedWorkload, hosts: ServerRows) -> GpuSide:
             return side.take(np.ravel(place))
     # All that counts of platforms besides their columns are the groups.
     key: Hashable = (gpu_memory.network_key(work), tuple(hosts.groups))
-    if cols.compute.size * n_servers.size > _MOST_ROWS:
-        return work_out(lambda arrays, draw: _draws(hosts.catalog, hosts.calibration).get((key, arrays), draw))
     arrays = tuple((one.shape, one.tobytes()) for one in (n_servers, *cols.as_rows(_READ)))
+    if cols.compute.size * n_servers.size > _MOST_ROWS:
+        stores = hosts.catalog, hosts.calibration
+        return _of_most(*stores).get(
+            (key, arrays), lambda: work_out(lambda facts, draw: _draws(*stores).get((key, facts), draw))
+        )
     stored = _of_one if len(hosts.platforms) == n_servers.size == 1 else _of_many
     return stored(hosts.catalog, hosts.calibration).get((key, arrays), work_out)
 
@@ -225,7 +228,8 @@ def gpu_side(work: ResolvedWorkload, hosts: ServerRows) -> GpuSide:
 _Stores = Callable[[Catalog, Calibration], StoredAnswers[GpuSide]]
 _of_one: _Stores = stores_by_catalog(4096)
 _of_many: _Stores = stores_by_catalog(512)
-# Draws of larger ones, some 50 kB each.
+# A change of a target asks about all designs again, some MB each; of others the draws, some 50 kB each.
+_of_most: _Stores = stores_by_catalog(8)
 _draws: Callable[[Catalog, Calibration], StoredAnswers[_Drawn]] = stores_by_catalog(256)
 # What the GPU side reads of the columns.
 _READ = (

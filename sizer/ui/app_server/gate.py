@@ -22,8 +22,9 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 COOKIE = "sizer-browser"
 _COOKIE_SECONDS = 30 * 24 * 3600
 _POLICY_VIOLATION = 1008
-# A refused upload is answered so late, and its connection closed: what else it would send is never read.
-_REFUSED_UPLOAD_S = 1.0
+# Where files are sent to. A refused one is answered so late, and its connection closed: what else it would send is
+# never read.
+_UPLOADS, _REFUSED_UPLOAD_S = "/_stcore/upload_file/", 1.0
 # Counts of calls by function, which Streamlit shows to whoever asks.
 _INTERNAL = "/_stcore/metrics"
 _PORTS = {"http": ":80", "https": ":443"}
@@ -126,8 +127,8 @@ class Gate:
             else:
                 await _refuse(scope, send)
         else:
-            has_body = scope.get("method", "GET") not in ("GET", "HEAD", "OPTIONS")
-            await self._app(scope, receive, _with_headers(send, _new_cookie(scope), is_upload=has_body))
+            is_upload = _UPLOADS in str(scope.get("path", ""))
+            await self._app(scope, receive, _with_headers(send, _new_cookie(scope), is_upload=is_upload))
 
 
 async def _refuse(scope: Scope, send: Send) -> None:

@@ -35,8 +35,9 @@ _LONGEST_WAIT_S = 2.0
 _WAIT_S = 0.01
 # Runs that use this little of the processor in this time wait for something else, perhaps for the one that waits.
 _LITTLE_S, _STILL_S = 0.002, 0.05
-# Time of the processor after which a calculation leaves the process of the pages: where others wait, and in any case.
-LEAVES_S, LONGEST_S = 0.25, 3.0
+# Time of the processor after which a calculation leaves the process of the pages: where others wait, and in any case,
+# which is twice what the first of the usual searches takes, as it begins anew.
+LEAVES_S, LONGEST_S = 0.25, 6.0
 
 # Of each run of the script its thread, and what the clock of the thread showed when its session had used nothing.
 _runs: dict[int, float] = {}
@@ -93,14 +94,15 @@ def run_of_the_script() -> Iterator[None]:
                 del _resting[old]
 
 
-def in_turn(calculate: Callable[..., T], *arguments: object) -> T:
+def in_turn(calculate: Callable[..., T], *arguments: object, is_long: bool = False) -> T:
     """What a function of a module returns: called here, or in a worker process where it takes long.
 
-    Raises BudgetError if it takes more time or memory than an answer may.
+    ``is_long``: whether it surely does; of others that shows, and they begin anew. Raises BudgetError if it takes more
+    time or memory than an answer may.
     """
     _look.leaves_s = time.thread_time() + LEAVES_S
     try:
-        with processor_time(LONGEST_S):
+        with processor_time(0.0 if is_long else LONGEST_S):
             return calculate(*arguments)
     except BudgetError:
         pass

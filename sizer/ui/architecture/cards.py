@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from sizer.base.money import parse_amount
+from sizer.export.price_book import with_price
 from sizer.present import charts
 from sizer.present.performance_tables import platforms_table
 from sizer.present.tables import Field, record_table
@@ -26,7 +27,6 @@ from sizer.questions.verdict.simplest_design import simpler_neighbours
 from sizer.questions.verdict.text import simplest_text
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.ui import look, session_catalog, state
-from sizer.ui.bill.price_book import with_price
 from sizer.ui.designs import compare
 from sizer.ui.questions.verdict import simplest_of
 from sizer.ui.state import View
@@ -145,7 +145,7 @@ def show(view: View) -> None:
         look.folded("**Platforms compared**", "platforms", lambda: show_platforms(view))
     with st.expander("**Faster and smaller designs**", key="front", on_change="rerun") as fold:
         sizes = st.container(horizontal=True, gap="small", key="sizes") if fold.open else None
-        if fold.open and not view.is_customer_mode and any(not point.is_documented for point in view.result.pareto):
+        if fold.open and not view.is_customer_mode and len(view.result.pareto.value) > 1:
             look.charted(view, "front", lambda colours: charts.pareto_chart(view.result, colours, "container", _HEIGHT))
     with below:
         simple = simplest_of(view)

@@ -7,22 +7,26 @@ import pandas as pd
 import streamlit as st
 
 from sizer.base.money import percent
-from sizer.base.quantities import grouped
+from sizer.base.quantities import BYTES, grouped
 from sizer.bom.bill import Bill
 from sizer.bom.overrides import EditableLine
+from sizer.physical.capacity import counts_nodes, usable_bytes
 from sizer.present.bill_tables import cost_table, price_texts
 from sizer.present.text.bill_warnings import change_text
-from sizer.present.words import TO_BE_QUOTED, plural
+from sizer.present.words import TO_BE_QUOTED, listed, plural
 from sizer.ui import look, state
 from sizer.ui.bill import overrides
 from sizer.ui.bill.overrides import DISCOUNT, NOTE, PRICE, PROVIDED_BY_OTHERS, QUANTITY, STATE, STATES
+from sizer.ui.request_form.forms import RequestPath
 from sizer.ui.state import View
-from sizer.ui.typed import plain
+from sizer.ui.typed import plain, written
 
 # Mark of every line that the quote changes.
 CHANGED = "✎"
 _REFUSED = "bill_refused"
 _VERSION = "bill_version"
+# A capacity that is asked for is a round one.
+_CAPACITY_STEP_BYTES = 1e11
 
 
 def show(view: View) -> None:
@@ -30,14 +34,11 @@ def show(view: View) -> None:
     result = view.result
     bill = result.design.bill
     lines = overrides.lines_of(result, overrides.typed(), view.catalog)
-    look.note(
-        f"Edit quantity, price in {bill.currency}, discount or note. Empty a cell to restore the computed value. "
-        "The design does not change."
-    )
+    look.note(f"Edit quantity, price in {bill.currency}, discount or note. Empty a cell to restore the computed value.")
     for refused in st.session_state.get(_REFUSED, ()):
         st.error(f"{plain(refused)} The cell was not changed.", icon=":material/edit_off:")
     _editor(view, lines)
-    _changed(lines, bill)
+    _changed(lines, view)
     look.table(cost_table(result, view.catalog), view.catalog.sources)
 
 
@@ -118,9 +119,9 @@ def take(edits: Mapping[int, Mapping[str, object]], lines: Sequence[EditableLine
     """Write edited cells into the request, and note what was refused."""
     st.session_state[_REFUSED] = overrides.apply(edits, lines)
     now = overrides.lines_now(lines, bill.currency)
-    for place, written in edits.items():
+    for place, changes in edits.items():
         stored = cells(now[int(place)])
-        if any(column in stored and (stored[column] or "") != (cell or "") for column, cell in written.items()):
+        if any(column in stored and (stored[column] or "") != (cell or "") for column, cell in changes.items()):
             _renew()
             return
 
@@ -129,8 +130,9 @@ def _renew() -> None:
     st.session_state[_VERSION] = st.session_state.get(_VERSION, 0) + 1
 
 
-def _changed(lines: Sequence[EditableLine], bill: Bill) -> None:
-    """Each change with a button that undoes it."""
+def _changed(lines: Sequence[EditableLine], view: View) -> None:
+    """Each change with a button that undoes it, and one that makes the design follow where the request can say so."""
+    bill = view.result.design.bill
     changed = [line for line in lines if line.is_changed]
     if not changed:
         return
@@ -140,6 +142,16 @@ def _changed(lines: Sequence[EditableLine], bill: Bill) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             name = f"{numbers.get(line.key, '')} {line.computed.description}".strip()
             st.markdown(f"{CHANGED} **{plain(name)}:** {plain(_words(line))}", width="stretch")
+            if asked := _asked(line, view):
+                st.button(
+                    "Use in the design",
+                    key=f"use-{number}",
+                    on_click=_use,
+                    args=(asked, line.key, tuple(lines)),
+                    type="tertiary",
+                    icon=":material/check:",
+                    help=f"The request then asks for it: {listed([text for text, _ in asked.values()])}.",
+                )
             st.button(
                 "Restore computed value",
                 key=f"back-{number}",
@@ -152,11 +164,34 @@ def _changed(lines: Sequence[EditableLine], bill: Bill) -> None:
     if any(line.shown.quantity != line.computed.quantity for line in changed):
         look.note(
             "A quantity changed by hand changes the price alone: performance, racks, power and drawings keep the "
-            "computed one. For a larger design raise the target, or the minimum usable capacity of the storage, on the "
-            "page Requirements."
+            "computed one. For a larger design raise the target on the page Requirements."
         )
     if len(changed) > 1:
         st.button("Restore all computed values", key="all-back", on_click=_all_back, icon=":material/restart_alt:")
+
+
+def _asked(line: EditableLine, view: View) -> dict[RequestPath, tuple[str, object]]:
+    """In words and as values what the request asks for where the design has the quantity of a line.
+
+    Empty where no input leads to it. A further server is a spare one; nodes of storage are its capacity.
+    """
+    design, few, many = view.result.design, line.computed.quantity, line.shown.quantity
+    losses, storage = view.result.request.resilience.keeps_targets_without, design.platform.storage
+    if line.key[0] == design.platform.server.id and many == few + 1 and "server" not in losses:
+        return {("resilience", "keeps_targets_without"): ("targets hold without a server", [*losses, "server"])}
+    if line.key[0] != storage.id or not counts_nodes(storage) or many <= few:
+        return {}
+    usable = float(usable_bytes(storage, design.platform.capacity_option, many * design.storage_nodes // few))
+    text = written(BYTES, usable // _CAPACITY_STEP_BYTES * _CAPACITY_STEP_BYTES) if usable == usable else ""
+    capacity = {("data", "minimum_capacity_bytes"): (f"a minimum usable capacity of {text}", text)}
+    return {**capacity, ("platforms", "storage"): (storage.name, [storage.id])} if text else {}
+
+
+def _use(asked: Mapping[RequestPath, tuple[str, object]], key: tuple[str, str], lines: Sequence[EditableLine]) -> None:
+    for path, (_, value) in asked.items():
+        state.put(path, value)
+    _back(key, lines)
+    state.refresh("The request now asks for the quantity; the design was sized again.")
 
 
 def _words(line: EditableLine) -> str:

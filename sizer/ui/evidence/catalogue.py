@@ -29,7 +29,7 @@ from sizer.evidence.catalogue_tables import (
     uses_of,
 )
 from sizer.present.tables import Table
-from sizer.present.words import listed, plural
+from sizer.present.words import SECONDARY, listed, plural
 from sizer.sizing.design.assumptions import items_of
 from sizer.ui import look, state
 from sizer.ui.state import View
@@ -62,7 +62,7 @@ def show(view: View) -> None:
     if shown == _UNKNOWN:
         _unknown(view)
     elif shown == _SOURCES:
-        _sources(view.catalog)
+        _sources(view)
     else:
         _parts(view)
 
@@ -70,7 +70,18 @@ def show(view: View) -> None:
 def _listed(table: Table, catalog: Catalog) -> None:
     """A long table in a window of its own, so that what follows stays in reach."""
     with st.container(height=_HEIGHT, border=False):
-        look.table(table, catalog.sources)
+        look.table(table, _told(catalog))
+
+
+def _told(catalog: Catalog) -> dict[str, Source]:
+    """Sources of facts by key; weak ones have their names in the list of sources alone."""
+    named = {"title": SECONDARY}
+    sources = catalog.sources.items()
+    return state.once(
+        catalog.digest,
+        "told sources",
+        lambda: {key: one.model_copy(update=named) if one.is_weak else one for key, one in sources},
+    )
 
 
 def _key(name: str) -> str:
@@ -190,14 +201,16 @@ def _part(item: Item, view: View) -> None:
         st.markdown(f"**Not published:** {plain('; '.join(gap.missing))}")
     if gap is not None and gap.assumed:
         st.markdown(f"**Assumed, as no source states it:** {plain('; '.join(gap.assumed))}")
-    look.table(part_table(item, catalog), catalog.sources)
+    look.table(part_table(item, catalog), _told(catalog))
     if prices := price_table(item.id, catalog, shows_own=not view.is_customer_mode):
         st.subheader("Prices", anchor=False)
         look.table(prices, catalog.sources)
     sources = cited_sources(item, catalog)
     if sources:
         st.subheader("Documents", anchor=False)
-        st.html(f'<ul class="sz-note">{"".join(_document(source) for source in sources)}</ul>')
+        named = [_document(source) for source in sources if not source.is_weak]
+        weak = [] if len(named) == len(sources) else [f"<li>{SECONDARY.capitalize()}: see the list of sources.</li>"]
+        st.html(f'<ul class="sz-note">{"".join([*named, *weak])}</ul>')
 
 
 def _document(source: Source) -> str:
@@ -245,7 +258,7 @@ def _unknown(view: View) -> None:
         st.info("No unknown facts of this kind. Choose other kinds.")
 
 
-def _sources(catalog: Catalog) -> None:
+def _sources(view: View) -> None:
     text = st.text_input(
         "Search documents",
         max_chars=_MAX_QUERY,
@@ -253,13 +266,13 @@ def _sources(catalog: Catalog) -> None:
         key=_key("source-search"),
         persist_state="session",
     )
-    table = sources_table(catalog, _measurements(), text)
+    table = sources_table(view.catalog, _measurements(), text, with_weak=not view.is_customer_mode)
     if table.rows:
         look.note(
             f"{plural(len(table.rows), 'document')}. Grades: A vendors, standards and papers; B operators and curated "
             "collections; C press and community; D weak or assumed. Higher grades take precedence."
         )
-        _listed(table, catalog)
+        _listed(table, view.catalog)
     else:
         st.info("No document matches all words in title, publisher or place. Remove a word.")
 

@@ -171,6 +171,7 @@ OF_CATALOGUE: Mapping[str, Callable[[], Mapping[str, str]]] = {
     "stated_storage.storage": shared_storage,
     "site.rack": lambda: names_by_id(catalog().racks),
     "site.pdu": lambda: {"": "usual for the servers", **names_by_id(catalog().pdus)},
+    "site.network_pdu": lambda: {"": "as the racks of servers", **names_by_id(catalog().pdus)},
     "data.capacity_tier": capacity_tiers,
     "workload.dnn.like": lambda: {"": "none", **names_by_id(catalog().dnns)},
     "workload.sample_format": lambda: {
@@ -280,7 +281,7 @@ PLATFORMS = columns_of(
     "storage storage_tier fabrics",
     "prefer_vendors prefer_within_percent",
 )
-LIMITS = columns_of("limits", "racks rack_units", "rack_power_w power_w", "servers budget")
+LIMITS = columns_of("limits", "racks rack_units gpus", "rack_power_w power_w", "servers budget")
 EXISTING_RACK = columns_of(
     "existing.racks", "name load_kg", "free_u outlets_c13", "first_free_u outlets_c19", "power_w"
 )
@@ -289,8 +290,8 @@ FABRIC_AND_ROOM = columns_of(
     "",
     "fabric.oversubscription fabric.spare_servers fabric.subnet_manager fabric.management_servers",
     "fabric.rails_apart fabric.converged fabric.directors site.racks_per_row",
-    "site.rack site.pdu site.feeds site.network_racks site.pue_ratio site.cooling site.feed_volts site.feed_phases "
-    "site.floor_kg_per_m2",
+    "site.rack site.pdu site.network_pdu site.feeds site.network_racks site.pue_ratio site.cooling site.feed_volts "
+    "site.feed_phases site.floor_kg_per_m2",
 )
 RESILIENCE = columns_of("resilience", "keeps_targets_without", "interruptions")
 TEAM = columns_of(

@@ -67,7 +67,7 @@ def test_every_answer_is_what_the_plan_buys_first(asked):
     assert ClusterSize(design.n_servers, design.storage_nodes) == first.recommended.sizes[0]
     assert vars(design.platform) == vars(first.platform)
     assert result.platforms[0] is design
-    assert sum(point.is_documented for point in result.pareto) == 1
+    assert sum(point.is_documented for point in result.pareto.value) == 1
     in_batch = cells_of_answer(asked, catalog(), stored_calibration())
     total = None if design.bill.net_total.is_unknown else design.bill.total
     assert (in_batch["answer.design.name"], in_batch["answer.cost.total"]) == (design.name, total)

@@ -149,6 +149,7 @@ def test_what_takes_long_is_calculated_in_another_process_and_what_takes_too_lon
     with turns.run_of_the_script():
         assert turns.in_turn(where_it_runs, 0.05) == os.getpid()
         assert turns.in_turn(where_it_runs, 0.4) != os.getpid()
+        assert turns.in_turn(where_it_runs, 0.05, is_long=True) != os.getpid()
         with pytest.raises(BudgetError, match=r"more than 0\.3 s"):
             within_budget(where_it_runs, 30, cpu_s=0.3)
         assert turns.in_turn(where_it_runs, 0.4) != os.getpid()  # a lost worker is replaced

@@ -1,0 +1,186 @@
+"""A price book as a CSV file or a workbook: read without unknown items or not at all; errors by line or cell."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from decimal import Decimal
+
+from sizer.base.errors import CatalogError
+from sizer.base.formats.csv_rows import CsvRecord, csv_records
+from sizer.base.formats.xlsx_rows import column_letters, is_zip, xlsx_rows
+from sizer.catalog.labels import capital, with_vendor
+from sizer.catalog.loader import MAX_FILE_BYTES, with_prices
+from sizer.catalog.model import Catalog
+from sizer.catalog.price_books import COLUMNS, INFORMATIVE, RATE, Price, delimiter_of, price_rows
+from sizer.export.tables.table import csv_bytes
+from sizer.sizing.result import SizingResult
+
+MAX_BYTES = MAX_FILE_BYTES
+MAX_LINES = 5_000  # of one book; the catalogue has some hundreds of items
+# Rows of unknown items whose nearest id is looked for; that takes milliseconds a row.
+_MAX_UNKNOWN = 50
+_LONGEST_CELL = 60
+_PLACE = "book"
+_WHERE = re.compile(rf"{_PLACE} line (\d+): (.*)", re.DOTALL)
+# Starts of a sentence about one column: "amount = 5 ...", "amount: ...", "amount is empty ...".
+_ABOUT = re.compile(rf"({'|'.join((*COLUMNS, RATE))})(?:: | = | is empty)")
+
+
+@dataclass(frozen=True)
+class BookFault:
+    """An error in a price book. ``line`` is None where it concerns the whole file; ``column`` may be ""."""
+
+    line: int | None
+    column: str
+    value: str
+    rule: str
+    cell: str = ""  # of a workbook
+
+
+@dataclass(frozen=True)
+class BookReading:
+    """What a file gives: the prices of known items, and what must be said of it."""
+
+    text: str  # "" where there are errors
+    faults: tuple[BookFault, ...] = ()
+    unknown: tuple[BookFault, ...] = ()  # rows of items that the catalogue does not have; they are left out
+
+
+def read_book(content: bytes, catalog: Catalog) -> BookReading:
+    """A price book for a catalogue.
+
+    ``catalog``: with the items to price; without another price book of the session.
+    """
+    if len(content) > MAX_BYTES:
+        size = f"The file has {len(content) / 1e6:.1f} MB; a price book has at most {MAX_BYTES / 1e6:g} MB."
+        return _refused(None, size)
+    if is_workbook := is_zip(content):
+        try:
+            text = _sheet_text(xlsx_rows(content, MAX_LINES))
+        except ValueError as error:
+            return _refused(None, _sentence(str(error)))
+    else:
+        try:
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = content.count(b"\n", 0, error.start) + 1
+            return _refused(line, "Not UTF-8 text; save the file as CSV in UTF-8.")
+        if "\0" in text:
+            return _refused(None, "Not a text file; save it as CSV in UTF-8.")
+        if len(text.splitlines()) > MAX_LINES:
+            return _refused(None, f"The file has more than {MAX_LINES} lines; remove items that are not bought.")
+    written, faults = price_rows(text, _PLACE)
+    # Id of an item by its part number or name, where only one item has it.
+    found: dict[str, set[str]] = {}
+    items = {item.id: item for _, item in catalog.items()}
+    for item in items.values():
+        for name in (*(sku.value for sku in item.skus), item.name, with_vendor(item)):
+            found.setdefault(name.casefold(), set()).add(item.id)
+    ids = {name: next(iter(ids)) for name, ids in found.items() if len(ids) == 1}
+    rows = [row.model_copy(update={"item": ids.get(row.item.casefold(), row.item)}) for row in written]
+    known = [row for row in rows if row.item in items]
+    unknown = [row for row in rows if row.item not in items]
+    faults += _unfit(known, catalog)
+    if not rows and not faults:
+        return _refused(None, "The file has no prices; add rows below the header.")
+    # Of many unknown items the first are enough.
+    left_out = _in_columns(_unfit(unknown[:_MAX_UNKNOWN], catalog), text, is_workbook=is_workbook)
+    if faults or not known:
+        return BookReading("", (*_in_columns(faults, text, is_workbook=is_workbook), *left_out))
+    return BookReading(text if rows == written and not unknown else _text_of(known), (), left_out)
+
+
+def _sheet_text(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of a sheet as a price book: as many cells in each as in the head, a line a row."""
+    width = max(map(len, rows), default=0)
+    head, *others = [[" ".join(cell.split()) for cell in row] + [""] * (width - len(row)) for row in rows] or [[]]
+    return csv_bytes(["_".join(name.lower().split()) for name in head], others, mark="").decode()
+
+
+def _refused(line: int | None, rule: str) -> BookReading:
+    return BookReading("", (BookFault(line, "", "", rule),))
+
+
+def _text_of(rows: Sequence[Price]) -> str:
+    """A price book with some rows."""
+    cells = [row.model_dump(mode="json", exclude_none=True) for row in rows]
+    lines = [[str(row.get(column, "")) for column in COLUMNS] for row in cells]
+    return csv_bytes(COLUMNS, lines, mark="").decode()
+
+
+def _unfit(rows: Sequence[Price], catalog: Catalog) -> list[str]:
+    try:
+        with_prices(catalog, rows)
+    except CatalogError as error:
+        return list(error.faults)
+    return []
+
+
+def _in_columns(faults: Sequence[str], text: str, *, is_workbook: bool) -> tuple[BookFault, ...]:
+    cells = _cells(text)
+    found = sorted((_in_column(fault, cells) for fault in faults), key=lambda one: one.line or 0)
+    if not is_workbook:
+        return tuple(found)
+    columns = list(next(iter(cells.values()), {}))
+    return tuple(
+        replace(one, cell=f"{column_letters(columns.index(one.column) + 1)}{one.line}")
+        if one.column in columns
+        else one
+        for one in found
+    )
+
+
+def _in_column(fault: str, cells: dict[int, dict[str, str]]) -> BookFault:
+    match = _WHERE.fullmatch(fault)
+    if match is None:
+        return BookFault(None, "", "", _sentence(fault))
+    line, error = int(match[1]), match[2].replace(f"{_PLACE} line ", "line ")
+    about = _ABOUT.match(error)
+    column = about[1] if about is not None else ""
+    value = cells.get(line, {}).get(column, "")
+    shown = value if len(value) <= _LONGEST_CELL else f"{value[:_LONGEST_CELL]}…"
+    if column == "currency" and "capital letters" in error:
+        error = "a currency has three capital letters, for example USD"
+    return BookFault(line, column, shown, _sentence(error.removeprefix(f"{column}: ") if column else error))
+
+
+def _sentence(text: str) -> str:
+    return capital(text) + ("" if text.endswith((".", "?", "!")) else ".")
+
+
+def _cells(text: str) -> dict[int, dict[str, str]]:
+    """Cells by line and column, numbered as the faults are."""
+    rows: dict[int, dict[str, str]] = {}
+    records = csv_records(text, delimiter_of(text))
+    columns = [name.strip() for name in next(records, CsvRecord(1, 1, [])).cells]
+    for record in records:
+        rows[record.line] = {name: cell.strip() for name, cell in record.by_column(columns).items()}
+    return rows
+
+
+def template(result: SizingResult, today: date) -> bytes:
+    """Price book to fill in: a row without an amount for each item of the bill that has no price, with who makes it.
+
+    Below these the items of other designs whose quotes would settle which design costs least.
+    """
+    bill = result.design.bill
+    columns = ("item", *INFORMATIVE, *(name for name in COLUMNS if name != "item"))
+    lines = {line.item: line for line in reversed(bill.bought)}
+    rows = []
+    for item in bill.unpriced:
+        line, quantity = lines[item], sum(one.quantity for one in bill.bought if one.item == item)
+        rows.append((item, line.manufacturer, line.sku, line.description, str(quantity)))
+    rows += [(quote.item, "", "", quote.name, "") for quote in result.quotes_to_settle if quote.item not in lines]
+    last = {"currency": bill.currency, "date": today.isoformat()}
+    given = [dict(zip(columns, cells, strict=False)) | last for cells in rows]
+    return csv_bytes(columns, [[one.get(column, "") for column in columns] for one in given], mark="")
+
+
+def with_price(text: str, item: str, amount: Decimal, currency: str, day: date) -> str:
+    """A price book with a price that was typed in the app in place of those of the same item and currency."""
+    rows = price_rows(text, _PLACE)[0] if text else []
+    others = [row for row in rows if (row.item, row.currency) != (item, currency)]
+    source = "entered in the app"
+    typed = Price(item=item, amount=amount, currency=currency, date=day.isoformat(), source=source, where="")
+    return _text_of([*others, typed])
