@@ -1,6 +1,6 @@
 """Language models in use on designs: replicas by the layout that serves the most within the latency limits.
 
-Replicas lie inside a server; only where no server holds the model, groups of whole servers hold one.
+Replicas lie inside a server; where one has no room for the model and some requests, groups of whole servers hold one.
 """
 
 import math
@@ -20,6 +20,7 @@ from sizer.calibrate.serving.deployment import Deployment, missing_facts, replic
 from sizer.calibrate.serving.layouts import (
     MOST_GUESSED,
     engines_on,
+    fits_inside,
     is_untried,
     layouts_inside,
     layouts_over,
@@ -544,7 +545,7 @@ def far_request_rates(work: ServingWork, catalog: Catalog) -> list[float]:
 
 @lru_cache(maxsize=64)  # every question about one request asks for the same
 def _tables(work: ServingWork, alike: tuple[_Servers, ...], catalog: Catalog) -> dict[_Servers, tuple[_Layout, ...]]:
-    """Layouts of every kind of servers, the best first: inside one, else over as many as a replica takes.
+    """Layouts of every kind of servers, the best first: inside one, and over some where one has little room.
 
     None where the catalogue does not say enough of the GPU.
     """
@@ -552,11 +553,12 @@ def _tables(work: ServingWork, alike: tuple[_Servers, ...], catalog: Catalog) ->
     def of(one: _Servers) -> tuple[ServingWork, Gpu, int]:
         return work, catalog.gpus[one.gpu], one.gpus_per_server
 
-    whole = {one: [(each, 1) for each in layouts_inside(*of(one), catalog)] for one in alike}
-    inside = _rated(work, whole, catalog)
-    apart = [one for one, found in inside.items() if not any(layout.fits for layout in found)]
-    over = _rated(work, {one: list(layouts_over(*of(one), one.nic_bytes_per_s, catalog)) for one in apart}, catalog)
-    return {one: over.get(one) or found for one, found in inside.items()}
+    def layouts(one: _Servers) -> list[tuple[Deployment, int]]:
+        inside = [(each, 1) for each in layouts_inside(*of(one), catalog)]
+        over = () if fits_inside(*of(one), catalog) else layouts_over(*of(one), one.nic_bytes_per_s, catalog)
+        return [*inside, *over]
+
+    return _rated(work, {one: layouts(one) for one in alike}, catalog)
 
 
 def _chosen(work: ServingWork, layouts: Sequence[_Layout], n_servers: Ints) -> tuple[Ints, Ints]:
@@ -590,12 +592,17 @@ def _preferred(served: Floats, is_better: Bools) -> Floats:
     return np.where(is_better | ~is_better.any(axis=0), served, 0.0)
 
 
-def _least(work: ServingWork, layouts: Sequence[_Layout]) -> tuple[int, int]:
-    """Which of some layouts serves the asked load with the fewest GPUs, first tokens in time, and its replicas."""
+def _least(work: ServingWork, layouts: Sequence[_Layout], is_timely: bool = False) -> tuple[int, int]:
+    """Which of some layouts serves the asked load with the fewest GPUs, and its replicas.
+
+    ``is_timely``: with first tokens as sure as asked, whatever that takes; else where few GPUs more do.
+    """
     if work.asked_rate is None:
         (which,), (count,) = _chosen(work, layouts, np.array([max(work.number, 1.0)]))
         return int(which), max(int(count), 1)
-    bought = [_bought_for(work, one) for one in layouts]
+    bought = [_needed(work, one.timely_rate) if is_timely else _bought_for(work, one) for one in layouts]
+    if not any(bought):
+        bought = [_bought_for(work, one) for one in layouts]
     gpus = [
         (count or math.inf)
         * one.deployment.gpus
@@ -614,7 +621,16 @@ def _allotted(works: Sequence[ServingWork], layouts: Sequence[Sequence[_Layout]]
     """
     if len(works) == 1:
         return _chosen(works[0], layouts[0], n_servers)
-    least = [(each, *_least(work, each)) for work, each in zip(works, layouts, strict=True) if each]
+    # With first tokens in time where the servers have the GPUs for it.
+    (timely, counts, scale), (least, fewest, _) = (_shares(works, layouts, n_servers, way) for way in (True, False))
+    return np.where(scale >= 1, timely, least), np.where(scale >= 1, counts, fewest)
+
+
+def _shares(
+    works: Sequence[ServingWork], layouts: Sequence[Sequence[_Layout]], n_servers: Ints, is_timely: bool
+) -> tuple[int, Ints, Floats]:
+    """Layout of the first of some models, its replicas on each number of servers, and how many times all loads fit."""
+    least = [(each, *_least(work, each, is_timely)) for work, each in zip(works, layouts, strict=True) if each]
     needs = [(each[which], count) for each, which, count in least]
     scale = np.full(len(n_servers), np.inf)
     for one, _ in needs:
@@ -626,11 +642,12 @@ def _allotted(works: Sequence[ServingWork], layouts: Sequence[Sequence[_Layout]]
             if (other.servers, other.deployment.gpus) >= (one.servers, one.deployment.gpus)
         )
         scale = np.minimum(scale, (n_servers // one.servers * one.servers) * parts / taken)
+    scale = scale + _ROUNDING
     which, count = least[0][1:]
-    counts = np.floor(scale * count + _ROUNDING)
+    counts = np.floor(scale * count)
     if works[0].load_kind is LoadKind.GPUS:
         counts = np.minimum(counts, count)
-    return np.full(len(n_servers), which), counts.astype(np.int64)
+    return which, counts.astype(np.int64), scale
 
 
 def _rated(
