@@ -15,6 +15,7 @@ from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate, normal_cdf, normal_quantile
 from sizer.base.quantities import duration, si
 from sizer.base.units import HOUR_S
+from sizer.calibrate.language.cases import pcie_bytes_per_s
 from sizer.calibrate.serving import calibration
 from sizer.calibrate.serving.deployment import Deployment, missing_facts, replicas_of
 from sizer.calibrate.serving.layouts import (
@@ -63,6 +64,9 @@ MOST_FOR_FIRST_TOKENS = 1.5
 ENOUGH_STAY_S = 600.0
 # Share of the longest stay from which on a faster layout is worth more. Assumed.
 _ALIKE_STAY = 2 / 3
+# Share of a server's memory that may hold earlier prompts: the system and the engine have the rest. Assumed.
+_OFFLOADED = 0.5
+_NARROW = "nvfp4"
 # Generations of GPUs with published rows of serving.
 _MEASURED = ("ampere", "ada", "hopper", "blackwell", "cdna3", "cdna4")
 
@@ -135,6 +139,15 @@ class WithoutCache:
 
 
 @dataclass(frozen=True)
+class Offload:
+    """What half of the servers' memory holds of earlier prompts, where the engine is told to use it."""
+
+    sessions: float
+    back_s: float  # to bring one to the GPUs of its replica
+    compute_s: float  # to compute it there again
+
+
+@dataclass(frozen=True)
 class ServingAnswer:
     """How a language model in use is divided over the GPUs of a design, and what its users see at the asked load."""
 
@@ -173,6 +186,10 @@ class ServingAnswer:
     # Servers that make it as sure as the confidence; None where no number does, or where no load is asked.
     servers_timely: int | None
     without_cache: WithoutCache | None  # None where nothing is cached, or no load is asked
+    offload: Offload | None  # None where nothing is cached, or a server's memory is not known
+    # What the same GPUs serve with weights of four bits, over what they do; None where their format is asked for or
+    # published, or the GPU lacks four bits.
+    narrow_gain: float | None
     deployment: Deployment  # one replica
     # What a replica does under numbers of requests in flight.
     rates_at: Callable[[Floats], calibration.ServingRates] = field(repr=False, compare=False)
@@ -379,6 +396,8 @@ def serving_answer(
         first_token_chance=chance,
         servers_timely=_servers_of(layout, _needed(asked, layout.timely_rate)),
         without_cache=_without_cache(asked, one, layout, replicas, catalog),
+        offload=_offload(asked, layout.deployment, platform, n_servers),
+        narrow_gain=_narrow_gain(asked, one, layouts[0], layout.deployment.weights, catalog),
         deployment=layout.deployment,
         rates_at=rates_at,
         is_untried=is_untried(layout.deployment),
@@ -422,6 +441,32 @@ def _without_cache(
     )
     least = timely if _are_few(of_rate, timely) else of_rate
     return WithoutCache(replicas * same.rate, chance, least)
+
+
+def _offload(work: ServingWork, one: Deployment, platform: Platform, n_servers: int) -> Offload | None:
+    memory, each = platform.server.memory_bytes, _prefix_bytes(work, one)
+    if memory is None or not each:
+        return None
+    bare, cached = (
+        float(calibration.serving_calibration().rates(points_of(each_work, [one], 1.0)).ttft_s[0])
+        for each_work in (replace(work, prefix_cached=0.0), work)
+    )
+    back_s = each / one.tensor / pcie_bytes_per_s(one.gpu)
+    return Offload(_OFFLOADED * memory.value * n_servers // each, back_s, bare - cached)
+
+
+def _narrow_gain(
+    work: ServingWork, one: _Servers, layouts: Sequence[_Layout], weights: str, catalog: Catalog
+) -> float | None:
+    narrow = replace(work.unloaded, precision=_NARROW, measured=())
+    is_open = work.precision == "mixed" and weights == "fp8" and work.shape.published_in is None
+    if not is_open or weights_on(narrow, catalog.gpus[one.gpu], catalog) is None:
+        return None
+    most, wide = (
+        max(each.replicas / each.servers * each.rate for each in of)
+        for of in (_tables(narrow, (one,), catalog)[one], layouts)
+    )
+    return most / wide if wide else None
 
 
 def _needed(work: ServingWork, each: float) -> int | None:
