@@ -4,6 +4,7 @@ Replicas lie inside a server; where one has no room for the model and some reque
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
@@ -451,8 +452,10 @@ def _offload(work: ServingWork, one: Deployment, platform: Platform, n_servers: 
         float(calibration.serving_calibration().rates(points_of(each_work, [one], 1.0)).ttft_s[0])
         for each_work in (replace(work, prefix_cached=0.0), work)
     )
+    # The vector of latent attention, which each rank has whole, is kept once.
+    kept = float(replicas_of([one]).transfer_bytes[0]) * work.input_tokens * work.prefix_cached
     back_s = each / one.tensor / pcie_bytes_per_s(one.gpu)
-    return Offload(_OFFLOADED * memory.value * n_servers // each, back_s, bare - cached)
+    return Offload(_OFFLOADED * memory.value * n_servers // kept, back_s, bare - cached)
 
 
 def _narrow_gain(
@@ -890,6 +893,12 @@ def exceeded_run(found: ServingAnswer) -> ServingRow | None:
 def output_of_gpu(row: ServingRow) -> float:
     """Output tokens of a GPU of a published run; 0 where it does not say. [1/s]"""
     return (row.output_tokens_s or 0.0) / (row.gpus or math.inf)
+
+
+def rate_sources(found: ServingAnswer) -> tuple[str, ...]:
+    """Sources of the fitted runs of the model or on the GPU, those of the most runs first."""
+    of_either = (row for row in fitted_rows() if found.work.model_id == row.model or found.deployment.gpu.id == row.gpu)
+    return tuple(source for source, _ in Counter(row.source for row in of_either).most_common())
 
 
 def serving_curve(found: ServingAnswer) -> ServingCurve:
