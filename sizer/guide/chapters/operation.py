@@ -177,10 +177,7 @@ def _serve_command(design: DesignAnswer, answer: WorkloadAnswer) -> str:
     options += f"\n# options.yaml: lora_config.max_lora_rank: {work.adapter_rank}" * adapters
     nodes, own_groups = found.servers_of_replica, found.data // found.servers_of_replica
     joined = f"--nnodes {nodes} --node-rank $RANK" * (nodes > 1)
-    each = (
-        f"\n# On each of the {nodes} servers of a replica: HEAD is the first of them, RANK counts from 0; vLLM: --headless from 1 on."
-        * (nodes > 1)
-    )
+    each = f"\n# On each of {nodes} servers: HEAD is the first, RANK counts from 0; vLLM: --headless from 1 on."
     groups = f"--data-parallel-size-local {own_groups} --data-parallel-start-rank $((RANK * {own_groups}))"
     vllm_joined = f"{groups} --data-parallel-address $HEAD" if own_groups else f"{joined} --master-addr $HEAD"
     loras = f"--enable-lora --max-lora-rank {work.adapter_rank}" * adapters
@@ -222,7 +219,7 @@ def _serve_command(design: DesignAnswer, answer: WorkloadAnswer) -> str:
     return (
         f"# one of {found.replicas}; the load balancer sends each request to the replica {where}.\n"
         "# The longest context is what the model and the memory take; longer requests are refused."
-        f"{further}{each}\n"
+        f"{further}{each * (nodes > 1)}\n"
         f"{own}{_lines(parts[0], parts[1:])}{options if found.engine == 'TensorRT-LLM' else ''}"
     )
 
