@@ -248,6 +248,13 @@ class TransformerShape(items.Frozen):
         """Parameters of the linear layers and the output head, which one token uses."""
         return self._layer_parameters(self.active_experts) + float(self.vocabulary * self.hidden)
 
+    @property
+    def adapted(self) -> float:
+        """Rows and columns of the matrices of attention, and of blocks that are no experts: adapters of rank one."""
+        dense = self.dense_layers if self.experts > 1 else self.layers
+        attention = 2.0 * self.layers * (2 * self.hidden + (self.heads + self.kv_heads) * self.head_size)
+        return attention + (3.0 if self.gated else 2.0) * dense * (self.hidden + self.ffn)
+
     def _layer_parameters(self, experts: int) -> float:
         """Parameters of all layers with so many routed experts of each."""
         width, size = self.hidden, self.head_size

@@ -223,9 +223,9 @@ class NodeFacts:
             return str(network)
         attachment = self.design.platform.attachment
         has_files = attachment in _FILES_ON_FABRIC or (attachment == "lan" and not used[0][1].is_infiniband)
-        if self.design.n_servers == 1:
-            return "files" if has_files else "compute fabric"
-        return "gradients and files" if has_files else "gradients"
+        if has_files and self.design.n_servers == 1:
+            return "files"
+        return "compute fabric and files" if has_files else "compute fabric"
 
     def _service_port(self, port: Port) -> str:
         name = "controller" if port.use == "bmc" else "host"

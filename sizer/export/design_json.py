@@ -399,6 +399,8 @@ def _serving(found: ServingAnswer) -> dict[str, object]:
         **fields_of(found, "weight_bytes", "cache_bytes", "room_bytes", "reserve_bytes", "prefix_bytes"),
         **fields_of(found, "adapter_bytes", "first_token_chance", "longest_tokens"),
         "without_cache": found.without_cache and vars(found.without_cache),
+        "offload": found.offload and vars(found.offload),
+        "narrow_gain": found.narrow_gain,
     }
 
 

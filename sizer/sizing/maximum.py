@@ -360,9 +360,9 @@ class _MaximumSearch:
         counts = self.counts(_NEARLY * found.samples_per_s)
         row = least_row(counts, SizeLimit.BUDGET)
         point = None if row is None else self.point(counts, row)
-        if point is None or _amount(point, SizeLimit.BUDGET) > _CLEARLY_LESS * _amount(found, SizeLimit.BUDGET):
-            return None
-        return point
+        most = _CLEARLY_LESS * _amount(found, SizeLimit.BUDGET)
+        # Nothing costs less than what is there.
+        return None if point is None or not most or _amount(point, SizeLimit.BUDGET) > most else point
 
     def _near(self, highest: float, without: Without = (), limits: Limits | None = None) -> LimitDesign | None:
         """The cheapest design within limits that reaches almost the highest rate."""
@@ -471,17 +471,28 @@ class _MaximumSearch:
         runs = [run_on(request, work, *size) for work in evaluated.works]
         run = runs.pop(place)
         others, share = np.prod([one.probability[0] for one in runs]), evaluate.share_of(request)
-        high = max(low, float(run.warm.slowest[0]))
-        for _ in range(_REFINEMENTS):
-            rates = np.geomspace(low, high, _GRID)
-            need = evaluate.need_of_rate(run.comp, rates[:, None])
-            chance = need.outcomes.probability(run.warm, run.cold)
-            reads = evaluate.read_bytes_per_s(run.work, run.comp, need)
-            least = np.minimum(chance, run.side.mounts.probability_at_least(reads)) >= evaluate.least_chance(share)
-            met = least & (chance * others >= evaluate.least_chance(request.confidence))
-            last = int(np.flatnonzero(met).max(initial=0))
-            low, high = float(rates[last]), float(rates[min(last + 1, _GRID - 1)])
-        return low
+        sure = low
+
+        def highest(timely: float) -> float:
+            """Where first tokens are so sure, whatever the rate."""
+            low, high = sure, max(sure, float(run.warm.slowest[0]))
+            for _ in range(_REFINEMENTS):
+                rates = np.geomspace(low, high, _GRID)
+                need = evaluate.need_of_rate(run.comp, rates[:, None])
+                chance = need.outcomes.probability(run.warm, run.cold) * timely
+                reads = evaluate.read_bytes_per_s(run.work, run.comp, need)
+                least = np.minimum(chance, run.side.mounts.probability_at_least(reads)) >= evaluate.least_chance(share)
+                met = least & (chance * others >= evaluate.least_chance(request.confidence))
+                last = int(np.flatnonzero(met).max(initial=0))
+                low, high = float(rates[last]), float(rates[min(last + 1, _GRID - 1)])
+            return low
+
+        rate, serving = highest(1.0), run.work.serving
+        if serving is None or serving.first_token_s is None:
+            return rate
+        # At a lower rate they are surer.
+        at_rate = run_on(request, replace(run.work, serving=replace(serving, asked_rate=rate)), *size)
+        return highest(1.0 if at_rate.comp.timely is None else float(at_rate.comp.timely.reshape(-1)[0]))
 
     def _infeasible(self) -> InfeasibleError:
         """Why not even the lowest rate is reached within the limits."""

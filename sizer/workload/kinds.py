@@ -105,6 +105,19 @@ def kind_in(text: str, networks: Networks) -> ToldKind | None:
     return None
 
 
+def aside_in(text: str, kind: Kind) -> tuple[int, int] | None:
+    """The clause of work that is not sized, up to the next about a language model; None where no other is about one."""
+    parts = _parts(text)
+    is_named = ["\0" in text[low:high] for low, high in parts]
+    for place, (low, high) in enumerate(parts):
+        if not is_named[place] and any(words.search(text, low, high) for _, words in kind.signs):
+            following = (
+                start for (start, _), is_next in zip(parts, is_named, strict=True) if is_next and start >= high
+            )
+            return (low, next(following, len(text))) if any(is_named) else None
+    return None
+
+
 def _parts(text: str) -> list[tuple[int, int]]:
     return list(pairwise([0, *(joint.end() for joint in _JOINT.finditer(text)), len(text)]))
 

@@ -230,6 +230,14 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
         )
     if work.adapter_rank is not None and work.adapters is None:
         raise RequestError(f"{place}.adapter_rank: of how many adapters? Write adapters = 20, or remove adapter_rank")
+    rank = work.adapter_rank or DEFAULT_ADAPTER_RANK
+    adapters = (work.adapters or 0) * rank * shape.adapted
+    if adapters > dnn.parameters.value:
+        raise RequestError(
+            f"{place}.adapters: {work.adapters} of rank {rank} have {adapters / dnn.parameters.value:.3g} times the "
+            f"parameters of {dnn.name}, and all stay in GPU memory; write those in use at the same time, or a lower "
+            "adapter_rank"
+        )
     use = USES[work.use or ("summary" if is_offline else "chat")]
     defaults: list[tuple[DefaultKind, float]] = []
 
@@ -283,7 +291,7 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
         number=number,
         is_embedding=is_embedding,
         adapters=work.adapters or 0,
-        adapter_rank=work.adapter_rank or DEFAULT_ADAPTER_RANK,
+        adapter_rank=rank,
         asked_rate=rate,
         people=use if not is_offline and (work.use is not None or _counts_people(work.target)) else None,
         defaults=tuple(defaults),

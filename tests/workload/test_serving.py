@@ -74,6 +74,7 @@ def test_a_generation_has_no_limits():
         ({"concurrent_requests": 5}, {"task": "generation", **LENGTHS}, ["nobody waits"]),
         ({"requests_per_s": 1}, {"task": "generation", "token_s": "50 ms", **LENGTHS}, ["latency limits"]),
         ({"requests_per_s": 1}, {"dnn": "resnet50", **LENGTHS}, ["no language model"]),
+        ({"requests_per_s": 1}, {"adapters": 1000, "adapter_rank": 512, **LENGTHS}, ["adapters", "GPU memory"]),
         ({"requests_per_s": 1}, {"stack": "nemo", **LENGTHS}, ["stack", "engine"]),
         ({"requests_per_s": 1}, {"engine": "nemo", **LENGTHS}, ["engine", "vllm"]),
         ({"requests_per_s": 1}, {"tokens": 1e9, **LENGTHS}, ["tokens", "training"]),

@@ -35,9 +35,11 @@ def fitted_cases(rows: Sequence[ServingRow], catalog: Catalog) -> list[ServingCa
 def printed_times(case: ServingCase) -> dict[ServingTime, float]:
     """Seconds that a row prints, or that follow from what it prints, of a load that is known."""
     row, tokens = case.row, case.output_tokens
-    if row.kind == CLOSED_LOOP and row.ttft_s and row.tpot_s and row.concurrency:
-        request = row.ttft_s + (tokens - 1) * row.tpot_s
-        return {ServingTime.TPOT: row.tpot_s, ServingTime.REQUEST: request, ServingTime.TTFT: row.ttft_s}
+    if row.kind == CLOSED_LOOP and row.tpot_s and row.concurrency:
+        each = {ServingTime.TPOT: row.tpot_s}
+        if row.ttft_s is None:
+            return each
+        return each | {ServingTime.REQUEST: row.ttft_s + (tokens - 1) * row.tpot_s, ServingTime.TTFT: row.ttft_s}
     if row.output_tokens_s and (row.kind == OFFLINE or (row.kind == MLPERF and row.scenario == "Offline")):
         in_flight = full_load(case)
         if in_flight >= 1:

@@ -100,9 +100,7 @@ def served_model(model_id: str, shape: TransformerShape, total_parameters: float
         state_elements=float(shape.state_elements or 0.0),
         kv_rank=float(shape.kv_rank or 0.0),
         rope=shape.head_size / 2 if shape.kv_rank else 0.0,
-        # All matrices of attention, and those of the blocks that are no experts.
-        adapted=2.0 * shape.layers * (2 * shape.hidden + (shape.heads + shape.kv_heads) * shape.head_size)
-        + (3.0 if shape.gated else 2.0) * (shape.layers - sparse) * (shape.hidden + shape.ffn),
+        adapted=shape.adapted,
     )
 
 

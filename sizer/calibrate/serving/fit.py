@@ -26,7 +26,7 @@ TIME, FIRST = "time", "first"  # all times of a deployment; more, the time to th
 _TERMS = (*FACTORS, TIME, FIRST)
 _PLACE = {name: place for place, name in enumerate(_TERMS)}
 N_TERMS = len(_TERMS)
-# Vendor of the GPUs of all rows with a fixed number of requests in flight.
+# Vendor of whose GPUs most rows are: launches on others have an effect of their own, where stacks are not tuned.
 FITTED_VENDOR = "NVIDIA"
 # Spread of levels that no row has, where rows left out show more than the priors, which fit best.
 _UNSEEN_SD = {"time/model": 0.16, "time/cell": 0.105}

@@ -28,8 +28,10 @@ _TENSOR, _DATA = (1, 2, 4, 8), (1, 2, 4, 8, 16)
 _LEAST_GROUPED_BYTES = 130e9
 # Requests in flight of a GPU, at most, in published runs that guess tokens ahead.
 MOST_GUESSED = 64.0
-# Servers that hold one replica where one does not.
+# Servers that hold one replica where one does not, or leaves room for fewer requests than these: that copies of the
+# weights fill the memory of every server is then the dearer way. Assumed.
 _SERVERS_OF_REPLICA = (2, 4, 8)
+_LEAST_ROOM = 8.0
 # Weights as requests name them -> as the model of serving has them.
 _WEIGHTS = {"fp16": "bf16", "bf16": "bf16", "fp8": "fp8", "mxfp8": "fp8", "fp4": "nvfp4", "nvfp4": "nvfp4"}
 # Formats that GPUs without them widen as they read the weights.
@@ -102,9 +104,9 @@ def layouts_over(
 
 @lru_cache(maxsize=4096)
 def fits_inside(work: ServingWork, gpu: Gpu, gpus: int, catalog: Catalog) -> bool:
-    """Whether so many GPUs of one server hold the model, with room for one request."""
+    """Whether so many GPUs of one server hold the model, with room for requests that share the reading of weights."""
     layouts = list(layouts_inside(work, gpu, gpus, catalog))
-    return bool(layouts) and bool((points_of(work, layouts, 1.0).room >= 1).any())
+    return bool(layouts) and bool((points_of(work, layouts, 1.0).room >= _LEAST_ROOM).any())
 
 
 def _deployment(

@@ -50,7 +50,7 @@ from sizer.sizing.stages.platform_columns import (
     rate_is_unknown,
     storage_nic_bytes_per_s,
 )
-from sizer.sizing.stages.serving_rates import ServingAnswer
+from sizer.sizing.stages.serving_rates import ServingAnswer, rate_sources
 from sizer.sizing.stages.workload_run import WorkloadRun, rate_in_one_server, sequential_bytes_per_s
 from sizer.workload.data import DataRequest
 
@@ -716,6 +716,8 @@ def _gpus(count: int) -> str:
 
 def _sources(answer: WorkloadAnswer) -> tuple[str, ...]:
     """Sources of the nearest runs that the rate is calibrated on."""
+    if answer.serving is not None:
+        return rate_sources(answer.serving)[:_MOST_SOURCES]
     return tuple(dict.fromkeys(row.source for row in answer.evidence if row.calibrates))[:_MOST_SOURCES]
 
 

@@ -175,10 +175,19 @@ def _serve_command(design: DesignAnswer, answer: WorkloadAnswer) -> str:
     work, adapters, guesses = found.work, found.work.adapters > 0, found.deployment.is_speculative
     options += "\n# options.yaml: speculative_config: {decoding_type: MTP, num_nextn_predict_layers: 3}" * guesses
     options += f"\n# options.yaml: lora_config.max_lora_rank: {work.adapter_rank}" * adapters
+    nodes, own_groups = found.servers_of_replica, found.data // found.servers_of_replica
+    joined = f"--nnodes {nodes} --node-rank $RANK" * (nodes > 1)
+    each = f"\n# On each of {nodes} servers: HEAD is the first, RANK counts from 0; vLLM: --headless from 1 on."
+    groups = f"--data-parallel-size-local {own_groups} --data-parallel-start-rank $((RANK * {own_groups}))"
+    vllm_joined = f"{groups} --data-parallel-address $HEAD" if own_groups else f"{joined} --master-addr $HEAD"
     loras = f"--enable-lora --max-lora-rank {work.adapter_rank}" * adapters
     parts = {
         "TensorRT-LLM": (
-            *(f"trtllm-serve {model}", f"--tp_size {found.gpus_of_replica}", f"--max_seq_len {length}"),
+            *(
+                f"{'trtllm-llmapi-launch ' * (nodes > 1)}trtllm-serve {model}",
+                f"--tp_size {found.gpus_of_replica}",
+                f"--max_seq_len {length}",
+            ),
             *(f"--max_batch_size {running}", f"--ep_size {found.gpus_of_replica}" * (found.data > 1)),
             *("--extra_llm_api_options options.yaml" * bool(options), "--port 8000"),
         ),
@@ -186,6 +195,7 @@ def _serve_command(design: DesignAnswer, answer: WorkloadAnswer) -> str:
             f"python -m sglang.launch_server --model-path {model}",
             f"--tp {found.gpus_of_replica}",
             f"--dp {found.data} --enable-dp-attention --ep {found.gpus_of_replica}" * (found.data > 1),
+            f"{joined} --dist-init-addr $HEAD:5000" * (nodes > 1),
             *("--is-embedding" * work.is_embedding, f"{loras} --max-loras-per-batch {work.adapters}" * adapters),
             *("--quantization fp8" * (found.weights == "fp8"), "--kv-cache-dtype fp8_e4m3" * is_narrow),
             "--speculative-algorithm NEXTN --speculative-num-steps 3 --speculative-num-draft-tokens 4" * guesses,
@@ -195,7 +205,10 @@ def _serve_command(design: DesignAnswer, answer: WorkloadAnswer) -> str:
         found.engine,
         (
             *(f"vllm serve {model}", f"--tensor-parallel-size {found.tensor}"),
-            f"--data-parallel-size {found.data} --enable-expert-parallel" * (found.data > 1),
+            *(
+                f"--data-parallel-size {found.data} --enable-expert-parallel" * (found.data > 1),
+                vllm_joined * (nodes > 1),
+            ),
             *("--runner pooling" * work.is_embedding, f"{loras} --max-loras {work.adapters}" * adapters),
             *("--quantization fp8" * (found.weights == "fp8"), "--kv-cache-dtype fp8" * is_narrow),
             """--speculative-config '{"method": "mtp", "num_speculative_tokens": 3}'""" * guesses,
@@ -206,7 +219,7 @@ def _serve_command(design: DesignAnswer, answer: WorkloadAnswer) -> str:
     return (
         f"# one of {found.replicas}; the load balancer sends each request to the replica {where}.\n"
         "# The longest context is what the model and the memory take; longer requests are refused."
-        f"{further}\n"
+        f"{further}{each * (nodes > 1)}\n"
         f"{own}{_lines(parts[0], parts[1:])}{options if found.engine == 'TensorRT-LLM' else ''}"
     )
 

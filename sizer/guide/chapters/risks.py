@@ -118,6 +118,8 @@ def _first_acceptance(context: GuideContext) -> str:
 
 def _replica_gpus(answer: WorkloadAnswer) -> int:
     """GPUs that hold one copy of the model."""
+    if answer.serving is not None:
+        return answer.serving.gpus_of_replica
     if not answer.kind.trains_language:
         return 1
     layout = answer.trained.layout

@@ -160,7 +160,7 @@ def fabric_texts(choice: FabricChoice) -> list[str]:
         if choice.read_bytes_per_s > 0:
             texts.append(f"Its reads of up to {si(choice.read_bytes_per_s, 'B/s')} use the storage network.")
     if choice.gradient_bytes is None and choice.exposed_share is None:
-        texts.append("Inference exchanges no gradients, so the reads alone decide.")
+        texts.append("Inference exchanges no gradients: reads use it, and replicas over several servers.")
         return texts
     if choice.gradient_bytes is not None:
         texts.append(f"In every step the servers exchange {si(choice.gradient_bytes, 'B')} of gradients.")
@@ -212,7 +212,7 @@ def fabric_trade_off(choice: FabricChoice) -> str:
         else f"oversubscribed {significant(choice.oversubscription, 2)}:1"
     )
     if choice.read_bytes_per_s <= 0:
-        return f"The fabric has {switches}, {levels}. No reads use it: the data are on the drives of the servers."
+        return f"The fabric has {switches}, {levels}. No reads use it: they are of the servers' own drives."
     load = words.percent(choice.network_fraction)
     network = "" if choice.carries_reads else " in the storage network"
     use = f"At the projected rate the reads use {load} of {_PARTS[choice.network_part]}{network}; the rest is headroom."

@@ -30,8 +30,8 @@ def _in_each_rail(place: str) -> Callable[..., str]:
 
 
 _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
-    PlanNoteKind.GRADIENTS: lambda: "gradient exchange",
-    PlanNoteKind.GRADIENTS_AND_FILES: lambda: "gradient exchange and storage traffic",
+    PlanNoteKind.GRADIENTS: lambda: "traffic between GPUs",
+    PlanNoteKind.GRADIENTS_AND_FILES: lambda: "traffic between GPUs and storage traffic",
     PlanNoteKind.FILES: lambda: "storage traffic, separate from the compute fabric",
     PlanNoteKind.FILES_OF_ONE_SERVER: lambda: "storage traffic",
     PlanNoteKind.FILES_THROUGH_GATEWAY: lambda: "storage traffic through the gateway to the compute fabric",
@@ -49,8 +49,8 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
     ),
     PlanNoteKind.SUBNET_FILES: lambda: "storage traffic between storage and servers",
     PlanNoteKind.FILES_OF_ONE_SERVER_OVER_IPOIB: lambda: "storage traffic, over IPoIB",
-    PlanNoteKind.GRADIENTS_OVER_IPOIB: lambda: "gradient exchange, over IPoIB",
-    PlanNoteKind.GRADIENTS_AND_FILES_OVER_IPOIB: lambda: "gradient exchange and storage traffic, over IPoIB",
+    PlanNoteKind.GRADIENTS_OVER_IPOIB: lambda: "traffic between GPUs, over IPoIB",
+    PlanNoteKind.GRADIENTS_AND_FILES_OVER_IPOIB: lambda: "traffic between GPUs and storage traffic, over IPoIB",
     PlanNoteKind.OPERATING_SYSTEMS: lambda: "operating systems: deployment, logins, scheduler",
     PlanNoteKind.CONTROLLERS: lambda: "baseboard controllers, switches and storage units",
     PlanNoteKind.RAILS: lambda n: f"{n} separate rails, one for each port of a server; other devices connect to rail 1",

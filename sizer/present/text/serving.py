@@ -22,9 +22,10 @@ from sizer.calibrate.serving.calibration import Bound
 from sizer.calibrate.serving.rows import ServingRow
 from sizer.present.words import listed, percent, plural
 from sizer.sizing.result import DesignAnswer, OtherLoad, WorkloadAnswer
+from sizer.sizing.stages.platform_columns import node_read_rate
 from sizer.sizing.stages.serving_rates import ServingAnswer, exceeded_run, nearest_run, output_of_gpu
 from sizer.workload.optional_tables import Ownership
-from sizer.workload.serving import LoadKind, ServingWork, UseOfModel
+from sizer.workload.serving import USES, LoadKind, ServingWork, UseOfModel
 
 # Years over which hardware is written off, straight, where a cost per token is shown.
 YEARS = 4
@@ -204,7 +205,38 @@ def software_text(found: ServingAnswer) -> str:
         note = f"assumed; in BF16, as vLLM and SGLang do unless told, memory has room for {half} requests"
     cache = f"{found.cache.upper()}{f' ({note})' if found.cache_is_assumed else ''}"
     mixture = f"a mixture of {listed(found.engines)}, as none is named"
-    return f"{found.weights.upper()} weights, keys and values in {cache}; {found.engine or mixture}"
+    is_open = found.work.precision == "mixed" and found.weights != found.work.shape.published_in
+    gain = ""
+    if found.narrow_gain is not None:
+        gain = f"; in NVFP4, whose quality is not modelled, {significant(found.narrow_gain, 2)} times the rate"
+    weights = f"{found.weights.upper()} weights{f' (assumed{gain})' if is_open else ''}"
+    return f"{weights}, keys and values in {cache}; {found.engine or mixture}"
+
+
+# Time of a prompt from which on it is worth keeping. Assumed.
+_LEAST_SAVED_S = 0.2
+
+
+def offload_text(found: ServingAnswer) -> str:
+    """What memory of the servers keeps of earlier prompts; "" where nothing is cached, or soon computed again."""
+    if (more := found.offload) is None or more.compute_s < _LEAST_SAVED_S:
+        return ""
+    return (
+        f"half of the servers' memory keeps the prompts of {grouped(more.sessions)} more sessions, where the engine is "
+        f"told to: {duration(more.back_s)} to bring one back over PCIe, {duration(more.compute_s)} to compute it "
+        "again; no rate here counts on it"
+    )
+
+
+def start_text(design: DesignAnswer, found: ServingAnswer) -> str:
+    """How long a server reads its copy of the weights from its drives; "" where they have no known rate."""
+    storage = design.platform.storage
+    rate = node_read_rate(storage) if storage.kind == "local" else None
+    if rate is None:
+        return ""
+    copy = found.weight_bytes * found.gpus_of_replica / found.servers_of_replica
+    least, most = (duration(copy / one.value) for one in (rate.high, rate.low))
+    return f"a server that starts reads {si(copy, 'B')} of weights from its drives in {least} to {most}"
 
 
 def adapters_text(found: ServingAnswer) -> str:
@@ -222,7 +254,9 @@ def ingress_text(found: ServingAnswer) -> str:
         text = "the application that reads the texts and stores the results keeps enough requests in flight"
         return f"{text}{'' if found.replicas == 1 else ' in each replica'}: out of scope, not on the bill"
     engines = "" if found.replicas == 1 else f" and spreads requests over the {grouped(found.replicas)} replicas"
-    return f"a gateway or load balancer on the users' Ethernet authenticates{engines}: out of scope, not on the bill"
+    text = f"a gateway or load balancer on the users' Ethernet authenticates{engines}: out of scope, not on the bill"
+    is_search = found.work.people == USES["rag"]
+    return f"{text}{', and so are the vector store and the nodes that search it' if is_search else ''}"
 
 
 def batch_text(found: ServingAnswer) -> str:
@@ -505,6 +539,7 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: boo
         ("Adapters", adapters_text(found) if work.adapters else ""),
         ("Needed", "" if found.replicas_needed is None else needed_text(found, design.n_servers)),
         ("Prefix cache", prefix_text(found)),
+        ("Offload", offload_text(found)),
         ("Without cache", "" if found.depends_on_cache else without_cache_text(found)),
         ("In flight", flight_text(found)),
         ("First token", "" if work.is_embedding else first),
@@ -515,6 +550,7 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: boo
         ("Users", users_text(found)),
         ("Sensitivity", "" if loads is None else other_loads_text(loads.value)),
         ("Memory", memory_text(found, answer.memory.memory_bytes)),
+        ("Start", start_text(design, found)),
         ("Ingress", ingress_text(found)),
         ("Batch", batch_text(found) if work.first_token_s is None else ""),
         ("Vectors", vectors_text(work) if work.is_embedding else ""),

@@ -84,8 +84,8 @@ _UNAFFECTED = {
     "subnet-manager": ("Active links keep their routes; a port that comes up gets none. Engineering judgement."),
 }
 _UNMANAGED_CLUSTER = (
-    "Gradients and files use other networks, so running jobs continue. The scheduler gets no reports from the servers; "
-    "deployment and monitoring stop. Engineering judgement."
+    "GPU traffic and files use other networks, so running jobs continue. The scheduler gets no reports from the "
+    "servers; deployment and monitoring stop. Engineering judgement."
 )
 
 

@@ -1,9 +1,10 @@
 """Language models in use on designs: replicas by the layout that serves the most within the latency limits.
 
-Replicas lie inside a server; only where no server holds the model, groups of whole servers hold one.
+Replicas lie inside a server; where one has no room for the model and some requests, groups of whole servers hold one.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
@@ -15,11 +16,13 @@ from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate, normal_cdf, normal_quantile
 from sizer.base.quantities import duration, si
 from sizer.base.units import HOUR_S
+from sizer.calibrate.language.cases import pcie_bytes_per_s
 from sizer.calibrate.serving import calibration
 from sizer.calibrate.serving.deployment import Deployment, missing_facts, replicas_of
 from sizer.calibrate.serving.layouts import (
     MOST_GUESSED,
     engines_on,
+    fits_inside,
     is_untried,
     layouts_inside,
     layouts_over,
@@ -62,6 +65,9 @@ MOST_FOR_FIRST_TOKENS = 1.5
 ENOUGH_STAY_S = 600.0
 # Share of the longest stay from which on a faster layout is worth more. Assumed.
 _ALIKE_STAY = 2 / 3
+# Share of a server's memory that may hold earlier prompts: the system and the engine have the rest. Assumed.
+_OFFLOADED = 0.5
+_NARROW = "nvfp4"
 # Generations of GPUs with published rows of serving.
 _MEASURED = ("ampere", "ada", "hopper", "blackwell", "cdna3", "cdna4")
 
@@ -134,6 +140,15 @@ class WithoutCache:
 
 
 @dataclass(frozen=True)
+class Offload:
+    """What half of the servers' memory holds of earlier prompts, where the engine is told to use it."""
+
+    sessions: float
+    back_s: float  # to bring one to the GPUs of its replica
+    compute_s: float  # to compute it there again
+
+
+@dataclass(frozen=True)
 class ServingAnswer:
     """How a language model in use is divided over the GPUs of a design, and what its users see at the asked load."""
 
@@ -172,6 +187,10 @@ class ServingAnswer:
     # Servers that make it as sure as the confidence; None where no number does, or where no load is asked.
     servers_timely: int | None
     without_cache: WithoutCache | None  # None where nothing is cached, or no load is asked
+    offload: Offload | None  # None where nothing is cached, or a server's memory is not known
+    # What the same GPUs serve with weights of four bits, over what they do; None where their format is asked for or
+    # published, or the GPU lacks four bits.
+    narrow_gain: float | None
     deployment: Deployment  # one replica
     # What a replica does under numbers of requests in flight.
     rates_at: Callable[[Floats], calibration.ServingRates] = field(repr=False, compare=False)
@@ -378,6 +397,8 @@ def serving_answer(
         first_token_chance=chance,
         servers_timely=_servers_of(layout, _needed(asked, layout.timely_rate)),
         without_cache=_without_cache(asked, one, layout, replicas, catalog),
+        offload=_offload(asked, layout.deployment, platform, n_servers),
+        narrow_gain=_narrow_gain(asked, one, layouts[0], layout.deployment.weights, catalog),
         deployment=layout.deployment,
         rates_at=rates_at,
         is_untried=is_untried(layout.deployment),
@@ -421,6 +442,34 @@ def _without_cache(
     )
     least = timely if _are_few(of_rate, timely) else of_rate
     return WithoutCache(replicas * same.rate, chance, least)
+
+
+def _offload(work: ServingWork, one: Deployment, platform: Platform, n_servers: int) -> Offload | None:
+    memory, each = platform.server.memory_bytes, _prefix_bytes(work, one)
+    if memory is None or not each:
+        return None
+    bare, cached = (
+        float(calibration.serving_calibration().rates(points_of(each_work, [one], 1.0)).ttft_s[0])
+        for each_work in (replace(work, prefix_cached=0.0), work)
+    )
+    # The vector of latent attention, which each rank has whole, is kept once.
+    kept = float(replicas_of([one]).transfer_bytes[0]) * work.input_tokens * work.prefix_cached
+    back_s = each / one.tensor / pcie_bytes_per_s(one.gpu)
+    return Offload(_OFFLOADED * memory.value * n_servers // kept, back_s, bare - cached)
+
+
+def _narrow_gain(
+    work: ServingWork, one: _Servers, layouts: Sequence[_Layout], weights: str, catalog: Catalog
+) -> float | None:
+    narrow = replace(work.unloaded, precision=_NARROW, measured=())
+    is_open = work.precision == "mixed" and weights == "fp8" and work.shape.published_in is None
+    if not is_open or weights_on(narrow, catalog.gpus[one.gpu], catalog) is None:
+        return None
+    most, wide = (
+        max(each.replicas / each.servers * each.rate for each in of)
+        for of in (_tables(narrow, (one,), catalog)[one], layouts)
+    )
+    return most / wide if wide else None
 
 
 def _needed(work: ServingWork, each: float) -> int | None:
@@ -544,7 +593,7 @@ def far_request_rates(work: ServingWork, catalog: Catalog) -> list[float]:
 
 @lru_cache(maxsize=64)  # every question about one request asks for the same
 def _tables(work: ServingWork, alike: tuple[_Servers, ...], catalog: Catalog) -> dict[_Servers, tuple[_Layout, ...]]:
-    """Layouts of every kind of servers, the best first: inside one, else over as many as a replica takes.
+    """Layouts of every kind of servers, the best first: inside one, and over some where one has little room.
 
     None where the catalogue does not say enough of the GPU.
     """
@@ -552,11 +601,12 @@ def _tables(work: ServingWork, alike: tuple[_Servers, ...], catalog: Catalog) ->
     def of(one: _Servers) -> tuple[ServingWork, Gpu, int]:
         return work, catalog.gpus[one.gpu], one.gpus_per_server
 
-    whole = {one: [(each, 1) for each in layouts_inside(*of(one), catalog)] for one in alike}
-    inside = _rated(work, whole, catalog)
-    apart = [one for one, found in inside.items() if not any(layout.fits for layout in found)]
-    over = _rated(work, {one: list(layouts_over(*of(one), one.nic_bytes_per_s, catalog)) for one in apart}, catalog)
-    return {one: over.get(one) or found for one, found in inside.items()}
+    def layouts(one: _Servers) -> list[tuple[Deployment, int]]:
+        inside = [(each, 1) for each in layouts_inside(*of(one), catalog)]
+        over = () if fits_inside(*of(one), catalog) else layouts_over(*of(one), one.nic_bytes_per_s, catalog)
+        return [*inside, *over]
+
+    return _rated(work, {one: layouts(one) for one in alike}, catalog)
 
 
 def _chosen(work: ServingWork, layouts: Sequence[_Layout], n_servers: Ints) -> tuple[Ints, Ints]:
@@ -590,12 +640,17 @@ def _preferred(served: Floats, is_better: Bools) -> Floats:
     return np.where(is_better | ~is_better.any(axis=0), served, 0.0)
 
 
-def _least(work: ServingWork, layouts: Sequence[_Layout]) -> tuple[int, int]:
-    """Which of some layouts serves the asked load with the fewest GPUs, first tokens in time, and its replicas."""
+def _least(work: ServingWork, layouts: Sequence[_Layout], is_timely: bool = False) -> tuple[int, int]:
+    """Which of some layouts serves the asked load with the fewest GPUs, and its replicas.
+
+    ``is_timely``: with first tokens as sure as asked, whatever that takes; else where few GPUs more do.
+    """
     if work.asked_rate is None:
         (which,), (count,) = _chosen(work, layouts, np.array([max(work.number, 1.0)]))
         return int(which), max(int(count), 1)
-    bought = [_bought_for(work, one) for one in layouts]
+    bought = [_needed(work, one.timely_rate) if is_timely else _bought_for(work, one) for one in layouts]
+    if not any(bought):
+        bought = [_bought_for(work, one) for one in layouts]
     gpus = [
         (count or math.inf)
         * one.deployment.gpus
@@ -614,7 +669,16 @@ def _allotted(works: Sequence[ServingWork], layouts: Sequence[Sequence[_Layout]]
     """
     if len(works) == 1:
         return _chosen(works[0], layouts[0], n_servers)
-    least = [(each, *_least(work, each)) for work, each in zip(works, layouts, strict=True) if each]
+    # With first tokens in time where the servers have the GPUs for it.
+    (timely, counts, scale), (least, fewest, _) = (_shares(works, layouts, n_servers, way) for way in (True, False))
+    return np.where(scale >= 1, timely, least), np.where(scale >= 1, counts, fewest)
+
+
+def _shares(
+    works: Sequence[ServingWork], layouts: Sequence[Sequence[_Layout]], n_servers: Ints, is_timely: bool
+) -> tuple[int, Ints, Floats]:
+    """Layout of the first of some models, its replicas on each number of servers, and how many times all loads fit."""
+    least = [(each, *_least(work, each, is_timely)) for work, each in zip(works, layouts, strict=True) if each]
     needs = [(each[which], count) for each, which, count in least]
     scale = np.full(len(n_servers), np.inf)
     for one, _ in needs:
@@ -626,11 +690,12 @@ def _allotted(works: Sequence[ServingWork], layouts: Sequence[Sequence[_Layout]]
             if (other.servers, other.deployment.gpus) >= (one.servers, one.deployment.gpus)
         )
         scale = np.minimum(scale, (n_servers // one.servers * one.servers) * parts / taken)
+    scale = scale + _ROUNDING
     which, count = least[0][1:]
-    counts = np.floor(scale * count + _ROUNDING)
+    counts = np.floor(scale * count)
     if works[0].load_kind is LoadKind.GPUS:
         counts = np.minimum(counts, count)
-    return np.full(len(n_servers), which), counts.astype(np.int64)
+    return which, counts.astype(np.int64), scale
 
 
 def _rated(
@@ -828,6 +893,12 @@ def exceeded_run(found: ServingAnswer) -> ServingRow | None:
 def output_of_gpu(row: ServingRow) -> float:
     """Output tokens of a GPU of a published run; 0 where it does not say. [1/s]"""
     return (row.output_tokens_s or 0.0) / (row.gpus or math.inf)
+
+
+def rate_sources(found: ServingAnswer) -> tuple[str, ...]:
+    """Sources of the fitted runs of the model or on the GPU, those of the most runs first."""
+    of_either = (row for row in fitted_rows() if found.work.model_id == row.model or found.deployment.gpu.id == row.gpu)
+    return tuple(source for source, _ in Counter(row.source for row in of_either).most_common())
 
 
 def serving_curve(found: ServingAnswer) -> ServingCurve:

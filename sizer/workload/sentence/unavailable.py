@@ -8,7 +8,7 @@ from sizer.catalog.fabrics import fabric_links
 from sizer.catalog.model import Catalog
 from sizer.catalog.sale import is_sold, usable_gpus
 from sizer.catalog.schema import Dnn
-from sizer.workload.kinds import Networks, kind_in, trains_in
+from sizer.workload.kinds import Networks, aside_in, kind_in, trains_in
 from sizer.workload.sentence.grammar import CALLED, GRAMMAR, rule
 from sizer.workload.sentence.names import KNOWN, pieces, place_of, short_name
 from sizer.workload.sentence.notes import Notes
@@ -144,7 +144,12 @@ def is_sized(notes: Notes) -> bool:
         return True
     if clause is None or (networks == "unknown" and not told.kind.sized):
         key, answers = "refused", tuple[Answer, ...]()
-        if told.kind.instead and (places := told.kind.places_in("".join(sentence))):
+        aside = None if trains or told.kind.is_part else aside_in("".join(sentence), told.kind)
+        if aside is not None:
+            key, answers = "task aside", (notes.change("the language model in use", *aside, ""),)
+            joints = r"^\s*(?:and|then|plus|und|et)\s+|[\s,;.]+(?:and|then|plus|und|et)?\s*$"
+            words = re.sub(joints, "", notes.text.sentence[slice(*aside)])
+        elif told.kind.instead and (places := told.kind.places_in("".join(sentence))):
             # Of "Qwen2.5-VL 7B" the rest of the name stays.
             is_in_name = places[0][0] > 0 and not sentence[places[0][0] - 1].isspace()
             texts = ["" if place or is_in_name else told.kind.instead for place in range(len(places))]
