@@ -354,7 +354,7 @@ def validate_trainings(
         else:
             status = CALIBRATED if days_of.get(row.run_id) == row.days_published else PREDICTED
         days = math.nan if row.days_published is None else row.days_published
-        found.append(ValidatedRow.of(row.run_id, _TASK, _DAYS, row.source, days, estimate, status))
+        found.append(ValidatedRow(row.run_id, _TASK, _DAYS, row.source, days, estimate, status))
     return found
 
 

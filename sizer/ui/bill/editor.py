@@ -183,7 +183,9 @@ def _asked(line: EditableLine, view: View) -> dict[RequestPath, tuple[str, objec
         return {}
     usable = float(usable_bytes(storage, design.platform.capacity_option, many * design.storage_nodes // few))
     text = written(BYTES, usable // _CAPACITY_STEP_BYTES * _CAPACITY_STEP_BYTES) if usable == usable else ""
-    capacity = {("data", "minimum_capacity_bytes"): (f"a minimum usable capacity of {text}", text)}
+    capacity: dict[RequestPath, tuple[str, object]] = {
+        ("data", "minimum_capacity_bytes"): (f"a minimum usable capacity of {text}", text)
+    }
     return {**capacity, ("platforms", "storage"): (storage.name, [storage.id])} if text else {}
 
 
