@@ -1,5 +1,6 @@
 """The computed lines of the bill as an editable table; every change is an override in the quote."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -182,11 +183,13 @@ def _asked(line: EditableLine, view: View) -> dict[RequestPath, tuple[str, objec
     if line.key[0] != storage.id or not counts_nodes(storage) or many <= few:
         return {}
     usable = float(usable_bytes(storage, design.platform.capacity_option, many * design.storage_nodes // few))
-    text = written(BYTES, usable // _CAPACITY_STEP_BYTES * _CAPACITY_STEP_BYTES) if usable == usable else ""
-    capacity: dict[RequestPath, tuple[str, object]] = {
-        ("data", "minimum_capacity_bytes"): (f"a minimum usable capacity of {text}", text)
+    if math.isnan(usable):
+        return {}
+    text = written(BYTES, usable // _CAPACITY_STEP_BYTES * _CAPACITY_STEP_BYTES)
+    return {
+        ("data", "minimum_capacity_bytes"): (f"a minimum usable capacity of {text}", text),
+        ("platforms", "storage"): (storage.name, [storage.id]),
     }
-    return {**capacity, ("platforms", "storage"): (storage.name, [storage.id])} if text else {}
 
 
 def _use(asked: Mapping[RequestPath, tuple[str, object]], key: tuple[str, str], lines: Sequence[EditableLine]) -> None:
