@@ -23,7 +23,7 @@ DRAW = --hypothesis-profile=drawn
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help setup demo app test golden differential everything mutation laws random-designs lint bench wheel-check test-app browser test-workers test-office test-postgres test-proxy guides hostile fuzz sbom audit calibrate lock clean
+.PHONY: help setup demo app test golden differential everything mutation laws random-designs lint bench wheel-check test-app browser test-workers test-office test-postgres test-proxy guides hostile fuzz sbom audit release calibrate lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -117,6 +117,10 @@ sbom: $(STAMP) ## the packages that the wheel is installed with, as CycloneDX JS
 
 audit: $(STAMP) ## look the locked packages up among published advisories; says so where these cannot be reached
 	@tools/audit.sh
+
+release: $(STAMP) ## wheel, sources and SBOM of this commit with signed checksums in out/release (KEY=file: your private SSH key)
+	@test -z "$$(git status --porcelain)" || { echo "release: commit or remove what git status shows." >&2; exit 1; }
+	@tools/release.sh "$(KEY)" $(OUT)/release
 
 calibrate: $(STAMP) ## fit the performance model to the observations again
 	@$(BIN)/sizer calibrate

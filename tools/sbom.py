@@ -42,6 +42,7 @@ def _licence(name: str) -> dict[str, Any]:
     if expression := stated.get("License-Expression"):
         return {"licenses": [{"expression": expression}]}
     names = [one.rpartition(" :: ")[2] for one in stated.get_all("Classifier", []) if one.startswith("License :: ")]
+    names = names or [one for one in stated.get_all("License", []) if "\n" not in one]  # else the whole text
     return {"licenses": [{"license": {"name": one}} for one in names]} if names else {}
 
 

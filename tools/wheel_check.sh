@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the wheel and uses it as a customer would: locked run-time packages only, outside the checkout.
+# Makes a release with a key of its own, verifies it as SECURITY.md says, and uses the wheel as a customer would: locked
+# run-time packages only, outside the checkout.
 set -euo pipefail
 unset PYTHONPATH VIRTUAL_ENV
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -8,10 +9,22 @@ trap 'rm -rf "$work"' EXIT
 
 say() { echo "wheel-check: $*"; }
 
-say "building the wheel"
-cd "$root"
-"$root/.venv/bin/python" -m hatchling build --target wheel --directory "$work/dist" >"$work/build.log" 2>&1 ||
-    { cat "$work/build.log" >&2; say "the wheel does not build." >&2; exit 1; }
+say "making a release"
+command -v ssh-keygen >/dev/null || "$root/tools/apt_install.sh" wheel-check openssh-client
+ssh-keygen -q -t ed25519 -N "" -f "$work/key"
+"$root/tools/release.sh" "$work/key" "$work/dist"
+
+say "verifying it"
+cd "$work/dist"
+echo "maintainer $(cat "$work/key.pub")" >signers
+verify=$(sed -n '/^ssh-keygen -Y verify/,/^```/{/^```/d;p}' "$root/SECURITY.md")
+eval "$verify"
+for file in *.whl SHA256SUMS; do  # one byte more in what is signed, or in what the checksums are of
+    cp "$file" "$work/before"
+    echo >>"$file"
+    ! (eval "$verify") >"$work/verified" 2>&1 || { say "$file was changed and is accepted." >&2; exit 1; }
+    cp "$work/before" "$file"
+done
 
 say "installing it with requirements.lock into an empty environment"
 cd "$work"

@@ -55,6 +55,9 @@ class CatalogError(SizerError):
 class BudgetError(SizerError):
     """An answer takes more processor time or memory than it may."""
 
+    def __str__(self) -> str:
+        return f"the answer takes more than {self.args[0] if self.args else 'it may'}; limit the request"
+
 
 class InfeasibleError(SizerError):
     """No design meets the request; the sentence names the limit that rules every design out."""

@@ -123,7 +123,7 @@ def processor_time(most_s: float) -> Iterator[None]:
     try:
         yield
     except BudgetError:
-        raise BudgetError(f"the answer takes more than {most_s:g} s of a processor; limit the request") from None
+        raise BudgetError(f"{most_s:g} s of a processor") from None
     finally:
         _budget.end_s = before_s
 

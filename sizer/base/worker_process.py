@@ -73,8 +73,7 @@ def within_budget(function: Callable[..., Any], *arguments: object, cpu_s: float
     try:
         return pickle.loads(apart(_limited, cpu_s, function, arguments, pool=REQUESTS))
     except (WorkerLostError, MemoryError):
-        most = f"{cpu_s:g} s of a processor or {MEMORY_BYTES / GIB:g} GiB of memory"
-        raise BudgetError(f"the answer takes more than {most}; limit the request") from None
+        raise BudgetError(f"{cpu_s:g} s of a processor or {MEMORY_BYTES / GIB:g} GiB of memory") from None
 
 
 def _limited(cpu_s: float, function: Callable[..., Any], arguments: tuple[Any, ...], _told: Progress) -> bytes:

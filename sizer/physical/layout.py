@@ -58,20 +58,20 @@ def _packed(plan: Plan, number: int) -> int:
     there = {device.number for rack in plan.racks if rack.is_existing for device in rack.devices}
     kinds = {(one.role, one.item): one.needs for one in group.classes}
     placed = [
-        kinds[device.role, device.item]
+        (device.role, device.item)
         for device in plan.devices
         if (device.role, device.item) in kinds and device.number not in there
     ]
     holds = group.limits.holds
-    shares = [float((needs[holds > 0] / holds[holds > 0]).max()) for needs in placed]
+    shares = {kind: float((needs[holds > 0] / holds[holds > 0]).max()) for kind, needs in kinds.items()}
     left: list[Floats] = []
-    for place in sorted(range(len(placed)), key=lambda one: (-shares[one], one)):
-        needs = placed[place]
-        fitting = next((room for room in left if bool(np.all(room + SLACK >= needs))), None)
-        if fitting is None:
-            fitting = np.array(holds, dtype=float)
-            left.append(fitting)
-        fitting -= needs
+    full = dict.fromkeys(kinds, 0)  # so many racks hold no more of a kind, and never will
+    for kind in sorted(placed, key=lambda one: -shares[one]):
+        while full[kind] < len(left) and not np.all(left[full[kind]] + SLACK >= kinds[kind]):
+            full[kind] += 1
+        if full[kind] == len(left):
+            left.append(np.array(holds, dtype=float))
+        left[full[kind]] -= kinds[kind]
     return len(left)
 
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -98,24 +97,31 @@ def search(
         space = design_space(len(options), 1, most or most_servers(request))
         rest = (request, works, options, space, catalog, calibration)
         found = evaluate_space(*rest, only_running=only_running)
-        return found if found.is_complete or most is not None or found.runs.any() else evaluate_space(*rest)
+        if found.is_complete or most is not None or found.runs.any():
+            return found
+        del found  # the arrays of a space may be large: one at a time
+        return evaluate_space(*rest)
 
     usual = allowed(alone=False)
     evaluated = evaluated_on(usual)
     if _one_is_enough(evaluated) and len(every := allowed(alone=True)) > len(usual):
+        del evaluated
         evaluated = evaluated_on(every)
-    options = evaluated.platforms
-    first = evaluated
+    options, first = evaluated.platforms, evaluated.space
     for _ in range(_MOST_RAISED if most is None else 0):
         more = larger_sizes(evaluated, min(request.limits.servers or MOST_SERVERS, MOST_SERVERS))
         if more is None:
             break
         space = Space(len(options), np.union1d(evaluated.space.sizes, more))
-        del evaluated  # its arrays are large; only those of the first sizes may still be needed
+        del evaluated
         evaluated = evaluate_space(request, works, options, space, catalog, calibration)
-    counts = PartCounts(request, evaluated, catalog, prices_for(request, catalog))
+    prices, is_first = prices_for(request, catalog), evaluated.space is first
+    counts = PartCounts(request, evaluated, catalog, prices)
+    if is_first or counts.candidates.any():
+        return counts
     # Larger clusters that do not keep the limits of the room are no help.
-    return counts if evaluated is first or counts.candidates.any() else replace(counts, evaluated=first)
+    del counts, evaluated
+    return PartCounts(request, evaluate_space(request, works, options, first, catalog, calibration), catalog, prices)
 
 
 def _one_is_enough(evaluated: EvaluatedSpace) -> bool:

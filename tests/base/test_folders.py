@@ -24,10 +24,19 @@ def _documents(folder: Path) -> None:
     write_whole(folder, {"a.csv": b"new", "b.csv": b"x" * 50_000})
 
 
+def _table(folder: Path) -> None:
+    store = ChunkStore(folder / "t.parquet")
+    try:
+        store.merge((), ("title",), {"made of": "".join(map(str, range(5_000)))})
+    finally:
+        store.folder.rmdir()
+
+
 @pytest.mark.parametrize(
     ("write", "name"),
     [
         (_chunk, f"t.parquet.parts/{'0' * 64}.arrow"),
+        (_table, "t.parquet"),
         (_calibration, "calibration.json"),
         (_documents, "a.csv"),
     ],

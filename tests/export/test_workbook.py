@@ -10,6 +10,7 @@ import pytest
 
 from sizer.base.resources import data_dir
 from sizer.bom.bill import Bill, LineNote, LineNoteKind, stated
+from sizer.export.workbook import list_sheets
 from sizer.export.workbook.book import workbook
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.result import SizingResult
@@ -176,6 +177,19 @@ def test_a_customers_copy_sums_up_what_is_installed_cable_by_cable() -> None:
     listed = [row for row in full["Cables"].iter_rows(values_only=True) if str(row[0]).startswith("C0")]
     assert sum(numbers) == len(listed) == result.design.plan.n_links
     assert len(numbers) < 20
+
+
+def test_a_list_that_is_too_long_for_a_sheet_says_how_long_it_is_and_where(monkeypatch: pytest.MonkeyPatch) -> None:
+    """136 cables of 22 cells each: that list alone has over 2,000 cells."""
+    monkeypatch.setattr(list_sheets, "_MOST_CELLS", 2_000)
+    result = example("dgx1-f800-resnet50")
+    book = opened(result, values=True)
+    (note,) = [
+        row[0] for row in book["Cables"].iter_rows(values_only=True) if "cables.csv and netbox.zip" in str(row[0])
+    ]
+    assert note.startswith(f"{result.design.plan.n_links} rows")
+    assert not [row for row in book["Cables"].iter_rows(values_only=True) if str(row[0]).startswith("C0")]
+    assert [row for row in book["Elevations"].iter_rows(min_row=HEAD_ROW + 1, values_only=True) if row[1]]
 
 
 def test_no_total_is_zero_while_nothing_has_a_price() -> None:

@@ -1,12 +1,12 @@
 """Sheets that list: plan, networks, assumptions, questions to the vendors, cost of ownership, changes, sources."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from sizer.base.money import percent
 from sizer.base.provenance import ASSUMPTION
-from sizer.base.quantities import duration
+from sizer.base.quantities import duration, grouped
 from sizer.bom.bill import BY_OTHERS, BillLine
 from sizer.bom.overrides import REQUEST
 from sizer.bom.ownership import CostKind
@@ -78,6 +78,8 @@ _NARROW, _WIDE = 8, 44
 _PADDING = 2
 # More columns than this take the larger paper.
 _A4_COLUMNS = 12
+# Half a million cells take 150 MB while the workbook is written.
+_MOST_CELLS = 500_000
 
 
 def write_plan(sheets: Sheets, result: SizingResult, catalog: Catalog) -> None:
@@ -87,6 +89,9 @@ def write_plan(sheets: Sheets, result: SizingResult, catalog: Catalog) -> None:
 
 
 def _write(sheets: Sheets, table: Sheet) -> None:
+    if (n_rows := len(table.rows)) * len(table.heads) > _MOST_CELLS:
+        note = f"{grouped(n_rows)} rows are too many for a sheet; the files cables.csv and netbox.zip list them."
+        table = replace(table, rows=(), notes=(*table.notes, note))
     columns = list(zip(*table.rows, strict=True)) if table.rows else [()] * len(table.heads)
     widths = [_width(head, cells) for head, cells in zip(table.heads, columns, strict=True)]
     sheet = sheets.add(table.title, widths, paper=A3 if len(table.heads) > _A4_COLUMNS else A4)

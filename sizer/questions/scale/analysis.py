@@ -20,8 +20,11 @@ from sizer.catalog.sale import as_sold_as, era_of
 from sizer.catalog.schema import Gpu, Server
 from sizer.perf.training_step import TrainingRun
 from sizer.physical.allowed_parts import fits_era
+from sizer.physical.capacity import nodes_per_unit
+from sizer.physical.notes import ViolationKind
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms
+from sizer.physical.quantities import quantities
 from sizer.sizing.constraints.tiers import with_tier_of
 from sizer.sizing.customer_copy import not_offered
 from sizer.sizing.design.evaluate_design import design_answer
@@ -615,7 +618,7 @@ def job_gpus(result: SizingResult) -> int:
 def _nodes_needed(
     request: SizingRequest, arranged: Sequence[Arrangement], catalog: Catalog, calibration: Calibration
 ) -> int:
-    """Storage nodes with which every arrangement uses its GPUs fully, or the most that the system has.
+    """Storage nodes with which every arrangement uses its GPUs fully, or the most that the system or a network has.
 
     Half-used servers do not count: validation runs faster on more hosts, and all rows would get more storage for it.
     """
@@ -634,7 +637,25 @@ def _nodes_needed(
         space = design_space(1, one.n_servers, one.n_servers)
         evaluated = evaluate_space(wanted, works, [one.platform], space, catalog, calibration)
         most = max(most, int(evaluated.storage_nodes[0]))
-    return most
+    alike = [one for one in arranged if one.platform.storage.id == arranged[0].platform.storage.id]
+    return min(_connected_nodes(request, one, most, catalog) for one in alike) if most else 0
+
+
+def _connected_nodes(request: SizingRequest, one: Arrangement, nodes: int, catalog: Catalog) -> int:
+    """So many storage nodes, or the most that the networks of an arrangement connect."""
+    numbers = np.arange(nodes, 0, -nodes_per_unit(one.platform.storage))
+    found = quantities(
+        one.platform.of_size(one.n_servers),
+        np.full(numbers.shape, one.n_servers),
+        numbers,
+        catalog=catalog,
+        limits=request.limits,
+        existing=request.existing,
+        fabric=request.fabric,
+    )
+    too_large = [rows for rule, rows in found.violations.items() if rule.kind is ViolationKind.TREE_TOO_LARGE]
+    fits = ~np.any(too_large, axis=0)
+    return int(np.where(fits, numbers, 0).max()) or nodes
 
 
 def _design(

@@ -56,6 +56,9 @@ from sizer.workload.resolve import ResolvedWorkload
 MAX_SERVERS = 160
 # Every number of servers is a size up to here; beyond, sizes are so far apart, as a share of themselves.
 _EVERY, _STEP = 512, 1 / 256
+# With more rows the arrays of a space take over a gigabyte: steps are wider then, of this number at least. The sizes
+# just below the first that runs are looked at afterwards, so that an answer does not depend on the steps.
+_MOST_ROWS, _LEAST_STEPS = 2_000_000, 64
 
 
 @dataclass(frozen=True)
@@ -87,10 +90,14 @@ class Space:
 
 
 def design_space(n_platforms: int, fewest: int, most: int) -> Space:
-    """Space of so many platforms with ``fewest`` to ``most`` servers each: all up to 512, beyond in steps of 0.4 %."""
+    """Space of so many platforms with ``fewest`` to ``most`` servers each.
+
+    All numbers up to 512; beyond in steps of 0.4 %, or wider ones where the rows would be over two million.
+    """
     sizes = np.arange(fewest, min(most, max(_EVERY, fewest)) + 1, dtype=np.int64)
     if most > sizes[-1]:
         steps = math.ceil(math.log(most / sizes[-1]) / _STEP)
+        steps = min(steps, max(_MOST_ROWS // n_platforms - len(sizes), _LEAST_STEPS))
         sizes = np.union1d(sizes, np.rint(np.geomspace(sizes[-1], most, steps + 1)).astype(np.int64))
     return Space(n_platforms, sizes)
 
@@ -268,7 +275,8 @@ class EvaluatedSpace:
 
     def over_rows(self, of_classes: NDArray[_Scalar]) -> NDArray[_Scalar]:
         """An array of the classes, gathered to one entry a row."""
-        return of_classes[self.class_of].reshape(-1)
+        has_one_each = len(self.class_first) == len(self.class_of)
+        return (of_classes if has_one_each else of_classes[self.class_of]).reshape(-1)
 
     @cached_property
     def storage_nodes(self) -> Ints:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache, partial, reduce
 
 import numpy as np
 
@@ -52,7 +52,9 @@ def least_room(evaluated: EvaluatedSpace, request: SizingRequest) -> dict[str, F
         placed = np.where(server > 0, np.floor((there + SLACK) / server), np.inf).min(axis=1).sum(axis=0)
         # A device that exceeds a rack is counted with a rack of its own; such a design cannot be built.
         of_server, of_storage = (np.minimum(one / (holds + SLACK), 1.0) for one in (server, storage))
-    full = (of_server * servers + of_storage * chassis - (there / (holds + SLACK)).sum(axis=0)).max(axis=0)
+    # One after the other: stacked, the three would take a gigabyte where a space is large.
+    each_full = zip(of_server, of_storage, (there / (holds + SLACK)).sum(axis=0), strict=True)
+    full = reduce(np.maximum, (one * servers + other * chassis - less for one, other, less in each_full))
     new = np.ceil(np.maximum((servers - placed) / np.maximum(each, 1.0), np.maximum(full, 0.0)) - SLACK)
     return {"units": units, "watts": watts, "racks": np.where(is_delivered, servers, new)}
 

@@ -73,6 +73,7 @@ def test_large_spaces_are_sparse_and_hold_both_ends() -> None:
     assert sizes[-1] == 10_000
     assert len(sizes) < 1_500
     assert (np.diff(sizes) <= np.ceil(sizes[:-1] / 256) + 1).all()
+    assert design_space(2_500, 1, 100_000).n_rows <= 2_000_000
 
 
 @pytest.mark.parametrize("samples_per_s", [2_000, 30_000])

@@ -37,6 +37,10 @@ def call(
     body: bytes = b"", path: str = "/size", method: str = "POST", app: Any = None, **headers: str
 ) -> tuple[int, dict[str, Any]]:
     """Status and document of one call, without a server."""
+    return asyncio.run(_called(body, path, method, app or api.application(), headers))
+
+
+async def _called(body: bytes, path: str, method: str, app: Any, headers: dict[str, str]) -> tuple[int, dict[str, Any]]:
     sent: list[dict[str, Any]] = []
 
     async def receive() -> dict[str, Any]:
@@ -55,7 +59,7 @@ def call(
         "query_string": b"",
         "headers": [(key.encode(), value.encode()) for key, value in given.items()],
     }
-    asyncio.run((app or api.application())(scope, receive, send))
+    await app(scope, receive, send)
     return sent[0]["status"], json.loads(b"".join(message.get("body", b"") for message in sent[1:]))
 
 
@@ -106,6 +110,19 @@ def test_a_request_is_answered_with_the_document_of_the_command() -> None:
 def test_an_answer_has_a_budget_of_processor_time() -> None:
     with pytest.raises(BudgetError, match=r"0\.01 s of a processor or 2 GiB"):
         within_budget(api.answer, "train Llama 3 70B on 1,000 H100", "sentence", "", cpu_s=0.01)
+
+
+@pytest.mark.parametrize("n_callers", [50, 80])
+def test_callers_at_once_get_each_their_own_answer_or_are_to_try_again(n_callers: int) -> None:
+    async def all_at_once() -> list[tuple[int, dict[str, Any]]]:
+        app, bodies = api.application(), [b"Llama 3 8B on %d H100" % n for n in range(10, 10 + n_callers)]
+        return await asyncio.gather(*(_called(body, "/size", "POST", app, {}) for body in bodies))
+
+    answers = asyncio.run(all_at_once())
+    served = [(n, document) for n, (status, document) in enumerate(answers, 10) if status == 200]
+    assert len(served) == min(n_callers, api.MOST_WAITING)
+    assert {status for status, _ in answers} <= {200, 503}
+    assert [n for n, document in served if document["request"]["workload"][0]["target"] != {"gpus_busy": n}] == []
 
 
 def test_the_service_is_described() -> None:

@@ -14,6 +14,7 @@ from sizer.ui import session_store
 from sizer.ui.app_server import gate
 from sizer.ui.app_server.gate import Gate, is_allowed
 from sizer.ui.session_store import SessionFile, decoded, encoded
+from tests.factories.full_disk import full_disk
 from tests.ui.pages import figures, opened, to_page, unfold, widget
 
 ANSWERED = "localhost localhost:8501 LOCALHOST. 127.0.0.1 10.1.2.3:80 [::1]:8501 [fe80::1] Sizer.Example.com:443"
@@ -152,6 +153,14 @@ def test_a_place_that_cannot_be_used_is_no_fault(tmp_path: Path) -> None:
         file = SessionFile(path, 2)
         file.put("name", "mine", b"state")
         assert file.get("name", "mine") is None
+
+
+def test_a_full_disk_keeps_the_state_that_was_stored(stored: SessionFile) -> None:
+    with full_disk(1_000):
+        stored.put("name", "mine", b"x" * 50_000)
+    assert decoded(stored.get("name", "mine") or b"") == STATE
+    stored.put("name", "mine", encoded({}))
+    assert decoded(stored.get("name", "mine") or b"") == {}
 
 
 def test_every_part_of_a_session_survives_a_restart_of_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
