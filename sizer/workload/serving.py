@@ -48,6 +48,8 @@ EMBEDDING: Use = "embedding"
 WEIGHTS_OF = "Weights of "
 # Rank of adapters where the request states none: that of the paper's examples and of most published ones. Assumed.
 DEFAULT_ADAPTER_RANK = 16
+# Parameters of adapters over those of their model, at most: beyond, engines load those in use. A choice of ours.
+_MOST_ADAPTED = 10.0
 # Copies in the model store: the model, its next version and one that is tried out. Assumed.
 _STORED_COPIES = 3.0
 
@@ -232,7 +234,7 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
         raise RequestError(f"{place}.adapter_rank: of how many adapters? Write adapters = 20, or remove adapter_rank")
     rank = work.adapter_rank or DEFAULT_ADAPTER_RANK
     adapters = (work.adapters or 0) * rank * shape.adapted
-    if adapters > dnn.parameters.value:
+    if adapters > _MOST_ADAPTED * dnn.parameters.value:
         raise RequestError(
             f"{place}.adapters: {work.adapters} of rank {rank} have {adapters / dnn.parameters.value:.3g} times the "
             f"parameters of {dnn.name}, and all stay in GPU memory; write those in use at the same time, or a lower "

@@ -409,10 +409,10 @@ def _fullest(one: Deployment) -> float:
 
 @lru_cache(maxsize=1)
 def _most_published() -> dict[str, dict[str, float]]:
-    """The most requests in flight of a GPU in fitted rows, by model and GPU."""
+    """The most requests in flight of a GPU in fitted rows, by model and GPU: of runs, not of points between them."""
     found: dict[str, dict[str, float]] = {}
     for row in fitted_rows():
-        if row.kind == CLOSED_LOOP and row.concurrency and row.gpus:
+        if row.kind == CLOSED_LOOP and row.ttft_s and row.concurrency and row.gpus:
             of_model = found.setdefault(row.model, {})
             of_model[row.gpu] = max(of_model.get(row.gpu, 0.0), row.concurrency / row.gpus)
     return found
